@@ -1,5 +1,5 @@
-//! Shows strokes, moved roads and deletions until the map does. The map is drawn by workers, which may take a second in a
-//! large city.
+//! Shows strokes, moved roads and deletions until the map shows them. The map is drawn by workers, which may take a
+//! second in a large city.
 
 use crate::model::Model;
 use crate::scene::{RoadShape, Scene};
@@ -8,7 +8,7 @@ use roadwright_geometry::{DVec2, polyline};
 use roadwright_scenario::{Road, RoadId, RoadNetwork};
 use std::sync::Arc;
 
-/// Number of frames after the end of a stroke in which its edit reaches the document.
+/// Number of frames after the end of a stroke within which its edit reaches the document.
 const FRAMES: u32 = 2;
 /// Longest mitre of the outline of a deleted road, in half widths.
 const MITRE: f64 = 2.0;
@@ -19,13 +19,13 @@ const MOST_ROADS: usize = 64;
 /// Largest distance between a line and a road that runs along it, m.
 const BESIDE: f64 = 0.05;
 
-/// Areas of a stroke, and the revision with which the stroke has become a part of the scenario.
+/// Areas of a stroke, and the revision in which the stroke became part of the scenario.
 struct Stroke {
     areas: Vec<Mark>,
     revision: u64,
 }
 
-/// The parts of the scenario that the map does not show yet, or no longer should.
+/// New parts of the scenario that the map does not show yet, and old parts that it still shows.
 #[derive(Default)]
 pub(crate) struct Afterimage {
     /// Strokes of obstacles and land. Roads are compared with those on the map.

@@ -1,4 +1,4 @@
-//! The application: assembles the frame and takes in the results of background work.
+//! The application: assembles the frame and collects the results of background work.
 
 use crate::autosave::{Recovery, recoveries};
 use crate::camera::Camera;
@@ -46,8 +46,8 @@ use std::time::{Duration, Instant};
 
 /// Interval between updates of a job's progress bar.
 const JOB_PERIOD: Duration = Duration::from_millis(100);
-/// Size from which the file that is requested at the start is read in the background, bytes. Smaller ones are there
-/// in the first frame.
+/// Size from which the file that is requested at the start is read in the background, bytes. Smaller files
+/// are shown in the first frame.
 const LARGE: u64 = 1_000_000;
 
 /// Start options of the editor.
@@ -66,7 +66,7 @@ pub struct Options {
     pub uses_gpu: bool,
     /// Whether gamepads of the system are read while the user drives by hand.
     pub reads_gamepads: bool,
-    /// The course on which the user races at once; `None` for none.
+    /// The course on which a race starts at once, if any.
     pub race: Option<RaceOrder>,
 }
 
@@ -236,7 +236,7 @@ impl Editor {
         self.cx.view.canvas.painter.hold();
     }
 
-    /// Takes the answers of the workers again.
+    /// Stops holding back the answers of the workers.
     pub fn release_answers(&mut self) {
         self.derived.release();
         self.cx.view.canvas.painter.release();
@@ -278,7 +278,8 @@ impl Editor {
         // The time of the frame does not advance while the window is hidden.
         let frame_time = self.cx.egui.input(|i| i.time);
         let time = frame_time.max(self.started.elapsed().as_secs_f64());
-        // In this order, a document from a job is derived and its edits reach the run before it is drawn.
+        // This order ensures that data are derived for a document from a job, and that its edits reach the
+        // run, before it is drawn.
         self.derived.take_answers(&mut self.cx);
         self.take_jobs();
         self.derived.derive(&mut self.cx);
@@ -391,7 +392,8 @@ struct First {
     dialog: Dialog,
     /// The error of the requested file, if it cannot be read.
     failure: Option<Damaged>,
-    /// The requested file, if it is so large that it is read while the window is already there.
+    /// The requested file, if it is so large that it is read in the background while the window is already
+    /// open.
     later: Option<PathBuf>,
 }
 

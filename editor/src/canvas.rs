@@ -113,7 +113,7 @@ pub struct Canvas {
     dots: Vec<VehicleDot>,
     /// Vehicles below decks, by their layer.
     covered: BTreeMap<i8, CoveredVehicles>,
-    /// The layers of their agents.
+    /// Layer of each agent that has a vehicle below a deck.
     covered_agents: BTreeMap<u64, i8>,
     /// Buffer of hints, reused between frames to avoid allocation.
     hints: Vec<Hint>,
@@ -169,7 +169,7 @@ impl Canvas {
         self.painter.progress().filter(|_| self.is_visible)
     }
 
-    /// Notes that a frame begins, in which the map may be hidden.
+    /// Records that a frame begins. The map may be hidden in it.
     pub(crate) fn begin_frame(&mut self) {
         self.is_visible = false;
     }
@@ -369,7 +369,7 @@ impl Canvas {
         }
         // Many courses have no roads and are not meant for drawing.
         let is_own = model.experiment.shown.is_none();
-        // While a file is read, the document that it replaces is not worth a hint.
+        // While a file is read, no hint is needed for the document that it will replace.
         let is_at_rest = model.selection.is_empty() && model.job.is_none();
         if is_empty && is_own && is_at_rest {
             self.hint(board, model);
@@ -440,7 +440,7 @@ impl Canvas {
         above
     }
 
-    /// Draws what was just drawn, and covers what was just deleted, until the map shows it.
+    /// Draws new strokes and covers deleted roads until the map shows the change.
     fn not_drawn_yet(&mut self, board: &Board<'_>, model: &Model) {
         let context = context(model, board.camera);
         let tool = self.hand.tool();
@@ -562,7 +562,7 @@ impl Canvas {
                 Some(list) => list.hints.extend(hints),
                 None => self.hints.extend(hints),
             }
-            // Signs lie on top of everything, because these vehicles need attention.
+            // Signs are drawn on top of everything, because these vehicles need attention.
             self.hints.extend(hint::sign(vehicle, scale));
         }
     }
@@ -602,7 +602,7 @@ impl Canvas {
         let chosen = model.selection.iter().filter(seen).take(MOST_OUTLINES + 1);
         let chosen: Vec<ObjectId> = chosen.copied().collect();
         if chosen.len() > MOST_OUTLINES {
-            // If only some were outlined, only those would seem to be selected.
+            // If only some objects were outlined, the others would seem not to be selected.
             let bounds = model.selection.iter();
             let bounds = bounds.filter_map(|object| model.scene.bounds_of(*object));
             if let Some((low, high)) = bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) {
@@ -680,7 +680,7 @@ fn shows_vehicles(model: &Model) -> bool {
     !model.settings.tools.hides(MapPart::Vehicles)
 }
 
-/// Draws the state of signals, and the bodies of the solver.
+/// Draws the state of signals and, if they are shown, the rigid bodies of the solver.
 fn over_traffic(board: &Board<'_>, model: &Model) {
     let Some(live) = &model.live else {
         return;

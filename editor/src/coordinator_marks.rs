@@ -16,7 +16,7 @@ use roadwright_simulation::{JunctionInspection, LaneInspection, RoadInspection, 
 
 /// Largest scale at which radii of corners are shown, in metres per pixel.
 const FARTHEST_RADIUS: f64 = 0.18;
-/// Maximum distance between a turn and its points, m.
+/// Maximum distance between the curve of a turn and its drawn polyline, m.
 const TOLERANCE: f64 = 0.05;
 /// Distance between the wait and go marks and the end of a lane, m.
 const BEFORE_END: f64 = 2.4;

@@ -51,12 +51,13 @@ pub(crate) struct Derivation {
     asked: (u64, u64),
     /// Progress of the scene that was requested last.
     share: Share,
-    /// Whether answers are not taken.
+    /// Whether the answers of the workers are held back, for tests.
     is_held: bool,
 }
 
 impl Derivation {
-    /// Creates workers that call `wake` after each answer. The one that finds routes shares its source with the tools.
+    /// Creates workers that call `wake` after each answer. The worker that finds routes shares its route
+    /// source with the tools.
     pub(crate) fn new(routes: RouteSource, wake: impl Fn() + Send + Clone + 'static) -> Self {
         Self {
             scenes: Worker::new(
@@ -86,12 +87,12 @@ impl Derivation {
         }
     }
 
-    /// Leaves the answers of the workers where they are, as if the workers were slow. For tests.
+    /// Holds back the answers of the workers, as if the workers were slow. For tests.
     pub(crate) fn hold(&mut self) {
         self.is_held = true;
     }
 
-    /// Takes answers again.
+    /// Stops holding back the answers of the workers.
     pub(crate) fn release(&mut self) {
         self.is_held = false;
     }

@@ -41,8 +41,8 @@ pub(crate) struct DocumentFlow {
     load_state: Option<DocumentState>,
     /// A document that was read while the old one was still being edited.
     loaded: Option<Document>,
-    /// The document that was left for the one in the window. It is kept until the map of the latter has been drawn,
-    /// so that this can be cancelled.
+    /// The previous document. It is kept until the map of the document in the window has been drawn, so that
+    /// opening can be cancelled.
     left: Option<LeftDocument>,
     /// The recovered session. Its files are deleted once this session has autosaved the edits.
     recovered: Option<Recovery>,
@@ -148,8 +148,7 @@ impl DocumentFlow {
         Self::follow_document(cx);
     }
 
-    /// Returns to the document that was left for the one in the window, if the map of the latter is still being
-    /// drawn.
+    /// Returns to the previous document if the map of the document in the window is still being drawn.
     fn return_to_left(&mut self, cx: &mut Context) {
         if self.drawing(cx).is_some()
             && let Some(left) = self.left.take()
@@ -171,7 +170,7 @@ impl DocumentFlow {
         may_return.then(|| ("Drawing the map".to_owned(), Some(progress)))
     }
 
-    /// Discards the document that was left, once the one in the window has been drawn or edited.
+    /// Discards the previous document once the document in the window has been drawn or edited.
     pub(crate) fn look_at_left(&mut self, cx: &Context) {
         let is_drawing = cx.view.canvas.painter.progress().is_some();
         if let Some(left) = self.left.take_if(|left| !is_drawing || !left.is_before(cx)) {
@@ -278,9 +277,9 @@ impl DocumentFlow {
 
     fn save_to(&mut self, cx: &mut Context, path: PathBuf, then: Option<Next>) {
         if cx.jobs.iter().any(|job| job.is_save) {
-            // Saves run one after the other, so that the newest one is written last. While A is being
-            // written, B waits. When A is written, B is started, and only the continuation of B is carried
-            // out. A third save replaces B.
+            // Saves run one after the other, so that the newest one is written last. While save A is being
+            // written, save B waits. When A is finished, B starts, and only the continuation of B is carried
+            // out. A third save replaces B while B waits.
             self.next_save = Some((path, then));
             return;
         }

@@ -269,7 +269,7 @@ impl Editing {
         let selection = std::mem::take(&mut cx.model.selection);
         let edit = operation::deleted(cx.model.document.scenario(), &selection);
         cx.apply(&format!("Delete {}", named(&selection)), edit);
-        // One object is missed at once, several may be more than the user has seen.
+        // The user notices a single missing object at once, but may not have seen all of several objects.
         if selection.len() > 1 {
             cx.say_undoable(&format!("{} objects are deleted.", selection.len()));
         }

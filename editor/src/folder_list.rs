@@ -69,7 +69,7 @@ pub fn read(folder: &Path) -> FolderList {
     list
 }
 
-/// Splits a typed path into its folder and the beginning of a name in it.
+/// Splits a typed path into a folder and the beginning of the name of an entry.
 pub fn split(typed: &str) -> (PathBuf, &str) {
     let end = typed.rfind(std::path::is_separator).map_or(0, |at| at + 1);
     let (folder, name) = typed.split_at(end);

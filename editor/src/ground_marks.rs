@@ -22,7 +22,7 @@ const PAINT_OPACITY: f32 = 0.28;
 const MOST_SIGNS: usize = 200;
 /// Distance from the planned path within which the pointer shows the footprint there, points.
 const HOVERS: f64 = 12.0;
-/// A cell reaches its strongest colour if its cost is that of plain ground, doubled this many times.
+/// Number of doublings of the cost of plain ground at which a cell reaches its strongest colour.
 const MOST_DOUBLINGS: f64 = 6.0;
 
 impl Board<'_> {
@@ -180,8 +180,8 @@ impl Board<'_> {
         }
     }
 
-    /// Draws where the planned path of the watched vehicle is driven in reverse and where its gear changes, and the
-    /// footprint of the vehicle at the place of the path under the pointer.
+    /// Marks where the watched vehicle plans to drive in reverse or to change direction, and draws its
+    /// footprint at the point of the planned path under the pointer.
     pub(crate) fn planned_poses(&self, live: &LivePicture, pointer: Option<DVec2>) {
         let Some(seen) = &live.planning else {
             return;

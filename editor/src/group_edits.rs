@@ -14,7 +14,8 @@ impl Editing {
             return cx.say(Tone::Refused, text);
         };
         cx.apply(&format!("Create {id}"), edit);
-        // Nodes belong to no group, so this selects what a click on the group selects.
+        // Selects the same objects as a click on the group. Nodes are not among them, because they belong to
+        // no group.
         if let Some(group) = cx.model.document.scenario().groups().get(&id) {
             cx.model.selection = group.members().clone();
         }

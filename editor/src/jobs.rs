@@ -54,9 +54,9 @@ pub(crate) enum Outcome {
 
 /// Outcome of a job of a race.
 pub(crate) enum RaceOutcome {
-    /// A course is ready to be driven, with the tries that were kept earlier.
+    /// A course is ready to be driven. Contains the attempts that were kept earlier.
     Ready(Result<Box<(ReadyRace, Vec<KeptTry>)>, String>),
-    /// A try was kept.
+    /// An attempt was written to a file.
     Kept(Result<Box<KeptTry>, String>),
 }
 

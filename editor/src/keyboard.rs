@@ -53,7 +53,7 @@ pub(crate) fn read(
 struct Keyboard<'a> {
     /// Whether a text field has the focus.
     typing: bool,
-    /// Whether the timeline has the focus. It uses some keys; the others act as usual.
+    /// Whether the timeline has the focus. The timeline then uses some of the keys; the others act as usual.
     is_on_timeline: bool,
     model: &'a Model,
     view: &'a mut ViewState,
@@ -173,7 +173,7 @@ impl Keyboard<'_> {
         }
     }
 
-    /// Whether a key controls the vehicle driven by hand.
+    /// Whether a key controls the vehicle driven by hand. Escape returns the vehicle to its modules.
     fn drives(&mut self, key: Key, modifiers: Modifiers) -> bool {
         if self.model.driving.is_none() {
             return false;

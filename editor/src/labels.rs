@@ -25,8 +25,8 @@ const LEAST_ROOM: f64 = 40.0;
 const LEAST_LAND: f64 = 3_000.0;
 /// Width of the halo around letters, points.
 const HALO: f32 = 2.0;
-/// Minimum difference between the width of a road and the height of capital letters for a name to
-/// be written on the asphalt, points.
+/// Minimum difference between the width of a road and the height of capital letters, points. With less room,
+/// the name is not written on the asphalt.
 const ROOM_AROUND: f32 = 5.0;
 
 impl Board<'_> {

@@ -365,7 +365,7 @@ impl Laboratory {
             0
         };
         let of = (draft.revision, edits);
-        // Done here and not by the worker, so that ticking several genes causes no delay.
+        // Done here rather than by the worker, so that users can tick several genes without delay.
         if self.ticked != of {
             let (experiment, scenario) = draft.whole(document, None);
             let registry = &cx.model.modules.registry;

@@ -1,7 +1,7 @@
-//! The document that was left for another one whose map is still being drawn.
+//! The previous document while the map of a newly opened document is still being drawn.
 //!
-//! Opening can be cancelled until the map is there. The document that was left then returns with its history, its
-//! unsaved changes, its view and its import report. Its run starts anew, because a run ends with its document.
+//! Opening can be cancelled until that map has been drawn. The previous document then returns with its history, its
+//! unsaved changes, its view and its import report. Its run restarts, because a run ends with its document.
 
 use crate::camera::Camera;
 use crate::context::Context;
@@ -10,7 +10,7 @@ use crate::import_report::ImportReport;
 use crate::scene::Scene;
 use std::sync::Arc;
 
-/// A document that was left, with its view.
+/// The previous document, with its view.
 pub(crate) struct LeftDocument {
     document: Document,
     camera: Camera,
@@ -21,7 +21,7 @@ pub(crate) struct LeftDocument {
 }
 
 impl LeftDocument {
-    /// Puts another document into the window and returns the one that was there.
+    /// Puts another document into the window and returns the previous one.
     pub(crate) fn leave(cx: &mut Context, other: Document) -> Self {
         let (camera, scene) = (cx.model.camera, cx.model.scene.clone());
         Self {
@@ -33,7 +33,7 @@ impl LeftDocument {
         }
     }
 
-    /// Whether the window shows the other document, and it has not been edited.
+    /// Whether the window shows the newly opened document and that document has not been edited.
     pub(crate) fn is_before(&self, cx: &Context) -> bool {
         let document = &cx.model.document;
         self.other == (document.id(), document.revision())
@@ -52,7 +52,8 @@ impl LeftDocument {
         }
     }
 
-    /// Frees the memory of the document on another thread, because that of a city takes longer than a frame.
+    /// Frees the memory of the document on another thread, because freeing that of a city takes longer than a
+    /// frame.
     pub(crate) fn discard(self) {
         std::thread::spawn(move || drop(self));
     }

@@ -37,7 +37,7 @@ impl MapView for Camera {
     }
 }
 
-/// Converts a distance on the screen to points, as the camera uses them.
+/// Converts a vector on the screen, in points, to the vector type of the camera.
 pub(crate) fn in_points(by: Vec2) -> DVec2 {
     DVec2::new(f64::from(by.x), f64::from(by.y))
 }

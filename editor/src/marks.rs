@@ -151,7 +151,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws marks of scripts, if there is room.
+    /// Draws the marks of scripts that are in view, up to a maximum number.
     pub(crate) fn script_marks(&self, marks: &[roadwright_simulation::Mark]) {
         let color = self.theme.tone(Tone::Accent);
         let places = marks.iter().map(|mark| (self.at(mark.at), mark));
@@ -318,7 +318,7 @@ impl Board<'_> {
         }
     }
 
-    /// Says that the map of a new document is being drawn, and the share that is done, 0 to 1.
+    /// Shows that the map of a new document is being drawn, with the share that is done, 0 to 1.
     pub(crate) fn drawing(&self, progress: f32) {
         let text = format!("Drawing the map, {:.0} %", 100.0 * progress);
         let at = self.rect.center_top() + vec2(0.0, 18.0);
@@ -344,7 +344,7 @@ impl Board<'_> {
             &text,
             self.theme.ink(),
         );
-        // A halo under the bar makes it visible on asphalt as well.
+        // A halo under the bar keeps it visible on asphalt.
         let halo = Stroke::new(5.0, self.theme.halo());
         let line = [left, left + vec2(width, 0.0)];
         self.painter.line_segment(line, halo);

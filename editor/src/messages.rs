@@ -96,7 +96,7 @@ impl Messages {
     }
 }
 
-/// The area of a message. Only one with a button takes clicks; otherwise they reach the map below.
+/// The area of a message. Only a message with a button takes clicks; other clicks reach the map below.
 fn area(index: usize, at: Pos2, has_button: bool) -> Area {
     Area::new(Id::unique(("message", index)))
         .order(Order::Foreground)

@@ -84,7 +84,7 @@ impl MoveDesk {
         let Some((number, rows)) = live.and_then(|live| live.recorded.clone()) else {
             return;
         };
-        // The run of another document counts its clips anew.
+        // The run of another document numbers its clips from the beginning.
         if self.taken == (epoch, number) {
             return;
         }

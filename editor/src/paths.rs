@@ -6,7 +6,8 @@ use roadwright_scenario::MOVES_ENDING;
 use roadwright_scenario::vehicle_file::EXTENSION;
 use std::path::{Path, PathBuf};
 
-/// Returns the path for saving a scenario, with the extension of scenarios.
+/// Returns the path for saving a scenario. The extension of scenarios is added unless the path ends with
+/// `.json`.
 pub(crate) fn scenario_path(path: &Path) -> PathBuf {
     if path.to_string_lossy().ends_with(".json") {
         path.to_owned()
@@ -34,7 +35,8 @@ pub(crate) fn is_experiment(path: &Path) -> bool {
     path.to_string_lossy().ends_with(ENDING)
 }
 
-/// Returns the path for saving an experiment, with the extension of experiments.
+/// Returns the path for saving an experiment. The extension of experiments is added unless the path ends with
+/// `.json`.
 pub(crate) fn experiment_path(path: &Path) -> PathBuf {
     if path.to_string_lossy().ends_with(".json") {
         path.to_owned()

@@ -159,7 +159,7 @@ impl RoutePlanner {
     pub(crate) fn plan(&mut self, cx: &mut Context) {
         let tool = cx.view.canvas.hand.tool();
         let drawn = tool.trip(&crate::hand::context(&cx.model, &cx.model.camera));
-        // A trip over open ground only has no route on lanes.
+        // A trip that is entirely on open ground has no route on lanes.
         let on_lanes = |trip: &DrawnTrip| {
             let is_on_lane = |stop: &DrawnStop| matches!(stop.place(), Place::Lane(_));
             trip.stops.iter().any(is_on_lane)

@@ -145,7 +145,7 @@ impl Playing {
         })
     }
 
-    /// Returns the run, and starts it if there is none.
+    /// Returns the run, and creates it if there is none.
     fn live(&mut self, cx: &Context) -> &mut Live {
         self.forget_other(cx);
         let own = &mut self.own;
@@ -262,7 +262,8 @@ impl Playing {
         self.live(cx).race(race);
     }
 
-    /// Ends the clip that is being recorded, or starts one of the driven vehicle, otherwise of the watched one.
+    /// Ends the clip that is being recorded. If there is none, starts a clip of the vehicle driven by hand
+    /// or, without one, of the watched vehicle.
     fn record_clip(&mut self, cx: &mut Context) {
         let live = cx.model.live.as_ref();
         if live.is_some_and(|live| live.clip.is_some()) {

@@ -16,9 +16,9 @@ use std::sync::Arc;
 const CLOSE: f64 = 24.0;
 /// Maximum number of marks drawn per frame.
 const MOST: usize = 400;
-/// Share of the size of a disc's surroundings that a zoom shows beside them.
+/// Margin that a zoom to a disc shows around its marks, as a share of the longer side of their box.
 const ZOOM_MARGIN: f64 = 0.25;
-/// Smallest distance that a zoom shows beside the marks, m.
+/// Minimum margin that a zoom to a disc shows around its marks, m.
 const ZOOM_MARGIN_METRES: f64 = 10.0;
 
 /// Problems whose marks are drawn as one.
@@ -150,7 +150,7 @@ impl ProblemMarks {
         }
     }
 
-    /// Forms the clusters anew if the findings, the zoom or the hidden parts have changed.
+    /// Recomputes the clusters if the findings, the zoom or the hidden parts have changed.
     fn form(&mut self, model: &Model, scale: f64) {
         if self.key.as_ref().is_some_and(|key| key.is_of(model, scale)) {
             return;
@@ -175,8 +175,8 @@ impl ProblemMarks {
         self.discs.clear();
     }
 
-    /// Handles clicks on the disc under the pointer: zooms in until its marks come apart, or lists its problems if
-    /// they do not.
+    /// Handles clicks on the disc under the pointer: zooms in until its marks separate, or lists its problems
+    /// if zooming cannot separate them.
     pub(crate) fn ui(&self, ui: &Ui, map: Rect, camera: &Camera, actions: &mut Vec<Action>) {
         let pointer = ui.input(|i| i.pointer.latest_pos());
         let Some(disc) = pointer.and_then(|at| self.disc_at(at)) else {
@@ -303,7 +303,7 @@ mod tests {
         };
         assert_eq!(at(&[0.0, 23.9]), [2]);
         assert_eq!(at(&[0.0, 24.0]), [1, 1]);
-        // Also across the borders of cells, and to the nearer of two.
+        // Clusters extend across the borders of cells, and a mark joins the nearer of two clusters.
         assert_eq!(at(&[-1.0, 1.0, 30.0, 20.0]), [2, 2]);
         assert_eq!(at(&[]), [0; 0]);
     }

@@ -1,4 +1,4 @@
-//! The subject for races of the user on courses: the countdown, the tries, and keeping them.
+//! The subject for races of the user on courses: the countdown, and the attempts, which are kept in files.
 
 use crate::context::Context;
 use crate::document::Document;
@@ -13,16 +13,16 @@ use crate::requests::PlayingAction;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Folder of tries in the user's data folder.
+/// Folder of attempts in the user's data folder.
 const TRIES: &str = "tries";
 /// Part of the map that is shown around the vehicle when a race begins, m.
 const SEEN: f64 = 60.0;
 
 /// The subject for races.
 pub(crate) struct Racing {
-    /// Folder in which tries are kept unless another one is given.
+    /// Default folder in which attempts are kept.
     folder: PathBuf,
-    /// Number of tries begun so far.
+    /// Number of attempts begun so far.
     begun: u64,
 }
 
@@ -47,7 +47,7 @@ impl Racing {
         }
     }
 
-    /// Folder in which the tries of a race are kept.
+    /// Folder in which the attempts at a race are kept.
     fn folder_of(&self, order: &RaceOrder) -> PathBuf {
         let given = order.folder.clone();
         given.unwrap_or_else(|| self.folder.clone())
@@ -56,7 +56,7 @@ impl Racing {
     /// Prepares a course in the background.
     fn prepare(&mut self, cx: &mut Context, mut order: RaceOrder) {
         if order.course.name.is_empty() {
-            // The scenario of the window is named by its file, so that the try can be driven again.
+            // The scenario of the window is named by its file, so that the attempt can be driven again.
             let own = cx.own_document();
             let path = own.path().map(|path| path.display().to_string());
             order.course.name = path.unwrap_or_else(|| own.title());
@@ -102,7 +102,7 @@ impl Racing {
         }
     }
 
-    /// Shows a course in place of the document, and begins the first try.
+    /// Shows a course in place of the document and begins the first attempt.
     fn show(&mut self, cx: &mut Context, ready: ReadyRace, tries: Vec<KeptTry>) {
         cx.leave_track();
         cx.model.document.commit();
@@ -142,7 +142,7 @@ impl Racing {
         self.begin(cx);
     }
 
-    /// Begins a try with its countdown.
+    /// Begins an attempt with its countdown.
     fn begin(&mut self, cx: &mut Context) {
         self.begun += 1;
         let ends = cx.egui.input(|input| input.time) + COUNTDOWN;
@@ -166,7 +166,7 @@ impl Racing {
         cx.egui.request_repaint();
     }
 
-    /// Ends the countdown, and keeps a try that has ended.
+    /// Ends the countdown when it is over, and writes a finished attempt to a file.
     pub(crate) fn look(&mut self, cx: &mut Context) {
         if !cx.is_showing() {
             cx.model.race = None;
@@ -186,7 +186,7 @@ impl Racing {
         }
     }
 
-    /// Keeps the try if it has ended.
+    /// Writes the attempt to a file if it has ended.
     fn keep_ended(&mut self, cx: &mut Context) {
         let live = cx.model.live.as_ref();
         let Some(progress) = live.and_then(|live| live.race.clone()) else {

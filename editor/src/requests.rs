@@ -92,7 +92,7 @@ pub(crate) enum PlayingAction {
     TakeTheWheel,
     /// Sets the controls of the vehicle driven by hand; `None` returns it to its modules.
     Drive(Option<HandControls>),
-    /// Returns the run to its start, where the user begins a try on a course.
+    /// Returns the run to its start, where the user begins an attempt on a course.
     BeginRace(Box<JudgedRace>),
     /// Starts or ends a clip of the driven or watched vehicle.
     RecordClip,

@@ -250,8 +250,8 @@ impl Shop {
         let below = folder
             .zip(home)
             .and_then(|(folder, home)| below(folder, &home.path));
-        // A file below the scenario is used as it is. Otherwise the user is asked where to save the file, and
-        // then this is called again and finds it there.
+        // A file below the scenario is used as it is. Otherwise, the user is asked where to save the file.
+        // After saving, this function is called again and finds the file there.
         let (path, hash) = match (folder, below, home) {
             (_, Some(path), Some(home)) => (path, home.hash.clone()),
             // Without a folder, the scenario stores the contents of the file.

@@ -152,7 +152,7 @@ fn what_is_hidden_is_not_drawn_taken_or_lost() {
     assert_ne!(pixels(&mut bench, "b.png"), before);
     assert_eq!(bench.scenario(), &scenario, "it is hidden, not deleted");
     assert!(!bench.editor().model().document.title().is_empty());
-    // Neither a click nor a box nor Select all takes it.
+    // Neither a click nor a box nor Select all selects it.
     bench.click(-70.0, 37.0);
     assert!(bench.editor().model().selection.is_empty());
     bench.drag_with(&[(-95.0, 20.0), (-50.0, 60.0)], Modifiers::SHIFT);

@@ -55,7 +55,7 @@ fn rows_of_bays_are_drawn_along_a_kerb() {
     let mut bench = street();
     let steps = bench.undo_steps();
     choose(&mut bench, BayKind::Parallel);
-    // Drawn against the traffic on this side, in which the vehicles head nevertheless.
+    // Drawn against the traffic on this side. The parked vehicles still face in the direction of traffic.
     bench.drag(&[(-10.0, -4.0), (-35.0, -6.0)]);
     let row = bays(&bench);
     assert_eq!(row.len(), 4);
@@ -78,7 +78,7 @@ fn rows_of_bays_are_drawn_along_a_kerb() {
     bench.drag(&[(10.0, 3.0), (22.0, 3.0)]);
     let row = bays(&bench).split_off(12);
     assert_eq!(row.len(), 4);
-    // The vehicles turn right out of the traffic to the west.
+    // The vehicles turn right, out of the westbound traffic.
     for bay in &row {
         assert!(
             wrap_angle(bay.heading.unwrap() - (PI - PI / 3.0)).abs() < 0.02,
@@ -101,7 +101,7 @@ fn rows_over_open_ground_lie_on_the_left_of_the_drag_or_on_its_right() {
     assert_at(&bays(&bench)[0], -18.75, 32.6, FRAC_PI_2);
     bench.drag_with(&[(-20.0, 20.0), (-9.0, 20.0)], Modifiers::SHIFT);
     assert_at(&bays(&bench)[4], -18.75, 17.4, -FRAC_PI_2);
-    // Ctrl leaves the kerb alone, so that the bays lie on the street, as `check` says.
+    // With Ctrl, the row does not snap to the kerb. The bays are then on the street, which `check` reports.
     bench.drag_with(&[(0.0, -3.2), (3.0, -3.2)], Modifiers::CTRL);
     assert_at(&bays(&bench)[8], 1.25, -0.6, FRAC_PI_2);
     assert!(problems(bench.scenario()).contains(&Code::BayOnRoad));
@@ -128,7 +128,7 @@ fn a_vehicle_is_sent_into_a_bay_by_its_destination() {
         stack.settings(Slot::GroundPlanner)[0].module,
         "drivable_path"
     );
-    // The stack and the vehicle are one step.
+    // The stack and the vehicle were added in one step.
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert!(!bench.scenario().stacks().contains_key("parking"));
 }
@@ -161,7 +161,7 @@ fn a_destination_is_dragged_into_a_bay() {
     assert_eq!(agent.stack, "parking");
 }
 
-/// Asserts that the destination is that of a car in a bay.
+/// Asserts that the agent's destination is the parking position in a bay.
 fn assert_parked(agent: &Agent, bay: &PointOfInterest) {
     let axle = bay
         .parked()

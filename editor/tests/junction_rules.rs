@@ -245,7 +245,7 @@ fn what_rules_a_junction_is_chosen_and_left_to_the_roads_again() {
 /// Selects an entry of the list that is open.
 fn choose(bench: &mut Bench, entry: &str) {
     let all = bench.harness.query_all_by_label(entry);
-    // Lists lie over the panel and come last.
+    // A list is drawn over the panel, so its entries come last.
     all.last().unwrap().click();
     bench.harness.step();
     bench.settle();

@@ -111,7 +111,7 @@ fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
             assert!(!with_green.iter().any(meets), "{greens:?}");
         }
     }
-    // Without the arrow they do, and in traffic no vehicles touch.
+    // Without the arrow they have green together, and no vehicles touch in traffic.
     let junction_with = |protected: bool| {
         let mut scenario = scenario.clone();
         let mut rules = scenario.network().node(node).unwrap().clone();

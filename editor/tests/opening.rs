@@ -86,7 +86,8 @@ fn change_document(bench: &mut Bench, action: Action) {
     panic!("the document does not change");
 }
 
-/// Checks frames with answers held back, and that the map is there once they are released.
+/// Checks that no frame shows the old document while answers are held back, and that the map appears once
+/// they are released.
 fn nothing_old_is_shown(bench: &mut Bench) {
     for _ in 0..3 {
         // The rest is the message, and one about the import.

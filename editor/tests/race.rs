@@ -1,4 +1,4 @@
-//! Races of the user on courses: countdown, judging, keeping and repeating tries.
+//! Races of the user on courses: countdown, judging, and keeping and repeating attempts.
 
 use crate::common::Bench;
 use egui::Key;
@@ -43,7 +43,7 @@ fn wait_for_countdown(bench: &mut Bench) {
     panic!("the countdown does not end");
 }
 
-/// Drives straight on until the try has ended and is kept.
+/// Drives straight on until the attempt has ended and is kept.
 fn drive_to_end(bench: &mut Bench) {
     bench.hold_key(Key::W);
     for _ in 0..200 {
@@ -91,14 +91,14 @@ fn each_try_is_judged_kept_and_driven_again() {
     // The window and the file have the same result.
     let judged = bench.live().race.clone().unwrap().ended.unwrap();
     assert_eq!((judged.time, Some(judged.end)), (kept.time, kept.end));
-    // One key restarts it, and the next try gets its own file.
+    // One key restarts it, and the next attempt gets its own file.
     bench.key(Key::Q);
     wait_for_countdown(&mut bench);
     drive_to_end(&mut bench);
     let race = bench.editor().model().race.clone().unwrap();
     assert_eq!(race.tries.len(), 2);
     assert_ne!(race.tries[0].path, race.tries[1].path);
-    // A race on the same course lists the earlier tries.
+    // A race on the same course lists the earlier attempts.
     start(&mut bench, "forest");
     assert_eq!(bench.editor().model().race.as_ref().unwrap().tries.len(), 2);
     bench.ask(Action::Experiment(ExperimentAction::Back));

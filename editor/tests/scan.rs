@@ -441,7 +441,7 @@ fn the_scan_finds_text_over_text_that_is_cut_and_that_is_too_small() {
     );
 }
 
-/// The last command of each menu. Menus must fit into the lowest window without scrolling.
+/// The last command of each menu. Menus must fit into the smallest window without scrolling.
 const LAST_OF_MENUS: [(&str, Command); 5] = [
     ("File", Command::Quit),
     ("Edit", Command::SimplifyRoad),

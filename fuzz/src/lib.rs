@@ -53,7 +53,7 @@ fn import(bytes: &[u8]) {
     }
 }
 
-/// Tests recorded motion. A gait that comes out of it is a gait of a vehicle type.
+/// Tests recorded motion. A gait computed from it must be within the ranges allowed for vehicle types.
 pub fn bvh(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(bvh) = Bvh::from_text(text)

@@ -82,7 +82,7 @@ fn overwrite(bytes: &mut [u8], at: usize, contents: &[u8]) {
     }
 }
 
-/// Encodes a number with a variable length, lowest seven bits first.
+/// Encodes a little-endian number with a variable length: seven bits per byte, lowest bits first.
 fn varint(contents: &[u8]) -> Vec<u8> {
     let mut number = contents
         .iter()

@@ -22,9 +22,9 @@ fn main() {
     }
 }
 
-/// Whether an empty program can be linked with a flag and then runs; `None` if this cannot be tried because
-/// the program is cross-compiled. Linkers without support reject or ignore unknown flags, and loaders without
-/// support reject the result.
+/// Whether an empty program that is linked with a flag runs. `Some(false)` if the program is cross-compiled,
+/// because the result cannot be run then; `None` if the attempt fails for another reason. Linkers without
+/// support reject or ignore unknown flags, and loaders without support reject the result.
 fn works(flag: &str) -> Option<bool> {
     if env::var("HOST").ok()? != env::var("TARGET").ok()? {
         return Some(false);

@@ -116,7 +116,7 @@ impl Autosave {
             self.writing = None;
         }
         if !document.is_dirty() {
-            // Saved, or undone to the saved state: a crash would lose nothing.
+            // The document equals its saved state, so a crash would lose nothing.
             if self.written != 0 {
                 self.clear();
             }

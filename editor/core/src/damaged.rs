@@ -15,7 +15,7 @@ const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 /// A file that cannot be opened.
 #[derive(Debug)]
 pub struct Damaged {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// The error message.
     pub message: String,
@@ -30,7 +30,7 @@ pub struct Damaged {
 /// The readable part of a damaged file.
 #[derive(Debug)]
 pub struct Saved {
-    /// A valid scenario.
+    /// The scenario formed by the readable parts. It is valid.
     pub scenario: Arc<Scenario>,
     /// Number of objects in the scenario.
     pub kept: usize,

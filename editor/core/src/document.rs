@@ -29,7 +29,7 @@ pub struct Document {
     revision: u64,
     /// Number of the document, unique in this program.
     id: u64,
-    /// State numbers of the steps, both those in effect and those undone.
+    /// State numbers of the steps in effect and of the undone steps.
     states: Vec<u64>,
     undone_states: Vec<u64>,
     saved_state: Option<u64>,
@@ -122,7 +122,7 @@ impl Document {
     /// Applies an edit as a separate step. An edit without effect adds no step.
     ///
     /// # Errors
-    /// As [`Scenario::apply`]; the document is unchanged then.
+    /// As for [`Scenario::apply`]. The document then stays unchanged.
     pub fn apply(&mut self, label: &str, edit: Edit) -> Result<(), EditError> {
         self.commit();
         if is_empty(&edit) {
@@ -139,7 +139,7 @@ impl Document {
     /// different label starts a new gesture.
     ///
     /// # Errors
-    /// As [`Scenario::apply`]; the gesture has no effect then.
+    /// As for [`Scenario::apply`]. The gesture then has no effect.
     pub fn preview(&mut self, label: &str, edit: Edit) -> Result<(), EditError> {
         if self.gesture.as_deref() != Some(label) {
             self.commit();

@@ -153,7 +153,7 @@ impl Extensions {
         &self.host
     }
 
-    /// The watch that informs another thread of news from the host.
+    /// The watch through which another thread learns of changes in the host.
     pub fn call_watch(&self) -> &CallWatch {
         &self.watch
     }

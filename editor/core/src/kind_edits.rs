@@ -293,7 +293,7 @@ mod tests {
             assert!(kind.listed(&scenario).is_sorted());
             assert!(scenario.list_order().is_by_name());
             assert_eq!(kind.sorted(&scenario), None);
-            // The same holds for a copy that comes right after its original in alphabetical order.
+            // A copy that follows its original in alphabetical order needs no stored order either.
             let copied = kind.copied(&scenario, b).unwrap();
             take(&mut scenario, copied);
             assert!(scenario.list_order().is_by_name());

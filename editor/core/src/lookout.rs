@@ -1,8 +1,8 @@
 //! Watches files outside the program in the background.
 //!
 //! An idle window draws nothing and uses no CPU. Since files can change nevertheless, a thread checks them
-//! once a second and wakes the window after a change. The thread only requests a frame, which finds out what has
-//! changed.
+//! once a second and wakes the window after a change. The thread only requests a frame; the code that draws
+//! the frame finds out what has changed.
 
 use roadwright_extension::CallWatch;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ struct Sight {
     modules: CallWatch,
 }
 
-/// The watching thread.
+/// The thread that watches the files.
 pub struct Lookout {
     sights: Option<Sender<Sight>>,
     thread: Option<JoinHandle<()>>,

@@ -1,4 +1,4 @@
-//! A person's race on a course: the planner's drive as a ghost, and the tries so far.
+//! A person's race on a course: the planner's drive as a ghost, and the attempts so far.
 
 use roadwright_agent::Registry;
 use roadwright_geometry::Pose;
@@ -10,11 +10,11 @@ use roadwright_training::{
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Duration of the countdown before a try, s.
+/// Duration of the countdown before an attempt, s.
 pub const COUNTDOWN: f64 = 3.0;
-/// Maximum number of tries that are kept of a course with a seed.
+/// Maximum number of attempts kept for each course and seed.
 const MOST_TRIES: usize = 1000;
-/// Maximum size of the file of a try, bytes.
+/// Maximum size of an attempt's file, bytes.
 pub const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 
 /// The course that a person wants to drive.
@@ -26,14 +26,14 @@ pub struct RaceOrder {
     pub setup: Setup,
     /// Seed of the course.
     pub seed: u64,
-    /// Folder in which tries are kept; `None` for the data folder of the user.
+    /// Folder in which attempts are kept; `None` for the data folder of the user.
     pub folder: Option<PathBuf>,
 }
 
 /// The planner's drive on a course.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannerDrive {
-    /// The result.
+    /// Result of the drive.
     pub drive: Option<DriveRow>,
     /// Time in seconds and pose of the middle of the body, ten times a second.
     pub path: Vec<(f64, Pose)>,
@@ -44,7 +44,7 @@ pub struct PlannerDrive {
 /// A course that is ready to be driven.
 #[derive(Debug, Clone)]
 pub struct ReadyRace {
-    /// The request.
+    /// The requested course, with its seed and vehicles.
     pub order: RaceOrder,
     /// The scenario of the course.
     pub scenario: Scenario,
@@ -54,29 +54,29 @@ pub struct ReadyRace {
     pub planner: PlannerDrive,
 }
 
-/// A try that was kept.
+/// An attempt that was kept in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptTry {
-    /// Number of the try, from 1.
+    /// Number of the attempt, counted from 1.
     pub number: usize,
-    /// How it ended.
+    /// How the attempt ended.
     pub end: Option<End>,
     /// Duration, s.
     pub time: f64,
-    /// The first fitness.
+    /// Fitness of the drive; the first fitness if there are several.
     pub fitness: Option<f64>,
-    /// File with the controls of the try.
+    /// File with the controls of the attempt.
     pub path: PathBuf,
 }
 
 /// Stage of a race.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RacePhase {
-    /// The try begins at this time of the window, s.
+    /// The attempt begins at this time of the window, s.
     Countdown(f64),
     /// The person drives.
     Driving,
-    /// The try has ended, and is being kept.
+    /// The attempt has ended and is being written to its file.
     Ended,
 }
 
@@ -85,25 +85,25 @@ pub enum RacePhase {
 pub struct Race {
     /// The course.
     pub ready: Arc<ReadyRace>,
-    /// Stage of the present try.
+    /// Stage of the present attempt.
     pub phase: RacePhase,
-    /// Number of the present try in this session.
+    /// Number of the present attempt in this session.
     pub number: u64,
-    /// The tries so far.
+    /// The attempts so far.
     pub tries: Vec<KeptTry>,
 }
 
 /// An action of the race.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RaceAction {
-    /// Prepares a course and begins the first try.
+    /// Prepares a course and begins the first attempt.
     Start(Box<RaceOrder>),
-    /// Begins another try.
+    /// Begins another attempt.
     Again,
 }
 
 impl ReadyRace {
-    /// Prepares a course: its scenario, and the drive of its own driver.
+    /// Prepares a course: its scenario and the planner's drive.
     ///
     /// # Errors
     /// If the course cannot be driven by a person.
@@ -177,7 +177,7 @@ impl Race {
 }
 
 impl KeptTry {
-    /// The result in words.
+    /// How the attempt ended and how long it took, in words.
     pub fn in_words(&self) -> String {
         let end = self.end.map_or_else(|| "no drive".to_owned(), words);
         format!("{end} after {:.2} s", self.time)
@@ -198,7 +198,7 @@ fn words(end: End) -> String {
     end.name().replace('_', " ")
 }
 
-/// Drives a try again from its controls, and writes it to a folder.
+/// Drives an attempt again from its controls and writes it to a folder.
 ///
 /// # Errors
 /// If the course cannot be driven, or the file cannot be written.
@@ -225,8 +225,8 @@ pub fn keep(
     Ok(KeptTry::of(1, path, &driven))
 }
 
-/// Tries of a race that were kept in a folder earlier, in the order of their numbers. Files that cannot be read are
-/// left out.
+/// Earlier attempts at a race that were kept in a folder, in the order of their numbers. Files that cannot be
+/// read are left out.
 pub fn kept_tries(order: &RaceOrder, folder: &Path) -> Vec<KeptTry> {
     let paths = (1..=MOST_TRIES).map(|number| path_of(order, folder, number));
     let there = paths.take_while(|path| path.exists());
@@ -240,7 +240,7 @@ pub fn kept_tries(order: &RaceOrder, folder: &Path) -> Vec<KeptTry> {
         .collect()
 }
 
-/// Path of a try. A user's scenario has a path as its name.
+/// Path of an attempt's file. If the course is a scenario of the user, its name is a path.
 fn path_of(order: &RaceOrder, folder: &Path, number: usize) -> PathBuf {
     let name = Path::new(&order.course.name).file_name();
     let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());

@@ -10,10 +10,10 @@ pub struct RouteSource(Arc<Mutex<Option<RouteFinder>>>);
 
 impl RouteSource {
     /// Calls a function with the routes of a scenario. Waits while another thread finds routes. The first call prepares
-    /// the scenario, which takes about a second for a city; later ones only what an edit has changed.
+    /// the scenario, which takes about a second for a city; later calls only update what an edit has changed.
     pub fn with<T>(&self, scenario: &Arc<Scenario>, find: impl FnOnce(&RouteFinder) -> T) -> T {
         let mut kept = self.0.lock().unwrap_or_else(|poisoned| {
-            // A search that panicked may have left a finder that follows an edit only in part.
+            // A search that panicked may have left a finder that is only partly updated to an edit.
             let mut kept = PoisonError::into_inner(poisoned);
             *kept = None;
             kept

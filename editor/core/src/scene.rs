@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 /// Maximum distance between a road's line and its sampled polyline, m.
 const SAMPLING: f64 = 0.1;
-/// Shares of the work on a scene that are done when its junctions are laid out and when they have surfaces.
+/// Share of the work on a scene that is done once its junctions are laid out.
 const LAID_OUT: f64 = 0.6;
+/// Share of the work on a scene that is done once its junctions have surfaces.
 const SURFACED: f64 = 0.8;
 
 /// A road's shape for picking.

@@ -30,7 +30,7 @@ pub enum Heat {
 }
 
 impl Heat {
-    /// All kinds.
+    /// All quantities, in the order of lists.
     pub const ALL: [Self; 5] = [
         Self::None,
         Self::Traffic,
@@ -105,11 +105,11 @@ impl RunCurve {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TimelineView {
-    /// Whether the timeline opens when a run is played. It no longer does after the user has closed it.
+    /// Whether the timeline opens when a run is played. False once the user has closed it.
     pub opens: bool,
     /// Height of the timeline with its tab, points.
     pub height: f32,
-    /// The curve.
+    /// The curve that the timeline shows.
     pub curve: RunCurve,
 }
 

@@ -53,7 +53,7 @@ pub struct Moving<'a> {
     pub covered: Option<&'a BTreeMap<i8, CoveredVehicles>>,
 }
 
-/// Vehicles of a layer below decks of higher layers.
+/// Vehicles of one layer that are below decks of higher layers.
 #[derive(Debug, Clone, Default)]
 pub struct CoveredVehicles {
     /// Vehicles and trailers.

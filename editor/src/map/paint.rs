@@ -31,13 +31,14 @@ use std::sync::Arc;
 const KEPT_MESHES: usize = 400;
 /// Number of tiles drawn before an answer, so that a large map appears bit by bit.
 const TILES_AT_ONCE: usize = 8;
-/// Shares of the work on a new map that are done when its junctions are laid out and its scene is there, and when
-/// its contents are there. The rest is the work on the tiles in view.
+/// Share of the work on a new map that is done once its scene has been derived.
 const SCENE: f32 = 0.5;
+/// Share of the work on a new map that is done once its contents are prepared. The rest is the work on the tiles in
+/// view.
 const CONTENT: f32 = 0.7;
-/// Shares of the work on the contents that are done when the terrain is drawn, and when everything is sorted into
-/// tiles.
+/// Share of the work on the contents that is done once the terrain is drawn.
 const TERRAIN: f32 = 0.2;
+/// Share of the work on the contents that is done once everything is sorted into tiles.
 const TILES: f32 = 0.6;
 
 /// Request for the triangles of tiles.
@@ -46,13 +47,13 @@ struct TileQuestion {
     tiles: Arc<Tiles>,
     wanted: Vec<(TileId, Level)>,
     ink: Ink,
-    /// Number of the map.
+    /// Number of the map to which the data belong.
     map: u64,
 }
 
 /// The first tiles of a request.
 struct TileAnswers {
-    /// Number of the map.
+    /// Number of the map to which the data belong.
     map: u64,
     tiles: Vec<TileAnswer>,
 }
@@ -86,7 +87,7 @@ struct ContentQuestion {
     /// The scene whose terrain has already been drawn.
     drawn: Option<Arc<Scene>>,
     drawn_ink: Ink,
-    /// Number of the map.
+    /// Number of the map to which the data belong.
     map: u64,
     share: Share,
 }
@@ -96,7 +97,7 @@ struct ContentAnswer {
     scene: Arc<Scene>,
     ink: Ink,
     content: Content,
-    /// Number of the map.
+    /// Number of the map to which the data belong.
     map: u64,
 }
 
@@ -162,7 +163,7 @@ pub struct MapPainter {
     content_share: Share,
     /// Whether the tile worker has answered only a part of the last request.
     has_more: bool,
-    /// Whether answers are not taken.
+    /// Whether the answers of the workers are held back, for tests.
     is_held: bool,
 }
 
@@ -274,20 +275,20 @@ impl MapPainter {
         self.progress
     }
 
-    /// Notes the progress of the scene of a document that was just opened, 0 to 1.
+    /// Records the progress of deriving the scene of a document that was just opened, 0 to 1.
     pub(crate) fn note_scene(&mut self, share: f32) {
-        // The contents are requested as soon as the scene is there.
+        // The contents are requested as soon as the scene has been derived.
         if let Some(progress) = self.progress.as_mut().filter(|done| **done < SCENE) {
             *progress = progress.max(SCENE * share);
         }
     }
 
-    /// Leaves the answers of the workers where they are, as if the workers were slow. For tests.
+    /// Holds back the answers of the workers, as if the workers were slow. For tests.
     pub(crate) fn hold(&mut self) {
         self.is_held = true;
     }
 
-    /// Takes answers again.
+    /// Stops holding back the answers of the workers.
     pub(crate) fn release(&mut self) {
         self.is_held = false;
     }
@@ -479,7 +480,7 @@ impl MapPainter {
             return;
         };
         self.progress = if self.content_scene.is_none() {
-            // The scene is there if its contents have been requested.
+            // The scene has been derived if its contents have been requested.
             let is_requested = self.scene.revision > 0;
             let contents = SCENE + (CONTENT - SCENE) * self.content_share.get();
             Some(if is_requested { contents } else { progress })
@@ -538,7 +539,7 @@ impl MapPainter {
             }
             // An outdated mesh or another level is better than a hole.
             let others = [Level::Near, Level::Close, Level::Middle, Level::Far];
-            // Most tiles contain few of these.
+            // In most tiles, many of these meshes are empty.
             let filled = |mesh: &&Arc<Mesh>| !mesh.indices.is_empty();
             let known = own.or_else(|| others.iter().find_map(|l| self.meshes.get(&(id, *l))));
             if let Some(answer) = known {

@@ -12,13 +12,13 @@ const LEAST: f32 = 80.0;
 /// Maximum share of the height of its column.
 const MOST: f32 = 0.6;
 
-/// The row after it was given its height.
+/// The row of the timeline after its height was set.
 pub(super) struct BottomRow {
     column: TileId,
     tile: TileId,
     /// Height of the column, points.
     whole: f32,
-    /// Share of the row.
+    /// Share of the column's height that the row was given.
     given: f32,
 }
 

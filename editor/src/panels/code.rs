@@ -1,6 +1,6 @@
 //! Editing aids for code: indentation, and matching of brackets.
 
-/// Spaces per level.
+/// Number of spaces per level of indentation.
 const LEVEL: usize = 4;
 
 /// An automatic change after typing. It removes a number of characters before the cursor and

@@ -32,7 +32,8 @@ pub(super) fn first_tree() -> Tree<Pane> {
     Tree::new(egui::Id::unique("panels"), root, tiles)
 }
 
-/// The column beside the map after it was widened. In a narrow window, it is wider than its own share.
+/// The column beside the map after it was widened. In a narrow window, it is wider than its share of the
+/// window.
 pub(super) struct Widened {
     row: TileId,
     side: TileId,

@@ -125,7 +125,7 @@ fn send(edit: Result<Edit, String>, what: &str, kind: Kind, actions: &mut Vec<Ac
     });
 }
 
-/// Describes a number of a vehicle type.
+/// Describes a numeric property of a vehicle type.
 const fn number(
     name: &'static str,
     unit: &'static str,
@@ -240,7 +240,7 @@ const LIMITS: [Property<VehicleType>; 5] = [
     ),
 ];
 
-/// Numbers of a character.
+/// Numeric properties of a character.
 const ON_FOOT: [Property<VehicleType>; 7] = [
     number(
         "Diameter",

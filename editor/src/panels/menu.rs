@@ -142,7 +142,7 @@ fn view(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.separator();
         items(ui, model, actions, &[C::ShowHidden]);
     });
-    // Submenus keep the menu short enough for the lowest window at normal letter size.
+    // Submenus keep the menu short enough for the smallest window at the normal font size.
     ui.menu_button("Heat map", |ui| heat(ui, model, actions));
     ui.menu_button("Open ground", |ui| open_ground(ui, model, actions));
     ui.separator();

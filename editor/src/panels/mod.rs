@@ -139,7 +139,8 @@ impl PanelState {
             .make_active(|_, tile| matches!(tile, Tile::Pane(own) if *own == pane));
     }
 
-    /// Opens the timeline below the map. Where the user has put the map among tabs, it stays behind the map.
+    /// Opens the timeline below the map. If the user has put the map among tabs, the timeline stays behind
+    /// the map.
     pub(crate) fn open_timeline(&mut self) {
         opened::open_below_map(&mut self.tree, bottom::TIMELINE);
     }

@@ -51,7 +51,8 @@ fn put_in_column(tree: &mut Tree<Pane>, row: TileId, map: TileId, pane: TileId) 
     }
 }
 
-/// The tabs in the column of the map that an opened panel joins. The timeline is too low for other panels.
+/// The tabs in the column of the map that an opened panel joins. The timeline is not high enough for other
+/// panels.
 fn tabs_below(tree: &Tree<Pane>, column: &Linear, map: TileId) -> Option<TileId> {
     let is_tabs = |id: &TileId| {
         let tile = tree.tiles.get(*id);
@@ -70,7 +71,7 @@ enum Place {
     Last,
 }
 
-/// Inserts a panel in tabs of its own into a column.
+/// Inserts a panel into a column, as a new group of tabs.
 fn insert(tree: &mut Tree<Pane>, column: TileId, pane: TileId, place: Place) {
     let tabs = tree.tiles.insert_tab_tile(vec![pane]);
     if let Some(Tile::Container(Container::Linear(column))) = tree.tiles.get_mut(column) {

@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 
 /// Maximum number of entries listed.
 const MOST: usize = 60;
-/// Rank from which a text contains only the letters of a query in order, and not the query itself.
+/// Lowest rank of texts that contain the letters of a query in order but not the query itself.
 const LOOSE: usize = 100;
-/// Half the size of the surroundings that are shown of a problem, m.
+/// Half the size of the map section shown around a problem, m.
 const SURROUNDINGS: f64 = 15.0;
 
 /// An entry of the palette.

@@ -192,12 +192,13 @@ fn type_path(ui: &Ui, id: Id, text: &mut String, path: String) {
     state.store(ui.ctx(), id);
 }
 
-/// Returns a path in a folder as text. The path of a folder ends with a separator.
+/// Returns the path of an entry of a folder as text. With an empty name, this is the path of the folder with
+/// a separator at its end.
 fn within(folder: &Path, name: &str) -> String {
     folder.join(name).display().to_string()
 }
 
-/// Rows of a list whose names start with the typed text.
+/// Returns the folders, and the files with one of the endings, whose names start with the typed text.
 fn fitting<'a>(
     list: &'a FolderList,
     name: &'a str,

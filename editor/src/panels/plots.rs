@@ -107,7 +107,7 @@ pub(super) fn plot_with(
     shown.inner.filter(|_| clicked).map(|point| point.x)
 }
 
-/// Returns round numbers within the range of an axis, at least one of them.
+/// Returns round numbers within the range of an axis, in steps of at least `least_step`.
 fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
     let (low, high) = input.bounds;
     let Some(step) = step(high - low, most) else {
@@ -133,7 +133,8 @@ fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
 fn number(mark: GridMark) -> String {
     let mut decimals = 0;
     let mut step = mark.step_size;
-    // Decades are products: 0.1 may be off in its last digit, so that ten times of it is less than 1.
+    // Powers of ten are computed by multiplication. 0.1 may be off in its last digit, so that ten times 0.1
+    // is less than 1.
     while step < 0.999 && decimals < 6 {
         step *= 10.0;
         decimals += 1;

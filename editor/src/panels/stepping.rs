@@ -9,13 +9,13 @@ use egui::{Grid, RichText, Slider, Ui};
 use roadwright_extension::script::{ApiKind, ScriptError, ScriptStep, Steps, api};
 use roadwright_simulation::agent_name;
 
-/// State of the row.
+/// State of the row with which the user steps through a handler.
 #[derive(Default)]
 pub(super) struct Stepping {
     is_open: bool,
     event: String,
     takes_watched: bool,
-    /// The selected statement.
+    /// Index of the selected statement.
     at: usize,
 }
 

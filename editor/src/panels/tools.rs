@@ -19,7 +19,7 @@ const GAP: f32 = 3.0;
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.add_space(4.0);
     ui.spacing_mut().item_spacing.y = GAP;
-    // All buttons are visible even in low windows.
+    // All buttons are visible even in a short window.
     let room = ui.available_height() / ToolKind::ALL.len() as f32 - GAP;
     let height = room.clamp(LEAST_HEIGHT, HEIGHT);
     for kind in ToolKind::ALL {

@@ -1,4 +1,4 @@
-//! Why the watched vehicle stands: the vehicles that it waits for, down to the root.
+//! Why the watched vehicle stands: the chain of vehicles that it waits for, to the root of the wait.
 
 use crate::model::Action;
 use egui::{RichText, Ui};

@@ -203,7 +203,7 @@ fn busiest(snapshot: &Snapshot, width: f64) -> (DVec2, DVec2) {
         let is_near = |place: &&DVec2| (*place - center).abs().cmple(half).all();
         places.iter().filter(is_near).count()
     };
-    // The first of equals.
+    // Of several equally good positions, the first is used.
     let center = places.iter().rev().max_by_key(|place| near(place));
     let center = center.copied().unwrap_or_default();
     (center - half, center + half)

@@ -378,6 +378,7 @@ fn the_layer_of_a_stroke_is_changed_with_page_up_and_page_down() {
     let middle = network.node(ramp[0].1.to).unwrap().position();
     assert!((middle - DVec2::new(-60.0, -40.0)).length() < 3.0);
     // A stroke that is cancelled takes the layer along, and so do another tool and another document.
+    bench.move_to(80.0, -100.0);
     bench.key(Key::PageDown);
     assert_eq!(bench.editor().model().settings.tools.layer, Some(-1));
     bench.press_at(80.0, -100.0);

@@ -506,21 +506,21 @@ pub struct RwParametersExtension {
     pub set: Option<unsafe extern "C" fn(*mut RwInstance, u32, *const f64, u32) -> i32>,
 }
 
-/// Request of a controller in [`RwNeedsExtension`]. It is also the limit of the data that the controller gets.
-/// Since 1.3.
+/// Request of a controller in [`RwNeedsExtension`]. The controller gets no data beyond this request. Since
+/// 1.3.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RwNeeds {
     /// Size of this structure, bytes. The host sets it; fields beyond it must not be written.
     pub size: u32,
-    /// Most points of a path, 2 to 1000.
+    /// Maximum number of points of the path, 2 to 1000.
     pub path_most: u32,
     /// `NEED_*`, combined by bitwise or.
     pub groups: u64,
-    /// Distance ahead to which the path reaches, m, at most 1000. If the next field multiplied by the speed is
-    /// larger, it counts instead.
+    /// Reach of the path ahead, m, at most 1000. If `path_time` multiplied by the speed is larger, that
+    /// distance is used instead.
     pub path_distance: f64,
-    /// Time ahead, s, at most 60.
+    /// Reach of the path as a time, s, at most 60.
     pub path_time: f64,
     /// Distance between the points of the path, m, 0.1 to 50.
     pub path_spacing: f64,
@@ -543,7 +543,7 @@ pub struct RwNeedsExtension {
 pub const fn text<const N: usize>(text: &str) -> [u8; N] {
     let bytes = text.as_bytes();
     let mut length = if bytes.len() < N { bytes.len() } else { N - 1 };
-    // Do not cut inside a character: bytes 10xxxxxx continue one.
+    // Do not cut inside a character: bytes of the form 10xxxxxx continue a character.
     while length < bytes.len() && length > 0 && bytes[length] & 0xc0 == 0x80 {
         length -= 1;
     }
@@ -562,7 +562,7 @@ pub fn text_of(field: &[u8]) -> String {
     String::from_utf8_lossy(&field[..end.unwrap_or(field.len())]).into_owned()
 }
 
-/// Size of [`RwBatch`] for plugins without needs, bytes. It is that of versions before 1.3.
+/// Size of [`RwBatch`] in versions before 1.3, bytes. Plugins without needs get a batch of this size.
 pub const OLD_BATCH: usize = 112;
 
 // Plugins are compiled for these offsets. A change needs a new major version, so it fails to compile here

@@ -1,9 +1,8 @@
 //! Input and output rows of batches.
 //!
-//! Records about agents are `repr(C)` structures of doubles in SI units with at most 128 bytes. The same
-//! bytes can be passed to a built-in module, a compiled plugin or a script. Angles are in radians, positive
-//! to the left; distances are in metres. If there is no leader, obstacle or stop, the distance is
-//! [`NOTHING`].
+//! Records are `repr(C)` structures in SI units, mostly of doubles. The same bytes can be passed to a built-in
+//! module, a compiled plugin or a script. Angles are in radians, positive to the left; distances are in metres.
+//! If there is no leader, obstacle or stop, the distance is [`NOTHING`].
 
 /// Distance that stands for "none", m. It is finite, so that arithmetic stays finite.
 pub const NOTHING: f64 = 1.0e6;
@@ -113,7 +112,7 @@ pub struct NeedsInput {
 }
 
 impl NeedsInput {
-    /// Returns the input of a controller that knows nothing but its row.
+    /// Returns the input of a controller that gets no data beyond its row.
     pub fn of(seen: ControllerInput) -> Self {
         Self {
             seen,
@@ -222,8 +221,9 @@ pub const PATH_END: u32 = 16;
 
 /// A point of the path of the rear axle. Since 1.3.
 ///
-/// Points lie at the multiples of the spacing that the controller has asked for. As long as the version of the
-/// route is the same, a point stays where it is, apart from a wanted lateral offset and from lane changes.
+/// Points lie at the multiples of the spacing that the controller has asked for. As long as the version of
+/// the route is the same, a point keeps its position, except for a requested lateral offset and during lane
+/// changes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PathPoint {
@@ -241,10 +241,10 @@ pub struct PathPoint {
     pub curvature: f64,
     /// Rise per distance.
     pub grade: f64,
-    /// Speed that limit and bends allow, m/s.
+    /// Speed allowed by the limit and by bends, m/s.
     pub speed: f64,
     /// Free width from the point to the left edge of the lane, m. Off the lanes, it is half of the vehicle's
-    /// width and the clearance of the path.
+    /// width plus the clearance of the path.
     pub left: f64,
     /// Free width to the right, m.
     pub right: f64,
@@ -713,7 +713,7 @@ impl Default for SignalOutput {
     }
 }
 
-/// Size, bytes, of a row of [`FitnessInput`] for plugins of 1.0 and 1.1. These rows end before
+/// Size of a row of [`FitnessInput`] for plugins of versions 1.0 and 1.1, bytes. These rows end before
 /// [`FitnessInput::conduct`].
 pub const OLD_FITNESS_INPUT: usize = 64;
 
@@ -790,7 +790,7 @@ mod tests {
         for wanted in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(drive().pedals(wanted), (0.0, 1.0));
         }
-        // At the engine's limit the throttle gives nothing, and a vehicle without brakes cannot brake.
+        // At the engine's speed limit the throttle has no effect, and a vehicle without brakes cannot brake.
         let spent = DriveInput {
             full_throttle: -0.5,
             full_brake: -0.5,

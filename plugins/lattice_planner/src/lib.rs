@@ -243,7 +243,8 @@ impl LatticePlanner {
         let last = self.first[lanelet_id as usize + 1] - 1;
         let lanelet = &roads.lanelets[lanelet_id as usize];
         let stations = f64::from(last - self.first[lanelet_id as usize]);
-        // Stations divide a lanelet evenly; the last one is at its end, whatever its length.
+        // Stations divide a lanelet evenly, so the last station is at its end, whatever the length of the
+        // lanelet.
         let spacing = lanelet.length / stations;
         let delay = self.delay_weight * f64::from(roads.delays[lanelet_id as usize]);
         let station_time = spacing / lanelet.speed_limit.max(0.1) + delay / stations;

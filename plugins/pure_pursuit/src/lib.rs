@@ -92,8 +92,8 @@ impl PurePursuit {
     fn steering(&self, input: &ControllerInput) -> f64 {
         // Limited from below, because the circle shrinks to a point as the vehicle reaches the pursuit point.
         let distance = input.waypoint_distance.max(0.5);
-        // Curvature of the circle through the point on which the vehicle moves, from the chord and its angle
-        // to the tangent.
+        // Curvature of the circle on which the vehicle moves to the point, from the chord and its angle to
+        // the tangent.
         let curvature = 2.0 * sin(input.waypoint_angle) / distance;
         let circle = atan(input.wheelbase * curvature);
         (circle - self.heading_gain * input.heading_error).clamp(-1.5, 1.5)

@@ -51,7 +51,7 @@ pub trait Export: 'static {
         None
     }
 
-    /// Whether the plugin drives with pedals. Hosts that know pedals then call [`Export::press`].
+    /// Whether the plugin drives with pedals. If so, hosts that support pedals call [`Export::press`].
     const BY_PEDALS: bool = false;
 
     /// Calculates the pedal positions for a batch.
@@ -152,7 +152,7 @@ impl<T: PedalController> Export for AsPedalController<T> {
     const KIND: u32 = KIND_CONTROLLER;
     type Plugin = T;
 
-    /// Leaves all rows unwritten. A host that requests accelerations does not know pedals, and then uses the
+    /// Leaves all rows unwritten. A host that requests accelerations does not support pedals, so it uses the
     /// answers of its built-in module.
     unsafe fn step(_: &mut T, _: &mut RwBatch) {}
 
@@ -1100,7 +1100,7 @@ mod tests {
             (least(KIND_SIGNAL_CONTROLLER), least(KIND_CONTROLLER)),
             (1, 0)
         );
-        // Those of 1.1 have rows of fitnesses without conduct.
+        // Hosts of 1.1 pass rows without conduct to a fitness.
         assert_eq!(least(KIND_FITNESS), 2);
     }
 

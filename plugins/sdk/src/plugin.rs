@@ -238,7 +238,7 @@ pub trait PedalController: Plugin {
     }
 }
 
-/// Request for the path ahead by a [`ModelController`]. It is also the limit of the points that it gets.
+/// Request for the path ahead by a [`ModelController`]. The controller gets no points beyond this request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathNeeds {
     /// Minimum reach, m, at most 1000.
@@ -263,7 +263,7 @@ pub struct Ahead<'a> {
 }
 
 impl<'a> Ahead<'a> {
-    /// An agent that knows nothing but its row, for tests.
+    /// An agent without a vehicle and without a path, for tests.
     pub const NOTHING: Self = Self {
         vehicle: None,
         hitches: List::EMPTY,
@@ -345,7 +345,7 @@ impl<'a, T: Copy> List<'a, T> {
         self.raw.count == 0
     }
 
-    /// Returns a record.
+    /// Returns the record with this index; `None` if there is none.
     pub fn get(&self, index: usize) -> Option<&'a T> {
         if index >= self.len() {
             return None;
@@ -393,7 +393,7 @@ pub trait ModelController: Plugin {
     /// Whether [`Ahead`] contains the vehicle.
     const VEHICLE: bool = true;
 
-    /// Returns how much of the path ahead it asks for; `None` for nothing. Asked again after parameters have
+    /// Returns the request for the path ahead; `None` for no path. Called again after parameters have
     /// changed.
     fn path(&self) -> Option<PathNeeds>;
 
@@ -570,7 +570,7 @@ impl Host {
         }
     }
 
-    /// Whether long computations should stop.
+    /// Whether the host has abandoned the calls in progress, so that long computations should stop.
     #[expect(unsafe_code, reason = "speaks the binary interface")]
     pub fn is_cancelled(&self) -> bool {
         // SAFETY: as above.

@@ -198,7 +198,7 @@ pub struct Surroundings {
     pub signals: BTreeMap<u32, Arc<SignalFacts>>,
     /// Speed outlooks of the agents in the current batch, by agent index.
     pub outlooks: BTreeMap<u32, Outlook>,
-    // Built when the first behaviour asks, possibly from several threads: most scenes are never searched.
+    // Built at the first search, which may be made by any thread, because most scenes are never searched.
     grid: OnceLock<GridIndex>,
     /// Index of agents by id. It is used only for look-ups and is never iterated, because its order
     /// is not deterministic.

@@ -62,17 +62,18 @@ pub struct MoveTreeSearch {
 pub enum MoveTreeLibrary {
     /// A library that ships with the program, by name.
     Shipped(&'static str),
-    /// The first library of the agent's vehicle type whose ground fits.
+    /// The first library of the agent's vehicle type that suits the ground.
     OfVehicle,
 }
 
 /// How vehicles follow plans of recorded moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MoveExecution {
-    /// The frames of the clips replace the steps of the level.
+    /// The recorded motion is played back in place of the level of dynamics.
     #[default]
     Played,
-    /// The level of the vehicle drives, with the recorded commands and corrections that keep it on the clips.
+    /// The level of dynamics drives the vehicle, with the recorded commands and with corrections that keep it
+    /// on the clips.
     Replayed,
 }
 
@@ -109,7 +110,7 @@ pub struct GroundPlanning {
     pub pause: f64,
     /// Time added to a path for each change between forwards and reverse, s.
     pub gear_change: f64,
-    /// Cost of driving in reverse, as a multiple of that of driving forwards.
+    /// Cost of driving in reverse, as a multiple of the cost of driving forwards.
     pub reverse: f64,
     /// Minimum clearance of paths where there is no room for the usual clearance, m.
     pub least_margin: f64,
@@ -122,7 +123,8 @@ pub struct GroundPlanning {
     pub avoid: Avoid,
 }
 
-/// Settings of vehicles whose defaults are replaced for characters: value for vehicles and value for characters.
+/// Settings that differ for characters. Each pair contains the default for vehicles and the value that
+/// replaces it for characters.
 mod on_foot {
     /// Size of cells, m.
     pub(super) const CELL: [f64; 2] = [1.0, 0.2];
@@ -137,13 +139,14 @@ mod on_foot {
 }
 
 impl GroundPlanning {
-    /// Returns the settings for a character: values that are the defaults of vehicles are replaced by those of people.
+    /// Returns the settings for a character: values that equal the defaults for vehicles are replaced by
+    /// those for characters.
     #[must_use]
     pub fn on_foot(self) -> Self {
         let or =
             |value: f64, [vehicle, person]: [f64; 2]| if value == vehicle { person } else { value };
         let cell = match self.search {
-            // It has no parameter for its cells.
+            // This search has no parameter for the size of its cells.
             GroundSearch::Drivable { .. } => on_foot::CELL[1],
             _ => or(self.cell, on_foot::CELL),
         };

@@ -28,11 +28,11 @@ pub struct ModuleInfo {
 
 /// A module in a stack: its description, parameter values and logic.
 pub struct Module<L: ?Sized> {
-    /// Description.
+    /// Description of the module.
     pub info: ModuleInfo,
-    /// Parameters; they change between steps only.
+    /// Parameters of the module. They change only between steps.
     pub parameters: ParameterSet,
-    /// Logic.
+    /// Code of the module.
     pub logic: Box<L>,
 }
 
@@ -108,7 +108,7 @@ pub trait Logic: Send + Sync {
     /// Restores state that the same build saved. Parameters and agents are already set.
     ///
     /// # Errors
-    /// If the state does not fit; the error is the reason, and the logic has started fresh.
+    /// If the state does not fit. The error states the reason, and the logic starts fresh.
     fn load_state(&mut self, _: &[u8]) -> Result<(), String> {
         Ok(())
     }
@@ -128,8 +128,8 @@ pub trait Logic: Send + Sync {
         None
     }
 
-    // The host may split batches, ask in parallel and skip boundaries unless a logic declares otherwise.
-    // Logics without such needs, as all built-ins are, pay nothing for this.
+    // Unless a logic declares otherwise, the host may split its batches, process them in parallel and skip
+    // step boundaries. Built-in logics therefore incur no overhead.
     /// Whether a batch must be processed as a whole. Otherwise, slices of it may be processed in
     /// parallel.
     fn asks_whole(&self) -> bool {
@@ -270,9 +270,9 @@ pub trait Controller: Logic {
         self.step(parameters, step, &seen, outputs);
     }
 
-    /// Request of the controller for more than its row. If there is one, [`Controller::step_with_views`] is
-    /// called instead of [`Controller::step`], and [`Controller::drive_with_views`] instead of
-    /// [`Controller::drive`].
+    /// Data that the controller needs in addition to its row. If there are any,
+    /// [`Controller::step_with_views`] is called instead of [`Controller::step`], and
+    /// [`Controller::drive_with_views`] instead of [`Controller::drive`].
     fn needs(&self, _: &ParameterSet) -> Option<Needs> {
         None
     }
@@ -360,7 +360,7 @@ impl Module<dyn Controller> {
         self.logic.follow(&self.parameters, step, inputs, outputs);
     }
 
-    /// Request of the controller for more than its row. If there is one, [`Module::step_with_views`] or
+    /// Data that the controller needs in addition to its row. If there are any, [`Module::step_with_views`] or
     /// [`Module::drive_with_views`] is called.
     pub fn needs(&self) -> Option<Needs> {
         self.logic.needs(&self.parameters)
@@ -428,9 +428,9 @@ pub trait Behaviour: Logic {
         false
     }
 
-    /// Distances from which the behaviour sees that its lane ends and merges into the one beside it. In
-    /// that case, `lane_change_needed` is the direction times [`LANE_ENDS`]. The route continues by the merge,
-    /// so that the change is optional. By default, behaviours are not told.
+    /// Distances from which the behaviour is informed that its lane ends and merges into the adjacent lane;
+    /// `None` (the default) if it is not informed. `lane_change_needed` is then the direction multiplied by
+    /// [`LANE_ENDS`]. The change is optional, because the route also continues through the merge.
     fn lane_end_sight(&self, _: &ParameterSet) -> Option<LaneEndSight> {
         None
     }

@@ -1,8 +1,8 @@
-//! Requests of controllers for more than their rows: own motion, own vehicle and the path ahead.
+//! Data that controllers can request in addition to their rows: own motion, own vehicle and the path ahead.
 
 use roadwright_plugin_api::{HitchData, PathPoint, VehicleData};
 
-/// Request of a controller for more than its row. It is also the limit of the data that the controller gets.
+/// Data that a controller needs in addition to its row. The controller gets no data beyond this request.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Needs {
     /// Whether rows contain the motion of the vehicle.
@@ -44,7 +44,7 @@ pub struct Views<'a> {
     pub vehicles: &'a [VehicleData],
     /// Trailers of all vehicles.
     pub hitches: &'a [HitchData],
-    /// Number that is different for other vehicles or trailers.
+    /// Version of the lists of vehicles and trailers; changes whenever their contents change.
     pub vehicles_version: u64,
     /// Points of the paths of all rows.
     pub path: &'a [PathPoint],

@@ -1,7 +1,7 @@
 //! Self-describing parameters: one list serves sliders, validation, documentation and genes.
 //!
 //! A table of numbers, such as the weights of a net, is a run of parameters in that list, one for each cell,
-//! row by row. Its cells are called `key[row][column]`, as by [`roadwright_scenario::cell_key`].
+//! row by row. The key of a cell is `key[row][column]`; see [`roadwright_scenario::cell_key`].
 
 use roadwright_scenario::{TableShape, parse_cell_key};
 use std::collections::BTreeMap;
@@ -455,14 +455,15 @@ mod tests {
             error,
             "weights[0][0] = 2 is out of range: expected -1 to 1 "
         );
-        // Nothing of the failed attempts has reached the table.
+        // The failed attempts have not changed the table.
         assert_eq!(set.get("weights[1][2]"), Some(0.25));
         assert_eq!(
             (set.at(6), set.at(7), set.get("rule")),
             (0.25, 1.0, Some(1.0))
         );
         assert_eq!(set.get("weights[2][0]"), None);
-        // One changed cell makes a file have the whole table, and none if it is the default again.
+        // A file contains the whole table if one cell differs from its default, and no table once the cell
+        // has its default again.
         let mut values = BTreeMap::new();
         write_value(&mut values, set.infos(), &set.infos()[2], 0.75);
         assert_eq!((values.len(), values["weights[0][1]"]), (6, 0.75));

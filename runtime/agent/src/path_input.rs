@@ -40,8 +40,8 @@ pub struct PathInput {
     pub curvature: [f64; PATH_PARTS],
     /// Data of the vehicle.
     pub body: BodyInput,
-    /// Curvature with which the rear axle has to be driven just ahead, 1/m, on a path that has to be followed exactly,
-    /// such as into a parking bay; `None` elsewhere.
+    /// Curvature just ahead of the rear axle on a path that has to be followed exactly, such as into a
+    /// parking bay, 1/m; `None` on other paths.
     pub exact_curvature: Option<f64>,
     /// First trailer of a vehicle that drives backwards; `None` when driving forwards or without trailers.
     pub towed: Option<TowedInput>,

@@ -126,7 +126,7 @@ pub trait Choosable: Logic {
 }
 
 // Each line below declares a kind of module: its list, its entry in a registry, and how generic code finds
-// it. A kind that is missing somewhere does not compile.
+// it. If a kind is missing in one of these places, the code does not compile.
 macro_rules! declare_registry {
     ($($kind:ident $field:ident;)*) => {
         /// The available modules, by kind.

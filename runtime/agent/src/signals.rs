@@ -116,7 +116,7 @@ pub trait SignalController: Logic {
     /// another stage also keeps the current one.
     ///
     /// # Errors
-    /// If the controller fails; the error is a description, and the host falls back to actuated control.
+    /// If the controller fails. The error describes the failure, and the host falls back to actuated control.
     fn decide(
         &mut self,
         parameters: &ParameterSet,

@@ -81,7 +81,7 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: MovesVerb,
     },
-    /// Generate scenarios by seed.
+    /// Generate scenarios from a seed.
     Generate {
         #[command(subcommand)]
         verb: GenerateVerb,

@@ -116,7 +116,7 @@ pub(crate) fn open(
 /// Opens the modules without printing events, for commands that concern a single file.
 ///
 /// # Errors
-/// As [`open`].
+/// As for [`open`].
 pub(crate) fn open_untold(
     flags: &ExtensionFlags,
     scenario: Option<&Path>,

@@ -69,11 +69,11 @@ fn main() -> ExitCode {
         Some(Verb::Completions { shell }) => commands::completions(shell),
     };
     let code = exit_code(outcome);
-    // With any outcome, part of the work was not done if a signal stopped it.
+    // Whatever the outcome, part of the work was not done if a signal stopped it.
     worker::finish(progress::exit_code().unwrap_or(code))
 }
 
-/// Returns the exit code for an outcome. Errors are printed.
+/// Returns the exit code for an outcome. Prints the error if there is one, except a closed pipe.
 fn exit_code(outcome: anyhow::Result<Outcome>) -> u8 {
     match outcome {
         Ok(Outcome::Fine) => 0,

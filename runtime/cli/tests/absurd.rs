@@ -332,7 +332,8 @@ fn star(arms: u32, lanes: i8) -> Scenario {
 
 #[test]
 fn junctions_of_too_many_lanes_get_no_connections() {
-    // A node with 32 roads and 20 lanes each way had millions of pairs of connections: a minute and 2 GB.
+    // A node with 32 roads and 20 lanes each way has millions of pairs of connections. Comparing all of them
+    // would take a minute and 2 GB.
     for (arms, lanes) in [(32, 20), (32, 3), (8, 40)] {
         let [(code, findings), (run, _)] = told(&star(arms, lanes));
         assert_eq!(code, Some(0), "{findings}");

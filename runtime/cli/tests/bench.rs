@@ -112,7 +112,7 @@ fn what_finds_a_gap_is_told_with_the_formula() {
     assert_eq!(rows.len(), 16);
     for row in rows {
         assert_eq!(number(row, "overlaps"), 0.0, "{row}");
-        // The goal is 0.75 to 1.25; a quarter of an hour scatters.
+        // The goal is 0.75 to 1.25, but results from a quarter of an hour scatter more.
         assert!((0.7..1.3).contains(&number(row, "share")), "{row}");
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!                     _.-'   pull = -g sin(a) uphill, +g sin(a) downhill
-//! drive _.[==] load = cos(a): the share of the weight that presses on the ground
+//!            drive _.[==]    load = cos(a): the share of the weight that presses on the ground
 //!               _.-' pull
 //!          _.-' a
 //! ```

@@ -183,7 +183,7 @@ fn from_folder(path: &Path, folder: Option<&Path>) -> String {
 /// An error in an experiment: a key of its file and a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The key.
+    /// The key in the experiment's file.
     pub key: &'static str,
     /// The message for the user.
     pub message: String,
@@ -192,14 +192,14 @@ pub struct Fault {
 /// The parameters of an experiment's stack, and which of them are genes.
 #[derive(Debug, Clone, Default)]
 pub struct Ticks {
-    /// All parameters.
+    /// All parameters of the stack.
     pub all: Vec<Gene>,
     /// Names of the parameters that are genes.
     pub chosen: BTreeSet<String>,
 }
 
 impl Ticks {
-    /// The parameters of an experiment; none if its stack is missing.
+    /// The parameters of an experiment's stack; empty if the stack is missing.
     pub fn of(experiment: &Experiment, scenario: Option<&Scenario>, registry: &Registry) -> Self {
         let Ok(stack) = stack_of(experiment, scenario, registry) else {
             return Self::default();
@@ -223,7 +223,7 @@ impl Ticks {
 pub struct Checked {
     /// The revisions of the draft and of the document that were checked.
     pub of: (u64, u64),
-    /// Drives per run.
+    /// Number of drives in each run.
     pub drives: usize,
     /// The error that prevents training, if any.
     pub fault: Option<Fault>,

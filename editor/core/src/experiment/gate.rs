@@ -77,7 +77,7 @@ impl Gate {
     fn state(&self) -> MutexGuard<'_, State> {
         match self.state.lock() {
             Ok(state) => state,
-            // A panic leaves a complete state, because no code changes only half of it.
+            // The state is usable after a panic, because no code leaves it half-changed.
             Err(poisoned) => poisoned.into_inner(),
         }
     }
@@ -130,7 +130,8 @@ impl Gate {
     pub(super) fn give_up(&self) {
         // The flag stays set until it is taken, so that runs that reach the gate later are cancelled too.
         self.state().is_given_up = true;
-        // Both kinds of change use one condition, so every woken thread checks which of them occurred.
+        // Resuming and cancelling share one condition variable, so each woken thread checks which of them
+        // occurred.
         self.changed.notify_all();
     }
 
@@ -156,7 +157,8 @@ impl Gate {
         let state = self.state();
         let (done, all) = (self.done(), self.all_done.load(Ordering::Relaxed));
         let left = state.planned.saturating_sub(done) + state.later;
-        // The pace uses elapsed time for any number of threads, and the estimate uses the same measure.
+        // The pace is the elapsed time per run, however many threads there are, and the estimate uses the
+        // same measure.
         let pace = state.clock.seconds() / all.max(1) as f64;
         Progress {
             done,

@@ -159,13 +159,14 @@ impl TrainingPicture {
     }
 }
 
-/// The pool, best first, then the other individuals of the last generation by fitness, unrated ones last.
+/// Individuals of the pool, best first, followed by the other individuals of the last generation in the order
+/// of their fitness. Unrated individuals are last.
 fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> Vec<IndividualRow> {
     let members = training.pool().members();
     let rank = |birth: (u32, u32)| {
         let is_own = |place: &usize| {
             let own = members[*place].birth;
-            // Matched by birth, which is unique, because two individuals can have the same genes.
+            // Matched by birth, because two individuals can have the same genes.
             (own.generation, own.number) == birth
         };
         (0..members.len()).find(is_own).map(|place| place + 1)

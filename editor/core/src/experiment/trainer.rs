@@ -219,7 +219,7 @@ impl Thread {
     /// Publishes the state of the record while no runs are in progress.
     fn refresh(&mut self, problem: &Problem, record: &Record) {
         let experiment = self.experiment.clone();
-        // Taken from the record, so that nothing of a cancelled generation is shown.
+        // Built from the record, so that no part of a cancelled generation is shown.
         let resumed = Training::resume(&experiment, problem.genome(), problem, record);
         if let Ok(mut training) = resumed {
             training.record().champion.clone_from(&record.champion);
@@ -243,7 +243,7 @@ impl Thread {
         self.picture.verdict = None;
         self.picture.take(&mut training, problem);
         while !training.is_over() {
-            // Counted by the record, because a cancelled generation is bred again.
+            // Counted from the record, because a cancelled generation is repeated under the same number.
             let number = record.generations.len() as u32 + 1;
             let planned = self.planned(number, problem);
             let later = self.later(number, problem);

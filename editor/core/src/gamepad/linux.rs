@@ -205,8 +205,8 @@ fn choose_axes(own: &[AbsoluteAxisCode]) -> Option<Vec<(AbsoluteAxisCode, Axis)>
     if !has(Code::ABS_X) {
         return None;
     }
-    // Drivers name triggers differently. Z and RZ are triggers only if the right stick is RX and RY;
-    // otherwise they are that stick.
+    // Device drivers assign the axes differently. If the right stick is RX and RY, then Z and RZ are the
+    // triggers; otherwise Z and RZ are the right stick.
     let pairs = [
         (Code::ABS_BRAKE, Code::ABS_GAS, true),
         (Code::ABS_Z, Code::ABS_RZ, has(Code::ABS_RX)),
@@ -233,7 +233,8 @@ fn devices(folder: &Path) -> std::io::Result<BTreeSet<PathBuf>> {
     Ok(paths.filter(is_device).collect())
 }
 
-/// Whether a link identifies a device as a joystick or gamepad, for devices that cannot be opened.
+/// Whether the name of a link identifies a device as a joystick or gamepad. Used for devices that cannot be
+/// opened.
 fn is_linked_as_pad(folder: &Path, device: &Path) -> bool {
     let links = ["by-id", "by-path"].map(|links| std::fs::read_dir(folder.join(links)));
     let mut links = links.into_iter().flatten().flatten().flatten();

@@ -8,7 +8,8 @@ use roadwright_simulation::{Party, Status, World};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// Interval between two samples of the lights, in seconds of simulated time. Signals are decided as often.
+/// Interval between two samples of the lights, in seconds of simulated time. Signal controllers decide at the
+/// same interval.
 const TICK: f64 = 0.2;
 /// Margin for the comparison of times, s. Times are sums of time steps.
 const TINY: f64 = 1e-9;
@@ -30,8 +31,8 @@ pub struct RunEvent {
 /// has been added or removed.
 type Counted = (usize, usize, Option<f64>, Option<f64>);
 
-/// Contacts and arrivals of the period that can be rewound, each oldest first. They are those of the present
-/// run, whichever moment is shown.
+/// Contacts and arrivals of the period that can be rewound, each oldest first. They belong to the present,
+/// whichever moment of the run is shown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunEvents {
     /// Contacts.
@@ -42,8 +43,8 @@ pub struct RunEvents {
 }
 
 impl RunEvents {
-    /// Returns the events since `from`, in seconds. If nothing has happened since the previous events, these
-    /// are returned unchanged.
+    /// Returns the events since `from`, in seconds. Returns `self` unchanged if nothing has happened since it
+    /// was made.
     pub(super) fn grown(self: &Arc<Self>, run: &ObservedRun, from: f64) -> Arc<Self> {
         let (contacts, trips) = (run.world().collisions(), run.statistics.trips());
         let counted = (
@@ -195,8 +196,8 @@ impl SignalHistory {
         self.revision += 1;
     }
 
-    /// Returns the lights of a junction, given by its smallest node id. If they have not changed since the
-    /// previous lights, these are returned unchanged.
+    /// Returns the lights of a junction, given by its smallest node id. Returns `before` unchanged if no
+    /// light has changed since.
     pub(super) fn of(
         &self,
         node: Option<NodeId>,

@@ -32,8 +32,8 @@ use std::time::Duration;
 const LOOK_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Stack size of the simulation thread in bytes. The search for lanes from which all others can be reached
-/// recurses along whole routes: a stack of 2 MiB, the default, is enough for 14,000 lanelets, and a city has
-/// more. Unused stack takes no memory.
+/// recurses along whole routes. The default of 2 MiB is enough for 14,000 lanelets, but a city has more.
+/// Unused stack takes no memory.
 const STACK: usize = 64 << 20;
 
 /// A part of the road network that can be inspected during a run.
@@ -80,14 +80,14 @@ enum Order {
     Drive(u64, Option<HandControls>),
     /// Couples or uncouples trailers of an agent.
     Coupling(u64, CouplingOrder),
-    /// A person begins a try on a course.
+    /// Starts a person's attempt on a course.
     Race(Box<JudgedRace>),
     BeginClip(ClipOrder),
     EndClip,
     End,
 }
 
-/// The clip that the user starts to record.
+/// A request to record a clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipOrder {
     /// The agent.
@@ -96,10 +96,10 @@ pub struct ClipOrder {
     pub rate_hz: f64,
 }
 
-/// A try of a person on a course, from the start of the run.
+/// A person's attempt on a course, from the start of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedRace {
-    /// Number of the try.
+    /// Number of the attempt.
     pub number: u64,
     /// The agent that the person drives.
     pub agent: u64,
@@ -107,16 +107,16 @@ pub struct JudgedRace {
     pub course: Course,
 }
 
-/// A try of a person in a run.
+/// Progress of a person's attempt on a course.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RaceProgress {
-    /// Number of the try.
+    /// Number of the attempt.
     pub number: u64,
     /// Changes of the controls so far.
     pub controls: Arc<Vec<ControlChange>>,
     /// The drive, once it has ended.
     pub ended: Option<DriveRow>,
-    /// Whether the run was rewound or edited, so that the try cannot be driven again from its controls.
+    /// Whether the run was rewound or edited, so that the attempt cannot be reproduced from its controls.
     pub is_void: bool,
 }
 
@@ -175,7 +175,7 @@ pub struct LivePicture {
     pub clip: Option<ClipProgress>,
     /// The clip that was recorded last, with the number of clips recorded so far.
     pub recorded: Option<(u64, Arc<ClipRows>)>,
-    /// The person's try on a course.
+    /// The person's attempt on a course.
     pub race: Option<RaceProgress>,
     /// Agents that have no path or are still searching for one.
     pub without_path: Vec<PathNotice>,
@@ -317,7 +317,7 @@ impl Live {
         self.give(Order::Coupling(agent, order));
     }
 
-    /// Returns the run to its start, where a person begins a try.
+    /// Returns the run to its start, where a person begins an attempt on a course.
     pub fn race(&mut self, race: JudgedRace) {
         self.give(Order::Race(Box::new(race)));
     }
@@ -332,12 +332,12 @@ impl Live {
         self.give(Order::EndClip);
     }
 
-    /// Inspects an agent, or none if `None`.
+    /// Inspects an agent; `None` stops inspecting.
     pub fn watch(&mut self, agent: Option<u64>) {
         self.give(Order::Watch(agent));
     }
 
-    /// Inspects a junction or a road, or nothing if `None`.
+    /// Inspects a junction or a road; `None` stops inspecting.
     pub fn look_into(&mut self, coordinator: Option<Coordinator>) {
         self.give(Order::LookInto(coordinator));
     }

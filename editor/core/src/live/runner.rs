@@ -30,14 +30,14 @@ const SLICE: f64 = 0.008;
 /// Snapshots per second.
 const PICTURE_RATE: f64 = 60.0;
 /// Maximum backlog of wall time to catch up on, in seconds; any excess is dropped. Otherwise, a run that was
-/// too slow for a minute would race for a minute once it has less to do.
+/// too slow for a minute would run too fast for a minute once it has less to do.
 const MOST_BEHIND: f64 = 0.25;
 /// Number of snapshots of a playing run between updates of the watched agent's cells and searches.
 const PLANNING_EVERY: u64 = 12;
 /// Number of lines shown from the log of the modules.
 const LOG_LINES: usize = 200;
 
-/// A person's try on a course.
+/// A person's attempt on a course.
 struct RunningRace {
     race: JudgedRace,
     judge: Judge,
@@ -59,7 +59,7 @@ impl RunningRace {
         }
     }
 
-    /// Whether the try continues. A run that was rewound or edited cannot be judged.
+    /// Whether the attempt can still be judged. A run that was rewound or edited cannot be judged.
     fn is_judged(&self) -> bool {
         self.progress.ended.is_none() && !self.progress.is_void
     }
@@ -99,7 +99,7 @@ pub(super) struct Runner {
     ground: GroundQuestion,
     /// Number of snapshots so far.
     published: u64,
-    /// The person's try on a course.
+    /// The person's attempt on a course.
     race: Option<RunningRace>,
     /// The clip that was recorded last, with the number of clips so far.
     recorded: Option<(u64, Arc<ClipRows>)>,
@@ -660,7 +660,7 @@ impl Runner {
                         return;
                     }
                     if waiting {
-                        // The time of a pause is not caught up.
+                        // Time spent in a pause is not caught up.
                         (last, owed) = (Instant::now(), 0.0);
                     }
                     self.publish();

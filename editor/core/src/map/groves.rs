@@ -16,7 +16,8 @@ const PIECE: usize = 250;
 /// A forest as triangles and instances.
 #[derive(Debug, Clone, Default)]
 pub struct Grove {
-    /// Size that determines whether the trees of the forest are drawn, m.
+    /// Mean radius of the crowns, or less if they overlap, m. It determines whether trees are drawn
+    /// individually.
     grain: f64,
     /// Area of the forest in the average colour of its trees.
     canopy: Arc<Mesh>,

@@ -39,7 +39,7 @@ const GROUND_OPACITY: f32 = 0.75;
 pub struct HeatQuestion {
     /// The roads.
     pub scene: Arc<Scene>,
-    /// The recorded data.
+    /// Traffic recorded for each cell.
     pub cells: Arc<HeatCells>,
     /// The quantity shown.
     pub kind: Heat,

@@ -4,8 +4,8 @@ use super::mesh::{Ink, vertex};
 use roadwright_geometry::DVec2;
 use roadwright_render::figure::{Figure, Part};
 
-/// One copy of a figure as plain words for the GPU: position in metres from the origin, vector to its front
-/// (half its length), half its width, and colour.
+/// One copy of a figure, packed into 32-bit words for the GPU: position in metres from the origin, vector to
+/// its front (half its length), half its width, and colour.
 pub type Instance = [u32; 6];
 
 /// Many copies of a figure.

@@ -61,7 +61,7 @@ pub enum Ink {
 }
 
 impl Ink {
-    /// Returns premultiplied bytes.
+    /// Returns the converted colour as premultiplied bytes: red, green, blue and alpha.
     pub fn bytes(self, color: Color) -> [u8; 4] {
         let color = match self {
             Self::Light => color,
@@ -98,7 +98,7 @@ pub fn vertex(place: [f32; 2], shift: [f32; 2], color: [u8; 4]) -> Vertex {
 pub struct Batch {
     /// Road layer and drawing pass. Batches with lower keys are drawn first.
     pub key: (i8, u8),
-    /// Range of the indices.
+    /// Range of the batch in [`Mesh::indices`].
     pub indices: std::ops::Range<u32>,
 }
 

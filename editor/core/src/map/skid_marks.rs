@@ -39,7 +39,7 @@ struct Piece {
 /// Skid marks of the last 30 s of a run.
 #[derive(Debug, Clone, Default)]
 pub struct SkidMarks {
-    /// Oldest first.
+    /// Pieces of marks, oldest first.
     pieces: VecDeque<Piece>,
     /// Ends of marks that may continue, by agent and wheel.
     ends: BTreeMap<(u64, usize), DVec2>,

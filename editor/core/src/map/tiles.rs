@@ -200,7 +200,7 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
                 (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
             }
         }
-        // Arrows depend on the lanes to which the paths lead.
+        // Arrows depend on the lanes to which the connections lead.
         for path in &junction.paths {
             (path.from.road, path.from.lane, path.turn as u8).hash(&mut hasher);
         }
@@ -312,8 +312,8 @@ pub fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     builder.finish()
 }
 
-/// The triangles of those roads of a tile that have decks or roofs, and its tunnels, drawn once more over the vehicles
-/// below them.
+/// The triangles of a tile's tunnels and of its roads with decks or roofs, which are drawn again above the
+/// vehicles below them.
 pub fn decks(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
     if level == Level::Far {

@@ -17,7 +17,7 @@ pub struct BuiltLibrary {
     pub revision: u64,
     /// Name of the files, without the extension.
     pub name: String,
-    /// The clips.
+    /// The clips from which the library was built.
     pub clips: ClipFile,
     /// Rules by which the library was built.
     pub rules: BuildRules,
@@ -32,7 +32,7 @@ pub struct BuiltLibrary {
 /// A transition in a distance matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Linked {
-    /// Its cell.
+    /// Cell of the transition in the matrix.
     pub cell: MatrixCell,
     /// Whether a move of the library begins at the transition.
     pub is_used: bool,
@@ -62,7 +62,7 @@ impl BuiltLibrary {
         }
     }
 
-    /// Transitions as points of the matrix, the used ones last.
+    /// Transitions as cells of the matrix. Those that the library uses are last.
     pub fn linked(&self) -> Vec<Linked> {
         let moves = self.built.graph.moves.iter();
         let begins: BTreeSet<(&str, u32, &str)> = moves

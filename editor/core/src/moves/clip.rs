@@ -12,9 +12,9 @@ use roadwright_simulation::trace_columns;
 use roadwright_vehicle::sheet::file_of_type;
 use std::sync::Arc;
 
-/// Maximum difference between the grip of the ground of two clips on the bench.
+/// Maximum difference in grip of the ground between clips on the bench.
 const OTHER_GRIP: f64 = 0.05;
-/// Maximum difference between the slope of the ground of two clips on the bench, as rise over run.
+/// Maximum difference in slope of the ground between clips on the bench, as rise over run.
 const OTHER_SLOPE: f64 = 0.03;
 /// Speed below which slip is not counted, m/s. In tight turns at low speed, the centre of gravity moves sideways
 /// although no tyre slips.
@@ -25,11 +25,11 @@ const SLOW: f64 = 5.0;
 pub struct ClipSource {
     /// Frame rate, Hz.
     pub rate: f64,
-    /// The vehicle.
+    /// The recorded vehicle.
     pub vehicle: RecordedVehicle,
     /// Outline of the vehicle.
     pub body: BodyOutline,
-    /// The ground.
+    /// The ground on which the clips were driven.
     pub ground: ClipGround,
 }
 
@@ -66,7 +66,7 @@ impl ClipSource {
         }
     }
 
-    /// Whether clips of both can be in one file.
+    /// Whether clips with the properties of `self` and of `other` can share a file.
     pub fn fits(&self, other: &Self) -> bool {
         let (one, two) = (&self.ground, &other.ground);
         self.rate == other.rate
@@ -106,7 +106,7 @@ pub struct Trim {
 pub struct BenchClip {
     /// Name of the clip.
     pub name: String,
-    /// All recorded frames, at least two, where they were driven.
+    /// All recorded frames, at least two, at the positions where they were driven.
     pub frames: Arc<[Frame]>,
     /// Frames that are kept.
     pub trim: Trim,
@@ -175,7 +175,7 @@ impl BenchClip {
     }
 }
 
-/// Reads the frames of recorded rows, in the same manner as those of a trace.
+/// Reads the frames of recorded rows, in the same way as from a trace.
 ///
 /// # Errors
 /// If there are fewer than two rows.
@@ -195,7 +195,8 @@ pub fn recording(rows: &ClipRows, centre_of_gravity: f64) -> Result<Recording, R
     Ok(recording)
 }
 
-/// Largest slip of a vehicle in frames, rad: the angle between its heading and its direction of travel.
+/// Largest slip angle of the vehicle in the given frames, rad: the angle between heading and direction of
+/// travel.
 pub fn largest_slip(frames: &[Frame]) -> f64 {
     let slips = frames.iter().map(|frame| {
         let (forward, sideways) = (frame.forward.abs(), frame.sideways.abs());

@@ -7,11 +7,12 @@ use super::clip::largest_slip;
 use roadwright_moves::{Library, Move};
 use std::collections::BTreeMap;
 
-/// Slip from which a move counts as a skid, rad: 20 degrees.
+/// Slip angle from which a move counts as a skid, rad: 20 degrees.
 const SKIDS: f64 = 0.35;
 /// Maximum number of states on one line.
 const MOST_ON_LINE: usize = 12;
-/// Minimum distance between neighbours on one line, as a share of the distance between evenly spread states.
+/// Minimum distance between neighbouring states on one line, as a share of their distance if all states were
+/// evenly spaced.
 const LEAST_GAP: f64 = 0.55;
 
 /// A library as a drawing.
@@ -47,12 +48,12 @@ pub struct FigureEdge {
     pub to: usize,
     /// Names of the moves.
     pub moves: Vec<String>,
-    /// Whether one of them skids by more than 20 degrees.
+    /// Whether one of the moves skids by more than 20 degrees.
     pub skids: bool,
 }
 
 impl LibraryFigure {
-    /// Draws a library.
+    /// Arranges the states and moves of a library.
     pub fn of(library: &Library) -> Self {
         let motions: Vec<[f64; 2]> = (0..library.states().len())
             .map(|state| motion(library, state))
@@ -110,7 +111,7 @@ fn places(motions: &[[f64; 2]], is_line: bool) -> Vec<f64> {
         before = wanted.max(before + gap);
         places[state] = before;
     }
-    // Distances may have pushed the last states beyond the end.
+    // The minimum distances may have pushed the last states beyond the end.
     let end = before.max(1.0);
     if speeds.len() == 1 {
         return vec![0.5];

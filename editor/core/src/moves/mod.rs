@@ -35,7 +35,7 @@ pub struct MoveBench {
     pub rate_hz: f64,
     /// Properties that all clips share; `None` while there are no clips.
     pub source: Option<ClipSource>,
-    /// The clips.
+    /// Clips on the bench.
     pub clips: Vec<BenchClip>,
     /// Rules by which a library is built.
     pub rules: BuildRules,
@@ -109,19 +109,19 @@ impl Default for MoveView {
 pub enum MovesAction {
     /// Sets the frame rate of new clips, Hz.
     Rate(f64),
-    /// Names the library.
+    /// Sets the name of the library.
     Name(String),
-    /// Names a clip.
+    /// Renames the clip with this index.
     Rename(usize, String),
-    /// Sets the frames that a clip keeps.
+    /// Sets the frames that the clip with this index keeps.
     Trim(usize, Trim),
-    /// Chooses whether the mirror image of a clip is used too.
+    /// Chooses whether the mirror image of the clip with this index is used too.
     Mirror(usize, bool),
-    /// Removes a clip.
+    /// Removes the clip with this index.
     Remove(usize),
     /// Removes all clips.
     Clear,
-    /// Shows the ghost of a clip on the map, or none.
+    /// Shows the ghost of the clip with this index on the map; `None` hides the ghost.
     Hover(Option<usize>),
     /// Sets the rules by which a library is built.
     Rules(BuildRules),
@@ -142,17 +142,17 @@ pub enum MovesAction {
 pub enum NotAdded {
     /// The clip has fewer than two frames.
     Short,
-    /// The clips on the bench are of another vehicle, of other ground, or have another frame rate.
+    /// The clip differs from the clips on the bench in vehicle, ground or frame rate.
     Other {
         /// Properties of the clips on the bench, in words.
         bench: String,
-        /// The same of the new clip.
+        /// Properties of the new clip, in words.
         clip: String,
     },
 }
 
 impl MoveBench {
-    /// Notes that clips or rules have changed.
+    /// Records that clips or rules have changed.
     pub fn touch(&mut self) {
         self.revision += 1;
     }
@@ -178,7 +178,7 @@ impl MoveBench {
         Ok(name)
     }
 
-    /// The first name "clip N" that is free.
+    /// The first unused name of the form "clip N".
     fn free_name(&self) -> String {
         let is_free = |name: &String| self.clips.iter().all(|clip| clip.name != *name);
         let mut names = (self.clips.len() + 1..).map(|number| format!("clip {number}"));

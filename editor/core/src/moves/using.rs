@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Id of the planner.
 const PLANNER: &str = "move_tree";
-/// Word of the planner's parameter `library` for the libraries of the vehicle type.
+/// Value of the planner's parameter `library` that selects the libraries of the vehicle type.
 const OF_VEHICLE: &str = "of_vehicle";
 /// Maximum difference between outlines that count as equal, m.
 const EQUAL: f64 = 0.01;
@@ -20,17 +20,17 @@ const EQUAL: f64 = 0.01;
 /// How agents drive with a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Execution {
-    /// Clips take the place of the steps of the level.
+    /// The recorded motion is played back in place of the level of dynamics.
     Played,
-    /// The level drives, with the recorded commands and corrections.
+    /// The level of dynamics drives the vehicle with the recorded commands and with corrections.
     Replayed,
 }
 
 impl Execution {
-    /// Both.
+    /// Both ways to drive.
     pub const ALL: [Self; 2] = [Self::Played, Self::Replayed];
 
-    /// The word of the planner's parameter.
+    /// Value of the planner's parameter that selects this way to drive.
     pub fn word(self) -> &'static str {
         match self {
             Self::Played => "played",
@@ -76,11 +76,11 @@ pub enum UseError {
     NoAgent,
     /// The library cannot be used.
     Library(String),
-    /// An agent drives another vehicle than the one that was recorded.
+    /// An agent drives a different vehicle from the recorded one.
     OtherVehicle {
         /// The agent.
         agent: AgentId,
-        /// Its vehicle type.
+        /// Vehicle type of the agent.
         kind: String,
         /// The recorded vehicle.
         recorded: String,
@@ -89,13 +89,13 @@ pub enum UseError {
     Level {
         /// The agent.
         agent: AgentId,
-        /// Its level.
+        /// Level of dynamics of the agent.
         level: DynamicsLevel,
     },
 }
 
-/// Returns the edit that lets agents drive with a library. A library that was built becomes the first one of the
-/// vehicle types of the agents, with the path `file` relative to the scenario. Stacks that other agents use are
+/// Returns the edit that lets agents drive with a library. A built library is added as the first library of
+/// the agents' vehicle types, with the path `file` relative to the scenario. Stacks that other agents use are
 /// copied.
 ///
 /// # Errors
@@ -200,7 +200,8 @@ fn is_same(one: &BodyOutline, other: &BodyOutline) -> bool {
     pairs.into_iter().all(|(a, b)| (a - b).abs() < EQUAL)
 }
 
-/// The vehicle type with a library in front of its other ones. It replaces a library with the same path.
+/// Returns the vehicle type with a library added at the front of its libraries. A library with the same path
+/// is replaced.
 fn with_library(kind: &VehicleType, library: MoveLibrary) -> VehicleType {
     let mut kind = kind.clone();
     kind.move_libraries.retain(|one| one.file != library.file);
@@ -208,7 +209,7 @@ fn with_library(kind: &VehicleType, library: MoveLibrary) -> VehicleType {
     kind
 }
 
-/// Number of a word of one of the planner's choices.
+/// Number that stands for a word of one of the planner's choice parameters.
 fn number_of(registry: &Registry, parameter: &str, word: &str) -> f64 {
     let planners = registry.of::<dyn GroundPlanner>();
     let planner = planners.iter().find(|one| one.info.id == PLANNER);
@@ -222,7 +223,8 @@ fn number_of(registry: &Registry, parameter: &str, word: &str) -> f64 {
     place.unwrap_or_default() as f64
 }
 
-/// The stack with the planner. Its other parameters stay as they are.
+/// Returns the stack with the planner and the given parameters set. The planner's other parameters stay
+/// unchanged.
 fn with_planner(stack: &Stack, parameters: [(&str, f64); 2]) -> Stack {
     let planner = stack.ground_planner.clone();
     let mut planner = planner
@@ -241,8 +243,8 @@ fn with_planner(stack: &Stack, parameters: [(&str, f64); 2]) -> Stack {
     }
 }
 
-/// Key of a stack: the present one if the stack is already as it has to be, otherwise that of an equal one or a free
-/// one.
+/// Key for a changed stack: the present key if nothing has changed, otherwise the key of an equal stack or an
+/// unused key.
 fn key_of(
     scenario: &Scenario,
     made: &BTreeMap<String, Stack>,

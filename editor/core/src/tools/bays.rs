@@ -25,9 +25,9 @@ const MOST: usize = 500;
 const SPACING: f64 = 0.5;
 /// Distance between a bay's outline and the edge along which it lies, m.
 const GAP: f64 = 0.1;
-/// Maximum distance from the line of a road at which its kerb is looked for, m.
+/// Maximum distance between a road's line and a point for which its kerb is searched, m.
 const REACH: f64 = 40.0;
-/// Minimum distance from a kerb at which a press catches it, m.
+/// A press this close to a kerb always snaps to it, at any zoom, m.
 const CATCHES: f64 = 2.0;
 /// Start of the names of bays in rows.
 const NAME: &str = "Bay ";
@@ -44,9 +44,9 @@ pub(super) struct Kerb {
 /// The edge along which a row lies, in the direction of the drag.
 struct Edge {
     points: Vec<DVec2>,
-    /// 1 if the bays lie on its left, -1 on its right.
+    /// 1 if the bays are on the left of the edge, -1 if they are on its right.
     side: f64,
-    /// 1 if the traffic beside it drives along it, -1 if it comes towards it.
+    /// 1 if the traffic beside the edge drives in the direction of the edge, -1 if it drives against it.
     travel: f64,
 }
 
@@ -58,8 +58,8 @@ pub(super) struct Row {
     pub(super) is_at_kerb: bool,
 }
 
-/// The edge of the carriageway on one side of a road at `s`: its lateral position, m, and whether the traffic beside it
-/// drives in the direction of increasing s. `None` if the road has no carriageway.
+/// Returns the lateral position of the carriageway's edge on one side of a road at `s`, m, and whether the
+/// traffic beside the edge drives in the direction of increasing s. `None` if the road has no carriageway.
 fn kerb_of(road: &Road, is_left: bool, s: f64, scenario: &Scenario) -> Option<(f64, bool)> {
     let section = road.section_at(s);
     let lanes = section.lanes.iter().zip(road.lane_bands(section, s));
@@ -88,7 +88,8 @@ pub(super) fn kerb_at(point: DVec2, context: &ToolContext<'_>) -> Option<Kerb> {
 }
 
 impl Kerb {
-    /// The kerb between the places beside two points, in this order.
+    /// The edge of the kerb between the places nearest to two points, in the direction from the first to the
+    /// second.
     fn edge(self, from: DVec2, to: DVec2, scenario: &Scenario) -> Option<Edge> {
         let road = scenario.network().road(self.road)?;
         let line = &road.reference_line;
@@ -216,7 +217,7 @@ impl Edge {
     }
 }
 
-/// Pose on a polyline at a distance from its start, m. Beyond its end, its last piece continues.
+/// Pose on a polyline at a distance from its start, m. Beyond its end, the last segment is extended.
 fn along(points: &[DVec2], distance: f64) -> Option<Pose> {
     let mut left = distance;
     let pieces = points.windows(2).filter(|pair| pair[0] != pair[1]);
@@ -263,7 +264,7 @@ pub(super) fn is_in_bay(place: &Place, vehicle: &str, scenario: &Scenario) -> bo
     bay_at(axle.point(kind.body_centre(), 0.0), scenario).is_some()
 }
 
-/// Whether the ground planner of a stack leads a vehicle to the heading of its destination.
+/// Whether the ground planner of a stack lets a vehicle end with the heading of its destination.
 fn parks(stack: &Stack) -> bool {
     let planners = stack.settings(Slot::GroundPlanner);
     planners.iter().any(|setting| {
@@ -275,8 +276,8 @@ fn parks(stack: &Stack) -> bool {
     })
 }
 
-/// The stack for a vehicle whose destination is a bay: its own one if that parks, or else one for parking. The edit adds
-/// this stack if the scenario does not have it.
+/// The stack for a vehicle whose destination is a bay: its own stack if that one can park, otherwise a stack
+/// for parking. The edit adds the stack for parking if the scenario does not have it.
 pub(super) fn stack_for_bay(own: &str, scenario: &Scenario) -> (String, Option<Edit>) {
     let stacks = scenario.stacks();
     if stacks.get(own).is_some_and(parks) {

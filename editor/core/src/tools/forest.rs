@@ -150,7 +150,7 @@ fn points(ring: &Ring) -> Vec<DVec2> {
     ring.iter().map(|p| DVec2::from_array(*p)).collect()
 }
 
-/// All points within a radius of a line segment.
+/// Outline of the area within a radius of a line segment.
 fn capsule(from: DVec2, to: DVec2, radius: f64) -> Ring {
     let circle = |centre: DVec2| {
         (0..CORNERS).map(move |i| {

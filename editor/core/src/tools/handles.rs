@@ -383,7 +383,7 @@ fn road_radius(base: &Scenario, id: RoadId, index: usize, to: DVec2) -> Option<E
     reshaped(base, id, alignment.line().ok()?).ok()
 }
 
-/// Returns the alignment of a road with an additional point where it was clicked.
+/// Returns the edit that adds a point of intersection to a road where it was clicked.
 ///
 /// # Errors
 /// If the road has no points of intersection.

@@ -22,7 +22,7 @@ pub(super) const STATUS: &str =
 pub(super) struct OutlinePen {
     corners: Corners,
     hover: Option<DVec2>,
-    /// Points of a drag.
+    /// Points of the freehand line that is being dragged.
     stroke: Vec<DVec2>,
 }
 

@@ -120,8 +120,8 @@ fn layer_name<'a>(context: &ToolContext<'a>) -> &'a str {
 }
 
 impl PaintOptions {
-    /// Returns the layer that the brush paints in: the chosen one, or else the newest. `None` if the scenario has no
-    /// layer.
+    /// Returns the layer that the brush paints in: the chosen layer, or else the newest layer. `None` if the
+    /// scenario has no layer.
     pub fn chosen(&self, scenario: &Scenario) -> Option<PaintId> {
         let layers = scenario.paint();
         let chosen = self.layer.filter(|id| layers.contains_key(id));

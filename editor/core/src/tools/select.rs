@@ -41,7 +41,8 @@ struct Stroke {
     /// The selection before the drag. The box may add to it.
     before: Objects,
     adds: bool,
-    /// Position of the joint of a dragged road end (m), and its description; `None` if the end joins nothing.
+    /// Position at which a dragged road end would join another road, m, and a description of the joint.
+    /// `None` if the end joins nothing.
     joins: Option<(DVec2, String)>,
     /// How a dragged stop of a trip chooses its lane.
     lanes: LaneRule,

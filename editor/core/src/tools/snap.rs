@@ -7,7 +7,7 @@ use roadwright_scenario::ObjectId;
 /// Kind of target to which a point snapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SnapKind {
-    /// No target.
+    /// The point did not snap.
     Free,
     /// A node: a junction or the end of a road.
     Node,
@@ -22,7 +22,7 @@ pub enum SnapKind {
 pub struct Snap {
     /// The point, m.
     pub at: DVec2,
-    /// The target.
+    /// Kind of target to which the point has snapped.
     pub kind: SnapKind,
 }
 

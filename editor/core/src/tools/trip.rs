@@ -224,8 +224,8 @@ enum TripEnd {
     Destination,
 }
 
-/// The lane that an end of the trip takes: the chosen lane, or the lane under the point until it is known; `None` in a
-/// bay and on open ground.
+/// The lane of an end of the trip: the chosen lane, or the lane under the point as long as none is chosen.
+/// `None` in a bay and on open ground.
 fn lane_of(point: DVec2, end: TripEnd, context: &ToolContext<'_>) -> Option<LanePlace> {
     if bay_at(point, context.scenario).is_some() {
         return None;
@@ -300,7 +300,7 @@ pub(super) struct FinishedTrip {
 /// Returns start and destination as places. On open ground, the start faces the destination.
 pub(super) fn places(from: DVec2, to: DVec2, context: &ToolContext<'_>) -> (Place, Place) {
     let heading = heading_of(to - from);
-    // Both ends get this heading, because a goal on open ground has one as well.
+    // Both ends get this heading, because a goal on open ground also has a heading.
     let ground = Place::ground(from.x, from.y, heading);
     let vehicle = &context.options.vehicle;
     let start = place_of(vehicle, from, &ground, context.scenario, context);

@@ -11,12 +11,12 @@ pub type LaneTurn = (LaneEnd, LaneEnd);
 
 /// Largest scale at which marks of junctions and roads are shown, in metres per pixel.
 pub const FARTHEST: f64 = 0.6;
-/// Pick distance of an arrow as a share of the normal one. It is smaller because many arrows lie side by
-/// side.
+/// Pick distance of an arrow as a share of the normal pick distance. It is smaller because many arrows lie
+/// side by side.
 const REACH: f64 = 0.4;
 /// Maximum pick distance of an arrow, m: half of a narrow lane.
 const MOST: f64 = 1.2;
-/// Maximum distance between a connection and its points, m.
+/// Maximum distance between the curve of a connection and its polyline, m.
 const TOLERANCE: f64 = 0.05;
 
 /// The connections whose arrows are near a point, nearest first. Empty at the node itself, so that the node

@@ -93,8 +93,8 @@ impl VehicleTool {
     }
 }
 
-/// The stack of a trip: the given one, or one for parking if the destination is a bay and stacks are chosen
-/// automatically. The edit adds this stack if the scenario does not have it.
+/// The stack of a trip: the given stack, or a stack for parking if the destination is a bay and stacks are
+/// chosen automatically. The edit adds the stack for parking if the scenario does not have it.
 fn suited(
     stack: String,
     vehicle: &str,
@@ -108,7 +108,7 @@ fn suited(
     }
 }
 
-/// An edit after another one, if there is one.
+/// Returns the edit, preceded by `first` if there is one.
 fn after(first: Option<Edit>, edit: Edit) -> Edit {
     match first {
         Some(first) => Edit::Batch(vec![first, edit]),

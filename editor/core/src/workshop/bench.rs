@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Maximum number of changes that can be undone.
 const MOST_STEPS: usize = 200;
 
-/// A rejected number.
+/// A change that was rejected because of an invalid number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// Label of the rejected change.

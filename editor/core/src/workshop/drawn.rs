@@ -20,7 +20,7 @@ pub struct Drawn {
     /// Response of the hull to a step in the ground below a front wheel and below a rear wheel; `None`
     /// without springs.
     pub steps: Option<[Vec<[f64; 2]>; 2]>,
-    /// Roll over lateral acceleration; `None` without springs.
+    /// Roll angle against lateral acceleration; `None` without springs.
     pub roll: Option<RollCurve>,
     /// Parts of the vehicle to scale.
     pub outline: Outline,

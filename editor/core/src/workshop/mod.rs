@@ -73,7 +73,7 @@ impl Rival {
 /// The ground of the test track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ground {
-    /// Level, with cones.
+    /// Level ground with cones.
     #[default]
     Flat,
     /// Ground with ridges, waves and a ramp.

@@ -18,7 +18,7 @@ pub const DRIVER: AgentId = AgentId(1);
 const KEY: &str = "test";
 /// Time step, s. It is small enough to show the springs at work.
 const DT: f64 = 0.01;
-/// Start of the vehicle, m.
+/// Position at which the vehicle starts, m.
 const START: f64 = -20.0;
 /// Position of a goal that is too far away to be reached, m.
 const FAR: f64 = 5000.0;

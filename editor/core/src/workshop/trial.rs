@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 /// Results of a vehicle's manoeuvres so far.
 #[derive(Debug, Clone, Default)]
 pub struct TrialRow {
-    /// The vehicle.
+    /// The tested vehicle.
     pub file: Option<Arc<VehicleFile>>,
     /// Finished manoeuvres, in the order of reports.
     pub manoeuvres: Vec<Manoeuvre>,
@@ -91,7 +91,7 @@ impl Trial {
     pub fn state(&self) -> TrialState {
         match self.state.lock() {
             Ok(state) => state.clone(),
-            // The panic has been reported, and the earlier state is complete.
+            // The panic has already been reported, and the state from before it is complete.
             Err(poisoned) => poisoned.into_inner().clone(),
         }
     }

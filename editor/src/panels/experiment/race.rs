@@ -1,4 +1,5 @@
-//! The user's race on a course: its choice, the tries beside the planner's drive, and the learning curve.
+//! The user's race on a course: choice of the course, results of the attempts and of the planner, and the
+//! learning curve.
 
 use super::super::plots::{Curve, plot};
 use super::super::widgets::{choice, empty, heading, named, primary};
@@ -11,7 +12,7 @@ use roadwright_training::{Course, DriveRow, Setup, UNSEEN_SEED};
 /// Largest seed that can be chosen.
 const LARGEST_SEED: u64 = 1_000_000;
 
-/// The course that is chosen.
+/// The chosen course.
 pub(super) struct RaceChoice {
     /// Name of a built-in course; `None` for the scenario of the document.
     course: Option<String>,
@@ -68,7 +69,7 @@ fn start(model: &Model, state: &RaceChoice) -> Action {
     })))
 }
 
-/// Shows the planner's drive and the tries, and the times of the tries as a curve.
+/// Shows the planner's drive and the attempts, and the times of the attempts as a curve.
 fn table(ui: &mut Ui, model: &Model, race: &Race) {
     let planner = race.ready.planner.drive.as_ref();
     Grid::new("tries")

@@ -78,7 +78,7 @@ fn all_of_breeding(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     fault(ui, model, &SPENDING);
 }
 
-/// Shows the course, stack, vehicle and dynamics.
+/// Shows the choice of the course, stack, vehicle, level of dynamics and fitness.
 fn place(
     ui: &mut Ui,
     model: &Model,

@@ -11,7 +11,7 @@ use egui_plot::FilledArea;
 
 /// Height of a tall plot, in points.
 const HEIGHT: f32 = 130.0;
-/// Height of a low plot, in points.
+/// Height of a short plot, in points.
 const LOW: f32 = 64.0;
 
 pub(super) fn ui(

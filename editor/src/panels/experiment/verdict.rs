@@ -119,7 +119,7 @@ fn intervals(ui: &mut Ui, theme: Theme, rows: &[(&str, &Estimate, Color32)]) {
     }
 }
 
-/// Writes the champion into a stack of the scenario.
+/// Shows the controls that write the champion into a stack of the scenario.
 fn apply(
     ui: &mut Ui,
     model: &Model,

@@ -133,7 +133,7 @@ enum Direction {
     Out,
 }
 
-/// Adds a connection that does not exist.
+/// Shows a menu with the connections that can be added.
 fn add(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,

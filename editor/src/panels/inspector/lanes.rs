@@ -167,7 +167,7 @@ impl Cards<'_> {
         }
     }
 
-    /// Shows the lane's own speed limit, if it differs from the road's.
+    /// Shows whether the lane has a speed limit that differs from that of the road, and this limit.
     fn limit(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         let mut own = lane.speed_limit.is_some();

@@ -79,7 +79,7 @@ struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    /// The connections of the turn, with their numbers.
+    /// The connections of the turn, with their indices.
     fn paths(&self) -> impl Iterator<Item = (ConnectionIndex, &ConnectingPath)> {
         let paths = self.law.junction.numbered_paths();
         paths.filter(|(_, path)| (path.from.road, path.to.road) == self.pair)

@@ -95,10 +95,10 @@ fn words(ui: &mut Ui, model: &Model, number: usize, clip: &BenchClip, actions: &
     });
 }
 
-/// A place on the curve of a clip.
+/// The area in which the curve of a clip is drawn, with its scales.
 struct Curve {
     rect: Rect,
-    /// Number of frames less one.
+    /// Index of the last frame.
     last: usize,
     fastest: f64,
 }

@@ -32,7 +32,7 @@ const LOOP: f32 = 34.0;
 const HEAD: f32 = 6.0;
 /// Maximum number of moves that the hint of an edge names.
 const MOST_NAMED: usize = 12;
-/// Distance between neighbours at which speeds are written below the names of states, points.
+/// Minimum distance between neighbouring states at which speeds are shown below their names, points.
 const ROOM_FOR_SPEED: f32 = 56.0;
 /// Height of a line of names, points.
 const LINE: f32 = 17.0;

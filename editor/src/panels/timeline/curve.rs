@@ -71,7 +71,7 @@ pub(super) fn ui(
     }
 }
 
-/// Heights of values.
+/// Converts values of the curve to vertical positions on the screen.
 struct Scale {
     area: Rect,
     highest: f64,

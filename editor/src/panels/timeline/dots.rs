@@ -32,7 +32,7 @@ pub(super) struct Dots<'a> {
 /// Events that share a dot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cluster {
-    /// Number of the first event.
+    /// Index of the first event.
     first: usize,
     count: usize,
     x: f32,

@@ -1,4 +1,4 @@
-//! The signals of the selected junction: a bar for each light, paler for the time to come.
+//! The signals of the selected junction: a bar for each light, in paler colours for the future.
 
 use super::Axis;
 use crate::live::{JunctionLights, LaneLights, LightChange, LivePicture};
@@ -12,9 +12,9 @@ use roadwright_simulation::{ProgrammeInspection, StagePhase};
 use std::collections::BTreeMap;
 use std::f64::consts::{FRAC_PI_2, TAU};
 
-/// Opacity of the time to come.
+/// Opacity of bars in the future.
 const PALE: f32 = 0.38;
-/// Step in which the time to come is computed, s.
+/// Time step with which future lights are computed, s.
 const STEP: f64 = 0.5;
 
 /// Height of a bar, points. Lights differ in more than colour.
@@ -116,7 +116,7 @@ fn bound(heading: f64) -> &'static str {
 }
 
 impl LightRow<'_> {
-    /// Draws the lights until `now`, and paler the ones to come.
+    /// Draws the lights until `now`, and the future lights in paler colours.
     pub(super) fn draw(&self, ui: &Ui, axis: &Axis, row: Rect, now: f64, ahead: &[LightPeriod]) {
         let until = self.lights.ended.unwrap_or(now);
         let changes = &self.lights.changes;
@@ -148,8 +148,8 @@ impl LightPeriod {
     }
 }
 
-/// The lights of a row from the present up to `until` in seconds, as far as they are decided: all of them with
-/// fixed times, otherwise the rest of the current stage.
+/// The lights of a row from the present until `until`, in seconds, as far as they are known. With fixed
+/// times, all of them are known; otherwise only the rest of the current stage.
 pub(super) fn ahead(
     ui: &Ui,
     model: &Model,
@@ -189,10 +189,10 @@ pub(super) fn ahead(
     }
 }
 
-/// The coming lights of some connections.
+/// The future lights of some connections.
 struct Forecast<'a> {
     signals: &'a Signals,
-    /// Numbers of the connections.
+    /// Indices of the connections.
     paths: Vec<usize>,
     /// The present, s.
     now: f64,

@@ -125,7 +125,7 @@ struct Chart<'a> {
 }
 
 impl<'a> Chart<'a> {
-    /// Takes the place of the chart, which fills the panel and is high enough for its rows.
+    /// Allocates the area of the chart, which fills the panel and is high enough for its rows.
     fn new(ui: &mut Ui, model: &'a Model, live: &'a LivePicture, lights: usize) -> Self {
         let room = ui.clip_rect().bottom() - ui.cursor().top() - 2.0;
         let needed = AXIS + 2.0 * DOTS + lights as f32 * LIGHTS + CURVE;
@@ -198,8 +198,8 @@ impl<'a> Chart<'a> {
         ui.painter().galley(at, galley, Color32::PLACEHOLDER);
     }
 
-    /// The moment that the play head shows, s. During a drag it is under the pointer; the map follows as soon
-    /// as the moment is reconstructed.
+    /// The moment that the play head shows, s. During a drag, this is the moment under the pointer; the map
+    /// shows it as soon as it has been reconstructed.
     fn shown(&self, response: &Response) -> f64 {
         let timeline = &self.live.timeline;
         let pointer = response.interact_pointer_pos();

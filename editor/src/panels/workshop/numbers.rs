@@ -22,7 +22,7 @@ const SPAN: f64 = 3.0;
 
 type Number = Property<VehicleFile>;
 
-/// Describes a number of a vehicle file.
+/// Describes a numeric value of a vehicle file.
 const fn number(
     name: &'static str,
     hint: &'static str,
@@ -442,7 +442,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Shows the wheel model of a vehicle with springs.
+    /// Shows the choice of the wheel model for a vehicle with springs.
     fn wheels(&mut self, ui: &mut Ui) {
         if self.bench.file.suspension.is_none() {
             return;

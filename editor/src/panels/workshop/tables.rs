@@ -14,7 +14,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Ac
     manoeuvres(ui, model, bench, actions);
 }
 
-/// Formats a number with three or four significant digits.
+/// Formats a number with at most three decimals; larger numbers have fewer.
 fn digits(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 1000.0 => 0,
@@ -43,7 +43,7 @@ fn facts(ui: &mut Ui, model: &Model, bench: &Bench) {
                 ui.label(RichText::new(rival.source.title()).strong());
                 ui.end_row();
             }
-            // Figures that only the other vehicle has come last.
+            // Figures that exist only for the compared vehicle come last.
             let more = others.unwrap_or_default().iter();
             let more = more.filter(|fact| find(own, fact.name).is_none());
             for fact in own.iter().chain(more) {

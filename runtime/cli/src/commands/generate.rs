@@ -1,4 +1,4 @@
-//! `roadwright generate`: scenarios made by seed.
+//! `roadwright generate`: scenarios generated from a seed.
 
 use super::{moves, print_json, vehicle};
 use crate::outputs::{Inputs, Kind, Outputs};
@@ -34,7 +34,8 @@ pub(crate) struct GenerateTrack {
     /// The scenario to write, NAME.scenario.json
     #[arg(long)]
     pub(crate) out: PathBuf,
-    /// One of the tracks of [Adam 2007] instead; the seed chooses the start and where the cars are
+    /// Create one of the tracks of [Adam 2007] instead; the seed determines the start and the positions of
+    /// the cars
     #[arg(
         long,
         value_enum,
@@ -87,7 +88,7 @@ pub(crate) struct GenerateTrack {
     pub(crate) quiet: bool,
 }
 
-/// A track of the source.
+/// A track of [Adam 2007].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TrackArgument {
     /// A long straight with cars (figure 4.2)

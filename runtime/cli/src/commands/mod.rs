@@ -77,7 +77,7 @@ fn write_json(out: &mut dyn Write, value: &impl Serialize) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Says how many problems a check found.
+/// Describes how many problems a check found.
 fn counts(errors: usize, warnings: usize) -> String {
     match (errors, warnings) {
         (0, 0) => "no problems found".to_owned(),

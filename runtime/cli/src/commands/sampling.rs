@@ -53,12 +53,12 @@ pub(crate) struct Plan {
     pub(crate) is_quiet: bool,
 }
 
-/// Runs the items with these numbers again. Returns whether to continue.
+/// Runs the items with these indices again. Returns whether to continue.
 type RunAgain<'a> = dyn FnMut(&[usize]) -> anyhow::Result<bool> + 'a;
 
 impl Plan {
     /// Draws the sample and runs it. The first items are used to estimate the time for all. Returns the
-    /// numbers of the items that were run, in ascending order.
+    /// indices of the items that were run, in ascending order.
     pub(crate) fn work_through(
         &self,
         flags: &SampleFlags,

@@ -28,7 +28,7 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// `bench sign`.
+/// Carries out `bench sign`.
 pub(super) fn sign(arguments: &Sign) -> anyhow::Result<Outcome> {
     let (file, key) = (&arguments.file, &arguments.key);
     let mut read_files = Inputs::none().file("the file to sign", file);

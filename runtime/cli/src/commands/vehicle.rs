@@ -129,7 +129,7 @@ fn positive(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| format!("\"{text}\" is not a length from 0.000001 to 1000 m"))
 }
 
-/// Maximum size of a recording, bytes. A cycle of steps has some ten thousand.
+/// Maximum size of a recording, bytes. A recording of one cycle takes about ten thousand bytes.
 const LARGEST_RECORDING: u64 = 16 << 20;
 
 fn gait(

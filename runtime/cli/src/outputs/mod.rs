@@ -142,7 +142,7 @@ impl Outputs {
     /// columns.
     ///
     /// # Errors
-    /// As [`Self::file`], and if the existing file is not such a table.
+    /// As for [`Self::file`], and if the existing file is not such a table.
     pub(crate) fn own_table(
         &mut self,
         asks: &str,
@@ -163,7 +163,7 @@ impl Outputs {
     /// again.
     ///
     /// # Errors
-    /// As [`Self::file`], if it is a pipe or a device, or if it cannot be written.
+    /// As for [`Self::file`], and if the path is a pipe or a device or cannot be written.
     pub(crate) fn checkpoint(
         &mut self,
         asks: &str,
@@ -196,7 +196,7 @@ impl Outputs {
     /// Claims a folder for results and creates it if it is missing.
     ///
     /// # Errors
-    /// If a file has this name, or the folder cannot be created.
+    /// If the path is already used for another result, a file has this name, or the folder cannot be created.
     pub(crate) fn folder(&self, asks: &str, path: &Path) -> anyhow::Result<()> {
         let identity = Identity::of(path);
         let claimed = self

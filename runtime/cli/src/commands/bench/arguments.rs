@@ -19,7 +19,7 @@ pub(crate) enum BenchVerb {
     Compare(Compare),
     /// Compare all built-in controllers on all courses
     League(League),
-    /// Recreate the figures and tables of the source: data, pictures and a report
+    /// Recreate the figures and tables of [Gerdelan 2011]: data, pictures and a report
     Reproduce(Reproduce),
     /// Saturate junctions of every kind with traffic and check their guarantees
     Junctions(Junctions),
@@ -33,10 +33,10 @@ pub(crate) enum BenchVerb {
     /// Measure path planning on maps of boxes and on changing maps, and compare with the published figures of
     /// 1998
     Planners(Planners),
-    /// Drive the experiments with move trees of [Adam 2007] from many starts, and compare with the figures of
-    /// the source
+    /// Drive the experiments with move trees of [Adam 2007] from many starts, and compare with the published
+    /// figures
     MoveTrees(MoveTrees),
-    /// Drive on open ground from many seeds, and list which vehicles arrive without contact and in time
+    /// Drive on open ground with many seeds, and list which vehicles arrive without contact and in time
     OpenGround(OpenGround),
 }
 
@@ -209,7 +209,7 @@ pub(crate) struct OpenGround {
     /// Number of seeds
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100_000), value_name = "N")]
     pub(crate) seeds: u64,
-    /// First seed; the others follow it
+    /// First seed; the others are consecutive
     #[arg(long, default_value_t = roadwright_training::UNSEEN_SEED, value_name = "SEED")]
     pub(crate) first_seed: u64,
     /// Use other modules: `controller=pursuit`, `ground_planner=straight`
@@ -288,8 +288,8 @@ pub(crate) struct MoveTrees {
     /// Let the model of the sliding car drive, with the recorded commands and corrections, instead of playing frames
     #[arg(long)]
     pub(crate) replayed: bool,
-    /// Instead of the tables, drive this many routes of 100 m on free ground by the model of the sliding car without
-    /// replanning, and report how far it is from the route at the end
+    /// Instead of the tables, drive this many routes of 100 m on ground without obstacles with the model of
+    /// the sliding car and without replanning, and report how far the car is from each route at the end
     #[arg(
         long,
         value_name = "N",

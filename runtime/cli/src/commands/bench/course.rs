@@ -280,7 +280,7 @@ impl Against {
 }
 
 /// Returns the rule that stops at a significant difference. The other results must be of the same course and
-/// fitness. The rule stops at the latest at their last row.
+/// fitness. The rule stops at the last row of the other results at the latest.
 fn difference_rule(arguments: &RunCourse, other: &Results) -> anyhow::Result<Stop> {
     let first = other.head.first_seed;
     let after = first.saturating_add(other.rows.len() as u64);
@@ -385,7 +385,7 @@ struct Looker<'a> {
     bar: ProgressBar,
     files: &'a Files,
     log: Option<MileageLog>,
-    /// Number of rows after which the results are written next.
+    /// Number of rows at which the results are written again.
     next: AtomicUsize,
     /// Whether writing has failed.
     failed: AtomicBool,

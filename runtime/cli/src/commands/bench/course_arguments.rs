@@ -71,11 +71,12 @@ pub(crate) struct RunCourse {
     /// Write the state of each drive after every 10 m (time and fitness so far) to this table
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) log: Option<PathBuf>,
-    /// Write the rows to this file, and continue it if it is not finished; with --drive, the folder of tries
+    /// Write the rows to this file, and continue it if it is not finished; with --drive, the folder of your
+    /// attempts
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Race on the course yourself, in a window: --seed chooses the course, and your tries are kept in the folder of
-    /// --out [default: the user's data folder] for `bench verify`
+    /// Race on the course yourself, in a window: --seed chooses the course, and your attempts are kept in the
+    /// folder of --out [default: the user's data folder] for `bench verify`
     #[arg(
         long,
         conflicts_with_all = ["stop", "without_failed", "min_runs", "max_runs", "level", "plots", "log", "json", "threads"]
@@ -102,7 +103,7 @@ pub(crate) struct Common {
 the experiment is not finished."
 )]
 pub(crate) struct Verify {
-    /// Results written by `bench run --out`, or a try of `bench run --drive`
+    /// Results written by `bench run --out`, or an attempt recorded by `bench run --drive`
     pub(crate) results: PathBuf,
     #[command(flatten)]
     pub(crate) sample: SampleFlags,
@@ -190,7 +191,7 @@ pub(crate) struct Reproduce {
     /// Folder to write to; created if necessary
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Number of runs of each drive; figure 12.5 of the source has 600
+    /// Number of runs of each drive; figure 12.5 of [Gerdelan 2011] has 600
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     pub(crate) runs: u64,
     /// Number of training seeds for each curve of a study

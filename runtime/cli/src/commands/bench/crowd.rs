@@ -17,17 +17,17 @@ const AGENTS: u32 = 100;
 const BOXES: u32 = 150;
 /// Edge of the area, m.
 const EDGE: f64 = 500.0;
-/// Least straight distance of a trip, m.
+/// Minimum straight-line distance of a trip, m.
 const LEAST_TRIP: f64 = 200.0;
-/// Least distance of a start or goal from the middle of a box, m.
+/// Minimum distance between a start or goal and the middle of a box, m.
 const FREE: f64 = 11.0;
-/// Least distance between two starts or two goals, m.
+/// Minimum distance between two starts or two goals, m.
 const APART: f64 = 9.0;
-/// Number of draws after which no further place is tried.
+/// Maximum number of random places that are tried.
 const MOST_DRAWS: u32 = 100_000;
 /// Length of a step, s.
 const DT: f64 = 1.0 / 60.0;
-/// Simulated time for the usual number of problems, s. No trip takes less.
+/// Simulated time for the usual number of problems, s. No trip takes less time.
 const SECONDS: f64 = 20.0;
 /// The usual number of problems. With fewer, the simulated time is shorter.
 const USUAL_PROBLEMS: f64 = 1000.0;
@@ -43,13 +43,13 @@ pub(super) const AIM_P999: f64 = 6.0;
 pub(super) struct Crowd {
     pub(super) agents: u32,
     pub(super) steps: usize,
-    /// Planning, with forecasts and changed tiles.
+    /// Mean time of planning per step, including forecasts and the update of changed tiles, ms.
     pub(super) mean_ms: f64,
     pub(super) p999_ms: f64,
-    /// Whole steps.
+    /// Mean time of a whole step, ms.
     pub(super) step_mean_ms: f64,
     pub(super) step_p999_ms: f64,
-    /// Number of agents that have touched something.
+    /// Number of agents that have had a contact.
     pub(super) contacts: usize,
 }
 

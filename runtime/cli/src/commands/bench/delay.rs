@@ -48,7 +48,7 @@ struct DelayRow {
     /// Capacity and actual flow per leg, vehicles/h.
     capacity: f64,
     flow: f64,
-    /// Cycle, s.
+    /// Cycle of the signals, s.
     cycle: f64,
     /// Fraction of the cycle in which vehicles pass at saturation flow.
     green_share: f64,

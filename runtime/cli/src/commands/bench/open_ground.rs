@@ -1,4 +1,4 @@
-//! `roadwright bench open-ground`: courses without lanes, driven from many seeds.
+//! `roadwright bench open-ground`: courses without lanes, each driven with many seeds.
 
 use super::arguments::OpenGround as Arguments;
 use super::course::{modules_of, threads};

@@ -1,4 +1,4 @@
-//! `roadwright bench run --drive` and `bench verify` of a try: a person's drives on a course.
+//! `roadwright bench run --drive`, and `bench verify` of an attempt: a person's drives on a course.
 
 use super::course::{find, open};
 use super::course_arguments::{RunCourse, Verify};
@@ -43,7 +43,7 @@ pub(super) fn race(arguments: &RunCourse, course: Course, setup: Setup) -> anyho
     Ok(Outcome::Fine)
 }
 
-/// Result of verifying a try.
+/// Result of verifying an attempt.
 #[derive(Serialize)]
 struct Verified<'a> {
     course: &'a str,
@@ -52,19 +52,19 @@ struct Verified<'a> {
     controls: usize,
     /// The result in the file.
     written: &'a RunRow,
-    /// The result of driving the try again.
+    /// The result of driving the attempt again.
     found: &'a RunRow,
-    /// Reasons why the try is not reproduced.
+    /// Reasons why the attempt was not reproduced.
     wrong: &'a [String],
 }
 
-/// Reads the text of a try; `None` if the file is something else.
+/// Reads the text of an attempt; `None` if the file is something else.
 pub(super) fn text_of_try(arguments: &Verify) -> Option<String> {
     let text = roadwright_files::read_text(&arguments.results, LARGEST).ok()?;
     PersonTry::is_try(&text).then_some(text)
 }
 
-/// Drives a try again and compares the results.
+/// Drives an attempt again and compares the results.
 pub(super) fn verify(arguments: &Verify, text: &str) -> anyhow::Result<Outcome> {
     let at = || format!("cannot read {}", arguments.results.display());
     let own = PersonTry::from_text(text).with_context(at)?;

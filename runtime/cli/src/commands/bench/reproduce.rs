@@ -135,7 +135,8 @@ pub(super) fn line_of(label: &str, points: &[Accumulated]) -> Line {
     }
 }
 
-/// Describes the last of the mean values.
+/// Describes the runs in one line: their number, how many were completed, and their mean fitness with its
+/// interval and errors.
 fn words(label: &str, results: &Results) -> String {
     let fitness = results.fitnesses();
     let moments = Moments::of(&fitness);

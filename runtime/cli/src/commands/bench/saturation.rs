@@ -33,10 +33,10 @@ const RATE: f64 = 2000.0;
 const GREEN: f64 = 70.0;
 /// Green time of the other legs, s.
 const OTHERS: f64 = 30.0;
-/// Index of the first vehicle whose headway counts. Headways of earlier vehicles include the
-/// start-up lost time.
+/// Vehicle of the queue with which the measurement begins, counted from 1. Headways of earlier vehicles include
+/// the start-up lost time.
 const FIRST: usize = 4;
-/// Index of the last vehicle whose headway counts.
+/// Vehicle of the queue with which the measurement ends, counted from 1.
 const LAST: usize = 20;
 /// Time without passing vehicles that marks the end of a green, s.
 const RED: f64 = 15.0;

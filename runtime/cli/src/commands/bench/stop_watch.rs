@@ -1,4 +1,4 @@
-//! CPU times of the steps of a world, in whole and of those stages that count.
+//! CPU times of the steps of a world: of whole steps, and of selected stages.
 
 use crate::commands::plan::Times;
 use crate::progress;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Measures steps.
 pub(super) struct StopWatch {
-    /// Times of the stages that count, a sum for each step.
+    /// Times of the selected stages, summed for each step.
     pub(super) counted: Times,
     /// Times of whole steps.
     pub(super) whole: Times,
@@ -18,14 +18,14 @@ pub(super) struct StopWatch {
     counts: fn(Stage) -> bool,
     /// Start of the current step.
     begun: Option<ProcessTime>,
-    /// Start of the current stage, if it counts.
+    /// Start of the current stage, if it is selected.
     since: Option<ProcessTime>,
-    /// Time that the stages that count have taken in the current step.
+    /// Time that the selected stages have taken in the current step.
     spent: Duration,
 }
 
 impl StopWatch {
-    /// A stop watch for the stages that count.
+    /// Creates a stop watch for the stages that `counts` selects.
     pub(super) fn new(counts: fn(Stage) -> bool) -> Self {
         Self {
             counted: Times::default(),

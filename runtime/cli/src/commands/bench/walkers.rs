@@ -12,7 +12,7 @@ use serde::Serialize;
 const WALKERS: u32 = 1000;
 /// Number of characters side by side.
 const ABREAST: u32 = 25;
-/// Distance between two of them, m. They do not come so near to each other that they look for other courses.
+/// Distance between two characters, m. It is so large that they do not avoid each other.
 const APART: f64 = 12.0;
 /// Length of their trips, m.
 const TRIP: f64 = 60.0;
@@ -32,25 +32,26 @@ pub(super) const AIM_MEAN: f64 = 2.0;
 pub(super) struct Walkers {
     pub(super) characters: u32,
     pub(super) steps: usize,
-    /// Controllers and motion of a step, on average.
+    /// Mean time of controllers and motion per step, ms.
     pub(super) following_ms: f64,
-    /// Feet of a step, on average: a snapshot with all figures.
+    /// Mean time for the feet per step, ms. It is the time of a whole snapshot, which computes the feet of all
+    /// characters.
     pub(super) feet_ms: f64,
-    /// Whole steps with planning and contacts, but without feet, on average.
+    /// Mean time of a whole step, with planning and contacts but without feet, ms.
     pub(super) step_ms: f64,
     /// Number of characters that have feet in the last snapshot.
     pub(super) with_feet: usize,
 }
 
 impl Walkers {
-    /// Mean time of following and feet, ms.
+    /// Mean time of following and feet together, ms.
     pub(super) fn mean(&self) -> f64 {
         self.following_ms + self.feet_ms
     }
 }
 
 /// Walks and measures each step. Planning takes place together with behaviours and, where the map is updated, with
-/// contacts, so neither part counts.
+/// contacts, so these parts are not counted.
 pub(super) fn measure(seed: u64, problems: u32) -> anyhow::Result<Walkers> {
     let share = (f64::from(problems) / USUAL_PROBLEMS).min(1.0);
     let seconds = (share * SECONDS).max(LEAST_SECONDS);

@@ -138,7 +138,7 @@ struct Size {
     moves: usize,
 }
 
-/// Sizes of the graph with the given rules, and with each of the rules that keep it small left out.
+/// Sizes of the graph with the given rules, and without each of the rules that keep it small.
 fn compared(clips: &ClipFile, rules: &BuildRules) -> Vec<Size> {
     let variants = [
         ("as built", *rules),

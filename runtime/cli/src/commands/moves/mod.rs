@@ -112,13 +112,13 @@ pub(crate) struct Build {
         conflicts_with = "preset"
     )]
     pub(crate) ks: u32,
-    /// Weight of the speed
+    /// Weight of the speed in the distance between frames
     #[arg(long, default_value_t = 1.0, conflicts_with = "preset")]
     pub(crate) speed_weight: f64,
-    /// Weight of the lateral speed
+    /// Weight of the lateral speed in the distance between frames
     #[arg(long, default_value_t = 1.0, conflicts_with = "preset")]
     pub(crate) sideways_weight: f64,
-    /// Weight of the yaw rate
+    /// Weight of the yaw rate in the distance between frames
     #[arg(long, default_value_t = 1.0, conflicts_with = "preset")]
     pub(crate) yaw_weight: f64,
     /// Leave out moves that stay within this distance, in metres, of another one with the same ends; 0 keeps all

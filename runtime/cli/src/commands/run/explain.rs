@@ -24,8 +24,8 @@ pub(super) struct Explanation {
     time: f64,
     /// The description that is printed without `--json`.
     text: String,
-    /// Why the last vehicle of the chain stands, in one word; `deadlock` if it waits for another one of the
-    /// chain, and `controller` if only its controller decides.
+    /// Why the last vehicle of the chain stands, in one word. It is `deadlock` if that vehicle waits for
+    /// another vehicle of the chain, and `controller` if nothing but its own controller makes it stand.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'static str>,
     /// The agent, the vehicle that it waits for, and so on; empty if the agent does not drive.
@@ -87,7 +87,8 @@ impl Explainer {
         self.explanations.push(explanation);
     }
 
-    /// Explains the remaining agents at the end of the run, and returns all explanations.
+    /// Explains the agents without a time at the end of the run, and returns all explanations. Reports agents
+    /// whose time was not reached.
     pub(super) fn finish(mut self, world: &World) -> Vec<Explanation> {
         for ExplainedAgent { agent, time } in std::mem::take(&mut self.asked) {
             match time {

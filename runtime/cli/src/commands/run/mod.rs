@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &RunScenario) -> anyhow::Result<Outcome> {
         }
     }
     let mut session = Session::new(world);
-    // The program ends with the run, so taking the ground of a city apart would only delay its end.
+    // The program ends with the run, so freeing the memory of a city's ground would only delay its end.
     std::mem::forget(session.world().ground().clone());
     coupling::order(arguments, &mut session);
     // Observed in each step, and reported in the document only.

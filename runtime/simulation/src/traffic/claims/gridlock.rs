@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!      A ->  |             A waits for room behind B, B for room behind C, C behind D, D behind A.
-//! --------+-------- Each may go, and none has room. No rule of a single junction
+//!    --------+--------     Each may go, and none has room. No rule of a single junction
 //!     ^      |      B      helps. But if all four go at once, each takes the place that the next
 //!     |      |      |      one leaves.
 //!     D      |      v

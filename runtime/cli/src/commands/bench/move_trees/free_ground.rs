@@ -1,4 +1,4 @@
-//! Drives on free ground by the model of the sliding car, without replanning.
+//! Drives on ground without obstacles, with the model of the sliding car and without replanning.
 
 use super::{Arguments, SKID, Tree, quantile, racer, sorted, threads};
 use crate::commands::print_json;
@@ -11,7 +11,7 @@ use std::io::Write;
 
 /// Length of a drive, m.
 const LENGTH: f64 = 100.0;
-/// Limits of the plans.
+/// Limits of each search for a plan.
 const BOUNDED: Bounded = Bounded {
     horizon: 400,
     limit: 5000,
@@ -21,7 +21,7 @@ const BOUNDED: Bounded = Bounded {
 /// Share of the drives of the large trees that must end close to their routes.
 const CLOSE: f64 = 0.95;
 
-/// Drives of one kind.
+/// Results of the drives of one kind.
 #[derive(Debug, Serialize)]
 struct Row {
     tree: &'static str,
@@ -32,9 +32,9 @@ struct Row {
     drives: u32,
     /// Number of drives that end within 0.5 m and 5 degrees of their routes.
     close: u32,
-    /// Distance from the route at the end, m: median, 95 % of the drives, and the largest.
+    /// Distance from the route at the end: median, 95th percentile and maximum, m.
     distance_m: [f64; 3],
-    /// The same for the difference of the headings, degrees.
+    /// Difference from the heading of the route at the end: median, 95th percentile and maximum, degrees.
     heading_deg: [f64; 3],
 }
 
@@ -107,7 +107,7 @@ fn measure(preset: Preset, route: Route, count: u32) -> anyhow::Result<Vec<Row>>
     Ok(rows)
 }
 
-/// Median, 95 % and maximum of a figure.
+/// Median, 95th percentile and maximum of a quantity.
 fn spread(drives: &[&FreeDrive], of: impl Fn(&FreeDrive) -> f64) -> [f64; 3] {
     let values = sorted(drives.iter().map(|one| of(one)));
     [0.5, 0.95, 1.0].map(|share| quantile(&values, share).unwrap_or(0.0))

@@ -63,8 +63,8 @@ struct MeasuredRow {
     at_corner_s: Option<f64>,
     /// Maximum difference of the motion at a seam between moves.
     worst_seam: f64,
-    /// Number of times that a vehicle was more than 0.5 m or 5 degrees from its clip, so that the clip was placed
-    /// anew. 0 if frames are played.
+    /// Number of times that a vehicle was more than 0.5 m or 5 degrees from its clip, so that the clip was
+    /// aligned with the vehicle again. 0 if frames are played.
     corrections: u32,
     /// Maximum distance from a clip, m.
     worst_distance: f64,
