@@ -10,9 +10,9 @@ use roadwright_scenario::DynamicsLevel;
 /// Number of rows that a thread processes at once.
 ///
 /// The number does not depend on the number of threads, because modules are called slice by slice,
-/// and a fault of a plugin affects one slice. A row has at most 128 bytes, or twice that for
-/// pedals, so 64 rows take 8 KiB or more. That is enough work to outweigh the overhead, and the
-/// rows stay in the first-level cache until they have been processed.
+/// and a fault of a plugin affects one slice. A row has about 100 to 400 bytes, so 64 rows take
+/// 6 to 25 KiB. That is enough work to outweigh the overhead, and the rows stay in the first-level
+/// cache until they have been processed.
 pub(crate) const SLICE: usize = 64;
 /// Rows per batch for modules that take whole batches. Plugins are called with this many rows at once.
 const WHOLE_BATCH: usize = 1024;

@@ -37,7 +37,7 @@ pub(super) fn lane(api: &mut Registrar) {
         "road_speed_within",
         "agent.road_speed_within(distance: float) -> float",
         "Lowest speed allowed by speed limits and bends on its route within the distance (at most 200 \
-         m), m/s. 1,000,000 if the route ends before that.",
+         m) or up to the end of the route, m/s. 1,000,000 if nothing is known about its road yet.",
         |a: &mut Agent, distance: Dynamic| -> Outcome<f64> {
             charge(LOOK_AHEAD)?;
             Ok(a.road_speed_within(number(&distance)?))
