@@ -99,8 +99,8 @@ pub(crate) struct Common {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 1 if a row is not reproduced, if the direction, end or hash does not match, or if \
-the experiment is not finished."
+    after_help = "Exit code 1 if a row is not reproduced, if the stored fitness direction, end of the experiment \
+or hash is wrong, or if the experiment is not finished."
 )]
 pub(crate) struct Verify {
     /// Results written by `bench run --out`, or an attempt recorded by `bench run --drive`

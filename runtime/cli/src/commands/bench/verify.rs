@@ -161,8 +161,8 @@ fn print(results: &Results, verified: &Verified) -> anyhow::Result<()> {
     if !results.is_sealed() {
         writeln!(
             out,
-            "version 1 of the format: the hash covers the rows only; course, drivers, fitness, direction and end \
-             were recomputed"
+            "version 1 of the format: the hash covers the rows only; course, drivers, fitness, fitness direction \
+             and end of the experiment were recomputed"
         )?;
     }
     for Unchecked { field, why } in &verified.not_checked {
