@@ -17,7 +17,7 @@ const VEHICLES: f64 = 200.0;
 const DEPARTURES: f64 = 400.0;
 
 /// Draws a street, a bridge over it, and two ramps, with eight strokes and keys after the choice of the tool.
-fn overpass() -> Bench {
+pub(crate) fn overpass() -> Bench {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 190.0);
     bench.key(Key::R);
@@ -65,7 +65,7 @@ fn an_overpass_with_two_ramps_is_drawn_and_driven() {
         .filter(|finding| finding.severity == Severity::Error)
         .collect();
     assert!(errors.is_empty(), "{errors:?}");
-    for seed in 1..=scaled(30).min(3) {
+    for seed in 1..=scaled(10).min(3) {
         let mut scenario = scenario.clone();
         let rate = VEHICLES / 12.0 / DEPARTURES * 3600.0;
         let flows = flows(&scenario, rate);

@@ -143,6 +143,21 @@ fn drawing() {
 }
 
 #[test]
+fn layers() {
+    let mut bench = crate::overpass::overpass();
+    // A third ramp, just before the release over the street.
+    bench.press_at(0.0, -40.0);
+    for (x, y) in [(12.0, -41.0), (24.0, -39.0), (36.0, -32.0)] {
+        bench.move_to(x, y);
+    }
+    bench.key(Key::PageUp);
+    for (x, y) in [(45.0, -22.0), (51.0, -11.0), (53.0, -1.0)] {
+        bench.move_to(x, y);
+    }
+    hold(&mut bench, "layers");
+}
+
+#[test]
 fn land() {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 120.0);
