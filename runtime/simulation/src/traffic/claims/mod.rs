@@ -73,7 +73,7 @@
 //! this in each decision; `promise.rs` knows which vehicles rely on room beyond; `closing.rs` empties
 //! junctions that are to change; `alley.rs` lets vehicles into stretches that are too narrow for two;
 //! `walls.rs` enforces the order inside; `gridlock.rs` resolves rings of full lanes; `grants.rs` keeps the
-//! grants, and `revoked.rs` revokes them. Each of these parts has its own state, and [`Claims`] is their sum.
+//! grants, and `revoked.rs` revokes them; `priority.rs` tells controllers which of two agents goes first. Each of these parts has its own state, and [`Claims`] is their sum.
 
 mod alley;
 mod bound;
@@ -84,6 +84,7 @@ mod gridlock;
 mod look;
 mod off_lanes;
 mod on_foot;
+mod priority;
 mod promise;
 mod request;
 mod revoked;
@@ -110,6 +111,7 @@ use gridlock::Gridlock;
 pub(crate) use gridlock::{Detour, StuckRing};
 pub use look::Ticket;
 use off_lanes::BlockedConnections;
+pub(crate) use priority::Next;
 use request::{Need, Requests};
 use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::LaneletIndex;
