@@ -107,6 +107,7 @@ fn all_examples_drive_and_are_drawn() {
     let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
     for (name, kind, language) in [
         ("pure_pursuit", "controller", "rust"),
+        ("orca", "controller", "rust"),
         ("lattice_planner", "planner", "rust"),
         ("comfort_fitness", "fitness", "rust"),
         ("stanley_c", "controller", "c"),
@@ -504,7 +505,7 @@ fn the_records_of_the_interface_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let said = fine(&roadwright(folder.path(), &["plugin", "records", "--json"]));
     let all: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(all["interface"], "1.3");
+    assert_eq!(all["interface"], "1.4");
     let find = |list: &Value, name: &str| {
         let mut list = list.as_array().unwrap().iter();
         list.find(|one| one["name"] == name).unwrap().clone()
@@ -518,7 +519,7 @@ fn the_records_of_the_interface_are_listed() {
     });
     assert_eq!(field, expected);
     let row = find(&all["records"], "rw_controller_input");
-    assert_eq!((&row["size"], &row["since"]), (&272.into(), &"1.0".into()));
+    assert_eq!((&row["size"], &row["since"]), (&288.into(), &"1.0".into()));
     let field = find(&row["fields"], "path_s");
     assert_eq!(
         (&field["offset"], &field["since"]),
@@ -529,6 +530,15 @@ fn the_records_of_the_interface_are_listed() {
         (&point["size"], &point["since"]),
         (&88.into(), &"1.3".into())
     );
+    let field = find(&row["fields"], "near_more");
+    assert_eq!(
+        (&field["offset"], &field["since"]),
+        (&280.into(), &"1.4".into())
+    );
+    let near = find(&all["records"], "rw_near");
+    assert_eq!((&near["size"], &near["since"]), (&72.into(), &"1.4".into()));
+    let velocity = find(&near["fields"], "velocity_left");
+    assert_eq!(velocity["unit"], "m/s");
     let key = find(&find(&all["records"], "rw_parameter")["fields"], "key");
     assert_eq!((&key["type"], &key["count"]), (&"text".into(), &64.into()));
     let text = fine(&roadwright(folder.path(), &["plugin", "records"]));
