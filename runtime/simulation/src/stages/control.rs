@@ -158,6 +158,10 @@ impl Asking {
         surroundings: Surroundings<'_>,
         agents: &mut ControlColumns<'_>,
     ) -> u64 {
+        // At levels with strides no agent is due in most steps.
+        if asked.due.indices.is_empty() {
+            return 0;
+        }
         // Batch by batch, while rows are in the cache. What one batch writes (commands, held agents,
         // statistics) is not perceived by the next.
         let by_pedals = asked.module.wants_pedals();
@@ -238,7 +242,7 @@ impl Question for ControllerInput {
     type Answer = ControllerOutput;
     type Lists = ();
 
-    fn perceive(asked: &Perceiving<'_>, agent: AgentIndex, _: usize, (): &mut ()) -> Self {
+    fn perceive(asked: &Perceiving<'_>, agent: AgentIndex, _: usize, _lists: &mut ()) -> Self {
         asked.seen.allowed_input(agent, asked.look)
     }
 
@@ -250,7 +254,7 @@ impl Question for ControllerInput {
         asked: &Perceiving<'_>,
         step: &Step<'_>,
         all: &mut [Self],
-        (): &(),
+        _lists: &(),
         to: &mut [Self::Answer],
     ) {
         asked.module.step(step, all, to);
@@ -265,7 +269,7 @@ impl Question for PedalsInput {
     type Answer = PedalsOutput;
     type Lists = ();
 
-    fn perceive(asked: &Perceiving<'_>, agent: AgentIndex, _: usize, (): &mut ()) -> Self {
+    fn perceive(asked: &Perceiving<'_>, agent: AgentIndex, _: usize, _lists: &mut ()) -> Self {
         Self {
             seen: asked.seen.allowed_input(agent, asked.look),
             drive: asked.seen.drive(agent),
@@ -280,7 +284,7 @@ impl Question for PedalsInput {
         asked: &Perceiving<'_>,
         step: &Step<'_>,
         all: &mut [Self],
-        (): &(),
+        _lists: &(),
         to: &mut [Self::Answer],
     ) {
         asked.module.drive(step, all, to);
@@ -295,7 +299,7 @@ impl Question for PathInput {
     type Answer = ControllerOutput;
     type Lists = ();
 
-    fn perceive(asked: &Perceiving<'_>, agent: AgentIndex, _: usize, (): &mut ()) -> Self {
+    fn perceive(asked: &Perceiving<'_>, agent: AgentIndex, _: usize, _lists: &mut ()) -> Self {
         asked.seen.path_input(agent, asked.look)
     }
 
@@ -307,7 +311,7 @@ impl Question for PathInput {
         asked: &Perceiving<'_>,
         step: &Step<'_>,
         all: &mut [Self],
-        (): &(),
+        _lists: &(),
         to: &mut [Self::Answer],
     ) {
         asked.module.follow(step, all, to);
