@@ -357,7 +357,9 @@ fn pairs_tell_who_leads_who_goes_first_and_which_lane_others_are_on() {
             assert_eq!(mutual, None, "{name}");
         }
     }
-    println!("{leaders} leaders, {priorities} with priority, {beside} beside; {equal} of {gaps} gaps");
+    println!(
+        "{leaders} leaders, {priorities} with priority, {beside} beside; {equal} of {gaps} gaps"
+    );
     assert!(equal > gaps * 19 / 20 && gaps > 300, "{equal} of {gaps}");
     assert!(leaders > 500 && priorities > 100 && beside > 500);
 }

@@ -115,6 +115,10 @@ struct Span {
 }
 
 /// The own path, onto which objects are projected.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is on the stack while one row is filled, and a box would allocate for each row"
+)]
 enum OwnPath<'a> {
     Lanes {
         spans: [Span; MOST_LANELETS],
