@@ -149,6 +149,45 @@ fn all_examples_drive_and_are_drawn() {
 }
 
 #[test]
+fn the_trained_net_crosses_the_field_between_posts_and_jeeps() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/neural_driver");
+    copy_folder(&project, &folder.path().join("neural_driver"));
+    let dev = "plugin dev neural_driver --into plugins --once";
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let call = |words: &[String]| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        fine(&roadwright(folder.path(), &words))
+    };
+    call(&words(dev));
+    let id = "com.example.neural_driver";
+    let trusting = "--plugins plugins --trust-plugins";
+    let field = scenario("obstacle-field");
+    let apply = "train apply neural_driver/field.training.json --stack fuzzy_driver --out trained.scenario.json";
+    let apply = format!("{apply} --use controller={id} {trusting}");
+    let mut apply = words(&apply);
+    apply.extend(["--to".into(), field.clone()]);
+    let said = call(&apply);
+    assert!(said.contains("300 values"), "{said}");
+    let drives = |scenario: &str, more: &str| {
+        let run = "--verify --json --use ground_planner=straight --use fitness=time_above_limit";
+        let mut run = words(&format!("{run} {trusting}{more}"));
+        run.splice(0..0, ["run".into(), scenario.to_owned()]);
+        serde_json::from_str::<Value>(&call(&run)).unwrap()
+    };
+    let trained = drives("trained.scenario.json", "");
+    assert_eq!(trained["agents"]["arrived"], 6, "{trained}");
+    assert_eq!(trained["collisions"], serde_json::json!([]));
+    assert_eq!(trained["faults"], serde_json::json!({}));
+    for drive in trained["drives"].as_array().unwrap() {
+        assert_eq!(drive["scores"]["time_above_limit"], 0.0, "{drive}");
+    }
+    // With the weights that were not trained, jeeps wait before posts.
+    let before = drives(&field, &format!(" --use controller={id}"));
+    assert!(before["agents"]["arrived"].as_u64() < Some(4), "{before}");
+}
+
+#[test]
 fn plugins_need_permission() {
     let folder = tempfile::tempdir().unwrap();
     let name = ["plugin", "new", "mine", "--lang", "c"];
