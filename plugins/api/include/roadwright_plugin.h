@@ -1,4 +1,4 @@
-/* The binary interface of Roadwright's compiled plugins, version 1.3. C11 and C++.
+/* The binary interface of Roadwright's compiled plugins, version 1.4. C11 and C++.
  *
  * A plugin is a shared library that exports two symbols:
  *   rw_plugin_info_v1  plain data, read from the file before any code of the plugin runs
@@ -15,8 +15,8 @@
  *
  * A plugin gets the rows of the version that it was built for: if its abi_minor is 0 or 1, fitness
  * rows have 64 bytes. Fields marked "since 1.2" are present if min_host_minor is 2; otherwise
- * compare the stride. Fields of rw_controller_input marked "since 1.3" are present only for plugins
- * that offer RW_NEEDS_EXTENSION; rows of all others have 128 bytes, as before.
+ * compare the stride. Fields of rw_controller_input marked "since 1.3" and "since 1.4" are present only
+ * for plugins that offer RW_NEEDS_EXTENSION; rows of all others have 128 bytes, as before.
  *
  * Threads: create, destroy, parameter and state functions are called while no step runs. step is
  * never called concurrently on one instance unless RW_CAP_PARALLEL_SLICES is declared. log and
@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 #define RW_ABI_MAJOR 1
-#define RW_ABI_MINOR 3
+#define RW_ABI_MINOR 4
 #define RW_MAGIC "RWPLUG1"
 #define RW_ROW_SCHEMA UINT64_C(0x5257524f57530001)
 #define RW_NOTHING 1.0e6
@@ -151,6 +151,11 @@ typedef struct rw_controller_input {
   uint32_t path;                 /* RW_NEED_PATH: first point in RW_VIEW_PATH */
   uint32_t path_count;           /* number of points; 0: no path is known */
   uint32_t reserved;
+  /* Since 1.4, with RW_NEED_NEAR. */
+  uint32_t near;                 /* first pair in RW_VIEW_NEAR */
+  uint32_t near_count;           /* number of pairs */
+  uint32_t near_more;            /* 1: there are more within the radius than near_most */
+  uint32_t object;               /* own vehicle: index into RW_VIEW_OBJECTS, or RW_NO_INDEX */
 } rw_controller_input;
 
 typedef struct rw_controller_output {
@@ -333,7 +338,10 @@ typedef struct rw_roads {
 enum {
   RW_VIEW_VEHICLES = 0, /* rw_vehicle */
   RW_VIEW_HITCHES = 1,  /* rw_hitch */
-  RW_VIEW_PATH = 2      /* rw_path_point */
+  RW_VIEW_PATH = 2,     /* rw_path_point */
+  RW_VIEW_OBJECTS = 3,  /* rw_object; since 1.4, like the following ones */
+  RW_VIEW_NEAR = 4,     /* rw_near */
+  RW_VIEW_OUTLINES = 5  /* rw_point */
 };
 
 /* An array that the rows of a batch refer to by index. Its records may grow at their end in later
@@ -406,6 +414,64 @@ typedef struct rw_path_point {
   uint32_t lanelet; /* as in rw_roads, or RW_NO_LANELET off the lanes */
   uint32_t flags;   /* RW_PATH_* */
 } rw_path_point;
+
+enum { /* kinds of objects, since 1.4 */
+  RW_OBJECT_VEHICLE = 1,
+  RW_OBJECT_PERSON = 2,   /* on foot */
+  RW_OBJECT_TRAILER = 3,
+  RW_OBJECT_OBSTACLE = 4, /* such as a wall, a building or a cone */
+  RW_OBJECT_TREE = 5      /* listed only with RW_NEED_TREES */
+};
+enum {
+  RW_OBJECT_IS_AGENT = 1, /* its id is that of an agent */
+  RW_OBJECT_IS_ROUND = 2  /* it is a disc, and its length is the diameter */
+};
+
+/* A body of the world; RW_VIEW_OBJECTS lists each one once, whether or not it is near an agent. */
+typedef struct rw_object {
+  uint64_t id;            /* of the agent that drives, walks or tows it, or that has uncoupled a trailer;
+                             other persons, obstacles and forests have numbers of their own */
+  uint32_t kind;          /* RW_OBJECT_VEHICLE ... RW_OBJECT_TREE */
+  uint32_t flags;         /* RW_OBJECT_IS_* */
+  double x;               /* middle of its box, m */
+  double y;               /* m */
+  double z;               /* height of its lower end, m */
+  double heading;         /* of the box's length, rad */
+  double velocity_x;      /* of its middle, m/s */
+  double velocity_y;      /* m/s */
+  double length;          /* of its box, m */
+  double width;           /* m */
+  double height;          /* m */
+  uint32_t part;          /* number within its id: of a trailer from 1 at the front, of a tree in its forest */
+  uint32_t outline;       /* first corner in RW_VIEW_OUTLINES */
+  uint32_t outline_count; /* corners of its convex outline, counter-clockwise; 0: its box, or a disc */
+  uint32_t reserved;
+} rw_object;
+
+enum {
+  RW_NEAR_LEADER = 1,       /* the vehicle ahead on the own route */
+  RW_NEAR_HAS_PRIORITY = 2, /* it goes first where both routes meet in the next junction */
+  RW_NEAR_SAME_TEAM = 4     /* both agents are in the same group */
+};
+#define RW_LANE_UNKNOWN 1000
+
+/* An object within near_radius of an agent, without its own vehicle and trailers; RW_VIEW_NEAR. The pairs of
+ * a row are sorted by distance, then by id. Objects on a bridge above or on a road below are left out, and so
+ * are obstacles under which or over which the vehicle can drive. Directions are those of the own vehicle. */
+typedef struct rw_near {
+  double distance;       /* from the box of the own vehicle to the object, m; 0 if they touch */
+  double ahead;          /* its middle, seen from the own rear axle, m */
+  double left;           /* m */
+  double velocity_ahead; /* of its middle relative to the own rear axle, m/s */
+  double velocity_left;  /* m/s */
+  double path_distance;  /* its middle along the own path, from the own rear axle, m; RW_NOTHING without a path */
+  double path_offset;    /* its middle to the left of the path, m */
+  uint32_t object;       /* index into RW_VIEW_OBJECTS */
+  int32_t lane;          /* of a vehicle: lanes to the left of the lane that the own route takes there, or
+                            RW_LANE_UNKNOWN if it is on no lane in the same direction */
+  uint32_t flags;        /* RW_NEAR_* */
+  uint32_t reserved;
+} rw_near;
 
 /* ---- Calls -------------------------------------------------------------------------------- */
 
@@ -586,7 +652,9 @@ typedef struct rw_parameters_extension {
 enum {
   RW_NEED_MOTION = 1,   /* own pose, rates and last command */
   RW_NEED_VEHICLES = 2, /* own vehicle: RW_VIEW_VEHICLES and RW_VIEW_HITCHES */
-  RW_NEED_PATH = 4      /* path ahead: RW_VIEW_PATH */
+  RW_NEED_PATH = 4,     /* path ahead: RW_VIEW_PATH */
+  RW_NEED_NEAR = 8,     /* objects around: RW_VIEW_OBJECTS, RW_VIEW_NEAR and RW_VIEW_OUTLINES; since 1.4 */
+  RW_NEED_TREES = 16    /* trees among them; since 1.4 */
 };
 typedef struct rw_needs {
   uint32_t size;        /* set by the host: never write beyond it */
@@ -595,6 +663,9 @@ typedef struct rw_needs {
   double path_distance; /* how far ahead: the larger of this distance, m, at most 1000, */
   double path_time;     /* and of this time, s, at most 60, times the speed */
   double path_spacing;  /* distance between points, m, 0.1 to 50 */
+  double near_radius;   /* distance within which objects are listed, m, at most 500; since 1.4 */
+  uint32_t near_most;   /* most objects of a row, 1 to 1000; since 1.4 */
+  uint32_t reserved;
 } rw_needs;
 typedef struct rw_needs_extension {
   uint32_t size;
@@ -655,10 +726,11 @@ RW_EXPORT extern const rw_plugin_info rw_plugin_info_v1;
 RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *host, rw_api *out);
 
 RW_ASSERT(sizeof(void *) == 8, "64-bit platforms only");
-RW_ASSERT(sizeof(rw_controller_input) == 272, "layout");
+RW_ASSERT(sizeof(rw_controller_input) == 288, "layout");
 RW_ASSERT(offsetof(rw_controller_input, x) == 128, "layout");
 RW_ASSERT(offsetof(rw_controller_input, delay) == 232, "layout");
 RW_ASSERT(offsetof(rw_controller_input, path_count) == 264, "layout");
+RW_ASSERT(offsetof(rw_controller_input, near) == 272, "layout");
 RW_ASSERT(sizeof(rw_controller_output) == 16, "layout");
 RW_ASSERT(sizeof(rw_drive_input) == 104, "layout");
 RW_ASSERT(offsetof(rw_drive_input, gears) == 96, "layout");
@@ -701,6 +773,10 @@ RW_ASSERT(offsetof(rw_vehicle, hitches) == 144, "layout");
 RW_ASSERT(sizeof(rw_hitch) == 48, "layout");
 RW_ASSERT(sizeof(rw_path_point) == 88, "layout");
 RW_ASSERT(offsetof(rw_path_point, lanelet) == 80, "layout");
+RW_ASSERT(sizeof(rw_object) == 104, "layout");
+RW_ASSERT(offsetof(rw_object, part) == 88, "layout");
+RW_ASSERT(sizeof(rw_near) == 72, "layout");
+RW_ASSERT(offsetof(rw_near, object) == 56, "layout");
 RW_ASSERT(sizeof(rw_param_info) == 600, "layout");
 RW_ASSERT(offsetof(rw_param_info, min) == 152, "layout");
 RW_ASSERT(offsetof(rw_param_info, choices) == 344, "layout");
@@ -711,8 +787,9 @@ RW_ASSERT(offsetof(rw_parameter, min) == 24, "layout");
 RW_ASSERT(offsetof(rw_parameter, unit) == 104, "layout");
 RW_ASSERT(sizeof(rw_parameters_extension) == 56, "layout");
 RW_ASSERT(offsetof(rw_parameters_extension, set) == 48, "layout");
-RW_ASSERT(sizeof(rw_needs) == 40, "layout");
+RW_ASSERT(sizeof(rw_needs) == 56, "layout");
 RW_ASSERT(offsetof(rw_needs, path_spacing) == 32, "layout");
+RW_ASSERT(offsetof(rw_needs, near_radius) == 40, "layout");
 RW_ASSERT(sizeof(rw_needs_extension) == 16, "layout");
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-//! The binary interface of compiled plugins, version 1.3.
+//! The binary interface of compiled plugins, version 1.4.
 //!
 //! All structures are `repr(C)` with integers of fixed width and doubles, without `bool`. Strings are passed
 //! as a pointer and a length, or as UTF-8 in zero-padded fields of fixed size. Nothing is freed across the
@@ -18,7 +18,7 @@ use core::ffi::{c_char, c_void};
 /// Major version, which must be equal on both sides.
 pub const ABI_MAJOR: u16 = 1;
 /// Minor version of this host and SDK.
-pub const ABI_MINOR: u16 = 3;
+pub const ABI_MINOR: u16 = 4;
 /// First bytes of [`RwPluginInfo`].
 pub const MAGIC: [u8; 8] = *b"RWPLUG1\0";
 /// Name of the exported [`RwPluginInfo`].
@@ -145,6 +145,10 @@ pub const NEED_MOTION: u64 = 1;
 pub const NEED_VEHICLES: u64 = 2;
 /// Group of [`RwNeeds`]: path ahead.
 pub const NEED_PATH: u64 = 4;
+/// Group of [`RwNeeds`]: objects around. Since 1.4.
+pub const NEED_NEAR: u64 = 8;
+/// Group of [`RwNeeds`]: trees among the objects around. Since 1.4.
+pub const NEED_TREES: u64 = 16;
 
 /// View of [`VehicleData`](crate::VehicleData)s, in [`RwBatch::views`].
 pub const VIEW_VEHICLES: u32 = 0;
@@ -152,6 +156,12 @@ pub const VIEW_VEHICLES: u32 = 0;
 pub const VIEW_HITCHES: u32 = 1;
 /// View of [`PathPoint`](crate::PathPoint)s.
 pub const VIEW_PATH: u32 = 2;
+/// View of [`ObjectData`](crate::ObjectData)s. Since 1.4.
+pub const VIEW_OBJECTS: u32 = 3;
+/// View of [`NearData`](crate::NearData)s. Since 1.4.
+pub const VIEW_NEAR: u32 = 4;
+/// View of [`RwPoint`]s: outlines of objects. Since 1.4.
+pub const VIEW_OUTLINES: u32 = 5;
 
 /// Description of a plugin: plain bytes without pointers, so that it can be read from the file without
 /// running the plugin.
@@ -524,6 +534,12 @@ pub struct RwNeeds {
     pub path_time: f64,
     /// Distance between the points of the path, m, 0.1 to 50.
     pub path_spacing: f64,
+    /// Distance within which objects are listed, m, at most 500. Since 1.4, like the following fields.
+    pub near_radius: f64,
+    /// Most objects of a row, 1 to 1000.
+    pub near_most: u32,
+    /// Unused; always 0.
+    pub reserved: u32,
 }
 
 /// Contents of the rows and views of a controller: extension [`NEEDS_EXTENSION`]. Since 1.3.
@@ -561,6 +577,9 @@ pub fn text_of(field: &[u8]) -> String {
     let end = field.iter().position(|&byte| byte == 0);
     String::from_utf8_lossy(&field[..end.unwrap_or(field.len())]).into_owned()
 }
+
+/// Size of [`RwNeeds`] for plugins built for version 1.3, bytes.
+pub const OLD_NEEDS: usize = 40;
 
 /// Size of [`RwBatch`] in versions before 1.3, bytes. Plugins without needs get a batch of this size.
 pub const OLD_BATCH: usize = 112;
@@ -602,7 +621,8 @@ const _: () = {
     assert!(offset_of!(RwParameter, unit) == 104);
     assert!(size_of::<RwParametersExtension>() == 56);
     assert!(offset_of!(RwParametersExtension, set) == 48);
-    assert!(size_of::<RwNeeds>() == 40);
+    assert!(size_of::<RwNeeds>() == 56);
+    assert!(offset_of!(RwNeeds, near_radius) == OLD_NEEDS);
     assert!(offset_of!(RwNeeds, path_spacing) == 32);
     assert!(size_of::<RwNeedsExtension>() == 16);
 };

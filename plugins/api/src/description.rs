@@ -8,9 +8,9 @@ use crate::abi::{
     RwRoads, RwView,
 };
 use crate::records::{
-    ControllerOutput, DriveInput, FitnessInput, FitnessOutput, HitchData, NeedsInput, PathPoint,
-    PedalsOutput, PlannerInput, PlannerOutput, SIGNAL_MOVEMENTS, SIGNAL_STAGES, SignalInput,
-    SignalMovement, SignalOutput, SignalStage, VehicleData,
+    ControllerOutput, DriveInput, FitnessInput, FitnessOutput, HitchData, NearData, NeedsInput,
+    ObjectData, PathPoint, PedalsOutput, PlannerInput, PlannerOutput, SIGNAL_MOVEMENTS,
+    SIGNAL_STAGES, SignalInput, SignalMovement, SignalOutput, SignalStage, VehicleData,
 };
 use core::mem::offset_of;
 
@@ -168,6 +168,10 @@ pub static RECORDS: &[Record] = &[
         "path" = path, "", 3;
         "path_count" = path_count, "", 3;
         "reserved" = reserved, "", 3;
+        "near" = near, "", 4;
+        "near_count" = near_count, "", 4;
+        "near_more" = near_more, "", 4;
+        "object" = object, "", 4;
     ]),
     record!("rw_controller_output", ControllerOutput, since 0, [
         "acceleration" = acceleration, "m/s^2", 0;
@@ -353,6 +357,37 @@ pub static RECORDS: &[Record] = &[
         "lanelet" = lanelet, "", 3;
         "flags" = flags, "", 3;
     ]),
+    record!("rw_object", ObjectData, since 4, [
+        "id" = id, "", 4;
+        "kind" = kind, "", 4;
+        "flags" = flags, "", 4;
+        "x" = x, "m", 4;
+        "y" = y, "m", 4;
+        "z" = z, "m", 4;
+        "heading" = heading, "rad", 4;
+        "velocity_x" = velocity_x, "m/s", 4;
+        "velocity_y" = velocity_y, "m/s", 4;
+        "length" = length, "m", 4;
+        "width" = width, "m", 4;
+        "height" = height, "m", 4;
+        "part" = part, "", 4;
+        "outline" = outline, "", 4;
+        "outline_count" = outline_count, "", 4;
+        "reserved" = reserved, "", 4;
+    ]),
+    record!("rw_near", NearData, since 4, [
+        "distance" = distance, "m", 4;
+        "ahead" = ahead, "m", 4;
+        "left" = left, "m", 4;
+        "velocity_ahead" = velocity_ahead, "m/s", 4;
+        "velocity_left" = velocity_left, "m/s", 4;
+        "path_distance" = path_distance, "m", 4;
+        "path_offset" = path_offset, "m", 4;
+        "object" = object, "", 4;
+        "lane" = lane, "", 4;
+        "flags" = flags, "", 4;
+        "reserved" = reserved, "", 4;
+    ]),
     record!("rw_batch", RwBatch, since 0, [
         "size" = size, "bytes", 0;
         "count" = count, "", 0;
@@ -473,6 +508,9 @@ pub static RECORDS: &[Record] = &[
         "path_distance" = path_distance, "m", 3;
         "path_time" = path_time, "s", 3;
         "path_spacing" = path_spacing, "m", 3;
+        "near_radius" = near_radius, "m", 4;
+        "near_most" = near_most, "", 4;
+        "reserved" = reserved, "", 4;
     ]),
     record!("rw_needs_extension", RwNeedsExtension, since 3, [
         "size" = size, "bytes", 3;

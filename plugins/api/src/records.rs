@@ -89,7 +89,7 @@ pub struct MotionInput {
 pub const NO_INDEX: u32 = u32::MAX;
 
 /// Input of a controller that has asked for more than [`ControllerInput`]. Fields that it has not asked for
-/// are 0, and the vehicle is [`NO_INDEX`]. Since 1.3.
+/// are 0, and vehicle and object are [`NO_INDEX`]. Since 1.3.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NeedsInput {
@@ -109,6 +109,14 @@ pub struct NeedsInput {
     pub path_count: u32,
     /// Unused; always 0.
     pub reserved: u32,
+    /// Index of the first of its pairs in the list of objects around. Since 1.4, like the following fields.
+    pub near: u32,
+    /// Number of pairs.
+    pub near_count: u32,
+    /// 1 if there are more objects within the radius than the controller has asked for, otherwise 0.
+    pub near_more: u32,
+    /// Index of the agent's own vehicle in the list of objects, or [`NO_INDEX`].
+    pub object: u32,
 }
 
 impl NeedsInput {
@@ -123,6 +131,10 @@ impl NeedsInput {
             path: 0,
             path_count: 0,
             reserved: 0,
+            near: 0,
+            near_count: 0,
+            near_more: 0,
+            object: NO_INDEX,
         }
     }
 }
@@ -252,6 +264,102 @@ pub struct PathPoint {
     pub lanelet: u32,
     /// `PATH_*`, combined by bitwise or.
     pub flags: u32,
+}
+
+/// Kind of an object: a vehicle of an agent.
+pub const OBJECT_VEHICLE: u32 = 1;
+/// Kind of an object: a person on foot.
+pub const OBJECT_PERSON: u32 = 2;
+/// Kind of an object: a trailer.
+pub const OBJECT_TRAILER: u32 = 3;
+/// Kind of an object: an obstacle, such as a wall, a building or a cone.
+pub const OBJECT_OBSTACLE: u32 = 4;
+/// Kind of an object: a tree.
+pub const OBJECT_TREE: u32 = 5;
+
+/// Flag of an object: its id is that of an agent.
+pub const OBJECT_IS_AGENT: u32 = 1;
+/// Flag of an object: it is a disc, and its length is the diameter.
+pub const OBJECT_IS_ROUND: u32 = 2;
+
+/// A body of the world. Since 1.4.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ObjectData {
+    /// Number of the agent that drives, walks or tows it. For other trailers, it is the number of the agent that
+    /// has uncoupled them. Persons without an agent, obstacles and forests have numbers of their own.
+    pub id: u64,
+    /// `OBJECT_*`.
+    pub kind: u32,
+    /// `OBJECT_IS_*`, combined by bitwise or.
+    pub flags: u32,
+    /// Coordinate of the middle of its box to the east, m.
+    pub x: f64,
+    /// Coordinate to the north, m.
+    pub y: f64,
+    /// Height of its lower end, m.
+    pub z: f64,
+    /// Heading of the box's length, rad.
+    pub heading: f64,
+    /// Velocity of its middle to the east, m/s.
+    pub velocity_x: f64,
+    /// Velocity to the north, m/s.
+    pub velocity_y: f64,
+    /// Length of the box, m.
+    pub length: f64,
+    /// Width of the box, m.
+    pub width: f64,
+    /// Height, m.
+    pub height: f64,
+    /// Number of the body within its id: of a trailer from 1 at the front, of a tree within its forest.
+    pub part: u32,
+    /// Index of its first corner in the list of outlines.
+    pub outline: u32,
+    /// Number of corners of its convex outline, counter-clockwise; 0 if it is its box, or a disc.
+    pub outline_count: u32,
+    /// Unused; always 0.
+    pub reserved: u32,
+}
+
+/// Flag of a pair: the vehicle ahead on the own route.
+pub const NEAR_LEADER: u32 = 1;
+/// Flag of a pair: the vehicle goes first where both routes meet in the next junction.
+pub const NEAR_HAS_PRIORITY: u32 = 2;
+/// Flag of a pair: both agents are in the same group.
+pub const NEAR_SAME_TEAM: u32 = 4;
+
+/// Lane of a pair that stands for "none".
+pub const LANE_UNKNOWN: i32 = 1000;
+
+/// An object, as seen by one agent. Since 1.4.
+///
+/// Directions are those of the agent's own vehicle. Positions are those of the middle of the object's box.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct NearData {
+    /// Distance from the box of the agent's vehicle to the object, m; 0 if they touch.
+    pub distance: f64,
+    /// Position ahead of the agent's rear axle, m.
+    pub ahead: f64,
+    /// Position to the left of the agent's rear axle, m.
+    pub left: f64,
+    /// Velocity relative to the agent's rear axle along the agent's heading, m/s.
+    pub velocity_ahead: f64,
+    /// Velocity relative to the agent's rear axle to the left, m/s.
+    pub velocity_left: f64,
+    /// Position along the agent's own path, from the rear axle, m; [`NOTHING`] without a path.
+    pub path_distance: f64,
+    /// Position to the left of the path, m; 0 without a path.
+    pub path_offset: f64,
+    /// Index in the list of objects.
+    pub object: u32,
+    /// Lane of a vehicle, as the number of lanes to the left of the lane that the own route takes there; 0 for that
+    /// lane, [`LANE_UNKNOWN`] if it is on no lane in the same direction.
+    pub lane: i32,
+    /// `NEAR_*`, combined by bitwise or.
+    pub flags: u32,
+    /// Unused; always 0.
+    pub reserved: u32,
 }
 
 /// Output of a controller.
@@ -717,17 +825,28 @@ impl Default for SignalOutput {
 /// [`FitnessInput::conduct`].
 pub const OLD_FITNESS_INPUT: usize = 64;
 
+/// Size, bytes, of a row of [`NeedsInput`] for plugins of 1.3. These rows end before [`NeedsInput::near`].
+pub const OLD_NEEDS_INPUT: usize = 272;
+
 // Compiled plugins rely on these sizes and on the order of fields in a row.
 const _: () = {
     use core::mem::offset_of;
     assert!(size_of::<ControllerInput>() == 128);
     /// The same record in C.
     type RwControllerInput = NeedsInput;
-    assert!(size_of::<RwControllerInput>() == 272);
+    assert!(size_of::<RwControllerInput>() == 288);
     assert!(offset_of!(RwControllerInput, motion.x) == 128);
     assert!(offset_of!(RwControllerInput, motion.delay) == 232);
     assert!(offset_of!(RwControllerInput, path_count) == 264);
-    assert!(size_of::<NeedsPedalsInput>() == 376);
+    assert!(offset_of!(RwControllerInput, near) == OLD_NEEDS_INPUT);
+    assert!(offset_of!(RwControllerInput, near) == 272);
+    assert!(size_of::<NeedsPedalsInput>() == 392);
+    type RwObject = ObjectData;
+    assert!(size_of::<RwObject>() == 104);
+    assert!(offset_of!(RwObject, part) == 88);
+    type RwNear = NearData;
+    assert!(size_of::<RwNear>() == 72);
+    assert!(offset_of!(RwNear, object) == 56);
     type RwVehicle = VehicleData;
     assert!(size_of::<RwVehicle>() == 152);
     assert!(offset_of!(RwVehicle, hitches) == 144);

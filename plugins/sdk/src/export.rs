@@ -7,14 +7,15 @@
 
 use crate::parameters::{self, Description};
 use crate::plugin::{
-    Agent, AgentsChanged, Ahead, Controller, Fitness, Host, List, ModelController, PathNeeds,
-    PedalController, Planner, Plugin, Roads, Route, SignalController, StepInfo, planner_output,
+    Agent, AgentsChanged, Ahead, Controller, Fitness, Host, List, ModelController, NearNeeds,
+    PathNeeds, PedalController, Planner, Plugin, Roads, Route, SignalController, StepInfo,
+    planner_output,
 };
 use roadwright_plugin_api::abi::*;
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, HitchData,
-    KEEP_STAGE, NeedsInput, PathPoint, PedalsOutput, PlannerInput, PlannerOutput, SignalInput,
-    SignalOutput, VehicleData,
+    KEEP_STAGE, NearData, NeedsInput, ObjectData, PathPoint, PedalsOutput, PlannerInput,
+    PlannerOutput, SignalInput, SignalOutput, VehicleData,
 };
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
@@ -48,6 +49,11 @@ pub trait Export: 'static {
 
     /// Returns how much of the path ahead the plugin asks for.
     fn path(_: &Self::Plugin) -> Option<PathNeeds> {
+        None
+    }
+
+    /// Returns which objects around the plugin asks for.
+    fn near(_: &Self::Plugin) -> Option<NearNeeds> {
         None
     }
 
@@ -211,13 +217,19 @@ unsafe fn view<'a, T: Copy>(batch: &RwBatch, number: u32) -> List<'a, T> {
 impl<T: ModelController> Export for AsModelController<T> {
     const KIND: u32 = KIND_CONTROLLER;
     type Plugin = T;
-    const LEAST_MINOR: u16 = 3;
+    const LEAST_MINOR: u16 = 4;
     const GROUPS: u64 = NEED_PATH
+        | NEED_NEAR
+        | NEED_TREES
         | if T::MOTION { NEED_MOTION } else { 0 }
         | if T::VEHICLE { NEED_VEHICLES } else { 0 };
 
     fn path(plugin: &T) -> Option<PathNeeds> {
         plugin.path()
+    }
+
+    fn near(plugin: &T) -> Option<NearNeeds> {
+        plugin.near()
     }
 
     unsafe fn step(plugin: &mut T, batch: &mut RwBatch) {
@@ -230,6 +242,9 @@ impl<T: ModelController> Export for AsModelController<T> {
             let vehicles: List<'_, VehicleData> = view(batch, VIEW_VEHICLES);
             let hitches: List<'_, HitchData> = view(batch, VIEW_HITCHES);
             let path: List<'_, PathPoint> = view(batch, VIEW_PATH);
+            let near: List<'_, NearData> = view(batch, VIEW_NEAR);
+            let objects: List<'_, ObjectData> = view(batch, VIEW_OBJECTS);
+            let outlines: List<'_, RwPoint> = view(batch, VIEW_OUTLINES);
             for_each_row(
                 batch,
                 |agent, input: &NeedsInput, output: &mut ControllerOutput| {
@@ -239,6 +254,9 @@ impl<T: ModelController> Export for AsModelController<T> {
                         vehicle,
                         hitches: hitches.part(trailers.0, trailers.1),
                         path: path.part(input.path, input.path_count),
+                        near: near.part(input.near, input.near_count),
+                        objects,
+                        outlines,
                     };
                     match plugin.control(agent, input, &ahead) {
                         Some(answer) => {
@@ -779,15 +797,26 @@ unsafe extern "C" fn lookahead<E: Export>(
 }
 
 unsafe extern "C" fn needs<E: Export>(instance: *mut RwInstance, out: *mut RwNeeds) -> i32 {
-    // SAFETY: the host passes a place for the needs, at least as long as in version 1.3.
+    // SAFETY: the host passes a place for the needs, at least as long as in version 1.4.
     unsafe {
         with::<E>(instance, |instance| match out.as_mut() {
             Some(out) => {
                 let path = E::path(&instance.plugin);
-                out.groups = match path {
-                    Some(_) => E::GROUPS,
-                    None => E::GROUPS & !NEED_PATH,
-                };
+                let near = E::near(&instance.plugin);
+                out.groups = E::GROUPS;
+                if path.is_none() {
+                    out.groups &= !NEED_PATH;
+                }
+                if near.is_none() {
+                    out.groups &= !NEED_NEAR;
+                }
+                if near.is_none_or(|near| !near.trees) {
+                    out.groups &= !NEED_TREES;
+                }
+                if let Some(near) = near {
+                    out.near_radius = near.radius;
+                    out.near_most = near.most;
+                }
                 if let Some(path) = path {
                     out.path_most = path.most;
                     out.path_distance = path.distance;
@@ -1229,12 +1258,25 @@ mod tests {
             })
         }
 
+        fn near(&self) -> Option<NearNeeds> {
+            (self.reach > 0.0).then_some(NearNeeds {
+                radius: 2.0 * self.reach,
+                most: 8,
+                trees: self.reach > 50.0,
+            })
+        }
+
         fn control(
             &mut self,
             _: &Agent,
             input: &NeedsInput,
             ahead: &Ahead<'_>,
         ) -> Option<ControllerOutput> {
+            assert_eq!(ahead.near.len(), input.near_count as usize);
+            for near in ahead.near.iter() {
+                let object = ahead.object(near)?;
+                assert_eq!(ahead.outline(object).len(), object.outline_count as usize);
+            }
             let second = ahead.path.get(1)?;
             assert_eq!(ahead.path.iter().count(), input.path_count as usize);
             Some(ControllerOutput {
@@ -1272,6 +1314,8 @@ mod tests {
             path,
             path_count,
             vehicle,
+            near: 1,
+            near_count: 2,
             ..NeedsInput::default()
         };
         // Within the view, without a second point, beyond the view, and without a vehicle.
@@ -1281,6 +1325,19 @@ mod tests {
             row(3, 3, 0),
             row(0, 5, u32::MAX),
         ];
+        let objects = [ObjectData {
+            outline: 1,
+            outline_count: 2,
+            ..ObjectData::default()
+        }];
+        let near = [NearData::default(); 3];
+        let corners = [RwPoint::default(); 3];
+        let view = |data: *const c_void, count: u32, stride: usize| RwView {
+            data,
+            count,
+            stride: stride as u32,
+            version: 0,
+        };
         let views = [
             RwView {
                 data: (&raw const vehicle).cast(),
@@ -1300,6 +1357,9 @@ mod tests {
                 stride: size_of::<Longer>() as u32,
                 version: 0,
             },
+            view(objects.as_ptr().cast(), 1, size_of::<ObjectData>()),
+            view(near.as_ptr().cast(), 3, size_of::<NearData>()),
+            view(corners.as_ptr().cast(), 3, size_of::<RwPoint>()),
         ];
         let mut outputs = [ControllerOutput::default(); 4];
         let mut status = [9u8; 4];
@@ -1322,7 +1382,7 @@ mod tests {
             route_capacity: 0,
             route_length: 0,
             views: views.as_ptr(),
-            view_count: 3,
+            view_count: views.len() as u32,
             view_stride: size_of::<RwView>() as u32,
         };
         let mut asked = [RwNeeds {
@@ -1332,6 +1392,9 @@ mod tests {
             path_distance: 0.0,
             path_time: 0.0,
             path_spacing: 0.0,
+            near_radius: 0.0,
+            near_most: 0,
+            reserved: 0,
         }; 2];
         let mut raw: *mut RwInstance = std::ptr::null_mut();
         // SAFETY: rows and views as the batch states, an instance that the plugin creates, and places for needs.
@@ -1356,9 +1419,10 @@ mod tests {
         assert_eq!((outputs[0].acceleration, outputs[0].steering), (3.0, 2.75));
         assert_eq!(
             asked.map(|needs| needs.groups),
-            [NEED_VEHICLES, NEED_VEHICLES | NEED_PATH]
+            [NEED_VEHICLES, NEED_VEHICLES | NEED_PATH | NEED_NEAR]
         );
         assert_eq!((asked[1].path_most, asked[1].path_distance), (64, 9.0));
+        assert_eq!((asked[1].near_most, asked[1].near_radius), (8, 18.0));
         let found = |id: &str| {
             // SAFETY: a text and its length.
             unsafe { get_extension::<Exported>(id.as_ptr().cast(), id.len() as u64) }
@@ -1368,7 +1432,7 @@ mod tests {
             extension(NEEDS_EXTENSION).is_null(),
             "pedals ask for nothing"
         );
-        assert_eq!(info::<Exported>().min_host_minor, 3);
+        assert_eq!(info::<Exported>().min_host_minor, 4);
         assert_eq!(info::<AsPedalController<Foot>>().min_host_minor, 0);
     }
 

@@ -61,7 +61,7 @@ mod plugin;
 pub use parameters::{Parameter, Parameters, Shape};
 pub use plugin::{
     Agent, AgentsChanged, Ahead, Controller, Fitness, Host, List, Lookahead, ModelController,
-    PathNeeds, PedalController, PerAgent, Planner, Plugin, PluginInfo, Roads, Route,
+    NearNeeds, PathNeeds, PedalController, PerAgent, Planner, Plugin, PluginInfo, Roads, Route,
     SignalController, StepInfo,
 };
 
@@ -70,14 +70,16 @@ pub mod prelude {
     pub use crate::export_plugin;
     pub use crate::{
         Agent, AgentsChanged, Ahead, Controller, Fitness, Host, List, Lookahead, ModelController,
-        Parameters, PathNeeds, PedalController, PerAgent, Planner, Plugin, PluginInfo, Roads,
-        Route, Shape, SignalController, StepInfo,
+        NearNeeds, Parameters, PathNeeds, PedalController, PerAgent, Planner, Plugin, PluginInfo,
+        Roads, Route, Shape, SignalController, StepInfo,
     };
     pub use roadwright_plugin_api::abi::{RwLanelet, RwPoint};
     pub use roadwright_plugin_api::{
         Conduct, ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput,
-        HitchData, MotionInput, NOTHING, NeedsInput, PATH_CONNECTION, PATH_END, PATH_LANE_CHANGE,
-        PATH_REVERSE, PATH_STOP, PathPoint, PedalsOutput, PlannerInput, PlannerOutput, SignalInput,
-        SignalMovement, SignalStage, VehicleData,
+        HitchData, LANE_UNKNOWN, MotionInput, NEAR_HAS_PRIORITY, NEAR_LEADER, NEAR_SAME_TEAM,
+        NOTHING, NearData, NeedsInput, OBJECT_IS_AGENT, OBJECT_IS_ROUND, OBJECT_OBSTACLE,
+        OBJECT_PERSON, OBJECT_TRAILER, OBJECT_TREE, OBJECT_VEHICLE, ObjectData, PATH_CONNECTION,
+        PATH_END, PATH_LANE_CHANGE, PATH_REVERSE, PATH_STOP, PathPoint, PedalsOutput, PlannerInput,
+        PlannerOutput, SignalInput, SignalMovement, SignalStage, VehicleData,
     };
 }

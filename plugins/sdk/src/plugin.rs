@@ -9,7 +9,8 @@ use roadwright_plugin_api::abi::{
 };
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, HitchData,
-    NeedsInput, PathPoint, PedalsOutput, PlannerInput, PlannerOutput, SignalInput, VehicleData,
+    NearData, NeedsInput, ObjectData, PathPoint, PedalsOutput, PlannerInput, PlannerOutput,
+    SignalInput, VehicleData,
 };
 use std::marker::PhantomData;
 
@@ -251,7 +252,18 @@ pub struct PathNeeds {
     pub most: u32,
 }
 
-/// Vehicle of an agent, and its path ahead.
+/// Request for the objects around by a [`ModelController`]. It is also the limit of what it gets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NearNeeds {
+    /// Distance within which objects are listed, m, at most 500.
+    pub radius: f64,
+    /// Maximum number of objects of an agent, 1 to 1000. The nearest ones are listed.
+    pub most: u32,
+    /// Whether trees are listed too.
+    pub trees: bool,
+}
+
+/// Vehicle of an agent, its path ahead, and the objects around it.
 #[derive(Clone, Copy)]
 pub struct Ahead<'a> {
     /// The vehicle at its level of dynamics; `None` if the agent has none, as on courses with their own vehicles.
@@ -260,22 +272,41 @@ pub struct Ahead<'a> {
     pub hitches: List<'a, HitchData>,
     /// Path ahead, from the last point at or before `path_s` of the row; empty if no path is known.
     pub path: List<'a, PathPoint>,
+    /// Objects around the agent, nearest first.
+    pub near: List<'a, NearData>,
+    /// All objects of the world.
+    pub objects: List<'a, ObjectData>,
+    /// Corners of the outlines of all objects.
+    pub outlines: List<'a, RwPoint>,
 }
 
 impl<'a> Ahead<'a> {
+    /// Returns the object of a pair.
+    pub fn object(&self, near: &NearData) -> Option<&'a ObjectData> {
+        self.objects.get(near.object as usize)
+    }
+
+    /// Returns the corners of an object's outline, counter-clockwise; none if it is its box, or a disc.
+    pub fn outline(&self, object: &ObjectData) -> List<'a, RwPoint> {
+        self.outlines.part(object.outline, object.outline_count)
+    }
+
     /// An agent without a vehicle and without a path, for tests.
     pub const NOTHING: Self = Self {
         vehicle: None,
         hitches: List::EMPTY,
         path: List::EMPTY,
+        near: List::EMPTY,
+        objects: List::EMPTY,
+        outlines: List::EMPTY,
     };
 
     /// Creates an agent with a vehicle and a path, for tests.
     pub fn new(vehicle: &'a VehicleData, path: &'a [PathPoint]) -> Self {
         Self {
             vehicle: Some(vehicle),
-            hitches: List::EMPTY,
             path: List::of(path),
+            ..Self::NOTHING
         }
     }
 }
@@ -384,8 +415,8 @@ impl<'a, T: Copy> List<'a, T> {
     }
 }
 
-/// A plugin that steers and accelerates with a model of its vehicle: it asks for its own motion, its vehicle or
-/// the path ahead. It requires hosts of 1.3.
+/// A plugin that steers and accelerates with a model of its vehicle: it asks for its own motion, its vehicle, the
+/// path ahead or the objects around. It requires hosts of 1.4.
 pub trait ModelController: Plugin {
     /// Whether rows contain the motion of the vehicle.
     const MOTION: bool = true;
@@ -396,6 +427,11 @@ pub trait ModelController: Plugin {
     /// Returns the request for the path ahead; `None` for no path. Called again after parameters have
     /// changed.
     fn path(&self) -> Option<PathNeeds>;
+
+    /// Returns which objects around it asks for; `None` for none. Asked again after parameters have changed.
+    fn near(&self) -> Option<NearNeeds> {
+        None
+    }
 
     /// Called before each batch.
     fn begin(&mut self, _: &StepInfo) {}

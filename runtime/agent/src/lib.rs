@@ -8,7 +8,7 @@
 //! | `module.rs` | the traits of the four kinds: [`Planner`], [`Behaviour`], [`Controller`], [`Fitness`] |
 //! | `behaviour.rs` | the view that behaviours have of other agents ([`Surroundings`]), and the effects that they can request ([`Effect`]) |
 //! | `parameter.rs` | parameters that describe themselves, and their values |
-//! | `needs.rs` | motion, vehicle and path ahead, for controllers that ask for them |
+//! | `needs.rs` | motion, vehicle, path ahead and objects around, for controllers that ask for them |
 //! | `path_input.rs` | perception for controllers with a model of their vehicle |
 //! | `registry.rs` | the available modules, and instances of them |
 //! | `rate.rs` | how often a slot is called |
@@ -92,7 +92,7 @@ pub use module::{
     Behaviour, Controller, Failure, Fitness, LANE_ENDS, LaneEndSight, Logic, LogicState, Lookahead,
     Module, ModuleInfo, Planner, PlannerView, Step, StepBoundary, Swap,
 };
-pub use needs::{Needs, PathNeeds, Views};
+pub use needs::{NearNeeds, Needs, Objects, PathNeeds, Views};
 pub use parameter::{
     ParameterError, ParameterInfo, ParameterKind, ParameterSet, ParameterTable, TableCell,
     write_value,

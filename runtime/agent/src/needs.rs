@@ -1,6 +1,7 @@
-//! Data that controllers can request in addition to their rows: own motion, own vehicle and the path ahead.
+//! Requests of controllers for more than their rows: own motion, own vehicle, the path ahead and the objects around.
 
-use roadwright_plugin_api::{HitchData, PathPoint, VehicleData};
+use roadwright_plugin_api::abi::RwPoint;
+use roadwright_plugin_api::{HitchData, NearData, ObjectData, PathPoint, VehicleData};
 
 /// Data that a controller needs in addition to its row. The controller gets no data beyond this request.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -11,6 +12,19 @@ pub struct Needs {
     pub vehicles: bool,
     /// The path ahead; `None` if there is none.
     pub path: Option<PathNeeds>,
+    /// The objects around; `None` if there are none.
+    pub near: Option<NearNeeds>,
+}
+
+/// Objects around that a controller asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NearNeeds {
+    /// Distance from the box of the vehicle within which objects are listed, m.
+    pub radius: f64,
+    /// Maximum number of objects of an agent.
+    pub most: u32,
+    /// Whether trees are listed too.
+    pub trees: bool,
 }
 
 /// Part of the path ahead that a controller asks for.
@@ -48,6 +62,25 @@ pub struct Views<'a> {
     pub vehicles_version: u64,
     /// Points of the paths of all rows.
     pub path: &'a [PathPoint],
+    /// Objects of the world.
+    pub objects: Objects<'a>,
+    /// Pairs of all rows with the objects around them.
+    pub near: &'a [NearData],
+}
+
+/// Objects of the world, each once. The first ones do not change while the scenario is not edited.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Objects<'a> {
+    /// All objects.
+    pub all: &'a [ObjectData],
+    /// Corners of their outlines.
+    pub outlines: &'a [RwPoint],
+    /// Number of objects that do not change, at the beginning of the list.
+    pub fixed: usize,
+    /// Number of corners that do not change, at the beginning of the list.
+    pub fixed_outlines: usize,
+    /// Number that is different for other objects and corners that do not change.
+    pub version: u64,
 }
 
 #[cfg(test)]

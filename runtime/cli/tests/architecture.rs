@@ -40,7 +40,9 @@ fn allowed(name: &str) -> &'static [&'static str] {
         | "roadwright-testing" => &[],
         "roadwright-plugin-sdk" => &["plugin-api"],
         // Example plugins use what authors of plugins use.
-        "pure-pursuit" | "lattice-planner" | "comfort-fitness" | "rw-chaos" => &["plugin-sdk"],
+        "pure-pursuit" | "orca" | "lattice-planner" | "comfort-fitness" | "rw-chaos" => {
+            &["plugin-sdk"]
+        }
         // The tests run worlds, and compare the built-in modules with their replacements.
         "roadwright-extension" => &[
             "files",

@@ -63,16 +63,21 @@ fn every_command_runs_and_every_snippet_is_sound() {
             put_snippet(&folder.path().join("my_driver/src/lib.rs"), snippet);
         }
         if command.contains("plugin new my_score ") {
-            let snippet = &blocks("rust")[3];
+            let snippet = &blocks("rust")[4];
             assert!(snippet.contains("input.conduct"), "{snippet}");
             put_snippet(&folder.path().join("my_score/src/lib.rs"), snippet);
         }
     }
     a_table_of_the_page_is_sound(folder.path());
-    // The same project with other traits, and other words in its last line: pedals, and a model of the vehicle.
+    // The same project with other traits, and other words in its last line: pedals, a model of the vehicle, and the
+    // objects around.
     let source = folder.path().join("my_driver/src/lib.rs");
     let text = std::fs::read_to_string(&source).unwrap();
-    for (number, kind) in [(1, "PedalController"), (2, "ModelController")] {
+    for (number, kind) in [
+        (1, "PedalController"),
+        (2, "ModelController"),
+        (3, "ModelController"),
+    ] {
         let snippet = &blocks("rust")[number];
         assert!(snippet.contains(kind), "{snippet}");
         let begin = text.find("impl Controller for MyDriverPlugin").unwrap();
@@ -88,7 +93,7 @@ fn every_command_runs_and_every_snippet_is_sound() {
         drives(
             folder.path(),
             "my_driver",
-            &format!("{kind}/libmy_driver.so"),
+            &format!("{kind}{number}/libmy_driver.so"),
         );
     }
     the_needs_of_the_page_are_sound(folder.path());
@@ -151,7 +156,7 @@ fn drives(folder: &Path, project: &str, library: &str) {
     }
 }
 
-/// Puts the C snippet of the page into the C project: its needs, and how a row gets its path.
+/// Puts the C snippets of the page into the C project: its needs, and how a row gets its path and the objects around.
 fn the_needs_of_the_page_are_sound(folder: &Path) {
     let snippet = &blocks("c")[0];
     let (needs, look) = snippet
@@ -163,17 +168,18 @@ fn the_needs_of_the_page_are_sound(folder: &Path) {
     let end = begin + text[begin..].find("\n}\n").unwrap() + 3;
     let law = "    control(self, in,";
     assert!(text.contains(law), "{text}");
-    let rest = text[end..].replace(
-        law,
-        &format!("{look}    if (here->s > in->path_s) continue;\n{law}"),
-    );
+    let around = blocks("c")[1].replace("/* In needs: */\n", "");
+    let (asks, looks) = around.split_once("/* In step, for each row: */\n").unwrap();
+    let needs = needs.replace("  return RW_OK;", &format!("{asks}  return RW_OK;"));
+    let uses = "    if (here->s > in->path_s || room < 0.0) continue;\n";
+    let rest = text[end..].replace(law, &format!("{look}{looks}{uses}{law}"));
     std::fs::write(&source, format!("{}{needs}{rest}", &text[..begin])).unwrap();
     drives(folder, "my_driver_c", "needs/my_driver_c.so");
 }
 
 /// Builds a controller with the tables of the page, and uses it with the weights of the page's stack.
 fn a_table_of_the_page_is_sound(folder: &Path) {
-    let tables = &blocks("rust")[4];
+    let tables = &blocks("rust")[5];
     assert!(tables.contains("list.table("), "{tables}");
     let law = blocks("rust")[0].replace("MyDriverPlugin", "MyNetPlugin");
     let output = roadwright(folder, &["plugin", "new", "my_net"]);

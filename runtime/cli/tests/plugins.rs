@@ -107,6 +107,7 @@ fn all_examples_drive_and_are_drawn() {
     let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
     for (name, kind, language) in [
         ("pure_pursuit", "controller", "rust"),
+        ("orca", "controller", "rust"),
         ("lattice_planner", "planner", "rust"),
         ("comfort_fitness", "fitness", "rust"),
         ("stanley_c", "controller", "c"),
@@ -145,6 +146,45 @@ fn all_examples_drive_and_are_drawn() {
         let png = std::fs::read(folder.path().join(picture)).unwrap();
         assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000, "{name}");
     }
+}
+
+#[test]
+fn the_trained_net_crosses_the_field_between_posts_and_jeeps() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/neural_driver");
+    copy_folder(&project, &folder.path().join("neural_driver"));
+    let dev = "plugin dev neural_driver --into plugins --once";
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let call = |words: &[String]| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        fine(&roadwright(folder.path(), &words))
+    };
+    call(&words(dev));
+    let id = "com.example.neural_driver";
+    let trusting = "--plugins plugins --trust-plugins";
+    let field = scenario("obstacle-field");
+    let apply = "train apply neural_driver/field.training.json --stack fuzzy_driver --out trained.scenario.json";
+    let apply = format!("{apply} --use controller={id} {trusting}");
+    let mut apply = words(&apply);
+    apply.extend(["--to".into(), field.clone()]);
+    let said = call(&apply);
+    assert!(said.contains("300 values"), "{said}");
+    let drives = |scenario: &str, more: &str| {
+        let run = "--verify --json --use ground_planner=straight --use fitness=time_above_limit";
+        let mut run = words(&format!("{run} {trusting}{more}"));
+        run.splice(0..0, ["run".into(), scenario.to_owned()]);
+        serde_json::from_str::<Value>(&call(&run)).unwrap()
+    };
+    let trained = drives("trained.scenario.json", "");
+    assert_eq!(trained["agents"]["arrived"], 6, "{trained}");
+    assert_eq!(trained["collisions"], serde_json::json!([]));
+    assert_eq!(trained["faults"], serde_json::json!({}));
+    for drive in trained["drives"].as_array().unwrap() {
+        assert_eq!(drive["scores"]["time_above_limit"], 0.0, "{drive}");
+    }
+    // With the weights that were not trained, jeeps wait before posts.
+    let before = drives(&field, &format!(" --use controller={id}"));
+    assert!(before["agents"]["arrived"].as_u64() < Some(4), "{before}");
 }
 
 #[test]
@@ -504,7 +544,7 @@ fn the_records_of_the_interface_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let said = fine(&roadwright(folder.path(), &["plugin", "records", "--json"]));
     let all: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(all["interface"], "1.3");
+    assert_eq!(all["interface"], "1.4");
     let find = |list: &Value, name: &str| {
         let mut list = list.as_array().unwrap().iter();
         list.find(|one| one["name"] == name).unwrap().clone()
@@ -518,7 +558,7 @@ fn the_records_of_the_interface_are_listed() {
     });
     assert_eq!(field, expected);
     let row = find(&all["records"], "rw_controller_input");
-    assert_eq!((&row["size"], &row["since"]), (&272.into(), &"1.0".into()));
+    assert_eq!((&row["size"], &row["since"]), (&288.into(), &"1.0".into()));
     let field = find(&row["fields"], "path_s");
     assert_eq!(
         (&field["offset"], &field["since"]),
@@ -529,6 +569,15 @@ fn the_records_of_the_interface_are_listed() {
         (&point["size"], &point["since"]),
         (&88.into(), &"1.3".into())
     );
+    let field = find(&row["fields"], "near_more");
+    assert_eq!(
+        (&field["offset"], &field["since"]),
+        (&280.into(), &"1.4".into())
+    );
+    let near = find(&all["records"], "rw_near");
+    assert_eq!((&near["size"], &near["since"]), (&72.into(), &"1.4".into()));
+    let velocity = find(&near["fields"], "velocity_left");
+    assert_eq!(velocity["unit"], "m/s");
     let key = find(&find(&all["records"], "rw_parameter")["fields"], "key");
     assert_eq!((&key["type"], &key["count"]), (&"text".into(), &64.into()));
     let text = fine(&roadwright(folder.path(), &["plugin", "records"]));

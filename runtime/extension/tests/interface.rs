@@ -541,6 +541,101 @@ fn binaries_of_abi_1_2_work_for_ever() {
     }
 }
 
+/// Tests binaries that were built with the header of version 1.3. Their sources are `abi/kept_needs.c`, which finds a
+/// flaw in each row if rows, views or needs are not exactly those of 1.3, and `abi/examples_1_3`.
+#[test]
+fn binaries_of_abi_1_3_work_for_ever() {
+    const NEEDS: &str = "org.roadwright.kept.needs";
+    const PEDALS: &str = "org.roadwright.kept.needs.pedals";
+    const MPC: &str = "com.example.mpc_c";
+    let kept = |name, source, id, flags| Kept {
+        version: "1.3",
+        name,
+        source,
+        id,
+        flags,
+    };
+    kept("needs", "kept_needs.c", NEEDS, &[]).works_for_ever();
+    kept("needs-pedals", "kept_needs.c", PEDALS, &["-DPEDALS"]).works_for_ever();
+    kept("controller", "examples_1_3/mpc_c.c", MPC, &[]).works_for_ever();
+}
+
+/// Tests binaries that were built with the header of version 1.4. Their sources are `abi/kept_near.c`, which finds a
+/// flaw in each row if rows, views or needs are not exactly those of 1.4, and `abi/examples_1_4`.
+#[test]
+fn binaries_of_abi_1_4_work_for_ever() {
+    const NEAR: &str = "org.roadwright.kept.near";
+    const PEDALS: &str = "org.roadwright.kept.near.pedals";
+    const NET: &str = "com.example.neural_driver";
+    let kept = |name, source, id, flags| Kept {
+        version: "1.4",
+        name,
+        source,
+        id,
+        flags,
+    };
+    kept("near", "kept_near.c", NEAR, &[]).works_for_ever();
+    kept("near-pedals", "kept_near.c", PEDALS, &["-DPEDALS"]).works_for_ever();
+    kept("controller", "examples_1_4/neural_driver.c", NET, &[]).works_for_ever();
+}
+
+/// A kept binary of a controller, in `abi`.
+struct Kept {
+    version: &'static str,
+    name: &'static str,
+    source: &'static str,
+    id: &'static str,
+    /// Flags with which it was compiled.
+    flags: &'static [&'static str],
+}
+
+impl Kept {
+    /// Checks that it drives without a flaw, and that two threads, a process of its own and today's header change
+    /// nothing.
+    fn works_for_ever(&self) {
+        if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+            eprintln!("skipped: the kept binaries are for x86-64 Linux");
+            return;
+        }
+        let (folder, id) = (tempfile::tempdir().unwrap(), self.id);
+        let abi = root().join("runtime/extension/tests/abi");
+        let today = folder.path().join(self.name).with_extension("so");
+        let flags = [self.flags, &["-ffp-contract=off", "-lm"]].concat();
+        compile(&abi.join(self.source), &today, &flags).unwrap();
+        let end = |library: &Path, threads: usize, isolated: bool| {
+            let bench = Bench::new();
+            bench.put_file("kept.so", library);
+            let state = bench.host().files()[0].state.clone();
+            assert_eq!(state, FileState::Active, "{id}: {}", bench.said());
+            bench.host().set_isolated(id, isolated);
+            let options = RunOptions {
+                threads,
+                dynamics: Some(DynamicsLevel::OneTrack),
+                ..RunOptions::default()
+            };
+            let mut world = bench.world(&shipped("old-town"), Slot::Controller, id, options);
+            run(&mut world, 8.0);
+            assert!(world.faults().is_empty(), "{id}: {:?}", world.faults());
+            assert_eq!(bench.row(id).faults, 0, "{id}: {}", bench.said());
+            world.state_hash()
+        };
+        let kept = abi.join(format!("{}-{}-x86_64-linux.so", self.name, self.version));
+        let expected = end(&kept, 1, false);
+        assert_eq!(expected, end(&kept, 2, false), "{id} with two threads");
+        assert_eq!(
+            expected,
+            end(&kept, 1, true),
+            "{id} in a process of its own"
+        );
+        // Sources with today's header ask for rows of today's version, and get the same numbers.
+        assert_eq!(
+            expected,
+            end(&today, 1, false),
+            "{id} built with today's header"
+        );
+    }
+}
+
 /// Checks that long rows of many agents reach an isolated plugin, whose memory has to grow for them.
 #[test]
 fn many_wide_rows_are_the_same_in_a_process_of_its_own() {

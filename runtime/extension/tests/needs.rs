@@ -1,16 +1,18 @@
-//! Controllers that ask for their motion, their vehicle and the path ahead (interface 1.3).
+//! Controllers that ask for their motion, their vehicle, the path ahead (interface 1.3) and the objects around (1.4).
 
 use crate::common::{Bench, compile, only, root, run, shipped};
 use roadwright_agent::{Controller, Slot, Step};
 use roadwright_extension::{FileState, check_plugin};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
-use roadwright_scenario::DynamicsLevel;
+use roadwright_scenario::{DynamicsLevel, Edit, Scenario};
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, World};
+use roadwright_testing::plugin_library;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const NEEDS: &str = "org.roadwright.needs";
 const MPC: &str = "com.example.mpc_c";
+const ORCA: &str = "com.example.orca";
 
 /// Compiles the test plugin with definitions.
 fn built(folder: &Path, name: &str, definitions: &[&str]) -> PathBuf {
@@ -50,11 +52,18 @@ fn a_controller_gets_what_it_asks_for_and_nothing_else() {
         ("path", &["GROUPS=4"]),
         ("few", &["GROUPS=7", "MOST=2"]),
         ("many", &["GROUPS=7", "MOST=1000", "SPACING=0.1"]),
+        ("near", &["GROUPS=8"]),
+        ("nearest", &["GROUPS=9", "NEAR_MOST=1"]),
+        (
+            "all around",
+            &["GROUPS=31", "NEAR_MOST=1000", "RADIUS=500.0"],
+        ),
         ("none", &["GROUPS=0"]),
         ("old", &["GROUPS=7", "MINOR=2"]),
-        ("slices", &["GROUPS=7", "CAPS=RW_CAP_PARALLEL_SLICES"]),
-        ("defaults", &["GROUPS=7", "CAPS=RW_CAP_WANTS_DEFAULTS"]),
-        ("pedals", &["GROUPS=7", "PEDALS"]),
+        ("older", &["GROUPS=7", "MINOR=3"]),
+        ("slices", &["GROUPS=15", "CAPS=RW_CAP_PARALLEL_SLICES"]),
+        ("defaults", &["GROUPS=15", "CAPS=RW_CAP_WANTS_DEFAULTS"]),
+        ("pedals", &["GROUPS=15", "PEDALS"]),
     ] {
         let bench = Bench::new();
         bench.put_file("needs.so", &built(folder.path(), name, definitions));
@@ -81,12 +90,17 @@ fn groups_that_are_unknown_or_make_no_sense_are_refused_at_loading() {
     for (name, definitions, problem) in [
         (
             "later",
-            &["GROUPS=(7|8)"][..],
-            "it asks for the groups 8 by roadwright.needs/1, but this version knows only RW_NEED_MOTION (1)",
+            &["GROUPS=(7|32)"][..],
+            "it asks for the groups 32 by roadwright.needs/1, but this version knows only RW_NEED_MOTION (1)",
+        ),
+        (
+            "beyond its header",
+            &["GROUPS=(7|16)", "MINOR=3"],
+            "it asks for the groups 16 by",
         ),
         (
             "fitness",
-            &["KIND=RW_KIND_FITNESS"],
+            &["KIND=RW_KIND_FITNESS", "GROUPS=7"],
             "RW_NEED_MOTION and RW_NEED_VEHICLES and RW_NEED_PATH, which only controllers get",
         ),
         (
@@ -95,6 +109,16 @@ fn groups_that_are_unknown_or_make_no_sense_are_refused_at_loading() {
             "path_most = 1, which is outside 2 to 1000",
         ),
         ("spacing", &["SPACING=1e300"], "path_spacing = 1"),
+        (
+            "radius",
+            &["RADIUS=501.0"],
+            "RW_NEED_NEAR with near_radius = 501",
+        ),
+        (
+            "objects",
+            &["NEAR_MOST=0u"],
+            "near_most = 0, which is outside 1 to 1000",
+        ),
         ("failed", &["NEEDS_SIZE=1000"], "needs returned -2"),
     ] {
         let bench = Bench::new();
@@ -143,8 +167,8 @@ fn needs_may_change_with_parameters() {
 fn without_a_world_there_is_no_vehicle_and_no_path() {
     let folder = tempfile::tempdir().unwrap();
     for (name, definitions) in [
-        ("plain", &["GROUPS=6"][..]),
-        ("pedals", &["GROUPS=6", "PEDALS"]),
+        ("plain", &["GROUPS=14"][..]),
+        ("pedals", &["GROUPS=14", "PEDALS"]),
     ] {
         let bench = Bench::new();
         bench.put_file("needs.so", &built(folder.path(), name, definitions));
@@ -182,7 +206,7 @@ fn without_a_world_there_is_no_vehicle_and_no_path() {
 fn a_saved_world_goes_on_with_the_same_paths() {
     let folder = tempfile::tempdir().unwrap();
     let bench = Bench::new();
-    bench.put_file("needs.so", &built(folder.path(), "needs", &[]));
+    bench.put_file("needs.so", &built(folder.path(), "needs", &["GROUPS=31"]));
     let scenario = shipped("old-town");
     let level = DynamicsLevel::OneTrack;
     let mut whole = bench.world(&scenario, Slot::Controller, NEEDS, options(level, 1));
@@ -208,8 +232,9 @@ fn the_check_tries_roads_and_vehicles() {
     let folder = tempfile::tempdir().unwrap();
     let helper = vec![env!("CARGO_BIN_EXE_roadwright-plugin-host").into()];
     for (name, definitions) in [
-        ("all", &["GROUPS=7"][..]),
-        ("pedals", &["GROUPS=4", "PEDALS"]),
+        ("all", &["GROUPS=31"][..]),
+        ("few", &["GROUPS=14", "NEAR_MOST=1", "RADIUS=5.0"]),
+        ("pedals", &["GROUPS=12", "PEDALS"]),
     ] {
         let library = built(folder.path(), name, definitions);
         let mut problems = Vec::new();
@@ -222,6 +247,101 @@ fn the_check_tries_roads_and_vehicles() {
         });
         assert_eq!(problems, Vec::<String>::new(), "{name}");
     }
+}
+
+/// Checks that scenarios with other kinds of objects give the same bytes in a process of its own: pedestrians,
+/// trees, posts that are pushed, and trailers.
+#[test]
+fn all_kinds_of_objects_reach_a_process_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::new();
+    let definitions = ["GROUPS=31", "NEAR_MOST=30", "RADIUS=100.0"];
+    bench.put_file("needs.so", &built(folder.path(), "needs", &definitions));
+    for (name, level) in [
+        ("crossings", DynamicsLevel::Lane),
+        ("obstacle-field", DynamicsLevel::Rigid),
+        ("trailer-yard", DynamicsLevel::OneTrack),
+    ] {
+        let end = |threads: usize, isolated: bool| {
+            bench.host().set_isolated(NEEDS, isolated);
+            let options = options(level, threads);
+            let mut world = bench.world(&shipped(name), Slot::Controller, NEEDS, options);
+            run(&mut world, 12.0);
+            assert!(world.faults().is_empty(), "{name}: {:?}", world.faults());
+            world.state_hash()
+        };
+        let hash = end(1, false);
+        assert_eq!(hash, end(2, false), "{name} with two threads");
+        assert_eq!(hash, end(1, true), "{name} in a process of its own");
+    }
+    assert_eq!(bench.row(NEEDS).faults, 0, "{}", bench.said());
+}
+
+/// Forty cars on a circle that all drive to the opposite side.
+fn circle() -> Scenario {
+    let path = root().join("plugins/orca/circle.scenario.json");
+    roadwright_scenario::file::load(&path).unwrap()
+}
+
+/// Time at which the last car has arrived, s, with the hash of the world after 60 s.
+fn cross(scenario: &Scenario, bench: &Bench, options: RunOptions) -> (f64, u64) {
+    let options = RunOptions {
+        verify: true,
+        ..options
+    };
+    let mut world = bench.world(scenario, Slot::Controller, ORCA, options);
+    let count = scenario.agents().len();
+    let mut last = f64::INFINITY;
+    while world.time() < 60.0 {
+        world.step();
+        if last.is_infinite() && world.counts().arrived as usize == count {
+            last = world.time();
+        }
+    }
+    assert!(world.faults().is_empty(), "{:?}", world.faults());
+    let collisions = world.summary().collisions;
+    assert!(collisions.is_empty(), "{collisions:?}");
+    (last, world.state_hash())
+}
+
+#[test]
+fn forty_cars_cross_a_circle_without_a_contact() {
+    let bench = Bench::new();
+    bench.put_file("orca.so", &plugin_library("orca"));
+    let mut scenario = circle();
+    // The time of a car that is alone.
+    let mut alone = scenario.clone();
+    let others: Vec<_> = alone.agents().keys().copied().skip(1).collect();
+    let edits = others.into_iter().map(|id| Edit::Agent(id, None));
+    alone.apply(Edit::Batch(edits.collect())).unwrap();
+    let (free, _) = cross(&alone, &bench, RunOptions::default());
+    assert!(free < 20.0, "{free} s alone");
+    for seed in 1..=5 {
+        let options = |threads: usize| RunOptions {
+            seed: Some(seed),
+            threads,
+            ..RunOptions::default()
+        };
+        bench.host().set_isolated(ORCA, false);
+        let (last, hash) = cross(&scenario, &bench, options(1));
+        println!("seed {seed}: all arrived after {last:.1} s; alone {free:.1} s");
+        assert!(last <= 3.0 * free, "{last} s");
+        if seed <= 2 {
+            assert_eq!(hash, cross(&scenario, &bench, options(2)).1, "two threads");
+            bench.host().set_isolated(ORCA, true);
+            assert_eq!(hash, cross(&scenario, &bench, options(1)).1, "isolated");
+        }
+    }
+    assert_eq!(bench.row(ORCA).faults, 0, "{}", bench.said());
+    // Control: without the plugin they collide.
+    scenario = circle();
+    let options = RunOptions {
+        verify: true,
+        ..RunOptions::default()
+    };
+    let mut world = bench.world(&scenario, Slot::Controller, "pursuit", options);
+    run(&mut world, 30.0);
+    assert!(!world.summary().collisions.is_empty());
 }
 
 /// Root mean square of the lateral offset and mean speed of all drives of the figure-eight with a controller.

@@ -123,6 +123,7 @@ fn examples(folder: &std::path::Path) -> Vec<(Slot, &'static str, PathBuf)> {
             "com.example.pure_pursuit",
             plugin_library("pure_pursuit"),
         ),
+        (Slot::Controller, "com.example.orca", plugin_library("orca")),
         (
             Slot::Planner,
             "com.example.lattice_planner",

@@ -138,6 +138,39 @@ impl OrientedBox {
         if depth.is_finite() { depth } else { 0.0 }
     }
 
+    /// Distance between two boxes, m; 0 if they touch.
+    pub fn distance(&self, other: &Self) -> f64 {
+        if self.penetrates(other, 0.0) {
+            return 0.0;
+        }
+        // Of two convex shapes that are apart, the nearest points include a corner of one of them.
+        let to = |a: &Self, corner: DVec2| (a.closest_point(corner) - corner).length_squared();
+        let theirs = other.corners().map(|corner| to(self, corner));
+        let own = self.corners().map(|corner| to(other, corner));
+        let nearest = theirs.into_iter().chain(own);
+        nearest.fold(f64::INFINITY, f64::min).sqrt()
+    }
+
+    /// Distance to a circle, m; 0 if they touch.
+    pub fn distance_to_circle(&self, centre: DVec2, radius: f64) -> f64 {
+        ((self.closest_point(centre) - centre).length() - radius).max(0.0)
+    }
+
+    /// Distance to a convex polygon, m; 0 if they touch.
+    pub fn distance_to_polygon(&self, polygon: &[DVec2]) -> f64 {
+        if self.polygon_penetration(polygon) > 0.0 {
+            return 0.0;
+        }
+        let theirs = polygon.iter();
+        let theirs = theirs.map(|&corner| (self.closest_point(corner) - corner).length_squared());
+        let own = self.corners().into_iter().flat_map(|corner| {
+            crate::polygon::edges(polygon).map(move |(a, b)| {
+                (crate::polygon::closest_on_segment(a, b, corner) - corner).length_squared()
+            })
+        });
+        theirs.chain(own).fold(f64::INFINITY, f64::min).sqrt()
+    }
+
     /// Half the extent along a unit axis, m.
     pub fn reach(&self, axis: DVec2) -> f64 {
         self.half_length * self.forward.dot(axis).abs()
@@ -172,6 +205,28 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn distances_are_those_of_the_nearest_points(
+            x in -12.0..12.0f64, y in -12.0..12.0f64, h in -3.0..3.0f64,
+        ) {
+            let a = OrientedBox::new(Pose::new(0.0, 0.0, 0.4), 4.5, 1.8);
+            let b = OrientedBox::new(Pose::new(x, y, h), 10.0, 2.5);
+            let distance = a.distance(&b);
+            prop_assert!((distance - b.distance(&a)).abs() < 1e-12);
+            prop_assert!((distance - a.distance_to_polygon(&b.corners())).abs() < 1e-9);
+            prop_assert_eq!(distance == 0.0, a.penetrates(&b, 0.0));
+            // Alternating projections onto two convex shapes end at their nearest points.
+            let mut place = b.centre;
+            for _ in 0..400 {
+                place = b.closest_point(a.closest_point(place));
+            }
+            let least = (a.closest_point(place) - place).length();
+            prop_assert!((distance - least).abs() < 1e-2, "{distance} {least}");
+            let to_disc = a.distance_to_circle(b.centre, 1.0);
+            let to_centre = (a.closest_point(b.centre) - b.centre).length();
+            prop_assert_eq!(to_disc, (to_centre - 1.0).max(0.0));
+        }
+
         #[test]
         fn penetration_is_symmetric_and_agrees_with_corners(
             x in -6.0..6.0f64, y in -6.0..6.0f64, h in -3.0..3.0f64,

@@ -206,10 +206,18 @@ impl Displaced {
     pub fn shapes(&self) -> impl Iterator<Item = (u32, GroundShape)> {
         self.0.iter().map(|(&number, body)| (number, body.shape()))
     }
+
+    /// Whether a body is displaced.
+    #[inline]
+    pub fn has(&self, number: u32) -> bool {
+        self.0.contains_key(&number)
+    }
 }
 
 /// A body that stands on the ground.
 pub struct Upright {
+    /// Number of the body.
+    pub number: u32,
     /// The object that the body is a part of.
     pub owner: Owner,
     /// Footprint of the body.
@@ -278,9 +286,10 @@ impl Obstacles {
         }
     }
 
-    /// Whether a vehicle would hit a body, rather than drive over it or pass underneath.
+    /// Whether a vehicle with the given range of heights would hit a body, rather than drive over it or pass
+    /// underneath.
     #[inline]
-    fn is_met(&self, number: u32, vehicle: VerticalSpan) -> bool {
+    pub fn is_met(&self, number: u32, vehicle: VerticalSpan) -> bool {
         // Most scenarios have no body that vehicles can pass under or over, so no stature is looked up.
         self.common.low == 0.0 && self.common.high > vehicle.low || {
             let stature = self.all.statures.get(number as usize);
@@ -621,6 +630,12 @@ impl Obstacles {
         }
     }
 
+    /// Number of bodies.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.all.bodies.len()
+    }
+
     /// Whether there are no obstacles.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -637,6 +652,7 @@ impl Obstacles {
                 continue;
             }
             visit(Upright {
+                number: number as u32,
                 owner: *owner,
                 shape: body.shape(),
                 heights: Heights {

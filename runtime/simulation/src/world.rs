@@ -15,7 +15,7 @@ use crate::modules::{Modules, Rota, SignalControllers, WantedAccounts, node_of};
 use crate::move_trees::{self, MoveTrees};
 use crate::open_ground::{GroundPlans, KeptTrips, MixedTrips, PathStatus};
 use crate::options::{RunOptions, SimulationError, helpers};
-use crate::perception::Surroundings;
+use crate::perception::{ObjectSources, Surroundings};
 use crate::records::AgentIndex;
 use crate::route::{Goal, Routes};
 use crate::setup::{Sources, check_size};
@@ -23,7 +23,7 @@ use crate::stage::Stage;
 use crate::stages::advance::Guided;
 use crate::stages::appear::AppearInputs;
 use crate::stages::behave::Behaving;
-use crate::stages::control::Controlling;
+use crate::stages::control::{Around, Controlling};
 use crate::stages::effects::Effecting;
 use crate::stages::ground_plan::OffRoad;
 use crate::stages::plan::Planning;
@@ -602,6 +602,31 @@ impl World {
     }
 
     fn control(&mut self) {
+        let wants_objects = control::wants_objects(&self.modules);
+        if wants_objects {
+            let bodies = Bodies {
+                ground: &self.ground,
+                agents: self.agents.lent(),
+                dynamics: &self.dynamics,
+            };
+            self.traffic.index.locate(&bodies, &self.types);
+        }
+        let around = wants_objects.then(|| Around {
+            sources: ObjectSources {
+                ground: &self.ground,
+                people: &self.traffic.people,
+                groups: &self.messages.groups,
+            },
+            claims: &self.traffic.claims,
+            setting: self.traffic.setting(
+                &self.clock,
+                Fixed {
+                    ground: &self.ground,
+                    types: &self.types,
+                },
+                &self.routes,
+            ),
+        });
         let surroundings = Surroundings {
             ground: &self.ground,
             types: &self.types,
@@ -617,6 +642,7 @@ impl World {
             self.helpers.as_ref(),
             &mut self.scratch.controlling,
             surroundings,
+            around,
             &mut agents,
         );
         self.traffic.claims.count_held(held);

@@ -1,17 +1,20 @@
-//! Tests of rows of controllers that request their motion, their vehicle and the path ahead.
+//! Rows of controllers that ask for their motion, their vehicle, the path ahead and the objects around.
 
 use crate::common::{driven_by, shipped, vehicle};
 use glam::DVec2;
 use roadwright_agent::{
-    Controller, Logic, Lookahead, Module, ModuleEntry, ModuleInfo, Needs, ParameterSet, PathNeeds,
-    Registry, Slot, Step, Views,
+    Controller, Logic, Lookahead, Module, ModuleEntry, ModuleInfo, NearNeeds, Needs, ParameterSet,
+    PathNeeds, Registry, Slot, Step, Views,
 };
 use roadwright_geometry::math::{atan, sin, wrap_angle};
-use roadwright_geometry::{heading_of, unit};
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{Pose, heading_of, left_of, unit};
 use roadwright_plugin_api::abi::NO_LANELET;
 use roadwright_plugin_api::{
-    ControllerInput, ControllerOutput, HitchData, NO_INDEX, NeedsInput, PATH_CONNECTION, PATH_END,
-    PATH_LANE_CHANGE, PATH_STOP, PathPoint, VehicleData,
+    ControllerInput, ControllerOutput, HitchData, NEAR_HAS_PRIORITY, NEAR_LEADER, NO_INDEX,
+    NOTHING, NearData, NeedsInput, OBJECT_IS_AGENT, OBJECT_IS_ROUND, OBJECT_OBSTACLE,
+    OBJECT_PERSON, OBJECT_TRAILER, OBJECT_TREE, OBJECT_VEHICLE, ObjectData, PATH_CONNECTION,
+    PATH_END, PATH_LANE_CHANGE, PATH_STOP, PathPoint, VehicleData,
 };
 use roadwright_scenario::{DynamicsLevel, LaneletIndex, Scenario};
 use roadwright_simulation::{Ground, ModuleOverrides, RunOptions, World, builtin_modules};
@@ -31,10 +34,16 @@ const PATH: PathNeeds = PathNeeds {
     spacing: SPACING,
     most: 200,
 };
+const NEAR: NearNeeds = NearNeeds {
+    radius: 40.0,
+    most: 12,
+    trees: false,
+};
 const ALL: Needs = Needs {
     motion: true,
     vehicles: true,
     path: Some(PATH),
+    near: Some(NEAR),
 };
 /// Maximum offset from its line at which an agent keeps its lane, m.
 const KEEPS: f64 = 0.3;
@@ -48,6 +57,7 @@ struct Seen {
     vehicle: Option<VehicleData>,
     hitches: Vec<HitchData>,
     points: Vec<PathPoint>,
+    near: Vec<(NearData, ObjectData)>,
 }
 
 type Notes = Arc<Mutex<Vec<Seen>>>;
@@ -98,16 +108,30 @@ impl Controller for Witness {
                 let first = vehicle.hitches as usize;
                 first..first + vehicle.hitch_count as usize
             });
+            if let Some(wanted) = &self.needs.near
+                && (id + step.index).is_multiple_of(7)
+            {
+                are_nearest(wanted, views, id, input);
+            }
             let first = input.path as usize;
             let range = first..first + input.path_count as usize;
+            let pairs = input.near as usize..(input.near + input.near_count) as usize;
+            let pairs = views.near.get(pairs).unwrap_or_default().iter();
             notes.push(Seen {
                 id,
                 time: step.time,
-                // The index of the points depends on the slice.
-                input: NeedsInput { path: 0, ..*input },
+                // The places in the lists depend on the slice.
+                input: NeedsInput {
+                    path: 0,
+                    near: 0,
+                    ..*input
+                },
                 vehicle,
                 hitches: views.hitches.get(trailers).unwrap_or_default().to_vec(),
                 points: views.path.get(range).unwrap_or_default().to_vec(),
+                near: pairs
+                    .map(|near| (*near, views.objects.all[near.object as usize]))
+                    .collect(),
             });
         }
         drop(notes);
@@ -123,6 +147,79 @@ impl Controller for Witness {
     }
 }
 
+/// Distance between the box of a vehicle and an object, m.
+fn gap(own: &OrientedBox, object: &ObjectData, views: &Views<'_>) -> f64 {
+    let middle = DVec2::new(object.x, object.y);
+    if object.flags & OBJECT_IS_ROUND != 0 {
+        return own.distance_to_circle(middle, 0.5 * object.length);
+    }
+    let first = object.outline as usize;
+    let corners = &views.objects.outlines[first..first + object.outline_count as usize];
+    if !corners.is_empty() {
+        let corners: Vec<DVec2> = corners.iter().map(|at| DVec2::new(at.x, at.y)).collect();
+        return own.distance_to_polygon(&corners);
+    }
+    let pose = Pose {
+        position: middle,
+        heading: object.heading,
+    };
+    own.distance(&OrientedBox::new(pose, object.length, object.width))
+}
+
+/// Checks that the objects around an agent are the ones that a comparison with all objects finds, and that their pairs
+/// fit their positions and velocities.
+fn are_nearest(wanted: &NearNeeds, views: &Views<'_>, id: u64, input: &NeedsInput) {
+    let all = views.objects.all;
+    let own = &all[input.object as usize];
+    let is_own = |object: &ObjectData| object.flags & OBJECT_IS_AGENT != 0 && object.id == id;
+    assert!(is_own(own) && own.part == 0, "{id}: {own:?}");
+    let place = DVec2::new(own.x, own.y);
+    let pose = Pose {
+        position: place,
+        heading: own.heading,
+    };
+    let body = OrientedBox::new(pose, own.length, own.width);
+    let mut expected: Vec<(f64, u64, u32)> = (0u32..)
+        .zip(all)
+        .filter(|(_, object)| !is_own(object))
+        .map(|(number, object)| (gap(&body, object, views), object.id, number))
+        .filter(|(distance, ..)| *distance <= wanted.radius)
+        .collect();
+    expected.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let more = expected.len() > wanted.most as usize;
+    expected.truncate(wanted.most as usize);
+    let first = input.near as usize;
+    let found = &views.near[first..first + input.near_count as usize];
+    let listed: Vec<(f64, u64, u32)> = found
+        .iter()
+        .map(|near| {
+            let object = &all[near.object as usize];
+            (near.distance, object.id, near.object)
+        })
+        .collect();
+    assert_eq!(listed, expected, "agent {id}");
+    assert_eq!(input.near_more, u32::from(more), "agent {id}");
+    // The rear axle of the own vehicle, and its velocity.
+    let forward = unit(own.heading);
+    let (axle, motion) = (DVec2::new(input.motion.x, input.motion.y), &input.motion);
+    let speed = input.seen.speed;
+    for near in found {
+        let object = &all[near.object as usize];
+        let offset = DVec2::new(object.x, object.y) - axle;
+        let velocity = DVec2::new(object.velocity_x, object.velocity_y);
+        let along = [
+            near.ahead - offset.dot(forward),
+            near.left - offset.dot(left_of(forward)),
+            near.velocity_ahead - (velocity.dot(forward) - speed),
+            near.velocity_left - (velocity.dot(left_of(forward)) - motion.lateral_speed),
+        ];
+        assert!(along.iter().all(|off| off.abs() < 1e-9), "{along:?}");
+        // Nothing is farther along the path, or beside it, than it is away, but for bends.
+        let away = near.path_distance.abs() + near.path_offset.abs();
+        assert!(away > 0.5 * offset.length() && away < NOTHING, "{near:?}");
+    }
+}
+
 /// Steering angle along the circle to a point of the path ahead, rad.
 fn pursue(input: &NeedsInput, points: &[PathPoint]) -> f64 {
     let ahead = input.path_s + (0.6 * input.seen.speed).max(3.0);
@@ -134,6 +231,137 @@ fn pursue(input: &NeedsInput, points: &[PathPoint]) -> f64 {
     let offset = place(target) - DVec2::new(motion.x, motion.y);
     let angle = heading_of(offset) - motion.heading;
     atan(input.seen.wheelbase * 2.0 * sin(angle) / offset.length().max(0.5))
+}
+
+#[test]
+fn objects_around_are_those_that_a_comparison_with_all_finds() {
+    let kinds = |all: &[Seen]| {
+        let mut counts = BTreeMap::new();
+        for (_, object) in all.iter().flat_map(|seen| &seen.near) {
+            *counts.entry(object.kind).or_insert(0) += 1;
+        }
+        counts
+    };
+    let mut total: BTreeMap<u32, usize> = BTreeMap::new();
+    let with_trees = Needs {
+        near: Some(NearNeeds {
+            radius: 200.0,
+            most: 200,
+            trees: true,
+        }),
+        ..ALL
+    };
+    let bus = vehicle("articulated-bus", |_| ());
+    let buses = driven_by(shipped("figure-eight"), &bus);
+    for (name, scenario, needs, level, seconds) in [
+        (
+            "crossroads",
+            shipped("crossroads"),
+            ALL,
+            DynamicsLevel::OneTrack,
+            12.0,
+        ),
+        (
+            "crossings",
+            shipped("crossings"),
+            ALL,
+            DynamicsLevel::Lane,
+            60.0,
+        ),
+        (
+            "posts",
+            shipped("obstacle-field"),
+            ALL,
+            DynamicsLevel::Rigid,
+            12.0,
+        ),
+        (
+            "trees",
+            shipped("obstacle-field"),
+            with_trees,
+            DynamicsLevel::OneTrack,
+            12.0,
+        ),
+        ("buses", buses, ALL, DynamicsLevel::OneTrack, 6.0),
+    ] {
+        let (all, _) = seen(&scenario, needs, seconds, &options(level, 1));
+        let found = kinds(&all);
+        println!("{name}: {found:?}");
+        let has_trees = found.contains_key(&OBJECT_TREE);
+        assert_eq!(has_trees, name == "trees", "{name}");
+        for (kind, count) in found {
+            *total.entry(kind).or_insert(0) += count;
+        }
+        let full = all.iter().filter(|seen| seen.input.near_more == 1).count();
+        println!("{name}: {full} of {} rows have more", all.len());
+    }
+    for kind in [
+        OBJECT_VEHICLE,
+        OBJECT_PERSON,
+        OBJECT_TRAILER,
+        OBJECT_OBSTACLE,
+        OBJECT_TREE,
+    ] {
+        assert!(
+            total.get(&kind).is_some_and(|count| *count > 20),
+            "{total:?}"
+        );
+    }
+}
+
+#[test]
+fn pairs_tell_who_leads_who_goes_first_and_which_lane_others_are_on() {
+    let (mut leaders, mut priorities, mut beside) = (0, 0, 0);
+    let (mut gaps, mut equal) = (0, 0);
+    for (name, seconds) in [
+        ("old-town", 15.0),
+        ("crossroads", 25.0),
+        ("motorway-m4", 10.0),
+    ] {
+        let options = options(DynamicsLevel::OneTrack, 1);
+        let (all, _) = seen(&shipped(name), ALL, seconds, &options);
+        // Pairs of vehicles at a moment, of which the first has priority.
+        let mut first: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+        for seen in &all {
+            let input = &seen.input.seen;
+            for (near, object) in &seen.near {
+                if near.flags & NEAR_LEADER != 0 {
+                    leaders += 1;
+                    assert_eq!(object.kind, OBJECT_VEHICLE);
+                    // The gap is measured between the ends of the vehicles along the route. It is smaller where another
+                    // vehicle merges before the leader.
+                    if near.lane == 0 && input.leader_gap < 20.0 {
+                        let middle = near.path_distance - 0.5 * object.length;
+                        let front = seen.vehicle.unwrap().axle_to_front;
+                        let off = middle - front - input.leader_gap;
+                        assert!(off > -1.5, "{name}: {off} {near:?} {input:?}");
+                        gaps += 1;
+                        equal += usize::from(off < 1.5);
+                    }
+                }
+                if near.flags & NEAR_HAS_PRIORITY != 0 {
+                    priorities += 1;
+                    let pairs = first.entry(seen.time.to_bits()).or_default();
+                    pairs.push((object.id, seen.id));
+                }
+                if near.lane.abs() == 1 {
+                    beside += 1;
+                    // About a lane's width to the side on which the lane is, or less at the begin of a lane change.
+                    let off = near.path_offset * f64::from(near.lane);
+                    assert!((-0.5..6.5).contains(&off), "{name}: {near:?} {seen:?}");
+                }
+            }
+        }
+        for pairs in first.values() {
+            let mutual = pairs.iter().find(|(a, b)| pairs.contains(&(*b, *a)));
+            assert_eq!(mutual, None, "{name}");
+        }
+    }
+    println!(
+        "{leaders} leaders, {priorities} with priority, {beside} beside; {equal} of {gaps} gaps"
+    );
+    assert!(equal > gaps * 19 / 20 && gaps > 300, "{equal} of {gaps}");
+    assert!(leaders > 500 && priorities > 100 && beside > 500);
 }
 
 fn registry(needs: Needs, notes: &Notes) -> Registry {

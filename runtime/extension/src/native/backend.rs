@@ -139,6 +139,8 @@ rows!(
     roadwright_plugin_api::VehicleData,
     roadwright_plugin_api::HitchData,
     roadwright_plugin_api::PathPoint,
+    roadwright_plugin_api::ObjectData,
+    roadwright_plugin_api::NearData,
     roadwright_plugin_api::PedalsInput,
     roadwright_plugin_api::PedalsOutput,
     roadwright_plugin_api::FitnessInput,

@@ -16,9 +16,9 @@ use crate::lock::locked;
 use roadwright_agent::{Lookahead, ModuleKind, Needs, ParameterInfo, ParameterTable};
 use roadwright_plugin_api::DriveInput;
 use roadwright_plugin_api::abi::{
-    CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, NEEDS_EXTENSION, OK, OLD_BATCH, PARAM_HIDDEN,
-    PARAM_TABLE, PARAMETERS_EXTENSION, PEDALS_EXTENSION, ROW_NOT_WRITTEN, RwApi, RwBatch,
-    RwControllerExtension, RwInstance, RwNeedsExtension, RwParamInfo, RwParameter,
+    CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, NEEDS_EXTENSION, OK, OLD_BATCH, OLD_NEEDS,
+    PARAM_HIDDEN, PARAM_TABLE, PARAMETERS_EXTENSION, PEDALS_EXTENSION, ROW_NOT_WRITTEN, RwApi,
+    RwBatch, RwControllerExtension, RwInstance, RwNeedsExtension, RwParamInfo, RwParameter,
     RwParametersExtension, RwPedalsExtension, RwRoads, RwView, TEXT_CHOICE, TEXT_COLUMN, TEXT_DOC,
     TEXT_ROW, text_of,
 };
@@ -29,6 +29,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Maximum number of listed parameters.
 // The count comes from the plugin, so an invalid value must not fill the memory.
 const MOST_PARAMETERS: u32 = 256;
+/// Number of views, and number of views in version 1.3.
+const VIEWS: usize = 6;
+const OLD_VIEWS: usize = 3;
 /// Maximum number of cells of all tables of a module.
 const MOST_CELLS: usize = 4096;
 /// Maximum size of saved state, in bytes.
@@ -421,9 +424,18 @@ impl Backend for InProcess {
                 raw_view(views.vehicles, vehicles),
                 raw_view(views.hitches, vehicles),
                 raw_view(views.path, 0),
+                raw_view(views.objects.all, 0),
+                raw_view(views.near, 0),
+                raw_view(views.objects.outlines, 0),
             ]
         });
-        let listed = views.as_ref();
+        // A plugin built for an earlier version gets the views of that version.
+        let known = if self.library.minor < 4 {
+            OLD_VIEWS
+        } else {
+            VIEWS
+        };
+        let listed = views.as_ref().map(|views| &views[..known]);
         let mut raw = RwBatch {
             // A plugin that has not asked for views gets the batch of earlier versions.
             size: listed.map_or(OLD_BATCH, |_| size_of::<RwBatch>()) as u32,
@@ -532,9 +544,12 @@ impl Backend for InProcess {
         let function =
             (extension.needs).ok_or_else(|| missing(&format!("needs of {NEEDS_EXTENSION}")))?;
         let mut raw = NOTHING_NEEDED;
-        // SAFETY: a place for the needs, of the stated size.
+        if self.library.minor < 4 {
+            raw.size = OLD_NEEDS as u32;
+        }
+        // SAFETY: a place for the needs, at least of the stated size.
         self.result(unsafe { function(self.raw, &raw mut raw) }, "needs")?;
-        let needs = views::checked(&raw, self.kind)?;
+        let needs = views::checked(&raw, self.kind, self.library.minor)?;
         Ok((needs != Needs::default()).then_some(needs))
     }
 

@@ -26,7 +26,7 @@ use super::serve::{
 use crate::event::Events;
 use crate::lock::locked;
 use crate::patience::end_group;
-use roadwright_agent::{Lookahead, ModuleKind, Needs, ParameterInfo, Views};
+use roadwright_agent::{Lookahead, ModuleKind, Needs, Objects, ParameterInfo, Views};
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -55,6 +55,8 @@ struct Link {
     roads: u64,
     /// Version of the vehicles that was last sent to the child.
     vehicles: u64,
+    /// Version of the objects that do not change that was last sent to the child.
+    objects: u64,
     is_dead: bool,
     /// Time limit that is currently set for answers.
     patience: Duration,
@@ -136,6 +138,7 @@ impl Isolated {
                 memory,
                 roads: 0,
                 vehicles: 0,
+                objects: 0,
                 is_dead: false,
                 patience: Duration::ZERO,
             }),
@@ -368,6 +371,24 @@ impl Link {
         Ok(())
     }
 
+    fn send_objects(&mut self, objects: &Objects<'_>) -> Result<(), Fault> {
+        // Most objects stand, so the child keeps them between calls.
+        if self.objects == objects.version {
+            return Ok(());
+        }
+        let fixed = &objects.all[..objects.fixed];
+        let corners = &objects.outlines[..objects.fixed_outlines];
+        let call = Call::Objects {
+            version: objects.version,
+            objects: fixed.len(),
+            bytes: [bytes_of(fixed), bytes_of(corners)].concat(),
+        };
+        // The time limit is longer than for other calls, because a forest is megabytes of JSON that are sent once.
+        self.call(&call, START_PATIENCE)?;
+        self.objects = objects.version;
+        Ok(())
+    }
+
     fn send_roads(&mut self, roads: &FlatRoads) -> Result<(), Fault> {
         // A child has the roads of one version at a time, and keeps them between calls.
         if self.roads == roads.version {
@@ -413,8 +434,17 @@ impl Backend for Isolated {
         }
         if let Some(views) = &batch.views {
             link.send_vehicles(views)?;
+            link.send_objects(&views.objects)?;
         }
-        let path = batch.views.map_or(&[][..], |views| views.path);
+        let views = batch.views.unwrap_or_default();
+        let Views {
+            path,
+            near,
+            objects,
+            ..
+        } = views;
+        let moving = &objects.all[objects.fixed..];
+        let moved = &objects.outlines[objects.fixed_outlines..];
         let head = StepHead {
             count: count as f64,
             input_stride: (batch.inputs.len() / count.max(1)) as f64,
@@ -428,6 +458,9 @@ impl Backend for Isolated {
             by_pedals: f64::from(u8::from(batch.by_pedals)),
             has_views: f64::from(u8::from(batch.views.is_some())),
             points: path.len() as f64,
+            near: near.len() as f64,
+            objects: moving.len() as f64,
+            outlines: moved.len() as f64,
             ..StepHead::default()
         };
         let layout = Layout::of(&head);
@@ -446,6 +479,9 @@ impl Backend for Isolated {
         put(memory, layout.status, batch.status);
         put(memory, layout.delays, bytes_of(batch.delays));
         put(memory, layout.path, bytes_of(path));
+        put(memory, layout.near, bytes_of(near));
+        put(memory, layout.objects, bytes_of(moving));
+        put(memory, layout.outlines, bytes_of(moved));
         put(memory, HEAD, bytes_of(&head.to_numbers()));
         link.step()?;
         let answer = StepHead::read(&link.memory[HEAD..]);

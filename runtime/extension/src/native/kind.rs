@@ -9,10 +9,11 @@ use roadwright_agent::{
 };
 use roadwright_plugin_api::{
     Conduct, ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput,
-    KEEP_STAGE, MotionInput, NeedsInput, NeedsPedalsInput, OLD_FITNESS_INPUT, PedalsInput,
-    PedalsOutput, PlannerInput, PlannerOutput, SIGNAL_STAGES, SignalInput, SignalMovement,
-    SignalOutput, SignalStage,
+    KEEP_STAGE, MotionInput, NeedsInput, NeedsPedalsInput, OLD_FITNESS_INPUT, OLD_NEEDS_INPUT,
+    PedalsInput, PedalsOutput, PlannerInput, PlannerOutput, SIGNAL_STAGES, SignalInput,
+    SignalMovement, SignalOutput, SignalStage,
 };
+use std::ops::Range;
 
 /// Maximum plausible acceleration, m/s^2. It is about five times gravity.
 const MOST_ACCELERATION: f64 = 50.0;
@@ -46,10 +47,11 @@ pub(crate) trait Kind: Send + Sync + 'static {
     /// Number of agent indices that always exist, regardless of agents.
     const ALWAYS: u32 = 0;
 
-    /// Size of an input row, bytes, for a plugin built for a minor version of the interface. Later versions
-    /// have only appended fields, so such a row is the beginning of [`Kind::Input`].
-    fn input_size(_minor: u16) -> usize {
-        size_of::<Self::Input>()
+    /// Bytes of [`Kind::Input`] that a plugin built for a minor version of the interface gets. Later versions
+    /// have only appended fields, so the first range begins the row. The second range is what follows the
+    /// appended fields in a row that consists of two records; otherwise it is empty.
+    fn input_parts(_minor: u16) -> [Range<usize>; 2] {
+        whole::<Self::Input>()
     }
 
     /// Time per agent above which a call counts as slow, us.
@@ -83,28 +85,36 @@ pub(crate) trait Kind: Send + Sync + 'static {
     }
 }
 
+/// All bytes of a row, as ranges.
+fn whole<T>() -> [Range<usize>; 2] {
+    let size = size_of::<T>();
+    [0..size, size..size]
+}
+
 /// Input rows as a plugin gets them.
 pub(crate) enum InputRows<'a> {
     /// Complete rows, in the layout of the current version.
     Whole(&'a [u8]),
-    /// The first fields of each row, for a plugin built for an earlier version without the later fields. They
-    /// are stored as words, so that rows are aligned like doubles.
-    Beginnings(Vec<u64>),
+    /// The fields of each row that exist in the earlier version for which a plugin was built. They are stored as
+    /// words, so that rows are aligned like doubles.
+    Parts(Vec<u64>),
 }
 
 impl<'a> InputRows<'a> {
     /// Returns input rows for a plugin built for a minor version of the interface. The plugin gets rows of
     /// the size that it was built for, so it can also read them as an array.
     pub(crate) fn new<K: Kind>(inputs: &'a [K::Input], minor: u16) -> Self {
-        let (size, whole) = (K::input_size(minor), size_of::<K::Input>());
+        let (parts, size) = (K::input_parts(minor), size_of::<K::Input>());
         let bytes = bytes_of(inputs);
-        if size == whole {
+        if parts[0].len() == size {
             return Self::Whole(bytes);
         }
         let word = |bytes: &[u8]| u64::from_ne_bytes(std::array::from_fn(|at| bytes[at]));
-        let rows = bytes.chunks_exact(whole);
-        Self::Beginnings(
-            rows.flat_map(|row| row[..size].chunks_exact(8).map(word))
+        let rows = bytes.chunks_exact(size);
+        let parts = rows.flat_map(|row| parts.clone().map(|part| &row[part]));
+        Self::Parts(
+            parts
+                .flat_map(|part| part.chunks_exact(8).map(word))
                 .collect(),
         )
     }
@@ -112,7 +122,7 @@ impl<'a> InputRows<'a> {
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::Whole(bytes) => bytes,
-            Self::Beginnings(words) => bytes_of(words),
+            Self::Parts(words) => bytes_of(words),
         }
     }
 }
@@ -182,6 +192,7 @@ impl Numbers for NeedsInput {
         all.extend([
             ("path_s", self.path_s),
             ("path_count", f64::from(self.path_count)),
+            ("near_count", f64::from(self.near_count)),
         ]);
         all
     }
@@ -342,6 +353,14 @@ impl Kind for AsNeeds {
     const BUDGET_US: f64 = MODEL_BUDGET_US;
     const HAS_VIEWS: bool = true;
 
+    fn input_parts(minor: u16) -> [Range<usize>; 2] {
+        if minor < 4 {
+            [0..OLD_NEEDS_INPUT, 0..0]
+        } else {
+            whole::<NeedsInput>()
+        }
+    }
+
     fn place(input: &mut NeedsInput, views: &TrialViews) {
         views.place(input, input.path);
     }
@@ -380,6 +399,15 @@ impl Kind for AsNeedsPedals {
     const BY_PEDALS: bool = true;
     const HAS_VIEWS: bool = true;
 
+    fn input_parts(minor: u16) -> [Range<usize>; 2] {
+        if minor < 4 {
+            let drive = size_of::<NeedsInput>();
+            [0..OLD_NEEDS_INPUT, drive..size_of::<NeedsPedalsInput>()]
+        } else {
+            whole::<NeedsPedalsInput>()
+        }
+    }
+
     fn place(input: &mut NeedsPedalsInput, views: &TrialViews) {
         AsNeeds::place(&mut input.needs, views);
     }
@@ -415,11 +443,11 @@ impl Kind for AsFitness {
     const FALLBACK: &'static str = "crash_and_speed";
     const BUDGET_US: f64 = 5.0;
 
-    fn input_size(minor: u16) -> usize {
+    fn input_parts(minor: u16) -> [Range<usize>; 2] {
         if minor < 2 {
-            OLD_FITNESS_INPUT
+            [0..OLD_FITNESS_INPUT, 0..0]
         } else {
-            size_of::<FitnessInput>()
+            whole::<FitnessInput>()
         }
     }
 

@@ -11,11 +11,11 @@ use super::library::{Context, Library};
 use super::limits::used_memory;
 use super::roads::FlatRoads;
 use roadwright_agent::{
-    ModuleKind, Needs, ParameterInfo, ParameterKind, ParameterTable, PathNeeds, Step, TableCell,
-    Views,
+    ModuleKind, NearNeeds, Needs, Objects, ParameterInfo, ParameterKind, ParameterTable, PathNeeds,
+    Step, TableCell, Views,
 };
 use roadwright_plugin_api::abi::{RwLanelet, RwPoint};
-use roadwright_plugin_api::{HitchData, PathPoint, VehicleData};
+use roadwright_plugin_api::{HitchData, NearData, ObjectData, PathPoint, VehicleData};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{Error, ErrorKind, Read, Write};
@@ -49,6 +49,9 @@ pub(super) struct Layout {
     pub(super) route: usize,
     pub(super) delays: usize,
     pub(super) path: usize,
+    pub(super) near: usize,
+    pub(super) objects: usize,
+    pub(super) outlines: usize,
     pub(super) status: usize,
     /// Size of the head and all arrays.
     pub(super) size: usize,
@@ -74,6 +77,10 @@ pub(super) struct StepHead {
     /// Whether the rows refer to views; the next field is the number of points of the paths.
     pub(super) has_views: f64,
     pub(super) points: f64,
+    /// Number of pairs with objects around, and number of objects and corners that change.
+    pub(super) near: f64,
+    pub(super) objects: f64,
+    pub(super) outlines: f64,
     /// Number of lanelets that the answer contains; the next field states whether the floating-point mode was
     /// changed.
     pub(super) route_length: f64,
@@ -81,9 +88,9 @@ pub(super) struct StepHead {
 }
 
 impl StepHead {
-    pub(super) const SIZE: usize = 8 * 14;
+    pub(super) const SIZE: usize = 8 * 17;
 
-    pub(super) fn to_numbers(self) -> [f64; 14] {
+    pub(super) fn to_numbers(self) -> [f64; 17] {
         [
             self.count,
             self.input_stride,
@@ -97,13 +104,16 @@ impl StepHead {
             self.by_pedals,
             self.has_views,
             self.points,
+            self.near,
+            self.objects,
+            self.outlines,
             self.route_length,
             self.changed_mode,
         ]
     }
 
     pub(super) fn read(bytes: &[u8]) -> Self {
-        let n = rows_from::<f64>(bytes, 14);
+        let n = rows_from::<f64>(bytes, 17);
         Self {
             count: n[0],
             input_stride: n[1],
@@ -117,8 +127,11 @@ impl StepHead {
             by_pedals: n[9],
             has_views: n[10],
             points: n[11],
-            route_length: n[12],
-            changed_mode: n[13],
+            near: n[12],
+            objects: n[13],
+            outlines: n[14],
+            route_length: n[15],
+            changed_mode: n[16],
         }
     }
 }
@@ -150,6 +163,9 @@ impl Layout {
             route: place(head.route, 4.0),
             delays: place(head.delays, 4.0),
             path: place(head.points, size_of::<PathPoint>() as f64),
+            near: place(head.near, size_of::<NearData>() as f64),
+            objects: place(head.objects, size_of::<ObjectData>() as f64),
+            outlines: place(head.outlines, size_of::<RwPoint>() as f64),
             status: place(rows, 1.0),
             size: end,
         }
@@ -171,6 +187,12 @@ pub(super) enum Call {
     Vehicles {
         version: u64,
         vehicles: usize,
+        bytes: Vec<u8>,
+    },
+    /// Objects that do not change, and corners of their outlines.
+    Objects {
+        version: u64,
+        objects: usize,
         bytes: Vec<u8>,
     },
     AgentsChanged {
@@ -225,6 +247,8 @@ pub(super) struct SentNeeds {
     vehicles: bool,
     /// Distance, time, spacing and largest number of points.
     path: Option<(f64, f64, f64, u32)>,
+    /// Radius and largest number of objects, and whether there are trees among them.
+    near: Option<(f64, u32, bool)>,
 }
 
 impl From<Needs> for SentNeeds {
@@ -235,6 +259,7 @@ impl From<Needs> for SentNeeds {
             path: needs
                 .path
                 .map(|path| (path.distance, path.time, path.spacing, path.most)),
+            near: needs.near.map(|near| (near.radius, near.most, near.trees)),
         }
     }
 }
@@ -249,6 +274,11 @@ impl From<SentNeeds> for Needs {
                 time,
                 spacing,
                 most,
+            }),
+            near: sent.near.map(|(radius, most, trees)| NearNeeds {
+                radius,
+                most,
+                trees,
             }),
         }
     }
@@ -430,6 +460,12 @@ struct Server {
     vehicles: Vec<VehicleData>,
     hitches: Vec<HitchData>,
     vehicles_version: u64,
+    /// Objects and corners: first the fixed ones, which do not change, then the ones of the last step.
+    objects: Vec<ObjectData>,
+    outlines: Vec<RwPoint>,
+    fixed_objects: usize,
+    fixed_outlines: usize,
+    objects_version: u64,
 }
 
 /// Loads a library, creates an instance of a kind, and answers calls from standard input, which is a socket,
@@ -475,6 +511,11 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
         vehicles: Vec::new(),
         hitches: Vec::new(),
         vehicles_version: 0,
+        objects: Vec::new(),
+        outlines: Vec::new(),
+        fixed_objects: 0,
+        fixed_outlines: 0,
+        objects_version: 0,
     };
     loop {
         let call: Option<Call> = match read_message(&mut server.socket) {
@@ -597,6 +638,20 @@ impl Server {
                 self.hitches = rows_from(hitch_bytes, hitches);
                 self.vehicles_version = version;
             }
+            Call::Objects {
+                version,
+                objects,
+                bytes,
+            } => {
+                let size = size_of::<ObjectData>();
+                let (object_bytes, outline_bytes) =
+                    bytes.split_at((objects * size).min(bytes.len()));
+                self.objects = rows_from(object_bytes, objects);
+                let corners = outline_bytes.len() / size_of::<RwPoint>();
+                self.outlines = rows_from(outline_bytes, corners);
+                (self.fixed_objects, self.fixed_outlines) = (objects, corners);
+                self.objects_version = version;
+            }
             Call::AgentsChanged {
                 capacity,
                 added,
@@ -656,11 +711,26 @@ impl Server {
         let input_bytes = count * head.input_stride as usize;
         let inputs = rows_from::<f64>(&memory[layout.inputs..], input_bytes / 8);
         let path = rows_from::<PathPoint>(&memory[layout.path..], head.points as usize);
+        let near = rows_from::<NearData>(&memory[layout.near..], head.near as usize);
+        self.objects.truncate(self.fixed_objects);
+        let moving = rows_from::<ObjectData>(&memory[layout.objects..], head.objects as usize);
+        self.objects.extend(moving);
+        self.outlines.truncate(self.fixed_outlines);
+        let moving = rows_from::<RwPoint>(&memory[layout.outlines..], head.outlines as usize);
+        self.outlines.extend(moving);
         let views = (head.has_views > 0.0).then_some(Views {
             vehicles: &self.vehicles,
             hitches: &self.hitches,
             vehicles_version: self.vehicles_version,
             path: &path,
+            objects: Objects {
+                all: &self.objects,
+                outlines: &self.outlines,
+                fixed: self.fixed_objects,
+                fixed_outlines: self.fixed_outlines,
+                version: self.objects_version,
+            },
+            near: &near,
         });
         let mut route = vec![0u32; (head.route as usize).min(MOST_ROUTE)];
         // Outputs and status are written in place; both begin at multiples of eight bytes.
@@ -715,6 +785,9 @@ mod tests {
             route: 5.0,
             delays: 3.0,
             points: 2.0,
+            near: 3.0,
+            objects: 4.0,
+            outlines: 5.0,
             ..StepHead::default()
         };
         let layout = Layout::of(&head);
@@ -727,6 +800,9 @@ mod tests {
             (layout.route, 4 * 5),
             (layout.delays, 4 * 3),
             (layout.path, 88 * 2),
+            (layout.near, 72 * 3),
+            (layout.objects, 104 * 4),
+            (layout.outlines, 16 * 5),
             (layout.status, 7),
         ];
         let mut end = HEAD + StepHead::SIZE;

@@ -2,22 +2,47 @@
 //! for trials.
 
 use super::backend::Fault;
-use roadwright_agent::{ModuleKind, Needs, PathNeeds, Views};
+use roadwright_agent::{ModuleKind, NearNeeds, Needs, Objects, PathNeeds, Views};
 use roadwright_geometry::math::{cos, sin};
-use roadwright_plugin_api::abi::{NEED_MOTION, NEED_PATH, NEED_VEHICLES, NEEDS_EXTENSION, RwNeeds};
-use roadwright_plugin_api::{MotionInput, NO_INDEX, NeedsInput, PathPoint, VehicleData};
+use roadwright_plugin_api::abi::{
+    NEED_MOTION, NEED_NEAR, NEED_PATH, NEED_TREES, NEED_VEHICLES, NEEDS_EXTENSION, NO_LANELET,
+    RwNeeds, RwPoint,
+};
+use roadwright_plugin_api::{
+    LANE_UNKNOWN, MotionInput, NO_INDEX, NOTHING, NearData, NeedsInput, OBJECT_IS_AGENT,
+    OBJECT_IS_ROUND, OBJECT_OBSTACLE, OBJECT_PERSON, OBJECT_VEHICLE, ObjectData, PathPoint,
+    VehicleData,
+};
 
-/// Groups of data that a controller can request, with their names.
-const GROUPS: [(u64, &str); 3] = [
-    (NEED_MOTION, "RW_NEED_MOTION"),
-    (NEED_VEHICLES, "RW_NEED_VEHICLES"),
-    (NEED_PATH, "RW_NEED_PATH"),
+/// A group of the extension.
+struct Group {
+    bit: u64,
+    name: &'static str,
+    /// Minor version in which it appeared.
+    since: u16,
+}
+
+const fn group(bit: u64, name: &'static str, since: u16) -> Group {
+    Group { bit, name, since }
+}
+
+/// Groups of the extension.
+const GROUPS: [Group; 5] = [
+    group(NEED_MOTION, "RW_NEED_MOTION", 3),
+    group(NEED_VEHICLES, "RW_NEED_VEHICLES", 3),
+    group(NEED_PATH, "RW_NEED_PATH", 3),
+    group(NEED_NEAR, "RW_NEED_NEAR", 4),
+    group(NEED_TREES, "RW_NEED_TREES", 4),
 ];
 /// Maximum number of points of a path.
 const MOST_POINTS: u32 = 1000;
 /// Maximum length of a path ahead, in metres or in seconds.
 const FARTHEST: f64 = 1000.0;
 const LONGEST: f64 = 60.0;
+/// Maximum number of objects around.
+const MOST_NEAR: u32 = 1000;
+/// Maximum radius within which objects are listed, m.
+const WIDEST: f64 = 500.0;
 /// Smallest and largest distance between the points of a path, m.
 const SPACINGS: (f64, f64) = (0.1, 50.0);
 
@@ -29,23 +54,25 @@ pub(crate) const NOTHING_NEEDED: RwNeeds = RwNeeds {
     path_distance: 0.0,
     path_time: 0.0,
     path_spacing: 0.0,
+    near_radius: 0.0,
+    near_most: 0,
+    reserved: 0,
 };
 
-/// Checks the request of a plugin of the given kind.
-pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind) -> Result<Needs, Fault> {
+/// Checks the request of a plugin of a kind that was built for a minor version of the interface.
+pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind, minor: u16) -> Result<Needs, Fault> {
     let refused = |what: String| {
         Fault::fatal(format!(
             "it asks for {what} by {NEEDS_EXTENSION}; change what its function needs fills in"
         ))
     };
-    let known = GROUPS.iter().fold(0, |bits, (bit, _)| bits | bit);
-    let unknown = raw.groups & !known;
+    let known = || GROUPS.iter().filter(|group| group.since <= minor);
+    let unknown = raw.groups & !known().fold(0, |bits, group| bits | group.bit);
     if unknown != 0 {
         let bits = (0..64).filter(|bit| (unknown >> bit) & 1 == 1);
         let bits: Vec<String> = bits.map(|bit| (1u64 << bit).to_string()).collect();
-        let known: Vec<String> = GROUPS
-            .iter()
-            .map(|(bit, name)| format!("{name} ({bit})"))
+        let known: Vec<String> = known()
+            .map(|group| format!("{} ({})", group.name, group.bit))
             .collect();
         return Err(Fault::fatal(format!(
             "it asks for the groups {} by {NEEDS_EXTENSION}, but this version knows only {}; update Roadwright or \
@@ -55,8 +82,8 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind) -> Result<Needs, Fault> {
         )));
     }
     if kind != ModuleKind::Controller {
-        let asked = GROUPS.iter().filter(|(bit, _)| raw.groups & bit != 0);
-        let names: Vec<&str> = asked.map(|(_, name)| *name).collect();
+        let asked = GROUPS.iter().filter(|group| raw.groups & group.bit != 0);
+        let names: Vec<&str> = asked.map(|group| group.name).collect();
         if !names.is_empty() {
             return Err(refused(format!(
                 "{}, which only controllers get,",
@@ -64,49 +91,66 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind) -> Result<Needs, Fault> {
             )));
         }
     }
+    if raw.groups & NEED_TREES != 0 && raw.groups & NEED_NEAR == 0 {
+        return Err(refused("RW_NEED_TREES without RW_NEED_NEAR".into()));
+    }
     let path = (raw.groups & NEED_PATH != 0).then_some(PathNeeds {
         distance: raw.path_distance,
         time: raw.path_time,
         spacing: raw.path_spacing,
         most: raw.path_most,
     });
+    let near = (raw.groups & NEED_NEAR != 0).then_some(NearNeeds {
+        radius: raw.near_radius,
+        most: raw.near_most,
+        trees: raw.groups & NEED_TREES != 0,
+    });
+    let mut numbers = Vec::new();
     if let Some(path) = &path {
-        let numbers = [
-            ("path_distance", path.distance, (0.0, FARTHEST)),
-            ("path_time", path.time, (0.0, LONGEST)),
-            ("path_spacing", path.spacing, SPACINGS),
-            (
-                "path_most",
-                f64::from(path.most),
-                (2.0, f64::from(MOST_POINTS)),
-            ),
-        ];
-        for (name, value, (low, high)) in numbers {
-            // NaN is in no range.
-            if !(low..=high).contains(&value) {
-                return Err(refused(format!(
-                    "RW_NEED_PATH with {name} = {value}, which is outside {low} to {high},"
-                )));
-            }
+        let most = (2.0, f64::from(MOST_POINTS));
+        numbers.extend([
+            ("PATH with path_distance", path.distance, (0.0, FARTHEST)),
+            ("PATH with path_time", path.time, (0.0, LONGEST)),
+            ("PATH with path_spacing", path.spacing, SPACINGS),
+            ("PATH with path_most", f64::from(path.most), most),
+        ]);
+    }
+    if let Some(near) = &near {
+        let most = (1.0, f64::from(MOST_NEAR));
+        numbers.extend([
+            ("NEAR with near_radius", near.radius, (0.0, WIDEST)),
+            ("NEAR with near_most", f64::from(near.most), most),
+        ]);
+    }
+    for (name, value, (low, high)) in numbers {
+        // NaN is in no range.
+        if !(low..=high).contains(&value) {
+            return Err(refused(format!(
+                "RW_NEED_{name} = {value}, which is outside {low} to {high},"
+            )));
         }
     }
     Ok(Needs {
         motion: raw.groups & NEED_MOTION != 0,
         vehicles: raw.groups & NEED_VEHICLES != 0,
         path,
+        near,
     })
 }
 
 /// Number of roads in lists for trials.
 const ROADS: usize = 8;
 
-/// Lists for trials and examinations: a car, and roads with different bends.
+/// Lists for trials and examinations: a car, roads with different bends, and more and more objects around on them.
 pub(crate) struct TrialViews {
     needs: Needs,
     vehicles: Vec<VehicleData>,
     path: Vec<PathPoint>,
     /// Number of points of a road.
     count: u32,
+    objects: Vec<ObjectData>,
+    outlines: Vec<RwPoint>,
+    near: Vec<NearData>,
 }
 
 impl TrialViews {
@@ -116,7 +160,13 @@ impl TrialViews {
             vehicles: Vec::new(),
             path: Vec::new(),
             count: 0,
+            objects: Vec::new(),
+            outlines: Vec::new(),
+            near: Vec::new(),
         };
+        if let Some(wanted) = &needs.near {
+            all.list_objects(wanted);
+        }
         if needs.vehicles {
             all.vehicles.push(VehicleData {
                 length: 4.5,
@@ -138,8 +188,11 @@ impl TrialViews {
             for road in 0..ROADS {
                 // The first road is straight; the others bend to either side.
                 let curvature = [0.0, 0.01, -0.01, 0.03, -0.03, 0.08, -0.08, 0.002][road];
-                all.path
-                    .extend(arc(curvature, wanted.spacing, all.count as usize));
+                // The last two are off the lanes.
+                let lanelet = if road < ROADS - 2 { 0 } else { NO_LANELET };
+                let points = arc(curvature, wanted.spacing, all.count as usize);
+                let point = |point: PathPoint| PathPoint { lanelet, ..point };
+                all.path.extend(points.map(point));
             }
         }
         all
@@ -151,7 +204,92 @@ impl TrialViews {
             hitches: &[],
             vehicles_version: 1,
             path: &self.path,
+            objects: Objects {
+                all: &self.objects,
+                outlines: &self.outlines,
+                ..Objects::default()
+            },
+            near: &self.near,
         }
+    }
+
+    /// Lists the own vehicle, vehicles in front and beside, a person and a wall, and their pairs with the own
+    /// vehicle, which is at the origin and heads east.
+    fn list_objects(&mut self, wanted: &NearNeeds) {
+        let body = |kind: u32, flags: u32, x: f64, y: f64| ObjectData {
+            id: 100,
+            kind,
+            flags,
+            x,
+            y,
+            length: 4.5,
+            width: 1.8,
+            height: 1.5,
+            ..ObjectData::default()
+        };
+        let own = body(OBJECT_VEHICLE, OBJECT_IS_AGENT, 1.35, 0.0);
+        let beside = ObjectData {
+            velocity_x: 12.0,
+            ..body(OBJECT_VEHICLE, OBJECT_IS_AGENT, 5.0, 3.5)
+        };
+        let oncoming = ObjectData {
+            heading: std::f64::consts::PI,
+            velocity_x: -10.0,
+            ..body(OBJECT_VEHICLE, OBJECT_IS_AGENT, 40.0, 3.5)
+        };
+        let person = ObjectData {
+            velocity_y: 1.2,
+            length: 0.6,
+            width: 0.6,
+            ..body(OBJECT_PERSON, OBJECT_IS_ROUND, 20.0, -4.0)
+        };
+        let wall = ObjectData {
+            length: 30.0,
+            width: 0.2,
+            outline_count: 4,
+            ..body(OBJECT_OBSTACLE, 0, 15.0, -6.0)
+        };
+        self.objects = vec![own, beside, person, wall, oncoming];
+        let corner = |x: f64, y: f64| RwPoint { x, y };
+        self.outlines = vec![
+            corner(0.0, -6.1),
+            corner(30.0, -6.1),
+            corner(30.0, -5.9),
+            corner(0.0, -5.9),
+        ];
+        let pairs = (1u32..).zip(&self.objects[1..]).map(|(object, other)| {
+            let (ahead, left) = (other.x, other.y);
+            let has_outline = other.outline_count > 0;
+            // `f64::hypot` would make the host need libm, and plugins that lack it would pass their trial.
+            let gap: [f64; 2] = [(ahead - 6.0).max(0.0), (left.abs() - 1.8).max(0.0)];
+            NearData {
+                distance: match has_outline {
+                    true => left.abs() - 1.0,
+                    false => (gap[0] * gap[0] + gap[1] * gap[1]).sqrt(),
+                },
+                ahead,
+                left,
+                velocity_ahead: other.velocity_x - 8.0,
+                velocity_left: other.velocity_y,
+                path_distance: if self.needs.path.is_some() {
+                    ahead
+                } else {
+                    NOTHING
+                },
+                path_offset: if self.needs.path.is_some() { left } else { 0.0 },
+                object,
+                lane: LANE_UNKNOWN,
+                ..NearData::default()
+            }
+        });
+        let mut pairs: Vec<NearData> = pairs.collect();
+        pairs.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+        let fits = |pair: &NearData| pair.distance <= wanted.radius;
+        self.near = pairs
+            .into_iter()
+            .filter(fits)
+            .take(wanted.most as usize)
+            .collect();
     }
 
     /// Makes a row refer to a road, and omits the data that were not requested.
@@ -169,6 +307,11 @@ impl TrialViews {
             input.path = road % ROADS as u32 * self.count;
         } else {
             (input.path, input.path_s, input.route_version) = (0, 0.0, 0);
+        }
+        if self.needs.near.is_some() {
+            // None on the first road, one on the next, and so on.
+            input.object = 0;
+            input.near_count = (road % ROADS as u32).min(self.near.len() as u32);
         }
     }
 }
@@ -206,6 +349,8 @@ mod tests {
             path_most: 50,
             path_distance: 20.0,
             path_spacing: 0.5,
+            near_radius: 30.0,
+            near_most: 8,
             ..NOTHING_NEEDED
         }
     }
@@ -213,18 +358,28 @@ mod tests {
     #[test]
     fn groups_that_are_not_known_or_make_no_sense_are_refused_by_name() {
         let controller = ModuleKind::Controller;
-        assert!(checked(&asked(7), controller).is_ok());
+        assert!(checked(&asked(31), controller, 4).is_ok());
         assert_eq!(
-            checked(&asked(0), ModuleKind::Fitness),
+            checked(&asked(0), ModuleKind::Fitness, 4),
             Ok(Needs::default())
         );
-        let said = |raw: &RwNeeds, kind| checked(raw, kind).map_err(|fault| fault.message);
-        let unknown = said(&asked(1 | 8 | 32), controller).unwrap_err();
+        let said = |raw: &RwNeeds, kind| checked(raw, kind, 4).map_err(|fault| fault.message);
+        let unknown = said(&asked(1 | 32 | 128), controller).unwrap_err();
         assert!(
-            unknown.contains("the groups 8, 32 by roadwright.needs/1"),
+            unknown.contains("the groups 32, 128 by roadwright.needs/1"),
             "{unknown}"
         );
-        assert!(unknown.contains("RW_NEED_PATH (4)"), "{unknown}");
+        assert!(unknown.contains("RW_NEED_TREES (16)"), "{unknown}");
+        // A group that the header of the plugin does not have is a mistake.
+        let old = checked(&asked(8), controller, 3).unwrap_err().message;
+        assert!(old.contains("the groups 8 by"), "{old}");
+        assert!(!old.contains("RW_NEED_NEAR"), "{old}");
+        assert!(checked(&asked(7), controller, 3).is_ok());
+        let trees = said(&asked(16), controller).unwrap_err();
+        assert!(
+            trees.contains("RW_NEED_TREES without RW_NEED_NEAR"),
+            "{trees}"
+        );
         let planner = said(&asked(6), ModuleKind::Planner).unwrap_err();
         assert!(
             planner.contains("RW_NEED_VEHICLES and RW_NEED_PATH, which only controllers get"),
@@ -273,11 +428,25 @@ mod tests {
                 },
                 "path_time = -1",
             ),
+            (
+                RwNeeds {
+                    near_most: 0,
+                    ..asked(8)
+                },
+                "near_most = 0",
+            ),
+            (
+                RwNeeds {
+                    near_radius: 501.0,
+                    ..asked(8)
+                },
+                "near_radius = 501",
+            ),
         ] {
             let why = said(&raw, controller).unwrap_err();
             assert!(why.contains(what), "{why}");
-            // Without the path these numbers have no meaning.
-            assert!(checked(&RwNeeds { groups: 3, ..raw }, controller).is_ok());
+            // Without the group these numbers have no meaning.
+            assert!(checked(&RwNeeds { groups: 3, ..raw }, controller, 4).is_ok());
         }
     }
 }

@@ -10,7 +10,7 @@
 #define MINOR RW_ABI_MINOR
 #endif
 #ifndef GROUPS
-#define GROUPS (RW_NEED_MOTION | RW_NEED_VEHICLES | RW_NEED_PATH)
+#define GROUPS (RW_NEED_MOTION | RW_NEED_VEHICLES | RW_NEED_PATH | RW_NEED_NEAR)
 #endif
 #ifndef KIND
 #define KIND RW_KIND_CONTROLLER
@@ -24,8 +24,14 @@
 #ifndef SPACING
 #define SPACING 0.5
 #endif
+#ifndef NEAR_MOST
+#define NEAR_MOST 12
+#endif
+#ifndef RADIUS
+#define RADIUS 40.0
+#endif
 #ifndef NEEDS_SIZE
-#define NEEDS_SIZE sizeof(rw_needs)
+#define NEEDS_SIZE (MINOR < 4 ? 40 : sizeof(rw_needs))
 #endif
 
 struct rw_instance {
@@ -44,12 +50,16 @@ static int32_t create(const rw_host *host, uint32_t kind, rw_instance **out) {
 static void destroy(rw_instance *self) { free(self); }
 
 static int32_t needs(rw_instance *self, rw_needs *out) {
-  if (out->size < NEEDS_SIZE) return RW_E_ARGUMENT;
+  if (out->size < NEEDS_SIZE || (MINOR < 4 && out->size != 40)) return RW_E_ARGUMENT;
   out->groups = GROUPS;
   out->path_most = MOST;
   out->path_distance = self->reach;
   out->path_time = 1.0;
   out->path_spacing = SPACING;
+  if (GROUPS & RW_NEED_NEAR) {
+    out->near_radius = RADIUS;
+    out->near_most = NEAR_MOST;
+  }
   return RW_OK;
 }
 
@@ -113,11 +123,51 @@ static int is_sound_path(const rw_instance *self, const rw_controller_input *in,
   return 1;
 }
 
+/* The pairs of a row: in order, within the limits, and in agreement with the objects. */
+static int is_sound_near(const rw_batch *batch, uint32_t row, uint64_t *sum) {
+  const rw_controller_input *in = rw_input(batch, row);
+  rw_view objects = rw_view_of(batch, RW_VIEW_OBJECTS), outlines = rw_view_of(batch, RW_VIEW_OUTLINES);
+  rw_view near = rw_part(rw_view_of(batch, RW_VIEW_NEAR), in->near, in->near_count);
+  if (near.count != in->near_count || near.count > NEAR_MOST) return 0;
+  if (in->object == RW_NO_INDEX) return objects.count == 0 && near.count == 0; /* without a world */
+  if (in->near_more && near.count != NEAR_MOST) return 0;
+  if (in->object >= objects.count) return 0;
+  const rw_object *own = rw_at(objects, in->object);
+  /* In trials, all agents share the vehicle 100. */
+  if ((own->id != batch->agent_ids[row] && own->id != 100) || !(own->flags & RW_OBJECT_IS_AGENT) || own->part) return 0;
+  mix(sum, own, sizeof *own);
+  const rw_near *last = NULL;
+  uint64_t last_id = 0;
+  for (uint32_t index = 0; index < near.count; index++) {
+    const rw_near *one = rw_at(near, index);
+    if (one->object >= objects.count || !(one->distance >= 0.0) || one->distance > RADIUS) return 0;
+    const rw_object *object = rw_at(objects, one->object);
+    if (object->flags & RW_OBJECT_IS_AGENT && object->id == own->id) return 0;
+    if (object->kind == RW_OBJECT_TREE && !(GROUPS & RW_NEED_TREES)) return 0;
+    if (object->kind < RW_OBJECT_VEHICLE || object->kind > RW_OBJECT_TREE) return 0;
+    rw_view outline = rw_part(outlines, object->outline, object->outline_count);
+    if (outline.count != object->outline_count || object->outline_count == 1 || object->outline_count == 2) return 0;
+    if (last && (one->distance < last->distance || (one->distance == last->distance && object->id < last_id))) return 0;
+    if (GROUPS & RW_NEED_MOTION) {
+      double x = in->x + one->ahead * cos(in->heading) - one->left * sin(in->heading);
+      double y = in->y + one->ahead * sin(in->heading) + one->left * cos(in->heading);
+      if (fabs(x - object->x) + fabs(y - object->y) > 1e-6) return 0;
+    }
+    for (uint32_t corner = 0; corner < outline.count; corner++) mix(sum, rw_at(outline, corner), sizeof(rw_point));
+    mix(sum, object, sizeof *object);
+    mix(sum, one, sizeof *one);
+    last = one, last_id = object->id;
+  }
+  return 1;
+}
+
 static int is_sound(const rw_instance *self, const rw_batch *batch, uint32_t row, uint64_t *sum) {
   const rw_controller_input *in = rw_input(batch, row);
   mix(sum, in, batch->input_stride < sizeof *in ? batch->input_stride : sizeof *in);
   if (MINOR < 3 || GROUPS == 0) return batch->input_stride == 128 && batch->size == 112;
-  if (batch->input_stride != sizeof *in || batch->size != sizeof *batch) return 0;
+  uint32_t row_size = MINOR < 4 ? 272 : sizeof *in;
+  if (batch->input_stride != row_size || batch->size != sizeof *batch) return 0;
+  if (batch->view_count != (MINOR < 4 ? 3 : 6)) return 0;
   rw_view vehicles = rw_view_of(batch, RW_VIEW_VEHICLES), hitches = rw_view_of(batch, RW_VIEW_HITCHES);
   rw_view points = rw_view_of(batch, RW_VIEW_PATH);
   size_t motion = offsetof(rw_controller_input, x), route = offsetof(rw_controller_input, route_version);
@@ -132,6 +182,13 @@ static int is_sound(const rw_instance *self, const rw_batch *batch, uint32_t row
     if (trailers.count != car->hitch_count) return 0;
     mix(sum, car, sizeof *car);
   } else if (in->vehicle != RW_NO_INDEX || vehicles.count || hitches.count) return 0;
+  if (GROUPS & RW_NEED_NEAR) {
+    if (!is_sound_near(batch, row, sum)) return 0;
+  } else if (MINOR >= 4) {
+    rw_view objects = rw_view_of(batch, RW_VIEW_OBJECTS), near = rw_view_of(batch, RW_VIEW_NEAR);
+    if (objects.count || near.count || in->near || in->near_count || in->near_more) return 0;
+    if (in->object != RW_NO_INDEX) return 0;
+  }
   if (GROUPS & RW_NEED_PATH)
     return is_sound_path(self, in, rw_part(points, in->path, in->path_count), sum);
   return points.count == 0 && in->path_count == 0 && in->path_s == 0.0 && in->route_version == 0;
@@ -162,9 +219,10 @@ static int32_t press(rw_instance *self, rw_batch *batch, const void *drives, uin
     rw_view path = rw_part(rw_view_of(batch, RW_VIEW_PATH), in->path, in->path_count);
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
     int sound = is_sound_path(self, in, path, &sum) && drive->full_brake < drive->coasting;
+    if (GROUPS & RW_NEED_NEAR) sound = sound && is_sound_near(batch, row, &sum);
     double gap = fmin(fmin(in->leader_gap, in->stop_distance), in->obstacle_distance) - 3.0;
     double wanted = fmin(in->road_speed, sqrt(4.0 * fmax(gap, 0.0)));
-    rw_drive_pedals(drive, fmax(-7.0, fmin(1.5, wanted - in->speed)), out);
+    rw_drive_pedals(drive, fmax(-7.0, fmin(1.5, wanted - in->speed)) + 1e-6 * (double)(sum % 1000), out);
     out->steering = atan(in->wheelbase * 2.0 * sin(in->waypoint_angle) / fmax(in->waypoint_distance, 0.5));
     out->gear = 0.0;
     batch->status[row] = sound ? RW_ROW_OK : RW_ROW_FAILED;

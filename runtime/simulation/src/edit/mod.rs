@@ -121,6 +121,7 @@ impl Editing<'_> {
         };
         self.traffic.index.rebuild(&bodies, self.types);
         self.traffic.neighbours.forget();
+        self.routes.forget_roads();
         self.agents.touch();
         Ok(EditEntry::Entered)
     }

@@ -219,43 +219,156 @@ pub(crate) fn batches<'a>(sharing: Sharing<'_>, due: Due<'a>) -> impl Iterator<I
     batches.map(|(indices, ids)| Due { indices, ids })
 }
 
-/// Rows of one slot: inputs and outputs of modules, and notes of the calling stage for each row. They are
-/// kept between steps to avoid allocations.
+/// Columns of rows besides their inputs, outputs and notes, with as many elements for each row as the slot needs.
+pub(crate) trait Columns: Default + Send + 'static {
+    /// Columns of some of the rows.
+    type Part<'a>: Splits
+    where
+        Self: 'a;
+
+    /// Memory used by the columns, in bytes.
+    fn bytes(&self) -> usize;
+
+    /// Columns of the first `rows` rows. Old elements stay until they are overwritten.
+    fn first(&mut self, rows: usize) -> Self::Part<'_>;
+}
+
+/// Columns of some rows that can be split.
+pub(crate) trait Splits: Send {
+    /// Removes the columns of the first `rows` rows and returns them.
+    fn split_off(&mut self, rows: usize) -> Self;
+}
+
+impl Columns for () {
+    type Part<'a> = ();
+
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    fn first(&mut self, _: usize) {}
+}
+
+impl Splits for () {
+    fn split_off(&mut self, _: usize) {}
+}
+
+/// A column with the same number of elements for each row, so rows can be filled in any order.
 #[derive(Default)]
-pub(crate) struct Rows<I, O, N = ()> {
+pub(crate) struct Column<T> {
+    elements: Vec<T>,
+    /// Number of elements of a row.
+    pub(crate) stride: usize,
+}
+
+/// Elements of some rows of a [`Column`].
+pub(crate) struct ColumnPart<'a, T> {
+    pub(crate) elements: &'a mut [T],
+    stride: usize,
+}
+
+impl<T: Default + Clone> Column<T> {
+    pub(crate) fn bytes(&self) -> usize {
+        self.elements.capacity() * size_of::<T>()
+    }
+
+    /// Elements of the first `rows` rows.
+    pub(crate) fn first(&mut self, rows: usize) -> ColumnPart<'_, T> {
+        let count = rows * self.stride;
+        if self.elements.len() < count {
+            self.elements.resize(count, T::default());
+        }
+        ColumnPart {
+            elements: &mut self.elements[..count],
+            stride: self.stride,
+        }
+    }
+}
+
+impl<T: Send> Splits for ColumnPart<'_, T> {
+    fn split_off(&mut self, rows: usize) -> Self {
+        let elements = self.elements.split_off_mut(..rows * self.stride);
+        Self {
+            elements: elements.unwrap_or_default(),
+            stride: self.stride,
+        }
+    }
+}
+
+impl<T> ColumnPart<'_, T> {
+    /// Elements of one row.
+    pub(crate) fn row(&mut self, row: usize) -> &mut [T] {
+        &mut self.elements[row * self.stride..(row + 1) * self.stride]
+    }
+}
+
+/// Rows of one slot: inputs and outputs of modules, notes of the calling stage for each row, and further columns.
+/// They are kept between steps to avoid allocations.
+#[derive(Default)]
+pub(crate) struct Rows<I, O, N = (), C = ()> {
     /// Inputs of the last batch.
     pub(crate) inputs: Vec<I>,
     pub(crate) outputs: Vec<O>,
     pub(crate) notes: Vec<N>,
+    pub(crate) columns: C,
 }
 
-/// Rows of a slice: inputs, outputs and notes.
-pub(crate) type Slices<'a, I, O, N> = (&'a mut [I], &'a mut [O], &'a mut [N]);
+/// Some of the rows of a slot.
+pub(crate) struct Part<'a, I, O, N, C: Columns> {
+    pub(crate) inputs: &'a mut [I],
+    pub(crate) outputs: &'a mut [O],
+    pub(crate) notes: &'a mut [N],
+    pub(crate) columns: C::Part<'a>,
+}
 
-impl<I, O, N> Rows<I, O, N>
+impl<'a, I, O, N, C: Columns> Part<'a, I, O, N, C> {
+    /// Removes the first `rows` rows and returns them.
+    fn split_off(&mut self, rows: usize) -> Self {
+        Self {
+            inputs: self.inputs.split_off_mut(..rows).unwrap_or_default(),
+            outputs: self.outputs.split_off_mut(..rows).unwrap_or_default(),
+            notes: self.notes.split_off_mut(..rows).unwrap_or_default(),
+            columns: self.columns.split_off(rows),
+        }
+    }
+
+    /// Splits the rows into slices, each with its agents.
+    fn into_slices<'d>(mut self, due: Due<'d>) -> Vec<(Due<'d>, Self)> {
+        let ids = due.ids.chunks(SLICE);
+        let agents = due.indices.chunks(SLICE).zip(ids);
+        agents
+            .map(|(indices, ids)| (Due { indices, ids }, self.split_off(indices.len())))
+            .collect()
+    }
+}
+
+impl<I, O, N, C> Rows<I, O, N, C>
 where
     I: Default + Clone + Send + Sync,
     O: Default + Clone + Send,
     N: Default + Clone + Send,
+    C: Columns,
 {
     /// Memory used by the rows, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.inputs.capacity() * size_of::<I>()
             + self.outputs.capacity() * size_of::<O>()
             + self.notes.capacity() * size_of::<N>()
+            + self.columns.bytes()
     }
 
     /// Perceives and calls the module batch by batch. With helper threads, the slices of a batch are
-    /// distributed, unless the module takes the batch as a whole. `prepare` is called before a batch is
-    /// perceived. Outputs and notes of all batches are kept until the next call. Returns the results of the
+    /// distributed, unless the module takes the batch as a whole. `prepare` is called before a slice is perceived.
+    /// `perceive` is also given the row of the agent within the slice and the columns of the slice, to fill in the
+    /// elements of the row. Outputs and notes of all batches are kept until the next call. Returns the results of the
     /// slices, in order.
     pub(crate) fn ask<E: Send>(
         &mut self,
         sharing: Sharing<'_>,
         due: Due<'_>,
         prepare: impl Fn(&[u32]) + Sync,
-        perceive: impl Fn(AgentIndex) -> I + Sync,
-        answer: impl Fn(Due<'_>, Slices<'_, I, O, N>) -> E + Sync,
+        perceive: impl Fn(AgentIndex, usize, &mut C::Part<'_>) -> I + Sync,
+        answer: impl Fn(Due<'_>, Part<'_, I, O, N, C>) -> E + Sync,
     ) -> Vec<E> {
         let (outputs, notes) = (&mut self.outputs, &mut self.notes);
         outputs.clear();
@@ -269,58 +382,77 @@ where
             if self.inputs.len() < count {
                 self.inputs.resize(count, I::default());
             }
-            let rows = (
-                &mut self.inputs[..count],
-                outputs.split_off_mut(..count).expect("one for each agent"),
-                notes.split_off_mut(..count).expect("one for each agent"),
-            );
-            told.extend(ask_batch(
-                sharing, agents, rows, &prepare, &perceive, &answer,
-            ));
+            let outputs = outputs.split_off_mut(..count).expect("one for each agent");
+            let notes = notes.split_off_mut(..count).expect("one for each agent");
+            let batch = Batch {
+                inputs: &mut self.inputs[..count],
+                outputs,
+                notes,
+                columns: &mut self.columns,
+            };
+            told.extend(batch.ask(sharing, agents, &prepare, &perceive, &answer));
         }
         told
     }
 }
 
-fn ask_batch<I: Send + Sync, O: Send, N: Send, E: Send>(
-    sharing: Sharing<'_>,
-    due: Due<'_>,
-    rows: Slices<'_, I, O, N>,
-    prepare: &(impl Fn(&[u32]) + Sync),
-    perceive: &(impl Fn(AgentIndex) -> I + Sync),
-    answer: &(impl Fn(Due<'_>, Slices<'_, I, O, N>) -> E + Sync),
-) -> Vec<E> {
-    let slice = |due: Due<'_>, rows: Slices<'_, I, O, N>| {
-        prepare(due.indices);
-        for (&agent, input) in due.indices.iter().zip(rows.0.iter_mut()) {
-            *input = perceive(agent.into());
+/// Rows of one batch.
+struct Batch<'a, I, O, N, C> {
+    inputs: &'a mut [I],
+    outputs: &'a mut [O],
+    notes: &'a mut [N],
+    columns: &'a mut C,
+}
+
+impl<I, O, N, C> Batch<'_, I, O, N, C>
+where
+    I: Send + Sync,
+    O: Send,
+    N: Send,
+    C: Columns,
+{
+    fn all(&mut self) -> Part<'_, I, O, N, C> {
+        let columns = self.columns.first(self.inputs.len());
+        Part {
+            inputs: self.inputs,
+            outputs: self.outputs,
+            notes: self.notes,
+            columns,
         }
-        answer(due, rows)
-    };
-    // Rows can be processed on one thread, perceived in parallel and passed to the module as a whole, or both
-    // perceived and processed in slices. The choice does not change the results, because a row depends only
-    // on its agent and the world, and results are combined in the order of slices.
-    match sharing.helpers {
-        None => vec![slice(due, rows)],
-        Some(helpers) if sharing.is_whole => {
-            helpers.install(|| {
-                let rows = rows.0.par_iter_mut().zip(due.indices);
-                rows.for_each(|(input, &agent)| *input = perceive(agent.into()));
-            });
-            vec![answer(due, rows)]
+    }
+
+    fn ask<E: Send>(
+        mut self,
+        sharing: Sharing<'_>,
+        due: Due<'_>,
+        prepare: &(impl Fn(&[u32]) + Sync),
+        perceive: &(impl Fn(AgentIndex, usize, &mut C::Part<'_>) -> I + Sync),
+        answer: &(impl Fn(Due<'_>, Part<'_, I, O, N, C>) -> E + Sync),
+    ) -> Vec<E> {
+        let fill = |due: Due<'_>, rows: &mut Part<'_, I, O, N, C>| {
+            prepare(due.indices);
+            for (row, (&agent, input)) in due.indices.iter().zip(&mut *rows.inputs).enumerate() {
+                *input = perceive(agent.into(), row, &mut rows.columns);
+            }
+        };
+        let slice = |(due, mut rows): (Due<'_>, Part<'_, I, O, N, C>)| {
+            fill(due, &mut rows);
+            answer(due, rows)
+        };
+        // The same rows can be processed alone, perceived in parallel and passed as a whole, or both in slices.
+        // The choice changes no bit, because a row depends only on its agent and the world, and results are
+        // combined in the order of slices.
+        match sharing.helpers {
+            None => vec![slice((due, self.all()))],
+            Some(helpers) if sharing.is_whole => {
+                let slices = self.all().into_slices(due).into_par_iter();
+                helpers.install(|| slices.for_each(|(due, mut rows)| fill(due, &mut rows)));
+                vec![answer(due, self.all())]
+            }
+            Some(helpers) => {
+                let slices = self.all().into_slices(due).into_par_iter();
+                helpers.install(|| slices.map(slice).collect())
+            }
         }
-        Some(helpers) => helpers.install(|| {
-            let indices = due.indices.par_chunks(SLICE);
-            let agents = indices.zip(due.ids.par_chunks(SLICE));
-            let asked = rows.0.par_chunks_mut(SLICE);
-            let answered = rows.1.par_chunks_mut(SLICE);
-            let noted = rows.2.par_chunks_mut(SLICE);
-            agents
-                .zip(asked.zip(answered).zip(noted))
-                .map(|((indices, ids), ((inputs, outputs), notes))| {
-                    slice(Due { indices, ids }, (inputs, outputs, notes))
-                })
-                .collect::<Vec<E>>()
-        }),
     }
 }

@@ -7,7 +7,9 @@ mod saving;
 mod signal_controllers;
 mod succession;
 
-pub(crate) use batch::{Due, Rota, Rows, SLICE, Sharing, batches};
+pub(crate) use batch::{
+    Column, ColumnPart, Columns, Due, Part, Rota, Rows, SLICE, Sharing, Splits, batches,
+};
 pub(crate) use boundary::SavedMembership;
 pub(crate) use saving::{SavedInstance, SavedSwap};
 pub(crate) use signal_controllers::{Decider, DeciderChange, SignalControllers, node_of};

@@ -14,6 +14,8 @@
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |
 //! | `path_ahead.rs` | the path ahead and the vehicle, for a controller that uses a model of the vehicle |
+//! | `near.rs` | the objects around, for a controller that asks for them |
+//! | `objects.rs` | nothing of one agent: it lists all objects |
 //! | `points.rs` | points of the path ahead, motion and vehicle, for a controller that asks for them |
 //! | `obstacles.rs` | the nearest body that is not lane traffic, for its controller |
 //! | `warm.rs` | nothing: it prefetches what a batch is about to read |
@@ -27,6 +29,8 @@ mod drive;
 mod grip_ahead;
 mod guard;
 mod lane;
+mod near;
+mod objects;
 mod obstacles;
 mod open_ground;
 mod path_ahead;
@@ -34,7 +38,10 @@ mod points;
 mod warm;
 
 pub(crate) use lane::StopCause;
+pub(crate) use near::ObjectScene;
+pub(crate) use objects::{ObjectList, ObjectSources};
 pub use path_ahead::{Travel, lateral_model};
+pub(crate) use points::{NeedsLists, Wanted};
 pub(crate) use roadwright_ground::OPEN_GROUND_SPEED;
 
 use crate::agents::AgentsRef;

@@ -1,20 +1,22 @@
 //! Points of the path ahead, the motion and the vehicle of an agent, for controllers that request them.
 //!
 //! Points lie at multiples of a spacing along the route, so that they stay in place while the agent drives.
-//! They are computed from the route and the agent's position alone. Nothing is stored between calls, so a
-//! restored world gives the same points.
+//! They are computed from the route and the agent's place alone. Between calls, only the positions of roads along
+//! their routes are kept, so that the cost does not depend on the length of the trip, and a restored world gives the
+//! same points.
 
+use super::near::ObjectScene;
 use super::{Look, View};
 use crate::records::{AgentIndex, Command};
-use crate::route::{Goal, GroundPath, Route};
+use crate::route::{Goal, GroundPath, Road, Route};
 use crate::vehicle_type::VehicleRecords;
 use glam::DVec2;
 use roadwright_agent::{Needs, PathNeeds};
 use roadwright_geometry::math::{atan, exp, tan, wrap_angle};
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::{
-    MotionInput, NeedsInput, PATH_CONNECTION, PATH_END, PATH_LANE_CHANGE, PATH_REVERSE, PATH_STOP,
-    PathPoint,
+    MotionInput, NearData, NeedsInput, PATH_CONNECTION, PATH_END, PATH_LANE_CHANGE, PATH_REVERSE,
+    PATH_STOP, PathPoint,
 };
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::FRAC_PI_2;
@@ -50,23 +52,33 @@ struct Place {
     flags: u32,
 }
 
-/// Lanes of the route that lie side by side on one road; usually one lane.
+/// Request of a controller, with the objects of the world if it asks for them.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) needs: &'a Needs,
+    pub(crate) scene: Option<ObjectScene<'a>>,
+}
+
+/// Elements of the lists that belong to one row.
+pub(crate) struct NeedsLists<'a> {
+    pub(crate) points: &'a mut [PathPoint],
+    pub(crate) near: &'a mut [NearData],
+}
+
+/// A road of the route, as an agent drives on it.
 #[derive(Debug, Clone, Copy)]
-struct Road {
-    /// Route index of the agent's current lane on the road, or of the first lane on roads ahead.
-    first: u32,
-    /// Route index of the last lane.
-    last: u32,
-    /// Position of the start of the road along the path, and length of the road along the path, m.
-    begin: f64,
-    length: f64,
+struct Stage {
+    road: Road,
     /// Position along the path from which the agent still has to change to the last lane, m.
     from: f64,
 }
 
-impl Road {
-    fn end(&self) -> f64 {
-        self.begin + self.length
+impl From<Road> for Stage {
+    fn from(road: Road) -> Self {
+        Self {
+            road,
+            from: road.begin,
+        }
     }
 }
 
@@ -137,9 +149,9 @@ enum Course<'a> {
 /// A path along lanes.
 struct LaneCourse<'a> {
     route: &'a Route,
-    road: Road,
+    here: Stage,
     /// The road on which the agent is.
-    own: Road,
+    own: Stage,
     /// Wanted lateral offset, m to the left.
     aside: f64,
     back: Return,
@@ -148,16 +160,15 @@ struct LaneCourse<'a> {
 }
 
 impl View<'_> {
-    /// Returns the input row of a controller that requests data beyond the standard row, before the wish of
-    /// the behaviour is applied. `last` is the last command of the agent. Fills in the points of the path;
-    /// unused points become zero.
+    /// Input row of a controller that asks for more than its row, before the wish of the behaviour is applied.
+    /// `last` is the last command of its agent. Fills in the lists of the row; unused elements become zero.
     pub(crate) fn needs_input(
         &self,
         agent: AgentIndex,
         look: Look,
-        needs: &Needs,
+        Wanted { needs, scene }: Wanted<'_>,
         last: Command,
-        points: &mut [PathPoint],
+        NeedsLists { points, near }: NeedsLists<'_>,
     ) -> NeedsInput {
         let mut input = NeedsInput::of(self.allowed_input(agent, look));
         if needs.motion {
@@ -171,6 +182,10 @@ impl View<'_> {
             let count = self.fill_path(agent, wanted, &mut input, points);
             points[count..].fill(PathPoint::default());
             input.path_count = count as u32;
+        }
+        if let (Some(needs), Some(scene)) = (&needs.near, scene) {
+            let count = self.fill_near(agent, needs, scene, &mut input, near);
+            near[count..].fill(NearData::default());
         }
         input
     }
@@ -212,7 +227,8 @@ impl View<'_> {
         (-atan(rise / wheelbase), atan(bank / width))
     }
 
-    fn height(&self, place: DVec2) -> f64 {
+    /// Height of the ground at a place, m; 0 without terrain.
+    pub(super) fn height(&self, place: DVec2) -> f64 {
         self.ground
             .terrain()
             .map_or(0.0, |terrain| terrain.height(place))
@@ -330,53 +346,41 @@ impl View<'_> {
             self.progress(agent),
             self.position(agent),
         );
-        let mut road = self.road(route, 0, 0.0);
-        let mut passed = None;
-        while progress.at > road.last {
-            let next = self.road(route, road.last + 1, road.end());
-            passed = Some(std::mem::replace(&mut road, next));
-        }
+        let roads = self.routes.roads_of(progress.route, self.ground);
+        let number = roads.partition_point(|road| road.last < progress.at);
+        let number = number.min(roads.len() - 1);
+        let mut road = roads[number];
         // In a bend, adjacent lanes have different lengths.
         let share = road.length / self.ground.length(position.lanelet).max(1e-6);
         let agent_s = road.begin + position.s * share;
         road.first = progress.at;
-        road.from = agent_s.max(road.begin);
-        let own = road;
+        let own = Stage {
+            road,
+            from: agent_s.max(road.begin),
+        };
+        let mut here = own;
         // The first points may lie on the previous road.
         let behind = (agent_s / spacing).floor() * spacing - spacing;
-        if let Some(before) = passed
-            && behind < road.begin
+        if behind < road.begin
+            && let Some(before) = number.checked_sub(1)
         {
-            road = Road {
+            let before = roads[before];
+            here = Stage::from(Road {
                 first: before.last,
                 ..before
-            };
+            });
         }
         let slope = tan(input.seen.heading_error.clamp(-STEEPEST, STEEPEST));
         let length = (RETURN_TIME * input.seen.speed).max(LEAST_RETURN);
         let course = LaneCourse {
             route,
-            road,
+            here,
             own,
             aside: self.led_to(agent),
             back: Return::new(agent_s, input.seen.lane_offset, slope, length),
             leaving: position.leaving,
         };
         (agent_s, course)
-    }
-
-    /// The road of the route that begins with a lane, at a position along the path, m.
-    fn road(&self, route: &Route, first: u32, begin: f64) -> Road {
-        let length = route
-            .lanelet(first)
-            .map_or(0.0, |id| self.ground.length(id));
-        Road {
-            first,
-            last: first + route.lane_changes_on(first, self.ground),
-            begin,
-            length,
-            from: begin,
-        }
     }
 
     /// A place on a lane of a road, at a position along the path, m.
@@ -459,7 +463,7 @@ impl Course<'_> {
 impl LaneCourse<'_> {
     /// The place at a position along the path, m. Positions must increase from call to call.
     fn at(&mut self, view: &View<'_>, s: f64) -> Place {
-        while s > self.road.end() && self.goes_on(view) {
+        while s > self.here.road.end() && self.goes_on(view) {
             self.enter_next(view);
         }
         let mut place = self.on_road(view, s);
@@ -488,8 +492,8 @@ impl LaneCourse<'_> {
     /// Whether the route continues beyond the road.
     fn goes_on(&self, view: &View<'_>) -> bool {
         let (Some(here), Some(next)) = (
-            self.route.lanelet(self.road.last),
-            self.route.lanelet(self.road.last + 1),
+            self.route.lanelet(self.here.road.last),
+            self.route.lanelet(self.here.road.last + 1),
         ) else {
             return false;
         };
@@ -497,18 +501,19 @@ impl LaneCourse<'_> {
     }
 
     fn enter_next(&mut self, view: &View<'_>) {
-        let next = view.road(self.route, self.road.last + 1, self.road.end());
+        let Road { last, .. } = self.here.road;
+        let next = (self.route).road(last + 1, self.here.road.end(), view.ground);
         // On its current road, the agent may have changed lanes already.
-        self.road = if next.last == self.own.last {
+        self.here = if next.last == self.own.road.last {
             self.own
         } else {
-            next
+            next.into()
         };
     }
 
     /// Whether a position along the path (m) lies beyond the destination.
     fn is_beyond_goal(&self, view: &View<'_>, s: f64) -> bool {
-        let road = &self.road;
+        let road = &self.here.road;
         if s > road.end() {
             return true;
         }
@@ -525,7 +530,7 @@ impl LaneCourse<'_> {
 
     /// The place on the current road at a position along the path, m, without offset.
     fn on_road(&self, view: &View<'_>, s: f64) -> Place {
-        let road = &self.road;
+        let Stage { road, from } = &self.here;
         let lane = |at: u32| self.route.lanelet(at).unwrap_or(NO_LANELET);
         let changes = road.last - road.first;
         if changes == 0 {
@@ -533,13 +538,13 @@ impl LaneCourse<'_> {
         }
         // The lane changes divide the rest of the road into equal parts, because their actual places depend
         // on other vehicles.
-        let part = (road.end() - road.from).max(0.0) / f64::from(changes + 1);
+        let part = (road.end() - from).max(0.0) / f64::from(changes + 1);
         let half = (HALF_OF_CHANGE * view.ground.lanelet(lane(road.first)).free_speed)
             .min(ROOM_FOR_HALF * part)
             .max(0.01);
-        let number = ((s - road.from) / part.max(0.01) - 0.5).floor();
+        let number = ((s - from) / part.max(0.01) - 0.5).floor();
         let number = (number.max(0.0) as u32).min(changes - 1);
-        let middle = road.from + f64::from(number + 1) * part;
+        let middle = from + f64::from(number + 1) * part;
         let old = view.on_lane(road, lane(road.first + number), s);
         let share = (s - (middle - half)) / (2.0 * half);
         if share <= 0.0 {

@@ -9,6 +9,7 @@ mod line;
 mod path;
 mod planning;
 mod progress;
+mod roads;
 mod store;
 
 pub(crate) use lane_changes::{GIVE_UP_DISTANCE, WAITS_BEFORE, place_to_wait};
@@ -18,6 +19,7 @@ pub(crate) use path::{Exact, GroundPath, PlannedPath, Probe, SteeringResponse};
 pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};
 use progress::PATH_END;
 pub(crate) use progress::{Arrival, ExactGoal, GROUND_GOAL_RADIUS, Reached, Travel};
+pub(crate) use roads::Road;
 pub(crate) use store::Routes;
 
 use crate::records::{FARTHEST, LanePosition, LaneSpot, Progress};

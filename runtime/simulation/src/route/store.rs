@@ -1,10 +1,12 @@
 //! All routes of a world; equal routes are stored once.
 
-use super::{GroundPath, Leg, PlannedPath, Route};
+use super::{GroundPath, Leg, PlannedPath, Road, Route};
 use crate::records::{RouteId, are_distinct};
+use roadwright_ground::Ground;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::Hasher;
+use std::sync::OnceLock;
 
 /// Maximum total length of the paths over open ground in a save, m. Lines of this length take about 500 MB.
 const MOST_PATH_METRES: f64 = 2e7;
@@ -15,6 +17,19 @@ struct Stored {
     hash: u64,
     /// Number of agents that use the route; 0 for a free entry.
     users: u32,
+    #[serde(skip)]
+    roads: Roads,
+}
+
+/// Roads of a route, computed when they are first needed.
+#[derive(Debug, Clone, Default)]
+struct Roads(OnceLock<Box<[Road]>>);
+
+/// Derived from the route, so equal routes have equal roads.
+impl PartialEq for Roads {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// The routes of all agents.
@@ -48,6 +63,19 @@ impl Routes {
         self.stored[id.0 as usize].hash
     }
 
+    /// Roads of a route, in order. O(lanelets) at the first call, afterwards O(1).
+    pub(crate) fn roads_of(&self, id: RouteId, ground: &Ground) -> &[Road] {
+        let Stored { route, roads, .. } = &self.stored[id.0 as usize];
+        roads.0.get_or_init(|| route.roads(ground))
+    }
+
+    /// Forgets the roads of all routes, because lengths of lanes may have changed.
+    pub(crate) fn forget_roads(&mut self) {
+        for stored in &mut self.stored {
+            stored.roads = Roads::default();
+        }
+    }
+
     /// Whether any route leads from lanes to a goal off the lanes.
     pub(crate) fn any_leaves_lanes(&self) -> bool {
         self.leaving_lanes > 0
@@ -70,6 +98,7 @@ impl Routes {
             route,
             hash,
             users: 1,
+            roads: Roads::default(),
         };
         // The index of a route depends on which agents left earlier. No results depend on it, because the
         // state hash uses the hash of the route itself.

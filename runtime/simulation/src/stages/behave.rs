@@ -4,7 +4,7 @@ use super::effects::Effecting;
 use super::scene::Onlooking;
 use crate::agents::Column;
 use crate::dynamics::room_to_change_lane;
-use crate::modules::{Due, Modules, Rota, Rows, Sharing};
+use crate::modules::{Due, Modules, Part, Rota, Rows, Sharing};
 use crate::records::{AgentIndex, LaneSpot};
 use crate::route::Travel;
 use crate::traffic::Lanes;
@@ -107,11 +107,11 @@ fn ask(
         sharing,
         due,
         |agents| seen.warm_own(agents),
-        |agent| match only_changes_lanes {
+        |agent, _, ()| match only_changes_lanes {
             true => seen.lane_change_input(agent, sight),
             false => seen.behaviour_input(agent),
         },
-        |Due { indices, ids }, (inputs, outputs, _)| {
+        |Due { indices, ids }, rows| {
             let step = Step {
                 indices,
                 ids,
@@ -119,6 +119,9 @@ fn ask(
             };
             let mut effects = Effects::default();
             let (logic, parameters) = (&module.logic, &module.parameters);
+            let Part {
+                inputs, outputs, ..
+            } = rows;
             logic.step(parameters, &step, scene, inputs, outputs, &mut effects);
             effects
         },

@@ -5,13 +5,17 @@ use super::pivot::Pivot;
 use crate::agents::ControlColumns;
 use crate::clock::Clock;
 use crate::dynamics::stride;
-use crate::modules::{Due, Modules, Rota, Rows, SLICE, Sharing, batches};
-use crate::perception::{Look, Surroundings, View};
+use crate::modules::{
+    Column, ColumnPart, Columns, Due, Modules, Rota, Rows, Sharing, Splits, batches,
+};
+use crate::perception::{
+    Look, NeedsLists, ObjectList, ObjectScene, ObjectSources, Surroundings, View, Wanted,
+};
 use crate::records::{AgentIndex, Command, Order, Statistics};
-use rayon::prelude::*;
+use crate::traffic::{Claims, Setting};
 use roadwright_agent::{Controller, Module, Needs, PathInput, Step, Views};
 use roadwright_plugin_api::{
-    ControllerInput, ControllerOutput, NOTHING, NeedsInput, NeedsPedalsInput, PathPoint,
+    ControllerInput, ControllerOutput, NOTHING, NearData, NeedsInput, NeedsPedalsInput, PathPoint,
     PedalsInput, PedalsOutput,
 };
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
@@ -21,6 +25,27 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 pub(crate) struct Controlling {
     rota: Rota,
     asking: Asking,
+    /// Objects of the world, for controllers that ask for those around.
+    objects: ObjectList,
+}
+
+/// Data for controllers that ask for the objects around.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) sources: ObjectSources<'a>,
+    pub(crate) claims: &'a Claims,
+    pub(crate) setting: Setting<'a>,
+}
+
+/// Whether any controller asks for the objects around.
+pub(crate) fn wants_objects(modules: &Modules) -> bool {
+    all_needs(modules).any(|needs| needs.near.is_some())
+}
+
+/// Requests of all controllers for more than their rows.
+fn all_needs(modules: &Modules) -> impl Iterator<Item = Needs> {
+    let instances = modules.pools.controller.instances.iter();
+    instances.filter_map(|instance| instance.module().needs())
 }
 
 impl Controlling {
@@ -32,20 +57,21 @@ impl Controlling {
             + asking.paths.bytes()
             + asking.needs.bytes()
             + asking.needs_pedals.bytes()
+            + self.objects.bytes()
     }
 }
 
 /// Buffers that are refilled for each call.
 #[derive(Default)]
 struct Asking {
-    rows: Rows<ControllerInput, ControllerOutput, Sample>,
+    rows: QuestionRows<ControllerInput>,
     /// Rows of controllers that command pedals.
-    pedals: Rows<PedalsInput, PedalsOutput, Sample>,
+    pedals: QuestionRows<PedalsInput>,
     /// Rows of controllers with a model of their vehicle.
-    paths: Rows<PathInput, ControllerOutput, Sample>,
+    paths: QuestionRows<PathInput>,
     /// Rows of controllers that request data beyond the standard row, without and with pedals.
-    needs: NeedsRows<NeedsInput>,
-    needs_pedals: NeedsRows<NeedsPedalsInput>,
+    needs: QuestionRows<NeedsInput>,
+    needs_pedals: QuestionRows<NeedsPedalsInput>,
 }
 
 /// Deceleration above which the host brakes a vehicle that approaches a place where it has to stop, m/s^2.
@@ -59,31 +85,55 @@ const HELD_BEFORE: f64 = 0.1;
 /// Updates the controllers that are due. Returns the number of agents that the host had to brake before a
 /// place where they have to stop.
 ///
-/// If a level applies a command for a whole stride, agents at this level are updated when their stride
-/// begins, because commands within a stride would be ignored.
+/// Agents of a level that holds a command for a stride are updated where their stride begins, because
+/// commands within a stride would be ignored. `around` is given if any controller asks for the objects around; the
+/// index of bodies must then be up to date.
 pub(crate) fn control(
     clock: &Clock,
     modules: &Modules,
     helpers: Option<&rayon::ThreadPool>,
     stage: &mut Controlling,
     surroundings: Surroundings<'_>,
+    around: Option<Around<'_>>,
     agents: &mut ControlColumns<'_>,
 ) -> u64 {
     let mut held = 0;
     let pool = &modules.pools.controller;
-    let Controlling { rota, asking } = stage;
+    let Controlling {
+        rota,
+        asking,
+        objects,
+    } = stage;
+    if let Some(around) = around {
+        let trees = all_needs(modules).any(|needs| needs.near.is_some_and(|near| near.trees));
+        let seen = surroundings.with(agents.lent());
+        objects.renew(&seen, around.sources, trees);
+    }
+    let scene = around.map(|around| ObjectScene {
+        list: objects,
+        claims: around.claims,
+        setting: around.setting,
+    });
     rota.update_in_strides(pool, agents.census, |level| stride(level, clock.dt));
     for (number, instance) in pool.instances.iter().enumerate() {
         let module = instance.module();
+        let needs = module.needs();
+        let wanted = needs.as_ref().map(|needs| Wanted { needs, scene });
         let asked = Asked {
             module,
             step: clock.moment(instance.rate),
             due: rota.due(number, clock.step),
+            wanted,
         };
         held += asking.ask(helpers, asked, surroundings, agents);
         let (due, rate) = rota.due_in_strides(number, clock.step);
         let step = clock.moment(rate);
-        let asked = Asked { module, step, due };
+        let asked = Asked {
+            module,
+            step,
+            due,
+            wanted,
+        };
         held += asking.ask(helpers, asked, surroundings, agents);
     }
     held
@@ -95,6 +145,8 @@ struct Asked<'a> {
     module: &'a Module<dyn Controller>,
     step: Step<'a>,
     due: Due<'a>,
+    /// Request of the controller for more than its rows.
+    wanted: Option<Wanted<'a>>,
 }
 
 impl Asking {
@@ -106,11 +158,21 @@ impl Asking {
         surroundings: Surroundings<'_>,
         agents: &mut ControlColumns<'_>,
     ) -> u64 {
+        // At levels with strides no agent is due in most steps.
+        if asked.due.indices.is_empty() {
+            return 0;
+        }
         // Batches are processed one after another, so that rows stay in the cache. What one batch writes
         // (commands, held agents, statistics) is not perceived by the next.
         let by_pedals = asked.module.wants_pedals();
         let by_path = asked.module.path_parts().is_some();
-        let needs = asked.module.needs();
+        if let Some(wanted) = asked.wanted {
+            let rows = match by_pedals {
+                true => &mut self.needs_pedals.columns,
+                false => &mut self.needs.columns,
+            };
+            rows.set_room(wanted.needs);
+        }
         let sharing = Sharing {
             helpers,
             is_whole: asked.module.logic.asks_whole(),
@@ -118,16 +180,15 @@ impl Asking {
         let mut held = 0;
         for due in batches(sharing, asked.due) {
             let batch = Asked { due, ..asked };
-            if let Some(needs) = &needs {
-                held += match by_pedals {
-                    true => (self.needs_pedals).ask(sharing, batch, needs, surroundings, agents),
-                    false => self.needs.ask(sharing, batch, needs, surroundings, agents),
-                };
-                continue;
-            }
-            held += match (by_pedals, by_path) {
-                (true, _) => ask_batch(&mut self.pedals, sharing, batch, surroundings, agents),
-                (_, true) => ask_batch(&mut self.paths, sharing, batch, surroundings, agents),
+            held += match (batch.wanted.is_some(), by_pedals, by_path) {
+                (true, true, _) => {
+                    ask_batch(&mut self.needs_pedals, sharing, batch, surroundings, agents)
+                }
+                (true, false, _) => {
+                    ask_batch(&mut self.needs, sharing, batch, surroundings, agents)
+                }
+                (_, true, _) => ask_batch(&mut self.pedals, sharing, batch, surroundings, agents),
+                (_, _, true) => ask_batch(&mut self.paths, sharing, batch, surroundings, agents),
                 _ => ask_batch(&mut self.rows, sharing, batch, surroundings, agents),
             };
         }
@@ -135,25 +196,54 @@ impl Asking {
     }
 }
 
+/// A controller that is asked, and what its rows are filled from.
+#[derive(Clone, Copy)]
+struct Perceiving<'a> {
+    module: &'a Module<dyn Controller>,
+    seen: View<'a>,
+    look: Look,
+    /// Request for more than rows, with the last commands of all agents.
+    wanted: Option<Wanted<'a>>,
+    commands: &'a [Command],
+}
+
 /// A controller's input row for one agent, for a command or for pedals.
 trait Question: Default + Clone + Send + Sync {
     type Answer: Default + Clone + Send;
+    /// Lists to which rows refer.
+    type Lists: Columns;
 
-    fn perceive(seen: &View<'_>, agent: AgentIndex, look: Look) -> Self;
+    /// Fills in a row, given its number within the slice.
+    fn perceive(
+        asked: &Perceiving<'_>,
+        agent: AgentIndex,
+        row: usize,
+        lists: &mut Lists<'_, Self>,
+    ) -> Self;
 
     /// The inputs that all controllers receive.
     fn common(&mut self) -> &mut ControllerInput;
 
-    fn put(module: &Module<dyn Controller>, step: &Step<'_>, all: &[Self], to: &mut [Self::Answer]);
+    fn put(
+        asked: &Perceiving<'_>,
+        step: &Step<'_>,
+        all: &mut [Self],
+        lists: &Lists<'_, Self>,
+        to: &mut [Self::Answer],
+    );
 
     fn order(&self, answer: &Self::Answer) -> Order;
 }
 
+/// Lists to which the rows of a slice refer.
+type Lists<'a, Q> = <<Q as Question>::Lists as Columns>::Part<'a>;
+
 impl Question for ControllerInput {
     type Answer = ControllerOutput;
+    type Lists = ();
 
-    fn perceive(seen: &View<'_>, agent: AgentIndex, look: Look) -> Self {
-        seen.allowed_input(agent, look)
+    fn perceive(asked: &Perceiving<'_>, agent: AgentIndex, _: usize, _lists: &mut ()) -> Self {
+        asked.seen.allowed_input(agent, asked.look)
     }
 
     fn common(&mut self) -> &mut ControllerInput {
@@ -161,12 +251,13 @@ impl Question for ControllerInput {
     }
 
     fn put(
-        module: &Module<dyn Controller>,
+        asked: &Perceiving<'_>,
         step: &Step<'_>,
-        all: &[Self],
+        all: &mut [Self],
+        _lists: &(),
         to: &mut [Self::Answer],
     ) {
-        module.step(step, all, to);
+        asked.module.step(step, all, to);
     }
 
     fn order(&self, answer: &Self::Answer) -> Order {
@@ -176,11 +267,12 @@ impl Question for ControllerInput {
 
 impl Question for PedalsInput {
     type Answer = PedalsOutput;
+    type Lists = ();
 
-    fn perceive(seen: &View<'_>, agent: AgentIndex, look: Look) -> Self {
+    fn perceive(asked: &Perceiving<'_>, agent: AgentIndex, _: usize, _lists: &mut ()) -> Self {
         Self {
-            seen: seen.allowed_input(agent, look),
-            drive: seen.drive(agent),
+            seen: asked.seen.allowed_input(agent, asked.look),
+            drive: asked.seen.drive(agent),
         }
     }
 
@@ -189,12 +281,13 @@ impl Question for PedalsInput {
     }
 
     fn put(
-        module: &Module<dyn Controller>,
+        asked: &Perceiving<'_>,
         step: &Step<'_>,
-        all: &[Self],
+        all: &mut [Self],
+        _lists: &(),
         to: &mut [Self::Answer],
     ) {
-        module.drive(step, all, to);
+        asked.module.drive(step, all, to);
     }
 
     fn order(&self, answer: &Self::Answer) -> Order {
@@ -204,9 +297,10 @@ impl Question for PedalsInput {
 
 impl Question for PathInput {
     type Answer = ControllerOutput;
+    type Lists = ();
 
-    fn perceive(seen: &View<'_>, agent: AgentIndex, look: Look) -> Self {
-        seen.path_input(agent, look)
+    fn perceive(asked: &Perceiving<'_>, agent: AgentIndex, _: usize, _lists: &mut ()) -> Self {
+        asked.seen.path_input(agent, asked.look)
     }
 
     fn common(&mut self) -> &mut ControllerInput {
@@ -214,12 +308,13 @@ impl Question for PathInput {
     }
 
     fn put(
-        module: &Module<dyn Controller>,
+        asked: &Perceiving<'_>,
         step: &Step<'_>,
-        all: &[Self],
+        all: &mut [Self],
+        _lists: &(),
         to: &mut [Self::Answer],
     ) {
-        module.follow(step, all, to);
+        asked.module.follow(step, all, to);
     }
 
     fn order(&self, answer: &Self::Answer) -> Order {
@@ -227,73 +322,175 @@ impl Question for PathInput {
     }
 }
 
-/// Like [`Question`], for a controller that requests data beyond the standard row.
-trait NeedsQuestion: Default + Clone + Send + Sync {
-    type Answer: Default + Clone + Send;
-
-    fn new(seen: &View<'_>, agent: AgentIndex, input: NeedsInput) -> Self;
-
-    fn input(&mut self) -> &mut NeedsInput;
-
-    fn put(
-        module: &Module<dyn Controller>,
-        step: &Step<'_>,
-        views: &Views<'_>,
-        all: &[Self],
-        to: &mut [Self::Answer],
-    );
-
-    fn order(&self, answer: &Self::Answer) -> Order;
+/// Points of the paths of all rows, and pairs with the objects around. A row that has asked for neither has room for
+/// one element, which stays zero.
+#[derive(Default)]
+struct NeedsColumns {
+    points: Column<PathPoint>,
+    near: Column<NearData>,
 }
 
-impl NeedsQuestion for NeedsInput {
-    type Answer = ControllerOutput;
+/// Elements of [`NeedsColumns`] for some rows.
+struct NeedsPart<'a> {
+    points: ColumnPart<'a, PathPoint>,
+    near: ColumnPart<'a, NearData>,
+}
 
-    fn new(_: &View<'_>, _: AgentIndex, input: NeedsInput) -> Self {
-        input
+impl Columns for NeedsColumns {
+    type Part<'a> = NeedsPart<'a>;
+
+    fn bytes(&self) -> usize {
+        self.points.bytes() + self.near.bytes()
     }
 
-    fn input(&mut self) -> &mut NeedsInput {
-        self
-    }
-
-    fn put(
-        module: &Module<dyn Controller>,
-        step: &Step<'_>,
-        views: &Views<'_>,
-        all: &[Self],
-        to: &mut [Self::Answer],
-    ) {
-        module.step_with_views(step, views, all, to);
-    }
-
-    fn order(&self, answer: &Self::Answer) -> Order {
-        (*answer).into()
+    fn first(&mut self, rows: usize) -> NeedsPart<'_> {
+        NeedsPart {
+            points: self.points.first(rows),
+            near: self.near.first(rows),
+        }
     }
 }
 
-impl NeedsQuestion for NeedsPedalsInput {
-    type Answer = PedalsOutput;
-
-    fn new(seen: &View<'_>, agent: AgentIndex, input: NeedsInput) -> Self {
+impl Splits for NeedsPart<'_> {
+    fn split_off(&mut self, rows: usize) -> Self {
         Self {
-            needs: input,
-            drive: seen.drive(agent),
+            points: self.points.split_off(rows),
+            near: self.near.split_off(rows),
+        }
+    }
+}
+
+impl NeedsColumns {
+    /// Makes as much room for each row as a controller asks for.
+    fn set_room(&mut self, needs: &Needs) {
+        self.points.stride = needs.path.map_or(1, |path| path.most as usize);
+        self.near.stride = needs.near.map_or(1, |near| near.most as usize);
+    }
+}
+
+impl Perceiving<'_> {
+    fn needs_input(
+        &self,
+        wanted: Wanted<'_>,
+        agent: AgentIndex,
+        row: usize,
+        lists: &mut NeedsPart<'_>,
+    ) -> NeedsInput {
+        let last = self.commands[agent.index()];
+        let lists = NeedsLists {
+            points: lists.points.row(row),
+            near: lists.near.row(row),
+        };
+        self.seen.needs_input(agent, self.look, wanted, last, lists)
+    }
+
+    /// Lists to which the rows of a slice or batch refer.
+    fn views<'v>(&'v self, wanted: Wanted<'v>, lists: &'v NeedsPart<'_>) -> Views<'v> {
+        let needs = wanted.needs;
+        let records = &*self.seen.types.records;
+        let mut views = Views {
+            vehicles_version: records.version,
+            ..Views::default()
+        };
+        if needs.vehicles {
+            (views.vehicles, views.hitches) = (&records.vehicles, &records.hitches);
+        }
+        if needs.path.is_some() {
+            views.path = lists.points.elements;
+        }
+        if let (Some(near), Some(scene)) = (&needs.near, wanted.scene) {
+            views.near = lists.near.elements;
+            views.objects = scene.list.seen(near);
+        }
+        views
+    }
+}
+
+/// Sets the places of the elements of each row.
+fn number<'a>(needs: &Needs, rows: impl Iterator<Item = &'a mut NeedsInput>) {
+    for (number, input) in (0u32..).zip(rows) {
+        if let Some(path) = &needs.path {
+            input.path = number * path.most;
+        }
+        if let Some(near) = &needs.near {
+            input.near = number * near.most;
+        }
+    }
+}
+
+impl Question for NeedsInput {
+    type Answer = ControllerOutput;
+    type Lists = NeedsColumns;
+
+    fn perceive(
+        asked: &Perceiving<'_>,
+        agent: AgentIndex,
+        row: usize,
+        lists: &mut NeedsPart<'_>,
+    ) -> Self {
+        match asked.wanted {
+            Some(wanted) => asked.needs_input(wanted, agent, row, lists),
+            None => Self::of(asked.seen.allowed_input(agent, asked.look)),
         }
     }
 
-    fn input(&mut self) -> &mut NeedsInput {
-        &mut self.needs
+    fn common(&mut self) -> &mut ControllerInput {
+        &mut self.seen
     }
 
     fn put(
-        module: &Module<dyn Controller>,
+        asked: &Perceiving<'_>,
         step: &Step<'_>,
-        views: &Views<'_>,
-        all: &[Self],
+        all: &mut [Self],
+        lists: &NeedsPart<'_>,
         to: &mut [Self::Answer],
     ) {
-        module.drive_with_views(step, views, all, to);
+        let Some(wanted) = asked.wanted else {
+            return;
+        };
+        number(wanted.needs, all.iter_mut());
+        let views = asked.views(wanted, lists);
+        asked.module.step_with_views(step, &views, all, to);
+    }
+
+    fn order(&self, answer: &Self::Answer) -> Order {
+        (*answer).into()
+    }
+}
+
+impl Question for NeedsPedalsInput {
+    type Answer = PedalsOutput;
+    type Lists = NeedsColumns;
+
+    fn perceive(
+        asked: &Perceiving<'_>,
+        agent: AgentIndex,
+        row: usize,
+        lists: &mut NeedsPart<'_>,
+    ) -> Self {
+        Self {
+            needs: NeedsInput::perceive(asked, agent, row, lists),
+            drive: asked.seen.drive(agent),
+        }
+    }
+
+    fn common(&mut self) -> &mut ControllerInput {
+        &mut self.needs.seen
+    }
+
+    fn put(
+        asked: &Perceiving<'_>,
+        step: &Step<'_>,
+        all: &mut [Self],
+        lists: &NeedsPart<'_>,
+        to: &mut [Self::Answer],
+    ) {
+        let Some(wanted) = asked.wanted else {
+            return;
+        };
+        number(wanted.needs, all.iter_mut().map(|row| &mut row.needs));
+        let views = asked.views(wanted, lists);
+        asked.module.drive_with_views(step, &views, all, to);
     }
 
     fn order(&self, answer: &Self::Answer) -> Order {
@@ -301,158 +498,42 @@ impl NeedsQuestion for NeedsPedalsInput {
     }
 }
 
-/// Rows of a batch with the points of their paths. Each row has space for the same number of points, so rows
-/// can be filled in any order.
-#[derive(Default)]
-struct NeedsRows<Q: NeedsQuestion> {
-    inputs: Vec<Q>,
-    outputs: Vec<Q::Answer>,
-    samples: Vec<Sample>,
-    points: Vec<PathPoint>,
-}
-
-/// Rows of a slice: inputs, outputs, samples and points.
-type NeedsSlice<'a, Q> = (
-    &'a mut [Q],
-    &'a mut [<Q as NeedsQuestion>::Answer],
-    &'a mut [Sample],
-    &'a mut [PathPoint],
-);
-
-impl<Q: NeedsQuestion> NeedsRows<Q> {
-    fn bytes(&self) -> usize {
-        self.inputs.capacity() * size_of::<Q>()
-            + self.outputs.capacity() * size_of::<Q::Answer>()
-            + self.samples.capacity() * size_of::<Sample>()
-            + self.points.capacity() * size_of::<PathPoint>()
-    }
-
-    /// Updates a controller for a batch of agents. Returns the number of agents that the host had to brake.
-    fn ask(
-        &mut self,
-        sharing: Sharing<'_>,
-        Asked { module, step, due }: Asked<'_>,
-        needs: &Needs,
-        surroundings: Surroundings<'_>,
-        agents: &mut ControlColumns<'_>,
-    ) -> u64 {
-        let count = due.indices.len();
-        // A row without a path has space for one point, which stays zero.
-        let most = needs.path.map_or(1, |path| path.most as usize);
-        if self.inputs.len() < count {
-            self.inputs.resize(count, Q::default());
-        }
-        self.outputs.clear();
-        self.outputs.resize(count, Q::Answer::default());
-        self.samples.clear();
-        self.samples.resize(count, Sample::default());
-        if self.points.len() < count * most {
-            self.points.resize(count * most, PathPoint::default());
-        }
-        let (inputs, points) = (&mut self.inputs[..count], &mut self.points[..count * most]);
-        let records = &*surroundings.types.records;
-        let commands: &[Command] = &*agents.command;
-        let (seen, look) = (surroundings.with(agents.lent()), Look::of(module));
-        let fill = |input: &mut Q, points: &mut [PathPoint], index: u32| {
-            let agent = AgentIndex::new(index);
-            let last = commands[agent.index()];
-            *input = Q::new(
-                &seen,
-                agent,
-                seen.needs_input(agent, look, needs, last, points),
-            );
-        };
-        let answer = |due: Due<'_>, (inputs, outputs, samples, points): NeedsSlice<'_, Q>| {
-            if needs.path.is_some() {
-                for (number, input) in inputs.iter_mut().enumerate() {
-                    input.input().path = (number * most) as u32;
-                }
-            }
-            let common = inputs.iter_mut().map(|input| &mut input.input().seen);
-            seen.sample_all(due.indices, common, samples);
-            let views = Views {
-                vehicles: if needs.vehicles {
-                    &records.vehicles
-                } else {
-                    &[]
-                },
-                hitches: if needs.vehicles {
-                    &records.hitches
-                } else {
-                    &[]
-                },
-                vehicles_version: records.version,
-                path: if needs.path.is_some() { points } else { &[] },
-            };
-            let step = Step {
-                indices: due.indices,
-                ids: due.ids,
-                ..step
-            };
-            Q::put(module, &step, &views, inputs, outputs);
-        };
-        let fill_all = |due: Due<'_>, slice: NeedsSlice<'_, Q>| {
-            seen.warm(due.indices, look);
-            let rows = slice.0.iter_mut().zip(slice.3.chunks_mut(most));
-            for ((input, points), &agent) in rows.zip(due.indices) {
-                fill(input, points, agent);
-            }
-            answer(due, slice);
-        };
-        let (outputs, samples) = (&mut self.outputs[..], &mut self.samples[..]);
-        // As in `Rows::ask`, the results do not depend on whether one thread or several fill the rows, or on
-        // whether the rows are passed to the module together or in slices.
-        match sharing.helpers {
-            None => fill_all(due, (&mut *inputs, outputs, samples, points)),
-            Some(helpers) if sharing.is_whole => {
-                helpers.install(|| {
-                    let rows = inputs.par_iter_mut().zip(points.par_chunks_mut(most));
-                    rows.zip(due.indices)
-                        .for_each(|((input, points), &agent)| fill(input, points, agent));
-                });
-                answer(due, (&mut *inputs, outputs, samples, points));
-            }
-            Some(helpers) => helpers.install(|| {
-                let agents = due.indices.par_chunks(SLICE).zip(due.ids.par_chunks(SLICE));
-                let asked = inputs.par_chunks_mut(SLICE);
-                let asked = asked.zip(points.par_chunks_mut(SLICE * most));
-                let answered = outputs.par_chunks_mut(SLICE);
-                let answered = answered.zip(samples.par_chunks_mut(SLICE));
-                agents.zip(asked.zip(answered)).for_each(
-                    |((indices, ids), ((inputs, points), (outputs, samples)))| {
-                        fill_all(Due { indices, ids }, (inputs, outputs, samples, points));
-                    },
-                );
-            }),
-        }
-        let answers = self.inputs[..count].iter().zip(&self.outputs);
-        let orders = answers.map(|(question, answer)| question.order(answer));
-        take_orders(due.indices, orders, &self.samples, step.period, agents)
-    }
-}
+/// Rows of a controller with the lists to which they refer.
+type QuestionRows<Q> = Rows<Q, <Q as Question>::Answer, Sample, <Q as Question>::Lists>;
 
 /// Updates a controller for a batch of agents. Returns the number of agents that the host had to brake.
 fn ask_batch<Q: Question>(
-    rows: &mut Rows<Q, Q::Answer, Sample>,
+    rows: &mut QuestionRows<Q>,
     sharing: Sharing<'_>,
-    Asked { module, step, due }: Asked<'_>,
+    asked: Asked<'_>,
     surroundings: Surroundings<'_>,
     agents: &mut ControlColumns<'_>,
 ) -> u64 {
-    let (seen, look) = (surroundings.with(agents.lent()), Look::of(module));
+    let Asked {
+        module, step, due, ..
+    } = asked;
+    let seen = surroundings.with(agents.lent());
+    let perceiving = Perceiving {
+        module,
+        seen,
+        look: Look::of(module),
+        wanted: asked.wanted,
+        commands: &*agents.command,
+    };
     rows.ask(
         sharing,
         due,
-        |agents| seen.warm(agents, look),
-        |agent| Q::perceive(&seen, agent, look),
-        |Due { indices, ids }, (inputs, outputs, samples)| {
-            seen.sample_all(indices, inputs.iter_mut().map(Q::common), samples);
+        |agents| seen.warm(agents, perceiving.look),
+        |agent, row, lists| Q::perceive(&perceiving, agent, row, lists),
+        |Due { indices, ids }, rows| {
+            let common = rows.inputs.iter_mut().map(Q::common);
+            seen.sample_all(indices, common, rows.notes);
             let step = Step {
                 indices,
                 ids,
                 ..step
             };
-            Q::put(module, &step, inputs, outputs);
+            Q::put(&perceiving, &step, rows.inputs, &rows.columns, rows.outputs);
         },
     );
     let answers = rows.inputs.iter().zip(&rows.outputs);

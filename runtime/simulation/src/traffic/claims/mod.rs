@@ -69,13 +69,12 @@
 //!
 //! # Parts
 //!
-//! `request.rs` finds the requests and the connections that they need. `situation.rs` provides the positions
-//! of the agents. `rule.rs` decides. `follow_up.rs` computes how soon one vehicle may follow another at a
-//! sign. `update.rs` runs all of this in each decision. `promise.rs` computes the room that vehicles rely on.
-//! `closing.rs` empties junctions that an edit will change. `alley.rs` lets vehicles into stretches that are
-//! too narrow for two. `walls.rs` enforces the order inside. `gridlock.rs` resolves rings of full lanes.
-//! `grants.rs` stores the grants, and `revoked.rs` revokes them. Each of these parts has its own state, and
-//! [`Claims`] combines them.
+//! `request.rs` finds the requests and what they need; `situation.rs` knows where the agents are; `rule.rs`
+//! decides; `follow_up.rs` knows how soon one vehicle may follow another at a sign; `update.rs` runs all of
+//! this in each decision; `promise.rs` knows which vehicles rely on room beyond; `closing.rs` empties
+//! junctions that are to change; `alley.rs` lets vehicles into stretches that are too narrow for two;
+//! `walls.rs` enforces the order inside; `gridlock.rs` resolves rings of full lanes; `grants.rs` keeps the
+//! grants, and `revoked.rs` revokes them; `priority.rs` tells controllers which of two agents goes first. Each of these parts has its own state, and [`Claims`] is their sum.
 
 mod alley;
 mod bound;
@@ -86,6 +85,7 @@ mod gridlock;
 mod look;
 mod off_lanes;
 mod on_foot;
+mod priority;
 mod promise;
 mod request;
 mod revoked;
@@ -112,6 +112,7 @@ use gridlock::Gridlock;
 pub(crate) use gridlock::{Detour, StuckRing};
 pub use look::Ticket;
 use off_lanes::BlockedConnections;
+pub(crate) use priority::Next;
 use request::{Need, Requests};
 use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::LaneletIndex;

@@ -1,0 +1,73 @@
+//! Which of two agents goes first where their routes meet in the next junction of both.
+
+use super::Claims;
+use super::situation::Setting;
+use crate::agents::AgentsRef;
+use crate::records::AgentIndex;
+use roadwright_scenario::Connection;
+
+/// Maximum number of lanelets ahead within which a junction is looked for.
+const LANELETS: u32 = 4;
+
+/// The next junction of an agent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Next {
+    agent: AgentIndex,
+    /// Index of the connection in the route.
+    at: u32,
+    path: Connection,
+}
+
+impl Next {
+    /// The next connection with conflicts on the route of an agent, also if the agent is on it; `None` if there is
+    /// none nearby.
+    pub(crate) fn of(
+        agent: AgentIndex,
+        setting: &Setting<'_>,
+        agents: AgentsRef<'_>,
+    ) -> Option<Self> {
+        let index = agent.index();
+        if !agents.position[index].is_on_lane() {
+            return None;
+        }
+        let progress = &agents.progress[index];
+        let route = setting.routes.get(progress.route);
+        (progress.at..progress.at + LANELETS).find_map(|at| {
+            let path = setting.ground.contested(route.lanelet(at)?)?;
+            Some(Self { agent, at, path })
+        })
+    }
+}
+
+impl Claims {
+    /// Whether one agent goes before another where their connections meet: because its ticket is lower, because only
+    /// it has been let in, or because the other has to yield. O(agents that have been let in).
+    pub(crate) fn goes_first(
+        &self,
+        first: &Next,
+        second: &Next,
+        setting: &Setting<'_>,
+        agents: AgentsRef<'_>,
+    ) -> bool {
+        let junction = first.path.junction;
+        let is_met = junction == second.path.junction
+            && (setting.ground).in_conflict(junction, first.path.number, second.path.number);
+        if !is_met {
+            return false;
+        }
+        let ticket = |next: &Next| {
+            let mut grants = self.grants.of(junction).iter();
+            let own = grants.find(|grant| grant.agent == next.agent && grant.at == next.at);
+            own.map(|grant| grant.ticket)
+        };
+        match (ticket(first), ticket(second)) {
+            (Some(first), Some(second)) => first < second,
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (None, None) => {
+                let situation = setting.with(agents);
+                situation.gives_way(junction, second.path.number, first.path.number)
+            }
+        }
+    }
+}
