@@ -177,6 +177,7 @@ impl Editor {
             Command::Slower => self.play(PlayingAction::ChangeSpeed(-1)),
             Command::LookBack => self.play(PlayingAction::LookBack),
             Command::Drive => self.play(PlayingAction::TakeTheWheel),
+            Command::FullLock => self.cx.toggle_full_lock(),
             Command::RecordClip => self.play(PlayingAction::RecordClip),
             Command::RaceAgain => self.racing.act(&mut self.cx, RaceAction::Again),
             Command::Uncouple => {

@@ -98,7 +98,7 @@ pub use channels::{
 pub use coupling::{CouplingError, CouplingOrder};
 pub use demand::{RandomTrip, agent_name, random_trips};
 pub use dynamics::LooseCounts;
-pub use hands::HandControls;
+pub use hands::{HandControls, SteeringLock};
 pub use heat_map::{HeatCell, HeatLane, HeatMap, HeatPlace, heat_as_csv};
 pub use inspect::{
     AlleyInspection, ApproachLane, Followed, HeadVehicle, Inspection, JunctionInspection,

@@ -109,6 +109,7 @@ fn turned_by_hand(kind: VehicleType) -> (f64, f64) {
     let full_lock = HandControls {
         pedals: 0.0,
         steering: 1.0,
+        ..HandControls::default()
     };
     // The wheels turn first.
     world.drive_by_hand(1, full_lock);
