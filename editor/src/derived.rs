@@ -8,7 +8,7 @@ use crate::scene::Scene;
 use crate::worker::{Share, Worker};
 use roadwright_scenario::Scenario;
 use roadwright_scenario::check::{Finding, check, sort};
-use roadwright_simulation::unreachable_over_ground;
+use roadwright_simulation::{blocked_moves, unreachable_over_ground};
 use std::sync::Arc;
 
 /// A revision of a scenario from which data is derived.
@@ -42,7 +42,7 @@ pub(crate) struct Derivation {
     /// Derives scenes. Unchanged roads of the given scene are reused. The answer has the epoch of the question.
     scenes: Worker<SceneQuestion, (u64, Scene)>,
     checks: Worker<Question, Checked>,
-    /// Checks destinations off the lanes, which may take a second or two.
+    /// Checks destinations and starts off the lanes.
     ground_checks: Worker<Question, Checked>,
     checked: Checked,
     ground_checked: Checked,
@@ -53,6 +53,13 @@ pub(crate) struct Derivation {
     share: Share,
     /// Whether the answers of the workers are held back, for tests.
     is_held: bool,
+}
+
+/// Checks that need the ground, and may take a second or two.
+fn check_on_ground(scenario: &Scenario) -> Vec<Finding> {
+    let mut findings = unreachable_over_ground(scenario);
+    findings.extend(blocked_moves(scenario));
+    findings
 }
 
 impl Derivation {
@@ -75,7 +82,7 @@ impl Derivation {
             ),
             checks: Worker::new(|question: Question| question.checked(check), wake.clone()),
             ground_checks: Worker::new(
-                |question: Question| question.checked(unreachable_over_ground),
+                |question: Question| question.checked(check_on_ground),
                 wake.clone(),
             ),
             checked: Checked::default(),

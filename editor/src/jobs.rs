@@ -6,13 +6,13 @@ use crate::damaged::Damaged;
 use crate::document::Document;
 use crate::experiment::{ExperimentFile, OpenResults, Shown};
 use crate::model::{Next, OpenBundle, Purpose};
-use crate::moves::BuiltLibrary;
+use crate::moves::{BuildOrder, BuiltLibrary};
 use crate::paths::moves_path;
 use crate::race::{KeptTry, ReadyRace};
 use crate::worker::Share;
 use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
-use roadwright_moves::{BuildRules, ClipFile, MoveFile};
+use roadwright_moves::{ClipFile, MoveFile, MoveFileError};
 use roadwright_render::{Picture, timeline};
 use roadwright_scenario::file::FileError;
 use roadwright_scenario::vehicle_file::{LARGEST, VehicleFile};
@@ -60,12 +60,18 @@ pub(crate) enum RaceOutcome {
     Kept(Result<Box<KeptTry>, String>),
 }
 
+/// Clips that were read, and the graph if its file was opened.
+pub(crate) struct ReadMoves {
+    pub(crate) clips: ClipFile,
+    pub(crate) graph: Option<MoveFile>,
+}
+
 /// Outcome of a job of the Moves panel.
 pub(crate) enum MovesOutcome {
     /// A library was built.
     Built(Box<BuiltLibrary>),
-    /// A clip file was read.
-    Read(PathBuf, Result<Box<ClipFile>, String>),
+    /// A clip file was read, or a graph with its clips.
+    Read(PathBuf, Result<Box<ReadMoves>, String>),
 }
 
 impl From<DocumentOutcome> for Outcome {
@@ -216,12 +222,27 @@ impl Progress {
 }
 
 /// Reads a clip file. The error names the file.
-fn read_clips(path: &Path) -> Result<Box<ClipFile>, String> {
+fn read_moves(path: &Path) -> Result<Box<ReadMoves>, String> {
+    if !name(path).ends_with(MOVES_ENDING) {
+        let clips = read_by(path, ClipFile::from_text)?;
+        return Ok(Box::new(ReadMoves { clips, graph: None }));
+    }
+    let graph = read_by(path, MoveFile::from_text)?;
+    let clips = read_by(&path.with_file_name(&graph.clips), ClipFile::from_text)?;
+    Ok(Box::new(ReadMoves {
+        clips,
+        graph: Some(graph),
+    }))
+}
+
+/// Reads a file of clips or of a graph.
+fn read_by<T>(
+    path: &Path,
+    read: impl FnOnce(&str) -> Result<T, MoveFileError>,
+) -> Result<T, String> {
     let text = roadwright_files::read_text(path, roadwright_moves::LARGEST);
     let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
-    let file = ClipFile::from_text(&text);
-    file.map(Box::new)
-        .map_err(|error| format!("{}: {error}", path.display()))
+    read(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Writes files into a folder, which is created if missing.
@@ -546,23 +567,17 @@ impl Job {
     }
 
     /// Builds a library of moves from clips.
-    pub(crate) fn build_moves(
-        revision: u64,
-        name: String,
-        clips: ClipFile,
-        rules: BuildRules,
-        wake: impl Fn() + Send + 'static,
-    ) -> Self {
-        Self::beside(format!("Building {name}"), wake, move || {
-            let built = BuiltLibrary::build(revision, &name, clips, rules);
+    pub(crate) fn build_moves(order: BuildOrder, wake: impl Fn() + Send + 'static) -> Self {
+        Self::beside(format!("Building {}", order.name), wake, move || {
+            let built = BuiltLibrary::build(order);
             Outcome::Moves(MovesOutcome::Built(Box::new(built)))
         })
     }
 
-    /// Reads a clip file.
+    /// Reads a clip file, or a graph and the clips beside it.
     pub(crate) fn open_clips(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
         Self::beside(format!("Reading {}", name(&path)), wake, move || {
-            let read = read_clips(&path);
+            let read = read_moves(&path);
             Outcome::Moves(MovesOutcome::Read(path, read))
         })
     }

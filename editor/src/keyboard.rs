@@ -165,6 +165,7 @@ impl Keyboard<'_> {
             HandControls {
                 pedals: held(ONWARDS) - held(BACK),
                 steering: held(LEFT) - held(RIGHT),
+                lock: self.model.settings.steering_lock(),
             }
         });
         let controls = with_pad(controls, self.model.pad.controls);
@@ -219,24 +220,34 @@ impl Keyboard<'_> {
     }
 }
 
-/// Combines the controls from keys and from a gamepad. The gamepad is used where no key is held.
+/// Combines the controls from keys and from a gamepad. The gamepad is used where no key is held. The lock is that of
+/// the keys.
 fn with_pad(keys: HandControls, pad: HandControls) -> HandControls {
     let first = |key: f64, pad: f64| if key == 0.0 { pad } else { key };
     HandControls {
         pedals: first(keys.pedals, pad.pedals),
         steering: first(keys.steering, pad.steering),
+        lock: keys.lock,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roadwright_simulation::SteeringLock;
 
     #[test]
     fn keys_go_before_a_gamepad() {
-        let controls = |pedals, steering| HandControls { pedals, steering };
-        let pad = controls(0.4, -0.3);
-        assert_eq!(with_pad(controls(0.0, 0.0), pad), pad);
+        let controls = |pedals, steering| HandControls {
+            pedals,
+            steering,
+            lock: SteeringLock::Full,
+        };
+        let pad = HandControls {
+            lock: SteeringLock::Limited,
+            ..controls(0.4, -0.3)
+        };
+        assert_eq!(with_pad(controls(0.0, 0.0), pad), controls(0.4, -0.3));
         assert_eq!(with_pad(controls(-1.0, 0.0), pad), controls(-1.0, -0.3));
         assert_eq!(with_pad(controls(1.0, 1.0), pad), controls(1.0, 1.0));
     }

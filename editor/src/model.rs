@@ -306,7 +306,7 @@ impl Purpose {
             Self::OpenVehicle | Self::CompareVehicle | Self::SaveVehicle | Self::UseVehicle => {
                 &[".vehicle.json"]
             }
-            Self::OpenClips => &[".clips.json"],
+            Self::OpenClips => &[".clips.json", ".moves.json"],
             Self::SaveMoves => &[".moves.json"],
         }
     }

@@ -5,7 +5,8 @@ use crate::jobs::{Job, MovesOutcome};
 use crate::live::{ClipEnd, ClipRows, LivePicture};
 use crate::model::Tone;
 use crate::moves::{
-    ClipSource, MovesAction, NotAdded, ShownLibrary, UseError, UsedLibrary, recording, use_edit,
+    BuildOrder, ClipOrigin, ClipSource, DrawnGraph, GraphEdit, MovesAction, NotAdded, ShownLibrary,
+    UseError, UsedLibrary, recording, use_edit,
 };
 use crate::panel::PanelId;
 use crate::workshop::slug;
@@ -32,10 +33,7 @@ impl MoveDesk {
             MovesAction::Rate(rate) => bench.rate_hz = rate,
             MovesAction::Name(name) => bench.name = name.chars().take(LONGEST_NAME).collect(),
             MovesAction::Rename(number, name) => {
-                if let Some(clip) = bench.clips.get_mut(number) {
-                    clip.name = name;
-                    bench.touch();
-                }
+                bench.rename(number, name);
             }
             MovesAction::Trim(number, trim) => {
                 if let Some(clip) = bench.clips.get_mut(number) {
@@ -70,6 +68,17 @@ impl MoveDesk {
                 bench.touch();
             }
             MovesAction::Build => build(cx),
+            MovesAction::Draw(edit) => bench.draw(edit),
+            MovesAction::UndoDrawing => {
+                if bench.drawn.undo() {
+                    bench.touch();
+                }
+            }
+            MovesAction::RedoDrawing => {
+                if bench.drawn.redo() {
+                    bench.touch();
+                }
+            }
             MovesAction::Show(shown) => bench.shown = shown,
             MovesAction::Execution(execution) => bench.execution = execution,
             MovesAction::Use => use_library(cx),
@@ -101,7 +110,7 @@ impl MoveDesk {
                         Tone::Done,
                         format!("Built {}: {}", built.name, built.summary()),
                     ),
-                    Err(why) if built.built.graph.moves.is_empty() => (
+                    Err(why) if built.built.graph.moves.is_empty() && !built.is_drawn => (
                         Tone::Refused,
                         format!(
                             "No moves remain. {} Record clips that return to earlier speeds, or raise the \
@@ -113,12 +122,23 @@ impl MoveDesk {
                 };
                 let bench = &mut cx.model.moves;
                 bench.is_building = false;
+                let is_drawn = built.is_drawn;
                 bench.built = Some(Arc::new(*built));
-                bench.shown = ShownLibrary::Built;
+                bench.shown = match is_drawn {
+                    true => ShownLibrary::Drawn,
+                    false => ShownLibrary::Built,
+                };
                 cx.say(text.0, &text.1);
             }
-            MovesOutcome::Read(path, Ok(file)) => {
-                cx.model.moves.open(&name_of(&path, ".clips.json"), &file);
+            MovesOutcome::Read(path, Ok(read)) => {
+                let name = name_of(&path, ".moves.json");
+                let name = name_of(Path::new(&name), ".clips.json");
+                let bench = &mut cx.model.moves;
+                bench.open(&name, &read.clips);
+                if let Some(graph) = &read.graph {
+                    bench.draw(GraphEdit::Replace(DrawnGraph::of_file(graph)));
+                    bench.shown = ShownLibrary::Drawn;
+                }
                 cx.view.panels.bring_to_front(PanelId::Moves);
             }
             MovesOutcome::Read(_, Err(error)) => cx.say(Tone::Failed, &error),
@@ -144,7 +164,13 @@ fn add(cx: &mut Context, rows: &ClipRows) {
     };
     let source = ClipSource::of_rows(kind, rows);
     let added = match recording(rows, source.body.centre_of_gravity) {
-        Ok(recording) => cx.model.moves.add(source, &recording),
+        Ok(recording) => {
+            let origin = ClipOrigin {
+                epoch: cx.epoch,
+                vehicle_type: rows.vehicle_type.to_string(),
+            };
+            cx.model.moves.add(source, &recording, Some(origin))
+        }
         Err(_) => Err(NotAdded::Short),
     };
     match added {
@@ -184,9 +210,17 @@ fn build(cx: &mut Context) {
     match bench.file() {
         Ok(clips) => {
             bench.is_building = true;
-            let (revision, rules) = (bench.revision, bench.rules);
-            let name = file_stem(&bench.name);
-            let job = Job::build_moves(revision, name, clips, rules, cx.wake());
+            let drawn = bench.drawn.graph();
+            let order = BuildOrder {
+                revision: bench.revision,
+                name: file_stem(&bench.name),
+                clips,
+                rules: bench.rules,
+                drawn: (bench.shown == ShownLibrary::Drawn).then(|| drawn.clone()),
+                placed: bench.placed(cx.epoch),
+                scenario: cx.model.document.scenario().clone(),
+            };
+            let job = Job::build_moves(order, cx.wake());
             cx.jobs.push(job);
         }
         Err(why) => cx.say(Tone::Refused, &format!("{why}.")),

@@ -82,10 +82,7 @@ impl Racing {
             }
             RaceOutcome::Kept(Ok(kept)) => {
                 if let Some(race) = &mut cx.model.race {
-                    let kept = KeptTry {
-                        number: race.tries.len() + 1,
-                        ..*kept
-                    };
+                    let kept = *kept;
                     let text = format!(
                         "Try {}: {}. Kept as {}.",
                         kept.number,

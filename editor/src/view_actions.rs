@@ -124,6 +124,17 @@ impl Context {
         self.egui.request_repaint();
     }
 
+    /// Switches the full lock of vehicles that are driven by hand on or off.
+    pub(crate) fn toggle_full_lock(&mut self) {
+        let is_full = !self.model.settings.full_lock;
+        self.model.settings.full_lock = is_full;
+        let text = match is_full {
+            true => "Full lock: the wheels turn fully at any speed.",
+            false => "The wheels turn less at higher speed again.",
+        };
+        self.say(Tone::Done, text);
+    }
+
     pub(crate) fn change_zoom(&mut self, factor: f32) {
         let zoom = self.model.settings.zoom * factor;
         self.model.settings.zoom = zoom.clamp(*ZOOMS.start(), *ZOOMS.end());

@@ -5,10 +5,11 @@ use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::model::{Action, Purpose};
-use roadwright_editor::moves::{Execution, MovesAction, ShownLibrary, Trim};
+use roadwright_editor::moves::{DrawnMove, Execution, GraphEdit, MovesAction, ShownLibrary, Trim};
 use roadwright_editor::panel::PanelId;
-use roadwright_moves::{Corridor, Racer};
+use roadwright_moves::{Corridor, MoveFile, Racer};
 use roadwright_scenario::{AgentId, DynamicsLevel, Edit, ObjectId, file};
+use roadwright_simulation::SteeringLock;
 use std::collections::BTreeSet;
 
 /// The racer of generated tracks.
@@ -247,4 +248,124 @@ fn a_clip_ends_before_a_contact_and_clips_are_saved_and_opened() {
     bench.ask(Action::Path(path, Purpose::OpenClips, None));
     assert!(says(&mut bench, "kept.clips.json"));
     assert_eq!(bench.editor().model().moves.file().unwrap(), own);
+}
+
+/// Records a clip of the racer for a time, s, while keys are held.
+fn clip(bench: &mut Bench, keys: &[Key], seconds: f64) {
+    bench.key(Key::E);
+    drive(bench, keys, seconds);
+    bench.key(Key::E);
+}
+
+#[test]
+fn a_graph_is_drawn_by_hand_undone_used_and_saved() {
+    let mut bench = practice();
+    bench.ask(Action::Do(Command::Drive));
+    clip(&mut bench, &[], 1.0);
+    clip(&mut bench, &[Key::W], 1.0);
+    clip(&mut bench, &[], 1.0);
+    bench.ask(Action::Drive(None));
+    assert_eq!(bench.editor().model().moves.clips.len(), 3);
+    let show = MovesAction::Show(ShownLibrary::Drawn);
+    bench.ask(Action::Moves(show));
+    bench.settle();
+    for _ in 0..3 {
+        bench.press("Add state");
+    }
+    bench.ask(Action::Moves(MovesAction::Draw(GraphEdit::RenameState(
+        0,
+        "Stop".into(),
+    ))));
+    bench.settle();
+    assert!(has_text(&bench, "Graph of 3 states and 0 moves"));
+    assert!(has_text(&bench, "No move leaves \"Stop\"."));
+    // A clip is dragged from one state to the next, as in the picture.
+    let picture = bench.scroll_to("Graph of 3 states and 0 moves");
+    let place = |share: f32| {
+        let margin = 34.0;
+        let width = picture.width() - 2.0 * margin;
+        egui::pos2(picture.left() + margin + share * width, picture.center().y)
+    };
+    bench.drag_right(place(0.0), place(0.5).x - place(0.0).x);
+    bench.settle();
+    let moves = bench.editor().model().moves.drawn.graph().moves.clone();
+    assert_eq!(moves.len(), 1, "{moves:?}");
+    assert_eq!((moves[0].clip.as_str(), moves[0].stretch), ("clip 1", None));
+    assert_ne!(moves[0].from, moves[0].to);
+    // With the pointer on the picture, the keys undo and redo its steps and none of the scenario.
+    let before = bench.scenario().clone();
+    let picture = bench.scroll_to("Graph of 3 states and 1 move");
+    bench
+        .harness
+        .hover_at(picture.center_bottom() - egui::vec2(0.0, 6.0));
+    bench.settle();
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert!(bench.editor().model().moves.drawn.graph().moves.is_empty());
+    bench.key_with(Modifiers::COMMAND, Key::Y);
+    assert_eq!(bench.editor().model().moves.drawn.graph().moves, moves);
+    assert_eq!(bench.scenario(), &before);
+    bench.press("Remove move 1");
+    bench.press("Remove state 3");
+    bench.press("Add move");
+    let link = |clip: &str, from, to| {
+        let one = DrawnMove {
+            clip: clip.into(),
+            stretch: None,
+            from,
+            to,
+        };
+        Action::Moves(MovesAction::Draw(GraphEdit::AddMove(one)))
+    };
+    for action in [
+        link("clip 1", 0, 0),
+        link("clip 2", 0, 1),
+        link("clip 3", 1, 1),
+    ] {
+        bench.ask(action);
+    }
+    bench.settle();
+    assert!(has_text(
+        &bench,
+        "No moves lead from \"state 2\" back to \"Stop\"."
+    ));
+    bench.press("Build");
+    let built = bench.editor().model().moves.built.clone().unwrap();
+    assert!(built.loaded.is_ok(), "{:?}", built.loaded.as_ref().err());
+    assert!(has_text(&bench, "2 states, 3 moves, drawn by hand."));
+    select_racer(&mut bench);
+    bench.press("Use");
+    assert!(
+        !bench.scenario().vehicle_types()["racer"]
+            .move_libraries
+            .is_empty()
+    );
+    // Saved and opened again.
+    let path = bench.folder.path().join("own.moves.json");
+    bench.ask(Action::Path(path.clone(), Purpose::SaveMoves, None));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let saved = MoveFile::from_text(&text).unwrap();
+    assert_eq!((saved.start.as_str(), saved.moves.len()), ("Stop", 3));
+    bench.ask(Action::Moves(MovesAction::Clear));
+    bench.ask(Action::Path(path, Purpose::OpenClips, None));
+    let opened = bench.editor().model().moves.clone();
+    assert_eq!(opened.shown, ShownLibrary::Drawn);
+    assert_eq!((opened.name.as_str(), opened.clips.len()), ("own", 3));
+    assert_eq!(opened.drawn.graph().states, ["Stop", "state 2"]);
+    assert_eq!(opened.drawn.graph().moves.len(), 3);
+}
+
+#[test]
+fn the_full_lock_is_chosen_by_key_and_reaches_the_vehicle() {
+    let mut bench = practice();
+    bench.ask(Action::Do(Command::Drive));
+    let lock = |bench: &mut Bench| {
+        bench.step_run(2);
+        bench.live().driven.unwrap().1.lock
+    };
+    assert_eq!(lock(&mut bench), SteeringLock::Limited);
+    bench.key_with(Modifiers::SHIFT, Key::L);
+    assert_eq!(lock(&mut bench), SteeringLock::Full);
+    assert!(has_text(&bench, "Full lock (Shift+L)"));
+    bench.press("Full lock (Shift+L)");
+    assert_eq!(lock(&mut bench), SteeringLock::Limited);
 }

@@ -168,6 +168,7 @@ fn edits_and_hands_on_the_way_are_done_again() {
     let controls = HandControls {
         pedals: 1.0,
         steering: 0.3,
+        ..HandControls::default()
     };
     live.drive(agent, Some(controls));
     let driven = settled(&live);

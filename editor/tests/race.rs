@@ -29,7 +29,7 @@ fn phase(bench: &Bench) -> RacePhase {
     bench.editor().model().race.as_ref().unwrap().phase
 }
 
-fn wait_for_countdown(bench: &mut Bench) {
+pub(crate) fn wait_for_countdown(bench: &mut Bench) {
     if matches!(phase(bench), RacePhase::Countdown(_)) {
         let steps = bench.live().snapshot.step;
         assert!(steps <= 1, "nothing moves before the start: {steps}");
@@ -44,7 +44,7 @@ fn wait_for_countdown(bench: &mut Bench) {
 }
 
 /// Drives straight on until the attempt has ended and is kept.
-fn drive_to_end(bench: &mut Bench) {
+pub(crate) fn drive_to_end(bench: &mut Bench) {
     bench.hold_key(Key::W);
     for _ in 0..200 {
         bench.step_run(50);
@@ -101,6 +101,17 @@ fn each_try_is_judged_kept_and_driven_again() {
     // A race on the same course lists the earlier attempts.
     start(&mut bench, "forest");
     assert_eq!(bench.editor().model().race.as_ref().unwrap().tries.len(), 2);
+    // A try that was deleted leaves a gap, and its number is not used again.
+    std::fs::remove_file(&race.tries[0].path).unwrap();
+    std::fs::write(race.tries[0].path.with_file_name("forest-4-9.try.json"), "").unwrap();
+    start(&mut bench, "forest");
+    let numbers = |bench: &Bench| -> Vec<u64> {
+        let race = bench.editor().model().race.as_ref().unwrap();
+        race.tries.iter().map(|kept| kept.number).collect()
+    };
+    assert_eq!(numbers(&bench), [2]);
+    drive_to_end(&mut bench);
+    assert_eq!(numbers(&bench), [2, 3]);
     bench.ask(Action::Experiment(ExperimentAction::Back));
     assert!(bench.editor().model().race.is_none());
     assert!(bench.editor().model().waiting.is_none());

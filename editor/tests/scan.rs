@@ -7,7 +7,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::experiment::ExperimentAction;
 use roadwright_editor::model::{Action, Dialog};
-use roadwright_editor::moves::{MovesAction, ShownLibrary};
+use roadwright_editor::moves::{DrawnGraph, GraphEdit, MovesAction, ShownLibrary};
 use roadwright_editor::panel::PanelId;
 use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
 use roadwright_scenario::{NodeId, ObjectId, RoadId};
@@ -321,7 +321,14 @@ fn no_text_of_clips_and_libraries_lies_on_text_or_is_cut_off() {
     let mut bench = crate::moves::practice();
     crate::moves::record(&mut bench);
     bench.ask(Action::Moves(MovesAction::Build));
-    for shown in [ShownLibrary::Built, ShownLibrary::Shipped("large")] {
+    let drawn = bench.editor().model().moves.built.clone().unwrap();
+    let drawn = DrawnGraph::of_file(&drawn.built.graph);
+    bench.ask(Action::Moves(MovesAction::Draw(GraphEdit::Replace(drawn))));
+    for shown in [
+        ShownLibrary::Built,
+        ShownLibrary::Drawn,
+        ShownLibrary::Shipped("large"),
+    ] {
         bench.ask(Action::Moves(MovesAction::Show(shown)));
         at_all_sizes(&mut bench, &mut found, |bench, at, found| {
             bench.ask(Action::ShowPanel(PanelId::Moves));

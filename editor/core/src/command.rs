@@ -111,6 +111,8 @@ commands! {
     LookBack: "Step back", "Show the run one second earlier; playing continues from there.", "Comma";
     Drive: "Drive it yourself", "Drive the watched vehicle with W, A, S, D or the arrow keys; Escape returns \
         control.", "Shift+D";
+    FullLock: "Full lock", "While you drive, turn the wheels fully at any speed, so that you can make the vehicle skid.",
+        "Shift+L";
     RecordClip: "Record clip", "Start or stop recording a clip of the vehicle that you drive or watch, for the Moves \
         panel.", "E";
     RaceAgain: "Restart the race", "Start another try on the current race course.", "Q";

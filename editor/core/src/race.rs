@@ -7,6 +7,7 @@ use roadwright_simulation::World;
 use roadwright_training::{
     ControlChange, Course, CourseError, DriveRow, End, PersonTry, Setup, measure_while,
 };
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +15,8 @@ use std::sync::Arc;
 pub const COUNTDOWN: f64 = 3.0;
 /// Maximum number of attempts kept for each course and seed.
 const MOST_TRIES: usize = 1000;
+/// End of the names of tries.
+const TRY: &str = ".try.json";
 /// Maximum size of an attempt's file, bytes.
 pub const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 
@@ -58,7 +61,7 @@ pub struct ReadyRace {
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptTry {
     /// Number of the attempt, counted from 1.
-    pub number: usize,
+    pub number: u64,
     /// How the attempt ended.
     pub end: Option<End>,
     /// Duration, s.
@@ -183,7 +186,7 @@ impl KeptTry {
         format!("{end} after {:.2} s", self.time)
     }
 
-    fn of(number: usize, path: PathBuf, driven: &PersonTry) -> Self {
+    fn of(number: u64, path: PathBuf, driven: &PersonTry) -> Self {
         Self {
             number,
             end: driven.row.ends.keys().next().copied(),
@@ -217,33 +220,52 @@ pub fn keep(
     let driven = PersonTry::drive(course, setup, modules, *seed, controls);
     let driven = driven.map_err(|error| error.to_string())?;
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut paths = (1..=MOST_TRIES).map(|number| path_of(order, folder, number));
-    let path = paths.find(|path| !path.exists());
-    let path = path.ok_or_else(|| format!("{} has too many tries", folder.display()))?;
+    let kept = paths_of(order, folder);
+    if kept.len() >= MOST_TRIES {
+        let course = &course.name;
+        return Err(format!(
+            "{} has {MOST_TRIES} tries on {course} with seed {seed}; delete some of them",
+            folder.display()
+        ));
+    }
+    // Numbers of tries that were deleted are not used again.
+    let number = kept.last_key_value().map_or(1, |(last, _)| last + 1);
+    let path = path_of(order, folder, number);
     roadwright_files::write(&path, driven.to_text().as_bytes())
         .map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(KeptTry::of(1, path, &driven))
+    Ok(KeptTry::of(number, path, &driven))
 }
 
 /// Earlier attempts at a race that were kept in a folder, in the order of their numbers. Files that cannot be
 /// read are left out.
 pub fn kept_tries(order: &RaceOrder, folder: &Path) -> Vec<KeptTry> {
-    let paths = (1..=MOST_TRIES).map(|number| path_of(order, folder, number));
-    let there = paths.take_while(|path| path.exists());
-    let read = there.filter_map(|path| {
+    let paths = paths_of(order, folder).into_iter().take(MOST_TRIES);
+    let read = paths.filter_map(|(number, path)| {
         let text = roadwright_files::read_text(&path, LARGEST).ok()?;
-        Some((path, PersonTry::from_text(&text).ok()?))
+        let driven = PersonTry::from_text(&text).ok()?;
+        Some(KeptTry::of(number, path, &driven))
     });
-    let numbered = (1..).zip(read);
-    numbered
-        .map(|(number, (path, driven))| KeptTry::of(number, path, &driven))
-        .collect()
+    read.collect()
+}
+
+/// Paths of the tries of a race in a folder, by their numbers.
+fn paths_of(order: &RaceOrder, folder: &Path) -> BTreeMap<u64, PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let numbered = entries.filter_map(|entry| {
+        let name = entry.file_name();
+        let stem = name.to_str()?.strip_suffix(TRY)?;
+        let number: u64 = stem.rsplit('-').next()?.parse().ok()?;
+        let path = path_of(order, folder, number);
+        // Otherwise the file belongs to another course or seed.
+        (path.file_name() == Some(&name)).then_some((number, path))
+    });
+    numbered.collect()
 }
 
 /// Path of an attempt's file. If the course is a scenario of the user, its name is a path.
-fn path_of(order: &RaceOrder, folder: &Path, number: usize) -> PathBuf {
+fn path_of(order: &RaceOrder, folder: &Path, number: u64) -> PathBuf {
     let name = Path::new(&order.course.name).file_name();
     let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let name = name.strip_suffix(".scenario.json").unwrap_or(&name);
-    folder.join(format!("{name}-{}-{number}.try.json", order.seed))
+    folder.join(format!("{name}-{}-{number}{TRY}", order.seed))
 }

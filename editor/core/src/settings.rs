@@ -3,7 +3,7 @@
 use crate::command::KeyMap;
 use crate::tools::ToolOptions;
 use roadwright_files::{MEBIBYTE, read_text};
-use roadwright_simulation::TimeRow;
+use roadwright_simulation::{SteeringLock, TimeRow};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -189,6 +189,8 @@ pub struct Settings {
     pub skid_marks: bool,
     /// Whether the map shows rigid bodies as the solver sees them.
     pub rigid_bodies: bool,
+    /// Whether vehicles that are driven by hand turn their wheels fully at any speed.
+    pub full_lock: bool,
     /// The heat map.
     pub heat: Heat,
     /// Overlays of open ground.
@@ -221,6 +223,7 @@ impl Default for Settings {
             problems: true,
             skid_marks: true,
             rigid_bodies: false,
+            full_lock: false,
             heat: Heat::None,
             open_ground: GroundView::default(),
             timeline: TimelineView::default(),
@@ -238,6 +241,14 @@ impl Default for Settings {
 const LARGEST: u64 = MEBIBYTE;
 
 impl Settings {
+    /// Largest angle of the front wheels of vehicles that are driven by hand.
+    pub fn steering_lock(&self) -> SteeringLock {
+        match self.full_lock {
+            true => SteeringLock::Full,
+            false => SteeringLock::Limited,
+        }
+    }
+
     /// Reads the settings; values that cannot be read are replaced by defaults.
     pub fn load(folder: &Path) -> Self {
         // A missing or damaged file must not prevent the program from starting.

@@ -1,5 +1,6 @@
 //! The dashboard of the vehicle driven by hand.
 
+use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};
 use crate::theme::Theme;
 use crate::tools::Tone;
@@ -57,6 +58,17 @@ fn gamepad(ui: &mut Ui, model: &Model) {
 }
 
 fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let command = Command::FullLock;
+    let mut is_full = model.settings.full_lock;
+    let text = format!(
+        "{} ({})",
+        command.title(),
+        model.settings.keys.label(command)
+    );
+    let full_lock = ui.checkbox(&mut is_full, text);
+    if full_lock.on_hover_text(command.hint()).changed() {
+        actions.push(Action::Do(command));
+    }
     if ui.button("Return control").clicked() {
         actions.push(Action::Drive(None));
     }

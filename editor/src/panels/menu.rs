@@ -87,6 +87,7 @@ const SIMULATION: Groups = &[
     &[Do(C::Faster), Do(C::Slower)],
     &[
         Do(C::Drive),
+        Do(C::FullLock),
         Do(C::RecordClip),
         Do(C::RaceAgain),
         Do(C::Uncouple),

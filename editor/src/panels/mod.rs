@@ -20,7 +20,7 @@ mod keys;
 mod kinds;
 mod menu;
 mod modules;
-mod moves;
+pub(crate) mod moves;
 mod objects;
 mod opened;
 mod palette;

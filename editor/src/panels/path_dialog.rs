@@ -46,7 +46,11 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
             "Save and use",
             "path of a .vehicle.json file below the scenario's folder",
         ),
-        Purpose::OpenClips => ("Open clips", "Open", "path of a .clips.json file"),
+        Purpose::OpenClips => (
+            "Open clips",
+            "Open",
+            "path of a .clips.json or .moves.json file",
+        ),
         Purpose::SaveMoves => (
             "Save moves",
             "Save",

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::common::{command, roadwright};
-use roadwright_simulation::builtin_modules;
+use roadwright_simulation::{SteeringLock, builtin_modules};
 use roadwright_training::{ControlChange, Course, PersonTry, Setup};
 use serde_json::Value;
 use std::path::Path;
@@ -48,6 +48,7 @@ fn a_persons_try_is_verified() {
         step,
         pedals,
         steering,
+        lock: SteeringLock::Limited,
     };
     let controls = vec![change(1, 1.0, 0.0), change(150, -0.5, 0.25)];
     let (setup, modules) = (Setup::default(), builtin_modules());

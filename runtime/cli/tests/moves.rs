@@ -102,6 +102,28 @@ fn the_commands_of_the_page_lead_from_a_drive_to_a_graph() {
 }
 
 #[test]
+fn clips_that_touch_something_on_their_track_are_refused() {
+    let folder = folder();
+    let at = folder.path();
+    let ran = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let output = roadwright(at, &words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{line}: {said}");
+    };
+    let track = "generate track --length 200 --corners 3 --width 12";
+    ran(&format!("{track} --seed 4 --out own.scenario.json"));
+    ran(&format!("{track} --seed 5 --out other.scenario.json"));
+    ran("run own.scenario.json --seconds 12 --quiet --trace drive.csv --trace-rate 25");
+    let record = "moves record drive.csv --vehicle sliding-racer --out drive.clips.json --scenario";
+    ran(&format!("{record} own.scenario.json"));
+    let words = format!("{record} other.scenario.json");
+    let words: Vec<&str> = words.split(' ').collect();
+    refused(at, &words, "clip \"drive\" touches obstacle");
+    refused(at, &words, "cut it with --clip drive=");
+}
+
+#[test]
 fn presets_are_built_shown_and_checked() {
     let folder = folder();
     let file = folder.path().join("tree.moves.json").display().to_string();

@@ -235,6 +235,35 @@ impl MoveFile {
         format!("{} {}-{}", one.clip, one.first, one.last)
     }
 
+    /// States that no move leaves, in the order of the file.
+    pub fn dead_ends(&self) -> Vec<&str> {
+        let left: BTreeSet<&str> = self.moves.iter().map(|one| one.from.as_str()).collect();
+        let states = self.states.iter().map(String::as_str);
+        states.filter(|state| !left.contains(state)).collect()
+    }
+
+    /// States that moves leave, but from which no sequence of moves leads back to the initial state.
+    pub fn states_without_return(&self) -> Vec<&str> {
+        let mut entered: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for one in &self.moves {
+            entered.entry(&one.to).or_default().push(&one.from);
+        }
+        let mut returns = BTreeSet::from([self.start.as_str()]);
+        let mut open = vec![self.start.as_str()];
+        while let Some(state) = open.pop() {
+            for &before in entered.get(state).into_iter().flatten() {
+                if returns.insert(before) {
+                    open.push(before);
+                }
+            }
+        }
+        let ends = self.dead_ends();
+        let states = self.states.iter().map(String::as_str);
+        states
+            .filter(|state| !returns.contains(state) && !ends.contains(state))
+            .collect()
+    }
+
     /// Seams where the distance between frames exceeds the threshold.
     pub fn bad_seams(&self, library: &Library) -> Vec<Seam> {
         let Some(threshold) = self.threshold else {

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `frame.rs` | frames, their distance, mirroring |
 //! | `placement.rs`, `body.rs` | poses as vectors, outlines |
-//! | `sweep.rs`, `surroundings.rs` | areas that moves sweep, and collision tests |
+//! | `sweep.rs`, `surroundings.rs`, `touch.rs` | areas that moves sweep, and collision tests |
 //! | `library.rs`, `search.rs` | moves prepared for planning, and the route tree |
 //! | `matrix.rs` | distances between all frames of clips, for display |
 //! | `shipped.rs` | libraries that ship with the program |
@@ -39,6 +39,7 @@ mod surroundings;
 mod sweep;
 mod tables;
 mod text;
+mod touch;
 mod track_scenario;
 
 pub use body::{BodyOutline, Bounds, Convex};
@@ -71,4 +72,5 @@ pub use tables::{
     STRAIGHT_CARS, Table, TableRow, Track, UNPRINTED_LIMIT,
 };
 pub use text::MoveFileError;
+pub use touch::{ClipTouch, first_touch};
 pub use track_scenario::Racer;

@@ -190,11 +190,11 @@ impl Recording {
         })
     }
 
-    /// Returns the rows between two times, s, as a clip that begins at the origin and faces east.
+    /// Returns the frames between two times, s, where they were driven.
     ///
     /// # Errors
-    /// If the times are not within the drive, or the clip has fewer than two frames.
-    pub fn clip(&self, name: &str, from: f64, to: f64) -> Result<Clip, RecordError> {
+    /// If the times are not within the drive, or there are fewer than two frames.
+    pub fn stretch(&self, from: f64, to: f64) -> Result<&[Frame], RecordError> {
         let end = self.begin + (self.frames.len() - 1) as f64 / self.rate;
         let frame = |time: f64| ((time - self.begin) * self.rate).round();
         let (first, last) = (frame(from), frame(to));
@@ -207,7 +207,15 @@ impl Recording {
                 end,
             });
         }
-        let frames = &self.frames[first as usize..=last as usize];
+        Ok(&self.frames[first as usize..=last as usize])
+    }
+
+    /// Returns the rows between two times, s, as a clip that begins at the origin and faces east.
+    ///
+    /// # Errors
+    /// If the times are not within the drive, or the clip has fewer than two frames.
+    pub fn clip(&self, name: &str, from: f64, to: f64) -> Result<Clip, RecordError> {
+        let frames = self.stretch(from, to)?;
         let origin = frames[0].placement();
         let begin = frames[0].pose.heading;
         let moved = frames.iter().map(|frame| Frame {

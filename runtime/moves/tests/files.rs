@@ -24,6 +24,23 @@ fn files_are_restored_unchanged() {
 }
 
 #[test]
+fn states_without_a_way_out_are_found() {
+    let graph = Preset::Large.record().graph;
+    assert!(graph.dead_ends().is_empty() && graph.states_without_return().is_empty());
+    // Nothing leaves Stop.
+    let mut stuck = graph.clone();
+    stuck.moves.retain(|one| one.from != "Stop");
+    assert_eq!(stuck.dead_ends(), ["Stop"]);
+    assert_eq!(stuck.states_without_return(), [""; 0]);
+    // Nothing leads from Fast to slower states, so it can only be kept.
+    let mut fast = graph;
+    fast.moves
+        .retain(|one| one.from != "Fast" || one.to == "Fast");
+    assert!(fast.dead_ends().is_empty());
+    assert_eq!(fast.states_without_return(), ["Fast"]);
+}
+
+#[test]
 fn mirrored_clips_are_restored_unchanged() {
     let mut file = CLIPS.clone();
     let mirrored: Vec<_> = file.clips.iter().map(|clip| clip.mirrored()).collect();

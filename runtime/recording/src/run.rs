@@ -533,6 +533,7 @@ mod tests {
                 let controls = HandControls {
                     pedals: 0.4,
                     steering: if step % 100 == 3 { 0.6 } else { -0.6 },
+                    ..HandControls::default()
                 };
                 let drive = Intervention::Drive(agent, Some(controls));
                 run.take(&drive, &registry).unwrap();

@@ -115,6 +115,8 @@ pub enum Code {
     ClosedRoad,
     /// An agent or flow whose stack does not steer around obstacles heads straight for one.
     StraightIntoObstacle,
+    /// An agent starts where each move of its move tree touches something.
+    BlockedMoves,
     /// An agent has neither a destination nor a waypoint.
     NoDestination,
     /// The outline of an area of land crosses itself or encloses no area.
@@ -188,6 +190,7 @@ impl Code {
             Self::WrongLane => "wrong-lane",
             Self::ClosedRoad => "closed-road",
             Self::StraightIntoObstacle => "straight-into-obstacle",
+            Self::BlockedMoves => "blocked-moves",
             Self::NoDestination => "no-destination",
             Self::LandOutline => "land-outline",
             Self::NameUnclear => "name-unclear",
@@ -239,6 +242,7 @@ impl Code {
             Self::WrongLane => "Trips on a lane without a route",
             Self::ClosedRoad => "Trips to closed roads",
             Self::StraightIntoObstacle => "Trips that head straight into an obstacle",
+            Self::BlockedMoves => "Agents whose moves are all blocked at the start",
             Self::NoDestination => "Agents without a destination",
             Self::LandOutline => "Areas of land with an invalid outline",
             Self::NameUnclear => "Places without a unique name",

@@ -10,15 +10,25 @@ use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::math::atan;
 use roadwright_vehicle::{OneTrackLimits, PedalCommand, Pedals};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Speed below which a vehicle counts as standing, so that the direction can change, m/s.
 const STANDING: f64 = 0.1;
 /// Deceleration by engine drag when no pedal is pressed, m/s^2.
 const DRAG: f64 = 0.4;
-/// Lateral acceleration that limits the wheel angle of a fast vehicle, m/s^2. It is about the grip of tyres
-/// on dry asphalt, so the vehicle can lose grip, but not from a single key press.
+/// Lateral acceleration that limits the wheel angle of a fast vehicle with [`SteeringLock::Limited`], m/s^2. It is
+/// about the grip of tyres on dry asphalt, so the vehicle can lose grip, but not from a single key press.
 const SIDEWAYS: f64 = 8.0;
+
+/// Largest angle of the front wheels that the steering wheel of a user commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SteeringLock {
+    /// The angle at which the lateral acceleration would be 8 m/s^2, and never more than the vehicle has.
+    #[default]
+    Limited,
+    /// The full angle of the vehicle at any speed, so that the user can make it skid.
+    Full,
+}
 
 /// Positions of the controls that a user operates.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -26,8 +36,11 @@ pub struct HandControls {
     /// Pedals, -1 to 1. Positive values are throttle: 0.5 demands half of the engine's torque.
     /// Negative values brake a moving vehicle, and reverse once it stands.
     pub pedals: f64,
-    /// Steering wheel, -1 (right) to 1 (left). At high speed, only part of this range takes effect.
+    /// Steering wheel, -1 (right) to 1 (left), as a share of the largest angle.
     pub steering: f64,
+    /// The largest angle. Saves have it in a part of its own, because older ones do not know it.
+    #[serde(skip)]
+    pub lock: SteeringLock,
 }
 
 impl HandControls {
@@ -43,6 +56,7 @@ impl HandControls {
         Self {
             pedals: checked(self.pedals),
             steering: checked(self.steering),
+            lock: self.lock,
         }
     }
 }
@@ -60,7 +74,11 @@ impl Hand {
     /// `speed` is in m/s.
     fn order(&mut self, speed: f64, limits: &OneTrackLimits) -> Order {
         // In a damaged save they may have any value.
-        let HandControls { pedals, steering } = self.controls.checked();
+        let HandControls {
+            pedals,
+            steering,
+            lock,
+        } = self.controls.checked();
         // The pedal for the other direction brakes until the vehicle stands, then the other gear is engaged.
         if pedals > 0.0 && speed > -STANDING {
             self.is_reversing = false;
@@ -78,9 +96,15 @@ impl Hand {
             ..PedalCommand::default()
         });
         let acceleration = held.map_or(-DRAG, |held| limits.pressed(held.pedals));
-        // The angle at which the lateral acceleration, v² tan(angle) / wheelbase, is SIDEWAYS.
-        let lock = atan(limits.wheelbase * SIDEWAYS / (speed * speed).max(0.1));
-        let wheels = steering * lock.min(limits.max_steering);
+        let largest = match lock {
+            SteeringLock::Full => limits.max_steering,
+            SteeringLock::Limited => {
+                // The angle at which the lateral acceleration, v² tan(angle) / wheelbase, is SIDEWAYS.
+                let angle = atan(limits.wheelbase * SIDEWAYS / (speed * speed).max(0.1));
+                angle.min(limits.max_steering)
+            }
+        };
+        let wheels = steering * largest;
         Order {
             command: Command {
                 acceleration,
@@ -125,6 +149,22 @@ impl Hands {
     pub(crate) fn first(&self) -> Option<(u64, HandControls)> {
         let (id, hand) = self.0.first_key_value()?;
         Some((*id, hand.controls))
+    }
+
+    /// Agents whose drivers have chosen the full lock.
+    pub(crate) fn full_locks(&self) -> BTreeSet<u64> {
+        let full = self.0.iter();
+        let full = full.filter(|(_, hand)| hand.controls.lock == SteeringLock::Full);
+        full.map(|(id, _)| *id).collect()
+    }
+
+    /// Restores the choice of the full lock for these agents.
+    pub(crate) fn restore_full_locks(&mut self, agents: &BTreeSet<u64>) {
+        for (id, hand) in &mut self.0 {
+            if agents.contains(id) {
+                hand.controls.lock = SteeringLock::Full;
+            }
+        }
     }
 
     /// Sets the controls of an agent. Returns `true` if the agent was not under manual control

@@ -98,7 +98,7 @@ pub use channels::{
 pub use coupling::{CouplingError, CouplingOrder};
 pub use demand::{RandomTrip, agent_name, random_trips};
 pub use dynamics::LooseCounts;
-pub use hands::HandControls;
+pub use hands::{HandControls, SteeringLock};
 pub use heat_map::{HeatCell, HeatLane, HeatMap, HeatPlace, heat_as_csv};
 pub use inspect::{
     AlleyInspection, ApproachLane, Followed, HeadVehicle, Inspection, JunctionInspection,
@@ -108,7 +108,10 @@ pub use inspect::{
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use lane_choice::{ChosenLanes, DrawnStop, LONGER_ON_PURPOSE};
 pub use messages::{LogLine, Mark};
-pub use move_trees::{InspectedMove, MoveInspection, WatchedBranch, WatchedTree};
+pub use move_trees::{
+    FixedOutlines, InspectedMove, MoveInspection, ObstacleTouch, WatchedBranch, WatchedTree,
+    blocked_moves,
+};
 pub use open_ground::{
     CellFactors, Disagreement, FixedItems, GroundInspection, GroundQuestion, ItemSource,
     LayerShare, NarrowGap, NoPath, NoPathKind, PLAIN_FACTOR, PathComparison, PathReport,

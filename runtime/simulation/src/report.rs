@@ -117,6 +117,11 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     // The same holds for manual control.
     if !world.hands.is_empty() {
         hasher.add(&world.hands);
+        let full_locks = world.hands.full_locks();
+        // Otherwise hashes of runs without it would change.
+        if !full_locks.is_empty() {
+            hasher.add(&full_locks);
+        }
     }
     // The same holds for obstacles that have not been pushed.
     if let Some(loose) = world.dynamics.rigid.hashed_loose() {

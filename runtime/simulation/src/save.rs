@@ -41,7 +41,7 @@ use roadwright_ground::Ground;
 use roadwright_scenario::Scenario;
 use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The modules among `saved` that could not export their state.
@@ -161,6 +161,7 @@ impl World {
         saved.put(parts::ENCROACHMENT, &self.traffic.encroachment);
         saved.put(parts::PEOPLE, &self.traffic.people);
         saved.put(parts::HANDS, &self.hands);
+        saved.put(parts::FULL_LOCKS, &self.hands.full_locks());
         saved.put(parts::MAIL, &self.messages.mail);
         saved.put(parts::GROUPS, &*self.messages.groups);
         saved.put(parts::TOLD_COLLISIONS, &self.messages.told_collisions);
@@ -276,6 +277,10 @@ impl World {
         world.restore_messages(saved)?;
         // Older saves do not contain manual control.
         world.hands = saved.get_if_any::<Hands>(parts::HANDS)?.unwrap_or_default();
+        // In saves from before the full lock existed, nobody has chosen it.
+        if let Some(agents) = saved.get_if_any::<BTreeSet<u64>>(parts::FULL_LOCKS)? {
+            world.hands.restore_full_locks(&agents);
+        }
         let instances: Vec<SavedInstance> = saved.get(parts::MODULES)?;
         let mut stacks: Option<SavedStacks> = saved.get_if_any(parts::STACKS)?;
         if let Some(planners) = saved.get_if_any::<SavedGroundPlanners>(parts::GROUND_PLANNERS)? {

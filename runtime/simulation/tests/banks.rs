@@ -80,6 +80,7 @@ fn world(scenario: &Scenario, level: DynamicsLevel, pedals: f64) -> World {
     let controls = HandControls {
         pedals,
         steering: 0.0,
+        ..HandControls::default()
     };
     assert!(world.drive_by_hand(1, controls));
     world

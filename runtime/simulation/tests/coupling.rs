@@ -69,7 +69,14 @@ fn drive(world: &mut World, pedals: f64, steering: f64, seconds: f64) {
     if world.steps() == 0 {
         world.step();
     }
-    assert!(world.drive_by_hand(1, HandControls { pedals, steering }));
+    assert!(world.drive_by_hand(
+        1,
+        HandControls {
+            pedals,
+            steering,
+            ..HandControls::default()
+        }
+    ));
     let steps = (seconds / world.dt()).round() as u64;
     (0..steps).for_each(|_| world.step());
 }

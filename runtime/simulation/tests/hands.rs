@@ -2,18 +2,21 @@
 
 use crate::common::restored;
 use crate::scenarios::*;
+use roadwright_geometry::math::atan2;
 use roadwright_scenario::*;
 use roadwright_simulation::{
-    Ground, HandControls, RunOptions, Status, VehicleRecord, World, builtin_modules,
+    Ground, HandControls, RunOptions, Status, SteeringLock, VehicleRecord, World, builtin_modules,
 };
 
 const FULL: HandControls = HandControls {
     pedals: 1.0,
     steering: 0.0,
+    lock: SteeringLock::Limited,
 };
 const BACK: HandControls = HandControls {
     pedals: -1.0,
     steering: 0.0,
+    lock: SteeringLock::Limited,
 };
 
 fn with(agents: &[Agent]) -> Scenario {
@@ -25,12 +28,15 @@ fn with(agents: &[Agent]) -> Scenario {
     scenario
 }
 
-fn world(scenario: &Scenario, level: DynamicsLevel) -> World {
-    let options = RunOptions {
+fn options(level: DynamicsLevel) -> RunOptions {
+    RunOptions {
         dynamics: Some(level),
         ..RunOptions::default()
-    };
-    World::new(scenario, &builtin_modules(), &options).unwrap()
+    }
+}
+
+fn world(scenario: &Scenario, level: DynamicsLevel) -> World {
+    World::new(scenario, &builtin_modules(), &options(level)).unwrap()
 }
 
 fn drive(world: &mut World, seconds: f64) {
@@ -56,6 +62,7 @@ fn a_person_accelerates_steers_brakes_and_reverses_at_every_level() {
         let left = HandControls {
             pedals: 0.0,
             steering: 1.0,
+            ..HandControls::default()
         };
         world.drive_by_hand(1, left);
         drive(&mut world, 1.0);
@@ -77,6 +84,7 @@ fn a_person_accelerates_steers_brakes_and_reverses_at_every_level() {
             HandControls {
                 pedals: -1.0,
                 steering: 1.0,
+                ..HandControls::default()
             },
         );
         drive(&mut world, 1.0);
@@ -109,6 +117,7 @@ fn who_is_given_back_far_from_all_lanes_drives_to_its_goal_over_the_ground() {
         HandControls {
             pedals: 1.0,
             steering: 0.5,
+            ..HandControls::default()
         },
     );
     drive(&mut world, 4.0);
@@ -131,6 +140,7 @@ fn it_does_not_arrive_while_a_person_drives_and_others_see_it() {
     let brake = HandControls {
         pedals: -0.2,
         steering: 0.0,
+        ..HandControls::default()
     };
     world.drive_by_hand(1, brake);
     while vehicle(&world, 1).speed > 0.2 {
@@ -186,6 +196,7 @@ fn absurd_controls_and_agents_do_no_harm() {
             HandControls {
                 pedals: value,
                 steering: value,
+                ..HandControls::default()
             },
         );
         drive(&mut world, 0.5);
@@ -320,4 +331,54 @@ fn an_edit_ends_and_begins_it() {
     world.update(&once, &scenario, &builtin_modules()).unwrap();
     drive(&mut world, 90.0);
     assert!(drives(&world).len() >= 2, "{:?}", drives(&world));
+}
+
+/// Largest slip of the vehicle, rad, in a bend that it enters at 20 m/s, and the run at its end.
+fn slip_in_a_bend(lock: SteeringLock) -> (f64, World) {
+    let scenario = with(&[west_to_east()]);
+    let mut world = world(&scenario, DynamicsLevel::Sliding);
+    drive(&mut world, 1.0);
+    world.drive_by_hand(1, HandControls { lock, ..FULL });
+    let fast = (0..3000).any(|_| {
+        world.step();
+        vehicle(&world, 1).speed > 20.0
+    });
+    assert!(fast, "{:?}", vehicle(&world, 1));
+    let left = HandControls {
+        pedals: 0.0,
+        steering: 1.0,
+        lock,
+    };
+    world.drive_by_hand(1, left);
+    let mut largest = 0.0f64;
+    let steps = (2.0 / world.dt()) as u64;
+    for _ in 0..steps {
+        world.step();
+        let seen = vehicle(&world, 1);
+        let sideways = seen.sideways.unwrap();
+        largest = largest.max(atan2(sideways.abs(), seen.speed.abs().max(1.0)));
+    }
+    (largest, world)
+}
+
+#[test]
+fn a_person_skids_with_the_full_lock_alone_and_a_save_keeps_it() {
+    let (limited, _) = slip_in_a_bend(SteeringLock::Limited);
+    let (full, world) = slip_in_a_bend(SteeringLock::Full);
+    println!("limited {limited:.2} rad, full {full:.2} rad");
+    assert!(limited < 0.2, "{limited}");
+    assert!(full > 0.5, "{full}");
+    // The choice is state: a restored run has it and its hash, and continues alike.
+    let mut again = restored(
+        &world,
+        &with(&[west_to_east()]),
+        &options(DynamicsLevel::Sliding),
+    );
+    let controls = again.driven_by_hand().unwrap().1;
+    assert_eq!(controls.lock, SteeringLock::Full);
+    assert_eq!(again.state_hash(), world.state_hash());
+    let mut limited = world.driven_by_hand().unwrap().1;
+    limited.lock = SteeringLock::Limited;
+    again.drive_by_hand(1, limited);
+    assert_ne!(again.state_hash(), world.state_hash());
 }

@@ -116,6 +116,7 @@ fn who_drives_off_the_lanes_is_seen_in_cells_of_the_ground() {
     let hands = HandControls {
         pedals: 1.0,
         steering: 1.0,
+        ..HandControls::default()
     };
     assert!(session.world_mut().drive_by_hand(1, hands));
     for _ in 0..300 {

@@ -4,12 +4,12 @@ use crate::common::{restored, vehicle};
 use roadwright_agent::Slot;
 use roadwright_moves::{ClipFile, Corridor, MoveFile, Ring, ShippedLibrary, Traffic};
 use roadwright_scenario::{
-    Agent, AgentId, DynamicsLevel, Edit, ModuleSetting, MoveLibrary, Obstacle, ObstacleId, Place,
-    Scenario, Shape, Stack,
+    Agent, AgentId, DynamicsLevel, Edit, ModuleSetting, MoveLibrary, ObjectId, Obstacle,
+    ObstacleId, Place, Scenario, Shape, Stack,
 };
 use roadwright_simulation::{
     Ground, HandControls, ModuleOverrides, RunOptions, SavedWorld, VehicleRecord, World,
-    builtin_modules, unmet,
+    blocked_moves, builtin_modules, unmet,
 };
 
 /// A wall from south to north at position `x`, m.
@@ -334,6 +334,27 @@ fn of_several_libraries_the_first_whose_ground_fits_is_used() {
     assert_eq!(slippery.summary().move_trees, []);
     let log: Vec<&str> = slippery.log().map(|line| line.text.as_str()).collect();
     assert!(log.iter().any(|line| line.contains("grip")), "{log:?}");
+}
+
+#[test]
+fn an_agent_that_cannot_begin_any_move_is_found() {
+    assert_eq!(blocked_moves(&track(&CHICANE, move_tree())), []);
+    // A wall right in front of it, and the same wall with another planner.
+    let close = Wall {
+        x: 4.5,
+        south: -20.0,
+        north: 20.0,
+    };
+    let found = blocked_moves(&track(&[close], move_tree()));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].object, ObjectId::Agent(AgentId(1)));
+    let message = &found[0].message;
+    assert!(
+        message.contains("\"large\" from state \"Stop\""),
+        "{message}"
+    );
+    let straight = ModuleSetting::new("straight");
+    assert_eq!(blocked_moves(&track(&[close], straight)), []);
 }
 
 #[test]

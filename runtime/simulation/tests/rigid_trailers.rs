@@ -87,6 +87,7 @@ fn what_a_trailer_runs_into_is_pushed() {
         let hands = HandControls {
             pedals: 0.5,
             steering: 0.0,
+            ..HandControls::default()
         };
         assert!(world.drive_by_hand(1, hands));
         while world.snapshot().vehicles[0].body.position.x < 50.0 {
@@ -108,6 +109,7 @@ fn a_pair_that_was_uncoupled_and_coupled_again_drives_off_straight() {
         let hands = HandControls {
             pedals,
             steering: 0.0,
+            ..HandControls::default()
         };
         assert!(world.drive_by_hand(1, hands));
         let steps = (seconds / world.dt()).round() as u64;
@@ -147,7 +149,14 @@ fn a_trailer_that_falls_over_is_told() {
         let mut world = world(&scenario, 1);
         world.step();
         for (pedals, steering, seconds) in [(1.0, 0.0, 9.0), (0.0, 0.6, 3.0)] {
-            assert!(world.drive_by_hand(1, HandControls { pedals, steering }));
+            assert!(world.drive_by_hand(
+                1,
+                HandControls {
+                    pedals,
+                    steering,
+                    ..HandControls::default()
+                }
+            ));
             let steps = (seconds / world.dt()) as u64;
             (0..steps).for_each(|_| world.step());
         }

@@ -59,7 +59,14 @@ fn run(world: &mut World, seconds: f64) {
 
 fn drive(world: &mut World, pedals: f64, seconds: f64) {
     let steering = 0.0;
-    assert!(world.drive_by_hand(2, HandControls { pedals, steering }));
+    assert!(world.drive_by_hand(
+        2,
+        HandControls {
+            pedals,
+            steering,
+            ..HandControls::default()
+        }
+    ));
     run(world, seconds);
 }
 
@@ -135,6 +142,7 @@ fn worlds_saved_right_after_a_change_between_two_steps_plan_on_alike() {
     let controls = HandControls {
         pedals: 0.0,
         steering: 0.0,
+        ..HandControls::default()
     };
     let mut by_hand = standing();
     assert!(by_hand.drive_by_hand(1, controls));

@@ -110,6 +110,7 @@ fn turned_by_hand(kind: VehicleType) -> (f64, f64) {
     let full_lock = HandControls {
         pedals: 0.0,
         steering: 1.0,
+        ..HandControls::default()
     };
     // The wheels take a moment to turn.
     world.drive_by_hand(1, full_lock);

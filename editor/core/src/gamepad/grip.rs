@@ -86,6 +86,7 @@ impl Grip {
             pedals: pad.throttle - pad.brake,
             // Steering is positive to the left. The subtraction avoids -0, which would count as a movement.
             steering: 0.0 - pad.steering,
+            ..HandControls::default()
         }
     }
 }

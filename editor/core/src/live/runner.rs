@@ -70,6 +70,7 @@ impl RunningRace {
                 step,
                 pedals: controls.pedals,
                 steering: controls.steering,
+                lock: controls.lock,
             });
         }
     }

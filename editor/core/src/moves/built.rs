@@ -1,14 +1,58 @@
 //! A library built from clips, with everything that the panel shows of it.
 
+use super::drawn::DrawnGraph;
 use roadwright_moves::{
-    BuildRules, Built, ClipFile, DistanceMatrix, Loaded, MatrixCell, MoveFileError, RemovedBecause,
-    SweepKind, Transition,
+    BuildRules, Built, ClipFile, DistanceMatrix, Frame, Loaded, MatrixCell, MoveFileError,
+    RemovedBecause, SweepKind, Transition,
 };
-use roadwright_scenario::MoveLibrary;
+use roadwright_scenario::{MoveLibrary, ObjectId, Scenario};
+use roadwright_simulation::{FixedOutlines, Ground};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Maximum number of cells of a distance matrix along each axis.
 const MOST_CELLS: usize = 160;
+
+/// Clips from which a library is to be built.
+#[derive(Debug, Clone)]
+pub struct BuildOrder {
+    /// Revision of the bench.
+    pub revision: u64,
+    /// Name of the files, without the extension.
+    pub name: String,
+    /// The clips.
+    pub clips: ClipFile,
+    /// Rules by which the library is built.
+    pub rules: BuildRules,
+    /// The graph that was drawn by hand; `None` to find transitions between similar frames.
+    pub drawn: Option<DrawnGraph>,
+    /// Clips that were recorded in the scenario of the window.
+    pub placed: Vec<PlacedClip>,
+    /// The scenario of the window.
+    pub scenario: Arc<Scenario>,
+}
+
+/// A clip where it was driven.
+#[derive(Debug, Clone)]
+pub struct PlacedClip {
+    /// Name of the clip.
+    pub name: String,
+    /// Key of the vehicle type.
+    pub vehicle_type: String,
+    /// Frames that are kept.
+    pub frames: Vec<Frame>,
+}
+
+/// A clip that touches something on the map.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TouchingClip {
+    /// Name of the clip.
+    pub clip: String,
+    /// Time from the beginning of the clip to the contact, s.
+    pub seconds: f64,
+    /// The obstacle, or the forest of the tree.
+    pub object: ObjectId,
+}
 
 /// A library that was built from clips.
 #[derive(Debug, Clone)]
@@ -21,6 +65,10 @@ pub struct BuiltLibrary {
     pub clips: ClipFile,
     /// Rules by which the library was built.
     pub rules: BuildRules,
+    /// Whether the graph was drawn by hand.
+    pub is_drawn: bool,
+    /// Clips that touch something on the map.
+    pub touching: Vec<TouchingClip>,
     /// The graph, its transitions, and what was left out.
     pub built: Built,
     /// Distances between all frames.
@@ -40,9 +88,26 @@ pub struct Linked {
 
 impl BuiltLibrary {
     /// Builds a library. This takes long for many frames.
-    pub fn build(revision: u64, name: &str, clips: ClipFile, rules: BuildRules) -> Self {
+    pub fn build(order: BuildOrder) -> Self {
+        let touching = touching(&order);
+        let BuildOrder {
+            revision,
+            name,
+            clips,
+            rules,
+            drawn,
+            ..
+        } = order;
         let file = format!("{name}.clips.json");
-        let built = roadwright_moves::build(&clips, &file, &rules);
+        let is_drawn = drawn.is_some();
+        let built = match drawn {
+            Some(drawn) => Built {
+                graph: drawn.file(&clips, &file, rules.threshold),
+                transitions: Vec::new(),
+                removed: Vec::new(),
+            },
+            None => roadwright_moves::build(&clips, &file, &rules),
+        };
         let library = built.graph.library(&clips, SweepKind::Exact);
         let loaded = library.map(|library| {
             Box::new(Loaded {
@@ -53,7 +118,9 @@ impl BuiltLibrary {
         });
         Self {
             revision,
-            name: name.to_owned(),
+            name,
+            is_drawn,
+            touching,
             matrix: DistanceMatrix::of(&clips, &rules.weights, MOST_CELLS),
             clips,
             rules,
@@ -92,6 +159,10 @@ impl BuiltLibrary {
             transitions,
             removed,
         } = &self.built;
+        if self.is_drawn {
+            let (states, moves) = (graph.states.len(), graph.moves.len());
+            return format!("{states} states, {moves} moves, drawn by hand.");
+        }
         format!(
             "{} transitions, {} states, {} moves; {} moves left out.",
             transitions.len(),
@@ -105,6 +176,31 @@ impl BuiltLibrary {
     pub fn as_move_library(&self, file: &str) -> MoveLibrary {
         MoveLibrary::new(file, &self.built.graph.to_text(), &self.clips.to_text())
     }
+}
+
+/// Clips that touch something on the map.
+fn touching(order: &BuildOrder) -> Vec<TouchingClip> {
+    let BuildOrder {
+        clips,
+        placed,
+        scenario,
+        ..
+    } = order;
+    if placed.is_empty() {
+        return Vec::new();
+    }
+    let ground = Ground::new(scenario);
+    let touched = placed.iter().filter_map(|clip| {
+        let kind = scenario.vehicle_types().get(&clip.vehicle_type)?;
+        let outlines = FixedOutlines::of(&ground, kind);
+        let touch = outlines.first_touch(&clip.frames, &clips.body)?;
+        Some(TouchingClip {
+            clip: clip.name.clone(),
+            seconds: touch.frame as f64 / clips.rate,
+            object: touch.object,
+        })
+    });
+    touched.collect()
 }
 
 /// Reason for leaving out a move, in words.

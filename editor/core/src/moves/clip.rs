@@ -112,6 +112,17 @@ pub struct BenchClip {
     pub trim: Trim,
     /// Whether the mirror image is used too.
     pub is_mirrored: bool,
+    /// Run in which the clip was recorded; `None` for clips from files, whose place is not known.
+    pub origin: Option<ClipOrigin>,
+}
+
+/// The run in which a clip was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClipOrigin {
+    /// Number of the document in the window.
+    pub epoch: u64,
+    /// Key of the vehicle type.
+    pub vehicle_type: String,
 }
 
 impl BenchClip {
@@ -125,6 +136,7 @@ impl BenchClip {
                 last: frames.len() - 1,
             },
             is_mirrored: false,
+            origin: None,
         }
     }
 

@@ -55,8 +55,13 @@ pub struct FigureEdge {
 impl LibraryFigure {
     /// Arranges the states and moves of a library.
     pub fn of(library: &Library) -> Self {
-        let motions: Vec<[f64; 2]> = (0..library.states().len())
-            .map(|state| motion(library, state))
+        Self::of_moves(library.states(), library.moves())
+    }
+
+    /// Draws states and the moves between them.
+    pub fn of_moves(states: &[String], moves: &[Move]) -> Self {
+        let motions: Vec<[f64; 2]> = (0..states.len())
+            .map(|state| motion(moves, state))
             .collect();
         let is_line = motions.len() <= MOST_ON_LINE;
         let across = places(&motions, is_line);
@@ -64,9 +69,9 @@ impl LibraryFigure {
             .iter()
             .map(|[_, yaw]| yaw.abs())
             .fold(1e-9, f64::max);
-        let states = library.states().iter().zip(&motions).zip(across);
+        let named = states.iter().zip(&motions).zip(across);
         Self {
-            states: states
+            states: named
                 .map(|((name, [speed, yaw_rate]), x)| FigureState {
                     name: name.clone(),
                     speed: *speed,
@@ -77,19 +82,21 @@ impl LibraryFigure {
                     },
                 })
                 .collect(),
-            edges: edges(library),
+            edges: edges(moves),
             is_line,
         }
     }
 }
 
-/// Speed and yaw rate in a state.
-fn motion(library: &Library, state: usize) -> [f64; 2] {
-    let mut leaving = library.moves().iter();
-    let first = leaving.find(|one| usize::from(one.from.0) == state);
-    first.map_or([0.0, 0.0], |one| {
-        [one.frames[0].forward, one.frames[0].yaw_rate]
-    })
+/// Speed and yaw rate in a state: those at the beginning of the first move that leaves it, otherwise at the end of the
+/// first one that enters it; 0 if there is none.
+fn motion(moves: &[Move], state: usize) -> [f64; 2] {
+    let leaving = moves.iter().filter(|one| usize::from(one.from.0) == state);
+    let mut begins = leaving.filter_map(|one| one.frames.first());
+    let entering = moves.iter().filter(|one| usize::from(one.to.0) == state);
+    let mut ends = entering.filter_map(|one| one.frames.last());
+    let frame = begins.next().or_else(|| ends.next());
+    frame.map_or([0.0, 0.0], |frame| [frame.forward, frame.yaw_rate])
 }
 
 /// Places of the states from left to right, 0 to 1. States on one line keep a distance from each other.
@@ -119,9 +126,9 @@ fn places(motions: &[[f64; 2]], is_line: bool) -> Vec<f64> {
     places.iter().map(|place| place / end).collect()
 }
 
-fn edges(library: &Library) -> Vec<FigureEdge> {
+fn edges(all: &[Move]) -> Vec<FigureEdge> {
     let mut by_ends: BTreeMap<[usize; 2], Vec<&Move>> = BTreeMap::new();
-    for one in library.moves() {
+    for one in all {
         let ends = [one.from, one.to].map(|state| usize::from(state.0));
         by_ends.entry(ends).or_default().push(one);
     }

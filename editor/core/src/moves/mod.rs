@@ -5,16 +5,19 @@
 //! | `mod.rs` | state and actions for the panel |
 //! | `clip.rs` | clips on the bench |
 //! | `built.rs` | a library, with its distance matrix |
+//! | `drawn.rs` | a graph that is drawn by hand |
 //! | `figure.rs` | states and moves of a library as a drawing |
 //! | `using.rs` | the edit that lets agents drive with a library |
 
 mod built;
 mod clip;
+mod drawn;
 mod figure;
 mod using;
 
-pub use built::{BuiltLibrary, Linked, words_of};
-pub use clip::{BenchClip, ClipSource, Trim, largest_slip, recording};
+pub use built::{BuildOrder, BuiltLibrary, Linked, PlacedClip, TouchingClip, words_of};
+pub use clip::{BenchClip, ClipOrigin, ClipSource, Trim, largest_slip, recording};
+pub use drawn::{DrawnGraph, DrawnHistory, DrawnMove, DrawnSeam, GraphEdit, Stretch};
 pub use figure::{FigureEdge, FigureState, LibraryFigure};
 pub use using::{Execution, UseError, UsedLibrary, use_edit};
 
@@ -41,6 +44,8 @@ pub struct MoveBench {
     pub rules: BuildRules,
     /// The library that was built last.
     pub built: Option<Arc<BuiltLibrary>>,
+    /// The graph that is drawn by hand.
+    pub drawn: DrawnHistory,
     /// Whether a library is being built.
     pub is_building: bool,
     /// The library that is shown and used.
@@ -64,6 +69,7 @@ impl Default for MoveBench {
             clips: Vec::new(),
             rules: BuildRules::default(),
             built: None,
+            drawn: DrawnHistory::default(),
             is_building: false,
             shown: ShownLibrary::Built,
             execution: Execution::Played,
@@ -77,8 +83,10 @@ impl Default for MoveBench {
 /// The library that the panel shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShownLibrary {
-    /// The library built from the clips on the bench.
+    /// The library built from similar frames of the clips on the bench.
     Built,
+    /// The library whose graph is drawn by hand.
+    Drawn,
     /// A library that ships with the program, by name.
     Shipped(&'static str),
 }
@@ -127,6 +135,12 @@ pub enum MovesAction {
     Rules(BuildRules),
     /// Builds a library from the clips.
     Build,
+    /// Changes the graph that is drawn by hand.
+    Draw(GraphEdit),
+    /// Undoes the last step of drawing.
+    UndoDrawing,
+    /// Repeats the step of drawing that was undone last.
+    RedoDrawing,
     /// Shows a library.
     Show(ShownLibrary),
     /// Chooses how agents drive with the library.
@@ -161,7 +175,12 @@ impl MoveBench {
     ///
     /// # Errors
     /// If the clip is too short, or does not fit the clips on the bench.
-    pub fn add(&mut self, source: ClipSource, recording: &Recording) -> Result<String, NotAdded> {
+    pub fn add(
+        &mut self,
+        source: ClipSource,
+        recording: &Recording,
+        origin: Option<ClipOrigin>,
+    ) -> Result<String, NotAdded> {
         if recording.frames.len() < 2 {
             return Err(NotAdded::Short);
         }
@@ -172,7 +191,10 @@ impl MoveBench {
             });
         }
         let name = self.free_name();
-        self.clips.push(BenchClip::new(&name, &recording.frames));
+        self.clips.push(BenchClip {
+            origin,
+            ..BenchClip::new(&name, &recording.frames)
+        });
         self.source.get_or_insert(source);
         self.touch();
         Ok(name)
@@ -199,6 +221,38 @@ impl MoveBench {
             revision: self.revision + 1,
             ..Self::default()
         };
+    }
+
+    /// Names a clip, also in the graph that is drawn by hand.
+    pub fn rename(&mut self, number: usize, name: String) {
+        let Some(clip) = self.clips.get_mut(number) else {
+            return;
+        };
+        let mirrored = |name: &str| format!("{name} mirrored");
+        (self.drawn).rename_clip(&mirrored(&clip.name), &mirrored(&name));
+        self.drawn.rename_clip(&clip.name, &name);
+        clip.name = name;
+        self.touch();
+    }
+
+    /// Changes the graph that is drawn by hand.
+    pub fn draw(&mut self, edit: GraphEdit) {
+        if self.drawn.apply(edit) {
+            self.touch();
+        }
+    }
+
+    /// The clips where they were driven in the document with this number.
+    pub fn placed(&self, epoch: u64) -> Vec<PlacedClip> {
+        let placed = self.clips.iter().filter_map(|clip| {
+            let origin = clip.origin.as_ref()?;
+            (origin.epoch == epoch).then(|| PlacedClip {
+                name: clip.name.clone(),
+                vehicle_type: origin.vehicle_type.clone(),
+                frames: clip.kept().to_vec(),
+            })
+        });
+        placed.collect()
     }
 
     /// The clips as a file, trimmed and with mirror images.
@@ -233,11 +287,21 @@ impl MoveBench {
         built.is_some_and(|built| built.revision != self.revision)
     }
 
+    /// The library that was built, if it is the one that is shown.
+    pub fn shown_built(&self) -> Option<&Arc<BuiltLibrary>> {
+        let built = self.built.as_ref()?;
+        let shown = match built.is_drawn {
+            true => ShownLibrary::Drawn,
+            false => ShownLibrary::Built,
+        };
+        (shown == self.shown).then_some(built)
+    }
+
     /// The library that is shown; `None` if none was built.
     pub fn library(&self) -> Option<UsedLibrary> {
         match self.shown {
-            ShownLibrary::Built => {
-                let built = self.built.as_ref()?;
+            ShownLibrary::Built | ShownLibrary::Drawn => {
+                let built = self.shown_built()?;
                 Some(UsedLibrary::Own(built.clone()))
             }
             ShownLibrary::Shipped(name) => {

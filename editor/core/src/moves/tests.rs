@@ -1,7 +1,9 @@
 use super::*;
 use roadwright_geometry::Pose;
 use roadwright_moves::Frame;
-use roadwright_scenario::{AgentId, DynamicsLevel, Edit, Scenario, file};
+use roadwright_scenario::{
+    AgentId, DynamicsLevel, Edit, ObjectId, Obstacle, ObstacleId, Scenario, Shape, file,
+};
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::path::Path;
 
@@ -53,10 +55,24 @@ fn source(scenario: &Scenario) -> ClipSource {
     ClipSource::of_rows(kind, &rows)
 }
 
+fn order(bench: &MoveBench, scenario: &Scenario, clips: ClipFile) -> BuildOrder {
+    BuildOrder {
+        revision: bench.revision,
+        name: "mine".into(),
+        clips,
+        rules: bench.rules,
+        drawn: None,
+        placed: bench.placed(1),
+        scenario: Arc::new(scenario.clone()),
+    }
+}
+
 fn bench() -> (MoveBench, Scenario) {
     let scenario = track();
     let mut bench = MoveBench::default();
-    let name = bench.add(source(&scenario), &there_and_back(10)).unwrap();
+    let name = bench
+        .add(source(&scenario), &there_and_back(10), None)
+        .unwrap();
     assert_eq!(name, "clip 1");
     (bench, scenario)
 }
@@ -65,7 +81,7 @@ fn bench() -> (MoveBench, Scenario) {
 fn clips_of_another_vehicle_or_other_ground_are_refused() {
     let (mut bench, scenario) = bench();
     let own = source(&scenario);
-    let short = bench.add(own.clone(), &drive([1.0]));
+    let short = bench.add(own.clone(), &drive([1.0]), None);
     assert_eq!(short, Err(NotAdded::Short));
     for change in [
         |other: &mut ClipSource| other.ground.grip = 0.8,
@@ -75,13 +91,16 @@ fn clips_of_another_vehicle_or_other_ground_are_refused() {
     ] {
         let mut other = own.clone();
         change(&mut other);
-        let refused = bench.add(other, &there_and_back(5));
+        let refused = bench.add(other, &there_and_back(5), None);
         assert!(
             matches!(refused, Err(NotAdded::Other { .. })),
             "{refused:?}"
         );
     }
-    assert_eq!(bench.add(own, &there_and_back(5)), Ok("clip 2".into()));
+    assert_eq!(
+        bench.add(own, &there_and_back(5), None),
+        Ok("clip 2".into())
+    );
     assert_eq!(bench.revision, 2);
 }
 
@@ -123,7 +142,7 @@ fn trimmed_and_mirrored_clips_begin_at_the_origin() {
 fn a_library_built_from_one_drive_is_used_by_its_vehicle() {
     let (mut bench, mut scenario) = bench();
     let file = bench.file().unwrap();
-    let built = BuiltLibrary::build(bench.revision, "mine", file, bench.rules);
+    let built = BuiltLibrary::build(order(&bench, &scenario, file));
     assert!(built.loaded.is_ok(), "{:?}", built.loaded.err());
     let linked = built.linked();
     assert!(linked.iter().any(|one| one.is_used), "{}", built.summary());
@@ -178,4 +197,126 @@ fn a_library_built_from_one_drive_is_used_by_its_vehicle() {
     let refused = use_it(&scenario, &[agent]);
     let level = DynamicsLevel::Lane;
     assert_eq!(refused, Err(UseError::Level { agent, level }));
+}
+
+#[test]
+fn a_graph_drawn_by_hand_becomes_a_library_and_a_file() {
+    let scenario = track();
+    let mut bench = MoveBench::default();
+    let up = drive((0..=40).map(|step| 0.25 * f64::from(step)));
+    let down = drive((0..=40).rev().map(|step| 0.25 * f64::from(step)));
+    let stand = drive([0.0; 26]);
+    for recording in [&up, &down, &stand] {
+        bench.add(source(&scenario), recording, None).unwrap();
+    }
+    bench.rename(0, "up".into());
+    let link = |clip: &str, from, to| {
+        GraphEdit::AddMove(DrawnMove {
+            clip: clip.into(),
+            stretch: None,
+            from,
+            to,
+        })
+    };
+    for edit in [
+        GraphEdit::AddState,
+        GraphEdit::AddState,
+        GraphEdit::RenameState(0, "Stop".into()),
+        link("clip 3", 0, 0),
+        link("up", 0, 1),
+    ] {
+        bench.draw(edit);
+    }
+    let clips = bench.file().unwrap();
+    let threshold = bench.rules.threshold;
+    let problems = bench.drawn.graph().problems(&clips, threshold);
+    assert_eq!(problems, ["No move leaves \"state 2\"."]);
+    // The clips are renamed in the graph too, and trimming changes whole clips.
+    bench.rename(1, "down".into());
+    bench.draw(link("down", 1, 0));
+    bench.rename(0, "faster".into());
+    assert_eq!(bench.drawn.graph().problems(&clips, threshold).len(), 2);
+    bench.clips[0].set_trim(Trim { first: 0, last: 20 });
+    let clips = bench.file().unwrap();
+    let problems = bench.drawn.graph().problems(&clips, threshold);
+    assert_eq!(
+        problems,
+        ["At \"state 2\" the motion jumps by 5.00 from faster to down."]
+    );
+    bench.clips[0].set_trim(Trim { first: 0, last: 40 });
+    let clips = bench.file().unwrap();
+    assert!(bench.drawn.graph().problems(&clips, threshold).is_empty());
+    let figure = bench.drawn.graph().figure(&clips);
+    assert_eq!(
+        (figure.states[0].speed, figure.states[1].speed),
+        (0.0, 10.0)
+    );
+    assert_eq!((figure.states[0].x, figure.states[1].x), (0.0, 1.0));
+    assert_eq!(figure.edges.len(), 3);
+    let built = BuiltLibrary::build(BuildOrder {
+        drawn: Some(bench.drawn.graph().clone()),
+        ..order(&bench, &scenario, clips)
+    });
+    assert!(built.loaded.is_ok(), "{:?}", built.loaded.err());
+    let text = built.built.graph.to_text();
+    let read = roadwright_moves::MoveFile::from_text(&text).unwrap();
+    assert_eq!((read.start.as_str(), read.moves.len()), ("Stop", 3));
+    let again = DrawnGraph::of_file(&read);
+    assert_eq!(again.states, bench.drawn.graph().states);
+    bench.built = Some(Arc::new(built));
+    assert!(bench.library().is_none(), "another library is shown");
+    bench.shown = ShownLibrary::Drawn;
+    assert!(bench.library().is_some());
+    bench.draw(GraphEdit::StartAt(1));
+    assert!(bench.is_stale());
+}
+
+#[test]
+fn a_clip_that_touches_something_on_the_map_is_found() {
+    let mut scenario = track();
+    let mut bench = MoveBench::default();
+    let agent = scenario.agents().values().next().unwrap().clone();
+    let origin = ClipOrigin {
+        epoch: 1,
+        vehicle_type: agent.vehicle,
+    };
+    // From (1000, 50), east at 10 m/s, away from everything.
+    let mut far = drive([10.0; 101]);
+    for frame in &mut far.frames {
+        frame.pose.position.x += 900.0;
+    }
+    bench.add(source(&scenario), &far, Some(origin)).unwrap();
+    let build = |bench: &MoveBench, scenario: &Scenario| {
+        let clips = bench.file().unwrap();
+        BuiltLibrary::build(order(bench, scenario, clips)).touching
+    };
+    assert_eq!(build(&bench, &scenario), []);
+    let obstacle = Obstacle {
+        name: "post".into(),
+        shape: Shape::Box {
+            x: 1030.0.into(),
+            y: 50.0.into(),
+            heading: 0.0.into(),
+            length: 1.0.into(),
+            width: 1.0.into(),
+        },
+        base: 0.0.into(),
+        height: 2.0.into(),
+        mass: None.into(),
+    };
+    let id = ObstacleId(4711);
+    scenario
+        .apply(Edit::Obstacle(id, Some(Box::new(obstacle))))
+        .unwrap();
+    let found = build(&bench, &scenario);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].object, ObjectId::Obstacle(id));
+    // Trimmed before the post, or recorded in another document, it is free.
+    let last = (25.0 * found[0].seconds) as usize;
+    assert!(last < 80, "{last}");
+    let mut trimmed = bench.clone();
+    trimmed.clips[0].set_trim(Trim { first: 0, last: 40 });
+    assert_eq!(build(&trimmed, &scenario), []);
+    bench.clips[0].origin = None;
+    assert_eq!(build(&bench, &scenario), []);
 }

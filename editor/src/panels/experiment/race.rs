@@ -104,12 +104,15 @@ fn table(ui: &mut Ui, model: &Model, race: &Race) {
             points: tries.map(|kept| [kept.number as f64, kept.time]).collect(),
         }];
         if let Some(planner) = planner {
-            let last = race.tries.len() as f64;
+            let numbers = race.tries.iter().map(|kept| kept.number as f64);
+            let (first, last) = numbers.fold((f64::MAX, 0.0f64), |(first, last), number| {
+                (first.min(number), last.max(number))
+            });
             curves.push(Curve {
                 name: "planner",
                 color: theme.tone(Tone::Guide),
                 width: 1.0,
-                points: vec![[1.0, planner.time], [last, planner.time]],
+                points: vec![[first, planner.time], [last, planner.time]],
             });
         }
         plot(ui, "Time of each try, s", 140.0, curves);

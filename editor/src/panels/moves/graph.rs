@@ -6,8 +6,8 @@ use crate::theme::Theme;
 use crate::tools::Tone;
 use egui::epaint::{CubicBezierShape, QuadraticBezierShape};
 use egui::{
-    Align2, Color32, FontId, Painter, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo,
-    pos2, vec2,
+    Align2, Color32, FontId, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke, Ui, Vec2,
+    WidgetInfo, pos2, vec2,
 };
 
 /// Height of a drawing on one line, points.
@@ -36,6 +36,8 @@ const MOST_NAMED: usize = 12;
 const ROOM_FOR_SPEED: f32 = 56.0;
 /// Height of a line of names, points.
 const LINE: f32 = 17.0;
+/// Distance from a state at which the pointer is on it, points.
+const TOUCH: f32 = 16.0;
 /// Distance from an edge at which its hint is shown, points.
 const NEAR: f32 = 6.0;
 
@@ -47,15 +49,33 @@ struct DrawnEdge<'a> {
     points: Vec<Pos2>,
 }
 
+/// A drawing on the screen.
+pub(super) struct DrawnFigure {
+    pub(super) response: Response,
+    /// Places of the states.
+    pub(super) places: Vec<Pos2>,
+    pub(super) painter: Painter,
+}
+
+impl DrawnFigure {
+    /// Index of the state at a point; `None` if there is none.
+    pub(super) fn state_at(&self, at: Pos2) -> Option<usize> {
+        let apart = self.places.iter().map(|place| (*place - at).length());
+        let near = apart.enumerate().filter(|(_, apart)| *apart < TOUCH);
+        let nearest = near.min_by(|a, b| a.1.total_cmp(&b.1));
+        nearest.map(|(state, _)| state)
+    }
+}
+
 /// Draws a library.
-pub(super) fn ui(ui: &mut Ui, theme: Theme, figure: &LibraryFigure) {
+pub(super) fn ui(ui: &mut Ui, theme: Theme, figure: &LibraryFigure, sense: Sense) -> DrawnFigure {
     let height = if figure.is_line {
         LINE_HEIGHT
     } else {
         PLANE_HEIGHT
     };
     let width = ui.available_width().max(200.0);
-    let (rect, response) = ui.allocate_exact_size(vec2(width, height), Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(vec2(width, height), sense);
     let painter = ui.painter_at(rect);
     painter.rect_filled(rect, 3.0, ui.visuals().faint_bg_color);
     let room = rect.shrink2(vec2(MARGIN, MARGIN_ABOVE));
@@ -93,8 +113,14 @@ pub(super) fn ui(ui: &mut Ui, theme: Theme, figure: &LibraryFigure) {
         counted(moves, "move")
     );
     response.widget_info(move || WidgetInfo::labeled(Role::Image, true, &label));
-    if let Some(hint) = hint {
-        response.on_hover_text(hint);
+    let response = match hint {
+        Some(hint) => response.on_hover_text(hint),
+        None => response,
+    };
+    DrawnFigure {
+        response,
+        places,
+        painter,
     }
 }
 

@@ -13,21 +13,26 @@
 //! | `clips.rs` | the list of clips, with handles that trim them |
 //! | `matrix.rs` | the distance matrix with its transitions |
 //! | `graph.rs` | states and moves |
+//! | `drawn.rs` | a graph that is drawn by hand |
 
 mod clips;
+mod drawn;
 mod graph;
 mod matrix;
+
+pub(crate) use drawn::is_over_drawn_graph;
 
 use super::PanelFrame;
 use super::widgets::{choice, counted, heading, named, primary_if};
 use crate::command::Command;
 use crate::model::{Action, Model, Purpose};
 use crate::moves::{
-    BuiltLibrary, Execution, LibraryFigure, MoveView, MovesAction, RATES, ShownLibrary,
-    UsedLibrary, words_of,
+    BuiltLibrary, DrawnGraph, Execution, GraphEdit, LibraryFigure, MoveView, MovesAction, RATES,
+    ShownLibrary, UsedLibrary, words_of,
 };
+use crate::theme::Theme;
 use crate::tools::Tone;
-use egui::{CollapsingHeader, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
+use egui::{CollapsingHeader, DragValue, Grid, RichText, Role, Sense, Ui, WidgetInfo};
 use roadwright_moves::{BuildRules, SHIPPED};
 use roadwright_simulation::{MoveInspection, WatchedTree, agent_name};
 use std::sync::Arc;
@@ -42,6 +47,7 @@ const MOST_LISTED: usize = 200;
 pub(super) struct MovesPanel {
     clips: clips::ClipList,
     matrix: matrix::MatrixPicture,
+    drawn: drawn::DrawnPanel,
     figure: Option<KnownFigure>,
 }
 
@@ -197,7 +203,10 @@ fn library(ui: &mut Ui, model: &Model, state: &mut MovesPanel, actions: &mut Vec
     ui.horizontal_wrapped(|ui| {
         let can_build = !bench.clips.is_empty() && !bench.is_building;
         let button = primary_if(ui, can_build, "Build");
-        let hint = "Find similar frames, and cut the clips into moves at these frames.";
+        let hint = match bench.shown {
+            ShownLibrary::Drawn => "Make a library of the graph that is drawn by hand.",
+            _ => "Find similar frames, cut the clips there, and join the pieces to moves.",
+        };
         if button.on_hover_text(hint).clicked() {
             send(actions, MovesAction::Build);
         }
@@ -214,9 +223,7 @@ fn library(ui: &mut Ui, model: &Model, state: &mut MovesPanel, actions: &mut Vec
         }
     });
     using(ui, model, actions);
-    if bench.shown == ShownLibrary::Built
-        && let Some(built) = &bench.built
-    {
+    if let Some(built) = bench.shown_built() {
         ui.label(built.summary());
         if bench.is_stale() {
             let text = "Clips or rules have changed since the last build. Build again.";
@@ -226,12 +233,20 @@ fn library(ui: &mut Ui, model: &Model, state: &mut MovesPanel, actions: &mut Vec
             let text = format!("It cannot be used: {why}.");
             ui.colored_label(model.theme().tone(Tone::Danger), text);
         }
-        state.matrix.ui(ui, model.theme(), built);
-        left_out(ui, built);
+        touching(ui, model.theme(), built);
+        if !built.is_drawn {
+            state.matrix.ui(ui, model.theme(), built);
+            left_out(ui, built);
+            draw_by_hand(ui, built, actions);
+        }
+    }
+    if bench.shown == ShownLibrary::Drawn {
+        state.drawn.ui(ui, model, actions);
+        return;
     }
     let theme = model.theme();
     match state.figure(model) {
-        Some(figure) => graph::ui(ui, theme, figure),
+        Some(figure) => drop(graph::ui(ui, theme, figure, Sense::hover())),
         None => {
             ui.label(
                 RichText::new("Record clips and build a library, or choose a shipped one.").weak(),
@@ -310,14 +325,15 @@ fn rules(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
 
 /// Shows the choice of the library that is shown and used.
 fn shown_library(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
-    let own = (ShownLibrary::Built, "built from these clips".to_owned());
+    let built = (ShownLibrary::Built, "built from these clips".to_owned());
+    let drawn = (ShownLibrary::Drawn, "drawn by hand".to_owned());
     let shipped = SHIPPED.iter().map(|one| {
         (
             ShownLibrary::Shipped(one.name),
             format!("{} (ships)", one.name),
         )
     });
-    let all: Vec<_> = std::iter::once(own).chain(shipped).collect();
+    let all: Vec<_> = [built, drawn].into_iter().chain(shipped).collect();
     if let Some(shown) = choice(ui, "Library", &model.moves.shown, &all) {
         send(actions, MovesAction::Show(shown));
     }
@@ -348,6 +364,28 @@ fn using(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         }
         ui.label(format!("{} selected", counted(agents, "vehicle")));
     });
+}
+
+/// Names the clips that touch something on the map.
+fn touching(ui: &mut Ui, theme: Theme, built: &BuiltLibrary) {
+    for one in &built.touching {
+        let text = format!(
+            "{} touches {} after {:.1} s. Trim it before that.",
+            one.clip, one.object, one.seconds
+        );
+        ui.colored_label(theme.tone(Tone::Warning), text);
+    }
+}
+
+/// Shows the button that makes the library that was built the graph drawn by hand.
+fn draw_by_hand(ui: &mut Ui, built: &BuiltLibrary, actions: &mut Vec<Action>) {
+    let button = ui.button("Edit by hand");
+    let hint = "Copy these states and moves to the graph that is drawn by hand.";
+    if button.on_hover_text(hint).clicked() {
+        let graph = DrawnGraph::of_file(&built.built.graph);
+        send(actions, MovesAction::Draw(GraphEdit::Replace(graph)));
+        send(actions, MovesAction::Show(ShownLibrary::Drawn));
+    }
 }
 
 /// Lists the moves that were left out, with the reason.

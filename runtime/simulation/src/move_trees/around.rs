@@ -100,7 +100,7 @@ impl OfType {
 }
 
 /// Whether a vehicle cannot drive over or pass under an obstacle.
-fn is_in_the_way(heights: Heights, body: Body) -> bool {
+pub(super) fn is_in_the_way(heights: Heights, body: Body) -> bool {
     heights.top > body.ground_clearance && heights.base < body.height
 }
 
@@ -155,7 +155,7 @@ fn rectangle(body: &OrientedBox) -> Convex {
 }
 
 /// Outlines of a shape: a circle as the octagon around it, a polygon as its edges.
-fn outlines(shape: &Shape) -> Vec<Convex> {
+pub(super) fn outlines(shape: &Shape) -> Vec<Convex> {
     match shape {
         Shape::Box(body) => vec![rectangle(body)],
         Shape::Circle(circle) => vec![octagon(circle)],

@@ -15,14 +15,17 @@
 //! | `around.rs` | obstacles and bodies around an agent |
 //! | `inspection.rs` | state of an agent with a move tree, for display |
 //! | `refusal.rs` | scenarios that cannot use move trees |
+//! | `blocked.rs` | clips that touch fixed obstacles |
 
 mod around;
+mod blocked;
 mod frame;
 mod goals;
 mod inspection;
 mod libraries;
 mod refusal;
 
+pub use blocked::{FixedOutlines, ObstacleTouch, blocked_moves};
 pub(crate) use frame::PlayedFrames;
 pub(crate) use goals::NextGoals;
 pub use inspection::{InspectedMove, MoveInspection, WatchedBranch, WatchedTree};

@@ -30,9 +30,9 @@ pub(crate) struct Asked<'a> {
 }
 
 /// Library of moves that an agent may use.
-struct Library {
-    name: String,
-    loaded: Loaded,
+pub(super) struct Library {
+    pub(super) name: String,
+    pub(super) loaded: Loaded,
 }
 
 /// Whether vehicles at a level can play or follow clips.
@@ -59,7 +59,7 @@ impl Asked<'_> {
     }
 
     /// The search of a stack; `None` if its planner is not a move tree.
-    fn search(&self, name: &str, stack: &Stack) -> Option<MoveTreeSearch> {
+    pub(super) fn search(&self, name: &str, stack: &Stack) -> Option<MoveTreeSearch> {
         let setting = stack.settings(Slot::GroundPlanner).first()?;
         if setting.module != MOVE_TREE {
             return None;
@@ -139,7 +139,7 @@ impl Asked<'_> {
 ///
 /// # Errors
 /// If there is none, or one of them cannot be read, with the reason.
-fn libraries(
+pub(super) fn libraries(
     vehicle: &str,
     kind: &VehicleType,
     library: MoveTreeLibrary,

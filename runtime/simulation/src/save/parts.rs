@@ -90,6 +90,8 @@ parts! {
     PEOPLE "people" 17;
     /// Agents under manual control.
     HANDS "hands" 17;
+    /// Agents under manual control whose drivers have chosen the full lock of the steering.
+    FULL_LOCKS "full_locks" 1;
     /// Messages that have not been read.
     MAIL "mail" 17;
     /// Groups of agents.

@@ -3,13 +3,14 @@
 use super::{Measured, RunRow, measure_driven};
 use crate::course::{Course, CourseError, Setup};
 use roadwright_agent::Registry;
-use roadwright_simulation::HandControls;
+use roadwright_simulation::{HandControls, SteeringLock};
 use serde::{Deserialize, Serialize};
 
 /// Value of the key `format`.
 const FORMAT: &str = "roadwright-try";
-/// Version of the format.
-const VERSION: u32 = 1;
+/// Newest version of the format. 2: the full lock. Tries without it are written as version 1, which earlier programs
+/// read.
+const VERSION: u32 = 2;
 /// Maximum number of control changes in a file: more than an hour at 100 Hz.
 const MOST_CHANGES: usize = 400_000;
 
@@ -22,6 +23,8 @@ pub struct ControlChange {
     pub pedals: f64,
     /// Steering wheel, -1 (right) to 1 (left).
     pub steering: f64,
+    /// Largest angle that the steering wheel commands.
+    pub lock: SteeringLock,
 }
 
 impl ControlChange {
@@ -30,6 +33,7 @@ impl ControlChange {
         HandControls {
             pedals: self.pedals,
             steering: self.steering,
+            lock: self.lock,
         }
     }
 }
@@ -60,7 +64,9 @@ pub enum TryError {
     #[error("cannot be read as a person's try: {0}")]
     Syntax(String),
     /// The file has an unknown format or version.
-    #[error("the format is \"{format}\", version {version}; expected {FORMAT}, version {VERSION}")]
+    #[error(
+        "the format is \"{format}\", version {version}; expected {FORMAT}, version 1 to {VERSION}"
+    )]
     Format {
         /// The format.
         format: String,
@@ -97,8 +103,54 @@ struct Document {
     seed: u64,
     roadwright: String,
     row: RunRow,
-    /// Step, pedals and steering.
-    controls: Vec<(u64, f64, f64)>,
+    controls: Vec<Written>,
+}
+
+/// A change of the controls in a file: step, pedals, steering, and the lock unless it is limited.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Limited(u64, f64, f64),
+    Full(u64, f64, f64, FullLock),
+}
+
+/// The word for the full lock.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FullLock {
+    FullLock,
+}
+
+impl Written {
+    fn of(change: &ControlChange) -> Self {
+        let ControlChange {
+            step,
+            pedals,
+            steering,
+            lock,
+        } = *change;
+        match lock {
+            SteeringLock::Limited => Self::Limited(step, pedals, steering),
+            SteeringLock::Full => Self::Full(step, pedals, steering, FullLock::FullLock),
+        }
+    }
+
+    fn change(&self) -> ControlChange {
+        let (step, pedals, steering, lock) = match *self {
+            Self::Limited(step, pedals, steering) => {
+                (step, pedals, steering, SteeringLock::Limited)
+            }
+            Self::Full(step, pedals, steering, FullLock::FullLock) => {
+                (step, pedals, steering, SteeringLock::Full)
+            }
+        };
+        ControlChange {
+            step,
+            pedals,
+            steering,
+            lock,
+        }
+    }
 }
 
 impl PersonTry {
@@ -176,7 +228,7 @@ impl PersonTry {
         let Document {
             format, version, ..
         } = &document;
-        if format != FORMAT || *version != VERSION {
+        if format != FORMAT || !(1..=VERSION).contains(version) {
             return Err(TryError::Format {
                 format: format.clone(),
                 version: *version,
@@ -186,17 +238,14 @@ impl PersonTry {
             return Err(TryError::TooMany);
         }
         let mut controls: Vec<ControlChange> = Vec::new();
-        for (number, (step, pedals, steering)) in document.controls.into_iter().enumerate() {
-            let falls = controls.last().is_some_and(|before| before.step > step);
+        for (number, written) in document.controls.iter().enumerate() {
+            let change = written.change();
+            let falls = (controls.last()).is_some_and(|before| before.step > change.step);
             let is_position = |value: f64| (-1.0..=1.0).contains(&value);
-            if falls || !is_position(pedals) || !is_position(steering) {
+            if falls || !is_position(change.pedals) || !is_position(change.steering) {
                 return Err(TryError::Control(number));
             }
-            controls.push(ControlChange {
-                step,
-                pedals,
-                steering,
-            });
+            controls.push(change);
         }
         Ok(Self {
             course: document.course,
@@ -211,19 +260,22 @@ impl PersonTry {
 
     /// Returns the text of the try's file.
     pub fn to_text(&self) -> String {
-        let changes = self.controls.iter();
+        let is_full = |change: &ControlChange| change.lock == SteeringLock::Full;
+        let version = if self.controls.iter().any(is_full) {
+            VERSION
+        } else {
+            1
+        };
         let document = Document {
             format: FORMAT.into(),
-            version: VERSION,
+            version,
             course: self.course.clone(),
             course_hash: self.course_hash.clone(),
             setup: self.setup.clone(),
             seed: self.seed,
             roadwright: self.roadwright.clone(),
             row: self.row.clone(),
-            controls: changes
-                .map(|change| (change.step, change.pedals, change.steering))
-                .collect(),
+            controls: self.controls.iter().map(Written::of).collect(),
         };
         // Serialising plain data cannot fail.
         serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"

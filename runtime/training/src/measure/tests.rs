@@ -1,6 +1,6 @@
 use super::*;
 use roadwright_scenario::{ModuleSetting, Stack};
-use roadwright_simulation::builtin_modules;
+use roadwright_simulation::{SteeringLock, builtin_modules};
 
 fn run(course: &str, setup: &Setup, seed: u64) -> Measured {
     let course = Course::named(course).unwrap();
@@ -209,6 +209,7 @@ fn straight_on() -> Vec<ControlChange> {
         step,
         pedals,
         steering,
+        lock: SteeringLock::Limited,
     };
     vec![
         change(1, 1.0, 0.0),
@@ -251,6 +252,30 @@ fn a_persons_try_is_driven_again_from_its_controls() {
 }
 
 #[test]
+fn the_full_lock_is_part_of_a_try_and_tries_without_it_keep_their_format() {
+    let (course, modules) = (Course::named("forest").unwrap(), builtin_modules());
+    let setup = Setup::default();
+    let drive = |controls| PersonTry::drive(&course, &setup, &modules, 3, controls).unwrap();
+    let mut controls = straight_on();
+    controls[1].steering = 1.0;
+    let limited = drive(controls.clone());
+    assert!(limited.to_text().contains("\"version\": 1"));
+    controls[1].lock = SteeringLock::Full;
+    let full = drive(controls);
+    assert_ne!(limited.row.hash, full.row.hash);
+    let text = full.to_text();
+    assert!(text.contains("\"version\": 2") && text.contains("full_lock"));
+    let read = PersonTry::from_text(&text).unwrap();
+    assert_eq!(read, full);
+    let again = read.drive_again(&course, &modules).unwrap();
+    assert_eq!(again.wrong, Vec::<String>::new());
+    // Another word is not a lock.
+    let other = text.replace("full_lock", "half_lock");
+    let refused = PersonTry::from_text(&other);
+    assert!(matches!(refused, Err(TryError::Syntax(_))), "{refused:?}");
+}
+
+#[test]
 fn a_try_judges_the_first_agent_alone_and_as_the_live_judge_does() {
     let course = Course::named("arena").unwrap();
     let (setup, modules) = (Setup::default(), builtin_modules());
@@ -287,10 +312,10 @@ fn damaged_tries_are_refused_with_the_reason() {
     far.controls[1].pedals = 1.5;
     let refused = PersonTry::from_text(&far.to_text());
     assert!(matches!(refused, Err(TryError::Control(1))), "{refused:?}");
-    let newer = own.to_text().replace("\"version\": 1", "\"version\": 2");
+    let newer = own.to_text().replace("\"version\": 1", "\"version\": 3");
     let refused = PersonTry::from_text(&newer);
     assert!(
-        matches!(refused, Err(TryError::Format { version: 2, .. })),
+        matches!(refused, Err(TryError::Format { version: 3, .. })),
         "{refused:?}"
     );
     for text in ["{", "{}", "{\"format\": \"roadwright-try\"}"] {

@@ -28,6 +28,17 @@ pub(super) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
         }
         Err(error) => findings.push(MoveFileError::to_string(&error)),
     }
+    // A library reports only the first state that no move leaves.
+    for state in opened.graph.dead_ends().into_iter().skip(1) {
+        findings.push(format!("moves: no move leaves state \"{state}\""));
+    }
+    for state in opened.graph.states_without_return() {
+        findings.push(format!(
+            "no moves lead from state \"{state}\" back to the initial state \"{}\", so a vehicle would never \
+             leave that part of the graph",
+            opened.graph.start
+        ));
+    }
     findings.extend(vehicle_findings(arguments, &opened)?);
     if let Some(dt) = arguments.dt {
         if !(1e-4..=1.0).contains(&dt) {

@@ -47,6 +47,9 @@ pub(crate) struct Record {
     /// Add each clip mirrored left to right
     #[arg(long)]
     pub(crate) mirror: bool,
+    /// Scenario in which the drive was recorded: refuse clips that touch its obstacles or trees
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scenario: Option<PathBuf>,
     /// Grip of the ground relative to dry asphalt
     #[arg(long, default_value_t = 1.0)]
     pub(crate) grip: f64,

@@ -1,15 +1,21 @@
 //! `roadwright moves record`: clips from a table of `run --trace`.
 
 use super::{NamedClip, Record};
-use crate::commands::vehicle;
+use crate::commands::{load, vehicle};
 use crate::outputs::{Inputs, Kind, Outputs};
 use crate::{Outcome, terminal};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use roadwright_moves::{BodyOutline, ClipFile, ClipGround, LARGEST, RecordedVehicle, Recording};
+use roadwright_scenario::vehicle_file::VehicleFile;
+use roadwright_simulation::{FixedOutlines, Ground};
 use std::io::Write;
+use std::path::Path;
 
 /// Largest table that is read, bytes.
 const LARGEST_TRACE: u64 = 16 * LARGEST;
+
+/// Time that is left out before a contact in the suggested cut, s.
+const MARGIN: f64 = 0.5;
 
 pub(super) fn record(arguments: &Record) -> anyhow::Result<Outcome> {
     let inputs = Inputs::none().file("the trace", &arguments.trace);
@@ -31,8 +37,24 @@ pub(super) fn record(arguments: &Record) -> anyhow::Result<Outcome> {
     } else {
         &arguments.clips[..]
     };
+    let obstacles = match &arguments.scenario {
+        Some(path) => Some(obstacles(path, &found.file)?),
+        None => None,
+    };
     let mut clips = Vec::new();
     for NamedClip { name, from, to } in asked {
+        let driven = recording.stretch(*from, *to);
+        let driven = driven.with_context(|| format!("cannot cut clip \"{name}\""))?;
+        if let Some(obstacles) = &obstacles
+            && let Some(touch) = obstacles.first_touch(driven, &body)
+        {
+            let seconds = from + touch.frame as f64 / recording.rate;
+            bail!(
+                "clip \"{name}\" touches {} at {seconds:.2} s; cut it with --clip {name}={from}..{:.2}",
+                touch.object,
+                (seconds - MARGIN).max(*from)
+            );
+        }
         let clip = recording.clip(name, *from, *to);
         let clip = clip.with_context(|| format!("cannot cut clip \"{name}\""))?;
         let mirrored = arguments.mirror.then(|| clip.mirrored());
@@ -63,4 +85,11 @@ pub(super) fn record(arguments: &Record) -> anyhow::Result<Outcome> {
         writeln!(out, "{}: {frames} frames, {seconds:.2} s", clip.name)?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Obstacles of a scenario that a vehicle can touch.
+fn obstacles(path: &Path, vehicle: &VehicleFile) -> anyhow::Result<FixedOutlines> {
+    let scenario = load(path)?;
+    let ground = Ground::new(&scenario);
+    Ok(FixedOutlines::of(&ground, &vehicle.vehicle_type()))
 }

@@ -1,0 +1,268 @@
+//! A graph that is drawn by hand: states as in figure 4.4 of [Adam 2007], and clips that lead from state to state.
+
+use super::graph::{self, DrawnFigure};
+use super::send;
+use crate::model::{Action, Model};
+use crate::moves::{DrawnGraph, DrawnMove, GraphEdit, LibraryFigure, MovesAction};
+use crate::panels::widgets::choice;
+use crate::tools::Tone;
+use egui::{Align2, CollapsingHeader, Context, FontId, Id, Role, Sense, Stroke, Ui, WidgetInfo};
+
+/// Name of the entry in egui's memory with the pass in which the pointer was on the graph.
+const OVER: &str = "pointer on the drawn graph";
+/// Maximum number of problems that are listed.
+const MOST_PROBLEMS: usize = 8;
+
+/// State of the editor of a graph.
+#[derive(Default)]
+pub(super) struct DrawnPanel {
+    /// The clip that the next move drives, and its states.
+    clip: String,
+    from: usize,
+    to: usize,
+    /// The state from which a move is dragged.
+    dragged: Option<usize>,
+    known: Option<Known>,
+}
+
+/// What is derived from a revision of the bench.
+struct Known {
+    revision: u64,
+    /// Names of the clips, with their mirror images.
+    clips: Vec<String>,
+    figure: LibraryFigure,
+    problems: Vec<String>,
+}
+
+/// Whether the pointer was on the graph in this pass or in the one before. Undo and redo apply to the graph then.
+pub(crate) fn is_over_drawn_graph(context: &Context) -> bool {
+    let pass = context.data(|data| data.get_temp::<u64>(Id::unique(OVER)));
+    pass.is_some_and(|pass| pass + 1 >= context.cumulative_pass_nr())
+}
+
+impl DrawnPanel {
+    pub(super) fn ui(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+        let graph = model.moves.drawn.graph();
+        self.derive(model);
+        buttons(ui, model, actions);
+        self.picture(ui, model, actions);
+        self.new_move(ui, graph, actions);
+        if let Some(known) = &self.known {
+            problems(ui, model, &known.problems);
+        }
+        lists(ui, graph, actions);
+    }
+
+    /// Derives what is shown from the clips and the graph, if they have changed.
+    fn derive(&mut self, model: &Model) {
+        let bench = &model.moves;
+        let is_known = |known: &Known| known.revision == bench.revision;
+        if self.known.as_ref().is_some_and(is_known) {
+            return;
+        }
+        let graph = bench.drawn.graph();
+        let threshold = bench.rules.threshold;
+        let (clips, figure, problems) = match bench.file() {
+            Ok(file) => (
+                file.clips.iter().map(|clip| clip.name.clone()).collect(),
+                graph.figure(&file),
+                graph.problems(&file, threshold),
+            ),
+            Err(why) => (
+                Vec::new(),
+                LibraryFigure::of_moves(&graph.states, &[]),
+                vec![format!("{why}.")],
+            ),
+        };
+        self.known = Some(Known {
+            revision: bench.revision,
+            clips,
+            figure,
+            problems,
+        });
+        let last = graph.states.len().saturating_sub(1);
+        (self.from, self.to) = (self.from.min(last), self.to.min(last));
+    }
+
+    /// The move that is chosen, between two states.
+    fn chosen(&self, from: usize, to: usize) -> GraphEdit {
+        GraphEdit::AddMove(DrawnMove {
+            clip: self.clip.clone(),
+            stretch: None,
+            from,
+            to,
+        })
+    }
+
+    /// Draws the graph. A drag from a state to another adds a move, and a double-click a state.
+    fn picture(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+        let theme = model.theme();
+        let Some(known) = &self.known else { return };
+        let drawn = graph::ui(ui, theme, &known.figure, Sense::click_and_drag());
+        let DrawnFigure {
+            response, painter, ..
+        } = &drawn;
+        if response.contains_pointer() {
+            let pass = ui.ctx().cumulative_pass_nr();
+            ui.ctx()
+                .data_mut(|data| data.insert_temp(Id::unique(OVER), pass));
+        }
+        let start = model.moves.drawn.graph().start;
+        if let Some(place) = drawn.places.get(start) {
+            painter.circle_stroke(*place, 13.0, Stroke::new(2.0, theme.tone(Tone::Accent)));
+        }
+        if drawn.places.is_empty() {
+            painter.text(
+                response.rect.center(),
+                Align2::CENTER_CENTER,
+                "Double-click to add a state.",
+                FontId::proportional(13.0),
+                theme.quiet(),
+            );
+        }
+        let pointer = response.interact_pointer_pos();
+        if response.drag_started() {
+            let origin = ui.input(|input| input.pointer.press_origin());
+            self.dragged = origin.and_then(|origin| drawn.state_at(origin));
+        }
+        if let (Some(from), Some(pointer)) = (self.dragged, pointer)
+            && let Some(place) = drawn.places.get(from)
+        {
+            let line = Stroke::new(2.0, theme.tone(Tone::Accent));
+            painter.line_segment([*place, pointer], line);
+            if let Some(to) = drawn.state_at(pointer) {
+                painter.circle_stroke(drawn.places[to], 13.0, line);
+            }
+        }
+        if response.drag_stopped()
+            && let Some(from) = self.dragged.take()
+            && let Some(to) = pointer.and_then(|pointer| drawn.state_at(pointer))
+            && !self.clip.is_empty()
+        {
+            send(actions, MovesAction::Draw(self.chosen(from, to)));
+        }
+        let is_on_state = pointer.is_some_and(|pointer| drawn.state_at(pointer).is_some());
+        if response.double_clicked() && !is_on_state {
+            send(actions, MovesAction::Draw(GraphEdit::AddState));
+        }
+    }
+
+    /// Shows the choice of a clip and of the states between which it leads.
+    fn new_move(&mut self, ui: &mut Ui, graph: &DrawnGraph, actions: &mut Vec<Action>) {
+        let Some(known) = &self.known else { return };
+        if !known.clips.contains(&self.clip) {
+            self.clip = known.clips.first().cloned().unwrap_or_default();
+        }
+        let clips: Vec<_> = (known.clips.iter())
+            .map(|clip| (clip.clone(), clip.clone()))
+            .collect();
+        let states: Vec<_> = graph.states.iter().cloned().enumerate().collect();
+        ui.horizontal_wrapped(|ui| {
+            if let Some(clip) = choice(ui, "Clip of the move", &self.clip, &clips) {
+                self.clip = clip;
+            }
+            ui.label("leads from");
+            if let Some(from) = choice(ui, "State before", &self.from, &states) {
+                self.from = from;
+            }
+            ui.label("to");
+            if let Some(to) = choice(ui, "State after", &self.to, &states) {
+                self.to = to;
+            }
+            let can_add = !clips.is_empty() && !states.is_empty();
+            let button = ui.add_enabled(can_add, egui::Button::new("Add move"));
+            let hint = "Let the clip lead from one state to the other. In the picture, drag from state to state.";
+            if button.on_hover_text(hint).clicked() {
+                send(actions, MovesAction::Draw(self.chosen(self.from, self.to)));
+            }
+        });
+    }
+}
+
+/// Shows the buttons that add states and undo steps.
+fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let drawn = &model.moves.drawn;
+    ui.horizontal_wrapped(|ui| {
+        if ui.button("Add state").clicked() {
+            send(actions, MovesAction::Draw(GraphEdit::AddState));
+        }
+        let undo = ui.add_enabled(drawn.can_undo(), egui::Button::new("Undo step"));
+        let hint = "Undo the last step of drawing. With the pointer on the picture, the key for undo does the same.";
+        if undo.on_hover_text(hint).clicked() {
+            send(actions, MovesAction::UndoDrawing);
+        }
+        let redo = ui.add_enabled(drawn.can_redo(), egui::Button::new("Redo step"));
+        if redo.clicked() {
+            send(actions, MovesAction::RedoDrawing);
+        }
+    });
+}
+
+/// Lists the problems of the graph.
+fn problems(ui: &mut Ui, model: &Model, problems: &[String]) {
+    let color = model.theme().tone(Tone::Warning);
+    for problem in problems.iter().take(MOST_PROBLEMS) {
+        ui.colored_label(color, problem);
+    }
+    if problems.len() > MOST_PROBLEMS {
+        ui.colored_label(
+            color,
+            format!("and {} more", problems.len() - MOST_PROBLEMS),
+        );
+    }
+}
+
+/// Lists states and moves, to name and remove them.
+fn lists(ui: &mut Ui, graph: &DrawnGraph, actions: &mut Vec<Action>) {
+    let mut draw = |edit| send(actions, MovesAction::Draw(edit));
+    for (state, known) in graph.states.iter().enumerate() {
+        ui.push_id(("state", state), |ui| {
+            ui.horizontal_wrapped(|ui| {
+                let mut name = known.clone();
+                let field = ui.add(egui::TextEdit::singleline(&mut name).desired_width(110.0));
+                let label = format!("Name of state {}", state + 1);
+                field.widget_info(move || WidgetInfo::labeled(Role::TextInput, true, &label));
+                if field.changed() {
+                    draw(GraphEdit::RenameState(state, name));
+                }
+                let radio = ui.radio(graph.start == state, "begin here");
+                let label = format!("Begin in {known}");
+                let is_start = graph.start == state;
+                radio.widget_info(move || {
+                    WidgetInfo::selected(Role::RadioButton, true, is_start, &label)
+                });
+                if radio.clicked() {
+                    draw(GraphEdit::StartAt(state));
+                }
+                if ui.small_button(format!("Remove {known}")).clicked() {
+                    draw(GraphEdit::RemoveState(state));
+                }
+            });
+        });
+    }
+    if graph.moves.is_empty() {
+        return;
+    }
+    CollapsingHeader::new(format!("Moves: {}", graph.moves.len()))
+        .id_salt("drawn moves")
+        .default_open(true)
+        .show(ui, |ui| {
+            for (number, one) in graph.moves.iter().enumerate() {
+                ui.horizontal_wrapped(|ui| {
+                    let name = |state: usize| graph.states.get(state).map_or("?", String::as_str);
+                    ui.label(format!(
+                        "{}: {} to {}",
+                        one.words(),
+                        name(one.from),
+                        name(one.to)
+                    ));
+                    let button = ui.small_button("Remove");
+                    let label = format!("Remove move {}", number + 1);
+                    button.widget_info(move || WidgetInfo::labeled(Role::Button, true, &label));
+                    if button.clicked() {
+                        draw(GraphEdit::RemoveMove(number));
+                    }
+                });
+            }
+        });
+}
