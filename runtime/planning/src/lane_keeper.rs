@@ -20,7 +20,7 @@
 //! that joins yields. In free flow, a driver changes as soon as a gap offers itself within the distance at
 //! which the end of the lane is announced. As nothing forces it, no driver should have to brake hard: of two
 //! vehicles behind each other, the rear one keeps `end_headway` seconds, and the distance in which it slows down
-//! to the speed of the front one with `end_braking`. If the front one is faster, `end_gap_time` seconds of the
+//! to the speed of the front one at `end_braking`. If the front one is faster, `end_gap_time` seconds of the
 //! opening speed are taken off. Example with the defaults (3 m, 0.8 s, 2.5 m/s^2, 4 s), for a vehicle at 26 m/s:
 //! a vehicle behind at 31 m/s has to be 3 + 0.8 * 31 + 5^2 / (2 * 2.5) = 33 m away, and one ahead at 31 m/s
 //! 3 + 0.8 * 26 - 4 * 5 = 4 m. In a queue the driver stays: if the vehicle ahead on the other lane is slower than
@@ -110,7 +110,7 @@ static PARAMETERS: [ParameterInfo; 11] = [
         "m/s^2",
         (0.5, 9.0),
         2.5,
-        "Deceleration with which the rear vehicle slows down to the speed of the front one where a lane ends.",
+        "Deceleration of the rear vehicle to the speed of the front one where a lane ends.",
     ),
     ParameterInfo::number(
         "queue_speed",

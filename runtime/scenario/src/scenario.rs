@@ -184,8 +184,8 @@ impl Scenario {
             || self.flows.values().any(|flow| is_long(&flow.vehicle))
     }
 
-    /// Whether the scenario has agents or flows with vehicles that need more room beside them in bends than cars do:
-    /// those that swing out, and those that tow trailers, which cut corners.
+    /// Whether the scenario has agents or flows with vehicles that need more room beside them in bends than cars do,
+    /// because they swing out or tow trailers, which cut corners.
     ///
     /// Such vehicles take turns in alleys in which cars pass each other.
     pub fn has_wide_vehicles(&self) -> bool {

@@ -202,7 +202,7 @@ fn drive(scenario: &Scenario, seed: u64, seconds: f64) -> Outcome {
             let mut farthest = [0.0f64; 2];
             for vehicle in &world.snapshot().vehicles {
                 let place = vehicle.pose.position;
-                // Not those that have just departed from rest.
+                // Vehicles near the start have just departed.
                 let is_moving = place.x > -DROP + 200.0;
                 if vehicle.speed < QUEUED && is_moving && place.x < 0.0 && place.y < -3.5 {
                     let lane = usize::from(place.y < -7.0);
