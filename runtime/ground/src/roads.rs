@@ -520,7 +520,7 @@ impl Roads {
         } = parts;
         let own = |i: usize| laws[i].signals.clone();
         let plans = signal_plans(scenario.network(), &layout, own, |i| laws[i].conflicts());
-        let has_long = scenario.has_long_vehicles();
+        let has_long = scenario.has_wide_vehicles();
         // Which connections have to be requested depends on whether there are long vehicles.
         let known = known.filter(|known| known.roads.has_long == has_long);
         let gist = |id: LaneletIndex| {

@@ -28,10 +28,10 @@ impl Unchanged {
         let custom = |scenario: &Scenario| Custom::from(scenario.about());
         let (before, after) = (old.settings(), new.settings());
         Self {
-            // Buses make more connections contested and alleys longer.
+            // Buses and trailers make more connections contested and alleys longer.
             lanes: custom(old) == custom(new)
                 && has_same_lanes(old, new, &changed)
-                && old.has_long_vehicles() == new.has_long_vehicles(),
+                && old.has_wide_vehicles() == new.has_wide_vehicles(),
             obstacles: has_same_obstacles(old, new),
             sizes: old.vehicle_types() == new.vehicle_types(),
             terrain: old.terrain() == new.terrain() && before.slopes == after.slopes,

@@ -16,15 +16,15 @@
 //!
 //! # Lanes that end
 //!
-//! Where a lane merges into the one beside it, no change is required: vehicles alternate at the end, or the
-//! one that joins yields. In free flow, a driver changes as soon as there is a sufficient gap within the
-//! distance at which the end of the lane is announced. As nothing forces it, no driver should have to brake
-//! hard: of two vehicles behind each other, the rear one keeps `end_headway` seconds and `end_gap_time`
-//! seconds of the closing speed, which is negative if the front one is faster. Example with the defaults (3
-//! m, 0.8 s, 4 s), for a vehicle at 26 m/s: a vehicle behind at 31 m/s has to be 3 + 0.8 * 31 + 4 * 5 = 48 m
-//! away, and one ahead at 31 m/s 3 + 0.8 * 26 - 4 * 5 = 4 m. In a queue the driver stays: if the vehicle
-//! ahead on the other lane is slower than `queue_speed` times the speed limit, both lanes are used up to the
-//! end.
+//! Where a lane merges into the one beside it, no change is required: vehicles alternate at the end, or the one
+//! that joins yields. In free flow, a driver changes as soon as a gap offers itself within the distance at
+//! which the end of the lane is announced. As nothing forces it, no driver should have to brake hard: of two
+//! vehicles behind each other, the rear one keeps `end_headway` seconds, and the distance in which it slows down
+//! to the speed of the front one at `end_braking`. If the front one is faster, `end_gap_time` seconds of the
+//! opening speed are taken off. Example with the defaults (3 m, 0.8 s, 2.5 m/s^2, 4 s), for a vehicle at 26 m/s:
+//! a vehicle behind at 31 m/s has to be 3 + 0.8 * 31 + 5^2 / (2 * 2.5) = 33 m away, and one ahead at 31 m/s
+//! 3 + 0.8 * 26 - 4 * 5 = 4 m. In a queue the driver stays: if the vehicle ahead on the other lane is slower than
+//! `queue_speed` times the speed limit, both lanes are used up to the end.
 
 use roadwright_agent::{
     Behaviour, Effects, LANE_ENDS, LaneEndSight, Logic, ModuleEntry, ModuleInfo, ParameterInfo,
@@ -39,7 +39,7 @@ static INFO: ModuleInfo = ModuleInfo {
     doc: "Changes lanes only if the route requires it or the lane ends.",
 };
 
-static PARAMETERS: [ParameterInfo; 10] = [
+static PARAMETERS: [ParameterInfo; 11] = [
     ParameterInfo::number(
         "gap",
         "m",
@@ -102,7 +102,15 @@ static PARAMETERS: [ParameterInfo; 10] = [
         "s",
         (0.0, 20.0),
         4.0,
-        "Additional gap per unit of closing speed for leaving a lane whose end is announced.",
+        "Reduction of that gap per unit of speed by which the front vehicle is faster.",
+    ),
+    // The comfortable deceleration of the intelligent driver model.
+    ParameterInfo::number(
+        "end_braking",
+        "m/s^2",
+        (0.5, 9.0),
+        2.5,
+        "Deceleration of the rear vehicle to the speed of the front one where a lane ends.",
     ),
     ParameterInfo::number(
         "queue_speed",
@@ -130,6 +138,7 @@ struct GapRule {
     change_distance: f64,
     end_headway: f64,
     end_gap_time: f64,
+    end_braking: f64,
     queue_speed: f64,
 }
 
@@ -142,6 +151,7 @@ impl GapRule {
             change_distance: parameters.value("change_distance"),
             end_headway: parameters.value("end_headway"),
             end_gap_time: parameters.value("end_gap_time"),
+            end_braking: parameters.value("end_braking"),
             queue_speed: parameters.value("queue_speed"),
         }
     }
@@ -166,8 +176,9 @@ impl GapRule {
             && input.target_speed_ahead < self.queue_speed * input.road_speed;
         // The gap that the rear vehicle keeps.
         let kept = |speed: f64, closing: f64| {
-            let gap = self.gap + self.end_headway * speed + self.end_gap_time * closing;
-            gap.max(self.gap)
+            let slowing = closing.max(0.0).powi(2) / (2.0 * self.end_braking);
+            let opening = self.end_gap_time * (-closing).max(0.0);
+            (self.gap + self.end_headway * speed + slowing - opening).max(self.gap)
         };
         let (speed, ahead, behind) = (
             input.speed,
@@ -298,9 +309,11 @@ mod tests {
         let cases = [
             (40.0, 33.0, 33.0, true),
             (29.0, 33.0, 33.0, false),
-            // A vehicle behind that is 5 m/s faster needs 20 m more.
-            (45.0, 26.0, 31.0, false),
-            (48.0, 26.0, 31.0, true),
+            // A vehicle behind that is 5 m/s faster needs 5 m more, and one that is 10 m/s faster 20 m.
+            (32.0, 26.0, 31.0, false),
+            (33.0, 26.0, 31.0, true),
+            (49.0, 23.0, 33.0, false),
+            (50.0, 23.0, 33.0, true),
             // The other lane is a queue, even if there is room.
             (60.0, 14.0, 12.0, false),
             (90.0, 14.0, 12.0, true),

@@ -184,6 +184,21 @@ impl Scenario {
             || self.flows.values().any(|flow| is_long(&flow.vehicle))
     }
 
+    /// Whether the scenario has agents or flows with vehicles that need more room beside them in bends than cars do,
+    /// because they swing out or tow trailers, which cut corners.
+    ///
+    /// Such vehicles take turns in alleys in which cars pass each other.
+    pub fn has_wide_vehicles(&self) -> bool {
+        let types = &self.vehicle_types;
+        let is_wide = |name: &str| {
+            types
+                .get(name)
+                .is_some_and(|kind| kind.swings_out() || kind.tows())
+        };
+        self.agents.values().any(|agent| is_wide(&agent.vehicle))
+            || self.flows.values().any(|flow| is_wide(&flow.vehicle))
+    }
+
     /// An empty world with the three standard vehicle types and the default stacks.
     pub fn new(name: &str) -> Self {
         let vehicle_types = [

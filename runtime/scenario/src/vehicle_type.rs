@@ -231,6 +231,12 @@ impl VehicleType {
         self.front() > 5.5
     }
 
+    /// Whether the vehicle has trailers.
+    pub fn tows(&self) -> bool {
+        let file = self.file.as_ref();
+        file.is_some_and(|file| !file.vehicle.trailers.is_empty())
+    }
+
     /// Distance from the rear axle forward to the centre of the body, m.
     pub fn body_centre(&self) -> f64 {
         0.5 * self.length - self.rear_overhang

@@ -7,7 +7,7 @@ use glam::DVec2;
 use roadwright_geometry::heading_of;
 use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::LaneletKind;
-use roadwright_scenario::{Flow, LanePlace, Place, RoadId, Scenario, file};
+use roadwright_scenario::{Agent, AgentId, Edit, Flow, LanePlace, Place, RoadId, Scenario, file};
 use roadwright_simulation::{RunOptions, Status, World, builtin_modules};
 use roadwright_testing::is_slow;
 use std::collections::BTreeMap;
@@ -16,6 +16,10 @@ use std::fmt::Write;
 /// Time during which vehicles spawn, and duration of a run, s.
 const INPUT: f64 = 540.0;
 const RUN: f64 = 600.0;
+/// Time after which a queue is measured, s.
+const SETTLED: f64 = 300.0;
+/// Speed below which vehicles form a queue, m/s: `queue_speed` of the lane keeper at 120 km/h.
+const QUEUED: f64 = 0.4 * 120.0 / 3.6;
 
 /// A straight one-way road with lanes of 3.5 m. The lanes are to the right of its line, or centred on it.
 struct Road {
@@ -140,13 +144,13 @@ fn ramp(main: f64, joining: f64) -> Scenario {
     scenario
 }
 
-/// Creates a road with three lanes that lead into a road with two lanes after 400 m.
-fn drop(rate: f64) -> Scenario {
+/// A road of 3 lanes that becomes one of 2 lanes after `before` metres, which lasts for 400 m.
+fn drop(before: f64, rate: f64) -> Scenario {
     let mut scenario = network(&[
-        Road::motorway(-400.0, 0.0, 3),
+        Road::motorway(-before, 0.0, 3),
         Road::motorway(0.0, 400.0, 2),
     ]);
-    for lane in [-1i8, -2, -3] {
+    for lane in [-1i8, -2, -3].into_iter().filter(|_| rate > 0.0) {
         let to = on(2, lane.max(-2), 380.0);
         add_flow(&mut scenario, flow(on(1, lane, 5.0), to, rate / 3.0));
     }
@@ -160,8 +164,11 @@ struct Outcome {
     spawned: usize,
     arrived: usize,
     contacts: usize,
-    /// Mean numbers of vehicles slower than 5 m/s before x = 0 in the middle lane and in the right lane, from
-    /// 180 s onwards.
+    /// Number of vehicles that departed before the last 60 s of the input and have not arrived.
+    late: usize,
+    /// Number of vehicles that arrived after [`SETTLED`].
+    discharged: usize,
+    /// Mean lengths of the queues in the middle lane and in the right lane before x = 0 after [`SETTLED`], m.
     queues: [f64; 2],
 }
 
@@ -190,34 +197,53 @@ fn drive(scenario: &Scenario, seed: u64, seconds: f64) -> Outcome {
     let (mut queues, mut looks) = ([0.0; 2], 0.0);
     while world.time() < seconds {
         world.step();
-        if world.time() >= 180.0 && world.steps().is_multiple_of(1000) {
+        if world.time() >= SETTLED && world.steps().is_multiple_of(1000) {
             looks += 1.0;
+            let mut farthest = [0.0f64; 2];
             for vehicle in &world.snapshot().vehicles {
                 let place = vehicle.pose.position;
-                if vehicle.speed < 5.0 && place.x < 0.0 && place.y < -3.5 {
-                    queues[usize::from(place.y < -7.0)] += 1.0;
+                // Vehicles near the start have just departed.
+                let is_moving = place.x > -DROP + 200.0;
+                if vehicle.speed < QUEUED && is_moving && place.x < 0.0 && place.y < -3.5 {
+                    let lane = usize::from(place.y < -7.0);
+                    farthest[lane] = farthest[lane].max(-place.x);
                 }
+            }
+            for (queue, farthest) in queues.iter_mut().zip(farthest) {
+                *queue += farthest;
             }
         }
     }
     let mut times: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    let mut discharged = 0;
     for drive in world
         .finished()
         .filter(|drive| drive.status == Status::Arrived)
     {
-        // The upper half of the id of a flow's vehicle contains the number of the flow, counted from 1.
-        let flow = ((drive.id >> 32) & 0xff) - 1;
+        // Ids of vehicles from flows name the flow, counted from 1, in their upper half. Other ids are those of
+        // `full_drop`.
+        let flow = match drive.id >> 32 {
+            0 => drive.id % 3,
+            flow => (flow & 0xff) - 1,
+        };
+        discharged += usize::from(drive.ended > SETTLED);
         times
             .entry(flow)
             .or_default()
             .push(drive.ended - drive.started);
     }
+    let late = world
+        .odometers()
+        .filter(|(_, started, _)| *started < INPUT - 60.0);
+    let late = late.count();
     let summary = world.summary();
     Outcome {
         times,
         spawned: summary.agents.spawned,
         arrived: summary.agents.arrived,
         contacts: summary.collisions.len(),
+        late,
+        discharged,
         queues: queues.map(|queue| queue / looks),
     }
 }
@@ -254,11 +280,13 @@ fn a_ramp_gets_the_new_lane_and_nobody_yields() {
     assert!(ground.joins_by(joins));
 }
 
-/// 2,400 vehicles per hour on the main road and 500 on the ramp. Vehicles from the ramp join without long
-/// delays. Those that find no gap wait at the end of the acceleration lane, for up to 35 s.
+/// 2,400 vehicles per hour on the main road and 500 on the ramp. Before ramps had a lane of their own, their vehicles
+/// lost 85 s here.
 #[test]
 fn vehicles_from_a_ramp_join_in_free_flow() {
     let alone = drive(&ramp(0.0, 10.0), 2, 600.0).mean(&[0]);
+    // 253 m at 80 km/h and 850 m at 120 km/h.
+    let at_limits = 253.0 / (80.0 / 3.6) + 850.0 / (120.0 / 3.6);
     for seed in seeds() {
         let (with, without) = (
             drive(&ramp(2400.0, 500.0), seed, RUN),
@@ -267,26 +295,21 @@ fn vehicles_from_a_ramp_join_in_free_flow() {
         let joining = with.mean(&[2]);
         let main = with.mean(&[0, 1]) - without.mean(&[0, 1]);
         println!(
-            "seed {seed}: ramp {joining:.1} s, alone {alone:.1} s; main line +{main:.2} s; {} of {}",
+            "seed {seed}: ramp {joining:.1} s, alone {alone:.1} s, at the limits {at_limits:.1} s; main line +{main:.2} s; {} of {}",
             with.arrived, with.spawned
         );
-        assert!(joining < alone + 30.0, "seed {seed}: {joining} {alone}");
-        assert!(main < 5.0, "seed {seed}: {main}");
-        assert_eq!(with.contacts, 0, "seed {seed}");
-        // All vehicles except those of the last 60 s have arrived, because a vehicle needs this time.
-        assert!(
-            with.arrived as f64 > 0.87 * with.spawned as f64,
-            "seed {seed}"
-        );
+        assert!(joining < alone + 6.0, "seed {seed}: {joining} {alone}");
+        assert!(main < 2.0, "seed {seed}: {main}");
+        assert_eq!((with.contacts, with.late), (0, 0), "seed {seed}");
     }
 }
 
 /// Three lanes become two lanes, with 2,400 vehicles per hour.
 #[test]
 fn a_lane_drop_costs_little_in_free_flow() {
-    let free = drive(&drop(300.0), 1, RUN).mean(&[0, 1, 2]);
+    let free = drive(&drop(400.0, 300.0), 1, RUN).mean(&[0, 1, 2]);
     for seed in seeds() {
-        let outcome = drive(&drop(2400.0), seed, RUN);
+        let outcome = drive(&drop(400.0, 2400.0), seed, RUN);
         let lost = outcome.mean(&[0, 1, 2]) - free;
         println!("seed {seed}: {lost:.2} s more than {free:.1} s");
         assert!(lost < 3.0, "seed {seed}: {lost}");
@@ -294,32 +317,71 @@ fn a_lane_drop_costs_little_in_free_flow() {
     }
 }
 
-/// Three lanes become two lanes, with more vehicles than can pass.
+/// Length of the three lanes before they become two where a queue forms, m.
+const DROP: f64 = 1600.0;
+
+/// Time between vehicles on a lane there, s: 5,400 vehicles per hour on three lanes.
+const FULL_HEADWAY: f64 = 2.0;
+/// Speed at which they depart, m/s.
+const FULL_SPEED: f64 = 25.0;
+
+/// Largest flow of the intelligent driver model with its default parameters on a motorway lane in equilibrium,
+/// vehicles per second: the largest v / (gap + length), with a gap of (2 + 1.2 v) / sqrt(1 - (v / 33.3)^4).
+fn lane_capacity() -> f64 {
+    let flow = |v: f64| {
+        let share: f64 = v / (120.0 / 3.6);
+        v / ((2.0 + 1.2 * v) / (1.0 - share.powi(4)).sqrt() + 4.5)
+    };
+    (1..333)
+        .map(|v| flow(0.1 * f64::from(v)))
+        .fold(0.0, f64::max)
+}
+
+/// As `drop(DROP, 5400.0)`, but with vehicles that depart at speed. Flows put a vehicle from rest onto a lane every 3 s
+/// at most, which is less than the two lanes beyond carry.
+fn full_drop() -> Scenario {
+    let mut scenario = drop(DROP, 0.0);
+    let per_lane = (INPUT / FULL_HEADWAY) as u32;
+    for number in 0..3 * per_lane {
+        let lane = -1 - (number % 3) as i8;
+        let agent = Agent {
+            name: String::new(),
+            vehicle: "car".into(),
+            stack: "idm".into(),
+            dynamics: None,
+            start: on(1, lane, 5.0),
+            via: Vec::new(),
+            destination: Some(on(2, lane.max(-2), 380.0)),
+            depart: (FULL_HEADWAY * f64::from(number / 3)).into(),
+            repeat: None.into(),
+            speed: FULL_SPEED.into(),
+        };
+        let edit = Edit::Agent(AgentId(number + 3), Some(Box::new(agent)));
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+/// Three lanes become two, with more vehicles than can pass. In the queue, the two lanes pass fewer vehicles than two
+/// plain lanes in equilibrium, because vehicles leave it at walking pace and then accelerate.
 #[test]
 fn in_a_queue_vehicles_alternate_at_the_end_of_the_lane() {
-    let plain = {
-        let mut scenario = network(&[Road::motorway(-400.0, 400.0, 2)]);
-        for lane in [-1, -2] {
-            add_flow(
-                &mut scenario,
-                flow(on(1, lane, 5.0), on(1, lane, 780.0), 2700.0),
-            );
-        }
-        drive(&scenario, 1, RUN).arrived as f64
-    };
+    let plain = 2.0 * lane_capacity() * (RUN - SETTLED);
     for seed in seeds() {
-        let outcome = drive(&drop(5400.0), seed, RUN);
+        let outcome = drive(&full_drop(), seed, RUN);
         let from_end = outcome.count(2) / (outcome.count(1) + outcome.count(2));
-        let discharge = outcome.arrived as f64 / plain;
+        let discharge = outcome.discharged as f64 / plain;
         let [middle, right] = outcome.queues;
         println!(
-            "seed {seed}: {discharge:.2} of two plain lanes, {from_end:.2} from the lane that ends, \
-             queues {middle:.1} and {right:.1}"
+            "seed {seed}: {discharge:.2} of two plain lanes ({plain:.0}), {from_end:.2} from the lane that ends, \
+             queues {middle:.0} m and {right:.0} m, {} of {}",
+            outcome.arrived, outcome.spawned
         );
-        assert!(discharge > 0.9, "seed {seed}: {discharge}");
+        assert!(discharge > 0.65, "seed {seed}: {discharge}");
         assert!((0.4..0.6).contains(&from_end), "seed {seed}: {from_end}");
-        let apart = (middle - right).abs() / middle.max(right).max(1.0);
-        assert!(apart < 0.3, "seed {seed}: {middle} {right}");
+        assert!(middle.min(right) > 50.0, "seed {seed}: {middle} {right}");
+        let apart = (middle - right).abs() / middle.max(right);
+        assert!(apart < 0.4, "seed {seed}: {middle} {right}");
         assert_eq!(outcome.contacts, 0, "seed {seed}");
     }
 }

@@ -22,7 +22,8 @@ use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::*;
 use roadwright_simulation::{Ending, JunctionWatch, RunOptions, Session, World, builtin_modules};
-use roadwright_testing::{is_slow, scaled};
+use roadwright_testing::scaled;
+use std::collections::BTreeMap;
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -100,8 +101,8 @@ fn straight(length: f64) -> Vec<Segment> {
 }
 
 impl Network {
-    fn new(number: u64) -> Self {
-        let mut random = Stream::new(roadwright_testing::seed(1), "random networks", number);
+    fn new(seed: u64, number: u64) -> Self {
+        let mut random = Stream::new(seed, "random networks", number);
         let side = [DrivingSide::Right, DrivingSide::Left][random.next_index(2)];
         let mut scenario = Scenario::new("random network");
         let about = About {
@@ -385,8 +386,8 @@ impl Network {
         self.motorway_capacity = Some(capacity);
     }
 
-    /// Adds flows whose total demand is the fraction `load` of the capacity.
-    fn fill(&mut self, load: f64) {
+    /// Adds flows that together need a share of the capacity, and that end at a time, s.
+    fn fill(&mut self, load: f64, until: f64) {
         let layout = layout(self.scenario.network(), self.scenario.about());
         let graph = LaneGraph::new(&self.scenario, &layout);
         let count = self.terminals.len();
@@ -419,7 +420,7 @@ impl Network {
             }
             let flow = Flow {
                 vehicle: kind.into(),
-                end: INPUT.into(),
+                end: until.into(),
                 ..cars(stops[0], stops[1], rate)
             };
             add_flow(&mut self.scenario, flow);
@@ -435,11 +436,27 @@ struct Outcome {
     wrong: Vec<String>,
 }
 
+/// Descriptions of the vehicles that wait for each other in rings, each once.
+fn deadlocked(world: &World) -> Vec<String> {
+    let mut members = BTreeMap::new();
+    for vehicle in &world.snapshot().vehicles {
+        let Some(chain) = world.wait_chain(vehicle.agent) else {
+            continue;
+        };
+        for link in chain.deadlocked() {
+            let (at, lane) = (link.at, link.lane);
+            let text = format!("agent {} at {at:.1}, {lane:?} {}", link.agent, link.why());
+            members.insert(link.agent, text);
+        }
+    }
+    members.into_values().collect()
+}
+
 /// Runs a network.
-fn drive(number: u64) -> Outcome {
-    let mut network = Network::new(number);
+fn drive(seed: u64, number: u64) -> Outcome {
+    let mut network = Network::new(seed, number);
     let load = network.between(0.1, 1.2);
-    network.fill(load);
+    network.fill(load, INPUT);
     let mut wrong = Vec::new();
     let is_bad = |finding: &check::Finding| {
         finding.severity == Severity::Error || finding.code == Code::LanesOverlap
@@ -477,6 +494,7 @@ fn drive(number: u64) -> Outcome {
     );
     if broken != (0, 0, 0, 0) {
         wrong.push(format!("{law:?}"));
+        wrong.extend(deadlocked(session.world()));
     }
     if load < BELOW_CAPACITY {
         for junction in watch.figures(session.world()) {
@@ -511,7 +529,7 @@ fn all_arrive_without_contacts_and_within_the_bounds() {
     let numbers = numbers();
     let count = numbers.clone().count();
     for number in numbers {
-        let outcome = drive(number);
+        let outcome = drive(roadwright_testing::seed(1), number);
         arrived += outcome.arrived;
         if !outcome.wrong.is_empty() {
             if let Some(folder) = std::env::var_os("ROADWRIGHT_NETWORKS_TO") {
@@ -523,8 +541,21 @@ fn all_arrive_without_contacts_and_within_the_bounds() {
         }
     }
     println!("{arrived} vehicles arrived in {count} networks");
-    // Of the networks with seed 1, numbers 461, 588 and 833 end in a gridlock, and number 247 has a contact.
-    let known = if is_slow() { count / 50 } else { 0 };
-    assert!(failed.len() <= known, "networks {failed:?}");
+    assert!(failed.is_empty(), "networks {failed:?}");
     assert!(arrived > 20 * count, "{arrived} vehicles");
+}
+
+/// Networks in which something went wrong before a rule was repaired:
+///
+/// | number | what went wrong |
+/// | --- | --- |
+/// | 461, 588 | a vehicle was let into a junction without room beyond, because another one waited for an alley there |
+/// | 833 | a bus kept a car out of an alley, behind which a trailer was that the bus waited for |
+/// | 247 | a caravan and a car met in a bend in which they do not fit side by side |
+#[test]
+fn networks_of_repaired_kinds_are_driven_without_trouble() {
+    for number in [461, 588, 833, 247] {
+        let outcome = drive(1, number);
+        assert_eq!(outcome.wrong, [""; 0], "network {number}");
+    }
 }

@@ -619,7 +619,7 @@ fn facing(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     if together.is_empty() {
         return;
     }
-    let alleys = Alleys::of(subjects.graph, subjects.scenario.has_long_vehicles());
+    let alleys = Alleys::of(subjects.graph, subjects.scenario.has_wide_vehicles());
     for ((_, road), agents) in together {
         let mut inside: BTreeMap<(u32, bool), Vec<&OnLane>> = BTreeMap::new();
         for agent in &agents {

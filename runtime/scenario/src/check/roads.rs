@@ -47,7 +47,7 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             });
         }
     };
-    let has_long = subjects.scenario.has_long_vehicles();
+    let has_long = subjects.scenario.has_wide_vehicles();
     for alley in Alleys::of(graph, has_long).list() {
         let [direction, _] = alley.directions;
         let lanelet = graph.lanelet(direction.lanelet);

@@ -3,10 +3,15 @@
 use super::*;
 use crate::builtin_modules;
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
+use roadwright_scenario::alleys::Passing;
 use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::{
     Agent, AgentId, CrossSection, DynamicsLevel, Edit, Flow, Place, Poly3, RoadClass, RoadId,
+    VehicleType,
 };
+use std::path::Path;
+use std::sync::Arc;
 
 /// A double-decker bus.
 const BUS: &str = "enviro_400";
@@ -551,4 +556,41 @@ fn a_car_that_appears_ahead_of_one_that_was_let_in_does_not_lock_the_alley() {
     }
     // In some of these runs, the oncoming car had to wait.
     assert!(late > 2, "{late}");
+}
+
+/// A car with a caravan.
+fn caravan() -> VehicleType {
+    let path = "../../scenarios/vehicles/escort-caravan.vehicle.json";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let vehicle = VehicleFile::load(&path).unwrap();
+    VehicleType {
+        file: Some(Arc::new(FileReference {
+            path: "escort-caravan.vehicle.json".into(),
+            hash: String::new(),
+            was: None,
+            vehicle: vehicle.clone(),
+        })),
+        ..vehicle.vehicle_type()
+    }
+}
+
+#[test]
+fn a_trailer_makes_a_bend_an_alley_in_which_cars_pass_each_other() {
+    let passing = |vehicle: &str| {
+        let mut scenario = bend_of(15.0, 2.7, ["car", "car"], 60.0);
+        let edit = Edit::VehicleType("caravan".into(), Some(Box::new(caravan())));
+        scenario.apply(edit).unwrap();
+        let road = scenario.network().roads().next().unwrap().0;
+        let agent = Agent {
+            vehicle: vehicle.into(),
+            ..parked(road)
+        };
+        let edit = Edit::Agent(AgentId(1000), Some(Box::new(agent)));
+        scenario.apply(edit).unwrap();
+        let ground = Ground::new(&scenario);
+        let alleys = ground.alleys().list().iter();
+        alleys.map(|alley| alley.passing).collect::<Vec<_>>()
+    };
+    assert_eq!(passing("car"), []);
+    assert!(passing("caravan").contains(&Passing::Cars));
 }

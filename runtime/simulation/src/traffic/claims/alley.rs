@@ -51,7 +51,9 @@
 //!
 //! A vehicle that is inside without having been let in (it spawned there, or its driver ignores the rules)
 //! counts as holding the alley until it has left. If it needs the next alley in order to leave, vehicles that
-//! wait for its current alley do not keep it out of the next one.
+//! wait for its current alley do not keep it out of the next one. Nor do they keep out a vehicle ahead of it, behind
+//! which it waits: in an alley in which only two buses cannot pass each other, a car that holds nothing may wait
+//! for an inner alley, with a bus behind it.
 
 mod bound;
 #[cfg(test)]
@@ -524,7 +526,8 @@ impl Alleys {
     /// Decides whether an agent may have the alleys now. If not, returns the reason.
     fn decide(&self, agent: AgentIndex, needs: &[AlleyNeed], situation: &Situation<'_>) -> Refusal {
         let holds_up = |other, side| situation.hold_up(agent, other, side);
-        if !self.are_free(agent, needs, holds_up) {
+        let is_behind = |hold: &Hold| follows(hold, agent, situation);
+        if !self.are_free(agent, needs, holds_up, is_behind) {
             return Refusal::Alley;
         }
         let has_room = needs
@@ -537,14 +540,15 @@ impl Alleys {
         }
     }
 
-    /// Whether no oncoming vehicle holds any alley that an agent needs, and none of these alleys is reserved
-    /// for an oncoming vehicle. `holds_up` returns whether the agent and another vehicle cannot pass each
-    /// other in an alley.
+    /// Whether no oncoming vehicle holds one of the alleys that an agent needs, and none of them is kept for an
+    /// oncoming vehicle. `holds_up` states whether the agent and another one cannot pass each other in an alley, and
+    /// `is_behind` whether the holder of an alley has to pass the agent's place in order to leave.
     fn are_free(
         &self,
         agent: AgentIndex,
         needs: &[AlleyNeed],
         holds_up: impl Fn(AgentIndex, AlleySide) -> bool,
+        is_behind: impl Fn(&Hold) -> bool,
     ) -> bool {
         let kept = &self.lists.kept;
         needs.iter().all(|&AlleyNeed { side, .. }| {
@@ -552,23 +556,34 @@ impl Alleys {
                 its == side.opposite() && other != agent && holds_up(other, side)
             };
             let is_kept = kept.iter().any(|other| {
-                is_oncoming(other.agent, other.side) && !self.waits_for(other.agent, agent, kept)
+                is_oncoming(other.agent, other.side)
+                    && !self.waits_for(other.agent, agent, &is_behind)
             });
             let mut held = self.held.iter();
             !is_kept && !held.any(|hold| is_oncoming(hold.agent, hold.side))
         })
     }
 
-    /// Whether the vehicle `keeper`, for which alleys are reserved, has to wait until `inside` has left. The
-    /// vehicle `inside` spawned in one of these alleys, so it must not in turn wait for `keeper`.
-    fn waits_for(&self, keeper: AgentIndex, inside: AgentIndex, kept: &[Kept]) -> bool {
-        let mut sides = kept
+    /// Whether the vehicle `keeper`, for which alleys are kept, has to wait until `agent` has left. Then `agent` is in
+    /// one of these alleys, where it spawned, or a vehicle behind it is (`is_behind`). So it must not in turn wait for
+    /// `keeper`.
+    fn waits_for(
+        &self,
+        keeper: AgentIndex,
+        agent: AgentIndex,
+        is_behind: &impl Fn(&Hold) -> bool,
+    ) -> bool {
+        let mut sides = self
+            .lists
+            .kept
             .iter()
             .filter(|kept| kept.agent == keeper)
             .map(|kept| kept.side);
         sides.any(|side| {
             let mut held = self.held.iter();
-            held.any(|hold| hold.agent == inside && hold.side == side.opposite())
+            held.any(|hold| {
+                hold.side == side.opposite() && (hold.agent == agent || is_behind(hold))
+            })
         })
     }
 
@@ -582,6 +597,48 @@ impl Alleys {
         need: AlleyNeed,
         situation: &Situation<'_>,
     ) -> bool {
+        let mut taken = 0.0;
+        let visit = |other| taken += situation.space(other);
+        let Some(length) = self.look_behind(agent, need, situation, visit) else {
+            return true;
+        };
+        // A vehicle that is longer than this stretch has to find it empty.
+        taken == 0.0 || taken + situation.space(agent) <= length
+    }
+
+    /// The vehicles for which an agent does not find room behind an alley, those that are there already or, if there
+    /// are none, those that were let in before it. `None` if there is room.
+    pub(super) fn whom_behind(
+        &self,
+        agent: AgentIndex,
+        need: AlleyNeed,
+        situation: &Situation<'_>,
+    ) -> Option<Vec<AgentIndex>> {
+        if self.has_room_behind(agent, need, situation) {
+            return None;
+        }
+        let direction = situation.ground.alleys().direction(need.side);
+        let mut whom = Vec::new();
+        self.look_behind(agent, need, situation, |other| whom.push(other));
+        let is_there = |other: &AgentIndex| {
+            let position = &situation.agents.position[other.index()];
+            position.lanelet == direction.lanelet && position.s > direction.from
+        };
+        if whom.iter().any(is_there) {
+            whom.retain(is_there);
+        }
+        Some(whom)
+    }
+
+    /// Calls `visit` for each vehicle that needs room between the end of an alley and the next alley or the end of
+    /// the lane, and returns the length of that stretch, m. `None` if the alley ends with its lane.
+    fn look_behind(
+        &self,
+        agent: AgentIndex,
+        need: AlleyNeed,
+        situation: &Situation<'_>,
+        visit: impl FnMut(AgentIndex),
+    ) -> Option<f64> {
         let side = need.side;
         let direction = situation.ground.alleys().direction(side);
         let sides = situation.ground.alleys().on(direction.lanelet).iter();
@@ -591,7 +648,7 @@ impl Alleys {
             .filter(|from| *from >= direction.to)
             .fold(situation.ground.length(direction.lanelet), f64::min);
         if end <= direction.to {
-            return true;
+            return None;
         }
         let is_behind =
             |s: f64, other: AgentIndex| s + situation.vehicle_type(other).front > direction.to;
@@ -606,9 +663,32 @@ impl Alleys {
             .filter(|hold| !follows(hold, agent, situation))
             .map(|hold| hold.agent);
         let others = there.chain(promised).filter(|&other| other != agent);
-        let taken: f64 = others.map(|other| situation.space(other)).sum();
-        // If the vehicle is longer than the stretch, the stretch has to be empty.
-        taken == 0.0 || taken + situation.space(agent) <= end - direction.to
+        others.for_each(visit);
+        Some(end - direction.to)
+    }
+
+    /// Position along a lanelet of an agent's route up to which the agent drives if it waits for an alley there, m.
+    /// Infinite if there is no alley, if the agent holds it or is in it, or if the alley begins so early that the
+    /// agent is let into it together with the junction before it (`chain`). `at` is the index of the lanelet.
+    pub(super) fn waits_up_to(&self, agent: AgentIndex, at: u32, situation: &Situation<'_>) -> f64 {
+        if !self.are_heeded(situation.ground) {
+            return f64::INFINITY;
+        }
+        let Some(lanelet) = situation.route(agent).lanelet(at) else {
+            return f64::INFINITY;
+        };
+        let alleys = situation.ground.alleys();
+        let is_there = situation.agents.progress[agent.index()].at == at;
+        let begins = alleys.on(lanelet).iter().filter_map(|&side| {
+            let from = alleys.direction(side).from;
+            let is_passed = is_there && situation.front(agent, at) > from + INSIDE;
+            let waits = !is_passed
+                && from >= situation.space(agent)
+                && situation.heeds_alley(agent, side)
+                && !self.has(agent, AlleyNeed { side, at });
+            waits.then_some(from)
+        });
+        begins.fold(f64::INFINITY, f64::min)
     }
 
     /// Grants an agent the alleys that were recorded as needed.

@@ -1,5 +1,6 @@
 //! Room beyond junctions. A vehicle is let in only if there is room for it.
 
+use super::alley::Alleys;
 use super::closing::Closing;
 use super::grants::{Grant, Grants};
 use super::request::{Need, Request};
@@ -109,6 +110,7 @@ fn next_lane(route: &Route, at: u32, end: f64, ground: &Ground) -> Option<Part> 
 pub(super) struct Room<'a> {
     pub(super) grants: &'a Grants,
     pub(super) closing: &'a Closing,
+    pub(super) alleys: &'a Alleys,
 }
 
 impl Room<'_> {
@@ -219,6 +221,11 @@ impl Room<'_> {
         };
         let reach = tail.reach.min(self.held_up_to(last.lane, situation));
         let (mut taken, mut reach) = (0.0, last.begin + reach);
+        // End of the queue before an alley. Vehicles beyond the alley do not count for it.
+        let mut before_alley = f64::INFINITY;
+        let waits_before_alley = |agent: AgentIndex, at: u32, begin: f64| {
+            begin + self.alleys.waits_up_to(agent, at, situation)
+        };
         let at_of = |agent: AgentIndex| situation.agents.progress[agent.index()].at;
         let parts = &beyond.parts[..beyond.count];
         for (number, part) in parts.iter().enumerate().rev() {
@@ -239,6 +246,8 @@ impl Room<'_> {
                 if agent != request.agent && stays(agent, at) {
                     taken += situation.space(agent);
                     reach = reach.min(part.begin + situation.waits_up_to(agent, at, part.lane));
+                    before_alley = before_alley.min(waits_before_alley(agent, at, part.begin))
+                        - situation.space(agent);
                 }
             }
         }
@@ -251,6 +260,8 @@ impl Room<'_> {
             if agent != request.agent && stays(agent, at) {
                 taken += situation.space(agent);
                 reach = reach.min(situation.waits_up_to(agent, at, need.exit));
+                before_alley =
+                    before_alley.min(waits_before_alley(agent, at, 0.0)) - situation.space(agent);
             }
         }
         if taken > 0.0 {
@@ -260,7 +271,11 @@ impl Room<'_> {
         let seekers = parts
             .iter()
             .map(|part| space_for_seekers(part.lane, situation));
-        reach - taken - seekers.sum::<f64>()
+        let own = parts
+            .iter()
+            .map(|part| waits_before_alley(request.agent, part.at, part.begin));
+        let before_alley = own.fold(before_alley, f64::min);
+        (reach - taken - seekers.sum::<f64>()).min(before_alley)
     }
 
     /// Distance that vehicles can drive along a lane, m. It is less than the lane's length only if vehicles

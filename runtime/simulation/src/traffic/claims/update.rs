@@ -121,6 +121,7 @@ impl Claims {
         Room {
             grants: &self.grants,
             closing: &self.closing,
+            alleys: &self.alleys,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Reasons why agents wait at junctions, and the agents that they wait for, for display.
 
-use super::alley::Alleys;
+use super::alley::{AlleyNeed, Alleys};
 use super::request::Request;
 use super::situation::Situation;
 use super::walls::Meeting;
@@ -163,7 +163,7 @@ impl Claims {
         let situation = &setting.with(agents);
         let waits = |&agent: &AgentIndex| {
             agents.claim[agent.index()].refused == Refusal::Alley
-                && self.alleys.needed_by(agent, situation).contains(&side)
+                && (self.alleys.needed_by(agent, situation).iter()).any(|need| need.side == side)
         };
         agents.driving().filter(waits).collect()
     }
@@ -221,27 +221,40 @@ impl Alleys {
     /// Where and why an agent waits; `None` if no alley stops it.
     fn waits_of(&self, agent: AgentIndex, situation: &Situation<'_>) -> Option<Waits> {
         let claim = &situation.agents.claim[agent.index()];
-        if situation.ground.alleys().is_empty() || claim.refused != Refusal::Alley {
+        let is_refused = matches!(claim.refused, Refusal::Alley | Refusal::NoRoom);
+        if situation.ground.alleys().is_empty() || !is_refused {
             return None;
         }
         let needs = self.needed_by(agent, situation);
-        let mut whom: Vec<u64> = (self.whom(agent, &needs, situation).into_iter())
-            .map(|other| situation.agents.identity[other.index()].id)
-            .collect();
+        let lanelet = situation.ground.alleys().direction(needs.first()?.side);
+        let road = situation.ground.lanelet(lanelet.lanelet).road()?;
+        let (why, whom) = match claim.refused {
+            Refusal::Alley => {
+                let sides: Vec<AlleySide> = needs.iter().map(|need| need.side).collect();
+                (Why::Alley(road), self.whom(agent, &sides, situation))
+            }
+            // No room behind the alley, or else behind a junction before it.
+            _ => (
+                Why::NoRoom,
+                self.whom_behind(agent, *needs.last()?, situation)?,
+            ),
+        };
+        let ids = whom
+            .into_iter()
+            .map(|other| situation.agents.identity[other.index()].id);
+        let mut whom: Vec<u64> = ids.collect();
         whom.sort_unstable();
         whom.dedup();
-        let lanelet = situation.ground.alleys().direction(*needs.first()?).lanelet;
-        let road = situation.ground.lanelet(lanelet).road()?;
         Some(Waits {
             node: situation.ground.node_at(road)?,
-            why: Why::Alley(road),
+            why,
             whom,
         })
     }
 
     /// Returns the alleys that an agent needs in order to proceed from its current position and does not hold
     /// yet. They are on the open road or at a junction.
-    fn needed_by(&self, agent: AgentIndex, situation: &Situation<'_>) -> Vec<AlleySide> {
+    fn needed_by(&self, agent: AgentIndex, situation: &Situation<'_>) -> Vec<AlleyNeed> {
         let claim = &situation.agents.claim[agent.index()];
         let mut needs = Vec::new();
         if !self.needs_from_the_road(agent, situation, &mut needs) {
@@ -260,6 +273,6 @@ impl Alleys {
                 self.needs_beyond(&request, &junctions, situation, &mut needs);
             }
         }
-        needs.into_iter().map(|need| need.side).collect()
+        needs
     }
 }

@@ -395,7 +395,7 @@ impl<'a> Model<'a> {
         let mut lists = std::mem::take(&mut self.alleys.lists.needs);
         lists.clear();
         lists.extend(needs);
-        let is_free = self.alleys.are_free(agent, &lists, |_, _| true);
+        let is_free = self.alleys.are_free(agent, &lists, |_, _| true, |_| false);
         self.alleys.lists.needs = lists;
         if !is_free {
             if self.takes_turns {
