@@ -4,7 +4,7 @@
 use crate::model::Model;
 use crate::scene::{RoadShape, Scene};
 use crate::tools::{Mark, ToolKind, road_ribbon};
-use roadwright_geometry::{DVec2, polyline};
+use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::{Road, RoadId, RoadNetwork};
 use std::sync::Arc;
 
@@ -13,11 +13,13 @@ const FRAMES: u32 = 2;
 /// Longest mitre of the outline of a deleted road, in half widths.
 const MITRE: f64 = 2.0;
 
-/// Largest number of roads that are shown before the map shows them. More change at once only when a whole part of a
-/// map is pasted, imported or deleted.
+/// Largest number of new or changed roads that are shown before the map shows them. More change at once only when a
+/// whole part of a map is pasted or imported.
 const MOST_ROADS: usize = 64;
 /// Largest distance between a line and a road that runs along it, m.
 const BESIDE: f64 = 0.05;
+/// Spacing of the points at which lines are compared, m.
+const SPACING: f64 = 2.0;
 
 /// Areas of a stroke, and the revision in which the stroke became part of the scenario.
 struct Stroke {
@@ -116,43 +118,70 @@ impl Roads {
     /// was, so they are neither missing nor gone.
     fn between(drawn: &Scene, network: &RoadNetwork) -> Self {
         let differing = network.differing_roads(drawn.scenario.network());
-        if differing.len() > MOST_ROADS {
-            return Self::default();
-        }
         // Roads of a scene are in the order of their ids.
         let shape_of = |id: &RoadId| {
             let roads = &drawn.roads;
             let index = roads.binary_search_by_key(id, |shape| shape.id);
             index.ok().map(|index| &roads[index])
         };
-        let old: Vec<&RoadShape> = differing.iter().filter_map(shape_of).collect();
-        let new = differing.iter().filter_map(|id| network.road(*id));
-        let new: Vec<(&Road, Vec<DVec2>)> = new
-            .map(|road| (road, road.reference_line.sample(0.1, 0.0)))
-            .collect();
-        let old_lines: Vec<&[DVec2]> = old.iter().map(|shape| &*shape.line).collect();
-        let new_lines: Vec<&[DVec2]> = new.iter().map(|(_, line)| &**line).collect();
-        let missing = new.iter().filter(|(_, line)| !runs_along(line, &old_lines));
-        let gone = old
+        let new: Vec<&Road> = differing
             .iter()
-            .filter(|shape| !runs_along(&shape.line, &new_lines));
+            .filter_map(|id| network.road(*id))
+            .collect();
+        if new.len() > MOST_ROADS {
+            return Self::default();
+        }
+        let old: Vec<&RoadShape> = differing.iter().filter_map(shape_of).collect();
+        let old_lines: Vec<Line> = old.iter().map(|shape| Line::of(&shape.line)).collect();
+        let new_lines = new
+            .iter()
+            .map(|road| Line::of(&road.reference_line.sample(0.1, 0.0)));
+        let new_lines: Vec<Line> = new_lines.collect();
+        let missing = new.iter().zip(&new_lines);
+        let missing = missing.filter(|(_, line)| !line.runs_along(&old_lines));
+        let gone = old.iter().zip(&old_lines);
+        let gone = gone.filter(|(_, line)| !line.runs_along(&new_lines));
         Self {
             missing: missing.flat_map(|(road, _)| road_ribbon(road)).collect(),
             gone: gone
-                .map(|shape| outline(shape, drawn))
+                .map(|(shape, _)| outline(shape, drawn))
                 .filter(|outline| outline.len() > 3)
                 .collect(),
         }
     }
 }
 
-/// Whether each point of a line is on one of the other lines.
-fn runs_along(line: &[DVec2], others: &[&[DVec2]]) -> bool {
-    let is_on = |point: &DVec2| {
-        let mut others = others.iter();
-        others.any(|other| polyline::distance(other, *point) <= BESIDE)
-    };
-    line.iter().all(is_on)
+/// The reference line of a road as closely spaced points, with its bounding box, m.
+struct Line {
+    points: Vec<DVec2>,
+    low: DVec2,
+    high: DVec2,
+}
+
+impl Line {
+    fn of(line: &[DVec2]) -> Self {
+        let mut points: Vec<DVec2> = line.first().copied().into_iter().collect();
+        for pair in line.windows(2) {
+            let count = ((pair[1] - pair[0]).length() / SPACING)
+                .ceil()
+                .clamp(1.0, 1e4) as u32;
+            let at = |i: u32| pair[0].lerp(pair[1], f64::from(i) / f64::from(count));
+            points.extend((1..=count).map(at));
+        }
+        let (low, high) = polygon::bounds(&points).unwrap_or_default();
+        Self { points, low, high }
+    }
+
+    fn is_on(&self, point: DVec2) -> bool {
+        let is_near = point.cmpge(self.low - BESIDE).all() && point.cmple(self.high + BESIDE).all();
+        is_near && polyline::distance(&self.points, point) <= BESIDE
+    }
+
+    /// Whether each point of this line is on one of the other lines.
+    fn runs_along(&self, others: &[Self]) -> bool {
+        let is_on = |point: &DVec2| others.iter().any(|other| other.is_on(*point));
+        self.points.iter().all(is_on)
+    }
 }
 
 /// Outline of a road on the map between its junctions, m.
@@ -189,6 +218,26 @@ fn between(line: &[DVec2], from: f64, to: f64) -> Vec<DVec2> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bent_line_does_not_run_along_a_straight_one_between_the_same_ends() {
+        let lines = [
+            vec![(0.0, 0.0), (100.0, 0.0)],
+            vec![(0.0, 0.0), (50.0, 30.0), (100.0, 0.0)],
+            vec![(0.0, 0.0), (40.0, 0.0)],
+            vec![(40.0, 0.0), (100.0, 0.0)],
+        ];
+        let points = |line: Vec<(f64, f64)>| line.into_iter().map(DVec2::from).collect::<Vec<_>>();
+        let [straight, bent, first, rest] = lines.map(|line| Line::of(&points(line)));
+        let bent = [bent];
+        assert!(!straight.runs_along(&bent));
+        let parts = [first, rest];
+        assert!(straight.runs_along(&parts));
+        assert!(!parts[0].runs_along(&parts[1..]));
+        let straight = [straight];
+        assert!(parts.iter().all(|part| part.runs_along(&straight)));
+        assert!(!bent[0].runs_along(&straight));
+    }
 
     #[test]
     fn a_part_of_a_line_has_the_given_length() {

@@ -6,7 +6,8 @@ use roadwright_editor::document::Document;
 use roadwright_editor::route_source::RouteSource;
 use roadwright_editor::scene::Scene;
 use roadwright_editor::tools::{
-    Effect, MapPart, Mark, Modifiers, Pointer, ToolContext, ToolEvent, ToolKind, ToolOptions,
+    Effect, HandleShape, MapPart, Mark, Modifiers, Pointer, Tool, ToolContext, ToolEvent, ToolKind,
+    ToolOptions,
 };
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, polygon, unit};
@@ -459,6 +460,98 @@ fn a_stroke_begins_on_the_topmost_layer_that_it_catches() {
     hand.options.layer = None;
     hand.options.hidden.insert(MapPart::Layer(1));
     assert_eq!(label(&mut hand, (0.0, 50.0), (60.0, 60.0)).0, 0);
+}
+
+/// Positions of the diamonds that mark where a stroke crosses roads of its layer.
+fn crossings(tool: &dyn Tool, context: &ToolContext<'_>) -> Vec<DVec2> {
+    let marks = tool.marks(context).into_iter();
+    let diamonds = marks.filter_map(|mark| match mark {
+        Mark::Handle { at, shape, .. } => (shape == HandleShape::Diamond).then_some(at),
+        _ => None,
+    });
+    diamonds.collect()
+}
+
+#[test]
+fn crossings_are_shown_on_the_layer_of_each_leg() {
+    let mut hand = Hand::new(crossing_on_two_layers());
+    let scenario = hand.document.scenario().clone();
+    let selection = Objects::new();
+    let mut tool = ToolKind::Road.tool();
+    let pointer = |x: f64, y: f64| Pointer::at(x, y);
+    let mut shown = Vec::new();
+    // Clicks at the left of the bridge, and the pointer right of it; then with Page Up.
+    for layer in [Some(0), Some(1)] {
+        hand.options.layer = Some(0);
+        let routes = RouteSource::default();
+        let context = |options| ToolContext {
+            scenario: &scenario,
+            scene: &hand.scene,
+            selection: &selection,
+            options,
+            scale: hand.scale,
+            routes: &routes,
+            taken: &[],
+        };
+        tool.event(
+            ToolEvent::Click(pointer(-90.0, 60.0)),
+            &context(&hand.options),
+        );
+        tool.event(
+            ToolEvent::Click(pointer(-40.0, 60.0)),
+            &context(&hand.options),
+        );
+        tool.event(
+            ToolEvent::Move(pointer(60.0, 60.0)),
+            &context(&hand.options),
+        );
+        let mut chosen = hand.options.clone();
+        chosen.layer = layer;
+        tool.event(ToolEvent::Layer, &context(&chosen));
+        shown.push(crossings(&*tool, &context(&chosen)));
+        tool.event(ToolEvent::Escape, &context(&chosen));
+    }
+    // Only the leg on layer 1 crosses the bridge.
+    assert_eq!(shown[0], []);
+    assert_eq!(shown[1].len(), 1);
+    assert!((shown[1][0] - DVec2::new(0.0, 60.0)).length() < 51.0);
+}
+
+#[test]
+fn a_roundabout_is_drawn_on_the_layer_of_the_road_at_its_centre() {
+    let mut hand = Hand::new(crossing_on_two_layers());
+    let scenario = hand.document.scenario().clone();
+    let selection = Objects::new();
+    let routes = RouteSource::default();
+    let mut drawn = |at: DVec2, layer: Option<i8>| {
+        hand.options.layer = layer;
+        let context = ToolContext {
+            scenario: &scenario,
+            scene: &hand.scene,
+            selection: &selection,
+            options: &hand.options,
+            scale: hand.scale,
+            routes: &routes,
+            taken: &[],
+        };
+        let mut tool = ToolKind::Roundabout.tool();
+        tool.event(ToolEvent::Press(Pointer::at(at.x, at.y)), &context);
+        let effects = tool.event(ToolEvent::Click(Pointer::at(at.x, at.y)), &context);
+        let [Effect::Apply(_, edit)] = &effects[..] else {
+            panic!("{effects:?}");
+        };
+        let mut after = Scenario::clone(&scenario);
+        after.apply(edit.clone()).unwrap();
+        let new = after.network().roads();
+        let new = new.filter(|(id, _)| *id >= scenario.network().next_road_id());
+        let layers: BTreeSet<i8> = new.map(|(_, road)| road.layer).collect();
+        layers
+    };
+    let of = |layer: i8| BTreeSet::from([layer]);
+    assert_eq!(drawn(DVec2::new(0.0, 50.0), None), of(1));
+    assert_eq!(drawn(DVec2::new(50.0, 0.0), None), of(0));
+    assert_eq!(drawn(DVec2::new(50.0, 60.0), None), of(0));
+    assert_eq!(drawn(DVec2::new(50.0, 60.0), Some(2)), of(2));
 }
 
 #[test]

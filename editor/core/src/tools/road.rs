@@ -75,6 +75,8 @@ pub(super) struct RoadTool {
     pointer: Option<Pointer>,
     hover: Option<Hover>,
     stroke: Option<Stroke>,
+    /// What the end at the pointer would join, or which road it would pass over or under.
+    word: Option<String>,
     /// Typed text: a length, or an angle after `<`.
     typed: String,
 }
@@ -139,7 +141,17 @@ impl RoadTool {
         {
             let catch = [*from, join::catch(*modifiers, context)];
             *ends = join::ends(points, layers.ends(context), catch, context);
+            let end = ends[1].clone();
+            self.word = self.word_for(&end, context);
         }
+    }
+
+    /// Determines where the next point would be and what it would join.
+    fn aim_next(&mut self, at: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) {
+        let hover = self.next_point(at, modifiers, context);
+        let end = hover.ends[1].clone();
+        self.hover = Some(hover);
+        self.word = self.word_for(&end, context);
     }
 
     fn finish_freehand(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
@@ -339,7 +351,7 @@ impl RoadTool {
                     _ => heading_of(line[n - 1] - line[n.saturating_sub(4).min(n - 2)]),
                 };
                 let mut text = format!("{length:.1} m\n{:.0}°", bearing(heading));
-                if let Some(word) = self.word(&ends[1], context) {
+                if let Some(word) = &self.word {
                     text = format!("{length:.1} m  {:.0}°\n{word}", bearing(heading));
                 }
                 Some((line, self.with_layer(text, context), Tone::Accent))
@@ -374,7 +386,7 @@ impl RoadTool {
                     tone = Tone::Warning;
                     text += &format!(" < {:.0} m: tight", context.options.min_radius());
                 }
-                if let Some(word) = self.word(&hover.ends[1], context) {
+                if let Some(word) = &self.word {
                     text += &format!("\n{word}");
                 }
                 if !self.typed.is_empty() {
@@ -406,7 +418,7 @@ impl RoadTool {
     }
 
     /// Says what an end joins, or which road it passes over or under.
-    fn word(&self, end: &StrokeEnd, context: &ToolContext<'_>) -> Option<String> {
+    fn word_for(&self, end: &StrokeEnd, context: &ToolContext<'_>) -> Option<String> {
         join::word(end, context.scenario).or_else(|| {
             let modifiers = self.pointer.map_or(Modifiers::default(), |p| p.modifiers);
             let catch = join::catch(modifiers, context);
@@ -433,12 +445,19 @@ impl RoadTool {
         let all = context.scene.roads.iter();
         let near = all.filter(|road| !(road.low.cmpgt(high).any() || road.high.cmplt(low).any()));
         // A road passes over or below the roads of other layers.
+        let pointer = match (stroke, &self.hover) {
+            (Stroke::Chain { .. }, Some(hover)) => hover.at,
+            _ => stroke.points().last().copied().unwrap_or_default(),
+        };
+        let shares = stroke.layers().shares(stroke.points(), pointer, context);
         let whole = polyline::length(line).max(1e-9);
         let mut before = 0.0;
         let layers = line.windows(2).map(|leg| {
-            let share = before / whole;
-            before += (leg[1] - leg[0]).length();
-            stroke.layers().at_share(share, stroke.points(), context)
+            let length = (leg[1] - leg[0]).length();
+            let share = (before + 0.5 * length) / whole;
+            before += length;
+            let layer = shares.iter().rev().find(|(from, _)| *from <= share);
+            layer.map_or(0, |(_, layer)| *layer)
         });
         let layers: Vec<i8> = layers.collect();
         let mut found = Vec::new();
@@ -504,7 +523,7 @@ impl RoadTool {
         match &self.stroke {
             // A drag in a chain moves the next point.
             Some(Stroke::Chain { .. }) => {
-                self.hover = Some(self.next_point(pointer.at, pointer.modifiers, context));
+                self.aim_next(pointer.at, pointer.modifiers, context);
             }
             Some(Stroke::Freehand { .. }) => {
                 self.extend(pointer, context);
@@ -572,7 +591,7 @@ impl RoadTool {
         }
         self.typed.push(c);
         if let Some(hover) = &self.hover {
-            self.hover = Some(self.next_point(hover.placed, Modifiers::default(), context));
+            self.aim_next(hover.placed, Modifiers::default(), context);
         }
     }
 }
@@ -582,7 +601,7 @@ impl Tool for RoadTool {
         self.pointer = event.pointer().or(self.pointer);
         match event {
             ToolEvent::Move(pointer) => {
-                self.hover = Some(self.next_point(pointer.at, pointer.modifiers, context));
+                self.aim_next(pointer.at, pointer.modifiers, context);
             }
             ToolEvent::Press(pointer) => self.press = Some(pointer),
             ToolEvent::Drag(pointer) => self.drag(pointer, context),
@@ -651,7 +670,7 @@ impl Tool for RoadTool {
                 hot: target.is_joined(),
             });
             if self.stroke.is_none() {
-                let word = self.word(target, context).unwrap_or_default();
+                let word = self.word.clone().unwrap_or_default();
                 let text = self.with_layer(word, context);
                 let text = text.trim_start();
                 if !text.is_empty() {

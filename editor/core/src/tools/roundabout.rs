@@ -1,7 +1,8 @@
 //! Drawing roundabouts by dragging from the centre to the ring.
 
 use super::ribbon::ribbon;
-use super::{Effect, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};
+use super::stroke_layers::layer_at;
+use super::{Effect, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, join, snap};
 use roadwright_geometry::{DVec2, unit};
 use roadwright_scenario::operation::draw::{self, RING_RADIUS};
 use std::f64::consts::TAU;
@@ -18,6 +19,8 @@ pub(super) struct RoundaboutTool {
     centre: Option<DVec2>,
     now: Option<DVec2>,
     hover: Option<DVec2>,
+    /// Layer of the topmost road at the centre.
+    layer: i8,
 }
 
 impl RoundaboutTool {
@@ -28,8 +31,16 @@ impl RoundaboutTool {
         Some((centre, radius))
     }
 
-    fn draw(centre: DVec2, radius: f64, context: &ToolContext<'_>) -> Vec<Effect> {
-        let layer = context.options.layer.unwrap_or(0);
+    /// Notes the layer of what a ring around a point would join.
+    fn note_layer(&mut self, pointer: Pointer, context: &ToolContext<'_>) {
+        self.layer = layer_at(pointer.at, join::catch(pointer.modifiers, context), context);
+    }
+
+    fn layer_now(&self, context: &ToolContext<'_>) -> i8 {
+        context.options.layer.unwrap_or(self.layer)
+    }
+
+    fn draw(centre: DVec2, radius: f64, layer: i8, context: &ToolContext<'_>) -> Vec<Effect> {
         match draw::roundabout(context.scenario, centre, radius, layer) {
             Ok(edit) => vec![Effect::Apply("Draw roundabout".into(), edit)],
             Err(error) => vec![Effect::Refuse(format!("{error}."))],
@@ -41,18 +52,27 @@ impl Tool for RoundaboutTool {
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
         let caught = |p: Pointer| snap(p.at, p.modifiers, context).at;
         match event {
-            ToolEvent::Move(p) => self.hover = Some(caught(p)),
-            ToolEvent::Press(p) => self.centre = Some(caught(p)),
+            ToolEvent::Move(p) => {
+                self.hover = Some(caught(p));
+                self.note_layer(p, context);
+            }
+            ToolEvent::Press(p) => {
+                self.centre = Some(caught(p));
+                self.note_layer(p, context);
+            }
             ToolEvent::Drag(p) => self.now = Some(p.at),
             ToolEvent::Release(p) => {
                 self.now = Some(p.at);
-                let ring = self.ring();
+                let (ring, layer) = (self.ring(), self.layer_now(context));
                 *self = Self::default();
                 return ring.map_or_else(Vec::new, |(centre, radius)| {
-                    Self::draw(centre, radius, context)
+                    Self::draw(centre, radius, layer, context)
                 });
             }
-            ToolEvent::Click(p) => return Self::draw(caught(p), DEFAULT_RADIUS, context),
+            ToolEvent::Click(p) => {
+                let layer = self.layer_now(context);
+                return Self::draw(caught(p), DEFAULT_RADIUS, layer, context);
+            }
             ToolEvent::Escape | ToolEvent::Backspace => *self = Self::default(),
             ToolEvent::DoubleClick(_)
             | ToolEvent::Enter
@@ -107,6 +127,6 @@ impl Tool for RoundaboutTool {
     }
 
     fn layer(&self, context: &ToolContext<'_>) -> Option<i8> {
-        Some(context.options.layer.unwrap_or(0))
+        Some(self.layer_now(context))
     }
 }

@@ -101,20 +101,24 @@ impl StrokeLayers {
         changes.collect()
     }
 
-    /// The layer of the preview of a stroke at a share of its length, 0 to 1.
-    pub(super) fn at_share(&self, share: f64, points: &[DVec2], context: &ToolContext<'_>) -> i8 {
-        let whole = polyline::length(points);
-        let mut layer = self.start;
-        for change in &self.changes {
-            let before = points.get(..=change.point).unwrap_or(points);
-            if polyline::length(before) <= share * whole {
-                layer = change.layer;
-            }
-        }
-        match share >= 1.0 {
-            true => self.at_pointer(context),
-            false => layer,
-        }
+    /// The layers along a stroke through its points and the pointer: the share of its length, 0 to 1, from which each
+    /// layer holds.
+    pub(super) fn shares(
+        &self,
+        points: &[DVec2],
+        pointer: DVec2,
+        context: &ToolContext<'_>,
+    ) -> Vec<(f64, i8)> {
+        let whole = |points: &[DVec2]| polyline::length(points);
+        let last = points.last().map_or(0.0, |last| (pointer - *last).length());
+        let length = (whole(points) + last).max(1e-9);
+        let share = |point: usize| whole(points.get(..=point).unwrap_or(points)) / length;
+        let changes = self.changes.iter();
+        let changes = changes.map(|change| (share(change.point), change.layer));
+        std::iter::once((0.0, self.start))
+            .chain(changes)
+            .chain([(whole(points) / length, self.at_pointer(context))])
+            .collect()
     }
 
     /// Handles at the points where the layer changes.
