@@ -606,8 +606,8 @@ impl Alleys {
         taken == 0.0 || taken + situation.space(agent) <= length
     }
 
-    /// The vehicles for which an agent does not find room behind an alley, those that are there already or, if there
-    /// are none, those that were let in before it. `None` if there is room.
+    /// The vehicles that leave an agent no room behind an alley: the ones behind it or, if there are none, vehicles
+    /// that were let in before the agent. `None` if there is room.
     pub(super) fn whom_behind(
         &self,
         agent: AgentIndex,
