@@ -294,7 +294,7 @@ fn cross(scenario: &Scenario, bench: &Bench, options: RunOptions) -> (f64, u64) 
     let mut last = f64::INFINITY;
     while world.time() < 60.0 {
         world.step();
-        if last.is_infinite() && world.counts().arrived as usize == count {
+        if last.is_infinite() && world.counts().arrived == count {
             last = world.time();
         }
     }
