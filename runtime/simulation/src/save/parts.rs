@@ -76,8 +76,8 @@ parts! {
     /// Tickets and claims at junctions, and statistics of right of way. Version 8: number of rings of full
     /// lanes. 9: tickets contain the positions where their holders stand. 10: vehicles that follow another
     /// vehicle at a sign check for traffic themselves. 14: directions take turns in alleys. 15: junctions
-    /// make decisions on the beat.
-    CLAIMS "claims" 17;
+    /// make decisions on the beat. 18: alleys of trailers are listed, so alleys have other numbers.
+    CLAIMS "claims" 18;
     /// States of signals. Version 5: demand-controlled signals.
     SIGNALS "signals" 17;
     /// Current contacts.
