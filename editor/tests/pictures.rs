@@ -863,17 +863,6 @@ fn race_page() {
 }
 
 #[test]
-fn moves_drawn_by_hand() {
-    let mut bench = crate::moves::practice();
-    bench.harness.set_size(egui::vec2(1500.0, 1200.0));
-    crate::moves::record(&mut bench);
-    bench.press("Build");
-    bench.press("Edit by hand");
-    bench.harness.state_mut().clear_messages();
-    hold(&mut bench, "moves_drawn");
-}
-
-#[test]
 fn explained_turn() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
     let mut bench = Bench::open(&file);
