@@ -548,7 +548,6 @@ fn docs() {
         ("way", "explained_way"),
         ("timeline", "timeline"),
         ("moves", "moves_used"),
-        ("race", "race_page"),
     ] {
         let from = root.join(format!("tests/snapshots/{snapshot}.png"));
         let to = root.join(format!("../docs/pictures/editor-{picture}.png"));
@@ -855,37 +854,6 @@ fn moves() {
     bench.harness.hover_at(curve);
     bench.set(|s| s.dark = true);
     hold(&mut bench, "moves_shipped_dark");
-}
-
-#[test]
-fn race_page() {
-    let mut bench = Bench::start();
-    bench.close_dialog();
-    bench.harness.set_size(egui::vec2(1500.0, 1000.0));
-    crate::race::start(&mut bench, "forest");
-    for _ in 0..2 {
-        crate::race::drive_to_end(&mut bench);
-        bench.key(Key::Q);
-        crate::race::wait_for_countdown(&mut bench);
-    }
-    bench.hold_key(Key::W);
-    bench.step_run(300);
-    bench.release_key(Key::W);
-    bench.ask(Action::ShowPanel(PanelId::Experiment));
-    bench.press("Race");
-    bench.harness.state_mut().clear_messages();
-    hold(&mut bench, "race_page");
-}
-
-#[test]
-fn moves_drawn_by_hand() {
-    let mut bench = crate::moves::practice();
-    bench.harness.set_size(egui::vec2(1500.0, 1200.0));
-    crate::moves::record(&mut bench);
-    bench.press("Build");
-    bench.press("Edit by hand");
-    bench.harness.state_mut().clear_messages();
-    hold(&mut bench, "moves_drawn");
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn phase(bench: &Bench) -> RacePhase {
     bench.editor().model().race.as_ref().unwrap().phase
 }
 
-pub(crate) fn wait_for_countdown(bench: &mut Bench) {
+fn wait_for_countdown(bench: &mut Bench) {
     if matches!(phase(bench), RacePhase::Countdown(_)) {
         let steps = bench.live().snapshot.step;
         assert!(steps <= 1, "nothing moves before the start: {steps}");
@@ -44,7 +44,7 @@ pub(crate) fn wait_for_countdown(bench: &mut Bench) {
 }
 
 /// Drives straight on until the attempt has ended and is kept.
-pub(crate) fn drive_to_end(bench: &mut Bench) {
+fn drive_to_end(bench: &mut Bench) {
     bench.hold_key(Key::W);
     for _ in 0..200 {
         bench.step_run(50);

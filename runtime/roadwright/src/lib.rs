@@ -79,9 +79,9 @@ pub use roadwright_simulation::{
     ProgrammeInspection, RandomTrip, ReplanCounts, RigidShape, RoadCell, RoadInspection,
     RoadVehicle, RouteFinder, RunOptions, SaveError, SavedWorld, Session, SignalHead,
     SimulationError, Snapshot, StackSummary, Stage, StagePhase, StandingCount, StandingTrailer,
-    Statistic, Statistics, StatisticsMark, Status, StopReason, StopTarget, Summary, SwapRecord,
-    Ticket, TimeRow, TrailerRecord, Trip, Turning, VehicleRecord, WaitChain, WaitLink, Waiting,
-    Waits, Waypoint, WheelRecord, Why, World, builtin_modules, random_trips, unmet,
+    Statistic, Statistics, StatisticsMark, Status, SteeringLock, StopReason, StopTarget, Summary,
+    SwapRecord, Ticket, TimeRow, TrailerRecord, Trip, Turning, VehicleRecord, WaitChain, WaitLink,
+    Waiting, Waits, Waypoint, WheelRecord, Why, World, builtin_modules, random_trips, unmet,
 };
 
 /// Modules: the registry, and the interfaces through which a program adds modules of its own.
