@@ -210,8 +210,8 @@ impl Editor {
         self.cx.egui.request_repaint();
     }
 
-    /// Whether all background work is finished. This includes derived data, checks, pictures of the
-    /// map, files, and orders to the simulation.
+    /// Whether all background work is finished: derived data, checks, map images, file access and simulation
+    /// commands.
     pub fn is_settled(&self) -> bool {
         let revision = self.cx.model.document.revision();
         let order = |order: &mut InputOrder| order.is_empty();

@@ -272,7 +272,7 @@ pub enum Purpose {
     Results,
     /// The folder to write the comparison of two runs into.
     Comparison,
-    /// Where to write the record of a drive by hand.
+    /// Where to save the recording of a manual drive.
     Drive,
     /// A path of an experiment, its training record or its results.
     Experiment(ExperimentFile),

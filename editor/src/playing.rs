@@ -118,7 +118,7 @@ impl Playing {
         self.own.live.as_mut()
     }
 
-    /// Sends an order to the run, if there is one.
+    /// Sends a command to the run, if there is one.
     fn with_run(&mut self, cx: &Context, order: impl FnOnce(&mut Live)) {
         if let Some(live) = self.run(cx) {
             order(live);

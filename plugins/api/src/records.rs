@@ -517,7 +517,7 @@ pub struct Conduct {
     /// Fraction of time spent more than 5 % above the speed limit or, on open ground, above the allowed
     /// speed.
     pub above_limit: f64,
-    /// Penetration depth in obstacles and vehicles, integrated over time, m s.
+    /// Depth of penetration into obstacles and other vehicles, integrated over time, m s.
     pub overlap: f64,
     /// 1 if the agent has arrived at its last goal, otherwise 0.
     pub has_arrived: f64,

@@ -135,8 +135,8 @@ impl Quarantine {
             let trial = trial.and_then(|bytes| serde_json::from_slice::<Trial>(&bytes).ok());
             if let Some(Trial { hash, module }) = trial {
                 let why = format!(
-                    "Roadwright ended while {module} was on trial. {} With --isolate {module} it runs \
-                     in a separate process.",
+                    "Roadwright crashed or was killed during the first steps of {module}. {} Use --isolate \
+                     {module} to run it in a separate process.",
                     remedy(&module)
                 );
                 hold(folder, &hash, &why);

@@ -395,7 +395,7 @@ impl Obstacles {
         (closest - point).length() <= distance
     }
 
-    /// Whether a body is within `distance` metres of a line, which is sampled.
+    /// Whether body `number` is within `distance` metres of a polyline. Tests points sampled along the line.
     pub(super) fn is_near(&self, number: u32, line: &[DVec2], distance: f64) -> bool {
         let body = &self.all.bodies[number as usize].1;
         // Distance along the line within which the body cannot be near, m. The distance from a body changes by
@@ -419,7 +419,7 @@ impl Obstacles {
         })
     }
 
-    /// Distance from a body to the segment from `from` to `to`, which is sampled, m.
+    /// Distance from body `number` to the segment from `from` to `to`, m. Measured at points sampled along the segment.
     pub(super) fn distance_from(&self, number: u32, from: DVec2, to: DVec2) -> f64 {
         let body = &self.all.bodies[number as usize].1;
         let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);

@@ -80,7 +80,7 @@ static FORMULAS: [Described; 18] = [
                 "",
                 (0.0, 1000.0),
                 4.0,
-                "Weight of not arriving, which counts as 1 plus up to 1 for the remaining distance.",
+                "Weight of a missed arrival. The penalty is 1, plus up to 1 for the remaining distance.",
             ),
         ],
         score: safe_arrival,

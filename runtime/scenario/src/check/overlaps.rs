@@ -202,7 +202,7 @@ fn samples(graph: &LaneGraph) -> Vec<Sample> {
     samples
 }
 
-/// Returns the overlapped points of each pair of roads. They are points of the road with the smaller id.
+/// Returns, for each pair of overlapping roads, the points of the road with the smaller id that the other road covers.
 fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>> {
     let positions: Vec<DVec2> = samples.iter().map(|sample| sample.position).collect();
     let mut grid = GridIndex::new();

@@ -526,7 +526,7 @@ fn turning_radius(
     side: DrivingSide,
     path_radius: f64,
 ) -> Option<f64> {
-    // In right-hand traffic, vehicles enter on the left of an arm, as seen outward.
+    // In right-hand traffic, vehicles enter on the left of an arm, looking outward.
     let arm_enters = side == DrivingSide::Right;
     let d = inset(arm, Flank::Left, side, !arm_enters)?;
     let next_d = inset(next, Flank::Right, side, arm_enters)?;

@@ -34,7 +34,8 @@ const LEAST_RETURN: f64 = 5.0;
 const STEEPEST: f64 = 0.5;
 /// Time for half of a lane change that has not begun yet, s.
 const HALF_OF_CHANGE: f64 = 1.5;
-/// Maximum length of half of such a lane change, as a fraction of the distance available for it.
+/// Maximum length of half of a lane change that has not begun yet, as a fraction of the distance available
+/// for the change.
 const ROOM_FOR_HALF: f64 = 0.5;
 
 /// A place on a path, before curvature and grade are known.

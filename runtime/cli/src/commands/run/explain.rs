@@ -87,8 +87,8 @@ impl Explainer {
         self.explanations.push(explanation);
     }
 
-    /// Explains the agents without a time at the end of the run, and returns all explanations. Reports agents
-    /// whose time was not reached.
+    /// Explains the agents for which no time was given, and returns all explanations. Reports agents whose time was not
+    /// reached. Call it at the end of the run.
     pub(super) fn finish(mut self, world: &World) -> Vec<Explanation> {
         for ExplainedAgent { agent, time } in std::mem::take(&mut self.asked) {
             match time {
