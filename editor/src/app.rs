@@ -64,7 +64,7 @@ pub struct Options {
     /// Whether the GPU draws the map, through eframe's wgpu renderer. Otherwise, the map consists of egui
     /// shapes, which any renderer draws.
     pub uses_gpu: bool,
-    /// Whether gamepads of the system are read while the user drives by hand.
+    /// Whether gamepads of the system are read while the user drives manually.
     pub reads_gamepads: bool,
     /// The course on which a race starts at once, if any.
     pub race: Option<RaceOrder>,

@@ -102,7 +102,7 @@ pub struct Model {
     pub watched: Option<u64>,
     /// Whether the map follows the watched agent.
     pub follow: bool,
-    /// The agent driven by hand, and its controls.
+    /// The agent under manual control, and its controls.
     pub driving: Option<(u64, HandControls)>,
     /// Gamepads, while the user drives.
     pub pad: PadState,
@@ -438,7 +438,7 @@ pub enum Action {
     LookBack(f64),
     /// Shows the run as it is now.
     BackToPresent,
-    /// Sets the controls of the vehicle driven by hand; `None` returns it to its modules.
+    /// Sets the controls of the manually driven vehicle; `None` returns it to its modules.
     Drive(Option<HandControls>),
     /// Couples or uncouples the trailers of a driving agent.
     Coupling(u64, CouplingOrder),

@@ -259,7 +259,7 @@ typedef struct rw_signal_stage {
   double min;          /* minimum green, s; enforced by the host */
   double max;          /* maximum green under actuated control while other traffic waits, s */
   double longest_wait; /* longest time that a vehicle with green in this stage has been standing, s */
-  uint32_t queue;      /* number of those vehicles that stand or creep before the line, within 150 m */
+  uint32_t queue;      /* number of those vehicles that are stopped or crawling within 150 m of the stop line */
   uint32_t arrivals;   /* number of them that have passed the detectors since the current stage began */
   uint32_t is_called;  /* 1: the stage has been called or has traffic waiting */
   uint32_t reserved;

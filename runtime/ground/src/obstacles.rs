@@ -179,8 +179,8 @@ pub(super) struct Stature {
     span: VerticalSpan,
     /// Mass of a loose body, kg; otherwise `None`.
     mass: Option<f64>,
-    /// Solid for collisions with rigid vehicles, relative to the centre of the solid. Computed when such a vehicle first
-    /// comes near.
+    /// Solid for collisions with rigid vehicles, relative to the centre of the solid. Computed when a rigid vehicle
+    /// first comes near.
     solid: OnceLock<Option<(Solid, DVec2)>>,
     /// Like `solid`, but for a loose body.
     loose: OnceLock<Option<LooseKind>>,

@@ -170,7 +170,7 @@ pub struct ClipRows {
     pub ended: Option<ClipEnd>,
 }
 
-/// Why the recording of a clip ends by itself.
+/// Reason why the recording of a clip ends automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClipEnd {
     /// The vehicle has touched something.

@@ -179,7 +179,7 @@ pub fn measure_driven(
     if course.is_manoeuvre() {
         return Err(CourseError::Setup {
             course: course.name.clone(),
-            what: "it simulates its own vehicle, so it cannot be driven by hand",
+            what: "it simulates its own vehicle, so it cannot be driven manually",
         });
     }
     let run = CourseInput {

@@ -85,7 +85,7 @@ pub(super) struct Runner {
     lights: SignalHistory,
     /// The run at the moment of the past that is shown; `None` while the present is shown.
     shown_past: Option<ObservedRun>,
-    /// The agent driven by hand.
+    /// The agent under manual control.
     driven: Option<(u64, HandControls)>,
     inbox: Receiver<Order>,
     shared: Arc<Mutex<Arc<LivePicture>>>,

@@ -39,7 +39,7 @@ pub struct Linked {
 }
 
 impl BuiltLibrary {
-    /// Builds a library. This takes long for many frames.
+    /// Builds a library. This takes a long time for many frames.
     pub fn build(revision: u64, name: &str, clips: ClipFile, rules: BuildRules) -> Self {
         let file = format!("{name}.clips.json");
         let built = roadwright_moves::build(&clips, &file, &rules);

@@ -389,8 +389,9 @@ pub struct ToolOptions {
     pub presets: Vec<RoadPreset>,
     /// Index of the selected cross-section.
     pub preset: usize,
-    /// Layer that was chosen for the next stroke, or for the rest of the one in progress. `None`: that of the road
-    /// where the stroke begins, or else 0. Not kept after the stroke, because a forgotten layer would join no roads.
+    /// Layer that was chosen for the next stroke, or for the rest of the stroke in progress. If `None`, the stroke has
+    /// the layer of the road where it begins, or else layer 0. Not kept after the stroke, because a stroke on a layer
+    /// that the user has forgotten about would not join the roads around it.
     #[serde(skip)]
     pub layer: Option<i8>,
     /// Radius of corners drawn by clicks, m.

@@ -21,7 +21,7 @@ const PIECES: (f64, f64) = (16.0, 64.0);
 const LONG: f64 = 5e6;
 /// Size of a grid cell, m. Two lanes side by side fit into it.
 const CELL: f64 = 8.0;
-/// Minimum width of an overlap that is reported, m. Markings and gutters account for smaller overlaps.
+/// Minimum width of an overlap that is reported, m. Smaller overlaps affect only markings and gutters.
 const LEAST_WIDTH: f64 = 0.3;
 /// Minimum length of an overlap that is reported, m.
 const LEAST_LENGTH: f64 = 5.0;

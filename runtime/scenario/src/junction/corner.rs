@@ -73,7 +73,8 @@ const MIN_TAPER: f64 = 0.15;
 /// Lowest speed limit of one-way roads whose lanes begin and end on a taper that can be driven at the limit,
 /// m/s.
 const FAST: f64 = 70.0 / 3.6;
-/// Lateral acceleration on such a taper, m/s^2. It is that of bends (`lane_graph/bend.rs`).
+/// Lateral acceleration on a taper that can be driven at the speed limit, m/s^2. It is the same as in bends
+/// (`lane_graph/bend.rs`).
 const TAPER_ACCELERATION: f64 = 2.5;
 /// Largest curvature of an S-bend, as a multiple of its lateral offset divided by the square of its length.
 const S_BEND: f64 = 6.0;

@@ -423,8 +423,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Gives the agent a new route to its goals from the first suitable lanelet under it, without
-    /// any grants. Returns whether there is such a route.
+    /// Gives the agent a new route to its goals from the first suitable lanelet under it, without any grants.
+    /// Returns whether a route was found.
     pub(super) fn start_over(&mut self, agent: AgentIndex, spots: &[Spot]) -> bool {
         let index = agent.index();
         let progress = self.agents.progress[index];

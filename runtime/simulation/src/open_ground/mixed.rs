@@ -365,7 +365,8 @@ fn is_beside_ground(graph: &LaneGraph, id: LaneletIndex) -> bool {
     lanelet.layer == 0 && !lanelet.is_connection()
 }
 
-/// Kind of a node. Cells before and after the lanes differ for vehicles that join lanes only once.
+/// Kind of a node. A cell before the lanes and the same cell after them are different nodes, so that a vehicle joins
+/// the lanes only once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
     Start,

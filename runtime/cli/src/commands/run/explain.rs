@@ -24,8 +24,8 @@ pub(super) struct Explanation {
     time: f64,
     /// The description that is printed without `--json`.
     text: String,
-    /// Why the last vehicle of the chain stands, in one word. It is `deadlock` if that vehicle waits for
-    /// another vehicle of the chain, and `controller` if nothing but its own controller makes it stand.
+    /// Why the last vehicle of the chain stands, in one word. It is `deadlock` if that vehicle waits for another
+    /// vehicle of the chain, and `controller` if nothing but its own controller stops it.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'static str>,
     /// The agent, the vehicle that it waits for, and so on; empty if the agent does not drive.

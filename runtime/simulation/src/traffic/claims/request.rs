@@ -458,8 +458,9 @@ fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
 }
 
 /// Finds the first contested connection of a route that has not been granted, starting at the lanelet at
-/// index `from`. Returns its route index, the connection, and the distance to its start, m. `None` if there
-/// is none within reach. `distance` is the remaining length of the current lanelet, m.
+/// route index `at`, which follows lanelet `before`. Returns its route index, the connection, and the
+/// distance to its start, m. `None` if there is none within reach. `distance` is the remaining length of the
+/// current lanelet, m.
 #[inline]
 fn next_contested(
     ground: &Ground,
