@@ -202,8 +202,8 @@ impl Quarantine {
         let lines = silent.into_iter().map(|end| {
             let (modules, isolated) = (end.modules.join(", "), &end.modules[0]);
             format!(
-                "Roadwright ended unexpectedly while {modules} ran in it, loaded on {}. With --isolate {isolated} \
-                 a plugin can only end a separate process.",
+                "Roadwright ended unexpectedly while {modules} ran in it, loaded on {}. Use --isolate {isolated} \
+                 so that it can only end a separate process.",
                 end.loaded
             )
         });

@@ -82,7 +82,7 @@ fn groups_that_are_unknown_or_make_no_sense_are_refused_at_loading() {
         (
             "later",
             &["GROUPS=(7|8)"][..],
-            "it asks for the groups 8 by roadwright.needs/1, but this version knows only RW_NEED_MOTION (1)",
+            "it requests the groups 8 through roadwright.needs/1, but this version knows only RW_NEED_MOTION (1)",
         ),
         (
             "fitness",

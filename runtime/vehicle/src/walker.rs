@@ -63,7 +63,8 @@ pub fn turn_rate(limits: &OneTrackLimits, speed: f64, steering: f64) -> f64 {
     wanted.clamp(-TURN_RATE, TURN_RATE)
 }
 
-/// Steering angle that means a turn rate (rad/s) at a speed (m/s), rad. This is the inverse of [`turn_rate`].
+/// Returns the steering angle for a turn rate (rad/s) at a speed (m/s), in rad. This is the inverse of
+/// [`turn_rate`].
 pub fn steering(limits: &OneTrackLimits, speed: f64, turn_rate: f64) -> f64 {
     atan(limits.wheelbase * turn_rate / speed.abs().max(SLOWEST))
 }

@@ -93,7 +93,7 @@ pub(crate) fn checked_route<'a>(
     let end = output.start.checked_add(output.count);
     let lanelets = end.and_then(|end| route.get(output.start as usize..end as usize));
     let Some(lanelets) = lanelets else {
-        return Err("planner returned a route that is longer than its buffer".into());
+        return Err("the planner returned a route that is longer than its buffer".into());
     };
     if lanelets[0] != input.lanelet || lanelets[lanelets.len() - 1] != input.goal_lanelet {
         return Err(format!(

@@ -35,7 +35,7 @@ pub(crate) const NOTHING_NEEDED: RwNeeds = RwNeeds {
 pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind) -> Result<Needs, Fault> {
     let refused = |what: String| {
         Fault::fatal(format!(
-            "it asks for {what} by {NEEDS_EXTENSION}; change what its function needs fills in"
+            "it requests {what} through {NEEDS_EXTENSION}; correct the request in its function `needs`"
         ))
     };
     let known = GROUPS.iter().fold(0, |bits, (bit, _)| bits | bit);
@@ -48,7 +48,7 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind) -> Result<Needs, Fault> {
             .map(|(bit, name)| format!("{name} ({bit})"))
             .collect();
         return Err(Fault::fatal(format!(
-            "it asks for the groups {} by {NEEDS_EXTENSION}, but this version knows only {}; update Roadwright or \
+            "it requests the groups {} through {NEEDS_EXTENSION}, but this version knows only {}; update Roadwright or \
              build the plugin with this version's header",
             bits.join(", "),
             known.join(", ")
@@ -85,7 +85,7 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind) -> Result<Needs, Fault> {
             // NaN is in no range.
             if !(low..=high).contains(&value) {
                 return Err(refused(format!(
-                    "RW_NEED_PATH with {name} = {value}, which is outside {low} to {high},"
+                    "RW_NEED_PATH with {name} = {value}, which is outside {low} to {high}"
                 )));
             }
         }

@@ -646,8 +646,8 @@ fn facing(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 object: ObjectId::Agent(agent.id),
                 place: place.position(agent.body[0].max(0.0)),
                 message: format!(
-                    "starts in an alley of {road}, facing {other}, at the same time, and departs only when that one \
-                     has left the alley; start one of them outside"
+                    "starts in an alley of {road} at the same time as {other}, which faces it, and departs only when \
+                     {other} has left the alley; start one of them outside"
                 ),
             });
         }

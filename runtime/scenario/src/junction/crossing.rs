@@ -84,8 +84,8 @@ pub struct Covered {
 pub struct Taken {
     /// Across the road, m from the right kerb.
     pub across: Interval,
-    /// Along the connection, m from its start. The interval extends from where the vehicle's front
-    /// reaches the strip to where its rear has left the strip.
+    /// Interval along the connection, m from its start: from where the vehicle's front reaches the strip to where its
+    /// rear has left the strip.
     pub along: Interval,
 }
 

@@ -185,7 +185,7 @@ impl VehicleFile {
         if rear + 0.5 * self.body.length <= 0.0 {
             return fault(
                 "wheels.positions",
-                "the rear axle is behind the body: expected it under the body",
+                "the rear axle is behind the body; it must be under the body",
             );
         }
         Ok(())

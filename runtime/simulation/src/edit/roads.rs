@@ -38,7 +38,7 @@ struct Moves<'a> {
 /// Part of its route that an agent keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Keeps {
-    /// Nothing: it needs a new route.
+    /// Nothing, because the agent needs a new route.
     Nothing,
     /// The agent keeps its route, but not its current lane, because the lane has moved.
     Route,

@@ -19,7 +19,7 @@ use roadwright_plugin_api::{
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::FRAC_PI_2;
 
-/// Maximum distance from the wanted line at which a vehicle counts as on it, m. The path of such a vehicle
+/// Maximum distance from the wanted line at which a vehicle counts as being on the line, m. Its path then
 /// follows the line.
 const ON_LINE: f64 = 0.3;
 /// Distance from the wanted line beyond which the path begins at the vehicle, m. For vehicles between

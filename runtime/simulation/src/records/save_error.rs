@@ -15,8 +15,8 @@ pub enum SaveError {
     Modules(Vec<String>),
     /// An edit is pending, and saves do not contain scenarios.
     #[error(
-        "cannot save: an edit is waiting for junctions to empty ({junctions} of them); take steps until \
-         it is applied, {seconds:.0} s at most"
+        "cannot save: an edit is waiting for junctions to empty ({junctions} of them); run on until it is \
+         applied, which takes at most {seconds:.0} s"
     )]
     EditWaits {
         /// Number of junctions.

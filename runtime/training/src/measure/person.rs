@@ -57,7 +57,7 @@ pub struct PersonTry {
 #[derive(Debug, thiserror::Error)]
 pub enum TryError {
     /// The syntax is not that of a try file.
-    #[error("cannot be read as a person's try: {0}")]
+    #[error("cannot be read as a recorded attempt: {0}")]
     Syntax(String),
     /// The file has an unknown format or version.
     #[error("the format is \"{format}\", version {version}; expected {FORMAT}, version {VERSION}")]

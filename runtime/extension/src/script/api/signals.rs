@@ -107,7 +107,7 @@ pub(super) fn requests(api: &mut Registrar) {
         "hold",
         "signal.hold(stage: int, seconds: float)",
         "For behaviours: holds a stage for this time from now, as long as it is shown; a green \
-         is held for at most 120 s in all.",
+         can be held for at most 120 s in total.",
         |s: &mut Signal, stage: i64, seconds: Dynamic| -> Outcome<()> {
             let (node, stage) = (s.node, s.stage(stage).or_else(fail)?);
             let effect = Effect::HoldStage {
