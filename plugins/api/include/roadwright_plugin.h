@@ -237,7 +237,7 @@ typedef struct rw_fitness_input {
   double segment_crash;           /* mean penetration per length over route sections between goals */
   double segment_time_lost;       /* fraction of the allowed speed missing over the same sections */
   double shunts;                  /* changes of direction, on manoeuvring courses */
-  double mean_lean;               /* angle of a balanced load from the vertical, rad, on such courses */
+  double mean_lean;               /* angle of a balanced load from the vertical, rad, on manoeuvring courses */
   double path_error;              /* root mean square offset from lane or path after the first 10 s, m */
   double settled_speed;           /* mean speed after the first 10 s, m/s */
 } rw_fitness_input;
@@ -279,7 +279,7 @@ typedef struct rw_signal_movement {
 typedef struct rw_signal_input {
   uint32_t node;           /* smallest id of the nodes of these signals */
   uint32_t stage;          /* current stage, from 0 */
-  uint32_t planned;        /* stage that the fixed-time plan would show now, or be changing to */
+  uint32_t planned;        /* stage that the fixed-time plan would show now, or to which it would be changing */
   uint32_t stage_count;
   uint32_t movement_count; /* excess movements, of the roads with the largest ids, are left out */
   uint32_t is_extended;    /* 1: vehicles with green are approaching */

@@ -180,7 +180,7 @@ impl Quarantine {
         let keeps_out = count >= MOST_ENDS;
         let follows = if keeps_out {
             format!(
-                "this happened {count} times. {} With --isolate {module} it runs in a separate process.",
+                "this happened {count} times. {} Use --isolate {module} to run it in a separate process.",
                 remedy(module)
             )
         } else {

@@ -86,7 +86,7 @@ pub(crate) fn checked_route<'a>(
     }
     if !(0.0..=1e9).contains(&output.travel_time) {
         return Err(format!(
-            "planner returned a travel time of {} s",
+            "the planner returned a travel time of {} s",
             output.travel_time
         ));
     }

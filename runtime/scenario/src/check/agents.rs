@@ -295,7 +295,7 @@ fn journey<'a>(
                 };
                 return push(Code::WrongLane, place, lanes.message(places));
             }
-            let message = "no route leads there from the stop before; check one-way streets, turn \
+            let message = "no route leads there from the previous stop; check one-way streets, turn \
                            restrictions, bus lanes and roads that are closed to through traffic";
             return push(Code::UnreachableDestination, &places[1], message.into());
         }

@@ -61,12 +61,12 @@ pub enum SaveError {
     /// The save belongs to a scenario with other vehicle types.
     #[error(
         "the saved world and this scenario have different vehicle types or trailers; their data may differ, but \
-         there must be the same ones"
+         the types and trailers must be the same"
     )]
     OtherVehicleTypes,
     /// Agents were playing clips of a library that has changed since the save.
     #[error(
-        "the saved world uses the moves of the library \"{0}\", which is missing now or has other contents; restore \
+        "the saved world uses the moves of the library \"{0}\", which is missing or has changed since; restore \
          the library, or run the scenario from its start"
     )]
     OtherMoves(String),

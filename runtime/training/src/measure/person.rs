@@ -138,7 +138,7 @@ impl PersonTry {
         let hash = course.hash()?;
         if hash != self.course_hash {
             wrong.push(format!(
-                "the course has the hash {hash}, but the try was driven on one with {}",
+                "the course has the hash {hash}, but the attempt was driven on a course with hash {}",
                 self.course_hash
             ));
         }

@@ -228,7 +228,7 @@ impl GaitTable {
         before + (after - before) * (at - from) / (to - from)
     }
 
-    /// Distance that a character moves in a cycle of two steps at a speed in m/s, m.
+    /// Length of a stride (two steps) of a character at a speed in m/s, m.
     pub fn stride(&self, speed: f64) -> f64 {
         let of = |gait: &Gait| gait.stride() * Self::factor(gait, speed);
         let (slow, fast) = (of(&self.walk), of(&self.jog));

@@ -65,7 +65,7 @@ pub(super) fn properties(api: &mut Registrar) {
             => signal.facts.elapsed;
         "remaining" -> "float", "Time until the stage can end, s: the rest of its fixed time, of the minimum green or of a hold; during a change, the time until the next stage begins."
             => signal.facts.remaining;
-        "planned" -> "int", "Stage that the fixed-time plan would show now, or be changing to."
+        "planned" -> "int", "Stage that the fixed-time plan would show now, or to which it would be changing."
             => i64::from(signal.facts.planned);
         "queue" -> "array", "For each stage, the number of vehicles that it serves and that are stopped or crawling within 150 m of the stop line."
             => signal.of_stages(|stage| i64::from(stage.demand.queue));
