@@ -620,8 +620,8 @@ impl Runner {
         self.run.as_ref().map_or(0.01, |run| run.world().dt())
     }
 
-    /// Steps until the simulated time `owed` is used up or the slice is over, so that orders are not delayed.
-    /// Returns the number of steps.
+    /// Takes steps until the simulated time `owed` is used up, or until the time slice is over so that orders
+    /// are not delayed. Returns the number of steps.
     fn pay_back(&mut self, owed: &mut f64, since: Instant) -> f64 {
         let dt = self.dt();
         let mut steps = 0.0;

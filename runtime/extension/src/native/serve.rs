@@ -59,7 +59,7 @@ pub(super) struct Layout {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct StepHead {
     pub(super) count: f64,
-    /// Distance between two input rows, bytes; the next field is that between two output rows.
+    /// Distance between two input rows, bytes; the next field is the distance between two output rows.
     pub(super) input_stride: f64,
     pub(super) output_stride: f64,
     pub(super) step: f64,

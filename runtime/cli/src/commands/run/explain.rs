@@ -16,7 +16,7 @@ pub(super) struct Explainer {
     explanations: Vec<Explanation>,
 }
 
-/// Actions of an agent at some time, and the chain of vehicles that it waits for.
+/// What an agent does at a given time, and the chain of vehicles that it waits for.
 #[derive(Debug, Serialize)]
 pub(super) struct Explanation {
     agent: u64,

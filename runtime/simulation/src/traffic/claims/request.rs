@@ -217,8 +217,8 @@ impl Situation<'_> {
     }
 
     /// Whether a queue on a connection without conflicts reaches back to the end of a lane. Vehicles need no
-    /// request for such a connection and may stand there for long. If a vehicle that turns off behind the
-    /// queue were let in, it would block others in the meantime.
+    /// request for a connection without conflicts and may stand there for a long time. If a vehicle that
+    /// turns off behind the queue were let in, it would block others in the meantime.
     fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
         let mut connections = self.ground.successors(lane).iter();
         connections.any(|&connection| {

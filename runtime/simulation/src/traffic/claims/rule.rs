@@ -454,7 +454,7 @@ fn has_stopped(agent: AgentIndex, distance: f64, situation: &Situation<'_>) -> b
 
 /// Whether a vehicle that was let in earlier blocks the requesting vehicle. It does if their conflict is so
 /// close that the requesting vehicle could not stop before it, or if the requesting vehicle would have to
-/// wait there for long.
+/// wait there for a long time.
 ///
 /// ```text
 ///              |  u |
