@@ -268,9 +268,9 @@ pub enum Purpose {
     Background,
     /// Where to write a bundle.
     Share,
-    /// The folder to write the tables of a run into.
+    /// Folder for the tables of a run.
     Results,
-    /// The folder to write the comparison of two runs into.
+    /// Folder for the comparison of two runs.
     Comparison,
     /// Where to save the recording of a manual drive.
     Drive,

@@ -223,7 +223,7 @@ struct SentTable {
 pub(super) struct SentNeeds {
     motion: bool,
     vehicles: bool,
-    /// Distance, time, spacing and largest number of points.
+    /// Requested path ahead: distance (m), time (s), spacing (m) and maximum number of points.
     path: Option<(f64, f64, f64, u32)>,
 }
 
