@@ -64,7 +64,7 @@ pub struct Options {
     /// Whether the GPU draws the map, through eframe's wgpu renderer. Otherwise, the map consists of egui
     /// shapes, which any renderer draws.
     pub uses_gpu: bool,
-    /// Whether gamepads of the system are read while the user drives by hand.
+    /// Whether gamepads of the system are read while the user drives manually.
     pub reads_gamepads: bool,
     /// The course on which a race starts at once, if any.
     pub race: Option<RaceOrder>,
@@ -210,8 +210,8 @@ impl Editor {
         self.cx.egui.request_repaint();
     }
 
-    /// Whether all background work is finished. This includes derived data, checks, pictures of the
-    /// map, files, and orders to the simulation.
+    /// Whether all background work is finished: derived data, checks, map images, file access and simulation
+    /// commands.
     pub fn is_settled(&self) -> bool {
         let revision = self.cx.model.document.revision();
         let order = |order: &mut InputOrder| order.is_empty();

@@ -116,7 +116,7 @@ pub(crate) enum BundleOutcome {
 
 /// Outcome of a vehicle file job.
 pub(crate) enum VehicleOutcome {
-    /// A vehicle file was read: its contents and its text.
+    /// A vehicle file was parsed, with its source text, or could not be read.
     Read(
         PathBuf,
         BenchPlace,

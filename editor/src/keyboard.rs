@@ -150,7 +150,7 @@ impl Keyboard<'_> {
         }
     }
 
-    /// Sets the controls of the vehicle driven by hand from the held keys.
+    /// Sets the controls of the manually driven vehicle from the held keys.
     fn drive(&mut self, context: &egui::Context) {
         let Some((_, before)) = self.model.driving else {
             return;
@@ -174,7 +174,7 @@ impl Keyboard<'_> {
         }
     }
 
-    /// Whether a key controls the vehicle driven by hand. Escape returns the vehicle to its modules.
+    /// Whether a key controls the manually driven vehicle. Escape returns the vehicle to its modules.
     fn drives(&mut self, key: Key, modifiers: Modifiers) -> bool {
         if self.model.driving.is_none() {
             return false;

@@ -102,7 +102,7 @@ pub struct Model {
     pub watched: Option<u64>,
     /// Whether the map follows the watched agent.
     pub follow: bool,
-    /// The agent driven by hand, and its controls.
+    /// The agent under manual control, and its controls.
     pub driving: Option<(u64, HandControls)>,
     /// Gamepads, while the user drives.
     pub pad: PadState,
@@ -268,11 +268,11 @@ pub enum Purpose {
     Background,
     /// Where to write a bundle.
     Share,
-    /// The folder to write the tables of a run into.
+    /// Folder for the tables of a run.
     Results,
-    /// The folder to write the comparison of two runs into.
+    /// Folder for the comparison of two runs.
     Comparison,
-    /// Where to write the record of a drive by hand.
+    /// Where to save the recording of a manual drive.
     Drive,
     /// A path of an experiment, its training record or its results.
     Experiment(ExperimentFile),
@@ -438,7 +438,7 @@ pub enum Action {
     LookBack(f64),
     /// Shows the run as it is now.
     BackToPresent,
-    /// Sets the controls of the vehicle driven by hand; `None` returns it to its modules.
+    /// Sets the controls of the manually driven vehicle; `None` returns it to its modules.
     Drive(Option<HandControls>),
     /// Couples or uncouples the trailers of a driving agent.
     Coupling(u64, CouplingOrder),

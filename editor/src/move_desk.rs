@@ -189,7 +189,7 @@ fn add(cx: &mut Context, rows: &ClipRows) {
         }
         Err(NotAdded::Short) => cx.say(
             Tone::Refused,
-            "The clip has fewer than two frames. Record for a longer time.",
+            "The clip has fewer than two frames. Record a longer clip.",
         ),
         Err(NotAdded::Other { bench, clip }) => {
             let text = format!(

@@ -37,7 +37,7 @@ struct RouteAnswer {
 /// Distance that an end of a trip moves along its lane or over the ground before its route is searched again, m.
 const SEARCH_STEP: f64 = 10.0;
 
-/// Whether two trips are so similar that the route of one need not be searched again for the other.
+/// Whether two trips are so similar that the route of one can be reused for the other.
 fn is_near(one: &DrawnTrip, other: &DrawnTrip) -> bool {
     let near = |a: &Place, b: &Place| match (a, b) {
         (Place::Lane(a), Place::Lane(b)) => {

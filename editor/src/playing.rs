@@ -28,7 +28,7 @@ struct OwnRun {
     shown_error: u64,
 }
 
-/// The subject for playback: the run, and driving by hand.
+/// The subject for playback: the run, and manual driving.
 pub(crate) struct Playing {
     own: OwnRun,
     gamepads: Gamepads,
@@ -118,7 +118,7 @@ impl Playing {
         self.own.live.as_mut()
     }
 
-    /// Sends an order to the run, if there is one.
+    /// Sends a command to the run, if there is one.
     fn with_run(&mut self, cx: &Context, order: impl FnOnce(&mut Live)) {
         if let Some(live) = self.run(cx) {
             order(live);
@@ -262,7 +262,7 @@ impl Playing {
         self.live(cx).race(race);
     }
 
-    /// Ends the clip that is being recorded. If there is none, starts a clip of the vehicle driven by hand
+    /// Ends the clip that is being recorded. If there is none, starts a clip of the manually driven vehicle
     /// or, without one, of the watched vehicle.
     fn record_clip(&mut self, cx: &mut Context) {
         let live = cx.model.live.as_ref();

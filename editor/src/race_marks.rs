@@ -36,7 +36,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws the planner's vehicle where it was after this time of its drive.
+    /// Draws the planner's vehicle at its position `time` seconds after the start of its drive.
     fn ghost(&self, race: &Race, time: f64) {
         let planner = &race.ready.planner;
         let Some(pose) = planner.at(time) else {

@@ -47,8 +47,8 @@ impl Editing {
     }
 }
 
-/// Returns agents on random trips. The same scenario always gives the same trips, and a scenario
-/// with more agents gives others.
+/// Returns agents on random trips. The same scenario always gives the same trips, and a scenario with more
+/// agents gives different trips.
 fn drawn(scenario: &Scenario, options: &ToolOptions) -> (Vec<(AgentId, Agent)>, Population) {
     let first = scenario.next_agent_id().0;
     let seed = scenario.settings().seed.wrapping_add(u64::from(first));

@@ -88,9 +88,9 @@ pub(crate) enum PlayingAction {
     LookAt(f64),
     /// Shows the current state of the run.
     BackToPresent,
-    /// Lets the user drive the watched vehicle, or ends driving by hand.
+    /// Lets the user drive the watched vehicle, or ends manual control.
     TakeTheWheel,
-    /// Sets the controls of the vehicle driven by hand; `None` returns it to its modules.
+    /// Sets the controls of the manually driven vehicle; `None` returns it to its modules.
     Drive(Option<HandControls>),
     /// Returns the run to its start, where the user begins an attempt on a course.
     BeginRace(Box<JudgedRace>),

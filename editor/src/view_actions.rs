@@ -160,7 +160,8 @@ impl Context {
         }
     }
 
-    /// Chooses the layer of what the current tool draws from the pointer on; `None` leaves it to the tool.
+    /// Sets the layer on which the current tool continues to draw from the pointer; with `None`, the tool
+    /// chooses the layer.
     pub(crate) fn choose_layer(&mut self, layer: Option<i8>) {
         self.model.settings.tools.layer = layer;
         self.view.canvas.hand.follow_layer(&self.model);

@@ -1,5 +1,5 @@
-//! Rewinding a run, continuing from a past moment, and driving by hand. The results are compared with worlds
-//! that are stepped without an editor.
+//! Rewinding a run, continuing from a past moment, and manual driving. The results are compared with worlds that are
+//! stepped without an editor.
 
 use crate::common::Bench;
 use egui::Key;

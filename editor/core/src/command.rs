@@ -180,8 +180,8 @@ impl Command {
         &ALL
     }
 
-    /// Whether the command edits the scenario. The stroke in progress must end before such a command. Undo
-    /// does not count, because it cancels the stroke itself.
+    /// Whether the command edits the scenario. A stroke in progress has to end before a command that edits.
+    /// Undo does not count, because it cancels the stroke itself.
     pub fn edits(self) -> bool {
         matches!(
             self,

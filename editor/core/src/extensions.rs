@@ -193,7 +193,7 @@ impl Extensions {
         (modules.unallowed, modules.folders) = others.into_iter().unzip();
     }
 
-    /// Reads changes at intervals, or immediately if modules have changed.
+    /// Updates the list of modules at intervals, or immediately if a module has changed.
     pub fn look(&mut self, modules: &mut Modules, trusted: &BTreeSet<PathBuf>, time: f64) -> News {
         let revision = self.host.revision();
         let has_new_modules = revision != self.revision;

@@ -109,7 +109,7 @@ pub struct Scene {
     pub grip: Option<Arc<GripMap>>,
     /// Roads of the scene, by id.
     pub roads: Vec<RoadShape>,
-    /// Boxes around its roads, for finding those near the pointer.
+    /// Bounding boxes of the roads, for finding those near the pointer.
     pub boxes: RoadBoxes,
     /// Bridges and tunnels.
     pub bridges: Arc<Bridges>,

@@ -197,7 +197,7 @@ fn hang(context: &egui::Context, hang: &Hang, actions: &mut Vec<Action>) {
         ui.heading("A plugin is not responding");
         ui.label(format!(
             "{} has been computing for {:.0} s. A native call cannot be stopped: wait, or restart without \
-             the plugin. An isolated plugin could be stopped.",
+             the plugin. An isolated plugin can be stopped.",
             hang.module,
             hang.milliseconds as f64 / 1000.0
         ));

@@ -1,4 +1,4 @@
-//! The dashboard of the vehicle driven by hand.
+//! The dashboard of the manually driven vehicle.
 
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};

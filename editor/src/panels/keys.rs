@@ -88,8 +88,8 @@ fn key_text(keys: &KeyMap, command: Command, is_waiting: bool) -> String {
 fn mouse(ui: &mut Ui) {
     let lines = [
         "Left button: the tool. Middle or right drag, or Space+drag: pan. Wheel: zoom at the pointer.",
-        "Shift+drag: select a box. Ctrl: no snapping. Esc: cancel the stroke. Backspace: remove its last \
-         point.",
+        "Shift+drag: select the objects in a rectangle. Ctrl: no snapping. Esc: cancel the stroke. Backspace: remove \
+         its last point.",
     ];
     for line in lines {
         ui.label(RichText::new(line).small());

@@ -242,7 +242,7 @@ typedef struct rw_fitness_input {
   double segment_crash;           /* mean penetration per length over route sections between goals */
   double segment_time_lost;       /* fraction of the allowed speed missing over the same sections */
   double shunts;                  /* changes of direction, on manoeuvring courses */
-  double mean_lean;               /* angle of a balanced load from the vertical, rad, on such courses */
+  double mean_lean;               /* angle of a balanced load from the vertical, rad, on manoeuvring courses */
   double path_error;              /* root mean square offset from lane or path after the first 10 s, m */
   double settled_speed;           /* mean speed after the first 10 s, m/s */
 } rw_fitness_input;
@@ -264,7 +264,7 @@ typedef struct rw_signal_stage {
   double min;          /* minimum green, s; enforced by the host */
   double max;          /* maximum green under actuated control while other traffic waits, s */
   double longest_wait; /* longest time that a vehicle with green in this stage has been standing, s */
-  uint32_t queue;      /* number of those vehicles that stand or creep before the line, within 150 m */
+  uint32_t queue;      /* number of those vehicles that are stopped or crawling within 150 m of the stop line */
   uint32_t arrivals;   /* number of them that have passed the detectors since the current stage began */
   uint32_t is_called;  /* 1: the stage has been called or has traffic waiting */
   uint32_t reserved;
@@ -284,7 +284,7 @@ typedef struct rw_signal_movement {
 typedef struct rw_signal_input {
   uint32_t node;           /* smallest id of the nodes of these signals */
   uint32_t stage;          /* current stage, from 0 */
-  uint32_t planned;        /* stage that the fixed-time plan would show now, or be changing to */
+  uint32_t planned;        /* stage that the fixed-time plan would show now, or to which it would be changing */
   uint32_t stage_count;
   uint32_t movement_count; /* excess movements, of the roads with the largest ids, are left out */
   uint32_t is_extended;    /* 1: vehicles with green are approaching */

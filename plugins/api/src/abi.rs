@@ -320,8 +320,8 @@ pub struct RwBatch {
     pub route_capacity: u32,
     /// Number of lanelets written to `route`.
     pub route_length: u32,
-    /// Views by their numbers, `VIEW_*`; empty where the plugin has not asked for them. Since 1.3, like the
-    /// following fields.
+    /// Views, indexed by `VIEW_*`. Views that the plugin did not request are empty. Since 1.3, like the following
+    /// fields.
     pub views: *const RwView,
     /// Number of views.
     pub view_count: u32,

@@ -35,7 +35,7 @@ pub struct Field {
     /// Type: `f64`, `f32`, `u8` to `u64`, `i32`, `text` (UTF-8, padded with zeros), `pointer`, `function`, or
     /// the name of another record.
     pub kind: &'static str,
-    /// Number of elements; the number of bytes of a text.
+    /// Number of elements or, for a text, number of bytes.
     pub count: usize,
     /// Distance from the start of the record, bytes.
     pub offset: usize,

@@ -625,7 +625,7 @@ pub struct Conduct {
     /// Fraction of time spent more than 5 % above the speed limit or, on open ground, above the allowed
     /// speed.
     pub above_limit: f64,
-    /// Penetration depth in obstacles and vehicles, integrated over time, m s.
+    /// Depth of penetration into obstacles and other vehicles, integrated over time, m s.
     pub overlap: f64,
     /// 1 if the agent has arrived at its last goal, otherwise 0.
     pub has_arrived: f64,
@@ -712,7 +712,7 @@ pub struct SignalStage {
     pub max: f64,
     /// Longest time that a vehicle with green in this stage has been standing, s.
     pub longest_wait: f64,
-    /// Number of vehicles with green in this stage that stand or creep before the line, within 150 m.
+    /// Number of vehicles served by this stage that are stopped or crawling within 150 m of the stop line.
     pub queue: u32,
     /// Number of vehicles with green in this stage that have passed the detectors since the current stage
     /// began.
@@ -733,7 +733,7 @@ pub struct SignalMovement {
     pub turn: i32,
     /// Bit mask of the stages in which the movement has green. Bit 0 stands for the first stage.
     pub stages: u32,
-    /// Number of vehicles that stand or creep before the line, within 150 m.
+    /// Number of vehicles that are stopped or crawling within 150 m of the stop line.
     pub queue: u32,
     /// Number of vehicles that have passed the detectors since the current stage began.
     pub arrivals: u32,

@@ -88,7 +88,7 @@ const STOP_GAP: f64 = 0.5;
 const SIDE: f64 = 1.5;
 
 impl PurePursuit {
-    /// Returns the angle of the front wheels that steers along the circle through the pursuit point.
+    /// Returns the steering angle with which the vehicle follows the circle through the pursuit point.
     fn steering(&self, input: &ControllerInput) -> f64 {
         // Limited from below, because the circle shrinks to a point as the vehicle reaches the pursuit point.
         let distance = input.waypoint_distance.max(0.5);

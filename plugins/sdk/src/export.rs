@@ -41,7 +41,7 @@ pub trait Export: 'static {
         None
     }
 
-    /// Oldest minor version of a host with which the plugin works, whatever its kind requires.
+    /// Oldest minor version of a host with which the plugin works. Its kind may require a newer one.
     const LEAST_MINOR: u16 = 0;
 
     /// `NEED_*` that the plugin asks for; 0 if it asks for nothing.

@@ -83,7 +83,8 @@ pub struct ParameterInfo {
     pub default: f64,
     /// Description of the parameter, in one sentence.
     pub doc: &'static str,
-    /// Position in a table, if it is a cell of one. The cells of a table follow each other, row by row.
+    /// Position in the table if the parameter is a cell of one. The cells of a table follow each other, row
+    /// by row.
     pub cell: Option<TableCell>,
 }
 

@@ -115,7 +115,7 @@ impl<L: ?Sized> ModuleEntry<L> {
 
 /// A logic that can be chosen for the slots of its kind.
 pub trait Choosable: Logic {
-    /// Kind of the modules.
+    /// Module kind of this logic.
     const KIND: ModuleKind;
 
     /// Modules of the kind.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Traffic demand at a set of signals.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Demand {
-    /// Number of vehicles that stand or creep before the stop line.
+    /// Number of vehicles that are stopped or crawling before the stop line.
     pub queue: u32,
     /// Number of vehicles that have passed the detectors since the stage began; counted only if a module
     /// controls the signals.

@@ -37,7 +37,7 @@ impl fmt::Display for Lack {
             ),
             Some(other) => write!(
                 f,
-                "{kind} {id}{version} was bundled with hash {hash}; the one here has {other}"
+                "{kind} {id}{version} was bundled with hash {hash}, but the build here has hash {other}"
             ),
         }
     }

@@ -114,8 +114,8 @@ fn ended_early(how: &str, plugins: &[String]) -> String {
     };
     format!(
         "{who} ended the program ({how}) before its work was done; no result was written, apart from \
-         rows that `bench` and `train` keep to resume from. With --isolate {isolated} a plugin can end only \
-         its own process"
+         rows that `bench` and `train` keep to resume from. Use --isolate {isolated} so that a plugin can only \
+         end its own process"
     )
 }
 

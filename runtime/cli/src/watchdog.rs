@@ -46,7 +46,7 @@ impl Watchdog {
                     if watch.is_news(&hang) {
                         say!(
                             "error: {} has not answered for 2 s; waiting up to 20 s. \
-                             With --isolate {} it could be stopped.",
+                             Use --isolate {} so that it can be stopped.",
                             hang.module,
                             hang.module
                         );

@@ -35,7 +35,7 @@ fn a_person_needs_a_display_and_a_course_with_a_world() {
         said
     };
     assert!(drive("forest").contains("There is no display"));
-    assert!(drive("parking").contains("cannot be driven by hand"));
+    assert!(drive("parking").contains("cannot be driven manually"));
     let both = bench(folder.path(), "run forest --drive --runs 3");
     assert_eq!(both.status.code(), Some(2));
 }

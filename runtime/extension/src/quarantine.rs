@@ -135,8 +135,8 @@ impl Quarantine {
             let trial = trial.and_then(|bytes| serde_json::from_slice::<Trial>(&bytes).ok());
             if let Some(Trial { hash, module }) = trial {
                 let why = format!(
-                    "Roadwright ended while {module} was on trial. {} With --isolate {module} it runs \
-                     in a separate process.",
+                    "Roadwright crashed or was killed during the first steps of {module}. {} Use --isolate \
+                     {module} to run it in a separate process.",
                     remedy(&module)
                 );
                 hold(folder, &hash, &why);
@@ -180,7 +180,7 @@ impl Quarantine {
         let keeps_out = count >= MOST_ENDS;
         let follows = if keeps_out {
             format!(
-                "this happened {count} times. {} With --isolate {module} it runs in a separate process.",
+                "this happened {count} times. {} Use --isolate {module} to run it in a separate process.",
                 remedy(module)
             )
         } else {
@@ -202,8 +202,8 @@ impl Quarantine {
         let lines = silent.into_iter().map(|end| {
             let (modules, isolated) = (end.modules.join(", "), &end.modules[0]);
             format!(
-                "Roadwright ended unexpectedly while {modules} ran in it, loaded on {}. With --isolate {isolated} \
-                 a plugin can only end a separate process.",
+                "Roadwright ended unexpectedly while {modules} ran in it, loaded on {}. Use --isolate {isolated} \
+                 so that it can only end a separate process.",
                 end.loaded
             )
         });

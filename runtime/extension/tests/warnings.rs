@@ -183,7 +183,7 @@ fn what_fails_when_it_comes_to_it_is_found_and_what_is_well_formed_is_fine() {
         (
             in_branch("agent.memory.x = agent.find(2).x;"),
             in_branch("let other = agent.find(2); if other != () { agent.memory.x = other.x; }"),
-            "find is () if no agent with this id drives",
+            "find is () if no agent with this id is driving",
         ),
         (
             in_branch("agent.memory.n += 1;"),

@@ -19,7 +19,7 @@ const MOST_PIECES: usize = 5;
 pub enum Bend {
     /// To the left.
     Left,
-    /// Not at all.
+    /// The piece is straight.
     Straight,
     /// To the right.
     Right,

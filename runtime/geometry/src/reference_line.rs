@@ -374,8 +374,8 @@ impl ReferenceLine {
     }
 }
 
-/// Returns the simplest segment for a clothoid, because OpenDRIVE requires that the curvatures at the ends of
-/// a spiral differ.
+/// Returns a clothoid as a line, an arc or a spiral. OpenDRIVE requires different end curvatures for a
+/// spiral, so a constant curvature must be written as an arc or a line.
 pub fn simplest_segment(clothoid: &crate::clothoid::Clothoid) -> Segment {
     let length = clothoid.length;
     if (clothoid.sharpness * length).abs() >= 1e-9 {

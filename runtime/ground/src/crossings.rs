@@ -12,7 +12,7 @@ use std::ops::Range;
 pub struct CrossingSite {
     /// The junction.
     pub junction: JunctionIndex,
-    /// Its place and size.
+    /// Place and size of the crossing.
     pub crossing: Crossing,
     /// Stages in which people walk, one bit each; `None` if they cross as at a zebra crossing.
     pub walk_stages: Option<u32>,

@@ -19,7 +19,7 @@ pub(super) struct JunctionGists {
 /// Facts about a junction that matter to approaching vehicles.
 #[derive(Debug)]
 pub(super) struct JunctionGist {
-    /// Longest time between two greens of a stage of its signals, in seconds; infinite without signals.
+    /// Longest time between two greens of the same signal stage, s; infinite without signals.
     pub(super) longest_cycle: f64,
     /// Index of the junction's first connection.
     first: u32,

@@ -179,8 +179,8 @@ pub(super) struct Stature {
     span: VerticalSpan,
     /// Mass of a loose body, kg; otherwise `None`.
     mass: Option<f64>,
-    /// Solid for collisions with rigid vehicles, relative to the centre of the solid. Computed when such a vehicle first
-    /// comes near.
+    /// Solid for collisions with rigid vehicles, relative to the centre of the solid. Computed when a rigid vehicle
+    /// first comes near.
     solid: OnceLock<Option<(Solid, DVec2)>>,
     /// Like `solid`, but for a loose body.
     loose: OnceLock<Option<LooseKind>>,
@@ -404,7 +404,7 @@ impl Obstacles {
         (closest - point).length() <= distance
     }
 
-    /// Whether a body is within `distance` metres of a line, which is sampled.
+    /// Whether body `number` is within `distance` metres of a polyline. Tests points sampled along the line.
     pub(super) fn is_near(&self, number: u32, line: &[DVec2], distance: f64) -> bool {
         let body = &self.all.bodies[number as usize].1;
         // Distance along the line within which the body cannot be near, m. The distance from a body changes by
@@ -428,7 +428,7 @@ impl Obstacles {
         })
     }
 
-    /// Distance from a body to the segment from `from` to `to`, which is sampled, m.
+    /// Distance from body `number` to the segment from `from` to `to`, m. Measured at points sampled along the segment.
     pub(super) fn distance_from(&self, number: u32, from: DVec2, to: DVec2) -> f64 {
         let body = &self.all.bodies[number as usize].1;
         let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);

@@ -166,11 +166,11 @@ pub struct ClipRows {
     pub grip: f64,
     /// Slope of the ground at the first row, as rise over run.
     pub slope: f64,
-    /// Why the recording has ended by itself; `None` if it has not.
+    /// Reason why the recording ended automatically; `None` if it did not.
     pub ended: Option<ClipEnd>,
 }
 
-/// Why the recording of a clip ends by itself.
+/// Reason why the recording of a clip ends automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClipEnd {
     /// The vehicle has touched something.

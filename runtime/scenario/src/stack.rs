@@ -269,7 +269,7 @@ macro_rules! declare_slots {
         }
 
         impl Slot {
-            /// All slots, in the order in which a step calls them.
+            /// All slots, in the order in which a step calls their modules.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$slot),*];
 
             /// Number of slots.

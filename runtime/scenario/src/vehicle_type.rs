@@ -284,8 +284,8 @@ impl Validate for VehicleType {
             };
             if *self != said {
                 return Err(format!(
-                    "file: {} has other values; change the file, or describe the vehicle in the \
-                     scenario",
+                    "file: the values differ from those in {}; change the file, or describe the vehicle in \
+                     the scenario",
                     file.path
                 ));
             }

@@ -630,7 +630,7 @@ fn streets_widen_towards_a_roundabout_around_an_island() {
                     assert!((left - right - wanted).abs() < 1e-9, "{d}");
                 }
             }
-            // Each street can be reached from every other one, along lanes that continue each other.
+            // Each street can be reached from any other, along lanes that continue each other.
             let layout = junction::layout(scenario.network(), scenario.about());
             let graph = LaneGraph::new(&scenario, &layout);
             let outer = |id: RoadId, from_ring: &dyn Fn(f64) -> f64, enters: bool| {

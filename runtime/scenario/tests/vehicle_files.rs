@@ -72,7 +72,7 @@ fn bad_numbers_are_refused_with_key_and_reason() {
         (
             "/steering/wheels",
             json!([0, 1]),
-            "steering.wheels: the wheels that steer are -2.45 m",
+            "steering.wheels: the steered wheels are -2.45 m",
         ),
         (
             "/engine/torque_curve_rpm_nm",

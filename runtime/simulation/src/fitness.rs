@@ -80,7 +80,7 @@ static FORMULAS: [Described; 18] = [
                 "",
                 (0.0, 1000.0),
                 4.0,
-                "Weight of not arriving, which counts as 1 plus up to 1 for the remaining distance.",
+                "Weight of a missed arrival. The penalty is 1, plus up to 1 for the remaining distance.",
             ),
         ],
         score: safe_arrival,
@@ -220,7 +220,7 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "arena_score",
             name: "Arena score",
-            doc: "Points for few crashes and a short time; more is better.",
+            doc: "Points for few crashes and a short time; higher is better.",
         },
         parameters: ARENA_PARAMETERS,
         score: arena_score,
@@ -231,7 +231,7 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "arena_score_or_failed",
             name: "Arena score with failures",
-            doc: "Arena score for drives that arrive, and -1 for all others; more is better.",
+            doc: "Arena score for drives that arrive, and -1 for all others; higher is better.",
         },
         parameters: ARENA_PARAMETERS,
         score: arena_score_or_failed,

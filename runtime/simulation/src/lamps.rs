@@ -15,8 +15,8 @@ const OFF_LANE: f64 = 0.5;
 /// accelerator.
 const BRAKING: f64 = -0.5;
 
-/// Turn signal of an agent. The signal set by its behaviour has precedence. Otherwise it signals
-/// the lane change that it makes or seeks, or the turn that it makes or approaches.
+/// Turn signal of an agent. The signal set by its behaviour has precedence. Otherwise, the agent signals the
+/// lane change that it makes or seeks, or the turn that it makes or approaches.
 pub(crate) fn indicator(world: &World, agent: AgentIndex) -> Indicator {
     let index = agent.index();
     let wished = world.agents.wish[index].indicator;

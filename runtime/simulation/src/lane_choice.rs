@@ -5,8 +5,8 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::check::lanes_beside;
 use roadwright_scenario::{LanePlace, Place};
 
-/// Time by which a route between the lanes under the pointer may be longer than the quickest route, s. Within it, the
-/// lanes are taken to be chosen on purpose.
+/// Time by which a route between the lanes under the pointer may be longer than the quickest route, s. Up to this
+/// difference, the choice of lanes counts as intentional.
 pub const LONGER_ON_PURPOSE: f64 = 20.0;
 
 /// A stop of a trip that is being drawn.

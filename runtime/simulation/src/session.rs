@@ -53,7 +53,7 @@ pub struct Session {
     carried_out: Vec<CarriedOut>,
 }
 
-/// Result of an order to a session.
+/// Result of a coupling order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CarriedOut {
     /// Time at which the order was carried out or was due, s.

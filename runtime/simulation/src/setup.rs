@@ -15,7 +15,7 @@ use roadwright_scenario::{
 };
 
 /// Distance before the point nearest to its destination at which a vehicle leaves the lane, m. The vehicle
-/// needs this distance for its turn.
+/// needs this distance to turn off.
 const EXIT_BEFORE: f64 = 30.0;
 /// Vehicle type of random trips.
 const POPULATION_VEHICLE: &str = "car";

@@ -78,8 +78,8 @@ pub struct VehicleRecord {
     pub s: f64,
     /// Lateral offset from that lanelet's centre line, m to the left.
     pub t: f64,
-    /// Turn signal that the agent's behaviour has set. Otherwise, the turn signal for the next turn or lane
-    /// change.
+    /// Turn signal that the agent's behaviour has set or, if it has set none, the one for the next turn or
+    /// lane change.
     pub indicator: Indicator,
     /// Whether the vehicle's brake lamps are lit.
     pub brakes: bool,

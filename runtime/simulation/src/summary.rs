@@ -62,7 +62,7 @@ pub struct Statistic {
     /// Standard deviation of the values (n - 1).
     pub standard_deviation: f64,
     /// `standard_deviation` divided by the square root of `count`. This is not the error of the mean, because
-    /// the drives of one run depend on each other. It is provided for programs that read it.
+    /// the drives of one run depend on each other. It is kept for programs that already read this key.
     pub standard_error: f64,
 }
 

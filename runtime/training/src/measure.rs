@@ -179,7 +179,7 @@ pub fn measure_driven(
     if course.is_manoeuvre() {
         return Err(CourseError::Setup {
             course: course.name.clone(),
-            what: "it simulates its own vehicle, so it cannot be driven by hand",
+            what: "it simulates its own vehicle, so it cannot be driven manually",
         });
     }
     let run = CourseInput {
@@ -365,8 +365,8 @@ impl CourseRun<'_> {
     }
 }
 
-/// Number of steps in a time, at least one. Checks are counted in steps, because sums of times would miss
-/// them because of rounding errors.
+/// Number of steps in a time, at least one. The intervals between checks are counted in steps, because
+/// rounding errors in sums of times would delay checks or skip them.
 fn in_steps(time: f64, dt: f64) -> u64 {
     ((time / dt).round() as u64).max(1)
 }

@@ -2,7 +2,8 @@
 //!
 //! The model treats a vehicle as a bicycle: one steered front wheel, one fixed rear wheel, and no slip. Its
 //! **pose** refers to the centre of the rear axle, because the velocity there always points along the body.
-//! The model only drives forwards. To drive backwards, the simulation turns the vehicle around.
+//! The model only drives forwards. The simulation represents a reversing vehicle by one that faces the other
+//! way.
 
 use crate::drive_train::Pedals;
 use crate::grade::{Ask, Effort, Grade};

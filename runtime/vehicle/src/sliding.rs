@@ -294,7 +294,8 @@ impl SlidingState {
         (state, wheels)
     }
 
-    /// Changes the lateral speed to the left by the effect of a slope across the heading, m/s.
+    /// Adds `change` to the lateral speed to the left, m/s. It is the effect of a slope across the heading.
+    /// `holds` is whether the vehicle is held in place.
     fn pull_across(&mut self, change: f64, holds: bool) {
         if change == 0.0 {
             return;

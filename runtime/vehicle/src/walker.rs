@@ -50,8 +50,8 @@ pub struct WalkerCommand {
     pub facing: Facing,
 }
 
-/// Turn rate that a steering angle means for a character at a speed (m/s), rad/s. The character turns like a
-/// one-track vehicle of the given wheelbase at this speed, but at least at 0.1 m/s.
+/// Returns the turn rate of a character for a steering angle (rad) at a speed (m/s), in rad/s. The character
+/// turns like a one-track vehicle of the given wheelbase at this speed, or at 0.1 m/s if it is slower.
 pub fn turn_rate(limits: &OneTrackLimits, speed: f64, steering: f64) -> f64 {
     let most = limits.max_steering;
     let steering = if steering.is_finite() {
@@ -63,7 +63,8 @@ pub fn turn_rate(limits: &OneTrackLimits, speed: f64, steering: f64) -> f64 {
     wanted.clamp(-TURN_RATE, TURN_RATE)
 }
 
-/// Steering angle that means a turn rate (rad/s) at a speed (m/s), rad. This is the inverse of [`turn_rate`].
+/// Returns the steering angle for a turn rate (rad/s) at a speed (m/s), in rad. This is the inverse of
+/// [`turn_rate`].
 pub fn steering(limits: &OneTrackLimits, speed: f64, turn_rate: f64) -> f64 {
     atan(limits.wheelbase * turn_rate / speed.abs().max(SLOWEST))
 }

@@ -25,7 +25,7 @@ pub fn spare_threads() -> usize {
 /// Maximum number of finalists: the last ten leaders and the initial individual.
 const MOST_FINALISTS: usize = 11;
 
-/// An order to the training thread.
+/// A command to the training thread.
 enum Order {
     Stop,
     GoOn,

@@ -1,4 +1,4 @@
-//! Gamepads for driving by hand.
+//! Gamepads for manual driving.
 //!
 //! `linux` reads /dev/input, and `elsewhere` uses a crate on all other systems. Both implement `Source`,
 //! which provides plain events that `Grip` turns into controls. A source exists only while the user drives,

@@ -27,8 +27,8 @@ pub struct RunEvent {
     pub with: Option<Party>,
 }
 
-/// Number of contacts and of finished trips, and the times of the last ones, s. If they are equal, nothing
-/// has been added or removed.
+/// Number of contacts and of finished trips, and the times of the last ones, s. If two values are equal,
+/// nothing was added or removed between them.
 type Counted = (usize, usize, Option<f64>, Option<f64>);
 
 /// Contacts and arrivals of the period that can be rewound, each oldest first. They belong to the present,

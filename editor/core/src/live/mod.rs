@@ -76,7 +76,7 @@ enum Order {
     LookBack(f64),
     /// Shows the present again.
     Present,
-    /// Controls of an agent driven by hand; `None` returns it to its modules.
+    /// Controls of an agent under manual control; `None` returns it to its modules.
     Drive(u64, Option<HandControls>),
     /// Couples or uncouples trailers of an agent.
     Coupling(u64, CouplingOrder),
@@ -140,7 +140,7 @@ pub struct LivePicture {
     pub ground: Option<Arc<Ground>>,
     /// The period that can be rewound. The snapshot shows the moment selected on it.
     pub timeline: Timeline,
-    /// The agent driven by hand, and its controls.
+    /// The agent under manual control, and its controls.
     pub driven: Option<(u64, HandControls)>,
     /// Record of the user's drive: time in seconds and vehicle, ten times a second.
     pub drive: Arc<Vec<(f64, VehicleRecord)>>,
@@ -306,7 +306,7 @@ impl Live {
         self.give(Order::Present);
     }
 
-    /// Sets the controls of an agent by hand; `None` returns it to its modules.
+    /// Sets the manual controls of an agent; `None` returns it to its modules.
     pub fn drive(&mut self, agent: u64, controls: Option<HandControls>) {
         self.give(Order::Drive(agent, controls));
     }

@@ -86,7 +86,7 @@ pub(super) struct Runner {
     lights: SignalHistory,
     /// The run at the moment of the past that is shown; `None` while the present is shown.
     shown_past: Option<ObservedRun>,
-    /// The agent driven by hand.
+    /// The agent under manual control.
     driven: Option<(u64, HandControls)>,
     inbox: Receiver<Order>,
     shared: Arc<Mutex<Arc<LivePicture>>>,
@@ -621,8 +621,8 @@ impl Runner {
         self.run.as_ref().map_or(0.01, |run| run.world().dt())
     }
 
-    /// Steps until the simulated time `owed` is used up or the slice is over, so that orders are not delayed.
-    /// Returns the number of steps.
+    /// Takes steps until the simulated time `owed` is used up, or until the time slice is over so that orders
+    /// are not delayed. Returns the number of steps.
     fn pay_back(&mut self, owed: &mut f64, since: Instant) -> f64 {
         let dt = self.dt();
         let mut steps = 0.0;

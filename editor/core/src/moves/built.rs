@@ -87,7 +87,7 @@ pub struct Linked {
 }
 
 impl BuiltLibrary {
-    /// Builds a library. This takes long for many frames.
+    /// Builds a library. This takes a long time for many frames.
     pub fn build(order: BuildOrder) -> Self {
         let touching = touching(&order);
         let BuildOrder {

@@ -27,7 +27,7 @@ const SPACING: f64 = 0.5;
 const GAP: f64 = 0.1;
 /// Maximum distance between a road's line and a point for which its kerb is searched, m.
 const REACH: f64 = 40.0;
-/// A press this close to a kerb always snaps to it, at any zoom, m.
+/// Distance from a kerb within which a press snaps to it at any zoom, m.
 const CATCHES: f64 = 2.0;
 /// Start of the names of bays in rows.
 const NAME: &str = "Bay ";

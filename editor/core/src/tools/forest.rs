@@ -14,7 +14,7 @@ type Ring = Vec<[f64; 2]>;
 
 /// Corners of the brush's circle.
 const CORNERS: usize = 20;
-/// A corner closer than this to the line through its neighbours is dropped, m.
+/// Distance from the line through its neighbours below which a corner is dropped, m.
 const SMOOTHING: f64 = 0.3;
 /// Smallest region that is kept, m^2.
 const LEAST_AREA: f64 = 4.0;

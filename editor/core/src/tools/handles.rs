@@ -17,7 +17,7 @@ pub enum HandleKind {
     RoadPoint(RoadId, usize),
     /// The radius at a point of intersection.
     RoadRadius(RoadId, usize),
-    /// A corner or the radius of an obstacle; a box has four.
+    /// A corner of a box or polygon, or the radius of a circle. A box has four corners.
     ObstacleCorner(ObstacleId, usize),
     /// A corner of a forest.
     ForestCorner(ForestId, usize),

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns the rule by which the end of a road catches nodes and roads. Ctrl suspends catching.
+/// Returns the rule by which the end of a road snaps to nodes and roads. Ctrl suspends snapping.
 pub(super) fn catch(modifiers: Modifiers, context: &ToolContext<'_>) -> Catch {
     let options = context.options.snap;
     Catch {
@@ -20,8 +20,8 @@ pub(super) fn catch(modifiers: Modifiers, context: &ToolContext<'_>) -> Catch {
     }
 }
 
-/// Returns what the ends of a new road join. `trace` contains the positions of the pointer, in drawing order. `layers`
-/// contains the layers of both ends, and `catch` their rules.
+/// Returns the node or road to which each end of a new road connects. `trace` is the pointer's path, in drawing order.
+/// `layers` and `catch` give the layer and the snapping rule of each end.
 pub(super) fn ends(
     trace: &[DVec2],
     layers: [i8; 2],
@@ -34,7 +34,8 @@ pub(super) fn ends(
     })
 }
 
-/// Returns the topmost layer on which an end at a point would join something; `None` if there is none.
+/// Returns the topmost layer on which a road's end at `point` would join a node or a road; `None` if it would join
+/// nothing.
 pub(super) fn caught_layer(point: DVec2, catch: Catch, context: &ToolContext<'_>) -> Option<i8> {
     with_surroundings(context, |around| draw::caught_layer(around, point, catch))
 }

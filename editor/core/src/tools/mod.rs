@@ -269,8 +269,8 @@ pub struct ToolContext<'a> {
     pub scale: f64,
     /// Routes between places of the scenario.
     pub routes: &'a RouteSource,
-    /// Places on the lanes that the trip being drawn takes, as far as they are known: those of its last search, which
-    /// may be up to 10 m away.
+    /// Places on the lanes that the trip being drawn takes. They come from its last search, whose ends may be up to 10
+    /// m away from the current ones.
     pub taken: &'a [Place],
 }
 

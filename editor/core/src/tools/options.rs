@@ -36,7 +36,7 @@ impl RoadPreset {
 /// Name of the default preset without pavements, for streets of which only the carriageway matters.
 pub const PLAIN_STREET: &str = "1+1 without pavements";
 
-/// The default presets. The first one is a street as in a town; roads outside towns have no pavements.
+/// The default presets. The first one is a town street. Roads outside towns have no pavements.
 pub fn standard_presets() -> Vec<RoadPreset> {
     use LaneType::{Biking, Bus, Parking, Shoulder, Sidewalk};
     use RoadClass::{Arterial, Collector, Motorway, Ramp, Residential};
@@ -129,9 +129,9 @@ fn presets_without_pavements() -> Vec<RoadPreset> {
 /// The ground on which a trip begins and ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TripGround {
-    /// Both on lanes.
+    /// Start and destination are on lanes.
     Lanes,
-    /// At least one of them off the lanes.
+    /// The start or the destination, or both, are off the lanes.
     OpenGround,
 }
 
@@ -389,8 +389,9 @@ pub struct ToolOptions {
     pub presets: Vec<RoadPreset>,
     /// Index of the selected cross-section.
     pub preset: usize,
-    /// Layer that was chosen for the next stroke, or for the rest of the one in progress. `None`: that of the road
-    /// where the stroke begins, or else 0. Not kept after the stroke, because a forgotten layer would join no roads.
+    /// Layer that was chosen for the next stroke, or for the rest of the stroke in progress. If `None`, the stroke has
+    /// the layer of the road where it begins, or else layer 0. Not kept after the stroke, because a stroke on a layer
+    /// that the user has forgotten about would not join the roads around it.
     #[serde(skip)]
     pub layer: Option<i8>,
     /// Radius of corners drawn by clicks, m.

@@ -518,7 +518,7 @@ impl Tool for Select {
                 .into();
         }
         if context.selection.is_empty() {
-            return "Click: select. Drag on empty ground or Shift+drag: select a box. Double-click a road: add a point.".into();
+            return "Click: select. Drag on empty ground or Shift+drag: select the objects in a rectangle. Double-click a road: add a point.".into();
         }
         let mut selection = context.selection.iter();
         if selection.any(|object| context.scenario.group_of(*object).is_some()) {

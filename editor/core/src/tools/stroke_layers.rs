@@ -4,8 +4,8 @@ use super::{HandleShape, Mark, ToolContext, join};
 use roadwright_geometry::{DVec2, ReferenceLine, polyline};
 use roadwright_scenario::operation::draw::{Catch, LayerChange};
 
-/// Share of the length of a road within which a change of the layer is searched for, around its share of the stroke.
-/// A road that crosses itself may pass the same place far from there.
+/// Share of the length of a road, around the expected position, within which a change of layer is searched for. The
+/// search is limited because a road that crosses itself passes the same place twice.
 const SEARCHED: f64 = 0.1;
 /// Minimum distance within which a change of the layer is searched for, m.
 const LEAST_SEARCHED: f64 = 20.0;

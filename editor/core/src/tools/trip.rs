@@ -224,7 +224,7 @@ enum TripEnd {
     Destination,
 }
 
-/// The lane of an end of the trip: the chosen lane, or the lane under the point as long as none is chosen.
+/// The lane of an end of the trip: the chosen lane, or the lane under the point if none has been chosen.
 /// `None` in a bay and on open ground.
 fn lane_of(point: DVec2, end: TripEnd, context: &ToolContext<'_>) -> Option<LanePlace> {
     if bay_at(point, context.scenario).is_some() {

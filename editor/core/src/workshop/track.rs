@@ -12,7 +12,7 @@ use roadwright_vehicle::Sheet;
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
-/// The agent driven by hand.
+/// The agent under manual control.
 pub const DRIVER: AgentId = AgentId(1);
 /// Name of both the vehicle type and the stack.
 const KEY: &str = "test";

@@ -19,7 +19,7 @@ pub struct TrialRow {
 pub struct TrialState {
     /// Results of the vehicle on the bench.
     pub own: TrialRow,
-    /// Results of the vehicle to compare with.
+    /// Results of the compared vehicle.
     pub rival: TrialRow,
     /// Whether manoeuvres are running.
     pub is_running: bool,

@@ -58,7 +58,7 @@ impl Axis {
         self.from + f64::from(x - self.plot.left()) * self.seconds_a_point()
     }
 
-    /// Draws the area, its labels, and the time to come.
+    /// Draws the area, its labels, and the part of the axis after the present.
     pub(super) fn draw(&self, ui: &Ui, theme: Theme, now: f64) {
         let plot = self.plot;
         let well = ui.visuals().widgets.inactive.bg_fill;

@@ -193,7 +193,7 @@ fn racer(arguments: &GenerateTrack) -> anyhow::Result<Racer> {
     let below = below.filter(|below| !below.starts_with("..") && !below.starts_with('/'));
     let Some(below) = below else {
         bail!(
-            "--library: {} is not in the folder of --out or below; copy it and its clips there",
+            "--library: {} is not in or below the folder of --out; copy it and its clips there",
             path.display()
         );
     };

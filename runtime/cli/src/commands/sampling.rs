@@ -143,7 +143,7 @@ impl Sampling {
         )?;
         writeln!(
             out,
-            "probability that a single forgery escapes detection: {}; that a forged tenth does: {}",
+            "probability that a single forgery escapes detection: {}; that all escape if a tenth is forged: {}",
             percent(*single_escapes),
             percent(*tenth_escapes)
         )

@@ -41,7 +41,7 @@ impl Inputs {
         let vehicles = types.filter_map(|kind| kind.file.as_ref());
         let with_scenario = self.file("the scenario", path);
         vehicles.fold(with_scenario, |all, file| {
-            all.file("a vehicle of the scenario", &folder.join(&file.path))
+            all.file("a vehicle file of the scenario", &folder.join(&file.path))
         })
     }
 

@@ -141,8 +141,7 @@ impl Outputs {
     /// another result. An existing file is replaced only if it is a table that begins with these
     /// columns.
     ///
-    /// # Errors
-    /// As for [`Self::file`], and if the existing file is not such a table.
+    /// # Errors As for [`Self::file`], and if the existing file does not begin with these columns.
     pub(crate) fn own_table(
         &mut self,
         asks: &str,

@@ -10,7 +10,7 @@ pub struct Plant {
     pub state: Matrix,
     /// B: effect of the control.
     pub control: Matrix,
-    /// E: effect of the values that are known in advance; one column.
+    /// E: effect of the value that is known in advance for each step, as a single column.
     pub known: Matrix,
 }
 

@@ -39,7 +39,7 @@ impl Drop for Copies {
     }
 }
 
-/// Removes the copies of processes that have ended.
+/// Removes the library copies left by processes that have ended.
 fn sweep(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

@@ -46,8 +46,8 @@ impl Calls {
         self.0.load(Ordering::Acquire) & GIVEN_UP != 0
     }
 
-    /// Abandons the calls if the first of them began no later than `begun_by`, ms. Returns whether it did;
-    /// false also if they had been abandoned before.
+    /// Abandons the calls if the first of them began no later than `begun_by`, ms. Returns `false` if the
+    /// first call began later, or if the calls had already been abandoned.
     pub(crate) fn give_up(&self, begun_by: u64) -> bool {
         let given_up = self
             .0

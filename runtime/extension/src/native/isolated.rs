@@ -91,7 +91,7 @@ pub(crate) fn ending(status: ExitStatus) -> String {
 }
 
 impl Isolated {
-    /// Starts a child that loads the copy of the build and creates an instance for a kind of module.
+    /// Starts a child process that loads the copy of the build and instantiates its module of the given kind.
     pub(crate) fn start(
         cell: &PluginEntry,
         generation: &Generation,

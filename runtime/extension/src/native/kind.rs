@@ -540,7 +540,7 @@ impl Kind for AsSignals {
     type Output = SignalOutput;
     const FALLBACK: &'static str = "actuated";
     const BUDGET_US: f64 = 100.0;
-    /// One index, because each programme has its own instance and uses its first index.
+    /// One, because each programme has its own instance, which uses only index 0.
     const ALWAYS: u32 = 1;
 
     fn flaw(output: &SignalOutput) -> Option<&'static str> {

@@ -86,14 +86,14 @@ pub(crate) fn checked_route<'a>(
     }
     if !(0.0..=1e9).contains(&output.travel_time) {
         return Err(format!(
-            "planner returned a travel time of {} s",
+            "the planner returned a travel time of {} s",
             output.travel_time
         ));
     }
     let end = output.start.checked_add(output.count);
     let lanelets = end.and_then(|end| route.get(output.start as usize..end as usize));
     let Some(lanelets) = lanelets else {
-        return Err("planner returned a route that is longer than its buffer".into());
+        return Err("the planner returned a route that is longer than its buffer".into());
     };
     if lanelets[0] != input.lanelet || lanelets[lanelets.len() - 1] != input.goal_lanelet {
         return Err(format!(

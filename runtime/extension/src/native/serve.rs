@@ -62,7 +62,7 @@ pub(super) struct Layout {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct StepHead {
     pub(super) count: f64,
-    /// Distance between two input rows, bytes; the next field is that between two output rows.
+    /// Distance between two input rows, bytes; the next field is the distance between two output rows.
     pub(super) input_stride: f64,
     pub(super) output_stride: f64,
     pub(super) step: f64,
@@ -245,7 +245,7 @@ struct SentTable {
 pub(super) struct SentNeeds {
     motion: bool,
     vehicles: bool,
-    /// Distance, time, spacing and largest number of points.
+    /// Requested path ahead: distance (m), time (s), spacing (m) and maximum number of points.
     path: Option<(f64, f64, f64, u32)>,
     /// Radius and largest number of objects, and whether there are trees among them.
     near: Option<(f64, u32, bool)>,

@@ -63,7 +63,7 @@ pub(crate) const NOTHING_NEEDED: RwNeeds = RwNeeds {
 pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind, minor: u16) -> Result<Needs, Fault> {
     let refused = |what: String| {
         Fault::fatal(format!(
-            "it asks for {what} by {NEEDS_EXTENSION}; change what its function needs fills in"
+            "it requests {what} through {NEEDS_EXTENSION}; correct the request in its function `needs`"
         ))
     };
     let known = || GROUPS.iter().filter(|group| group.since <= minor);
@@ -75,7 +75,7 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind, minor: u16) -> Result<Nee
             .map(|group| format!("{} ({})", group.name, group.bit))
             .collect();
         return Err(Fault::fatal(format!(
-            "it asks for the groups {} by {NEEDS_EXTENSION}, but this version knows only {}; update Roadwright or \
+            "it requests the groups {} through {NEEDS_EXTENSION}, but this version knows only {}; update Roadwright or \
              build the plugin with this version's header",
             bits.join(", "),
             known.join(", ")

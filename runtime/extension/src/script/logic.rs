@@ -54,7 +54,8 @@ impl ScriptLogic {
         self.version.active()
     }
 
-    /// Counts answers that the built-in behaviour gives without the script.
+    /// Counts answers of the built-in behaviour that stand because the script failed or is disabled, with the
+    /// reason.
     fn note_failure(&self, answers: u64, agent: u64, reason: &str) {
         let cause = Cause {
             agent,

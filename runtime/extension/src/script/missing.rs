@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 const MAYBE: [(&str, &str); 3] = [
     ("leader", "no vehicle is ahead"),
     ("follower", "no vehicle follows"),
-    ("find", "no agent with this id drives"),
+    ("find", "no agent with this id is driving"),
 ];
 /// Numbers by which a script can also find out whether there is a leader.
 const OF_LEADER: [&str; 2] = ["leader_gap", "leader_speed"];

@@ -58,8 +58,8 @@ pub struct Fit {
 
 /// Maximum number of lines and arcs of one leg that are refined together.
 const MOST_SPANS: usize = 40;
-/// Legs with more samples than this get fewer attempts, so that fitting stays fast after the button is
-/// released.
+/// Number of samples above which a leg gets fewer fitting attempts, so that fitting stays fast after the
+/// button is released.
 const LONG: usize = 400;
 /// Factor by which a refined bend may be tighter than requested.
 const TIGHTEST: f64 = 1.1;

@@ -146,9 +146,9 @@ impl Carriageway {
         })
     }
 
-    /// Returns the shift of the lanes away from oncoming traffic at each knot, m. `wanted` returns
-    /// the shift that is needed at a pose. The shift increases gradually before such a pose and
-    /// decreases gradually after it.
+    /// Returns the shift of the lanes away from oncoming traffic at each knot, m. `wanted` returns the shift
+    /// that is needed at a pose. The shift increases gradually before a pose that needs it and decreases
+    /// gradually after that pose.
     fn aside(&self, wanted: impl Fn(Pose) -> f64) -> Vec<(f64, f64)> {
         let knots = self.knots.iter();
         let mut aside: Vec<(f64, f64)> = knots.map(|&(s, pose)| (s, wanted(pose))).collect();

@@ -88,8 +88,8 @@ fn change_of(value: &str) -> Option<LaneChange> {
 }
 
 impl ChangeLanes {
-    /// Combines the permitted lane changes of two one-way roads to those of a two-way road. The second one
-    /// runs against the road.
+    /// Combines the permitted lane changes of two one-way roads into those of a two-way road. The second
+    /// one-way road runs against the two-way road.
     pub(super) fn two_way(along: &Self, against: &Self) -> Self {
         Self {
             along: along.along.clone(),

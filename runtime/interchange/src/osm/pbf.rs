@@ -65,7 +65,7 @@ fn damaged(what: impl ToString) -> ImportError {
 
 fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], ImportError> {
     let Some((head, tail)) = rest.split_at_checked(count) else {
-        return Err(damaged("the file ends within a blob: it is cut off"));
+        return Err(damaged("the file is truncated within a blob"));
     };
     *rest = tail;
     Ok(head)

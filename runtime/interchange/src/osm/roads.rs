@@ -209,8 +209,8 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
     }
 }
 
-/// Makes closed rings begin at a node where another way meets them. Ways are cut at their ends, and where a
-/// mapper began to draw a ring has no meaning.
+/// Makes closed rings begin at a node where another way meets them. Ways are cut at their ends, but the node
+/// at which a mapper began to draw a ring has no meaning.
 fn begin_rings_at_junctions(runs: &mut [Piece]) {
     let mut ways_at: BTreeMap<i64, usize> = BTreeMap::new();
     for run in runs.iter() {

@@ -79,7 +79,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
         // A download that was cut off between two elements is well-formed up to the cut. Without this check,
         // half of a city would be imported silently.
         let line = line_at(bytes, bytes.len());
-        return Err(damaged("the file ends before </osm>: it is cut off", line));
+        return Err(damaged("the file is truncated: </osm> is missing", line));
     }
     Ok(state.elements)
 }

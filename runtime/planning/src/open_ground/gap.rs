@@ -13,7 +13,7 @@ const BUDGET: usize = 60_000;
 const LEVELS: f64 = 256.0;
 
 /// Cosine of 60 degrees, the largest angle by which the directions to the two sides of a gap may deviate from
-/// opposite. Walls at a right angle form a corner rather than a gap.
+/// being opposite. Walls at a right angle form a corner rather than a gap.
 const OPPOSITE: f64 = 0.5;
 
 /// A gap between obstacles.

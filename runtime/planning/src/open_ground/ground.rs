@@ -194,9 +194,9 @@ pub(super) struct Tile {
 /// Factors of the cells of a tile; 0 for blocked cells.
 #[derive(Debug, Clone)]
 struct TileFactors {
-    /// With standing items only.
+    /// Factors with standing items only.
     standing: Vec<u16>,
-    /// With all items; `None` if no moving item affects the tile.
+    /// Factors with all items; `None` if no moving item affects the tile.
     everything: Option<Vec<u16>>,
 }
 

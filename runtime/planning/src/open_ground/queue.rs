@@ -173,7 +173,7 @@ impl BucketQueue {
         (self.heads[bucket] != END).then(|| self.pop())?
     }
 
-    /// The first bucket at or after `bucket` that is not empty, wrapping around. The queue must not be empty.
+    /// Index of the first non-empty bucket at or after `from`, wrapping around. The queue must not be empty.
     #[inline]
     fn next_filled(&self, from: usize) -> usize {
         let word = from >> 6;

@@ -295,7 +295,7 @@ fn journey<'a>(
                 };
                 return push(Code::WrongLane, place, lanes.message(places));
             }
-            let message = "no route leads there from the stop before; check one-way streets, turn \
+            let message = "no route leads there from the previous stop; check one-way streets, turn \
                            restrictions, bus lanes and roads that are closed to through traffic";
             return push(Code::UnreachableDestination, &places[1], message.into());
         }
@@ -646,8 +646,8 @@ fn facing(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 object: ObjectId::Agent(agent.id),
                 place: place.position(agent.body[0].max(0.0)),
                 message: format!(
-                    "starts in an alley of {road}, facing {other}, at the same time, and departs only when that one \
-                     has left the alley; start one of them outside"
+                    "starts in an alley of {road} at the same time as {other}, which faces it, and departs only when \
+                     {other} has left the alley; start one of them outside"
                 ),
             });
         }

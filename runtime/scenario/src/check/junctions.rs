@@ -111,8 +111,9 @@ fn internal_roads(subjects: &Subjects<'_>, at: At<'_>, findings: &mut Vec<Findin
             findings.push(at.warning(
                 Code::DanglingInternalRoad,
                 format!(
-                    "{road} cannot be inside the junction here: it does not lead from here to \
-                     another node, the junction would be larger than 60 m, or a roundabout would lose its ring"
+                    "{road} cannot be internal to this junction. Either it does not connect this \
+                     node to another node, or the junction would exceed 60 m, or a roundabout would lose \
+                     its ring. Remove it from the internal roads"
                 ),
             ));
         }

@@ -21,7 +21,7 @@ const PIECES: (f64, f64) = (16.0, 64.0);
 const LONG: f64 = 5e6;
 /// Size of a grid cell, m. Two lanes side by side fit into it.
 const CELL: f64 = 8.0;
-/// Minimum width of an overlap that is reported, m. Markings and gutters account for smaller overlaps.
+/// Minimum width of an overlap that is reported, m. Smaller overlaps affect only markings and gutters.
 const LEAST_WIDTH: f64 = 0.3;
 /// Minimum length of an overlap that is reported, m.
 const LEAST_LENGTH: f64 = 5.0;
@@ -202,7 +202,7 @@ fn samples(graph: &LaneGraph) -> Vec<Sample> {
     samples
 }
 
-/// Returns the overlapped points of each pair of roads. They are points of the road with the smaller id.
+/// Returns, for each pair of overlapping roads, the points of the road with the smaller id that the other road covers.
 fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>> {
     let positions: Vec<DVec2> = samples.iter().map(|sample| sample.position).collect();
     let mut grid = GridIndex::new();

@@ -98,7 +98,7 @@ fn left_out(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         object: ObjectId::Road(id),
         place: road.reference_line.start().position,
         message: format!(
-            "is {:.0} km long, so that the lanes exceed 20,000 km or ten million points in total; \
+            "is {:.0} km long, so the lanes exceed 20,000 km or ten million points in total; \
              the scenario cannot run",
             road.length() / 1e3
         ),

@@ -36,7 +36,7 @@ pub enum NoWave {
     #[error("select two or more junctions with signals, or roads that lead from one to the next")]
     TooFew,
     /// More than [`MAX_STOPS`] junctions have signals.
-    #[error("{0} junctions with signals are selected; a wave leads through at most {MAX_STOPS}")]
+    #[error("{0} junctions with signals are selected; a green wave can have at most {MAX_STOPS}")]
     TooMany(usize),
     /// No route passes through all selected junctions without passing a junction twice.
     #[error(

@@ -39,7 +39,7 @@ pub(super) fn in_plain_words(message: &str) -> String {
         return format!("unknown value {}", quoted(rest));
     }
     if let Some(rest) = message.strip_prefix("EOF while parsing ") {
-        return format!("the text ends within {}: it is cut off", article(rest));
+        return format!("the text is truncated within {}", article(rest));
     }
     message.into()
 }
@@ -125,7 +125,7 @@ mod tests {
             ),
             (
                 "EOF while parsing an object",
-                "the text ends within an object: it is cut off",
+                "the text is truncated within an object",
             ),
             (
                 "-3 is out of range: expected 0 to 9",

@@ -24,7 +24,7 @@ const LEAST_DEAD_END: f64 = 5.0;
 /// Length of a lane over which its direction is measured, m.
 const DRIFT_STEP: f64 = 0.01;
 
-/// A side of an arm, seen outward from the junction.
+/// A side of an arm, looking outward from the junction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flank {
     /// The left side, towards the next arm counter-clockwise.
@@ -202,7 +202,7 @@ impl<'a> Arm<'a> {
         self.constant.unwrap_or_else(there)
     }
 
-    /// Widths of the pavements to the left and to the right of the carriageway, seen outward, m.
+    /// Widths of the pavements to the left and to the right of the carriageway, looking outward, m.
     pub fn pavements(&self, distance: f64) -> (f64, f64) {
         let (right, left) = self.road.edges(self.road_s(distance));
         let (left, right) = self.outward_pair(right, left);
@@ -211,7 +211,7 @@ impl<'a> Arm<'a> {
     }
 
     /// Converts the right and left half-widths in the road's frame to those on the left and on the right,
-    /// seen outward.
+    /// looking outward.
     fn outward_pair(&self, right: f64, left: f64) -> (f64, f64) {
         match self.end {
             RoadEnd::Start => (left, -right),
@@ -245,8 +245,8 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Offset from the reference line to a line `beyond` metres outside an edge, m, positive to the left as
-    /// seen outward.
+    /// Offset from the reference line to a line `beyond` metres outside an edge, m, positive to the left when
+    /// looking outward.
     fn lateral(&self, flank: Flank, distance: f64, beyond: f64) -> f64 {
         let (left, right) = self.half_widths(distance);
         match flank {

@@ -73,7 +73,8 @@ const MIN_TAPER: f64 = 0.15;
 /// Lowest speed limit of one-way roads whose lanes begin and end on a taper that can be driven at the limit,
 /// m/s.
 const FAST: f64 = 70.0 / 3.6;
-/// Lateral acceleration on such a taper, m/s^2. It is that of bends (`lane_graph/bend.rs`).
+/// Lateral acceleration on a taper that can be driven at the speed limit, m/s^2. It is the same as in bends
+/// (`lane_graph/bend.rs`).
 const TAPER_ACCELERATION: f64 = 2.5;
 /// Largest curvature of an S-bend, as a multiple of its lateral offset divided by the square of its length.
 const S_BEND: f64 = 6.0;
@@ -526,7 +527,7 @@ fn turning_radius(
     side: DrivingSide,
     path_radius: f64,
 ) -> Option<f64> {
-    // In right-hand traffic, vehicles enter on the left of an arm, as seen outward.
+    // In right-hand traffic, vehicles enter on the left of an arm, looking outward.
     let arm_enters = side == DrivingSide::Right;
     let d = inset(arm, Flank::Left, side, !arm_enters)?;
     let next_d = inset(next, Flank::Right, side, arm_enters)?;

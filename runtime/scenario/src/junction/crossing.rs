@@ -53,7 +53,7 @@ pub struct Crossing {
     pub road: RoadId,
     /// The end of the road that is crossed.
     pub end: RoadEnd,
-    /// Centre of the strip at the right kerb, seen outward, heading outward along the road.
+    /// Centre of the strip at the right kerb (looking outward), heading outward along the road.
     pub right_kerb: Pose,
     /// Length from kerb to kerb, m.
     pub length: f64,
@@ -84,8 +84,8 @@ pub struct Covered {
 pub struct Taken {
     /// Across the road, m from the right kerb.
     pub across: Interval,
-    /// Along the connection, m from its start. The interval extends from where the vehicle's front
-    /// reaches the strip to where its rear has left the strip.
+    /// Interval along the connection, m from its start: from where the vehicle's front reaches the strip to where its
+    /// rear has left the strip.
     pub along: Interval,
 }
 
@@ -244,7 +244,7 @@ fn crossing(
     crossing
 }
 
-/// Medians that are wide enough for pedestrians to wait on. Positions are in metres from the right edge, seen
+/// Medians that are wide enough for pedestrians to wait on. Positions are in metres from the right edge, looking
 /// outward.
 fn islands(arm: &Arm<'_>, middle: f64, right: f64) -> Vec<Interval> {
     let s = arm.road_s(middle);
@@ -257,7 +257,7 @@ fn islands(arm: &Arm<'_>, middle: f64, right: f64) -> Vec<Interval> {
     let medians = medians.filter(|(lane, _)| lane.kind == LaneType::Median);
     let mut islands: Vec<Interval> = medians
         .map(|(_, band)| {
-            // Bands are positioned to the left of the road. At the end of the road, this is the right as seen
+            // Bands are positioned to the left of the road. At the end of the road, this is the right when looking
             // outward.
             let at = sign * band.centre + right;
             Interval {

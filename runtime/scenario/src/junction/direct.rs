@@ -127,7 +127,7 @@ pub(super) fn gores(arms: &[Arm<'_>]) -> Vec<Gore> {
     gores
 }
 
-/// Returns the gore between the left edge of an arm and the right edge of the next arm, as seen outward.
+/// Returns the gore between the left edge of an arm and the right edge of the next arm, looking outward.
 fn gore(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Gore> {
     let reach = LONGEST.min(0.9 * arm.length()).min(0.9 * next.length());
     let opposite = |s: f64| {
@@ -141,8 +141,8 @@ fn gore(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Gore> {
         (left - right).length() >= PARTED
     })?;
     let count = (parted / STEP).round() as u32;
-    // From far to near. What is on the right as seen outward is on the left as seen from the far end towards
-    // the tip.
+    // From far to near. What is on the right when looking outward is on the left as seen from the far end towards the
+    // tip.
     let (right, left) = (0..=count)
         .rev()
         .map(|i| opposite(STEP * f64::from(i)))

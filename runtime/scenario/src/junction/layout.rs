@@ -263,8 +263,8 @@ impl<'a> Planner<'a> {
         ends.filter(|(id, _)| !self.internal.contains(id)).count()
     }
 
-    /// Returns the kind of far end of a road at a node. Control that the user has set for the node is
-    /// ignored, because it applies to all nodes of a junction and must not separate them.
+    /// Returns what a road meets at its far end, which is at node `id`. Control that the user has set for the
+    /// node is ignored, because it applies to all nodes of a junction and must not separate them.
     fn far_end(&self, id: NodeId) -> FarEnd {
         let ends = self.network.ends_at(id);
         // Pedestrians do not cross a road inside a junction.

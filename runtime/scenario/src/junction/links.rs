@@ -557,8 +557,8 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
     }
 }
 
-/// Links lanes of an exit that have no link. Each is linked from the lane that leads to the nearest linked
-/// lane.
+/// Links the lanes of an exit that have no link. Each gets a link from the lane that leads to the nearest
+/// linked lane.
 fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {

@@ -52,7 +52,7 @@ const JOIN: f64 = 55.0 * PI / 180.0;
 const LEAST_ARC: f64 = 3.0 * PI / 180.0;
 /// Smallest radius of the bend that joins or leaves the ring, m.
 pub(super) const LEAST_BEND: f64 = LEAST_RADIUS;
-/// Step by which the join is moved along the ring until the bend has at least this radius, rad.
+/// Step by which the join is moved along the ring until the bend has at least the radius [`LEAST_BEND`], rad.
 const SHIFT: f64 = 2.0 * PI / 180.0;
 /// Distance between the points of a kerb that determine the position of the ring, m.
 const STEP: f64 = 0.25;

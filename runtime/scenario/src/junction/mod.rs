@@ -91,11 +91,9 @@ pub struct ArmEnd {
     pub end: RoadEnd,
     /// Length of the reference line that the junction takes up, m.
     pub trim: f64,
-    /// Point where the cut meets the left edge of the carriageway, seen outward from the junction,
-    /// m.
+    /// Point where the cut meets the left edge of the carriageway, looking outward from the junction, m.
     pub left_cut: DVec2,
-    /// Point where the cut meets the right edge of the carriageway, seen outward from the junction,
-    /// m.
+    /// Point where the cut meets the right edge of the carriageway, looking outward from the junction, m.
     pub right_cut: DVec2,
     /// Sign that faces traffic entering from this arm.
     pub sign: Sign,

@@ -111,7 +111,7 @@ impl TurnRules {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CornerRule {
-    /// Road whose left edge, seen outward from the junction, begins the corner.
+    /// Road whose left edge, looking outward from the junction, begins the corner.
     pub road: RoadId,
     /// The next road counter-clockwise, whose right edge ends the corner.
     pub next: RoadId,

@@ -26,8 +26,8 @@ pub struct ViaPlaces {
     /// Lanelets of the additional places, in the order of their numbers.
     lanelets: Vec<LaneletIndex>,
     known: BTreeMap<(LaneletIndex, Followed), SearchPlace>,
-    /// The place reached by driving from a place onto a lanelet, if it is not the plain place of that
-    /// lanelet; `None` if driving there is forbidden.
+    /// Moves from a place onto a lanelet that do not lead to the plain place of that lanelet. The value is
+    /// the place that is reached, or `None` if the move is forbidden.
     moves: BTreeMap<(SearchPlace, LaneletIndex), Option<SearchPlace>>,
     /// Whether `moves` has entries for each plain place.
     has_moves: Vec<bool>,

@@ -156,7 +156,7 @@ impl VehicleFile {
         if count == 0 || count == self.wheels.positions.len() {
             return fault(
                 "steering.wheels",
-                "expected at least one wheel that steers and one that does not",
+                "expected at least one steered and one unsteered wheel",
             );
         }
         let (front, rear) = self.axles();
@@ -164,7 +164,7 @@ impl VehicleFile {
             return fault(
                 "steering.wheels",
                 format!(
-                    "the wheels that steer are {:.2} m ahead of the others: expected at least \
+                    "the steered wheels are {:.2} m ahead of the others; the minimum is \
                      {SHORTEST_WHEELBASE} m",
                     front - rear
                 ),
@@ -185,7 +185,7 @@ impl VehicleFile {
         if rear + 0.5 * self.body.length <= 0.0 {
             return fault(
                 "wheels.positions",
-                "the rear axle is behind the body: expected it under the body",
+                "the rear axle is behind the body; it must be under the body",
             );
         }
         Ok(())

@@ -83,7 +83,7 @@ pub struct Gearbox {
 pub struct Brakes {
     /// Force of the foot brake at the circumference of one wheel, N. It is limited by grip.
     pub foot: Quantity<Force>,
-    /// Numbers of the wheels on which the hand brake acts. It can hold them up to the limit of their grip.
+    /// Indices of the wheels on which the hand brake acts. It can hold them up to the limit of their grip.
     #[serde(default = "rear_wheels")]
     pub hand_wheels: Vec<u8>,
 }

@@ -104,9 +104,9 @@ pub struct Wheels {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Steering {
-    /// Numbers of the steered wheels, usually those at the front.
+    /// Indices of the steered wheels, usually those at the front.
     pub wheels: Vec<u8>,
-    /// Numbers of wheels that steer in the opposite direction.
+    /// Indices of the steered wheels that turn in the opposite direction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inverted: Vec<u8>,
     /// Steering lock, rad.

@@ -279,7 +279,7 @@ fn zipper(b: &mut Builder, centre: DVec2) {
     }
 }
 
-/// Flows from each outer end to every other one.
+/// Flows from each outer end to all others.
 pub(crate) fn all_to_all(b: &mut Builder, ends: &[DVec2], rate: f64) {
     for &from in ends {
         for &to in ends.iter().filter(|&&to| to != from) {

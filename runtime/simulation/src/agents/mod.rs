@@ -113,7 +113,7 @@ columns! {
     motion: Motion => Vec<Motion>,
     /// Lanelets, and the positions along and across them.
     position: LanePosition => Vec<LanePosition>,
-    /// Routes of agents, and how far they have come on them.
+    /// Routes of agents, and their progress along them.
     progress: Progress => Vec<Progress>,
     /// Requests and grants at junctions and alleys.
     claim: Claim => Vec<Claim>,

@@ -92,7 +92,7 @@ pub(crate) struct Body<'a> {
     pub(crate) vehicle_type: &'a VehicleType,
     /// Drive train, if the vehicle's file has one.
     pub(crate) drive_train: Option<&'a DriveTrain>,
-    /// Gaits, if it is a character.
+    /// Gaits of a character; `None` for a vehicle.
     pub(crate) gaits: Option<&'a GaitTable>,
     /// Whether the driver wants to reverse.
     pub(crate) is_reversing: bool,

@@ -38,7 +38,7 @@ struct Moves<'a> {
 /// Part of its route that an agent keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Keeps {
-    /// Nothing: it needs a new route.
+    /// Nothing, because the agent needs a new route.
     Nothing,
     /// The agent keeps its route, but not its current lane, because the lane has moved.
     Route,
@@ -423,8 +423,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Gives the agent a new route to its goals from the first suitable lanelet under it, without
-    /// any grants. Returns whether there is such a route.
+    /// Gives the agent a new route to its goals from the first suitable lanelet under it, without any grants.
+    /// Returns whether a route was found.
     pub(super) fn start_over(&mut self, agent: AgentIndex, spots: &[Spot]) -> bool {
         let index = agent.index();
         let progress = self.agents.progress[index];

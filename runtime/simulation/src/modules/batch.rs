@@ -126,7 +126,8 @@ fn clear(all: &mut Vec<Turns>, rates: impl Iterator<Item = Rate>) {
 ///
 /// An agent is updated in the steps for which step plus id is a multiple of the period. Example: with a
 /// period of 3, agents 1 and 4 are updated in step 2, agent 2 in step 1, and agent 3 in steps 0 and 3. So all
-/// steps update about the same number of agents, and turns depend only on ids.
+/// steps update about the same number of agents, and the steps in which an agent is updated depend only on
+/// its id.
 ///
 /// If a level of dynamics holds an answer for a stride of several steps, some slots update the agents on this
 /// level only at the beginning of strides.

@@ -103,8 +103,8 @@ impl From<FrameCommand> for FollowedOrder {
     }
 }
 
-/// Frames that are played in a step and orders of vehicles that follow clips, with the ids of their agents, in
-/// ascending order of id.
+/// Frames that are played in a step, and orders for vehicles that follow clips. Each has the id of its agent.
+/// Both lists are in ascending order of id.
 #[derive(Debug, Default)]
 pub(crate) struct PlayedFrames {
     frames: Vec<(u64, PlayedFrame)>,

@@ -594,8 +594,8 @@ impl AgentMoves {
 }
 
 impl CurrentMove {
-    /// Moves the clip to the pose of the vehicle. If the motion of the vehicle differs from that of the clip,
-    /// the most similar frame of the library is used instead.
+    /// Moves the clip to the pose of the vehicle. If the motion of the vehicle differs from that of the clip, uses the
+    /// frame of the library that is most similar to the motion of the vehicle.
     fn place_anew(&mut self, now: &Frame, clip: &Frame, ready: &Ready) {
         let library = &ready.loaded.library;
         let threshold = ready.loaded.graph.threshold.unwrap_or(UNLIKE);

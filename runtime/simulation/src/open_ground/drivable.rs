@@ -44,8 +44,8 @@ const STANDS_FOR: f64 = 0.7;
 const END_SPEED: f64 = 0.3;
 /// Maximum speed where the usual clearance does not fit, m/s.
 const NARROW_SPEED: f64 = 1.0;
-/// Number of times that an agent repeats the last part of its trip because it does not stand exactly at its goal.
-/// After that it arrives as it stands.
+/// Number of times that an agent repeats the last part of its trip because it does not stand exactly at its goal. After
+/// that, the trip ends at the pose that the agent has reached.
 const MOST_CORRECTIONS: u32 = 5;
 /// Lateral offset from the path beyond which the agent replans, m.
 const BESIDE: f64 = 0.6;

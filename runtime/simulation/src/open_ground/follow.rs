@@ -20,7 +20,7 @@ const DRIVES_ON: f64 = 10.0;
 /// Minimum length of a partial path that ends where the vehicle cannot continue, in addition to the braking
 /// distance, m.
 const PART: f64 = 8.0;
-/// Distance from the end of such a partial path to the place where the vehicle cannot continue, m.
+/// Distance from the end of a partial path to the place where the vehicle cannot continue, m.
 const BEFORE: f64 = 4.0;
 /// Length of the steps in which the drive along a path is simulated, m.
 const STEP: f64 = 0.5;

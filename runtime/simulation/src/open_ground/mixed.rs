@@ -43,10 +43,10 @@ const CHANGE: f64 = 3.0;
 const TURN: f64 = 1.5;
 /// Time for a U-turn at a junction, as in the route planner, s.
 const U_TURN: f64 = 6.0;
-/// Distance before the turn-off at which a vehicle leaves its lane, m. The vehicle needs it to brake and turn.
+/// Distance before the turn-off at which a vehicle leaves its lane, m, so that it has room to brake and turn.
 const EXIT_BEFORE: f64 = 30.0;
-/// Minimum distance from the place where a vehicle joins a lane to its goal on that lane, m. The vehicle needs it to
-/// turn into the direction of the lane.
+/// Minimum distance from the point where a vehicle joins a lane to its goal on that lane, m, so that it can align with
+/// the lane before it arrives.
 const ROOM_TO_JOIN: f64 = 30.0;
 /// Distance from the start or goal within which blocked cells count as free, m. The planner later decides whether the
 /// body fits there.
@@ -365,7 +365,8 @@ fn is_beside_ground(graph: &LaneGraph, id: LaneletIndex) -> bool {
     lanelet.layer == 0 && !lanelet.is_connection()
 }
 
-/// Kind of a node. Cells before and after the lanes differ for vehicles that join lanes only once.
+/// Kind of a node. A cell before the lanes and the same cell after them are different nodes, so that a vehicle joins
+/// the lanes only once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
     Start,

@@ -50,8 +50,8 @@ const KEPT: f64 = 10.0;
 const KEPT_BESIDE: f64 = 0.2;
 /// Maximum speed at which a vehicle that begins a manoeuvre counts as stationary, m/s.
 const ROLLING: f64 = 0.1;
-/// Offset from a part of a manoeuvre at which the manoeuvre is planned again, m. Its room was checked without such an
-/// offset.
+/// Offset from a part of a manoeuvre at which the manoeuvre is planned again, m. The room for the manoeuvre was checked
+/// without an offset.
 const ASTRAY: f64 = 0.5;
 /// Distance along the last part of a manoeuvre after which the agent may leave it for a path, m.
 const LEAVES_AFTER: f64 = 2.0;

@@ -108,8 +108,8 @@ impl Search<'_> {
                 code: Code::UnreachableDestination,
                 object: journey.object,
                 place: self.scenario.pose_of(place)?.position,
-                message: "neither lanes nor open ground lead there from the stop before; move the destination or \
-                          what stands in between"
+                message: "neither lanes nor open ground connect it to the previous stop; move the destination or \
+                          the obstacles in between"
                     .into(),
             });
         }
@@ -157,8 +157,8 @@ impl Search<'_> {
         None
     }
 
-    /// The first stop on a lane to which neither lanes nor a trip over open ground lead from the stop before, which
-    /// is on a lane as well.
+    /// The first stop on a lane that cannot be reached from the previous stop, also on a lane, either along lanes or
+    /// over open ground.
     fn unconnected<'s>(&self, vehicle: &VehicleType, stops: &'s [Place]) -> Option<&'s Place> {
         let graph = self.ground.graph();
         let on_lane = |stop: &Place| match stop {

@@ -82,7 +82,7 @@ enum Mode {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct WalkPlan {
     mode: Mode,
-    /// The path around everything that stands, m.
+    /// The path around everything that is stationary, m.
     path: Vec<DVec2>,
     /// Whether the path ends at the goal.
     ends_at_goal: bool,
@@ -291,7 +291,7 @@ impl Planning<'_> {
         polyline::length(&self.plan.walk.rest(walked)) < LEFT
     }
 
-    /// Searches for a path around everything that stands.
+    /// Searches for a path around everything that is stationary.
     fn find_walk(&mut self) -> Step {
         self.plan.planned_at = Some(self.agent.now);
         let found = self.find();
@@ -322,7 +322,7 @@ impl Planning<'_> {
         (TileCache::new(self.map, reader), size)
     }
 
-    /// Whether the rest of the path is clear of everything that stands.
+    /// Whether the rest of the path is clear of everything that is stationary.
     fn is_path_open(&mut self) -> bool {
         let rest = self.plan.walk.rest(self.plan.walk.walked);
         let (mut cache, size) = self.cells();

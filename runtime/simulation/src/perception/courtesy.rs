@@ -40,10 +40,10 @@ const STANDING: f64 = 0.2;
 const FALLING_BACK: f64 = 0.7;
 /// Minimum speed of an agent that falls back, m/s. It applies if the other vehicle nearly stands.
 const NEARLY_STANDING: f64 = 2.0;
-/// Time gap to the vehicle ahead on the other lane that an agent opens where a lane ends, s.
+/// Time gap that an agent opens to the vehicle ahead on the other lane where a lane ends, s.
 const ROOM_AT_LANE_END: f64 = 1.0;
-/// Speed at which an agent opens that gap, as a fraction of its own speed. With the intelligent driver model this
-/// is a deceleration of 0.8 m/s^2.
+/// Speed at which an agent opens a gap where a lane ends, as a fraction of its previous speed. With the intelligent
+/// driver model this is a deceleration of 0.8 m/s^2.
 const EASING_OFF: f64 = 0.9;
 /// Largest difference in speed at which an agent opens a gap for a slower vehicle where a lane ends, m/s. It
 /// passes a vehicle that is slower still.

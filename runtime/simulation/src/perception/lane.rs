@@ -33,7 +33,7 @@ const BEND_TIME: f64 = 0.3;
 
 /// Deceleration with which a vehicle stops before the end of its lane if it finds no gap, m/s^2.
 const MERGE_BRAKING: f64 = 3.0;
-/// A vehicle that keeps its speed must be able to stop this far before the end of the lane, m.
+/// Distance before the end of the lane at which a vehicle that keeps its speed must still be able to stop, m.
 const MERGE_MARGIN: f64 = 10.0;
 /// Distance of the body's centre from the new lane beyond which the body still counts as being on its old
 /// lane, m.

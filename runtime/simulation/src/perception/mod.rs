@@ -335,8 +335,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Returns the lanelets that an agent is on or will reach within `reach` metres of its rear
-    /// axle, up to the first lane change that its route requires.
+    /// Returns the lanelets that an agent is on or will reach within `distance` metres of its rear axle, up
+    /// to the first lane change that its route requires.
     pub(crate) fn lanelets_ahead(
         &self,
         agent: AgentIndex,

@@ -233,8 +233,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether a stationary point blocks an agent: on a planned path, if it is close to the path within the
-    /// braking distance; without one, if it is ahead.
+    /// Whether a stationary point blocks an agent. For an agent on a planned path, the point has to be close
+    /// to the path and within the braking distance. Otherwise, it has to be ahead.
     fn is_in_planned_way(&self, agent: AgentIndex, point: DVec2) -> bool {
         let progress = self.progress(agent);
         let planned = self.route(agent).planned_to(progress.reached);

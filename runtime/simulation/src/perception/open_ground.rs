@@ -40,7 +40,7 @@ const FORESIGHT: f64 = 0.15;
 
 /// Constant part of the distance over which the curvature of an exact path is averaged, m.
 const EXACT_AHEAD: f64 = 0.1;
-/// Part of this distance that is proportional to the speed, s.
+/// Part of the averaging distance of an exact path that is proportional to the speed, s.
 const EXACT_AHEAD_TIME: f64 = 0.6;
 /// Distance over which a vehicle returns to an exact path, m.
 const EXACT_RETURN: f64 = 1.0;

@@ -21,7 +21,7 @@ use roadwright_plugin_api::{
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::FRAC_PI_2;
 
-/// Maximum distance from the wanted line at which a vehicle counts as on it, m. The path of such a vehicle
+/// Maximum distance from the wanted line at which a vehicle counts as being on the line, m. Its path then
 /// follows the line.
 const ON_LINE: f64 = 0.3;
 /// Distance from the wanted line beyond which the path begins at the vehicle, m. For vehicles between
@@ -36,7 +36,8 @@ const LEAST_RETURN: f64 = 5.0;
 const STEEPEST: f64 = 0.5;
 /// Time for half of a lane change that has not begun yet, s.
 const HALF_OF_CHANGE: f64 = 1.5;
-/// Maximum length of half of such a lane change, as a fraction of the distance available for it.
+/// Maximum length of half of a lane change that has not begun yet, as a fraction of the distance available
+/// for the change.
 const ROOM_FOR_HALF: f64 = 0.5;
 
 /// A place on a path, before curvature and grade are known.

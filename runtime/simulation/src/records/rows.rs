@@ -163,7 +163,7 @@ pub(crate) struct Progress {
 /// Requests and grants of an agent at junctions.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Claim {
-    /// Connections of the route with an index below this one may be entered.
+    /// Route index below which connections may be entered.
     pub(crate) granted_to: u32,
     // Index 0 is never requested, because the agent begins there and only requests connections ahead.
     /// Index in the route of the requested connection; 0 for none.

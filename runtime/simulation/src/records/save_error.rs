@@ -15,8 +15,8 @@ pub enum SaveError {
     Modules(Vec<String>),
     /// An edit is pending, and saves do not contain scenarios.
     #[error(
-        "cannot save: an edit is waiting for junctions to empty ({junctions} of them); take steps until \
-         it is applied, {seconds:.0} s at most"
+        "cannot save: an edit is waiting for junctions to empty ({junctions} of them); run on until it is \
+         applied, which takes at most {seconds:.0} s"
     )]
     EditWaits {
         /// Number of junctions.
@@ -61,12 +61,12 @@ pub enum SaveError {
     /// The save belongs to a scenario with other vehicle types.
     #[error(
         "the saved world and this scenario have different vehicle types or trailers; their data may differ, but \
-         there must be the same ones"
+         the types and trailers must be the same"
     )]
     OtherVehicleTypes,
     /// Agents were playing clips of a library that has changed since the save.
     #[error(
-        "the saved world uses the moves of the library \"{0}\", which is missing now or has other contents; restore \
+        "the saved world uses the moves of the library \"{0}\", which is missing or has changed since; restore \
          the library, or run the scenario from its start"
     )]
     OtherMoves(String),

@@ -30,9 +30,9 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum distance from a goal with a heading at which the goal is reached, m.
 const EXACT_OFFSET: f64 = 0.15;
-/// Maximum heading error at such a goal, rad.
+/// Maximum heading error at which a goal with a heading is reached, rad.
 const EXACT_TURN: f64 = 0.07;
-/// Speed below which a vehicle counts as standing at such a goal, m/s.
+/// Speed below which a vehicle counts as standing at a goal with a heading, m/s.
 const EXACT_SPEED: f64 = 0.05;
 
 /// A place to reach.

@@ -160,8 +160,8 @@ fn tell_of_lost(exit: &mut Exit<'_>, lost: &[AgentIndex]) {
     }
 }
 
-/// Logs the agents that stand because their lane is too steep for their engine or tyres. On other levels,
-/// such a body would roll back.
+/// Logs the agents that stand because their lane is too steep for their engine or tyres. On other levels of
+/// dynamics, they would roll back.
 fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
     if ground.slopes().is_none() || exit.agents.census().count_of(DynamicsLevel::Lane) == 0 {
         return;

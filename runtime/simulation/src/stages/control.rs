@@ -604,8 +604,8 @@ pub(super) struct Stand {
 }
 
 impl Stand {
-    /// Acceleration that replaces `wanted`, m/s^2. `None` if the vehicle can drive with `wanted` for `period`
-    /// seconds and would still not have to brake hard.
+    /// Acceleration that replaces `wanted`, m/s^2. `None` if the vehicle can keep `wanted` for `period`
+    /// seconds without having to brake hard afterwards.
     pub(super) fn held(self, wanted: f64, period: f64) -> Option<f64> {
         let speed = self.speed + wanted * period;
         // During the period, the vehicle drives at the mean of both speeds. Afterwards v^2 / 2 b must fit

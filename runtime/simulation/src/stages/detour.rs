@@ -20,8 +20,8 @@ pub(crate) struct DetourInputs<'a> {
 }
 
 impl DetourInputs<'_> {
-    /// Reroutes the first vehicle at a head of the ring's queues that can reach its goal by another route.
-    /// Returns whether there is one.
+    /// Of the vehicles at the heads of the ring's queues, reroutes the first one that can reach its goal by
+    /// another route. Returns whether there is one.
     pub(crate) fn send_one(
         &self,
         ring: &StuckRing,

@@ -72,7 +72,8 @@ pub(super) struct ExactDrive {
 }
 
 impl ExactDrive {
-    /// Modifies the order of a controller, which applies for `period` seconds, for the start and the stop.
+    /// Modifies the order of a controller at the start and at the stop. The order applies for `period`
+    /// seconds.
     pub(super) fn over(self, order: Order, period: f64) -> Order {
         if let Some(steering) = self.wheels {
             let wanted = order.command.acceleration;

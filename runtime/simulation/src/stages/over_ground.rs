@@ -85,7 +85,7 @@ impl Effecting<'_> {
     }
 
     /// Gives an agent a trip over lanes and open ground to a place, or to the lane near that place. Returns
-    /// whether there is such a trip.
+    /// whether a trip was found.
     pub(super) fn go_over_ground(&mut self, agent: AgentIndex, place: DVec2) -> bool {
         if self.ground_planning(agent).is_none() {
             return false;

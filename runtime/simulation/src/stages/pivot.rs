@@ -52,7 +52,7 @@ pub(super) struct Pivot {
 }
 
 impl Pivot {
-    /// Replaces an order by the order for the turn. An order to stand still remains.
+    /// Returns the order for the turn, which replaces `order`. An order to stand still is kept.
     pub(super) fn over(self, order: Order) -> Order {
         let command = order.command;
         if !self.is_slow {

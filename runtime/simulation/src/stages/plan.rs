@@ -38,7 +38,7 @@ const NEXT_ATTEMPT: f64 = 1.0;
 pub(crate) struct Planned {
     /// Replans for agents that had been standing for too long.
     pub(crate) stuck: u64,
-    /// Replans for agents that had missed their lane and took another route.
+    /// Number of times that an agent missed its lane and got another route.
     pub(crate) missed_turns: u64,
 }
 

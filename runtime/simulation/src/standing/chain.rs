@@ -53,7 +53,7 @@ pub enum ChainEnd {
 /// A chain of vehicles, each of which waits for the next one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaitChain {
-    /// The vehicles, beginning with the one that was asked about. Never empty.
+    /// The vehicles, beginning with the inspected one. Never empty.
     pub links: Vec<WaitLink>,
     /// How the chain ends.
     pub end: ChainEnd,

@@ -18,8 +18,7 @@ const IS_IT: f64 = 0.5;
 /// Speed below which a vehicle counts as standing, m/s. A speed limit below this value that a behaviour sets
 /// counts as a stop.
 const STOPPED: f64 = 0.1;
-/// Maximum distance to a place where a vehicle has to stop at which this place explains why its behaviour
-/// brakes, m.
+/// Maximum distance to a stopping place at which the place counts as the reason why the behaviour brakes, m.
 const NEAR: f64 = 10.0;
 
 /// A place where a vehicle has to stop.

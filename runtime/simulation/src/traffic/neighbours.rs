@@ -80,8 +80,8 @@ enum State {
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     other: u32,
-    /// The bodies cannot touch until the sum of their movements exceeds this distance, m; negative if their
-    /// circles overlap.
+    /// Distance by which the bodies together have to move before they can touch, m; negative if their circles
+    /// overlap.
     room: f32,
 }
 
@@ -339,7 +339,8 @@ fn all(
 }
 
 impl Followed {
-    /// Adds up a movement.
+    /// Moves the body to a place, and adds the distance to the distance moved so far. `lever` converts a
+    /// rotation to a distance, m.
     #[inline]
     fn go_to(&mut self, place: DVec2, heading: f64, lever: f64) {
         let turned = wrap_angle(heading - f64::from(self.heading)).abs();

@@ -96,7 +96,9 @@ impl TripFinder {
         let trailers = train(vehicle).trailers().len();
         TripAnswer::NoPath(match trailers {
             0 | 1 => reason.into(),
-            count => format!("{reason}; a vehicle with {count} trailers is driven forwards only"),
+            count => {
+                format!("{reason}; a vehicle with {count} trailers can only be driven forwards")
+            }
         })
     }
 

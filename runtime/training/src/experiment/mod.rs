@@ -77,12 +77,14 @@ pub enum ExperimentError {
     #[error("cannot start {0} threads")]
     Threads(usize),
     /// The results for comparison have no row for this seed.
-    #[error("seed {0}: the results to compare with have no such row; choose others, or fewer runs")]
+    #[error(
+        "seed {0}: the results for comparison have no row with this seed; choose other results, or fewer runs"
+    )]
     NoPartner(u64),
     /// A module failed in every run.
     #[error("all {runs} runs failed, so there is no result; the first run failed because {reason}")]
     AllFailed {
-        /// Number of runs that were done.
+        /// Number of runs that were started.
         runs: usize,
         /// Reason why the first run failed.
         reason: String,

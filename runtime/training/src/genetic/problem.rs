@@ -335,7 +335,7 @@ impl Problem {
         }
         let fitness = row
             .fitness
-            .ok_or_else(|| format!("seed {course}: there is no fitness"))?;
+            .ok_or_else(|| format!("seed {course}: the run has no fitness value"))?;
         Ok(CandidateRun {
             score: if self.lower_is_better {
                 fitness

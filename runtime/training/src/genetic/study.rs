@@ -15,8 +15,8 @@ use rayon::prelude::*;
 use roadwright_simulation::Statistic;
 use serde::Serialize;
 
-/// A study with one line of a figure per setting. For each line, generations are bred until a given number of
-/// individuals have been evaluated.
+/// A study that yields one line of a figure for each setting. For each line, generations are bred until a
+/// given number of individuals have been evaluated.
 #[derive(Debug, Clone)]
 pub struct Study {
     /// Name of the study on the command line.

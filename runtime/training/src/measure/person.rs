@@ -61,7 +61,7 @@ pub struct PersonTry {
 #[derive(Debug, thiserror::Error)]
 pub enum TryError {
     /// The syntax is not that of a try file.
-    #[error("cannot be read as a person's try: {0}")]
+    #[error("cannot be read as a recorded attempt: {0}")]
     Syntax(String),
     /// The file has an unknown format or version.
     #[error(
@@ -190,7 +190,7 @@ impl PersonTry {
         let hash = course.hash()?;
         if hash != self.course_hash {
             wrong.push(format!(
-                "the course has the hash {hash}, but the try was driven on one with {}",
+                "the course has the hash {hash}, but the attempt was driven on a course with hash {}",
                 self.course_hash
             ));
         }

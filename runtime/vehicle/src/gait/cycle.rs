@@ -46,7 +46,7 @@ pub enum CycleError {
     Duration(f64),
     /// The hips do not move.
     #[error(
-        "the hips move by {0:.2} m; expected a cycle that moves ahead by at least {LEAST_DISTANCE} m (check the \
+        "the hips move by {0:.2} m; expected a cycle that moves forward by at least {LEAST_DISTANCE} m (check the \
          scale and the joint of the hips)"
     )]
     Standing(f64),

@@ -61,7 +61,7 @@ pub struct Gait {
 }
 
 impl Gait {
-    /// The shipped walking cycle: 1.4 m/s, 58 double steps per minute.
+    /// The shipped walking cycle: 1.4 m/s, 58 strides per minute.
     pub fn walk() -> Self {
         Self {
             speed: 1.4,
@@ -74,7 +74,7 @@ impl Gait {
         }
     }
 
-    /// The shipped jogging cycle: 2.6 m/s, 83 double steps per minute, with a flight phase.
+    /// The shipped jogging cycle: 2.6 m/s, 83 strides per minute, with a flight phase.
     pub fn jog() -> Self {
         Self {
             speed: 2.6,
@@ -228,7 +228,7 @@ impl GaitTable {
         before + (after - before) * (at - from) / (to - from)
     }
 
-    /// Distance that a character moves in a cycle of two steps at a speed in m/s, m.
+    /// Length of a stride (two steps) of a character at a speed in m/s, m.
     pub fn stride(&self, speed: f64) -> f64 {
         let of = |gait: &Gait| gait.stride() * Self::factor(gait, speed);
         let (slow, fast) = (of(&self.walk), of(&self.jog));
@@ -277,7 +277,7 @@ mod tests {
         for pair in speeds.windows(2) {
             let [slow, fast] = [pair[0], pair[1]].map(|speed| table.stride(speed));
             assert!(slow < fast, "{pair:?}: {slow} {fast}");
-            // People never take more than 110 double steps per minute.
+            // People never take more than 110 strides per minute.
             assert!(pair[1] / fast < 110.0 / 60.0, "{pair:?}");
         }
         assert_eq!([table.duty(0.5), table.duty(3.0)], [0.62, 0.38]);

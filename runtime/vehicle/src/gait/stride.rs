@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Speed at which a foot moves around the base point in a turn on the spot, per unit of turn rate, m.
 const TURN_ARM: f64 = 0.16;
-/// Rotation of the body in a cycle of two steps during a turn on the spot, rad.
+/// Rotation of the body per stride (two steps) during a turn on the spot, rad.
 const TURN: f64 = 1.5;
 /// Foot speed below which a character counts as standing, m/s.
 const STANDING: f64 = 0.04;

@@ -15,7 +15,7 @@ const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
 const STAIRCASE: f64 = 0.1;
 /// Distance from a circle beyond which the vehicle counts as having left it, m.
 const OFF: f64 = 1.0;
-/// One in this many points of the reference curve is plotted.
+/// Every n-th point of the reference curve is plotted, where n is this number.
 const SHOWN: u32 = 100;
 
 /// Braking distance from 20 m/s, or 80 % of the top speed, to rest with full brakes. Compared with

@@ -62,8 +62,8 @@ pub(super) fn jackknife(
     })
 }
 
-/// Returns the distance until the first trailer reaches the angle, limited to `most` metres. Records
-/// distances and angles as a line.
+/// Returns the distance after which the first trailer reaches the final hitch angle, m; infinite if it does
+/// not reach the angle within `most` metres. Records distances and angles as a line.
 fn distance(
     train: &Train,
     limits: &OneTrackLimits,
@@ -71,7 +71,7 @@ fn distance(
     dt: f64,
     line: &mut Vec<[f64; 2]>,
 ) -> f64 {
-    // The model only drives forwards, so a reversing vehicle is represented by one that is turned around.
+    // The model only drives forwards, so a reversing vehicle is represented by one that faces the other way.
     let mut car = OneTrackState {
         pose: Pose::new(0.0, 0.0, PI),
         speed: SPEED,

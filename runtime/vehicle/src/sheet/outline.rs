@@ -31,7 +31,8 @@ pub struct Outline {
 pub struct TrailerOutline {
     /// Front and rear end of the trailer's body, m ahead.
     pub ends: [f64; 2],
-    /// Heights of the lower and upper edge of its body, m above the ground. Files specify only the upper one.
+    /// Heights of the lower and upper edge of the trailer's body, m above the ground. Files specify only the
+    /// upper one.
     pub heights: [f64; 2],
     /// Position of the trailer's coupling, m ahead.
     pub coupling: f64,

@@ -53,8 +53,8 @@ pub(super) struct Crowd {
     pub(super) contacts: usize,
 }
 
-/// Drives the agents and measures each step. Planning is measured together with the two parts of a step in which it
-/// takes place: behaviours, which have nothing to decide here, and contacts, after which the map is updated.
+/// Drives the agents and measures each step. The planning time covers the stages Behave and Collide, in which paths are
+/// planned and the map is updated. The behaviours have nothing to decide here, so they hardly add to it.
 pub(super) fn measure(seed: u64, problems: u32) -> anyhow::Result<Crowd> {
     let share = (f64::from(problems) / USUAL_PROBLEMS).min(1.0);
     let seconds = (share * SECONDS).max(LEAST_SECONDS);

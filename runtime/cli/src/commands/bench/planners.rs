@@ -23,7 +23,7 @@ use roadwright_simulation::body_of;
 use serde::Serialize;
 use std::io::Write;
 
-/// One obstacle in this many is moved for each problem.
+/// Ratio of the number of obstacles to the number of moves per problem. Each move displaces a random obstacle.
 const MOVED: usize = 10;
 /// Maximum displacement along each axis, m.
 const FARTHEST: f64 = 0.3;

@@ -18,7 +18,7 @@ use std::io::Write;
 pub(super) fn race(arguments: &RunCourse, course: Course, setup: Setup) -> anyhow::Result<Outcome> {
     if course.is_manoeuvre() {
         bail!(
-            "{} simulates its own vehicle, so it cannot be driven by hand; choose another course",
+            "{} simulates its own vehicle, so it cannot be driven manually; choose another course",
             course.name
         );
     }
@@ -26,7 +26,7 @@ pub(super) fn race(arguments: &RunCourse, course: Course, setup: Setup) -> anyho
     course.whole_scenario(arguments.seed, &setup)?;
     if let Some(why) = no_display() {
         bail!(
-            "{why}, but driving by hand needs one; without --drive the course runs without a window"
+            "{why}, but manual driving needs one; without --drive the course runs without a window"
         );
     }
     let order = RaceOrder {

@@ -211,7 +211,7 @@ impl Star {
         Some((id, node.clone()))
     }
 
-    /// Returns a place on a leg as a place on its road.
+    /// Converts a place on a leg to a place on the leg's road.
     pub(super) fn place(&self, place: StarPlace) -> Place {
         let StarPlace { leg, s, inward } = place;
         // Lanes in the direction of the road are on the driving side, so their ids are negative in right-hand

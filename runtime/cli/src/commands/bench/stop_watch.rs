@@ -18,7 +18,7 @@ pub(super) struct StopWatch {
     counts: fn(Stage) -> bool,
     /// Start of the current step.
     begun: Option<ProcessTime>,
-    /// Start of the current stage, if it is selected.
+    /// Start of the current stage; `None` if the stage is not selected.
     since: Option<ProcessTime>,
     /// Time that the selected stages have taken in the current step.
     spent: Duration,

@@ -314,7 +314,7 @@ fn start_of(
             let vehicle = snapshot.vehicle(u64::from(id));
             let vehicle = vehicle.with_context(|| {
                 format!(
-                    "--agent {id} does not drive at {:.2} s; set --from",
+                    "--agent {id} is not driving at {:.2} s; set --from",
                     snapshot.time
                 )
             })?;

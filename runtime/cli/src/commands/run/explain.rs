@@ -16,7 +16,7 @@ pub(super) struct Explainer {
     explanations: Vec<Explanation>,
 }
 
-/// Actions of an agent at some time, and the chain of vehicles that it waits for.
+/// What an agent does at a given time, and the chain of vehicles that it waits for.
 #[derive(Debug, Serialize)]
 pub(super) struct Explanation {
     agent: u64,
@@ -24,8 +24,8 @@ pub(super) struct Explanation {
     time: f64,
     /// The description that is printed without `--json`.
     text: String,
-    /// Why the last vehicle of the chain stands, in one word. It is `deadlock` if that vehicle waits for
-    /// another vehicle of the chain, and `controller` if nothing but its own controller makes it stand.
+    /// Why the last vehicle of the chain stands, in one word. It is `deadlock` if that vehicle waits for another
+    /// vehicle of the chain, and `controller` if nothing but its own controller stops it.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'static str>,
     /// The agent, the vehicle that it waits for, and so on; empty if the agent does not drive.
@@ -87,8 +87,8 @@ impl Explainer {
         self.explanations.push(explanation);
     }
 
-    /// Explains the agents without a time at the end of the run, and returns all explanations. Reports agents
-    /// whose time was not reached.
+    /// Explains the agents for which no time was given, and returns all explanations. Reports agents whose time was not
+    /// reached. Call it at the end of the run.
     pub(super) fn finish(mut self, world: &World) -> Vec<Explanation> {
         for ExplainedAgent { agent, time } in std::mem::take(&mut self.asked) {
             match time {

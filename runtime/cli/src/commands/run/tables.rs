@@ -143,7 +143,7 @@ impl SignalTable {
 /// Beginning of a table of scores.
 pub(super) const SCORES_BEGIN: &str = "agent,stack";
 
-/// Writes a CSV row for the drive of each agent, with a column for each fitness.
+/// Writes a CSV row for each agent's drive, with a column for each fitness function.
 pub(super) fn write_scores(
     outputs: &mut Outputs,
     place: &Place,

@@ -361,7 +361,7 @@ impl Examined for AsSignals {
     }
 }
 
-/// A ring of two lanes and eight blocks, in which every lanelet can be reached from every other one.
+/// A two-lane ring of eight blocks, in which every lanelet can be reached from any other.
 pub(super) fn grid_roads() -> FlatRoads {
     const BLOCKS: u32 = 8;
     let mut roads = FlatRoads {

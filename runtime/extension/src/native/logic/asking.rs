@@ -38,9 +38,8 @@ struct Mended {
 }
 
 impl<K: Kind> Native<K> {
-    /// Calls the library with rows, and the built-in module for rows that the library does not answer. `Q` is
-    /// the format of the rows: for controllers, they are for accelerations or pedals, each with or without
-    /// references to views.
+    /// Calls the library with rows. Rows that it does not answer go to the built-in module. `Q` is the row
+    /// format. Controllers have four: acceleration or pedals, each with or without views.
     fn ask<Q: Kind<Logic = K::Logic>>(
         &self,
         step: &Step<'_>,

@@ -26,7 +26,7 @@ pub(super) fn destinations(api: &mut Registrar) {
         api,
         "go_to",
         "agent.go_to(place: array)",
-        "The same for a position [x, y], such as the result of agent.place().",
+        "Drives to a position [x, y], such as the result of agent.place(), as above.",
         |a: &mut Agent, place: Array| -> Outcome<()> {
             charge(ROUTE)?;
             let [x, y, ..] = place.as_slice() else {

@@ -62,7 +62,7 @@ pub(super) fn letters(api: &mut Registrar) {
         api,
         "send",
         "agent.send(other, topic: string)",
-        "The same without a value.",
+        "Sends another agent a message without a value.",
         |a: &mut Agent, other: Dynamic, topic: &str| {
             send(a, &other, letter(topic, Dynamic::from(0.0))?)
         }
@@ -94,7 +94,7 @@ pub(super) fn letters(api: &mut Registrar) {
         api,
         "broadcast",
         "agent.broadcast(radius: float, topic: string)",
-        "The same without a value.",
+        "Sends a message without a value to all agents within radius metres.",
         |a: &mut Agent, radius: Dynamic, topic: &str| -> Outcome<()> {
             broadcast(a, number(&radius)?, letter(topic, Dynamic::from(0.0))?);
             Ok(())

@@ -66,7 +66,7 @@ pub(super) fn parking(api: &mut Registrar) {
         api,
         "park",
         "agent.park(place: array)",
-        "The same for a position with a heading, [x, y, heading].",
+        "Parks at a position with a heading, [x, y, heading], as above.",
         |a: &mut Agent, place: Array| -> Outcome<()> {
             charge(ROUTE)?;
             let [x, y, heading] = place.as_slice() else {

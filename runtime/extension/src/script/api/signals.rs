@@ -65,13 +65,13 @@ pub(super) fn properties(api: &mut Registrar) {
             => signal.facts.elapsed;
         "remaining" -> "float", "Time until the stage can end, s: the rest of its fixed time, of the minimum green or of a hold; during a change, the time until the next stage begins."
             => signal.facts.remaining;
-        "planned" -> "int", "Stage that the fixed-time plan would show now, or be changing to."
+        "planned" -> "int", "Stage that the fixed-time plan would show now, or to which it would be changing."
             => i64::from(signal.facts.planned);
-        "queue" -> "array", "For each stage, the number of vehicles that have green in it and stand or creep within 150 m before the stop line."
+        "queue" -> "array", "For each stage, the number of vehicles that it serves and that are stopped or crawling within 150 m of the stop line."
             => signal.of_stages(|stage| i64::from(stage.demand.queue));
         "waits" -> "array", "For each stage, the longest time that a vehicle in its queue has been standing, s."
             => signal.of_stages(|stage| stage.demand.longest_wait);
-        "arrivals" -> "array", "For each stage, the number of vehicles with green in it that have passed the detectors, 40 m before the stop line, since the current stage began; 0 unless a script controls the signals."
+        "arrivals" -> "array", "For each stage, the number of vehicles that it serves and that have passed the detectors, 40 m before the stop line, since the current stage began; 0 unless a script controls the signals."
             => signal.of_stages(|stage| i64::from(stage.demand.arrivals));
         "calls" -> "array", "For each stage, whether it has been requested or traffic waits for it."
             => signal.of_stages(|stage| stage.is_called);
@@ -107,7 +107,7 @@ pub(super) fn requests(api: &mut Registrar) {
         "hold",
         "signal.hold(stage: int, seconds: float)",
         "For behaviours: holds a stage for this time from now, as long as it is shown; a green \
-         is held for at most 120 s in all.",
+         can be held for at most 120 s in total.",
         |s: &mut Signal, stage: i64, seconds: Dynamic| -> Outcome<()> {
             let (node, stage) = (s.node, s.stage(stage).or_else(fail)?);
             let effect = Effect::HoldStage {

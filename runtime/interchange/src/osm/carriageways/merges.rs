@@ -115,8 +115,8 @@ fn lanes(road: &Road, end: RoadEnd, side: DrivingSide, traffic: Traffic) -> Vec<
     places
 }
 
-/// Distance by which the lanes of the next road have to move to the left, as drivers see it, to continue those lanes
-/// that do not end, m. `None` if the numbers of lanes differ.
+/// Distance by which the lanes of the next road have to move to the left in the driving direction to continue those
+/// lanes that do not end, m. `None` if the numbers of lanes differ.
 fn shift(from: &[LaneAtEnd], to: &[LaneAtEnd], ending: EndingLanes) -> Option<f64> {
     let kept = from.get(ending.left..from.len().checked_sub(ending.right)?)?;
     if kept.is_empty() || kept.len() != to.len() {

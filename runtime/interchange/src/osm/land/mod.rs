@@ -392,7 +392,7 @@ impl Adding<'_> {
     fn is_full(&mut self, count: usize, area: &Area) -> bool {
         let is_full = count >= MOST_OBJECTS;
         if is_full {
-            let reason = "buildings and areas in excess of a million each";
+            let reason = "buildings and areas beyond the limit of a million each";
             self.warnings.add(reason, area.object.clone());
         }
         is_full

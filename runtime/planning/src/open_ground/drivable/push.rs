@@ -18,7 +18,8 @@ use std::f64::consts::PI;
 const STEP: f64 = 0.2;
 /// Maximum number of arcs in the drive of a pushed trailer.
 const MOST_STEPS: usize = 400;
-/// Distance ahead on the curve at which the law reads its curvature, m. The combination needs this distance to bend.
+/// Distance ahead along the curve at which the law reads the curvature, m. The hitch angle needs this distance to
+/// change.
 const PREVIEW: f64 = 1.2;
 /// Length over which the wheels turn from one lock to the other while the trailer is pushed, m.
 const LOCK_TO_LOCK: f64 = 2.0;

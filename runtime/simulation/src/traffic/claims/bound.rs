@@ -52,7 +52,7 @@ impl Claims {
     }
 }
 
-/// Lanes into which a junction leads.
+/// Exit lanes of a junction.
 fn exits(junction: JunctionIndex, ground: &Ground) -> impl Iterator<Item = LaneletIndex> + '_ {
     let graph = ground.graph();
     let comes_from = move |lane: LaneletIndex| {

@@ -154,8 +154,8 @@ impl Closing {
         connections.find(|connection| self.held_back.contains(&connection.junction))
     }
 
-    /// Distance before the end of a lane at which vehicles are held back, m; 0 for lanes without such a
-    /// place.
+    /// Distance before the end of a lane at which vehicles are held back, m; 0 if they are not held back
+    /// there.
     pub(super) fn kept_free_before_end(
         &self,
         lane: LaneletIndex,

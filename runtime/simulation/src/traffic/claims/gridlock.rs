@@ -109,7 +109,7 @@ pub(crate) struct StuckRing {
 type Batch = Vec<(Request, Vec<Need>)>;
 
 impl Claims {
-    /// Lets the heads of rings of full lanes enter, and collects rings that have stood for long.
+    /// Lets the heads of rings of full lanes enter, and collects rings that have stood for a long time.
     pub(super) fn turn_rings(
         &mut self,
         clock: &Clock,

@@ -217,8 +217,8 @@ impl Situation<'_> {
     }
 
     /// Whether a queue on a connection without conflicts reaches back to the end of a lane. Vehicles need no
-    /// request for such a connection and may stand there for long. If a vehicle that turns off behind the
-    /// queue were let in, it would block others in the meantime.
+    /// request for a connection without conflicts and may stand there for a long time. If a vehicle that
+    /// turns off behind the queue were let in, it would block others in the meantime.
     fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
         let mut connections = self.ground.successors(lane).iter();
         connections.any(|&connection| {
@@ -458,8 +458,9 @@ fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
 }
 
 /// Finds the first contested connection of a route that has not been granted, starting at the lanelet at
-/// index `from`. Returns its route index, the connection, and the distance to its start, m. `None` if there
-/// is none within reach. `distance` is the remaining length of the current lanelet, m.
+/// route index `at`, which follows lanelet `before`. Returns its route index, the connection, and the
+/// distance to its start, m. `None` if there is none within reach. `distance` is the remaining length of the
+/// current lanelet, m.
 #[inline]
 fn next_contested(
     ground: &Ground,

@@ -12,8 +12,8 @@ use roadwright_scenario::junction::{GAP_ON_RED, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
-/// Maximum time for which a vehicle may have to wait inside for another vehicle, s. If its wait would be
-/// longer, it is not let in. A larger value lets in more vehicles, which then obstruct each other.
+/// Maximum time for which a vehicle may have to wait inside a junction for another vehicle, s. If its wait
+/// would be longer, it is not let in. A larger value lets in more vehicles, which then obstruct each other.
 pub(super) const LONGEST_WAIT_INSIDE: f64 = 1.0;
 /// Minimum time between the departure of another vehicle and the arrival of a requesting vehicle, s. It
 /// applies where vehicles alternate without signs or lights. A vehicle that has to wait inside stops there
@@ -454,7 +454,7 @@ fn has_stopped(agent: AgentIndex, distance: f64, situation: &Situation<'_>) -> b
 
 /// Whether a vehicle that was let in earlier blocks the requesting vehicle. It does if their conflict is so
 /// close that the requesting vehicle could not stop before it, or if the requesting vehicle would have to
-/// wait there for long.
+/// wait there for a long time.
 ///
 /// ```text
 ///              |  u |

@@ -65,7 +65,7 @@ pub(crate) struct People {
     id: Vec<u64>,
     /// Index of each pedestrian's crossing in the ground.
     crossing: Vec<u32>,
-    /// Whether each pedestrian comes from the right kerb, as seen from the junction outwards.
+    /// Whether each pedestrian comes from the right kerb, looking outward from the junction.
     is_from_right: Vec<bool>,
     /// Position of each pedestrian along the crossing, m from the kerb where it started; negative
     /// before the kerb.

@@ -6,7 +6,7 @@ use roadwright_ground::Ground;
 use roadwright_scenario::JunctionIndex;
 
 impl Phase {
-    /// Whether signals are closing because of an edit, before or after it.
+    /// Whether signals are closing because of an edit that is pending or has been applied.
     pub(super) fn is_closing(self) -> bool {
         matches!(
             self,

@@ -268,8 +268,8 @@ fn solid(name: &str, middle: DVec2, heading: f64, size: DVec2, height: f64) -> O
     }
 }
 
-/// Adds the boxes of a generated world. Walls have no height in such a world, so they get the
-/// height `wall`, m.
+/// Adds the boxes of a generated world. Generated worlds give no height for walls, so walls get the height
+/// `wall`, m.
 fn boxes(b: &mut Draft, boxes: &[WorldBox], wall: f64) {
     for one in boxes {
         let outline = one.outline;

@@ -10,7 +10,7 @@ const MOST_CRASH: f64 = 0.75;
 const MOST_ARRIVE: f64 = 0.8;
 /// Minimum share of starts for the statement that most drives skid.
 const MOST_SKID: f64 = 0.9;
-/// Maximum difference of the motion at a seam of the large tree.
+/// Maximum difference between the motions before and after a seam of the large tree.
 const THRESHOLD: f64 = 0.5;
 
 /// A statement about the rows.

@@ -424,7 +424,7 @@ impl<'a> Model<'a> {
         Refusal::None
     }
 
-    /// Index of the last alley that a vehicle needs together with the one at index `at` of its route.
+    /// Index of the last alley that must be granted together with the one at index `at` of `route`.
     fn last_needed(&self, route: &[AlleySide], at: usize) -> usize {
         let can_stand = |&last: &usize| self.network.has_place[self.network.end(route[last])];
         let last = (at..route.len()).find(can_stand).unwrap_or(route.len() - 1);
