@@ -129,6 +129,7 @@ fn courses_are_listed_and_driven_with_error_bars() {
         "follow-path",
         "park-parallel",
         "park-perpendicular",
+        "park-trailer",
         "maze",
         "office",
         "obstacle-town",

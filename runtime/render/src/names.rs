@@ -7,7 +7,7 @@ use crate::palette::{ASPHALT, GROUND, INK, ROAD_INK, rgb};
 use crate::street_name;
 use roadwright_geometry::Pose;
 use roadwright_scenario::junction::Layout;
-use roadwright_scenario::{MapPart, Road, Scenario, hides_layer};
+use roadwright_scenario::{BAY, MapPart, Road, Scenario, hides_layer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Smallest scale at which names are written, pixels per metre.
@@ -51,13 +51,31 @@ pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Writes the names of points of interest beside them.
+/// Length at the rear of a parking bay in which its name is written, m. The arrow is in front of it.
+const NAME_IN_BAY: f64 = 3.2;
+
+/// Writes the names of points of interest beside them, and those of parking bays into them if there is room.
 pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     if canvas.scale < MIN_SCALE {
         return;
     }
     let mut written: Vec<(f32, f32, f32)> = Vec::new();
     for point in scenario.points_of_interest().values() {
+        if let Some(vehicle) = point.parked() {
+            // Beside a bay, its name would seem to belong to the next one.
+            let size = 11.0;
+            let width = f64::from(crate::text::width(&point.name, size));
+            if width < NAME_IN_BAY * canvas.scale {
+                let behind_arrow = 0.5 * (BAY.0 - NAME_IN_BAY) - 0.1;
+                let at = Pose {
+                    position: vehicle.point(-behind_arrow, 0.0),
+                    ..vehicle
+                };
+                let paper = crate::palette::PAPER;
+                canvas.text_along(&point.name, at, size, crate::palette::INK, paper);
+            }
+            continue;
+        }
         let (x, y) = canvas.pixel(point.position());
         let mark = (crate::reach_of_mark(point) * canvas.scale) as f32;
         let beside = x + (mark + 4.0).max(8.0);

@@ -263,6 +263,68 @@ struct Tracking {
     speed: f64,
 }
 
+/// How closely people follow their paths: means over all samples of distance (m) and speed (m/s), greatest distance (m), and
+/// number of contacts.
+#[derive(Debug, Default)]
+struct Follows {
+    mean: f64,
+    most: f64,
+    speed: f64,
+    contacts: usize,
+}
+
+/// Walks each person of the office alone, at up to `fastest` m/s, in steps of 1/30 s as in [Kuffner 1998].
+fn alone_in_the_office(fastest: f64) -> Follows {
+    let mut all = office();
+    let person = VehicleType {
+        max_speed: fastest.into(),
+        ..all.vehicle_types()["person"].clone()
+    };
+    let edit = Edit::VehicleType("person".into(), Some(Box::new(person)));
+    all.apply(edit).unwrap();
+    let options = RunOptions {
+        dt: Some(1.0 / 30.0),
+        ..RunOptions::default()
+    };
+    let (mut found, mut samples) = (Follows::default(), 0.0);
+    for alone in all.agents().keys() {
+        let mut scenario = all.clone();
+        for other in all.agents().keys().filter(|other| *other != alone) {
+            scenario.apply(Edit::Agent(*other, None)).unwrap();
+        }
+        let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        walk(&mut world, 60.0, |world| {
+            for one in &world.snapshot().vehicles {
+                samples += 1.0;
+                found.mean += one.t.abs();
+                found.most = found.most.max(one.t.abs());
+                found.speed += one.speed;
+            }
+        });
+        assert_eq!(
+            world.summary().agents.arrived,
+            1,
+            "{alone:?} at {fastest} m/s"
+        );
+        found.contacts += world.collisions().len();
+    }
+    found.mean /= samples;
+    found.speed /= samples;
+    found
+}
+
+#[test]
+fn people_who_are_alone_in_the_office_keep_close_to_their_paths() {
+    let walking = alone_in_the_office(1.4);
+    println!("{walking:?}");
+    assert!(walking.mean <= 0.2 && walking.most <= 0.8, "{walking:?}");
+    assert!(walking.speed >= 0.7 && walking.contacts == 0, "{walking:?}");
+    // [Kuffner 1998], section 8, saw that jogging is tracked worse.
+    let jogging = alone_in_the_office(3.0);
+    println!("{jogging:?}");
+    assert!(jogging.mean > walking.mean && jogging.speed > walking.speed);
+}
+
 #[test]
 #[ignore = "not reached yet: people who meet block each other for more than 5 s"]
 fn in_the_office_all_arrive_without_a_contact_close_to_their_paths() {

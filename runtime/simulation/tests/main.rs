@@ -28,6 +28,7 @@ mod modules;
 mod move_trees;
 mod needs;
 mod open_ground;
+mod parking;
 mod pedals;
 mod people;
 mod planned_route;

@@ -29,6 +29,33 @@ fn a_car_parks_at_every_level() {
 }
 
 #[test]
+fn a_car_backs_its_caravan_into_a_bay() {
+    for (level, seeds) in [
+        (DynamicsLevel::OneTrack, 1..4),
+        (DynamicsLevel::Rigid, 1..2),
+    ] {
+        let setup = Setup {
+            dynamics: Some(level),
+            ..Setup::default()
+        };
+        for seed in seeds {
+            let Measured { drives, row, .. } = run("park-trailer", &setup, seed);
+            assert_eq!(drives[0].end, End::Arrived, "{level} {seed}: {drives:?}");
+            // It has to reverse, because it enters the bay tail first.
+            assert!(row.gear_changes >= Some(1.0), "{level} {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_driver_that_cannot_push_a_trailer_does_not_park_it() {
+    let stack = Stack::with_controller("pursuit");
+    let failed = run("park-trailer", &Setup::with_driver(stack), 1);
+    assert_eq!(failed.row.completed, 0, "{:?}", failed.drives);
+    assert_eq!(failed.row.gear_changes, Some(0.0));
+}
+
+#[test]
 fn a_driver_that_heads_straight_for_the_bay_does_not_park() {
     let stack = Stack {
         ground_planner: Some(roadwright_scenario::ModuleSetting::new("straight")),
@@ -52,7 +79,7 @@ fn number_of(key: &str, usual: u64) -> u64 {
 }
 
 #[test]
-#[ignore = "measures; seeds are in BAY_FIRST and BAY_SEEDS, the number of the level in BAY_LEVEL"]
+#[ignore = "measures; courses are in BAY_COURSES, seeds in BAY_FIRST and BAY_SEEDS, the number of the level in BAY_LEVEL"]
 fn figures_of_parking() {
     let levels = [
         DynamicsLevel::OneTrack,
@@ -61,7 +88,10 @@ fn figures_of_parking() {
     ];
     let (first, seeds) = (number_of("BAY_FIRST", 1), number_of("BAY_SEEDS", 10));
     let only = number_of("BAY_LEVEL", 3) as usize;
-    for course in ["park-parallel", "park-perpendicular"] {
+    let courses = std::env::var("BAY_COURSES");
+    let courses =
+        courses.unwrap_or_else(|_| "park-parallel,park-perpendicular,park-trailer".into());
+    for course in courses.split(',') {
         for level in levels
             .iter()
             .enumerate()

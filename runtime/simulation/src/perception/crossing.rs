@@ -7,13 +7,15 @@
 //! ```
 //!
 //! Decisions are not stored: an agent that rolls up to the road decides anew in every step, and an agent
-//! whose front is on the road drives on.
+//! whose front is on the road drives on. In reverse, for example out of a parking bay, its rear leads.
 
 use super::View;
+use super::open_ground::beyond;
 use crate::records::AgentIndex;
 use crate::route::GroundPath;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_ground::OBSTACLE_REACH;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use std::collections::BTreeMap;
 
@@ -32,6 +34,10 @@ const LONGEST: f64 = 40.0;
 const APART: f64 = 2.0;
 /// Acceleration (m/s^2) and speed (m/s) with which the agent is expected to cross.
 const CROSSING: (f64, f64) = (1.2, 5.0);
+/// Minimum speed that is expected on a path, m/s. The speeds of a path may fall to 0 at its end.
+const SLOWEST: f64 = 0.3;
+/// Time that an agent needs to change gear and to turn its wheels, s.
+const CHANGING: f64 = 3.0;
 /// Minimum time between the agent and the next vehicle, which passes after the agent, s.
 const AFTER: f64 = 1.5;
 /// Minimum time between the agent and the last vehicle that passes before it, s.
@@ -42,6 +48,12 @@ const ADAPTING: f64 = 4.0;
 const THEIRS: f64 = 2.0;
 /// Factor by which vehicles on lanes may exceed the free speed.
 const EXCESS: f64 = 1.1;
+/// Deceleration with which vehicles on lanes brake for an agent that manoeuvres, m/s^2.
+const YIELDING: f64 = 4.5;
+/// Distance from such an agent at which they stop, m.
+const BEFORE_AGENT: f64 = 2.0;
+/// Radius of the corners of a vehicle that manoeuvres, m.
+const CORNER: f64 = 0.3;
 /// Standing time after which a vehicle before the crossing is no longer expected to start, s.
 const WAITS: f64 = 5.0;
 /// Time ahead for which vehicles on lanes are considered, s. Lanes are followed back for this time
@@ -65,10 +77,63 @@ struct Strip {
     is_joined: bool,
 }
 
+/// The place of a vehicle that leads on its path: its front, or in reverse the rear of its last trailer.
+#[derive(Debug, Clone, Copy)]
+struct EndAhead {
+    /// Distance from the rear axle, m.
+    distance: f64,
+    /// Speed in the direction of the path, m/s.
+    speed: f64,
+}
+
+/// The drive along a path, for the time that it takes.
+#[derive(Debug, Clone, Copy)]
+struct Crossing<'a> {
+    path: &'a GroundPath,
+    /// Position along the path, m.
+    s: f64,
+    /// Speed along the path, m/s.
+    speed: f64,
+}
+
+impl Crossing<'_> {
+    /// Shortest time to cover a distance from here, s.
+    fn shortest_time_for(self, distance: f64) -> f64 {
+        let (acceleration, most) = CROSSING;
+        time_of(distance, self.speed, acceleration, most.max(self.speed))
+    }
+
+    /// Time to cover a distance from here, s. The agent accelerates up to the speeds of its path. Beyond a path that
+    /// ends slowly, for example where the gear changes, it needs time to drive on.
+    fn time_for(self, distance: f64) -> f64 {
+        let (acceleration, most) = CROSSING;
+        let length = self.path.line().length();
+        let end = self.s + distance;
+        let (mut time, mut s, mut speed) = (0.0, self.s, self.speed);
+        while s < end.min(length) {
+            let step = STEP.min(end.min(length) - s).max(1e-3);
+            let limit = self.path.speed(s + step).max(SLOWEST);
+            let faster = (speed * speed + 2.0 * acceleration * step).sqrt();
+            let next = faster.min(most.max(self.speed)).min(limit);
+            time += step / (0.5 * (speed + next)).max(0.5 * SLOWEST);
+            (s, speed) = (s + step, next);
+        }
+        match end > length {
+            true if self.path.speed(length) < 2.0 * SLOWEST => {
+                time + CHANGING + time_of(end - s, 0.0, acceleration, most)
+            }
+            true => time + time_of(end - s, speed, acceleration, most.max(speed)),
+            false => time,
+        }
+    }
+}
+
 /// Time interval in which the agent is on a lane, in seconds from now.
 #[derive(Debug, Clone, Copy)]
 struct Window {
     from: f64,
+    /// When it has entered the lane if it drives as slowly as its path.
+    entered: f64,
     to: f64,
 }
 
@@ -83,24 +148,51 @@ impl View<'_> {
     /// Returns the distance from the front of an agent on a planned path to the place where it has
     /// to wait for a gap before a road, m; `None` if it may drive on.
     pub(super) fn wait_before_road(&self, agent: AgentIndex, path: &GroundPath) -> Option<f64> {
-        if self.ground.graph().lanelets().is_empty() || path.is_reversing() {
+        if self.ground.graph().lanelets().is_empty() {
             return None;
         }
         let (entry, strips) = self.strips_ahead(agent, path)?;
         let kind = self.vehicle_type(agent);
-        let speed = self.motion(agent).speed.max(0.0);
+        let crossing = Crossing {
+            path,
+            s: self.position(agent).s,
+            speed: self.end_ahead(agent, path).speed,
+        };
         let is_blocked = strips.iter().any(|(&lanelet, strip)| {
-            let from = time_for(strip.from.max(0.0), speed);
+            let from = crossing.shortest_time_for(strip.from.max(0.0));
             let window = Window {
                 from,
+                entered: crossing.time_for(strip.from.max(0.0)),
                 to: match strip.is_joined {
                     true => from + ADAPTING,
-                    false => time_for(strip.to + kind.whole_length, speed),
+                    false => crossing.time_for(strip.to + kind.whole_length),
                 },
             };
             self.has_traffic(agent, lanelet, *strip, window)
         });
         is_blocked.then_some((entry - BEFORE_LANE).max(0.0))
+    }
+
+    /// Whether an agent drives a part of a manoeuvre, such as parking. Its path bends sharply, so its front does not
+    /// follow the line of its rear axle. It drives slowly, so that it takes the road as soon as others can brake.
+    fn is_manoeuvring(&self, agent: AgentIndex) -> bool {
+        let reached = self.progress(agent).reached;
+        self.route(agent).exact_to(reached).is_some()
+    }
+
+    /// The end of an agent that leads on a path.
+    fn end_ahead(&self, agent: AgentIndex, path: &GroundPath) -> EndAhead {
+        let (kind, speed) = (self.vehicle_type(agent), self.motion(agent).speed);
+        match path.is_reversing() {
+            true => EndAhead {
+                distance: kind.whole_length - kind.front,
+                speed: (-speed).max(0.0),
+            },
+            false => EndAhead {
+                distance: kind.front,
+                speed: speed.max(0.0),
+            },
+        }
     }
 
     /// Returns the next lanes that an agent crosses on its path without stopping in between, and
@@ -113,27 +205,42 @@ impl View<'_> {
     ) -> Option<(f64, BTreeMap<LaneletIndex, Strip>)> {
         let (line, position) = (path.line(), self.position(agent));
         let kind = self.vehicle_type(agent);
-        let speed = self.motion(agent).speed.max(0.0);
+        let EndAhead {
+            distance: lead,
+            speed,
+        } = self.end_ahead(agent, path);
         let reach = speed * speed / (2.0 * BRAKING) + ROOM;
-        let beside = 0.5 * kind.width;
+        let is_exact = self.is_manoeuvring(agent);
+        let (finder, graph) = (self.ground.finder(), self.ground.graph());
+        let under_corners = |axle: Pose, ahead: f64| {
+            let corners = [1.0, -1.0].map(|side| {
+                let across = side * (0.5 * kind.width - CORNER);
+                finder.covering(graph, axle.point(ahead, across), CORNER)
+            });
+            let mut spots = corners.concat();
+            spots.sort_by_key(|spot| spot.0);
+            spots.dedup_by_key(|spot| spot.0);
+            spots
+        };
         let covering = |distance: f64| {
-            let s = position.s + kind.front + distance;
-            let pose = match s <= line.length() {
-                true => line.pose(s),
-                false => {
-                    let end = line.pose(line.length());
-                    Pose {
-                        position: end.point(s - line.length(), 0.0),
-                        ..end
-                    }
-                }
+            let pose = beyond(line, position.s + lead + distance);
+            let spots = match is_exact {
+                true => under_corners(beyond(line, position.s + distance), lead - CORNER),
+                false => finder.covering(graph, pose.position, 0.5 * kind.width),
             };
-            let finder = self.ground.finder();
-            let spots = finder.covering(self.ground.graph(), pose.position, beside);
             (pose, spots)
         };
         // A vehicle that leaves its own lane may still wait before it crosses the others.
-        let (_, under) = covering(-kind.front.min(1.0));
+        let under = match is_exact {
+            // Others already stop for a vehicle of which any end is on the road.
+            true => {
+                let axle = self.pose(agent);
+                let rear = kind.whole_length - kind.front;
+                let ends = [kind.front - CORNER, CORNER - rear];
+                ends.map(|end| under_corners(axle, end)).concat()
+            }
+            false => covering(-lead.min(1.0)).1,
+        };
         let heading = self.pose(agent).heading;
         let is_along = |&(id, s): &(LaneletIndex, f64), heading: f64| {
             wrap_angle(heading - self.ground.line(id).heading(s)).abs() < ALONG
@@ -143,7 +250,10 @@ impl View<'_> {
             return None;
         }
         let own: Vec<LaneletIndex> = here.iter().map(|spot| spot.0).collect();
-        let end = (line.length() - position.s - kind.front).min(reach + LONGEST);
+        let is_reversing = path.is_reversing();
+        // The front is on the line of the rear axle, or as far ahead of it as it is on the vehicle.
+        let beyond_axle = if is_exact { 0.0 } else { lead };
+        let end = (line.length() - position.s - beyond_axle).min(reach + LONGEST);
         let mut entry: Option<f64> = None;
         let mut last = 0.0;
         let mut strips: BTreeMap<LaneletIndex, Strip> = BTreeMap::new();
@@ -169,7 +279,7 @@ impl View<'_> {
                 });
                 strip.to = distance + STEP;
                 (strip.low, strip.high) = (strip.low.min(s), strip.high.max(s));
-                strip.is_joined = is_along(&(lanelet, s), pose.heading);
+                strip.is_joined = !is_reversing && is_along(&(lanelet, s), pose.heading);
             }
             distance += STEP;
         }
@@ -193,6 +303,7 @@ impl View<'_> {
             true => (strip.low - half, strip.low + half),
             false => (strip.low - half, strip.high + half),
         };
+        let yields = self.is_manoeuvring(agent).then_some(window.entered);
         let horizon = HORIZON * graph.lanelet(lanelet).free_speed;
         // Lanelets, each with the distance from its start to the start of the strip's lanelet, m.
         let mut open = vec![(lanelet, 0.0)];
@@ -201,7 +312,9 @@ impl View<'_> {
             let comes = self.index.on_lanelet(id).iter().any(|entry| {
                 entry.agent != agent && {
                     let place = entry.s - before;
-                    self.is_there(entry.agent, low - place, high - place, window)
+                    let can_yield =
+                        yields.is_some_and(|time| self.can_yield(entry.agent, low - place, time));
+                    !can_yield && self.is_there(entry.agent, low - place, high - place, window)
                 }
             });
             if comes {
@@ -217,6 +330,22 @@ impl View<'_> {
             }
         }
         false
+    }
+
+    /// Whether a vehicle on a lane can brake in time for an agent that will be on the lane after `time` seconds. `begin` is
+    /// the distance from the vehicle's rear axle to that place, m.
+    fn can_yield(&self, other: AgentIndex, begin: f64, time: f64) -> bool {
+        let position = self.position(other);
+        if !position.is_on_lane() {
+            return false;
+        }
+        let speed = self.motion(other).speed.max(0.0);
+        let limit = self.ground.lanelet(position.lanelet).free_speed * EXCESS;
+        let speed = speed.max(limit);
+        // It sees the agent from that distance.
+        let needed = speed * speed / (2.0 * YIELDING) + BEFORE_AGENT;
+        needed <= OBSTACLE_REACH
+            && begin - self.vehicle_type(other).front - speed * time > OBSTACLE_REACH
     }
 
     /// Whether a vehicle on a lane covers part of the lane within a time window. `begin` and `end`
@@ -247,13 +376,6 @@ impl View<'_> {
     }
 }
 
-/// Returns the time that the agent takes to cover a distance, s. `distance` is in m, the initial
-/// `speed` in m/s.
-fn time_for(distance: f64, speed: f64) -> f64 {
-    let (acceleration, most) = CROSSING;
-    time_of(distance, speed, acceleration, most.max(speed))
-}
-
 /// Shortest time in which a vehicle on a lane can cover a distance, s. `distance` is in m, `speed` and the
 /// speed limit `limit` are in m/s.
 fn arrival(distance: f64, speed: f64, limit: f64) -> f64 {
@@ -276,13 +398,38 @@ fn time_of(distance: f64, speed: f64, acceleration: f64, top: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::route::Waypoint;
+
+    /// A straight path of 20 m with the same speed everywhere except at its end, m/s.
+    fn straight(speed: f64, at_end: f64) -> GroundPath {
+        let waypoint = |number: u32| Waypoint {
+            pose: Pose::new(f64::from(number), 0.0, 0.0),
+            speed: if number < 20 { speed } else { at_end },
+            gear: 1,
+        };
+        (0..=20).map(waypoint).collect::<Vec<_>>().into()
+    }
 
     #[test]
-    fn times_follow_from_acceleration_and_top_speed() {
+    fn times_follow_from_acceleration_and_the_speeds_of_the_path() {
+        let time = |path: &GroundPath, speed: f64, distance: f64| {
+            let crossing = Crossing {
+                path,
+                s: 0.0,
+                speed,
+            };
+            crossing.time_for(distance)
+        };
         // From rest with 1.2 m/s^2: 2.4 m in 2 s, 5 m/s after 10.4 m.
-        assert!((time_for(2.4, 0.0) - 2.0).abs() < 1e-12);
-        assert!((time_for(20.0, 5.0) - 4.0).abs() < 1e-12);
-        assert!((time_for(24.0, 8.0) - 3.0).abs() < 1e-12);
+        let fast = straight(8.0, 8.0);
+        assert!((time(&fast, 0.0, 2.4) - 2.0).abs() < 1e-9);
+        assert!((time(&fast, 5.0, 20.0) - 4.0).abs() < 1e-9);
+        assert!((time(&fast, 5.0, 40.0) - 8.0).abs() < 1e-9);
+        // Into a bay at 1 m/s, although the vehicle is still faster.
+        let slow = straight(1.0, 0.0);
+        assert!((10.0..12.0).contains(&time(&slow, 2.0, 11.0)));
+        // It stands at the end before it drives on.
+        assert!(time(&slow, 1.0, 22.4) > 20.0 + CHANGING + 2.0 - 1e-9);
         assert_eq!(arrival(-1.0, 10.0, 10.0), 0.0);
         assert!((arrival(100.0, 10.0, 10.0) - 10.0).abs() < 1e-12);
         let ramp = 100.0 / (2.0 * THEIRS);

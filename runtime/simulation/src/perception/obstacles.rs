@@ -6,6 +6,7 @@ use crate::records::AgentIndex;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
 use roadwright_geometry::Pose;
+use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_ground::{MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, SIDE_CLEARANCE};
 use roadwright_plugin_api::ControllerInput;
 
@@ -19,6 +20,8 @@ const BRAKING: f64 = 2.0;
 const STANDSTILL: f64 = 3.0;
 /// Distance along a planned path over which a vehicle beside the path is expected to return to it, m.
 const RETURN: f64 = 8.0;
+/// Distance between the examined points of a vehicle's outline, m.
+const OUTLINE_STEP: f64 = 0.5;
 /// Number of lanelets ahead that are searched to locate a point.
 const LANELETS: usize = 4;
 
@@ -193,14 +196,10 @@ impl View<'_> {
                 0 => self.vehicle_type(other).footprint(middle, theirs.heading),
                 _ => self.bodies().body(other, part, self.types),
             };
-            let point = body.closest_point(eye.pose.position);
-            let is_seen = match self.motion(other).speed.abs() < STANDING {
-                true => self.is_in_the_way(eye.agent, eye.pose, point),
-                false => self.is_ahead(eye.agent, eye.pose, point),
-            };
-            if !is_seen {
+            let stands = self.motion(other).speed.abs() < STANDING;
+            let Some(point) = self.seen_point(eye, &body, stands) else {
                 return;
-            }
+            };
             let offset = point - eye.pose.position;
             let (distance, id) = (offset.length(), self.agents.identity[other.index()].id);
             // Compared by distance, then by id, because the index visits bodies in the order of cells.
@@ -218,6 +217,44 @@ impl View<'_> {
         };
         self.index
             .for_each_near(eye.pose.position, OBSTACLE_REACH, visit);
+    }
+
+    /// The nearest point of a vehicle's outline that obstructs the agent; `None` if none does. `stands` is whether that
+    /// vehicle is stationary.
+    fn seen_point(&self, eye: &Eye, body: &OrientedBox, stands: bool) -> Option<DVec2> {
+        let is_seen = |point: DVec2| match stands {
+            true => self.is_in_the_way(eye.agent, eye.pose, point),
+            false => self.is_ahead(eye.agent, eye.pose, point),
+        };
+        let nearest = body.closest_point(eye.pose.position);
+        if is_seen(nearest) {
+            return Some(nearest);
+        }
+        if !self.position(eye.agent).is_on_lane() || !self.may_reach_into_lane(eye.agent, body) {
+            return None;
+        }
+        // The nearest corner of a vehicle across the road may lie beside the lane that the vehicle blocks.
+        let corners = body.corners();
+        let edges = (0..4).map(|at| (corners[at], corners[(at + 1) & 3]));
+        let outline = edges.flat_map(|(from, to)| {
+            let steps = ((to - from).length() / OUTLINE_STEP).ceil().max(1.0);
+            (0..steps as u32).map(move |step| from.lerp(to, f64::from(step) / steps))
+        });
+        let distance = |point: DVec2| (point - eye.pose.position).length_squared();
+        let seen = outline.filter(|&point| is_seen(point));
+        seen.min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
+    }
+
+    /// Whether a body is close enough to the lane of an agent, or to the next one, to reach into the agent's path.
+    fn may_reach_into_lane(&self, agent: AgentIndex, body: &OrientedBox) -> bool {
+        let kind = self.vehicle_type(agent);
+        let reach = 0.5 * kind.width + SIDE_CLEARANCE + MOST_ASIDE + body.radius();
+        self.ahead(agent).take(LANELETS).any(|stretch| {
+            let line = self.ground.line(stretch.lanelet);
+            let guess = (-stretch.distance).clamp(0.0, line.length());
+            let (_, t) = line.project(body.centre, guess);
+            t.abs() < reach
+        })
     }
 
     /// Whether another vehicle is an obstacle rather than lane traffic, which is followed or yielded to.

@@ -115,7 +115,7 @@ fn move_away(distance: f64, sharpest: f64, input: &mut ControllerInput) {
 }
 
 /// Pose at a distance along a line. Beyond the end, the line continues straight.
-fn beyond(line: CentreLine<'_>, s: f64) -> Pose {
+pub(super) fn beyond(line: CentreLine<'_>, s: f64) -> Pose {
     if s <= line.length() {
         return line.pose(s);
     }

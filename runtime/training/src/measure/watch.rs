@@ -5,7 +5,7 @@ use crate::course::{Course, LOOK, Moment, Parked, passes_through};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::{DynamicsLevel, Scenario};
-use roadwright_simulation::{Party, VehicleRecord, World};
+use roadwright_simulation::{Party, TrailerRecord, VehicleRecord, World};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Current and earlier observations of vehicles; empty if a course does not need them.
@@ -52,10 +52,22 @@ impl Moves {
     /// Speed above which a vehicle counts as moving, m/s.
     const MOVING: f64 = 0.1;
 
-    fn look(&mut self, vehicle: &VehicleRecord, goal: Pose, parked: &Parked) {
+    /// Updates the observations of a vehicle. Trailers have to stand straight behind the goal.
+    fn look<'a>(
+        &mut self,
+        vehicle: &VehicleRecord,
+        mut trailers: impl Iterator<Item = &'a TrailerRecord>,
+        goal: Pose,
+        parked: &Parked,
+    ) {
+        let is_straight = trailers.all(|trailer| {
+            let aside = goal.to_local(trailer.body.position).y;
+            let turned = wrap_angle(trailer.body.heading - goal.heading);
+            aside.abs() <= parked.distance && turned.abs() <= parked.angle
+        });
         let turned = wrap_angle(vehicle.pose.heading - goal.heading).abs();
         let offset = (vehicle.pose.position - goal.position).length();
-        self.is_in_place = offset <= parked.distance && turned <= parked.angle;
+        self.is_in_place = offset <= parked.distance && turned <= parked.angle && is_straight;
         self.is_parked = self.is_in_place && vehicle.speed.abs() < parked.speed;
         let direction = match vehicle.speed {
             speed if speed > Self::MOVING => 1,
@@ -104,7 +116,8 @@ impl Watch {
         if !self.looks {
             return;
         }
-        for vehicle in world.snapshot().vehicles {
+        let snapshot = world.snapshot();
+        for vehicle in snapshot.vehicles {
             let places = self.seen.entry(vehicle.agent).or_default();
             // No vehicle counts as stuck before this number of positions, which spans the time limit for
             // being stuck.
@@ -114,7 +127,9 @@ impl Watch {
             places.push_back(vehicle.body.position);
             if let (Some(parked), Some(goal)) = (&self.parked, self.goals.get(&vehicle.agent)) {
                 let moves = self.moves.entry(vehicle.agent).or_default();
-                moves.look(&vehicle, *goal, parked);
+                let trailers = snapshot.trailers.iter();
+                let own = trailers.filter(|trailer| trailer.agent == vehicle.agent);
+                moves.look(&vehicle, own, *goal, parked);
             }
             if let Some(attitude) = vehicle.attitude {
                 self.rolls.insert(vehicle.agent, attitude.roll);
