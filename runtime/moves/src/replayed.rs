@@ -103,8 +103,8 @@ impl<'a> Played<'a> {
         None
     }
 
-    /// Brakes for a frame. A vehicle that has stopped continues in the state from which the move with the
-    /// most similar frame begins. Returns the ending if the drive ends.
+    /// Brakes for one frame. Once the vehicle has stopped, finds the recorded frame that is most similar to its
+    /// motion, and continues from the start state of that frame's move. Returns the ending if the drive ends.
     fn brake(&mut self) -> Option<Ending> {
         let ending = self.drive_frame(|_, now, _| FrameCommand {
             steering: now.wheels,

@@ -56,7 +56,7 @@ pub enum Printed {
     Survives,
     /// Arrival after skids in sharp corners, at a time that the source does not print.
     Skids,
-    /// Failure among many cars. The source describes it without figures.
+    /// Failure in dense traffic, for which the source gives no figures.
     Fails,
     /// No result, because the row is not in the source.
     Nothing,

@@ -143,7 +143,7 @@ struct SmallTurn {
     name: &'static str,
     /// Speed, m/s.
     speed: f64,
-    /// Change of heading per second, rad.
+    /// Yaw rate, rad/s.
     turn: f64,
 }
 
