@@ -277,7 +277,7 @@ impl World {
         world.restore_messages(saved)?;
         // Older saves do not contain manual control.
         world.hands = saved.get_if_any::<Hands>(parts::HANDS)?.unwrap_or_default();
-        // In saves from before the full lock existed, nobody has chosen it.
+        // Older saves have no such part; all agents have the limited lock.
         if let Some(agents) = saved.get_if_any::<BTreeSet<u64>>(parts::FULL_LOCKS)? {
             world.hands.restore_full_locks(&agents);
         }

@@ -129,7 +129,7 @@ impl BuiltLibrary {
         }
     }
 
-    /// Transitions as cells of the matrix. Those that the library uses are last.
+    /// Transitions as cells of the matrix. Transitions that the library uses are last.
     pub fn linked(&self) -> Vec<Linked> {
         let moves = self.built.graph.moves.iter();
         let begins: BTreeSet<(&str, u32, &str)> = moves

@@ -27,7 +27,7 @@ pub enum Execution {
 }
 
 impl Execution {
-    /// Both ways to drive.
+    /// Both kinds of execution.
     pub const ALL: [Self; 2] = [Self::Played, Self::Replayed];
 
     /// Value of the planner's parameter that selects this way to drive.

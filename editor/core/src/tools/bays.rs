@@ -276,8 +276,8 @@ fn parks(stack: &Stack) -> bool {
     })
 }
 
-/// The stack for a vehicle whose destination is a bay: its own stack if that one can park, otherwise a stack
-/// for parking. The edit adds the stack for parking if the scenario does not have it.
+/// The stack for a vehicle whose destination is a bay: its own stack if that stack can park, otherwise a
+/// stack for parking. The edit adds the stack for parking if the scenario does not have it.
 pub(super) fn stack_for_bay(own: &str, scenario: &Scenario) -> (String, Option<Edit>) {
     let stacks = scenario.stacks();
     if stacks.get(own).is_some_and(parks) {

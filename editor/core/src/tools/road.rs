@@ -75,7 +75,7 @@ pub(super) struct RoadTool {
     pointer: Option<Pointer>,
     hover: Option<Hover>,
     stroke: Option<Stroke>,
-    /// What the end at the pointer would join, or which road it would pass over or under.
+    /// Label of the end at the pointer: the road that it would join, pass over or pass under.
     word: Option<String>,
     /// Typed text: a length, or an angle after `<`.
     typed: String,

@@ -25,7 +25,7 @@ pub(super) struct DrawnPanel {
     known: Option<Known>,
 }
 
-/// What is derived from a revision of the bench.
+/// Data derived from a revision of the bench.
 struct Known {
     revision: u64,
     /// Names of the clips, with their mirror images.

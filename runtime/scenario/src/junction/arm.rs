@@ -346,7 +346,7 @@ impl<'a> Arm<'a> {
         let section = self.road.section_at(inside);
         let bands = self.road.lane_bands(section, s);
         // Vehicles that enter the junction at the end of the road drive in the direction of increasing s, and
-        // those that enter at its start drive towards s = 0. Leaving vehicles drive in the opposite
+        // vehicles that enter at its start drive towards s = 0. Leaving vehicles drive in the opposite
         // direction.
         let toward_growing_s = (self.end == RoadEnd::End) == entering;
         let mut lanes: Vec<_> = section

@@ -257,7 +257,7 @@ impl Claims {
     }
 
     /// Whether all vehicles at the stop lines of the closed junctions stand still, and all other vehicles are
-    /// far away, including those that have left the junctions.
+    /// far away, including vehicles that have left the junctions.
     pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let situation = setting.with(agents);
         let asking = self.requests.all().iter();
