@@ -120,8 +120,8 @@ fn a_table_among_the_parameters_is_a_grid() {
     bench.press(&name);
     for label in [
         "3 parameters",
-        "hidden: 8 rows of 7",
-        "output: 2 rows of 8",
+        "hidden: 12 rows of 23",
+        "output: 2 rows of 12",
         "steering",
     ] {
         assert!(
@@ -130,12 +130,12 @@ fn a_table_among_the_parameters_is_a_grid() {
         );
     }
     // Folded, so that the second table is in view.
-    bench.press("hidden: 8 rows of 7");
+    bench.press("hidden: 12 rows of 23");
     let field = bench.field(&format!("output[0][1] of {name}")).center();
     bench.drag_right(field, 20.0);
     // The whole table is written, because a stack has all rows of a table or none.
     let values = &bench.scenario().stacks()[&name].controller.parameters;
-    assert_eq!(values.len(), 16, "{values:?}");
+    assert_eq!(values.len(), 24, "{values:?}");
     assert!(
         values["output[0][1]"] > -1.0 && values["output[0][0]"] == 1.0,
         "{values:?}"

@@ -152,7 +152,7 @@ typedef struct rw_controller_input {
   uint32_t path_count;           /* number of points; 0: no path is known */
   uint32_t reserved;
   /* Since 1.4, with RW_NEED_NEAR. */
-  uint32_t near;                 /* first pair in RW_VIEW_NEAR */
+  uint32_t near_first;           /* first pair in RW_VIEW_NEAR */
   uint32_t near_count;           /* number of pairs */
   uint32_t near_more;            /* 1: there are more within the radius than near_most */
   uint32_t object;               /* own vehicle: index into RW_VIEW_OBJECTS, or RW_NO_INDEX */
@@ -409,7 +409,7 @@ typedef struct rw_path_point {
   double grade;     /* rise per distance */
   double speed;     /* speed that limit and bends allow, m/s */
   double left;      /* free width from the point to the edge of the lane, m; off the lanes, half of the
-                       vehicle's width and the clearance of the path */
+                       vehicle's width plus the clearance of the path */
   double right;     /* m */
   uint32_t lanelet; /* as in rw_roads, or RW_NO_LANELET off the lanes */
   uint32_t flags;   /* RW_PATH_* */
@@ -427,7 +427,8 @@ enum {
   RW_OBJECT_IS_ROUND = 2  /* it is a disc, and its length is the diameter */
 };
 
-/* A body of the world; RW_VIEW_OBJECTS lists each one once, whether or not it is near an agent. */
+/* A body of the world; RW_VIEW_OBJECTS lists each one once, whether or not it is near an agent. An obstacle
+ * that is not convex is divided into convex bodies, which have its id and differ in part. */
 typedef struct rw_object {
   uint64_t id;            /* of the agent that drives, walks or tows it, or that has uncoupled a trailer;
                              other persons, obstacles and forests have numbers of their own */
@@ -442,7 +443,8 @@ typedef struct rw_object {
   double length;          /* of its box, m */
   double width;           /* m */
   double height;          /* m */
-  uint32_t part;          /* number within its id: of a trailer from 1 at the front, of a tree in its forest */
+  uint32_t part;          /* number within its kind and id: of a trailer from 1 at the front, of a tree in its
+                             forest, of a body of an obstacle from 0 */
   uint32_t outline;       /* first corner in RW_VIEW_OUTLINES */
   uint32_t outline_count; /* corners of its convex outline, counter-clockwise; 0: its box, or a disc */
   uint32_t reserved;
@@ -730,7 +732,7 @@ RW_ASSERT(sizeof(rw_controller_input) == 288, "layout");
 RW_ASSERT(offsetof(rw_controller_input, x) == 128, "layout");
 RW_ASSERT(offsetof(rw_controller_input, delay) == 232, "layout");
 RW_ASSERT(offsetof(rw_controller_input, path_count) == 264, "layout");
-RW_ASSERT(offsetof(rw_controller_input, near) == 272, "layout");
+RW_ASSERT(offsetof(rw_controller_input, near_first) == 272, "layout");
 RW_ASSERT(sizeof(rw_controller_output) == 16, "layout");
 RW_ASSERT(sizeof(rw_drive_input) == 104, "layout");
 RW_ASSERT(offsetof(rw_drive_input, gears) == 96, "layout");

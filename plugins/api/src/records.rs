@@ -311,7 +311,8 @@ pub struct ObjectData {
     pub width: f64,
     /// Height, m.
     pub height: f64,
-    /// Number of the body within its id: of a trailer from 1 at the front, of a tree within its forest.
+    /// Number of the body within its kind and id: of a trailer from 1 at the front, of a tree within its forest, of a
+    /// body of an obstacle from 0. An obstacle that is not convex is divided into convex bodies.
     pub part: u32,
     /// Index of its first corner in the list of outlines.
     pub outline: u32,

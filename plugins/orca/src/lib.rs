@@ -107,6 +107,8 @@ struct Seen<'a> {
 }
 
 impl ModelController for Orca {
+    const NEAR: bool = true;
+
     fn path(&self) -> Option<PathNeeds> {
         Some(PathNeeds {
             distance: 30.0,
@@ -345,7 +347,7 @@ mod tests {
         hitches: 0,
         hitch_count: 0,
     };
-    const SOMEBODY: Agent = Agent {
+    const AGENT: Agent = Agent {
         id: 1,
         index: 0,
         seed: 1 << 63,
@@ -377,7 +379,7 @@ mod tests {
             objects: List::of(objects),
             ..Ahead::new(&CAR, &path)
         };
-        Orca::default().control(&SOMEBODY, &input, &ahead)
+        Orca::default().control(&AGENT, &input, &ahead)
     }
 
     /// A car whose middle is ahead, with the given velocity relative to the own one.
@@ -431,14 +433,8 @@ mod tests {
         let lane = [PathPoint::default(); 3];
         let ahead = Ahead::new(&CAR, &lane);
         let mut orca = Orca::default();
-        assert_eq!(
-            orca.control(&SOMEBODY, &NeedsInput::default(), &ahead),
-            None
-        );
+        assert_eq!(orca.control(&AGENT, &NeedsInput::default(), &ahead), None);
         let nothing = Ahead::NOTHING;
-        assert_eq!(
-            orca.control(&SOMEBODY, &NeedsInput::default(), &nothing),
-            None
-        );
+        assert_eq!(orca.control(&AGENT, &NeedsInput::default(), &nothing), None);
     }
 }

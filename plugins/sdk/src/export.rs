@@ -14,8 +14,8 @@ use crate::plugin::{
 use roadwright_plugin_api::abi::*;
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, HitchData,
-    KEEP_STAGE, NearData, NeedsInput, ObjectData, PathPoint, PedalsOutput, PlannerInput,
-    PlannerOutput, SignalInput, SignalOutput, VehicleData,
+    KEEP_STAGE, NearData, NeedsInput, OLD_NEEDS_INPUT, ObjectData, PathPoint, PedalsOutput,
+    PlannerInput, PlannerOutput, SignalInput, SignalOutput, VehicleData,
 };
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
@@ -214,13 +214,29 @@ unsafe fn view<'a, T: Copy>(batch: &RwBatch, number: u32) -> List<'a, T> {
     }
 }
 
+/// A row of [`NeedsInput`] of hosts of 1.3, without the objects around.
+#[repr(C, align(8))]
+struct OldNeedsInput([u8; OLD_NEEDS_INPUT]);
+
+impl OldNeedsInput {
+    /// The row of today that has the same values and no objects around.
+    fn whole(&self) -> NeedsInput {
+        let mut whole = NeedsInput::default();
+        // SAFETY: rows of 1.3 are the first bytes of those of today, whose fields take any bytes.
+        unsafe {
+            let to = (&raw mut whole).cast::<u8>();
+            to.copy_from_nonoverlapping(self.0.as_ptr(), OLD_NEEDS_INPUT);
+        }
+        whole
+    }
+}
+
 impl<T: ModelController> Export for AsModelController<T> {
     const KIND: u32 = KIND_CONTROLLER;
     type Plugin = T;
-    const LEAST_MINOR: u16 = 4;
+    const LEAST_MINOR: u16 = if T::NEAR { 4 } else { 3 };
     const GROUPS: u64 = NEED_PATH
-        | NEED_NEAR
-        | NEED_TREES
+        | if T::NEAR { NEED_NEAR | NEED_TREES } else { 0 }
         | if T::MOTION { NEED_MOTION } else { 0 }
         | if T::VEHICLE { NEED_VEHICLES } else { 0 };
 
@@ -229,11 +245,13 @@ impl<T: ModelController> Export for AsModelController<T> {
     }
 
     fn near(plugin: &T) -> Option<NearNeeds> {
-        plugin.near()
+        if T::NEAR { plugin.near() } else { None }
     }
 
     unsafe fn step(plugin: &mut T, batch: &mut RwBatch) {
-        if (batch.input_stride as usize) < size_of::<NeedsInput>() {
+        let stride = batch.input_stride as usize;
+        let is_whole = stride >= size_of::<NeedsInput>();
+        if stride < OLD_NEEDS_INPUT || T::NEAR && !is_whole {
             return;
         }
         plugin.begin(&moment(batch));
@@ -247,7 +265,14 @@ impl<T: ModelController> Export for AsModelController<T> {
             let outlines: List<'_, RwPoint> = view(batch, VIEW_OUTLINES);
             for_each_row(
                 batch,
-                |agent, input: &NeedsInput, output: &mut ControllerOutput| {
+                |agent, row: &OldNeedsInput, output: &mut ControllerOutput| {
+                    let whole;
+                    let input = if is_whole {
+                        &*std::ptr::from_ref(row).cast::<NeedsInput>()
+                    } else {
+                        whole = row.whole();
+                        &whole
+                    };
                     let vehicle = vehicles.get(input.vehicle as usize);
                     let trailers = vehicle.map_or((0, 0), |v| (v.hitches, v.hitch_count));
                     let ahead = Ahead {
@@ -797,35 +822,37 @@ unsafe extern "C" fn lookahead<E: Export>(
 }
 
 unsafe extern "C" fn needs<E: Export>(instance: *mut RwInstance, out: *mut RwNeeds) -> i32 {
-    // SAFETY: the host passes a place for the needs, at least as long as in version 1.4.
+    // SAFETY: the host passes a place for the needs, at least as long as in version 1.3; hosts of 1.4, the only ones
+    // that load plugins with objects, have places for their fields. No reference to the whole place is made.
     unsafe {
-        with::<E>(instance, |instance| match out.as_mut() {
-            Some(out) => {
-                let path = E::path(&instance.plugin);
-                let near = E::near(&instance.plugin);
-                out.groups = E::GROUPS;
-                if path.is_none() {
-                    out.groups &= !NEED_PATH;
-                }
-                if near.is_none() {
-                    out.groups &= !NEED_NEAR;
-                }
-                if near.is_none_or(|near| !near.trees) {
-                    out.groups &= !NEED_TREES;
-                }
-                if let Some(near) = near {
-                    out.near_radius = near.radius;
-                    out.near_most = near.most;
-                }
-                if let Some(path) = path {
-                    out.path_most = path.most;
-                    out.path_distance = path.distance;
-                    out.path_time = path.time;
-                    out.path_spacing = path.spacing;
-                }
-                OK
+        with::<E>(instance, |instance| {
+            if out.is_null() {
+                return E_ARGUMENT;
             }
-            None => E_ARGUMENT,
+            let path = E::path(&instance.plugin);
+            let near = E::near(&instance.plugin);
+            let mut groups = E::GROUPS;
+            if path.is_none() {
+                groups &= !NEED_PATH;
+            }
+            if near.is_none() {
+                groups &= !NEED_NEAR;
+            }
+            if near.is_none_or(|near| !near.trees) {
+                groups &= !NEED_TREES;
+            }
+            (*out).groups = groups;
+            if let Some(near) = near {
+                (*out).near_radius = near.radius;
+                (*out).near_most = near.most;
+            }
+            if let Some(path) = path {
+                (*out).path_most = path.most;
+                (*out).path_distance = path.distance;
+                (*out).path_time = path.time;
+                (*out).path_spacing = path.spacing;
+            }
+            OK
         })
     }
 }
@@ -1248,6 +1275,7 @@ mod tests {
 
     impl ModelController for Model {
         const MOTION: bool = false;
+        const NEAR: bool = true;
 
         fn path(&self) -> Option<PathNeeds> {
             (self.reach > 0.0).then_some(PathNeeds {
@@ -1434,6 +1462,127 @@ mod tests {
         );
         assert_eq!(info::<Exported>().min_host_minor, 4);
         assert_eq!(info::<AsPedalController<Foot>>().min_host_minor, 0);
+    }
+
+    /// A controller that asks for no objects, though it could tell which.
+    #[derive(Default)]
+    struct Blind(f64);
+
+    impl Plugin for Blind {
+        const INFO: PluginInfo = PluginInfo::new("com.example.blind", "Blind", "1.0.0");
+    }
+
+    impl ModelController for Blind {
+        fn path(&self) -> Option<PathNeeds> {
+            None
+        }
+
+        fn near(&self) -> Option<NearNeeds> {
+            Some(NearNeeds {
+                radius: 9.0,
+                most: 9,
+                trees: true,
+            })
+        }
+
+        fn begin(&mut self, step: &StepInfo) {
+            self.0 = step.time;
+        }
+
+        fn control(
+            &mut self,
+            _: &Agent,
+            input: &NeedsInput,
+            ahead: &Ahead<'_>,
+        ) -> Option<ControllerOutput> {
+            assert!(ahead.near.is_empty() && ahead.vehicle.is_none());
+            assert_eq!((input.near, input.near_count), (0, 0));
+            assert_eq!(input.object, u32::MAX);
+            Some(ControllerOutput {
+                acceleration: input.seen.speed + self.0,
+                steering: input.path_s,
+            })
+        }
+    }
+
+    #[test]
+    fn a_controller_without_objects_works_with_hosts_of_1_3() {
+        type Exported = AsModelController<Blind>;
+        assert_eq!(info::<Exported>().min_host_minor, 3);
+        // Rows of 1.3, without a byte between or behind them.
+        let row = |speed: f64| {
+            let input = NeedsInput {
+                path_s: 7.0,
+                ..NeedsInput::of(ControllerInput {
+                    speed,
+                    ..ControllerInput::default()
+                })
+            };
+            let mut words = [0u64; OLD_NEEDS_INPUT / 8];
+            // SAFETY: the row is longer.
+            unsafe {
+                let from = (&raw const input).cast::<u64>();
+                words
+                    .as_mut_ptr()
+                    .copy_from_nonoverlapping(from, words.len());
+            }
+            words
+        };
+        let rows: Box<[[u64; OLD_NEEDS_INPUT / 8]]> = Box::new([row(3.0), row(4.0)]);
+        let mut outputs = [ControllerOutput::default(); 2];
+        let mut status = [9u8; 2];
+        let batch =
+            |input_stride: usize, outputs: &mut [ControllerOutput], status: &mut [u8]| RwBatch {
+                size: size_of::<RwBatch>() as u32,
+                count: 2,
+                step: 0,
+                time: 1.0,
+                period: 0.05,
+                agent_ids: [1u64, 2].as_ptr(),
+                agent_indices: [0u32, 1].as_ptr(),
+                seeds: [3u64, 4].as_ptr(),
+                inputs: rows.as_ptr().cast(),
+                outputs: outputs.as_mut_ptr().cast(),
+                input_stride: input_stride as u32,
+                output_stride: size_of::<ControllerOutput>() as u32,
+                status: status.as_mut_ptr(),
+                roads: std::ptr::null(),
+                route: std::ptr::null_mut(),
+                route_capacity: 0,
+                route_length: 0,
+                views: std::ptr::null(),
+                view_count: 0,
+                view_stride: size_of::<RwView>() as u32,
+            };
+        // Places of 1.3, with marks behind them.
+        let mut needed = [u64::MAX; 7];
+        let mut raw: *mut RwInstance = std::ptr::null_mut();
+        // SAFETY: rows as the batch states, an instance that the plugin creates, and a place for needs of 1.3.
+        unsafe {
+            let mut old = batch(OLD_NEEDS_INPUT, &mut outputs, &mut status);
+            Exported::step(&mut Blind::default(), &mut old);
+            assert_eq!(
+                create::<Exported>(std::ptr::null(), KIND_CONTROLLER, &mut raw),
+                OK
+            );
+            assert_eq!(needs::<Exported>(raw, needed.as_mut_ptr().cast()), OK);
+            destroy::<Exported>(raw);
+        }
+        assert_eq!(status, [ROW_OK; 2]);
+        let answers = outputs.map(|output| (output.acceleration, output.steering));
+        assert_eq!(answers, [(4.0, 7.0), (5.0, 7.0)]);
+        assert_eq!(needed[1], NEED_MOTION | NEED_VEHICLES);
+        assert_eq!(needed[5..], [u64::MAX; 2], "written beyond a place of 1.3");
+        // Rows that are too short stay unanswered, and so do those without objects if it asks for some.
+        let mut status = [ROW_NOT_WRITTEN; 2];
+        let mut shorter = batch(OLD_NEEDS_INPUT - 8, &mut outputs, &mut status);
+        // SAFETY: rows as the batch states.
+        unsafe { Exported::step(&mut Blind::default(), &mut shorter) };
+        let mut old = batch(OLD_NEEDS_INPUT, &mut outputs, &mut status);
+        let mut model = Model { reach: 9.0 };
+        // SAFETY: rows as the batch states.
+        unsafe { AsModelController::<Model>::step(&mut model, &mut old) };
+        assert_eq!(status, [ROW_NOT_WRITTEN; 2]);
     }
 
     #[test]

@@ -416,7 +416,7 @@ impl<'a, T: Copy> List<'a, T> {
 }
 
 /// A plugin that steers and accelerates with a model of its vehicle: it asks for its own motion, its vehicle, the
-/// path ahead or the objects around. It requires hosts of 1.4.
+/// path ahead or the objects around. It requires hosts of 1.3, or of 1.4 if it asks for objects.
 pub trait ModelController: Plugin {
     /// Whether rows contain the motion of the vehicle.
     const MOTION: bool = true;
@@ -424,11 +424,15 @@ pub trait ModelController: Plugin {
     /// Whether [`Ahead`] contains the vehicle.
     const VEHICLE: bool = true;
 
+    /// Whether it can ask for the objects around; see [`near`](Self::near).
+    const NEAR: bool = false;
+
     /// Returns the request for the path ahead; `None` for no path. Called again after parameters have
     /// changed.
     fn path(&self) -> Option<PathNeeds>;
 
-    /// Returns which objects around it asks for; `None` for none. Asked again after parameters have changed.
+    /// Returns which objects around it asks for; `None` for none. Asked again after parameters have changed. Only used
+    /// if [`NEAR`](Self::NEAR) is true.
     fn near(&self) -> Option<NearNeeds> {
         None
     }

@@ -17,11 +17,19 @@ use roadwright_geometry::DVec2;
 use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::operation::draw::RoadStyle;
-use roadwright_scenario::{CrossSection, DynamicsLevel, Edit, JunctionRules, Node, Scenario};
+use roadwright_scenario::{
+    CrossSection, DynamicsLevel, Edit, JunctionRules, Node, Obstacle, ObstacleId, Scenario,
+};
 use std::sync::Arc;
 
 /// Endpoints of a straight road, and its numbers of forward and backward lanes.
 pub(crate) type Straight = ((f64, f64), (f64, f64), usize, usize);
+
+/// Two streets of 200 m that cross in the middle.
+const CROSSING: [Straight; 2] = [
+    ((-100.0, 0.0), (100.0, 0.0), 1, 1),
+    ((0.0, -100.0), (0.0, 100.0), 1, 1),
+];
 
 /// A test world: roads with cars.
 pub(crate) struct Stand {
@@ -46,6 +54,36 @@ pub(crate) fn clock(step: u64) -> Clock {
     }
 }
 
+/// A scenario with straight roads of a lane width (m), and with rules for their junctions.
+fn drawn_roads(width: f64, roads: &[Straight], rules: &JunctionRules) -> Scenario {
+    let mut scenario = Scenario::new("stand");
+    for &(from, to, forward, backward) in roads {
+        let style = RoadStyle {
+            section: CrossSection::driving(forward, backward, width),
+            ..street(forward, backward)
+        };
+        draw_street(&mut scenario, from, to, &style);
+    }
+    let network = scenario.network();
+    let crossings = network
+        .nodes()
+        .filter(|(id, _)| network.ends_at(*id).len() > 2);
+    let edits: Vec<Edit> = crossings
+        .map(|(id, node)| {
+            let rules = rules.clone();
+            Edit::Node(
+                id,
+                Some(Node {
+                    rules,
+                    ..node.clone()
+                }),
+            )
+        })
+        .collect();
+    scenario.apply(Edit::Batch(edits)).unwrap();
+    scenario
+}
+
 impl Stand {
     /// Creates straight roads without cars.
     pub(crate) fn on(roads: &[Straight]) -> Self {
@@ -59,34 +97,23 @@ impl Stand {
 
     /// Like `ruled`, but with a lane width in metres.
     pub(crate) fn with_lanes(width: f64, roads: &[Straight], rules: &JunctionRules) -> Self {
-        let mut scenario = Scenario::new("stand");
-        for &(from, to, forward, backward) in roads {
-            let style = RoadStyle {
-                section: CrossSection::driving(forward, backward, width),
-                ..street(forward, backward)
-            };
-            draw_street(&mut scenario, from, to, &style);
+        Self::of(&drawn_roads(width, roads, rules))
+    }
+
+    /// Like `crossing`, but with obstacles, which are numbered from 1.
+    pub(crate) fn crossing_among(obstacles: Vec<Obstacle>) -> Self {
+        let mut scenario = drawn_roads(3.25, &CROSSING, &JunctionRules::default());
+        for (number, obstacle) in (1..).zip(obstacles) {
+            let edit = Edit::Obstacle(ObstacleId(number), Some(Box::new(obstacle)));
+            scenario.apply(edit).unwrap();
         }
-        let network = scenario.network();
-        let crossings = network
-            .nodes()
-            .filter(|(id, _)| network.ends_at(*id).len() > 2);
-        let edits: Vec<Edit> = crossings
-            .map(|(id, node)| {
-                let rules = rules.clone();
-                Edit::Node(
-                    id,
-                    Some(Node {
-                        rules,
-                        ..node.clone()
-                    }),
-                )
-            })
-            .collect();
-        scenario.apply(Edit::Batch(edits)).unwrap();
-        let ground = Ground::new(&scenario);
+        Self::of(&scenario)
+    }
+
+    fn of(scenario: &Scenario) -> Self {
+        let ground = Ground::new(scenario);
         Self {
-            types: VehicleTypes::new(&scenario),
+            types: VehicleTypes::new(scenario),
             routes: Routes::default(),
             index: Index::new(ground.graph().lanelets().len()),
             agents: Agents::default(),
@@ -105,11 +132,7 @@ impl Stand {
 
     /// Like `crossing`, but with the given rules at the junction.
     pub(crate) fn crossing_of(rules: &JunctionRules) -> Self {
-        let roads = [
-            ((-100.0, 0.0), (100.0, 0.0), 1, 1),
-            ((0.0, -100.0), (0.0, 100.0), 1, 1),
-        ];
-        Self::ruled(&roads, rules)
+        Self::ruled(&CROSSING, rules)
     }
 
     /// Lanelets of the route straight across the junction in the given direction.

@@ -602,7 +602,8 @@ impl World {
     }
 
     fn control(&mut self) {
-        let wants_objects = control::wants_objects(&self.modules);
+        let (controlling, census) = (&mut self.scratch.controlling, self.agents.census());
+        let wants_objects = controlling.prepare(&self.clock, &self.modules, census);
         if wants_objects {
             let bodies = Bodies {
                 ground: &self.ground,

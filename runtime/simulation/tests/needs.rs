@@ -166,10 +166,20 @@ fn gap(own: &OrientedBox, object: &ObjectData, views: &Views<'_>) -> f64 {
     own.distance(&OrientedBox::new(pose, object.length, object.width))
 }
 
+/// Values in which objects differ.
+fn key(object: &ObjectData) -> (u32, u32, u64, u32) {
+    let agent = object.flags & OBJECT_IS_AGENT;
+    (object.kind, agent, object.id, object.part)
+}
+
 /// Checks that the objects around an agent are the ones that a comparison with all objects finds, and that their pairs
 /// fit their positions and velocities.
 fn are_nearest(wanted: &NearNeeds, views: &Views<'_>, id: u64, input: &NeedsInput) {
     let all = views.objects.all;
+    let mut keys: Vec<_> = all.iter().map(key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), all.len(), "objects with equal numbers");
     let own = &all[input.object as usize];
     let is_own = |object: &ObjectData| object.flags & OBJECT_IS_AGENT != 0 && object.id == id;
     assert!(is_own(own) && own.part == 0, "{id}: {own:?}");

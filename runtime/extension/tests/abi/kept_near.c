@@ -105,7 +105,7 @@ static int is_sound_path(const rw_instance *self, const rw_controller_input *in,
 static int is_sound_near(const rw_batch *batch, uint32_t row, uint64_t *sum) {
   const rw_controller_input *in = rw_input(batch, row);
   rw_view objects = rw_view_of(batch, RW_VIEW_OBJECTS), outlines = rw_view_of(batch, RW_VIEW_OUTLINES);
-  rw_view near = rw_part(rw_view_of(batch, RW_VIEW_NEAR), in->near, in->near_count);
+  rw_view near = rw_part(rw_view_of(batch, RW_VIEW_NEAR), in->near_first, in->near_count);
   if (near.count != in->near_count || near.count > NEAR_MOST) return 0;
   if (in->object == RW_NO_INDEX) return objects.count == 0 && near.count == 0; /* without a world */
   if (objects.stride != 104 || outlines.stride != 16 || rw_view_of(batch, RW_VIEW_NEAR).stride != 72) return 0;

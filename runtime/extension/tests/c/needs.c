@@ -127,7 +127,7 @@ static int is_sound_path(const rw_instance *self, const rw_controller_input *in,
 static int is_sound_near(const rw_batch *batch, uint32_t row, uint64_t *sum) {
   const rw_controller_input *in = rw_input(batch, row);
   rw_view objects = rw_view_of(batch, RW_VIEW_OBJECTS), outlines = rw_view_of(batch, RW_VIEW_OUTLINES);
-  rw_view near = rw_part(rw_view_of(batch, RW_VIEW_NEAR), in->near, in->near_count);
+  rw_view near = rw_part(rw_view_of(batch, RW_VIEW_NEAR), in->near_first, in->near_count);
   if (near.count != in->near_count || near.count > NEAR_MOST) return 0;
   if (in->object == RW_NO_INDEX) return objects.count == 0 && near.count == 0; /* without a world */
   if (in->near_more && near.count != NEAR_MOST) return 0;
@@ -186,7 +186,7 @@ static int is_sound(const rw_instance *self, const rw_batch *batch, uint32_t row
     if (!is_sound_near(batch, row, sum)) return 0;
   } else if (MINOR >= 4) {
     rw_view objects = rw_view_of(batch, RW_VIEW_OBJECTS), near = rw_view_of(batch, RW_VIEW_NEAR);
-    if (objects.count || near.count || in->near || in->near_count || in->near_more) return 0;
+    if (objects.count || near.count || in->near_first || in->near_count || in->near_more) return 0;
     if (in->object != RW_NO_INDEX) return 0;
   }
   if (GROUPS & RW_NEED_PATH)

@@ -197,6 +197,12 @@ impl Rota {
         (own.due(step, &mut self.chosen), own.rate)
     }
 
+    /// Whether any agent of an instance is due in a step, in strides or not.
+    pub(crate) fn has_due(&mut self, instance: usize, step: u64) -> bool {
+        let is_due = !self.due(instance, step).is_empty();
+        is_due || !self.due_in_strides(instance, step).0.is_empty()
+    }
+
     /// Whether an agent is due for an update.
     pub(crate) fn is_due(&mut self, agent: AgentIndex, step: u64) -> bool {
         let mut instances = 0..self.of.len();

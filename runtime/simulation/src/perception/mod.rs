@@ -15,7 +15,7 @@
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |
 //! | `path_ahead.rs` | the path ahead and the vehicle, for a controller that uses a model of the vehicle |
 //! | `near.rs` | the objects around, for a controller that asks for them |
-//! | `objects.rs` | nothing of one agent: it lists all objects |
+//! | `objects.rs` | all objects of the world, for `near.rs` |
 //! | `points.rs` | points of the path ahead, motion and vehicle, for a controller that asks for them |
 //! | `obstacles.rs` | the nearest body that is not lane traffic, for its controller |
 //! | `warm.rs` | nothing: it prefetches what a batch is about to read |

@@ -197,16 +197,17 @@ impl View<'_> {
                 nearest.offer(list.vehicle(other) + u32::from(part));
             }
         });
+        let (obstacles, span) = (self.ground.obstacles(), self.whole_span(agent));
         list.others.for_each_near(place, reach, |other| {
-            if other.layers & layers != 0 {
+            let is_met = |body| obstacles.is_met(body, span);
+            if other.layers & layers != 0 && other.body.is_none_or(is_met) {
                 nearest.offer(other.object);
             }
         });
-        let obstacles = self.ground.obstacles();
         if obstacles.is_empty() {
             return;
         }
-        let (displaced, span) = (self.dynamics.rigid.displaced(), self.whole_span(agent));
+        let displaced = self.dynamics.rigid.displaced();
         obstacles.for_each_near(place, reach, |body| {
             let Some(object) = list.of_body(body) else {
                 return;
@@ -431,6 +432,9 @@ mod tests {
     use crate::perception::ObjectSources;
     use crate::testing::Stand;
     use crate::traffic::Setting;
+    use glam::DVec3;
+    use roadwright_scenario::{Obstacle, ObstacleId};
+    use roadwright_vehicle::rigid::{BodyState, LooseState};
     use std::collections::{BTreeMap, BTreeSet};
     use std::sync::Arc;
 
@@ -445,6 +449,7 @@ mod tests {
         input: NeedsInput,
         near: Vec<NearData>,
         ids: Vec<u64>,
+        all: Vec<ObjectData>,
     }
 
     impl Row {
@@ -488,7 +493,13 @@ mod tests {
             let seen = list.seen(wanted);
             let id = |one: &NearData| seen.all[one.object as usize].id;
             let ids = near.iter().map(id).collect();
-            Self { input, near, ids }
+            let all = seen.all.to_vec();
+            Self {
+                input,
+                near,
+                ids,
+                all,
+            }
         }
 
         fn one(&self, id: u64) -> &NearData {
@@ -578,6 +589,101 @@ mod tests {
         assert!(!has_priority(other, 1));
         // Vehicles on the same lane do not meet in the junction.
         assert!(!has_priority(own, 2) && !has_priority(own, 3));
+    }
+
+    fn obstacle(corners: &[(f64, f64)], height: f64, mass: Option<f64>) -> Obstacle {
+        let points: Vec<DVec2> = corners.iter().map(|&corner| corner.into()).collect();
+        Obstacle {
+            name: String::new(),
+            shape: roadwright_scenario::Shape::Polygon {
+                points: points.into(),
+            },
+            base: 0.0.into(),
+            height: height.into(),
+            mass: mass.into(),
+        }
+    }
+
+    /// Obstacles by number: a high one and a low one that can be pushed, and a fixed one with a notch.
+    fn among_obstacles() -> (Stand, AgentIndex) {
+        let wedge = [(-40.0, 5.0), (-36.0, 5.0), (-40.0, 8.0)];
+        let corner = [
+            (-30.0, 6.0),
+            (-24.0, 6.0),
+            (-24.0, 8.0),
+            (-28.0, 8.0),
+            (-28.0, 12.0),
+            (-30.0, 12.0),
+        ];
+        let mut stand = Stand::crossing_among(vec![
+            obstacle(&wedge, 1.0, Some(50.0)),
+            obstacle(&wedge.map(|(x, y)| (x - 10.0, y)), 0.04, Some(50.0)),
+            obstacle(&corner, 1.0, None),
+        ]);
+        let east = stand.straight(DVec2::X);
+        let own = stand.car(100, &east, 60.0, 0.0);
+        (stand, own)
+    }
+
+    #[test]
+    fn bodies_of_an_obstacle_are_told_apart() {
+        let (mut stand, own) = among_obstacles();
+        let row = Row::of(&mut stand, Groups::new(), own, &WANTED);
+        let parts = |id: u64| -> Vec<u32> {
+            let bodies = row.all.iter().filter(|object| object.id == id);
+            bodies.map(|body| body.part).collect()
+        };
+        // The corner has six corners, which are four triangles.
+        assert_eq!([1, 2, 3].map(parts), [vec![0], vec![0], vec![0, 1, 2, 3]]);
+        let listed = row.ids.iter().filter(|id| **id == 3);
+        assert_eq!(listed.count(), 4);
+    }
+
+    #[test]
+    fn pushed_obstacles_roll_and_are_left_out_if_vehicles_drive_over_them() {
+        let (mut stand, own) = among_obstacles();
+        let before = Row::of(&mut stand, Groups::new(), own, &WANTED);
+        assert!(before.ids.contains(&1) && !before.ids.contains(&2));
+        let mut state = LooseState {
+            body: BodyState {
+                position: DVec3::new(-38.0, 9.0, 0.5),
+                velocity: DVec3::new(2.0, 1.0, 0.5),
+                spin: DVec3::new(0.3, 0.0, 3.0),
+                ..BodyState::default()
+            },
+            calm: 0.0,
+            rests: false,
+        };
+        let mut push = |state: LooseState| {
+            for number in [1, 2] {
+                let rigid = &mut stand.dynamics.rigid;
+                rigid.push(&stand.ground, ObstacleId(number), state);
+            }
+            let row = Row::of(&mut stand, Groups::new(), own, &WANTED);
+            let found = |id: u64| *row.all.iter().find(|object| object.id == id).unwrap();
+            assert!(
+                row.ids.contains(&1) && !row.ids.contains(&2),
+                "{:?}",
+                row.ids
+            );
+            let [high, low] = [1, 2].map(found);
+            assert_eq!((high.x, high.velocity_x), (low.x, low.velocity_x));
+            (high, *row.one(1))
+        };
+        let (object, pair) = push(state);
+        // The middle of the box of a wedge is not its centre of gravity.
+        let (x, y) = (object.x + 38.0, object.y - 9.0);
+        assert!(x.abs() > 0.1 && y.abs() > 0.1, "{object:?}");
+        let off = DVec2::new(object.velocity_x, object.velocity_y)
+            - DVec2::new(2.0 - 3.0 * y, 1.0 + 3.0 * x);
+        assert!(off.length() < 1e-9, "{object:?}");
+        // The own car stands and looks to the east.
+        let velocity = DVec2::new(pair.velocity_ahead, pair.velocity_left);
+        let off = velocity - DVec2::new(object.velocity_x, object.velocity_y);
+        assert!(off.length() < 1e-9, "{pair:?}");
+        state.rests = true;
+        let (object, _) = push(state);
+        assert_eq!((object.velocity_x, object.velocity_y), (0.0, 0.0));
     }
 
     #[test]

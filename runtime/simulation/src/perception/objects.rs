@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Vehicles are in the order of ids, so the list does not depend on the indices of agents. Trees come first, so that
-//! the list without them is the rest of it. Obstacles that have been pushed stay in their place in the list.
+//! the list without them is the rest of it. Obstacles that have been pushed stay in their place in the list. An
+//! obstacle that is not convex is a body for each of its convex parts, which follow each other.
 
 use super::View;
 use crate::agents::AgentsRef;
@@ -61,6 +62,8 @@ pub(super) struct Other {
     pub(super) object: u32,
     /// Layers of roads on which it stands.
     pub(super) layers: u32,
+    /// Body of the ground, if it is an obstacle that has been pushed.
+    pub(super) body: Option<u32>,
 }
 
 /// Bodies that are neither agents nor fixed, with an index.
@@ -79,11 +82,8 @@ impl Others {
         self.largest = 0.0;
     }
 
-    fn add(&mut self, number: u32, object: &ObjectData, layers: u32) {
-        self.all.push(Other {
-            object: number,
-            layers,
-        });
+    fn add(&mut self, other: Other, object: &ObjectData) {
+        self.all.push(other);
         self.middles.push(DVec2::new(object.x, object.y));
         self.largest = self.largest.max(radius(object));
     }
@@ -248,7 +248,10 @@ impl ObjectList {
 
     fn list_body(&mut self, view: &View<'_>, body: &Upright) {
         let (kind, id, part) = match body.owner {
-            Owner::Obstacle(id) => (OBJECT_OBSTACLE, u64::from(id.0), 0),
+            Owner::Obstacle(id) => {
+                let id = u64::from(id.0);
+                (OBJECT_OBSTACLE, id, self.next_part(id))
+            }
             Owner::Tree(forest, tree) => (OBJECT_TREE, u64::from(forest.0), tree),
         };
         let mut object = ObjectData {
@@ -262,6 +265,13 @@ impl ObjectList {
         object.z = view.height(DVec2::new(object.x, object.y)) + body.heights.base;
         self.of_body[body.number as usize] = self.all.len() as u32;
         self.all.push(object);
+    }
+
+    /// Number of the next body of an obstacle. The bodies of an obstacle are listed one after the other.
+    fn next_part(&self, id: u64) -> u32 {
+        let last = self.all.last();
+        let last = last.filter(|last| last.kind == OBJECT_OBSTACLE && last.id == id);
+        last.map_or(0, |last| last.part + 1)
     }
 
     /// Gives an object a shape. Outlines are added to the list.
@@ -313,18 +323,27 @@ impl ObjectList {
         self.outlines.extend(added.iter().map(point));
     }
 
-    /// Moves obstacles that have been pushed to their current places.
+    /// Moves obstacles that have been pushed to their current places, with their current velocities.
     fn move_pushed(&mut self, view: &View<'_>) {
-        for (number, shape) in view.dynamics.rigid.displaced().shapes() {
+        let rigid = &view.dynamics.rigid;
+        for (number, shape) in rigid.displaced().shapes() {
             let Some(at) = self.of_body(number) else {
                 continue;
             };
             let mut object = self.all[at as usize];
             object.flags &= !OBJECT_IS_ROUND;
             self.shape(&mut object, &shape);
-            object.z = view.height(DVec2::new(object.x, object.y));
+            let middle = DVec2::new(object.x, object.y);
+            object.z = view.height(middle);
+            let velocity = rigid.pushed_velocity(view.ground, number, middle);
+            (object.velocity_x, object.velocity_y) = (velocity.x, velocity.y);
             self.all[at as usize] = object;
-            self.others.add(at, &object, ALL_LAYERS);
+            let other = Other {
+                object: at,
+                layers: ALL_LAYERS,
+                body: Some(number),
+            };
+            self.others.add(other, &object);
         }
     }
 
@@ -370,8 +389,12 @@ impl ObjectList {
                     part: at,
                     ..ObjectData::default()
                 };
-                self.others
-                    .add(self.all.len() as u32, &object, train.layers);
+                let other = Other {
+                    object: self.all.len() as u32,
+                    layers: train.layers,
+                    body: None,
+                };
+                self.others.add(other, &object);
                 self.all.push(object);
             }
         }
@@ -399,7 +422,12 @@ impl ObjectList {
                 height: PERSON_HEIGHT,
                 ..ObjectData::default()
             };
-            self.others.add(self.all.len() as u32, &object, ALL_LAYERS);
+            let other = Other {
+                object: self.all.len() as u32,
+                layers: ALL_LAYERS,
+                body: None,
+            };
+            self.others.add(other, &object);
             self.all.push(object);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::exact_drive::ExactDrive;
 use super::pivot::Pivot;
-use crate::agents::ControlColumns;
+use crate::agents::{Census, ControlColumns};
 use crate::clock::Clock;
 use crate::dynamics::stride;
 use crate::modules::{
@@ -37,11 +37,6 @@ pub(crate) struct Around<'a> {
     pub(crate) setting: Setting<'a>,
 }
 
-/// Whether any controller asks for the objects around.
-pub(crate) fn wants_objects(modules: &Modules) -> bool {
-    all_needs(modules).any(|needs| needs.near.is_some())
-}
-
 /// Requests of all controllers for more than their rows.
 fn all_needs(modules: &Modules) -> impl Iterator<Item = Needs> {
     let instances = modules.pools.controller.instances.iter();
@@ -49,6 +44,17 @@ fn all_needs(modules: &Modules) -> impl Iterator<Item = Needs> {
 }
 
 impl Controlling {
+    /// Updates the schedule. Returns whether a controller that asks for the objects around is due in this step.
+    pub(crate) fn prepare(&mut self, clock: &Clock, modules: &Modules, agents: Census<'_>) -> bool {
+        let (pool, rota) = (&modules.pools.controller, &mut self.rota);
+        rota.update_in_strides(pool, agents, |level| stride(level, clock.dt));
+        let asks = |needs: Option<Needs>| needs.is_some_and(|needs| needs.near.is_some());
+        let mut instances = pool.instances.iter().enumerate();
+        instances.any(|(number, instance)| {
+            asks(instance.module().needs()) && rota.has_due(number, clock.step)
+        })
+    }
+
     /// Memory used by the rows, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let asking = &self.asking;
@@ -86,8 +92,8 @@ const HELD_BEFORE: f64 = 0.1;
 /// place where they have to stop.
 ///
 /// Agents of a level that holds a command for a stride are updated where their stride begins, because
-/// commands within a stride would be ignored. `around` is given if any controller asks for the objects around; the
-/// index of bodies must then be up to date.
+/// commands within a stride would be ignored. The stage must have been prepared in this step. `around` is given if a
+/// controller that asks for the objects around is due; the index of bodies must then be up to date.
 pub(crate) fn control(
     clock: &Clock,
     modules: &Modules,
@@ -114,7 +120,6 @@ pub(crate) fn control(
         claims: around.claims,
         setting: around.setting,
     });
-    rota.update_in_strides(pool, agents.census, |level| stride(level, clock.dt));
     for (number, instance) in pool.instances.iter().enumerate() {
         let module = instance.module();
         let needs = module.needs();

@@ -8,10 +8,16 @@ use crate::records::AgentIndex;
 use crate::route::{Goal, GroundPath, Leg, Route, Travel, Waypoint};
 use crate::session::Observer;
 use crate::testing::{draw_street, street};
-use roadwright_agent::ModuleKind;
+use roadwright_agent::{
+    Controller, Lookahead, ModuleEntry, ModuleInfo, ModuleKind, NearNeeds, Needs, ParameterSet,
+    Step, Views,
+};
 use roadwright_geometry::{Pose, unit};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput, NeedsInput};
 use roadwright_scenario::operation::draw::RoadStyle;
-use roadwright_scenario::{Agent, AgentId, CrossSection, DynamicsLevel, Edit, Place, Stack};
+use roadwright_scenario::{
+    Agent, AgentId, CrossSection, DynamicsLevel, Edit, Place, RoadId, Stack,
+};
 
 /// Creates an agent on open ground that follows a given path.
 fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
@@ -245,4 +251,106 @@ fn a_flow_leaves_nothing_but_one_row_for_each_agent() {
     assert!(world.routes.count() <= 1);
     assert_eq!(world.finished.rows.len(), arrived);
     assert!(world.finished.iter().all(|agent| !agent.scores.is_empty()));
+}
+
+/// Notes of a controller that asks for the objects around: steps, and numbers of objects in the world.
+type Asked = std::sync::Arc<std::sync::Mutex<Vec<(u64, usize)>>>;
+
+struct Asking(Asked);
+
+impl roadwright_agent::Logic for Asking {}
+
+impl Controller for Asking {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        _: &Step<'_>,
+        _: &[ControllerInput],
+        _: &mut [ControllerOutput],
+    ) {
+    }
+
+    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+        Lookahead {
+            time: 0.0,
+            distance: 5.0,
+        }
+    }
+
+    fn needs(&self, _: &ParameterSet) -> Option<Needs> {
+        Some(Needs {
+            near: Some(NearNeeds {
+                radius: 20.0,
+                most: 4,
+                trees: false,
+            }),
+            ..Needs::default()
+        })
+    }
+
+    fn step_with_views(
+        &self,
+        _: &ParameterSet,
+        step: &Step<'_>,
+        views: &Views<'_>,
+        _: &[NeedsInput],
+        _: &mut [ControllerOutput],
+    ) {
+        let mut asked = self.0.lock().unwrap();
+        asked.push((step.index, views.objects.all.len()));
+    }
+}
+
+#[test]
+fn objects_are_listed_in_steps_in_which_a_controller_that_asks_is_due() {
+    for level in [DynamicsLevel::OneTrack, DynamicsLevel::Lane] {
+        let asked = Asked::default();
+        let notes = asked.clone();
+        let info = ModuleInfo {
+            id: "asking",
+            name: "Asking",
+            doc: "Asks for the objects around and does nothing.",
+        };
+        let mut registry = builtin_modules();
+        registry.add(ModuleEntry::<dyn Controller>::new(info, &[], move || {
+            Box::new(Asking(notes.clone()))
+        }));
+        let mut scenario = Scenario::new("street");
+        draw_street(&mut scenario, (0.0, 0.0), (200.0, 0.0), &street(1, 0));
+        let lane = |s| Place::lane(RoadId(1), -1, s);
+        // The other one only is in the list.
+        for (number, controller) in [(1, "asking"), (2, "idm")] {
+            let stack = Stack::with_controller(controller);
+            let agent = Agent {
+                name: String::new(),
+                vehicle: "car".into(),
+                stack: controller.into(),
+                dynamics: Some(level),
+                start: lane(20.0 * f64::from(number)),
+                via: Vec::new(),
+                destination: Some(lane(190.0)),
+                depart: 0.0.into(),
+                repeat: None.into(),
+                speed: 0.0.into(),
+            };
+            let edits = [
+                Edit::Stack(controller.into(), Some(Box::new(stack))),
+                Edit::Agent(AgentId(number), Some(Box::new(agent))),
+            ];
+            scenario.apply(Edit::Batch(edits.into())).unwrap();
+        }
+        let mut world = World::new(&scenario, &registry, &RunOptions::default()).unwrap();
+        (0..20).for_each(|_| world.step());
+        asked.lock().unwrap().clear();
+        let mut due = Vec::new();
+        for _ in 0..120 {
+            let (controlling, census) = (&mut world.scratch.controlling, world.agents.census());
+            if controlling.prepare(&world.clock, &world.modules, census) {
+                due.push((world.clock.step, 2));
+            }
+            world.step();
+        }
+        assert_eq!(*asked.lock().unwrap(), due, "{level}");
+        assert!((5..=60).contains(&due.len()), "{level}: {due:?}");
+    }
 }

@@ -229,7 +229,7 @@ static int32_t step(rw_instance *self, rw_batch *batch) {
     const rw_view path = rw_part(points, in->path, in->path_count);
     const rw_path_point *here = path.count > 0 ? rw_at(path, 0) : NULL;
     int is_reversing = here && (here->flags & RW_PATH_REVERSE);
-    drive(self, in, rw_part(pairs, in->near, in->near_count), is_reversing, rw_output(batch, row));
+    drive(self, in, rw_part(pairs, in->near_first, in->near_count), is_reversing, rw_output(batch, row));
     batch->status[row] = RW_ROW_OK;
   }
   return RW_OK;

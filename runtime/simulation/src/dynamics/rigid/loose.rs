@@ -96,6 +96,25 @@ impl RigidBodies {
         &self.displaced
     }
 
+    /// Puts an obstacle into a state.
+    #[cfg(test)]
+    pub(crate) fn push(&mut self, ground: &Ground, id: ObstacleId, state: LooseState) {
+        self.loose.insert(id, state);
+        self.find_displaced(ground);
+    }
+
+    /// Velocity of a pushed obstacle at a place, m/s, given the number of its body. The place is at the height of its
+    /// centre of gravity. It is 0 if the obstacle rests or has not been pushed.
+    pub(crate) fn pushed_velocity(&self, ground: &Ground, number: u32, place: DVec2) -> DVec2 {
+        let kind = ground.obstacles().loose(number);
+        let state = kind.and_then(|kind| self.loose.get(&kind.id));
+        let Some(LooseState { body, .. }) = state.filter(|state| !state.rests) else {
+            return DVec2::ZERO;
+        };
+        let arm = (place - body.position.truncate()).extend(0.0);
+        (body.velocity + body.spin.cross(arm)).truncate()
+    }
+
     /// Recomputes the footprints of moved obstacles after loading or on another ground.
     pub(crate) fn find_displaced(&mut self, ground: &Ground) {
         self.displaced = Displaced::default();
