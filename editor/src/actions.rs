@@ -9,8 +9,6 @@ use crate::command::Command;
 use crate::edit_commands::EditAction;
 use crate::hand::context;
 use crate::model::{Action, Dialog, Next, Purpose};
-use crate::moves::MovesAction;
-use crate::panels::moves::is_over_drawn_graph;
 use crate::race::RaceAction;
 use crate::requests::{BundleAction, FlowAction, ModuleRequest, PlayingAction, Request};
 use crate::run_keeping;
@@ -147,12 +145,6 @@ impl Editor {
             Command::Share => self.flow(FlowAction::AskPath(Purpose::Share)),
             Command::Welcome => self.cx.model.dialog = Dialog::Welcome,
             Command::Quit => self.flow(FlowAction::Leave(Next::Quit)),
-            Command::Undo if is_over_drawn_graph(&self.cx.egui) => {
-                self.move_desk.act(&mut self.cx, MovesAction::UndoDrawing)
-            }
-            Command::Redo | Command::RedoToo if is_over_drawn_graph(&self.cx.egui) => {
-                self.move_desk.act(&mut self.cx, MovesAction::RedoDrawing)
-            }
             Command::Undo => self.edit(EditAction::Undo),
             Command::Redo | Command::RedoToo => self.edit(EditAction::Redo),
             Command::Copy => self.edit(EditAction::Copy),

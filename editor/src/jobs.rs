@@ -6,7 +6,7 @@ use crate::damaged::Damaged;
 use crate::document::Document;
 use crate::experiment::{ExperimentFile, OpenResults, Shown};
 use crate::model::{Next, OpenBundle, Purpose};
-use crate::moves::{BuildOrder, BuiltLibrary};
+use crate::moves::{BuildOrder, BuiltLibrary, DrawnGraph, TooLarge};
 use crate::paths::moves_path;
 use crate::race::{KeptTry, ReadyRace};
 use crate::worker::Share;
@@ -60,10 +60,10 @@ pub(crate) enum RaceOutcome {
     Kept(Result<Box<KeptTry>, String>),
 }
 
-/// Clips that were read, and the graph if its file was opened.
+/// Clips that were read, and the graph if its file was opened. A graph may be too large to be drawn by hand.
 pub(crate) struct ReadMoves {
     pub(crate) clips: ClipFile,
-    pub(crate) graph: Option<MoveFile>,
+    pub(crate) graph: Option<Result<DrawnGraph, TooLarge>>,
 }
 
 /// Outcome of a job of the Moves panel.
@@ -230,8 +230,8 @@ fn read_moves(path: &Path) -> Result<Box<ReadMoves>, String> {
     let graph = read_by(path, MoveFile::from_text)?;
     let clips = read_by(&path.with_file_name(&graph.clips), ClipFile::from_text)?;
     Ok(Box::new(ReadMoves {
+        graph: Some(DrawnGraph::of_file(&graph, &clips)),
         clips,
-        graph: Some(graph),
     }))
 }
 
@@ -599,7 +599,7 @@ impl Job {
             };
             let folder = path.parent().unwrap_or(Path::new("."));
             let files = [
-                (clips.as_str(), built.clips.to_text()),
+                (clips.as_str(), built.clips.file.to_text()),
                 (own.as_str(), graph.to_text()),
             ];
             let written = write_all(folder, files);

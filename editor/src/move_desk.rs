@@ -5,7 +5,7 @@ use crate::jobs::{Job, MovesOutcome};
 use crate::live::{ClipEnd, ClipRows, LivePicture};
 use crate::model::Tone;
 use crate::moves::{
-    BuildOrder, ClipOrigin, ClipSource, DrawnGraph, GraphEdit, MovesAction, NotAdded, ShownLibrary,
+    BuildOrder, ClipOrigin, ClipSource, GraphEdit, MovesAction, NotAdded, ShownLibrary, TooLarge,
     UseError, UsedLibrary, recording, use_edit,
 };
 use crate::panel::PanelId;
@@ -33,7 +33,9 @@ impl MoveDesk {
             MovesAction::Rate(rate) => bench.rate_hz = rate,
             MovesAction::Name(name) => bench.name = name.chars().take(LONGEST_NAME).collect(),
             MovesAction::Rename(number, name) => {
-                bench.rename(number, name);
+                if let Err(why) = bench.rename(number, &name) {
+                    cx.say(Tone::Refused, &why.to_string());
+                }
             }
             MovesAction::Trim(number, trim) => {
                 if let Some(clip) = bench.clips.get_mut(number) {
@@ -68,7 +70,11 @@ impl MoveDesk {
                 bench.touch();
             }
             MovesAction::Build => build(cx),
-            MovesAction::Draw(edit) => bench.draw(edit),
+            MovesAction::Draw(edit) => {
+                if let Err(why) = bench.draw(edit) {
+                    cx.say(Tone::Refused, &why.to_string());
+                }
+            }
             MovesAction::UndoDrawing => {
                 if bench.drawn.undo() {
                     bench.touch();
@@ -135,9 +141,14 @@ impl MoveDesk {
                 let name = name_of(Path::new(&name), ".clips.json");
                 let bench = &mut cx.model.moves;
                 bench.open(&name, &read.clips);
-                if let Some(graph) = &read.graph {
-                    bench.draw(GraphEdit::Replace(DrawnGraph::of_file(graph)));
+                let drawn = read.graph.map(|graph| {
+                    bench.draw(GraphEdit::Replace(graph?))?;
                     bench.shown = ShownLibrary::Drawn;
+                    Ok::<(), TooLarge>(())
+                });
+                if let Some(Err(why)) = drawn {
+                    let text = format!("Only the clips were opened. {why}");
+                    cx.say(Tone::Refused, &text);
                 }
                 cx.view.panels.bring_to_front(PanelId::Moves);
             }
@@ -207,10 +218,16 @@ fn build(cx: &mut Context) {
     if bench.is_building {
         return;
     }
-    match bench.file() {
+    match bench.trimmed() {
         Ok(clips) => {
-            bench.is_building = true;
             let drawn = bench.drawn.graph();
+            if bench.shown == ShownLibrary::Drawn
+                && let Some(why) = drawn.cut_off(&clips)
+            {
+                cx.say(Tone::Refused, &why);
+                return;
+            }
+            bench.is_building = true;
             let order = BuildOrder {
                 revision: bench.revision,
                 name: file_stem(&bench.name),

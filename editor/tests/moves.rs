@@ -120,7 +120,7 @@ fn a_recorded_clip_becomes_a_library_with_which_the_vehicle_drives() {
         built.loaded.as_ref().err(),
         built.summary()
     );
-    assert_eq!(built.clips.clips.len(), 2);
+    assert_eq!(built.clips.file.clips.len(), 2);
     assert!(has_text(&bench, "Distance matrix: "));
     assert!(has_text(&bench, &built.summary()));
     // Used by the selected vehicle, in one step.
@@ -353,6 +353,67 @@ fn a_graph_is_drawn_by_hand_undone_used_and_saved() {
     assert_eq!((opened.name.as_str(), opened.clips.len()), ("own", 3));
     assert_eq!(opened.drawn.graph().states, ["Stop", "state 2"]);
     assert_eq!(opened.drawn.graph().moves.len(), 3);
+    // A clip gets its name when the field is left, so that a half-typed one does not take the moves of another clip.
+    let name = |bench: &Bench| bench.editor().model().moves.clips[2].name.clone();
+    let retype = |bench: &mut Bench, texts: &[&str]| {
+        let field = "Name of clip 3";
+        bench.scroll_to(field);
+        bench.harness.get_by_label(field).focus();
+        bench.harness.step();
+        bench.key_with(Modifiers::COMMAND, Key::A);
+        for text in texts {
+            bench.type_text(text);
+            assert_eq!(name(bench), "clip 3");
+        }
+        bench.key(Key::Enter);
+    };
+    retype(&mut bench, &["clip 1"]);
+    assert!(says(&mut bench, "is called \"clip 1\""));
+    assert_eq!(name(&bench), "clip 3");
+    retype(&mut bench, &["clip 1", "b"]);
+    assert_eq!(name(&bench), "clip 1b");
+    let moves = bench.editor().model().moves.drawn.graph().moves.clone();
+    let clips: Vec<&str> = moves.iter().map(|one| one.clip.as_str()).collect();
+    assert_eq!(clips, ["clip 1", "clip 2", "clip 1b"]);
+    // Trimmed where a move begins, the library is not built.
+    let trim = Trim { first: 3, last: 20 };
+    bench.ask(Action::Moves(MovesAction::Trim(0, trim)));
+    bench.press("Build");
+    assert!(says(&mut bench, "Frames 0-2 and "));
+    // A graph that leaves open how far speeds jump is saved as such, and one of other clips is named.
+    let path = bench.folder.path().join("own.moves.json");
+    let jumping = MoveFile {
+        threshold: None,
+        clips_hash: "0".into(),
+        ..saved
+    };
+    std::fs::write(&path, jumping.to_text()).unwrap();
+    bench.ask(Action::Path(path.clone(), Purpose::OpenClips, None));
+    bench.settle();
+    assert!(has_text(
+        &bench,
+        "Speeds may jump in this graph, as in its file."
+    ));
+    assert!(has_text(&bench, "The clips have changed since"));
+    bench.press("Build");
+    let built = bench.editor().model().moves.built.clone().unwrap();
+    assert_eq!(built.built.graph.threshold, None);
+    bench.press("Use the threshold of the rules");
+    bench.settle();
+    assert!(!has_text(&bench, "Speeds may jump in this graph"));
+    // A graph that is too large for drawing is not opened.
+    let large = MoveFile {
+        states: (0..400).map(|number| format!("state {number}")).collect(),
+        start: "state 0".into(),
+        moves: Vec::new(),
+        ..jumping
+    };
+    std::fs::write(&path, large.to_text()).unwrap();
+    bench.ask(Action::Path(path, Purpose::OpenClips, None));
+    assert!(says(
+        &mut bench,
+        "Only the clips were opened. A graph with 400 states"
+    ));
 }
 
 #[test]

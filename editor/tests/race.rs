@@ -104,6 +104,9 @@ fn each_try_is_judged_kept_and_driven_again() {
     // A try that was deleted leaves a gap, and its number is not used again.
     std::fs::remove_file(&race.tries[0].path).unwrap();
     std::fs::write(race.tries[0].path.with_file_name("forest-4-9.try.json"), "").unwrap();
+    // After the largest number there is none for the next try.
+    let last = format!("forest-4-{}.try.json", u64::MAX);
+    std::fs::copy(&race.tries[1].path, race.tries[1].path.with_file_name(last)).unwrap();
     start(&mut bench, "forest");
     let numbers = |bench: &Bench| -> Vec<u64> {
         let race = bench.editor().model().race.as_ref().unwrap();

@@ -322,7 +322,7 @@ fn no_text_of_clips_and_libraries_lies_on_text_or_is_cut_off() {
     crate::moves::record(&mut bench);
     bench.ask(Action::Moves(MovesAction::Build));
     let drawn = bench.editor().model().moves.built.clone().unwrap();
-    let drawn = DrawnGraph::of_file(&drawn.built.graph);
+    let drawn = DrawnGraph::of_built(&drawn).unwrap();
     bench.ask(Action::Moves(MovesAction::Draw(GraphEdit::Replace(drawn))));
     for shown in [
         ShownLibrary::Built,

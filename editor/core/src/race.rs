@@ -255,6 +255,8 @@ fn paths_of(order: &RaceOrder, folder: &Path) -> BTreeMap<u64, PathBuf> {
         let name = entry.file_name();
         let stem = name.to_str()?.strip_suffix(TRY)?;
         let number: u64 = stem.rsplit('-').next()?.parse().ok()?;
+        // The next try has a larger number.
+        number.checked_add(1)?;
         let path = path_of(order, folder, number);
         // Otherwise the file belongs to another course or seed.
         (path.file_name() == Some(&name)).then_some((number, path))

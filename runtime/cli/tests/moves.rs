@@ -99,6 +99,21 @@ fn the_commands_of_the_page_lead_from_a_drive_to_a_graph() {
     let output = roadwright(at, &["moves", "check", "kart.moves.json"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stdout).contains("clips_hash"));
+    // A state without moves is listed once, also if the library has another problem first.
+    let graph = std::fs::read_to_string(at.join("kart.moves.json")).unwrap();
+    let graph = graph.replacen("\"states\": [", "\"states\": [\"Nowhere\", ", 1);
+    std::fs::write(at.join("kart.moves.json"), graph).unwrap();
+    for clips in [None, Some(text)] {
+        let has_both = clips.is_none();
+        if let Some(clips) = clips {
+            std::fs::write(at.join("kart.clips.json"), clips).unwrap();
+        }
+        let output = roadwright(at, &["moves", "check", "kart.moves.json"]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let dead_end = "no move leaves state \"Nowhere\"";
+        assert_eq!(said.matches(dead_end).count(), 1, "{said}");
+        assert_eq!(said.contains("clips_hash"), has_both, "{said}");
+    }
 }
 
 #[test]

@@ -358,6 +358,35 @@ fn an_agent_that_cannot_begin_any_move_is_found() {
 }
 
 #[test]
+fn only_moves_of_the_library_that_fits_the_ground_count_as_blocked() {
+    let close = Wall {
+        x: 4.5,
+        south: -20.0,
+        north: 20.0,
+    };
+    let found = |libraries: Vec<MoveLibrary>| {
+        let mut scenario = with_libraries("sliding-racer", libraries);
+        let obstacle = Edit::Obstacle(ObstacleId(9), Some(Box::new(wall(close))));
+        scenario.apply(obstacle).unwrap();
+        // A second agent shares libraries and obstacles with the first, and starts in the open.
+        let other = racer(-60.0, Place::ground(200.0, -60.0, 0.0));
+        let edit = Edit::Agent(AgentId(2), Some(Box::new(other)));
+        scenario.apply(edit).unwrap();
+        blocked_moves(&scenario)
+    };
+    let (ice, dry) = (
+        own_library("ice.moves.json", 0.3),
+        own_library("dry.moves.json", 1.0),
+    );
+    // No move is driven with a library of other ground.
+    assert_eq!(found(vec![ice.clone()]), []);
+    let both = found(vec![ice, dry]);
+    assert_eq!(both.len(), 1, "{both:?}");
+    assert_eq!(both[0].object, ObjectId::Agent(AgentId(1)));
+    assert!(both[0].message.contains("\"dry.moves.json\""), "{both:?}");
+}
+
+#[test]
 fn libraries_that_do_not_fit_are_refused_in_words() {
     let refused = |scenario: &Scenario, expected: &str| {
         let error = World::new(scenario, &builtin_modules(), &RunOptions::default()).err();

@@ -1,9 +1,10 @@
 //! A library built from clips, with everything that the panel shows of it.
 
+use super::clip::TrimmedClips;
 use super::drawn::DrawnGraph;
 use roadwright_moves::{
-    BuildRules, Built, ClipFile, DistanceMatrix, Frame, Loaded, MatrixCell, MoveFileError,
-    RemovedBecause, SweepKind, Transition,
+    BuildRules, Built, DistanceMatrix, Frame, Loaded, MatrixCell, MoveFileError, RemovedBecause,
+    SweepKind, Transition,
 };
 use roadwright_scenario::{MoveLibrary, ObjectId, Scenario};
 use roadwright_simulation::{FixedOutlines, Ground};
@@ -21,7 +22,7 @@ pub struct BuildOrder {
     /// Name of the files, without the extension.
     pub name: String,
     /// The clips.
-    pub clips: ClipFile,
+    pub clips: TrimmedClips,
     /// Rules by which the library is built.
     pub rules: BuildRules,
     /// The graph that was drawn by hand; `None` to find transitions between similar frames.
@@ -62,7 +63,7 @@ pub struct BuiltLibrary {
     /// Name of the files, without the extension.
     pub name: String,
     /// The clips from which the library was built.
-    pub clips: ClipFile,
+    pub clips: TrimmedClips,
     /// Rules by which the library was built.
     pub rules: BuildRules,
     /// Whether the graph was drawn by hand.
@@ -106,13 +107,13 @@ impl BuiltLibrary {
                 transitions: Vec::new(),
                 removed: Vec::new(),
             },
-            None => roadwright_moves::build(&clips, &file, &rules),
+            None => roadwright_moves::build(&clips.file, &file, &rules),
         };
-        let library = built.graph.library(&clips, SweepKind::Exact);
+        let library = built.graph.library(&clips.file, SweepKind::Exact);
         let loaded = library.map(|library| {
             Box::new(Loaded {
                 graph: built.graph.clone(),
-                clips: clips.clone(),
+                clips: clips.file.clone(),
                 library,
             })
         });
@@ -121,7 +122,7 @@ impl BuiltLibrary {
             name,
             is_drawn,
             touching,
-            matrix: DistanceMatrix::of(&clips, &rules.weights, MOST_CELLS),
+            matrix: DistanceMatrix::of(&clips.file, &rules.weights, MOST_CELLS),
             clips,
             rules,
             built,
@@ -135,7 +136,7 @@ impl BuiltLibrary {
         let begins: BTreeSet<(&str, u32, &str)> = moves
             .map(|one| (one.clip.as_str(), one.first, one.from.as_str()))
             .collect();
-        let clips = &self.clips.clips;
+        let clips = &self.clips.file.clips;
         let is_used = |one: &Transition| {
             let from = format!("{} @{}", clips[one.from.clip].name, one.from.frame);
             let entered = clips[one.to.clip].name.as_str();
@@ -174,7 +175,11 @@ impl BuiltLibrary {
 
     /// The library as a scenario names it. `file` is its path relative to the scenario.
     pub fn as_move_library(&self, file: &str) -> MoveLibrary {
-        MoveLibrary::new(file, &self.built.graph.to_text(), &self.clips.to_text())
+        MoveLibrary::new(
+            file,
+            &self.built.graph.to_text(),
+            &self.clips.file.to_text(),
+        )
     }
 }
 
@@ -193,10 +198,10 @@ fn touching(order: &BuildOrder) -> Vec<TouchingClip> {
     let touched = placed.iter().filter_map(|clip| {
         let kind = scenario.vehicle_types().get(&clip.vehicle_type)?;
         let outlines = FixedOutlines::of(&ground, kind);
-        let touch = outlines.first_touch(&clip.frames, &clips.body)?;
+        let touch = outlines.first_touch(&clip.frames, &clips.file.body)?;
         Some(TouchingClip {
             clip: clip.name.clone(),
-            seconds: touch.frame as f64 / clips.rate,
+            seconds: touch.frame as f64 / clips.file.rate,
             object: touch.object,
         })
     });

@@ -10,6 +10,7 @@ use roadwright_scenario::VehicleType;
 use roadwright_scenario::vehicle_file::EXTENSION;
 use roadwright_simulation::trace_columns;
 use roadwright_vehicle::sheet::file_of_type;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Maximum difference in grip of the ground between clips on the bench.
@@ -89,6 +90,63 @@ impl ClipSource {
             "{}, {rate:.0} frames a second, grip {:.2}, slope {slope:.0} %",
             vehicle.name, ground.grip
         )
+    }
+}
+
+/// Name of the mirror image of a clip.
+pub(super) fn mirrored(name: &str) -> String {
+    format!("{name} mirrored")
+}
+
+/// The clips of a bench as a file, with the number of frames that were cut off before each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrimmedClips {
+    /// The clips, trimmed and with mirror images.
+    pub file: ClipFile,
+    places: BTreeMap<String, ClipPlace>,
+}
+
+/// A clip in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ClipPlace {
+    index: usize,
+    /// Number of frames that were cut off before the clip.
+    before: u32,
+}
+
+/// Frames of a clip that are kept.
+#[derive(Clone, Copy)]
+pub(super) struct KeptFrames<'a> {
+    pub(super) frames: &'a [Frame],
+    /// Number of frames that were cut off before these.
+    pub(super) before: u32,
+}
+
+impl TrimmedClips {
+    /// Clips of a file from which nothing was cut off.
+    pub fn whole(file: ClipFile) -> Self {
+        Self::of(file, &BTreeMap::new())
+    }
+
+    /// Clips of a file, with the numbers of frames cut off before them by names of clips.
+    pub(super) fn of(file: ClipFile, before: &BTreeMap<String, u32>) -> Self {
+        let places = file.clips.iter().enumerate().map(|(index, clip)| {
+            let before = before.get(&clip.name).copied().unwrap_or_default();
+            (clip.name.clone(), ClipPlace { index, before })
+        });
+        Self {
+            places: places.collect(),
+            file,
+        }
+    }
+
+    /// The frames of a clip; `None` if there is no clip with this name.
+    pub(super) fn kept(&self, name: &str) -> Option<KeptFrames<'_>> {
+        let place = self.places.get(name)?;
+        Some(KeptFrames {
+            frames: &self.file.clips[place.index].frames,
+            before: place.before,
+        })
     }
 }
 

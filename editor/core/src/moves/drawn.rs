@@ -1,14 +1,24 @@
 //! A graph of moves that is drawn by hand: states, and clips that lead from one state to another.
 
+use super::built::BuiltLibrary;
+use super::clip::{TrimmedClips, mirrored};
 use super::figure::LibraryFigure;
-use roadwright_moves::{ClipFile, Move, MoveEntry, MoveFile, StateNumber, Weights, distance};
-use std::collections::BTreeSet;
+use roadwright_moves::{
+    ClipFile, Frame, Move, MoveEntry, MoveFile, StateNumber, Weights, distance,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
 
+/// Maximum number of states, and of moves, of a graph that is drawn by hand.
+pub const MOST_DRAWN: usize = 300;
 /// Maximum number of steps that can be undone.
 const MOST_STEPS: usize = 200;
+/// Maximum number of problems that are listed.
+const MOST_PROBLEMS: usize = 8;
 
 /// A graph that is drawn by hand.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct DrawnGraph {
     /// Names of the states.
     pub states: Vec<String>,
@@ -16,6 +26,40 @@ pub struct DrawnGraph {
     pub start: usize,
     /// The moves.
     pub moves: Vec<DrawnMove>,
+    /// How far apart the motions of consecutive moves may be.
+    pub seams: SeamLimit,
+    /// Whether the graph was read from a file whose moves were cut from other clips than those beside it.
+    pub is_of_other_clips: bool,
+}
+
+/// How far apart the motions of consecutive moves may be.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum SeamLimit {
+    /// Up to the threshold of the rules of the bench.
+    #[default]
+    OfRules,
+    /// Up to this distance.
+    AtMost(f64),
+    /// Speeds may jump.
+    MayJump,
+}
+
+/// A graph that is too large to be drawn by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooLarge {
+    /// Number of states.
+    pub states: usize,
+    /// Number of moves.
+    pub moves: usize,
+}
+
+/// Problems of a graph.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Problems {
+    /// The first problems, in words.
+    pub listed: Vec<String>,
+    /// Number of problems after those.
+    pub more: usize,
 }
 
 /// A move of a graph that is drawn by hand.
@@ -23,7 +67,7 @@ pub struct DrawnGraph {
 pub struct DrawnMove {
     /// Name of the clip. Mirror images have names of their own.
     pub clip: String,
-    /// Frames of the clip; `None` for the whole clip, also after it has been trimmed.
+    /// Frames of the clip before it was trimmed; `None` for the whole clip as it is trimmed.
     pub stretch: Option<Stretch>,
     /// Index of the state in which the move begins.
     pub from: usize,
@@ -41,7 +85,7 @@ pub struct Stretch {
 }
 
 /// A step of drawing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum GraphEdit {
     /// Adds a state with a free name.
     AddState,
@@ -55,6 +99,8 @@ pub enum GraphEdit {
     AddMove(DrawnMove),
     /// Removes a move.
     RemoveMove(usize),
+    /// Sets how far apart the motions of consecutive moves may be.
+    LimitSeams(SeamLimit),
     /// Replaces the graph by one that was built or read.
     Replace(DrawnGraph),
 }
@@ -69,15 +115,52 @@ pub struct DrawnHistory {
     renamed: Option<usize>,
 }
 
-/// A clip that ends with another motion than the one after it begins with.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DrawnSeam {
+/// Two moves whose motions differ at the state between them.
+struct Seam {
     /// Index of the move that ends at the state.
-    pub before: usize,
+    before: usize,
     /// Index of the move that begins there.
-    pub after: usize,
+    after: usize,
     /// Distance between the frames.
-    pub distance: f64,
+    distance: f64,
+}
+
+impl Display for TooLarge {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { states, moves } = self;
+        write!(
+            f,
+            "A graph with {states} states and {moves} moves is too large to be drawn by hand: at most {MOST_DRAWN} \
+             states and {MOST_DRAWN} moves are possible."
+        )
+    }
+}
+
+impl Error for TooLarge {}
+
+impl SeamLimit {
+    /// Limit of a file without or with a threshold.
+    fn of_file(threshold: Option<f64>) -> Self {
+        threshold.map_or(Self::MayJump, Self::AtMost)
+    }
+
+    /// Largest distance at a seam, with the threshold of the rules; `None` if speeds may jump.
+    pub fn threshold(self, of_rules: f64) -> Option<f64> {
+        match self {
+            Self::OfRules => Some(of_rules),
+            Self::AtMost(threshold) => Some(threshold),
+            Self::MayJump => None,
+        }
+    }
+}
+
+impl Problems {
+    fn add(&mut self, words: impl FnOnce() -> String) {
+        match self.listed.len() < MOST_PROBLEMS {
+            true => self.listed.push(words()),
+            false => self.more += 1,
+        }
+    }
 }
 
 impl DrawnHistory {
@@ -140,38 +223,95 @@ impl DrawnHistory {
         true
     }
 
-    /// Follows a clip that gets another name, in all steps.
+    /// Follows a clip that gets another name, and its mirror image, in all steps.
     pub(super) fn rename_clip(&mut self, before: &str, after: &str) {
+        let (image, new_image) = (mirrored(before), mirrored(after));
         let graphs = self.past.iter_mut().chain(&mut self.future);
         for graph in graphs.chain([&mut self.graph]) {
-            for one in graph.moves.iter_mut().filter(|one| one.clip == before) {
-                one.clip = after.to_owned();
+            for one in &mut graph.moves {
+                if one.clip == before {
+                    one.clip = after.to_owned();
+                } else if one.clip == image {
+                    one.clip.clone_from(&new_image);
+                }
             }
         }
     }
 }
 
 impl DrawnGraph {
-    /// The graph of a file.
-    pub fn of_file(file: &MoveFile) -> Self {
-        let index = |name: &String| {
-            let place = file.states.iter().position(|state| state == name);
-            place.unwrap_or_default()
+    /// The graph of a file that was read, with the clips beside it.
+    ///
+    /// # Errors
+    /// If it has too many states or moves.
+    pub fn of_file(file: &MoveFile, clips: &ClipFile) -> Result<Self, TooLarge> {
+        let graph = Self::of(file, |_| 0)?;
+        Ok(Self {
+            is_of_other_clips: file.clips_hash != clips.hash(),
+            ..graph
+        })
+    }
+
+    /// The graph of a library that was built.
+    ///
+    /// # Errors
+    /// If it has too many states or moves.
+    pub fn of_built(built: &BuiltLibrary) -> Result<Self, TooLarge> {
+        let before = |clip: &str| built.clips.kept(clip).map_or(0, |kept| kept.before);
+        let graph = Self::of(&built.built.graph, before)?;
+        let seams = match graph.seams {
+            // The rules of the bench, by which it was built, still apply.
+            SeamLimit::AtMost(_) => SeamLimit::OfRules,
+            other => other,
         };
-        Self {
+        Ok(Self { seams, ..graph })
+    }
+
+    /// The graph of a file, with the number of frames that were cut off before each clip.
+    fn of(file: &MoveFile, before: impl Fn(&str) -> u32) -> Result<Self, TooLarge> {
+        let (states, moves) = (file.states.len(), file.moves.len());
+        if states.max(moves) > MOST_DRAWN {
+            return Err(TooLarge { states, moves });
+        }
+        let numbers: BTreeMap<&str, usize> =
+            (file.states.iter().map(String::as_str)).zip(0..).collect();
+        let index = |name: &str| numbers.get(name).copied().unwrap_or_default();
+        let drawn = |one: &MoveEntry| {
+            let before = before(&one.clip);
+            DrawnMove {
+                clip: one.clip.clone(),
+                stretch: Some(Stretch {
+                    first: one.first.saturating_add(before),
+                    last: one.last.saturating_add(before),
+                }),
+                from: index(&one.from),
+                to: index(&one.to),
+            }
+        };
+        Ok(Self {
             states: file.states.clone(),
             start: index(&file.start),
-            moves: (file.moves.iter())
-                .map(|one| DrawnMove {
-                    clip: one.clip.clone(),
-                    stretch: Some(Stretch {
-                        first: one.first,
-                        last: one.last,
-                    }),
-                    from: index(&one.from),
-                    to: index(&one.to),
-                })
-                .collect(),
+            moves: file.moves.iter().map(drawn).collect(),
+            seams: SeamLimit::of_file(file.threshold),
+            is_of_other_clips: false,
+        })
+    }
+
+    /// Checks that a step does not make the graph too large.
+    ///
+    /// # Errors
+    /// If it would.
+    pub(super) fn has_room_for(&self, edit: &GraphEdit) -> Result<(), TooLarge> {
+        let (mut states, mut moves) = (self.states.len(), self.moves.len());
+        match edit {
+            GraphEdit::AddState => states += 1,
+            GraphEdit::AddMove(_) => moves += 1,
+            GraphEdit::Replace(graph) => (states, moves) = (graph.states.len(), graph.moves.len()),
+            _ => return Ok(()),
+        }
+        match states.max(moves) > MOST_DRAWN {
+            true => Err(TooLarge { states, moves }),
+            false => Ok(()),
         }
     }
 
@@ -208,6 +348,7 @@ impl DrawnGraph {
             GraphEdit::RemoveMove(number) if number < self.moves.len() => {
                 self.moves.remove(number);
             }
+            GraphEdit::LimitSeams(limit) => self.seams = limit,
             GraphEdit::Replace(graph) => *self = graph,
             // The object no longer exists.
             GraphEdit::RemoveState(_)
@@ -224,9 +365,19 @@ impl DrawnGraph {
         found.unwrap_or_default()
     }
 
-    /// The graph as a file. `file` is the name of the clip file in the same folder, and `threshold` the largest
-    /// distance at a seam.
-    pub fn file(&self, clips: &ClipFile, file: &str, threshold: f64) -> MoveFile {
+    /// The graph as a file. `file` is the name of the clip file in the same folder, and `threshold` that of the
+    /// rules. Frames that were cut off have to be ruled out first.
+    pub fn file(&self, clips: &TrimmedClips, file: &str, threshold: f64) -> MoveFile {
+        MoveFile {
+            clips: file.to_owned(),
+            clips_hash: clips.file.hash(),
+            threshold: self.seams.threshold(threshold),
+            ..self.without_clips(clips)
+        }
+    }
+
+    /// States and moves as a file without the name and the hash of its clips.
+    fn without_clips(&self, clips: &TrimmedClips) -> MoveFile {
         let name = |state: usize| self.states.get(state).cloned().unwrap_or_default();
         let moves = self.moves.iter().map(|one| {
             let Stretch { first, last } = one.stretch_in(clips);
@@ -239,17 +390,17 @@ impl DrawnGraph {
             }
         });
         MoveFile {
-            clips: file.to_owned(),
-            clips_hash: clips.hash(),
-            threshold: Some(threshold),
+            clips: String::new(),
+            clips_hash: String::new(),
+            threshold: None,
             start: name(self.start),
             states: self.states.clone(),
             moves: moves.collect(),
         }
     }
 
-    /// The graph as a drawing. Moves of missing clips are drawn without speeds.
-    pub fn figure(&self, clips: &ClipFile) -> LibraryFigure {
+    /// The graph as a drawing. Moves of missing clips or frames are drawn without speeds.
+    pub fn figure(&self, clips: &TrimmedClips) -> LibraryFigure {
         let moves = self.moves.iter().map(|one| Move {
             name: one.words(),
             from: StateNumber(one.from as u16),
@@ -259,19 +410,26 @@ impl DrawnGraph {
         LibraryFigure::of_moves(&self.states, &moves.collect::<Vec<_>>())
     }
 
-    /// Pairs of moves whose motions differ by more than a threshold at the state between them.
-    pub fn seams(&self, clips: &ClipFile, threshold: f64) -> Vec<DrawnSeam> {
+    /// Calls `see` with each pair of consecutive moves whose motions differ by more than a threshold.
+    fn seams(&self, clips: &TrimmedClips, threshold: f64, mut see: impl FnMut(Seam)) {
         let frames: Vec<_> = self.moves.iter().map(|one| one.frames(clips)).collect();
-        let mut seams = Vec::new();
+        let mut leaving = vec![Vec::new(); self.states.len()];
+        for (number, one) in self.moves.iter().enumerate() {
+            if let Some(leaving) = leaving.get_mut(one.from) {
+                leaving.push(number);
+            }
+        }
         for (before, one) in self.moves.iter().enumerate() {
-            for (after, other) in self.moves.iter().enumerate() {
-                let (Some(end), Some(begin)) = (frames[before].last(), frames[after].first())
-                else {
+            let Some(end) = frames[before].last() else {
+                continue;
+            };
+            for &after in leaving.get(one.to).into_iter().flatten() {
+                let Some(begin) = frames[after].first() else {
                     continue;
                 };
                 let distance = distance(end, begin, &Weights::default());
-                if one.to == other.from && distance > threshold {
-                    seams.push(DrawnSeam {
+                if distance > threshold {
+                    see(Seam {
                         before,
                         after,
                         distance,
@@ -279,43 +437,62 @@ impl DrawnGraph {
                 }
             }
         }
-        seams
     }
 
-    /// Problems of the graph with these clips, in words.
-    pub fn problems(&self, clips: &ClipFile, threshold: f64) -> Vec<String> {
-        let mut problems = Vec::new();
+    /// The first move some of whose frames were cut off from its clip, in words; `None` if there is none.
+    pub fn cut_off(&self, clips: &TrimmedClips) -> Option<String> {
+        self.moves.iter().find_map(|one| one.cut_off(clips))
+    }
+
+    /// Problems of the graph with these clips. `threshold` is that of the rules.
+    pub fn problems(&self, clips: &TrimmedClips, threshold: f64) -> Problems {
+        let mut problems = Problems::default();
+        if self.is_of_other_clips {
+            problems.add(|| {
+                "The clips have changed since the moves of the file were cut from them. Look at the moves before you \
+                 build and save the library."
+                    .into()
+            });
+        }
         let mut known = BTreeSet::new();
         for state in &self.states {
             if !known.insert(state) {
-                problems.push(format!("Two states are called \"{state}\"."));
+                problems.add(|| format!("Two states are called \"{state}\"."));
             }
         }
         for one in &self.moves {
-            if clips.clip(&one.clip).is_none() {
-                problems.push(format!("There is no clip \"{}\".", one.clip));
+            if clips.kept(&one.clip).is_none() {
+                problems.add(|| format!("There is no clip \"{}\".", one.clip));
+            }
+            if let Some(words) = one.cut_off(clips) {
+                problems.add(|| words);
             }
         }
-        let file = self.file(clips, "", threshold);
+        let file = self.without_clips(clips);
         for state in file.dead_ends() {
-            problems.push(format!("No move leaves \"{state}\"."));
+            problems.add(|| format!("No move leaves \"{state}\"."));
         }
         for state in file.states_without_return() {
-            problems.push(format!(
-                "No moves lead from \"{state}\" back to \"{}\".",
-                file.start
-            ));
+            problems.add(|| format!("No moves lead from \"{state}\" back to \"{}\".", file.start));
         }
-        for seam in self.seams(clips, threshold) {
-            problems.push(format!(
-                "At \"{}\" the motion jumps by {:.2} from {} to {}.",
-                self.states[self.moves[seam.before].to],
-                seam.distance,
-                self.moves[seam.before].words(),
-                self.moves[seam.after].words()
-            ));
+        if let Some(threshold) = self.seams.threshold(threshold) {
+            self.seams(clips, threshold, |seam| {
+                problems.add(|| self.words_of(&seam));
+            });
         }
         problems
+    }
+
+    /// Describes a seam in words.
+    fn words_of(&self, seam: &Seam) -> String {
+        let (before, after) = (&self.moves[seam.before], &self.moves[seam.after]);
+        format!(
+            "At \"{}\" the motion jumps by {:.2} from {} to {}.",
+            self.states[before.to],
+            seam.distance,
+            before.words(),
+            after.words()
+        )
     }
 }
 
@@ -328,17 +505,55 @@ impl DrawnMove {
         }
     }
 
-    fn stretch_in(&self, clips: &ClipFile) -> Stretch {
-        let clip = clips.clip(&self.clip);
-        let last = clip.map_or(1, |clip| clip.frames.len().saturating_sub(1) as u32);
-        self.stretch.unwrap_or(Stretch { first: 0, last })
+    /// Frames of the move in the clip as it is trimmed.
+    fn stretch_in(&self, clips: &TrimmedClips) -> Stretch {
+        let kept = clips.kept(&self.clip);
+        match self.stretch {
+            None => Stretch {
+                first: 0,
+                last: kept.map_or(1, |kept| kept.frames.len().saturating_sub(1) as u32),
+            },
+            Some(Stretch { first, last }) => {
+                let before = kept.map_or(0, |kept| kept.before);
+                Stretch {
+                    first: first.saturating_sub(before),
+                    last: last.saturating_sub(before),
+                }
+            }
+        }
     }
 
-    /// Frames of the move; none if the clip or the frames do not exist.
-    fn frames<'a>(&self, clips: &'a ClipFile) -> &'a [roadwright_moves::Frame] {
+    /// Frames of the move that its clip no longer has, in words; `None` if it has all, or if there is no such clip.
+    fn cut_off(&self, clips: &TrimmedClips) -> Option<String> {
+        let kept = clips.kept(&self.clip)?;
+        let Stretch { first, last } = self.stretch?;
+        let begin = kept.before;
+        let end = begin.saturating_add(kept.frames.len() as u32);
+        let mut missing = Vec::new();
+        if first < begin {
+            missing.push(format!("{first}-{}", last.min(begin - 1)));
+        }
+        if last >= end {
+            missing.push(format!("{}-{last}", first.max(end)));
+        }
+        if missing.is_empty() {
+            return None;
+        }
+        Some(format!(
+            "Frames {} of \"{}\" are cut off, but a move uses frames {first}-{last}. Trim the clip less, or remove the \
+             move.",
+            missing.join(" and "),
+            self.clip
+        ))
+    }
+
+    /// Frames of the move; none if the clip or some of the frames do not exist.
+    fn frames<'a>(&self, clips: &'a TrimmedClips) -> &'a [Frame] {
         let Stretch { first, last } = self.stretch_in(clips);
-        let clip = clips.clip(&self.clip);
-        let frames = clip.and_then(|clip| clip.frames.get(first as usize..=last as usize));
+        let kept = clips
+            .kept(&self.clip)
+            .filter(|_| self.cut_off(clips).is_none());
+        let frames = kept.and_then(|kept| kept.frames.get(first as usize..=last as usize));
         frames.unwrap_or_default()
     }
 }

@@ -16,12 +16,19 @@ mod figure;
 mod using;
 
 pub use built::{BuildOrder, BuiltLibrary, Linked, PlacedClip, TouchingClip, words_of};
-pub use clip::{BenchClip, ClipOrigin, ClipSource, Trim, largest_slip, recording};
-pub use drawn::{DrawnGraph, DrawnHistory, DrawnMove, DrawnSeam, GraphEdit, Stretch};
+pub use clip::{BenchClip, ClipOrigin, ClipSource, Trim, TrimmedClips, largest_slip, recording};
+pub use drawn::{
+    DrawnGraph, DrawnHistory, DrawnMove, GraphEdit, MOST_DRAWN, Problems, SeamLimit, Stretch,
+    TooLarge,
+};
 pub use figure::{FigureEdge, FigureState, LibraryFigure};
 pub use using::{Execution, UseError, UsedLibrary, use_edit};
 
+use clip::mirrored;
 use roadwright_moves::{BuildRules, ClipFile, MoveFileError, Recording, ShippedLibrary};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
 /// Frame rates that can be chosen, Hz. The source plays 25 frames a second.
@@ -165,6 +172,29 @@ pub enum NotAdded {
     },
 }
 
+/// Why a clip cannot have a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotNamed {
+    /// The name is blank.
+    Blank,
+    /// Another clip or its mirror image has the name, or that of the mirror image.
+    Used(String),
+}
+
+impl Display for NotNamed {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Blank => write!(f, "A clip needs a name."),
+            Self::Used(name) => write!(
+                f,
+                "Another clip or its mirror image is called \"{name}\". Choose another name."
+            ),
+        }
+    }
+}
+
+impl Error for NotNamed {}
+
 impl MoveBench {
     /// Records that clips or rules have changed.
     pub fn touch(&mut self) {
@@ -223,23 +253,40 @@ impl MoveBench {
         };
     }
 
-    /// Names a clip, also in the graph that is drawn by hand.
-    pub fn rename(&mut self, number: usize, name: String) {
-        let Some(clip) = self.clips.get_mut(number) else {
-            return;
-        };
-        let mirrored = |name: &str| format!("{name} mirrored");
-        (self.drawn).rename_clip(&mirrored(&clip.name), &mirrored(&name));
-        self.drawn.rename_clip(&clip.name, &name);
-        clip.name = name;
-        self.touch();
+    /// Names a clip, also in the graph that is drawn by hand. Blanks around the name are left out.
+    ///
+    /// # Errors
+    /// If the name is blank or in use, in which case nothing changes.
+    pub fn rename(&mut self, number: usize, name: &str) -> Result<(), NotNamed> {
+        let name = name.trim();
+        if name.is_empty() {
+            return Err(NotNamed::Blank);
+        }
+        let others = self.clips.iter().enumerate();
+        for (_, other) in others.filter(|(other, _)| *other != number) {
+            let used = [other.name.clone(), mirrored(&other.name)];
+            if used.iter().any(|used| *used == name) || other.name == mirrored(name) {
+                return Err(NotNamed::Used(name.to_owned()));
+            }
+        }
+        if let Some(clip) = self.clips.get_mut(number) {
+            self.drawn.rename_clip(&clip.name, name);
+            clip.name = name.to_owned();
+            self.touch();
+        }
+        Ok(())
     }
 
     /// Changes the graph that is drawn by hand.
-    pub fn draw(&mut self, edit: GraphEdit) {
+    ///
+    /// # Errors
+    /// If the graph has as many states or moves as can be drawn by hand. Nothing changes then.
+    pub fn draw(&mut self, edit: GraphEdit) -> Result<(), TooLarge> {
+        self.drawn.graph().has_room_for(&edit)?;
         if self.drawn.apply(edit) {
             self.touch();
         }
+        Ok(())
     }
 
     /// The clips where they were driven in the document with this number.
@@ -279,6 +326,20 @@ impl MoveBench {
         };
         file.check()?;
         Ok(file)
+    }
+
+    /// The clips as a file, with the numbers of frames that were cut off.
+    ///
+    /// # Errors
+    /// If there are no clips, or a name is used twice.
+    pub fn trimmed(&self) -> Result<TrimmedClips, MoveFileError> {
+        let mut before = BTreeMap::new();
+        for clip in &self.clips {
+            let count = clip.trim.first as u32;
+            before.insert(mirrored(&clip.name), count);
+            before.insert(clip.name.clone(), count);
+        }
+        Ok(TrimmedClips::of(self.file()?, &before))
     }
 
     /// Whether clips or rules have changed since the library was built.

@@ -55,7 +55,7 @@ fn source(scenario: &Scenario) -> ClipSource {
     ClipSource::of_rows(kind, &rows)
 }
 
-fn order(bench: &MoveBench, scenario: &Scenario, clips: ClipFile) -> BuildOrder {
+fn order(bench: &MoveBench, scenario: &Scenario, clips: TrimmedClips) -> BuildOrder {
     BuildOrder {
         revision: bench.revision,
         name: "mine".into(),
@@ -141,7 +141,7 @@ fn trimmed_and_mirrored_clips_begin_at_the_origin() {
 #[test]
 fn a_library_built_from_one_drive_is_used_by_its_vehicle() {
     let (mut bench, mut scenario) = bench();
-    let file = bench.file().unwrap();
+    let file = bench.trimmed().unwrap();
     let built = BuiltLibrary::build(order(&bench, &scenario, file));
     assert!(built.loaded.is_ok(), "{:?}", built.loaded.err());
     let linked = built.linked();
@@ -209,7 +209,7 @@ fn a_graph_drawn_by_hand_becomes_a_library_and_a_file() {
     for recording in [&up, &down, &stand] {
         bench.add(source(&scenario), recording, None).unwrap();
     }
-    bench.rename(0, "up".into());
+    bench.rename(0, "up").unwrap();
     let link = |clip: &str, from, to| {
         GraphEdit::AddMove(DrawnMove {
             clip: clip.into(),
@@ -225,27 +225,29 @@ fn a_graph_drawn_by_hand_becomes_a_library_and_a_file() {
         link("clip 3", 0, 0),
         link("up", 0, 1),
     ] {
-        bench.draw(edit);
+        bench.draw(edit).unwrap();
     }
-    let clips = bench.file().unwrap();
+    let clips = bench.trimmed().unwrap();
     let threshold = bench.rules.threshold;
     let problems = bench.drawn.graph().problems(&clips, threshold);
-    assert_eq!(problems, ["No move leaves \"state 2\"."]);
+    assert_eq!(problems.listed, ["No move leaves \"state 2\"."]);
     // The clips are renamed in the graph too, and trimming changes whole clips.
-    bench.rename(1, "down".into());
-    bench.draw(link("down", 1, 0));
-    bench.rename(0, "faster".into());
-    assert_eq!(bench.drawn.graph().problems(&clips, threshold).len(), 2);
+    bench.rename(1, "down").unwrap();
+    bench.draw(link("down", 1, 0)).unwrap();
+    bench.rename(0, "faster").unwrap();
+    let problems = bench.drawn.graph().problems(&clips, threshold);
+    assert_eq!((problems.listed.len(), problems.more), (2, 0));
     bench.clips[0].set_trim(Trim { first: 0, last: 20 });
-    let clips = bench.file().unwrap();
+    let clips = bench.trimmed().unwrap();
     let problems = bench.drawn.graph().problems(&clips, threshold);
     assert_eq!(
-        problems,
+        problems.listed,
         ["At \"state 2\" the motion jumps by 5.00 from faster to down."]
     );
     bench.clips[0].set_trim(Trim { first: 0, last: 40 });
-    let clips = bench.file().unwrap();
-    assert!(bench.drawn.graph().problems(&clips, threshold).is_empty());
+    let clips = bench.trimmed().unwrap();
+    let problems = bench.drawn.graph().problems(&clips, threshold);
+    assert_eq!(problems, Problems::default());
     let figure = bench.drawn.graph().figure(&clips);
     assert_eq!(
         (figure.states[0].speed, figure.states[1].speed),
@@ -261,14 +263,164 @@ fn a_graph_drawn_by_hand_becomes_a_library_and_a_file() {
     let text = built.built.graph.to_text();
     let read = roadwright_moves::MoveFile::from_text(&text).unwrap();
     assert_eq!((read.start.as_str(), read.moves.len()), ("Stop", 3));
-    let again = DrawnGraph::of_file(&read);
+    let again = DrawnGraph::of_file(&read, &built.clips.file).unwrap();
     assert_eq!(again.states, bench.drawn.graph().states);
+    assert_eq!(again.seams, SeamLimit::AtMost(threshold));
+    assert!(!again.is_of_other_clips);
     bench.built = Some(Arc::new(built));
     assert!(bench.library().is_none(), "another library is shown");
     bench.shown = ShownLibrary::Drawn;
     assert!(bench.library().is_some());
-    bench.draw(GraphEdit::StartAt(1));
+    bench.draw(GraphEdit::StartAt(1)).unwrap();
     assert!(bench.is_stale());
+}
+
+/// A bench with a move from frame 10 to 30 of a clip that speeds up by 0.25 m/s per frame.
+fn stretched() -> (MoveBench, Scenario) {
+    let scenario = track();
+    let mut bench = MoveBench::default();
+    let up = drive((0..=40).map(|step| 0.25 * f64::from(step)));
+    bench.add(source(&scenario), &up, None).unwrap();
+    bench.draw(GraphEdit::AddState).unwrap();
+    let stretch = Some(Stretch {
+        first: 10,
+        last: 30,
+    });
+    let one = DrawnMove {
+        clip: "clip 1".into(),
+        stretch,
+        from: 0,
+        to: 0,
+    };
+    bench.draw(GraphEdit::AddMove(one)).unwrap();
+    (bench, scenario)
+}
+
+#[test]
+fn a_name_in_use_is_refused_and_leaves_the_moves_alone() {
+    let (mut bench, scenario) = stretched();
+    let own = source(&scenario);
+    for name in ["clip 2", "clip 3"] {
+        assert_eq!(
+            bench.add(own.clone(), &there_and_back(2), None),
+            Ok(name.into())
+        );
+    }
+    let drawn = bench.drawn.graph().clone();
+    let used = |name: &str| Err(NotNamed::Used(name.into()));
+    assert_eq!(bench.rename(2, " clip 1 "), used("clip 1"));
+    assert_eq!(bench.rename(2, "clip 1 mirrored"), used("clip 1 mirrored"));
+    assert_eq!(bench.rename(2, " "), Err(NotNamed::Blank));
+    bench.rename(1, "left mirrored").unwrap();
+    // Its own mirror image would be called like the second clip.
+    assert_eq!(bench.rename(2, "left"), used("left"));
+    assert_eq!(bench.clips[2].name, "clip 3");
+    assert_eq!(bench.drawn.graph(), &drawn);
+    // The moves of a clip and those of its mirror image remain apart.
+    bench.rename(0, "a mirrored").unwrap();
+    let image = DrawnMove {
+        clip: "a mirrored mirrored".into(),
+        ..bench.drawn.graph().moves[0].clone()
+    };
+    bench.draw(GraphEdit::AddMove(image)).unwrap();
+    bench.rename(0, "a").unwrap();
+    let names = bench.drawn.graph().moves.iter();
+    let names: Vec<&str> = names.map(|one| one.clip.as_str()).collect();
+    assert_eq!(names, ["a", "a mirrored"]);
+}
+
+#[test]
+fn trimming_keeps_the_frames_of_moves_or_says_that_they_are_cut_off() {
+    let (mut bench, scenario) = stretched();
+    let speeds = |bench: &MoveBench| {
+        let clips = bench.trimmed().unwrap();
+        let built = BuiltLibrary::build(BuildOrder {
+            drawn: Some(bench.drawn.graph().clone()),
+            ..order(bench, &scenario, clips)
+        });
+        let loaded = built.loaded.as_ref().unwrap();
+        let frames = &loaded.library.moves()[0].frames;
+        let ends = [frames[0].forward, frames[frames.len() - 1].forward];
+        (ends, DrawnGraph::of_built(&built).unwrap())
+    };
+    assert_eq!(speeds(&bench).0, [2.5, 7.5]);
+    bench.clips[0].set_trim(Trim { first: 6, last: 30 });
+    let (ends, again) = speeds(&bench);
+    assert_eq!(ends, [2.5, 7.5]);
+    assert_eq!(again.moves, bench.drawn.graph().moves);
+    let problems = |bench: &MoveBench| {
+        let clips = bench.trimmed().unwrap();
+        (bench.drawn.graph().problems(&clips, 100.0)).listed
+    };
+    assert!(problems(&bench).is_empty());
+    // One frame too many at each end.
+    bench.clips[0].set_trim(Trim {
+        first: 11,
+        last: 29,
+    });
+    let found = problems(&bench);
+    let words = "Frames 10-10 and 30-30 of \"clip 1\" are cut off";
+    assert!(found.len() == 1 && found[0].starts_with(words), "{found:?}");
+    bench.clips[0].set_trim(Trim { first: 0, last: 5 });
+    assert!(problems(&bench)[0].starts_with("Frames 10-30 "));
+}
+
+#[test]
+fn a_graph_that_was_read_keeps_its_threshold_and_names_other_clips() {
+    let (mut bench, _) = stretched();
+    let clips = bench.trimmed().unwrap();
+    let file = bench.drawn.graph().file(&clips, "own.clips.json", 0.5);
+    let problems = |graph: &DrawnGraph| graph.problems(&clips, 100.0).listed.len();
+    // The motion jumps by 5 m/s, more than the threshold of the file and less than that of the rules.
+    let read = DrawnGraph::of_file(&file, &clips.file).unwrap();
+    assert_eq!((read.seams, problems(&read)), (SeamLimit::AtMost(0.5), 1));
+    let jumping = roadwright_moves::MoveFile {
+        threshold: None,
+        ..file.clone()
+    };
+    let read = DrawnGraph::of_file(&jumping, &clips.file).unwrap();
+    assert_eq!((read.seams, problems(&read)), (SeamLimit::MayJump, 0));
+    assert_eq!(read.file(&clips, "own.clips.json", 0.5), jumping);
+    bench.draw(GraphEdit::Replace(read)).unwrap();
+    bench
+        .draw(GraphEdit::LimitSeams(SeamLimit::OfRules))
+        .unwrap();
+    let own = bench.drawn.graph().file(&clips, "own.clips.json", 0.5);
+    assert_eq!(own.threshold, Some(0.5));
+    let other = roadwright_moves::MoveFile {
+        clips_hash: "0".into(),
+        ..file
+    };
+    let read = DrawnGraph::of_file(&other, &clips.file).unwrap();
+    let found = read.problems(&clips, 100.0).listed;
+    assert!(found[0].contains("have changed since"), "{found:?}");
+    // The jump is the other problem.
+    assert_eq!(found.len(), 2);
+}
+
+#[test]
+fn graphs_have_a_largest_size_and_few_problems_are_listed() {
+    let (mut bench, _) = stretched();
+    for _ in 1..MOST_DRAWN {
+        bench.draw(GraphEdit::AddState).unwrap();
+    }
+    let full = bench.drawn.graph().clone();
+    let refused = bench.draw(GraphEdit::AddState);
+    let too_large = TooLarge {
+        states: MOST_DRAWN + 1,
+        moves: 1,
+    };
+    assert_eq!(refused, Err(too_large));
+    assert_eq!(bench.drawn.graph(), &full);
+    let clips = bench.trimmed().unwrap();
+    let problems = full.problems(&clips, 0.5);
+    // No move leaves the other states, and the move jumps at its own.
+    assert_eq!(problems.listed.len() + problems.more, MOST_DRAWN);
+    assert!(problems.listed.len() < 10);
+    let mut file = full.file(&clips, "own.clips.json", 0.5);
+    assert!(DrawnGraph::of_file(&file, &clips.file).is_ok());
+    file.states.push("one more".into());
+    assert_eq!(DrawnGraph::of_file(&file, &clips.file), Err(too_large));
 }
 
 #[test]
@@ -287,7 +439,7 @@ fn a_clip_that_touches_something_on_the_map_is_found() {
     }
     bench.add(source(&scenario), &far, Some(origin)).unwrap();
     let build = |bench: &MoveBench, scenario: &Scenario| {
-        let clips = bench.file().unwrap();
+        let clips = bench.trimmed().unwrap();
         BuiltLibrary::build(order(bench, scenario, clips)).touching
     };
     assert_eq!(build(&bench, &scenario), []);

@@ -60,13 +60,7 @@ impl ClipList {
 /// Shows the name of a clip, its length and ends, and its buttons.
 fn words(ui: &mut Ui, model: &Model, number: usize, clip: &BenchClip, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
-        let mut name = clip.name.clone();
-        let field = ui.add(egui::TextEdit::singleline(&mut name).desired_width(90.0));
-        let label = format!("Name of clip {}", number + 1);
-        field.widget_info(move || WidgetInfo::labeled(Role::TextInput, true, &label));
-        if field.changed() {
-            send(actions, MovesAction::Rename(number, name));
-        }
+        name_of(ui, number, clip, actions);
         let frames = clip.trim.last - clip.trim.first;
         let rate = model
             .moves
@@ -93,6 +87,26 @@ fn words(ui: &mut Ui, model: &Model, number: usize, clip: &BenchClip, actions: &
             send(actions, MovesAction::Remove(number));
         }
     });
+}
+
+/// Shows the name of a clip. Typed text is kept until the field loses the focus, because another clip may be called like
+/// a half-typed name.
+fn name_of(ui: &mut Ui, number: usize, clip: &BenchClip, actions: &mut Vec<Action>) {
+    let id = ui.make_persistent_id("typed name");
+    let typed: Option<String> = ui.data(|data| data.get_temp(id));
+    let mut name = typed.unwrap_or_else(|| clip.name.clone());
+    let field = ui.add(egui::TextEdit::singleline(&mut name).desired_width(90.0));
+    let label = format!("Name of clip {}", number + 1);
+    field.widget_info(move || WidgetInfo::labeled(Role::TextInput, true, &label));
+    if field.has_focus() {
+        ui.data_mut(|data| data.insert_temp(id, name.clone()));
+    }
+    if field.lost_focus() {
+        ui.data_mut(|data| data.remove_temp::<String>(id));
+        if name.trim() != clip.name {
+            send(actions, MovesAction::Rename(number, name));
+        }
+    }
 }
 
 /// The area in which the curve of a clip is drawn, with its scales.

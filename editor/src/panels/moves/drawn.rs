@@ -2,16 +2,14 @@
 
 use super::graph::{self, DrawnFigure};
 use super::send;
+use crate::command::Command;
 use crate::model::{Action, Model};
-use crate::moves::{DrawnGraph, DrawnMove, GraphEdit, LibraryFigure, MovesAction};
+use crate::moves::{
+    DrawnGraph, DrawnMove, GraphEdit, LibraryFigure, MovesAction, Problems, SeamLimit,
+};
 use crate::panels::widgets::choice;
 use crate::tools::Tone;
-use egui::{Align2, CollapsingHeader, Context, FontId, Id, Role, Sense, Stroke, Ui, WidgetInfo};
-
-/// Name of the entry in egui's memory with the pass in which the pointer was on the graph.
-const OVER: &str = "pointer on the drawn graph";
-/// Maximum number of problems that are listed.
-const MOST_PROBLEMS: usize = 8;
+use egui::{Align2, CollapsingHeader, FontId, Role, Sense, Stroke, Ui, WidgetInfo};
 
 /// State of the editor of a graph.
 #[derive(Default)]
@@ -31,13 +29,7 @@ struct Known {
     /// Names of the clips, with their mirror images.
     clips: Vec<String>,
     figure: LibraryFigure,
-    problems: Vec<String>,
-}
-
-/// Whether the pointer was on the graph in this pass or in the one before. Undo and redo apply to the graph then.
-pub(crate) fn is_over_drawn_graph(context: &Context) -> bool {
-    let pass = context.data(|data| data.get_temp::<u64>(Id::unique(OVER)));
-    pass.is_some_and(|pass| pass + 1 >= context.cumulative_pass_nr())
+    problems: Problems,
 }
 
 impl DrawnPanel {
@@ -47,6 +39,7 @@ impl DrawnPanel {
         buttons(ui, model, actions);
         self.picture(ui, model, actions);
         self.new_move(ui, graph, actions);
+        seams(ui, model, actions);
         if let Some(known) = &self.known {
             problems(ui, model, &known.problems);
         }
@@ -62,16 +55,21 @@ impl DrawnPanel {
         }
         let graph = bench.drawn.graph();
         let threshold = bench.rules.threshold;
-        let (clips, figure, problems) = match bench.file() {
-            Ok(file) => (
-                file.clips.iter().map(|clip| clip.name.clone()).collect(),
-                graph.figure(&file),
-                graph.problems(&file, threshold),
+        let (clips, figure, problems) = match bench.trimmed() {
+            Ok(clips) => (
+                (clips.file.clips.iter())
+                    .map(|clip| clip.name.clone())
+                    .collect(),
+                graph.figure(&clips),
+                graph.problems(&clips, threshold),
             ),
             Err(why) => (
                 Vec::new(),
                 LibraryFigure::of_moves(&graph.states, &[]),
-                vec![format!("{why}.")],
+                Problems {
+                    listed: vec![format!("{why}.")],
+                    more: 0,
+                },
             ),
         };
         self.known = Some(Known {
@@ -103,9 +101,7 @@ impl DrawnPanel {
             response, painter, ..
         } = &drawn;
         if response.contains_pointer() {
-            let pass = ui.ctx().cumulative_pass_nr();
-            ui.ctx()
-                .data_mut(|data| data.insert_temp(Id::unique(OVER), pass));
+            take_undo(actions);
         }
         let start = model.moves.drawn.graph().start;
         if let Some(place) = drawn.places.get(start) {
@@ -198,21 +194,50 @@ fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
 }
 
-/// Lists the problems of the graph.
-fn problems(ui: &mut Ui, model: &Model, problems: &[String]) {
-    let color = model.theme().tone(Tone::Warning);
-    for problem in problems.iter().take(MOST_PROBLEMS) {
-        ui.colored_label(color, problem);
-    }
-    if problems.len() > MOST_PROBLEMS {
-        ui.colored_label(
-            color,
-            format!("and {} more", problems.len() - MOST_PROBLEMS),
-        );
+/// Lets the undo and redo of this frame apply to the graph instead of the scenario.
+fn take_undo(actions: &mut [Action]) {
+    for action in actions {
+        let own = match action {
+            Action::Do(Command::Undo) => MovesAction::UndoDrawing,
+            Action::Do(Command::Redo | Command::RedoToo) => MovesAction::RedoDrawing,
+            _ => continue,
+        };
+        *action = Action::Moves(own);
     }
 }
 
-/// Lists states and moves, to name and remove them.
+/// Shows how far apart the motions of consecutive moves may be, if the threshold of the rules does not apply.
+fn seams(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let text = match model.moves.drawn.graph().seams {
+        SeamLimit::OfRules => return,
+        SeamLimit::AtMost(threshold) if threshold == model.moves.rules.threshold => return,
+        SeamLimit::AtMost(threshold) => {
+            format!("The threshold of this graph is {threshold}, as in its file.")
+        }
+        SeamLimit::MayJump => "Speeds may jump in this graph, as in its file.".to_owned(),
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.label(text);
+        let button = ui.small_button("Use the threshold of the rules");
+        if button.clicked() {
+            let edit = GraphEdit::LimitSeams(SeamLimit::OfRules);
+            send(actions, MovesAction::Draw(edit));
+        }
+    });
+}
+
+/// Lists the problems of the graph.
+fn problems(ui: &mut Ui, model: &Model, problems: &Problems) {
+    let color = model.theme().tone(Tone::Warning);
+    for problem in &problems.listed {
+        ui.colored_label(color, problem);
+    }
+    if problems.more > 0 {
+        ui.colored_label(color, format!("and {} more", problems.more));
+    }
+}
+
+/// Lists states and moves, to name and remove them. A graph has at most `MOST_DRAWN` of each.
 fn lists(ui: &mut Ui, graph: &DrawnGraph, actions: &mut Vec<Action>) {
     let mut draw = |edit| send(actions, MovesAction::Draw(edit));
     for (state, known) in graph.states.iter().enumerate() {

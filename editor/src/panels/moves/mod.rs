@@ -20,12 +20,10 @@ mod drawn;
 mod graph;
 mod matrix;
 
-pub(crate) use drawn::is_over_drawn_graph;
-
 use super::PanelFrame;
 use super::widgets::{choice, counted, heading, named, primary_if};
 use crate::command::Command;
-use crate::model::{Action, Model, Purpose};
+use crate::model::{Action, Model, Purpose, Tone as MessageTone};
 use crate::moves::{
     BuiltLibrary, DrawnGraph, Execution, GraphEdit, LibraryFigure, MoveView, MovesAction, RATES,
     ShownLibrary, UsedLibrary, words_of,
@@ -382,9 +380,13 @@ fn draw_by_hand(ui: &mut Ui, built: &BuiltLibrary, actions: &mut Vec<Action>) {
     let button = ui.button("Edit by hand");
     let hint = "Copy these states and moves to the graph that is drawn by hand.";
     if button.on_hover_text(hint).clicked() {
-        let graph = DrawnGraph::of_file(&built.built.graph);
-        send(actions, MovesAction::Draw(GraphEdit::Replace(graph)));
-        send(actions, MovesAction::Show(ShownLibrary::Drawn));
+        match DrawnGraph::of_built(built) {
+            Ok(graph) => {
+                send(actions, MovesAction::Draw(GraphEdit::Replace(graph)));
+                send(actions, MovesAction::Show(ShownLibrary::Drawn));
+            }
+            Err(why) => actions.push(Action::Say(MessageTone::Refused, why.to_string())),
+        }
     }
 }
 

@@ -1,17 +1,24 @@
 //! Contacts of recorded clips with the fixed obstacles of a scenario, and agents that cannot begin a move.
 
 use super::around::{is_in_the_way, outlines};
-use super::refusal::{Asked, libraries};
+use super::refusal::{self, Asked, Library};
+use super::{Spot, state_for};
 use crate::builtin_modules;
 use crate::dynamics::LevelChoice;
 use crate::open_ground::body_of;
+use roadwright_agent::MoveTreeLibrary;
+use roadwright_geometry::Pose;
 use roadwright_ground::{Ground, Owner};
 use roadwright_moves::{
-    BodyOutline, Convex, Frame, Loaded, Phase, Placement, StateNumber, Surroundings, Sweep,
-    SweepKind, Trial, Weights, distance, first_touch,
+    BodyOutline, Convex, Frame, Phase, Placement, Surroundings, Sweep, SweepKind, Trial,
+    first_touch,
 };
 use roadwright_scenario::check::{Code, Finding, Severity};
+use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_scenario::{Agent, AgentId, ObjectId, Place, Scenario, VehicleType};
+use roadwright_vehicle::OneTrackLimits;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Distance between the ends of a move up to which it leaves the vehicle where it is, m.
 const STAYS: f64 = 0.1;
@@ -71,61 +78,119 @@ impl FixedOutlines {
 /// away touches a fixed obstacle.
 pub fn blocked_moves(scenario: &Scenario) -> Vec<Finding> {
     let modules = builtin_modules();
-    let asked = Asked {
-        scenario,
-        stacks: &[],
-        registry: &modules,
-        levels: LevelChoice {
-            forced: None,
-            default: scenario.settings().dynamics,
-        },
-        dt: scenario.settings().dt.get(),
-    };
-    let mut ground = None;
-    let mut findings = Vec::new();
-    for (&id, agent) in scenario.agents() {
-        let stack = scenario.stacks().get(&agent.stack);
-        let search = stack.and_then(|stack| asked.search(&agent.stack, stack));
-        let kind = scenario.vehicle_types().get(&agent.vehicle);
-        let (Some(search), Some(kind), Place::Ground(_)) = (search, kind, agent.start) else {
-            continue;
-        };
-        let ground = ground.get_or_insert_with(|| Ground::new(scenario));
-        // Libraries that cannot be read are reported as such.
-        let libraries = libraries(&agent.vehicle, kind, search.library).unwrap_or_default();
-        let Some(library) = libraries.first() else {
-            continue;
-        };
-        let start = Start {
+    let mut inquiry = Inquiry {
+        asked: Asked {
             scenario,
-            id,
-            agent,
+            stacks: &[],
+            registry: &modules,
+            levels: LevelChoice {
+                forced: None,
+                default: scenario.settings().dynamics,
+            },
+            dt: scenario.settings().dt.get(),
+        },
+        ground: None,
+        searches: BTreeMap::new(),
+        libraries: BTreeMap::new(),
+        around: BTreeMap::new(),
+    };
+    let agents = scenario.agents().iter();
+    agents
+        .filter_map(|(&id, agent)| inquiry.finding(id, agent))
+        .collect()
+}
+
+/// What the agents of a scenario share, found when the first of them needs it.
+struct Inquiry<'a> {
+    asked: Asked<'a>,
+    ground: Option<Arc<Ground>>,
+    /// Library of the search of each stack; `None` for a stack without a move tree.
+    searches: BTreeMap<&'a str, Option<MoveTreeLibrary>>,
+    libraries: BTreeMap<LibraryKey<'a>, Vec<Library>>,
+    /// Fixed obstacles by vehicle type.
+    around: BTreeMap<&'a str, Surroundings>,
+}
+
+/// Key of the libraries that a vehicle type uses.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct LibraryKey<'a> {
+    vehicle: &'a str,
+    /// Name of a library that ships; `None` for the libraries of the vehicle type.
+    shipped: Option<&'static str>,
+}
+
+impl<'a> Inquiry<'a> {
+    /// The finding about an agent; `None` if it does not start off the lanes with a move tree, if the ground or its
+    /// speed does not fit, or if a move is free.
+    fn finding(&mut self, id: AgentId, agent: &'a Agent) -> Option<Finding> {
+        let Place::Ground(_) = agent.start else {
+            return None;
         };
-        let outlines = FixedOutlines::of(ground, kind).outlines;
-        findings.extend(start.finding(&library.name, &library.loaded, outlines));
+        let Self {
+            asked,
+            ground,
+            searches,
+            libraries,
+            around,
+        } = self;
+        let scenario = asked.scenario;
+        let search = *searches.entry(&agent.stack).or_insert_with(|| {
+            let stack = scenario.stacks().get(&agent.stack)?;
+            let search = asked.search(&agent.stack, stack)?;
+            Some(search.library)
+        });
+        let (search, kind) = (search?, scenario.vehicle_types().get(&agent.vehicle)?);
+        let key = LibraryKey {
+            vehicle: &agent.vehicle,
+            shipped: match search {
+                MoveTreeLibrary::Shipped(name) => Some(name),
+                MoveTreeLibrary::OfVehicle => None,
+            },
+        };
+        let libraries = libraries.entry(key).or_insert_with(|| {
+            // Libraries that cannot be read are reported as such.
+            refusal::libraries(&agent.vehicle, kind, search).unwrap_or_default()
+        });
+        let ground = ground.get_or_insert_with(|| Ground::new(scenario));
+        let pose = scenario.pose_of(&agent.start)?;
+        let spot = Spot {
+            pose,
+            layers: ground.layers(NO_LANELET),
+            wheelbase: OneTrackLimits::from(kind).wheelbase,
+        };
+        // As in a run, where the other libraries are not used here.
+        let fitting = |one: &&Library| spot.misfit(ground, &one.loaded.clips.ground).is_none();
+        let library = libraries.iter().find(fitting)?;
+        let around = around.entry(&agent.vehicle).or_insert_with(|| {
+            let outlines = FixedOutlines::of(ground, kind).outlines;
+            Surroundings::of(outlines)
+        });
+        let start = Start { id, agent, pose };
+        start.finding(library, around)
     }
-    findings
 }
 
 /// The start of an agent with a move tree.
 struct Start<'a> {
-    scenario: &'a Scenario,
     id: AgentId,
     agent: &'a Agent,
+    pose: Pose,
 }
 
 impl Start<'_> {
-    fn finding(&self, name: &str, loaded: &Loaded, outlines: Vec<Convex>) -> Option<Finding> {
-        let pose = self.scenario.pose_of(&self.agent.start)?;
-        let place = Placement::of(pose);
-        let state = self.state(loaded)?;
-        let around = Surroundings::of(outlines);
+    fn finding(&self, library: &Library, around: &Surroundings) -> Option<Finding> {
+        let Library { name, loaded } = library;
+        let motion = Frame {
+            forward: self.agent.speed.get(),
+            ..Frame::default()
+        };
+        let state = state_for(loaded, &motion)?;
         let library = &loaded.library;
         let is_free = |frames: &[Frame]| {
             let sweep = Sweep::of(frames, library.body(), SweepKind::Exact);
             let trial = Trial {
                 sweep: &sweep,
-                place,
+                place: Placement::of(self.pose),
                 begin: 0,
                 period: 1.0 / library.rate(),
             };
@@ -146,29 +211,11 @@ impl Start<'_> {
             severity: Severity::Warning,
             code: Code::BlockedMoves,
             object: ObjectId::Agent(self.id),
-            place: pose.position,
+            place: self.pose.position,
             message: format!(
                 "starts where each move of the library \"{name}\" from state \"{state}\" that leads away touches an \
                  obstacle or a tree; move its start"
             ),
         })
-    }
-
-    /// The state of a library in which the agent begins; `None` if its speed fits none.
-    fn state(&self, loaded: &Loaded) -> Option<StateNumber> {
-        let Some(threshold) = loaded.graph.threshold else {
-            return Some(loaded.graph.start_state());
-        };
-        let motion = Frame {
-            forward: self.agent.speed.get(),
-            ..Frame::default()
-        };
-        let moves = loaded.library.moves().iter();
-        let apart = moves.map(|one| {
-            let apart = distance(&motion, &one.frames[0], &Weights::default());
-            (apart, one.from)
-        });
-        let closest = apart.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        (closest.0 <= threshold).then_some(closest.1)
     }
 }

@@ -39,11 +39,12 @@ use around::{Around, Viewer};
 use frame::{Moment, Placed};
 use libraries::{Libraries, LibraryUse, Ready};
 use roadwright_agent::{MoveExecution, MoveTreeSearch};
-use roadwright_geometry::DVec2;
+use roadwright_geometry::{DVec2, Pose};
 use roadwright_ground::Ground;
 use roadwright_moves::{
-    Bounded, FollowError, Frame, FrameCommand, Gear, Loaded, Move, MoveNumber, Phase, Placement,
-    Plan, PlanEnd, Question, StateNumber, Stop, Weights, distance, follow, plan, plan_with_tree,
+    Bounded, ClipGround, FollowError, Frame, FrameCommand, Gear, Loaded, Move, MoveNumber, Phase,
+    Placement, Plan, PlanEnd, Question, StateNumber, Stop, Weights, distance, follow, plan,
+    plan_with_tree,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -671,36 +672,58 @@ impl MoveTreeView<'_> {
         }
         let steps = steps_of_frame(loaded.library.rate(), self.dt);
         let steps = steps.ok_or(Misfit::Step)?;
-        let (pose, recorded) = (self.bodies.pose(player.agent), &loaded.clips.ground);
         let position = &self.bodies.agents.position[player.agent.index()];
-        let layers = self.ground.layers(position.lanelet);
-        let grip = self.ground.grip_on(pose.position, layers);
-        if (grip - recorded.grip).abs() > OTHER_GRIP {
-            return Err(Misfit::Grip);
-        }
-        let wheelbase = self.types.get(who.vehicle_type).limits.wheelbase;
-        let slope = self.ground.slope(pose, wheelbase);
-        if (slope - recorded.slope).abs() > STEEP {
-            return Err(Misfit::Slope);
+        let spot = Spot {
+            pose: self.bodies.pose(player.agent),
+            layers: self.ground.layers(position.lanelet),
+            wheelbase: self.types.get(who.vehicle_type).limits.wheelbase,
+        };
+        if let Some(reason) = spot.misfit(self.ground, &loaded.clips.ground) {
+            return Err(reason);
         }
         Ok(steps)
     }
 
-    /// The state of a library that matches an agent's motion best. In a library whose speeds may jump, every motion
-    /// matches the first state.
+    /// The state of a library in which an agent can begin now; `None` if its motion fits none.
     fn state(&self, player: &Player, ready: &Ready) -> Option<StateNumber> {
-        let loaded = &ready.loaded;
-        let Some(threshold) = loaded.graph.threshold else {
-            return Some(loaded.graph.start_state());
-        };
         let own = self.motion(player.agent, ready);
-        let moves = loaded.library.moves().iter();
-        let apart = moves.map(|one| {
-            let apart = distance(&own, &one.frames[0], &Weights::default());
-            (apart, one.from)
-        });
-        let closest = apart.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        (closest.0 <= threshold).then_some(closest.1)
+        state_for(&ready.loaded, &own)
+    }
+}
+
+/// The state of a library that matches a motion best; `None` if none matches. In a library whose speeds may jump, every
+/// motion matches the first state.
+fn state_for(loaded: &Loaded, motion: &Frame) -> Option<StateNumber> {
+    let Some(threshold) = loaded.graph.threshold else {
+        return Some(loaded.graph.start_state());
+    };
+    let moves = loaded.library.moves().iter();
+    let apart = moves.map(|one| {
+        let apart = distance(motion, &one.frames[0], &Weights::default());
+        (apart, one.from)
+    });
+    let closest = apart.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    (closest.0 <= threshold).then_some(closest.1)
+}
+
+/// Where a vehicle is on the ground.
+struct Spot {
+    pose: Pose,
+    /// Road layers on which it stands (bit mask).
+    layers: u32,
+    /// Wheelbase of the vehicle, m.
+    wheelbase: f64,
+}
+
+impl Spot {
+    /// Reason why the ground differs too much from that of recorded clips; `None` if it is similar.
+    fn misfit(&self, ground: &Ground, recorded: &ClipGround) -> Option<Misfit> {
+        let grip = ground.grip_on(self.pose.position, self.layers);
+        if (grip - recorded.grip).abs() > OTHER_GRIP {
+            return Some(Misfit::Grip);
+        }
+        let slope = ground.slope(self.pose, self.wheelbase);
+        ((slope - recorded.slope).abs() > STEEP).then_some(Misfit::Slope)
     }
 }
 

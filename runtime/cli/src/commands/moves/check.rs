@@ -28,9 +28,13 @@ pub(super) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
         }
         Err(error) => findings.push(MoveFileError::to_string(&error)),
     }
-    // A library reports only the first state that no move leaves.
-    for state in opened.graph.dead_ends().into_iter().skip(1) {
-        findings.push(format!("moves: no move leaves state \"{state}\""));
+    // A library reports its first problem only, which may be one of these states.
+    let reported = findings.first().cloned();
+    for state in opened.graph.dead_ends() {
+        let finding = format!("moves: no move leaves state \"{state}\"");
+        if reported.as_ref() != Some(&finding) {
+            findings.push(finding);
+        }
     }
     for state in opened.graph.states_without_return() {
         findings.push(format!(

@@ -6,6 +6,7 @@ use crate::outputs::{Inputs, Kind, Outputs};
 use crate::{Outcome, terminal};
 use anyhow::{Context, bail};
 use roadwright_moves::{BodyOutline, ClipFile, ClipGround, LARGEST, RecordedVehicle, Recording};
+use roadwright_scenario::ObjectId;
 use roadwright_scenario::vehicle_file::VehicleFile;
 use roadwright_simulation::{FixedOutlines, Ground};
 use std::io::Write;
@@ -16,6 +17,8 @@ const LARGEST_TRACE: u64 = 16 * LARGEST;
 
 /// Time that is left out before a contact in the suggested cut, s.
 const MARGIN: f64 = 0.5;
+/// Shortest cut that is suggested, s.
+const SHORTEST: f64 = 0.1;
 
 pub(super) fn record(arguments: &Record) -> anyhow::Result<Outcome> {
     let inputs = Inputs::none().file("the trace", &arguments.trace);
@@ -48,12 +51,12 @@ pub(super) fn record(arguments: &Record) -> anyhow::Result<Outcome> {
         if let Some(obstacles) = &obstacles
             && let Some(touch) = obstacles.first_touch(driven, &body)
         {
-            let seconds = from + touch.frame as f64 / recording.rate;
-            bail!(
-                "clip \"{name}\" touches {} at {seconds:.2} s; cut it with --clip {name}={from}..{:.2}",
-                touch.object,
-                (seconds - MARGIN).max(*from)
-            );
+            bail!(touching(
+                name,
+                *from,
+                from + touch.frame as f64 / recording.rate,
+                touch.object
+            ));
         }
         let clip = recording.clip(name, *from, *to);
         let clip = clip.with_context(|| format!("cannot cut clip \"{name}\""))?;
@@ -87,9 +90,44 @@ pub(super) fn record(arguments: &Record) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
+/// Message about a clip from `from` s on that touches an object at `seconds`.
+fn touching(name: &str, from: f64, seconds: f64, object: ObjectId) -> String {
+    let end = seconds - MARGIN;
+    if end < from + SHORTEST {
+        return format!(
+            "clip \"{name}\" touches {object} from the beginning, at {seconds:.2} s; begin the clip later with \
+             --clip {name}=FROM..TO"
+        );
+    }
+    format!(
+        "clip \"{name}\" touches {object} at {seconds:.2} s; cut it with --clip {name}={from}..{end:.2}"
+    )
+}
+
 /// Obstacles of a scenario that a vehicle can touch.
 fn obstacles(path: &Path, vehicle: &VehicleFile) -> anyhow::Result<FixedOutlines> {
     let scenario = load(path)?;
     let ground = Ground::new(&scenario);
     Ok(FixedOutlines::of(&ground, &vehicle.vehicle_type()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_scenario::ObstacleId;
+
+    #[test]
+    fn the_suggested_cut_is_never_empty() {
+        let object = ObjectId::Obstacle(ObstacleId(7));
+        for seconds in [2.0, 2.3, 2.59] {
+            let words = touching("drive", 2.0, seconds, object);
+            assert!(words.contains("from the beginning"), "{words}");
+            assert!(!words.contains("cut it"), "{words}");
+        }
+        let words = touching("drive", 2.0, 2.7, object);
+        assert!(
+            words.contains("at 2.70 s; cut it with --clip drive=2..2.20"),
+            "{words}"
+        );
+    }
 }
