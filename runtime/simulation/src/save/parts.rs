@@ -53,8 +53,8 @@ parts! {
     DEVIATIONS "deviations" 1;
     /// Pedals pressed by controllers.
     PEDALS "pedals" 17;
-    /// Routes. 18: paths of pushed trailers.
-    ROUTES "routes" 18;
+    /// Routes. 18: paths of pushed trailers. 19: commanded speeds of drivers.
+    ROUTES "routes" 19;
     /// States of levels of dynamics. 8: level of rigid bodies. 9: rotating wheels, towed trailers, a level
     /// that slides. 11: lanes can be too steep. 12: spherical wheels. 13: trailers as rigid bodies. 15:
     /// bodies are extrapolated within their strides. 16, 17: state of level `lane` in single precision. 18:
