@@ -37,6 +37,30 @@ fn cars_drive_between_houses_in_time() {
     }
 }
 
+/// Turns round ends of walls have to begin on the outside of a corridor.
+#[test]
+fn a_jeep_drives_through_a_maze_in_time() {
+    for seed in [8, 9] {
+        let (measured, ratios) = drive("maze", seed);
+        let drive = &measured.drives[0];
+        assert_eq!(drive.end, End::Arrived, "{seed}: {drive:?}");
+        assert!(ratios[&1] <= 2.5, "{seed}: {ratios:?}");
+    }
+}
+
+/// Once a car stood between walls until its time was over.
+#[test]
+fn a_car_does_not_stand_for_ever_between_walls() {
+    let (measured, ratios) = drive("obstacle-town", 5);
+    let ends = measured.drives.iter();
+    assert!(
+        ends.clone().all(|drive| drive.end == End::Arrived),
+        "{:?}",
+        measured.drives
+    );
+    assert!(ratios.values().all(|ratio| *ratio <= 2.5), "{ratios:?}");
+}
+
 /// The goal of the first jeep is on a hill whose slopes cost as much as a detour of several hundred metres.
 #[test]
 fn a_jeep_does_not_circle_round_a_hill_for_ever() {

@@ -316,6 +316,12 @@ impl Modules {
         self.pools.controller.instances[instance].module()
     }
 
+    /// Setting of an agent's controller; `None` if it is unknown.
+    pub(crate) fn controller_setting(&self, modules: Instances) -> Option<&ModuleSetting> {
+        let instance = modules.of(Slot::Controller) as usize;
+        self.pools.controller.instances[instance].settings.first()
+    }
+
     /// Fitness functions of an agent.
     pub(crate) fn fitnesses(&self, modules: Instances) -> &[Module<dyn Fitness>] {
         let instance = modules.of(Slot::Fitness) as usize;

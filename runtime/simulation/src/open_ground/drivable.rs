@@ -525,7 +525,7 @@ impl Planning<'_> {
         let saved = SavedDrive {
             from,
             gear,
-            curvature: 1.0 / driver.radius(),
+            curvature: 1.0 / driver.exact_radius(),
             margin: driver.margin,
             hitch,
             reverses: match self.agent.train.trailers().len() {
@@ -633,6 +633,7 @@ impl Planning<'_> {
             let track = Track {
                 poses: run.poses,
                 margin: path.margin.max(driver.margin),
+                clearance: path.margin,
                 spacing: run.spacing,
             };
             let is_last = number == last;

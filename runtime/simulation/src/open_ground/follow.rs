@@ -7,6 +7,7 @@ use roadwright_geometry::centre_line::{CentreLine, CentreLines};
 use roadwright_geometry::math::{sin, wrap_angle};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose, heading_of};
+use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{OpenGround, Owner, ProfileId, Reading};
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -29,22 +30,36 @@ const STEP: f64 = 0.5;
 const USUAL_LENGTH: f64 = 3.0;
 /// Minimum factor for the distances of short vehicles.
 const LEAST_SCALE: f64 = 0.2;
-/// Radius of planned bends, as a multiple of the vehicle's minimum turning radius.
-const EASE: f64 = 1.15;
-/// Lookahead distances to try, as multiples of the radius of planned bends.
-const LOOKAHEADS: [f64; 3] = [0.8, 0.5, 1.2];
+/// Radius of planned bends, as a multiple of the minimum turning radius of vehicle and driver.
+const EASE: f64 = 1.05;
+/// The same on paths of `drivable_path`, which are driven exactly.
+const EXACT_EASE: f64 = 1.15;
+/// How a path may be followed, from the fastest drive to the slowest one.
+const PURSUITS: [Pursuit; 7] = [
+    Pursuit::new(2.4, 4.0),
+    Pursuit::new(1.6, 3.0),
+    Pursuit::new(1.8, SLOW),
+    Pursuit::new(0.8, SLOW),
+    Pursuit::new(1.2, SLOW),
+    Pursuit::new(0.5, SLOW),
+    Pursuit::new(1.0, SLOWEST),
+];
 /// Minimum lookahead distance, m.
 const LEAST_LOOKAHEAD: f64 = 2.5;
 /// Maximum lookahead distance, m.
 const MOST_LOOKAHEAD: f64 = 8.0;
 /// Lateral acceleration in planned bends, m/s^2.
-const LATERAL: f64 = 2.0;
+const LATERAL: f64 = 3.0;
 /// Deceleration before bends and stops, m/s^2.
-const BRAKING: f64 = 1.5;
+const BRAKING: f64 = 2.0;
 /// Deceleration of a vehicle that begins a path too fast for its bends, m/s^2.
-const SLOWING: f64 = 2.0;
-/// Speed to which a vehicle that begins a path too fast slows down, m/s.
+pub(super) const SLOWING: f64 = 3.0;
+/// Usual speed at which bends are planned that are too tight to be planned at a higher speed, m/s.
 const SLOW: f64 = 2.0;
+/// Least speed at which bends are planned, m/s.
+const SLOWEST: f64 = 1.2;
+/// Speed where the clearance is the tracking margin, m/s.
+const CLOSE_SPEED: f64 = 5.0;
 /// Speed where the clearance is less than the tracking margin, m/s.
 const NARROW_SPEED: f64 = 2.0;
 /// Speed where the clearance is the minimum margin, m/s.
@@ -54,12 +69,22 @@ const REVERSE_SPEED: f64 = 2.5;
 /// Speed before a gear change, m/s.
 pub(super) const CREEP: f64 = 0.5;
 /// Fraction of the steering rate that planned bends use.
-const STEERING_EASE: f64 = 0.7;
+const STEERING_EASE: f64 = 0.9;
 /// Minimum margin of a path, m. No driver follows a path more closely.
 const LEAST_MARGIN: f64 = 0.1;
+/// Margin of a path where there is room, as a multiple of the tracking margin. Drivers who leave such a path a little
+/// are still clear of obstacles.
+pub(super) const SPARE: f64 = 1.7;
 /// Overlaps with obstacles from which a vehicle can still drive away, in ascending order, m.
 const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
-/// Distance over which a vehicle that starts close to an obstacle may ignore its margin, m.
+/// Fraction of its acceleration that a vehicle can use against gravity where it has to drive off.
+const AGAINST_SLOPE: f64 = 0.9;
+/// Number of bisections with which the clearance of a vehicle is measured.
+const BISECTIONS: u32 = 6;
+/// Number of poses that are checked in each step of a vehicle that is close to an obstacle. At full lock the corners of
+/// a vehicle move far to the side within a step.
+const FINE: u32 = 5;
+/// Distance over which a vehicle that starts close to an obstacle may continue that close, m.
 const WAY_OUT: f64 = 5.0;
 
 /// A vehicle for which paths are turned into tracks, and the map.
@@ -68,6 +93,8 @@ pub(super) struct Driver<'a> {
     pub(super) profile: ProfileId,
     pub(super) owner: Owner,
     pub(super) kind: &'a VehicleType,
+    /// Slopes that act on it.
+    pub(super) ground: &'a Ground,
     /// Maximum curvature that the driver can steer, 1/m.
     pub(super) tightest: f64,
     /// Margin for deviations from the path, m.
@@ -85,8 +112,10 @@ pub(super) struct Driver<'a> {
 pub(super) struct Track {
     /// Poses of the rear axle.
     pub(super) poses: Vec<Pose>,
-    /// Clearance to obstacles, m.
+    /// Clearance to obstacles for which the track was planned, m.
     pub(super) margin: f64,
+    /// Clearance to obstacles, m. It is smaller than the margin where the track begins closer to an obstacle.
+    pub(super) clearance: f64,
     /// Distance between the poses along the track, m.
     pub(super) spacing: f64,
 }
@@ -123,6 +152,11 @@ impl Driver<'_> {
         EASE / self.tightest.max(1e-3)
     }
 
+    /// Radius of the tightest bends of paths that are driven exactly, m.
+    pub(super) fn exact_radius(&self) -> f64 {
+        EXACT_EASE / self.tightest.max(1e-3)
+    }
+
     /// Outline of the vehicle with its rear axle at `pose`, enlarged by `margin` metres.
     pub(super) fn covered(&self, pose: Pose, margin: f64) -> OrientedBox {
         let body = self.kind.covered(pose);
@@ -139,9 +173,20 @@ impl Driver<'_> {
         self.map.is_free(self.profile, Some(self.owner), &body)
     }
 
+    /// Acceleration due to gravity in the direction of travel at a pose, m/s^2; negative uphill. `gear` is 1 or -1.
+    fn pull(&self, pose: Pose, gear: i8) -> f64 {
+        let grade = self.ground.grade(pose, self.kind.limits.wheelbase);
+        grade.map_or(0.0, |grade| f64::from(gear) * grade.pull)
+    }
+
+    /// Whether the vehicle could not drive off at a pose because the ground rises too steeply. `gear` is 1 or -1.
+    pub(super) fn is_too_steep(&self, pose: Pose, gear: i8) -> bool {
+        -self.pull(pose, gear) > AGAINST_SLOPE * self.kind.limits.max_acceleration
+    }
+
     /// Smallest margin with which the vehicle drives past obstacles, m.
     pub(super) fn least_margin(&self) -> f64 {
-        LEAST_MARGIN.min(self.margin)
+        (LEAST_MARGIN * self.scale()).min(self.margin)
     }
 
     /// Margins to try, from the largest to the smallest, m.
@@ -157,7 +202,42 @@ impl Driver<'_> {
         -overlap.unwrap_or(0.0)
     }
 
-    fn factor(&mut self, point: DVec2) -> u32 {
+    /// Clearance with which the vehicle drives away from a pose, m: at most `margin`, and negative if it overlaps an
+    /// obstacle there.
+    pub(super) fn room_at(&self, pose: Pose, margin: f64) -> f64 {
+        if self.fits(pose, margin) {
+            return margin;
+        }
+        if !self.fits(pose, 0.0) {
+            return self.own_margin(pose);
+        }
+        let (mut free, mut blocked) = (0.0, margin);
+        for _ in 0..BISECTIONS {
+            let middle = 0.5 * (free + blocked);
+            match self.fits(pose, middle) {
+                true => free = middle,
+                false => blocked = middle,
+            }
+        }
+        free
+    }
+
+    /// Whether the vehicle is clear of obstacles all along an arc from a pose. A negative distance (m) is driven
+    /// backwards.
+    pub(super) fn is_clear_along(
+        &self,
+        pose: Pose,
+        distance: f64,
+        curvature: f64,
+        margin: f64,
+    ) -> bool {
+        (1..=FINE).all(|number| {
+            let along = distance * f64::from(number) / f64::from(FINE);
+            self.fits(moved(pose, along, curvature), margin)
+        })
+    }
+
+    pub(super) fn factor(&mut self, point: DVec2) -> u32 {
         let cell = self.map.profile(self.profile).cell.cell_of(point);
         cell.map_or(0, |cell| {
             self.map.factor(self.profile, cell, Reading::Standing)
@@ -221,7 +301,7 @@ impl Driver<'_> {
     pub(super) fn driven(&self, start: Pose, points: &[DVec2], room: Closeness) -> Option<Track> {
         let [usual, smaller, least] = self.margins();
         let margins = match room {
-            Closeness::Usual => &[usual][..],
+            Closeness::Usual => &[usual * SPARE, usual][..],
             Closeness::Narrow => &[smaller, least][..],
         };
         let mut lines = CentreLines::default();
@@ -238,8 +318,8 @@ impl Driver<'_> {
                 length: DRIVEN * self.scale(),
                 least: None,
             };
-            let mut tracks = LOOKAHEADS.into_iter();
-            tracks.find_map(|lookahead| self.driven_with(begins, line, lookahead, drive))
+            let mut tracks = PURSUITS.into_iter();
+            tracks.find_map(|pursuit| self.driven_with(begins, line, pursuit, drive))
         })
     }
 
@@ -259,9 +339,9 @@ impl Driver<'_> {
             length: DRIVEN * self.scale(),
             least: Some(speed * speed / (2.0 * BRAKING) + PART * self.scale()),
         };
-        let tracks = LOOKAHEADS
+        let tracks = PURSUITS
             .into_iter()
-            .filter_map(|lookahead| self.driven_with(begins, lines.line(span), lookahead, drive));
+            .filter_map(|pursuit| self.driven_with(begins, lines.line(span), pursuit, drive));
         let longest = tracks.max_by(|a, b| a.poses.len().cmp(&b.poses.len()));
         longest.map(|mut track| {
             let behind = (BEFORE * self.scale() / track.spacing) as usize;
@@ -269,6 +349,32 @@ impl Driver<'_> {
             track.poses.truncate(kept);
             track
         })
+    }
+
+    /// Distance along a line at which the vehicle would touch something, m; the usual length of a drive if it would
+    /// touch nothing.
+    pub(super) fn reach_along(&self, start: Pose, points: &[DVec2]) -> f64 {
+        let mut lines = CentreLines::default();
+        let Some(span) = lines.push(points) else {
+            return 0.0;
+        };
+        let line = lines.line(span);
+        let begins = Rolling {
+            pose: start,
+            bend: self.curvature,
+            speed: self.moves_at.abs(),
+        };
+        let drive = Drive {
+            margin: self.margin,
+            length: DRIVEN * self.scale(),
+            least: Some(0.0),
+        };
+        let tracks = PURSUITS
+            .into_iter()
+            .filter_map(|pursuit| self.driven_with(begins, line, pursuit, drive));
+        let ends = tracks.filter_map(|track| track.poses.last().copied());
+        ends.map(|end| line.project(end.position, 0.0).0)
+            .fold(0.0, f64::max)
     }
 
     /// Whether the vehicle can continue along a line from the end of a manoeuvre, with the given margin.
@@ -282,9 +388,9 @@ impl Driver<'_> {
             length: DRIVES_ON * self.scale(),
             least: None,
         };
-        let mut lookaheads = LOOKAHEADS.into_iter();
-        lookaheads.any(|lookahead| {
-            let track = self.driven_with(begins, lines.line(span), lookahead, drive);
+        let mut pursuits = PURSUITS.into_iter();
+        pursuits.any(|pursuit| {
+            let track = self.driven_with(begins, lines.line(span), pursuit, drive);
             track.is_some()
         })
     }
@@ -293,13 +399,14 @@ impl Driver<'_> {
         &self,
         begins: Rolling,
         line: CentreLine<'_>,
-        lookahead: f64,
+        pursuit: Pursuit,
         drive: Drive,
     ) -> Option<Track> {
         let (scale, step) = (self.scale(), self.step());
         let Drive { margin, length, .. } = drive;
         let goal = length.min(line.length());
-        let lookahead = (lookahead * self.radius()).clamp(
+        let slow = pursuit.speed * scale.sqrt();
+        let lookahead = (pursuit.lookahead * self.radius()).clamp(
             LEAST_LOOKAHEAD * scale,
             MOST_LOOKAHEAD.max(LEAST_LOOKAHEAD * scale),
         );
@@ -309,9 +416,12 @@ impl Driver<'_> {
             mut bend,
             mut speed,
         } = begins;
-        let own = self.own_margin(pose);
+        let own = self.room_at(pose, margin);
         let mut poses = vec![pose];
         let (mut s, mut travelled) = (0.0, 0.0);
+        let mut was_clear = own >= margin;
+        // Kinetic energy per mass, m^2/s^2. It takes a vehicle up slopes that are too steep for its engine.
+        let mut energy = 0.5 * speed * speed;
         while s < goal - 0.5 * step {
             let left = line.length() - s;
             let target = match lookahead <= left {
@@ -326,15 +436,29 @@ impl Driver<'_> {
             };
             // The wheels take time to turn, and a fast vehicle cannot turn sharply.
             speed = (speed * speed - 2.0 * SLOWING * step)
-                .max(SLOW * SLOW)
+                .max(slow * slow)
                 .sqrt();
             let most = tightest.min(2.0 * LATERAL / (speed * speed));
             let change = self.bending_rate() / speed * step;
             bend += (wanted.clamp(-most, most) - bend).clamp(-change, change);
+            let before = pose;
             pose = moved(pose, step, bend);
             travelled += step;
+            energy += (self.pull(pose, 1) + self.kind.limits.max_acceleration) * step;
+            energy = energy.min(0.5 * self.speed * self.speed);
+            let is_clear = self.fits(pose, margin);
             let is_leaving = travelled < WAY_OUT * scale;
-            if !(self.fits(pose, margin) || is_leaving && self.fits(pose, own)) {
+            let is_free = match is_leaving && !(is_clear && was_clear) {
+                true => {
+                    // It may not come closer, and has to get clear.
+                    let rise = (travelled - step) / (WAY_OUT * scale);
+                    let needed = (own + rise.min(1.0) * (margin - own)).min(margin);
+                    self.is_clear_along(before, step, bend, needed)
+                }
+                false => is_clear,
+            };
+            was_clear = is_clear;
+            if !is_free || energy < 0.0 {
                 if drive.least.is_some_and(|least| travelled >= least) {
                     break;
                 }
@@ -348,7 +472,8 @@ impl Driver<'_> {
         }
         Some(Track {
             poses,
-            margin,
+            margin: margin.min(self.margin),
+            clearance: own.clamp(0.0, margin.min(self.margin)),
             spacing: step,
         })
     }
@@ -356,17 +481,13 @@ impl Driver<'_> {
     /// Returns waypoints along a track driven in one gear, and then along the rest of the path. A vehicle that stands
     /// turns its wheels to the first bend before it drives off.
     pub(super) fn waypoints(&self, track: &Track, gear: i8, beyond: &[DVec2]) -> Vec<Waypoint> {
-        let most = self.most_speed(track.margin);
-        let most = if gear < 0 {
-            most.min(REVERSE_SPEED)
-        } else {
-            most
-        };
+        let most = if gear < 0 { REVERSE_SPEED } else { self.speed };
         let waypoint = |pose: Pose, speed: f64| Waypoint {
             pose,
             speed: speed.min(most).min(self.speed),
             gear,
         };
+        let narrow = self.narrow_speed(track.margin);
         let mut waypoints: Vec<Waypoint> = Vec::new();
         for (at, pose) in track.poses.iter().enumerate() {
             let bend = self.curvature_at(track, at);
@@ -376,7 +497,12 @@ impl Driver<'_> {
             let tightens = (self.curvature_at(track, after) - bend).abs()
                 / (((after - at) as f64) * track.spacing).max(track.spacing);
             let while_steering = (self.bending_rate() / tightens.max(1e-6)).max(CREEP);
-            waypoints.push(waypoint(*pose, in_bend.min(while_steering)));
+            let in_gap = match narrow {
+                Some(speed) if !self.fits(*pose, self.margin) => speed,
+                _ if self.fits(*pose, SPARE * self.margin) => f64::INFINITY,
+                _ => CLOSE_SPEED * self.scale().sqrt(),
+            };
+            waypoints.push(waypoint(*pose, in_bend.min(while_steering).min(in_gap)));
         }
         let mut before = track.poses.last().copied().unwrap_or_default();
         for &point in beyond {
@@ -392,20 +518,28 @@ impl Driver<'_> {
         waypoints
     }
 
-    /// Maximum speed with the given margin, m/s.
-    fn most_speed(&self, margin: f64) -> f64 {
+    /// Maximum speed where the clearance of a track with the given margin is less than usual, m/s; `None` for the usual
+    /// margin.
+    fn narrow_speed(&self, margin: f64) -> Option<f64> {
         if margin >= self.margin {
-            self.speed
+            None
         } else if margin > self.least_margin() {
-            NARROW_SPEED.min(self.speed)
+            Some(NARROW_SPEED)
         } else {
-            NARROWEST_SPEED.min(self.speed)
+            Some(NARROWEST_SPEED)
         }
     }
 
     /// Time to drive along a track, s. `compared` is the speed for comparing paths, m/s.
     pub(super) fn time_along(&self, track: &Track, compared: f64) -> f64 {
-        track.length() / compared.min(self.most_speed(track.margin)).max(CREEP)
+        let compared = compared.min(self.speed).max(CREEP);
+        let Some(narrow) = self.narrow_speed(track.margin) else {
+            return track.length() / compared;
+        };
+        let poses = track.poses.iter();
+        let close = poses.filter(|&&pose| !self.fits(pose, self.margin)).count();
+        let share = close as f64 / track.poses.len().max(1) as f64;
+        track.length() * (share / narrow.min(compared) + (1.0 - share) / compared)
     }
 
     /// Number of poses on either side from which the curvature of a track is computed.
@@ -423,6 +557,21 @@ impl Driver<'_> {
             .map(|pair| wrap_angle(pair[1].heading - pair[0].heading))
             .sum();
         turn / length.max(track.spacing)
+    }
+}
+
+/// How a simulated vehicle follows a line.
+#[derive(Debug, Clone, Copy)]
+struct Pursuit {
+    /// Lookahead distance, as a multiple of the radius of planned bends.
+    lookahead: f64,
+    /// Least speed, m/s. It limits how fast the curvature changes.
+    speed: f64,
+}
+
+impl Pursuit {
+    const fn new(lookahead: f64, speed: f64) -> Self {
+        Self { lookahead, speed }
     }
 }
 

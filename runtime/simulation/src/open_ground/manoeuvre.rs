@@ -4,7 +4,7 @@
 //! A search over poses with the vehicle's turning radius (hybrid A*) ends on the path or at the goal. It is
 //! guided by the cost from each cell to the end, regardless of headings. Costs are times.
 
-use super::follow::{Driver, Rolling, Track, moved};
+use super::follow::{Driver, Rolling, SLOWING, SPARE, Track, moved};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_planning::open_ground::{Cell, CellSize, Reading};
@@ -17,30 +17,42 @@ const STEP: f64 = 1.5;
 /// Step length as a fraction of the turning radius. At full lock, a step of this length turns the vehicle by more than
 /// the difference between two headings.
 const TURN: f64 = 0.3;
+/// Maximum turn of the vehicle in a step, rad.
+const MOST_TURN: f64 = 0.7;
 /// Distance between the collision checks within a step, m.
 const PIECE: f64 = 0.5;
 /// Edge length of the cells that identify equal poses, for the minimum step length, m.
 const CELL: f64 = 1.0;
 /// Number of headings that identify equal poses.
 const HEADINGS: f64 = 24.0;
-/// Forward speed assumed for computing costs, m/s.
-const FORWARDS: f64 = 4.0;
+/// Edge length of the cells for a vehicle in motion, as a fraction of the usual one. It cannot stop to turn its wheels,
+/// so small differences matter.
+const FINER: f64 = 0.5;
+/// Number of headings for a vehicle in motion.
+const MORE_HEADINGS: f64 = 72.0;
+/// Forward speeds assumed for computing costs, straight ahead and in the sharpest bends, m/s.
+const FORWARDS: f64 = 5.0;
+const IN_BENDS: f64 = 3.0;
 /// Reverse speed assumed for computing costs, m/s.
 const BACKWARDS: f64 = 2.0;
 /// Fraction of the time for turning the wheels that is added to the cost.
 const STEERING_SHARE: f64 = 0.5;
 /// Driving speed while the wheels turn from one bend to the next, m/s.
 const WHILE_STEERING: f64 = 1.2;
+/// Minimum driving speed while the wheels of a moving vehicle turn, m/s.
+const WHILE_ROLLING: f64 = 1.2;
 /// Weight of the estimate in the search. A larger weight finds worse manoeuvres sooner.
-const WEIGHT: f64 = 1.4;
+const WEIGHT: f64 = 1.25;
 /// Maximum number of poses that a search expands.
-const MOST: u32 = 4000;
+const MOST: u32 = 5000;
 /// Maximum number of rejected ends. An end is rejected if the vehicle could not drive on from it.
 const MOST_TRIES: u32 = 60;
 /// Maximum lateral offset from the path at the end of a manoeuvre, m.
 const BESIDE: f64 = 1.0;
 /// Maximum difference in heading from the path at the end of a manoeuvre, rad.
 const ASKEW: f64 = 0.35;
+/// Distance from the start within which a vehicle that starts close to an obstacle may stay that close, m.
+const LEAVES_WITHIN: f64 = 3.0;
 /// Minimum distance along the path at which a manoeuvre may end, m.
 const NEAREST: f64 = 4.0;
 /// Maximum distance along the path at which a manoeuvre may end, m.
@@ -101,6 +113,19 @@ struct Node {
     bend: f64,
     /// Time from the start, s.
     time: f64,
+    /// Distance from the start along the manoeuvre, m.
+    travelled: f64,
+}
+
+/// Requirements that a search for a manoeuvre has to meet.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    /// Margin around the vehicle, m.
+    margin: f64,
+    /// Minimum distance along the path at which the manoeuvre may end, m.
+    nearest: f64,
+    /// Whether the vehicle drives on in its gear and in motion.
+    is_rolling: bool,
 }
 
 /// Margins and spacing with which a step is checked for collisions.
@@ -114,10 +139,14 @@ struct Room {
     pieces: u32,
     /// Margin at the start, m. It is smaller if the vehicle starts close to an obstacle.
     own: f64,
-    /// Maximum change of curvature between two collision checks, 1/m.
-    change: f64,
-    /// Whether this is the first step, which may begin closer to an obstacle than `margin`.
-    is_first: bool,
+    /// Usual margin, m.
+    usual: f64,
+    /// Rate at which the curvature changes while the steering turns, 1/(m s).
+    bending_rate: f64,
+    /// Speed at which the vehicle begins, and minimum speed while its wheels turn, m/s.
+    speeds: [f64; 2],
+    /// Whether the step begins near the start, where the vehicle may be closer to an obstacle than `margin`.
+    is_near_start: bool,
 }
 
 /// Curvatures of a step, 1/m: the initial one, and the one to which the wheels turn.
@@ -125,45 +154,97 @@ struct Room {
 struct Turn {
     begins: f64,
     curvature: f64,
+    /// Distance driven before the step, m.
+    travelled: f64,
 }
 
 impl Turn {
     /// Returns the curvature after the next piece of the step.
     fn next(self, bend: f64, room: Room) -> f64 {
-        bend + (self.curvature - bend).clamp(-room.change, room.change)
+        let [first, least] = room.speeds;
+        let speed = (first * first - 2.0 * SLOWING * self.travelled)
+            .max(least * least)
+            .sqrt();
+        let change = room.bending_rate / speed * room.piece;
+        bend + (self.curvature - bend).clamp(-change, change)
     }
 }
 
-type Key = (i32, i32, i32, i8);
+type Key = (i32, i32, i32, i32, i8);
 
-fn key(node: &Node, step: f64) -> Key {
-    // The cells are smaller than a step, so that each step leads into another cell.
-    let size = CELL / STEP * step;
-    let cell = (node.pose.position / size).floor();
-    let heading = (node.pose.heading / TAU * HEADINGS).round() as i32;
-    let heading = heading.rem_euclid(HEADINGS as i32);
-    (cell.x as i32, cell.y as i32, heading, node.gear)
+/// Resolution at which poses count as equal.
+#[derive(Debug, Clone, Copy)]
+struct Resolution {
+    /// Edge length of cells, m.
+    cell: f64,
+    /// Number of headings.
+    headings: f64,
+    /// Difference between curvatures, 1/m.
+    bend: f64,
+}
+
+impl Resolution {
+    fn key(self, node: &Node) -> Key {
+        let cell = (node.pose.position / self.cell).floor();
+        let heading = (node.pose.heading / TAU * self.headings).round() as i32;
+        let heading = heading.rem_euclid(self.headings as i32);
+        let bend = (node.bend / self.bend).round() as i32;
+        (cell.x as i32, cell.y as i32, heading, bend, node.gear)
+    }
 }
 
 impl Driver<'_> {
     /// Finds the fastest manoeuvre that leads onto a path; `None` if the search finds none within its limits.
     pub(super) fn manoeuvre(&mut self, begin: Begin, path: &[DVec2]) -> Option<Manoeuvre> {
         let [usual, _, least] = self.margins();
-        [usual, least]
-            .into_iter()
-            .find_map(|margin| self.manoeuvre_with(begin, path, margin))
+        [usual, least].into_iter().find_map(|margin| {
+            let wanted = Wanted {
+                margin,
+                nearest: NEAREST * self.scale(),
+                is_rolling: false,
+            };
+            self.manoeuvre_with(begin, path, wanted)
+        })
     }
 
-    fn manoeuvre_with(&mut self, begin: Begin, path: &[DVec2], margin: f64) -> Option<Manoeuvre> {
+    /// Finds the fastest forward drive from a moving vehicle to a place on its path that is at least `nearest` metres
+    /// along the path; `None` if the search finds none within its limits.
+    pub(super) fn swing(
+        &mut self,
+        begin: Begin,
+        path: &[DVec2],
+        nearest: f64,
+    ) -> Option<Manoeuvre> {
+        let (usual, spare) = (self.margin, SPARE * self.margin);
+        let mut with = |margin| {
+            let wanted = Wanted {
+                margin,
+                nearest,
+                is_rolling: true,
+            };
+            let found = self.manoeuvre_with(begin, path, wanted);
+            found.filter(|found| found.is_complete && found.parts.len() == 1)
+        };
+        let usual = with(usual)?;
+        Some(with(spare).unwrap_or(usual))
+    }
+
+    fn manoeuvre_with(
+        &mut self,
+        begin: Begin,
+        path: &[DVec2],
+        wanted: Wanted,
+    ) -> Option<Manoeuvre> {
         let scale = self.scale();
-        let ends = Ends::along(path, scale)?;
+        let margin = wanted.margin;
+        let ends = Ends::along(path, scale, wanted.nearest)?;
         let to_go = self.times_to(ends.last, begin.pose.position)?;
         let estimate = |pose: &Pose| to_go.at(pose.position);
-        let tightest = 1.0 / self.radius();
         let piece = PIECE * scale;
         let step = (TURN * self.radius()).max(STEP * scale);
         let pieces = (step / piece).ceil() as u32;
         let step = piece * f64::from(pieces);
+        let tightest = (1.0 / self.radius()).min(MOST_TURN / step);
         let mut nodes = vec![Node {
             pose: begin.pose,
             gear: begin.gear,
@@ -172,7 +253,23 @@ impl Driver<'_> {
             begins: 0.0,
             bend: self.curvature,
             time: 0.0,
+            travelled: 0.0,
         }];
+        let pace = (self.speed / FORWARDS).min(1.0);
+        // The cells are smaller than a step, so that each step leads into another cell.
+        let size = CELL / STEP * step;
+        let resolution = match wanted.is_rolling {
+            true => Resolution {
+                cell: FINER * size,
+                headings: MORE_HEADINGS,
+                bend: 0.5 * tightest,
+            },
+            false => Resolution {
+                cell: size,
+                headings: HEADINGS,
+                bend: f64::INFINITY,
+            },
+        };
         let mut closed: HashSet<Key> = HashSet::new();
         let mut queue = BinaryHeap::new();
         queue.push(Reverse((0u64, 0u32)));
@@ -183,13 +280,18 @@ impl Driver<'_> {
             margin,
             piece,
             pieces,
-            own: self.own_margin(begin.pose),
-            change: self.bending_rate() / WHILE_STEERING * piece,
-            is_first: false,
+            own: self.room_at(begin.pose, margin),
+            usual: self.margin,
+            bending_rate: self.bending_rate(),
+            speeds: match wanted.is_rolling {
+                true => [self.moves_at.abs(), WHILE_ROLLING * scale.sqrt()],
+                false => [WHILE_STEERING * scale.sqrt(); 2],
+            },
+            is_near_start: false,
         };
         while let Some(Reverse((_, at))) = queue.pop() {
             let node = nodes[at as usize];
-            if !closed.insert(key(&node, step)) {
+            if !closed.insert(resolution.key(&node)) {
                 continue;
             }
             if let Some(joins) = ends.joined(&node.pose, node.gear) {
@@ -206,15 +308,17 @@ impl Driver<'_> {
             if ahead < nearest.0 {
                 nearest = (ahead, at);
             }
+            let from_start = (node.pose.position - begin.pose.position).length();
+            let is_near_start = from_start < LEAVES_WITHIN * scale;
             for gear in [1i8, -1] {
                 let changes = gear != node.gear;
-                if changes && at == 0 && !begin.may_change {
+                if changes && (wanted.is_rolling || at == 0 && !begin.may_change) {
                     continue;
                 }
                 for share in [0.0, 1.0, -1.0, 0.5, -0.5] {
                     let curvature = share * tightest;
                     let room = Room {
-                        is_first: at == 0,
+                        is_near_start,
                         ..room
                     };
                     // The wheels of a stationary vehicle turn before it drives off.
@@ -222,11 +326,18 @@ impl Driver<'_> {
                         true => curvature,
                         false => node.bend,
                     };
-                    let turn = Turn { begins, curvature };
+                    let turn = Turn {
+                        begins,
+                        curvature,
+                        travelled: node.travelled,
+                    };
                     let Some((pose, bend)) = self.stepped(&node, gear, turn, room) else {
                         continue;
                     };
-                    let speed = if gear > 0 { FORWARDS } else { BACKWARDS };
+                    let speed = match gear > 0 {
+                        true => (FORWARDS - share.abs() * (FORWARDS - IN_BENDS)) * pace,
+                        false => BACKWARDS * pace,
+                    };
                     let change = if changes { begin.gear_change } else { 0.0 };
                     let steering = (curvature - node.bend).abs() / self.bending_rate();
                     let next = Node {
@@ -237,11 +348,12 @@ impl Driver<'_> {
                         begins,
                         bend,
                         time: node.time + step / speed + change + STEERING_SHARE * steering,
+                        travelled: node.travelled + step,
                     };
                     let Some(ahead) = estimate(&pose) else {
                         continue;
                     };
-                    if closed.contains(&key(&next, step)) {
+                    if closed.contains(&resolution.key(&next)) {
                         continue;
                     }
                     let cost = ((next.time + WEIGHT * ahead) * UNITS) as u64;
@@ -268,26 +380,33 @@ impl Driver<'_> {
         let begins = Rolling {
             pose: node.pose,
             bend: node.bend,
-            speed: WHILE_STEERING,
+            speed: WHILE_STEERING * self.scale().sqrt(),
         };
         self.drives_on(begins, &points, margin)
     }
 
-    /// Returns the pose and the curvature after a step; `None` if the vehicle would collide. The first step may begin
-    /// closer to an obstacle than the margin allows.
+    /// Returns the pose and the curvature after a step; `None` if the vehicle would collide, or come to a slope on
+    /// which it could not drive off. Near the start it may be closer to an obstacle than the margin allows.
     fn stepped(&self, node: &Node, gear: i8, turn: Turn, room: Room) -> Option<(Pose, f64)> {
         let piece = f64::from(gear) * room.piece;
         let (mut pose, mut bend) = (node.pose, turn.begins);
         for _ in 0..room.pieces {
             bend = turn.next(bend, room);
-            pose = moved(pose, piece, bend);
-            let is_free =
-                self.fits(pose, room.margin) || room.is_first && self.fits(pose, room.own);
+            let next = moved(pose, piece, bend);
+            let is_free = match room.is_near_start && room.own < room.margin {
+                true => {
+                    let rise = node.travelled / (LEAVES_WITHIN * self.scale());
+                    let needed = room.own + rise.min(1.0) * (room.margin - room.own);
+                    self.is_clear_along(pose, piece, bend, needed.min(room.margin))
+                }
+                false => self.fits(next, room.margin),
+            };
             if !is_free {
                 return None;
             }
+            pose = next;
         }
-        Some((pose, bend))
+        (!self.is_too_steep(pose, gear)).then_some((pose, bend))
     }
 
     /// Travel times from the cells around a place to a goal, regardless of headings; `None` if either is off the map.
@@ -310,6 +429,7 @@ impl Driver<'_> {
         // Factor by which driving time in each cell is longer; 0 if the cell has not been read yet. Factors
         // are kept, because reading the map takes longer than the search.
         let mut slower = vec![0u8; edge * edge];
+        let pace = (self.speed / FORWARDS).min(1.0);
         let mut queue = BinaryHeap::new();
         queue.push(Reverse((0u64, start)));
         while let Some(Reverse((time, cell))) = queue.pop() {
@@ -338,7 +458,7 @@ impl Driver<'_> {
                 } else {
                     1.0
                 };
-                let cost = (length * step / FORWARDS * slower * UNITS) as u64;
+                let cost = (length * step / (FORWARDS * pace) * slower * UNITS) as u64;
                 if time + cost < times.times[at] {
                     times.times[at] = time + cost;
                     queue.push(Reverse((time + cost, next)));
@@ -395,7 +515,7 @@ struct PathEnd {
 }
 
 impl Ends {
-    fn along(path: &[DVec2], scale: f64) -> Option<Self> {
+    fn along(path: &[DVec2], scale: f64, nearest: f64) -> Option<Self> {
         let mut points = Vec::new();
         let mut length = 0.0;
         let mut last = *path.first()?;
@@ -406,7 +526,7 @@ impl Ends {
             let count = (piece / (CELL * scale)).ceil().max(1.0);
             for step in 1..=count as u32 {
                 let along = length + piece * f64::from(step) / count;
-                if (NEAREST * scale..=FARTHEST * scale).contains(&along) {
+                if (nearest..=FARTHEST * scale).contains(&along) {
                     points.push(PathEnd {
                         place: pair[0] + offset * (f64::from(step) / count),
                         heading: heading_of(offset),
@@ -465,8 +585,12 @@ fn assemble(nodes: &[Node], last: u32, joins: usize, room: Room) -> Manoeuvre {
                 gear: to.gear,
                 track: Track {
                     poses: vec![from.pose],
-                    margin: room.margin,
-                    spacing: room.piece,
+                    margin: room.margin.min(room.usual),
+                    clearance: match parts.is_empty() {
+                        true => room.own.clamp(0.0, room.margin.min(room.usual)),
+                        false => room.margin.min(room.usual),
+                    },
+                    spacing: 0.5 * room.piece,
                 },
             });
         }
@@ -474,11 +598,14 @@ fn assemble(nodes: &[Node], last: u32, joins: usize, room: Room) -> Manoeuvre {
         let turn = Turn {
             begins: to.begins,
             curvature: to.curvature,
+            travelled: from.travelled,
         };
         let (mut pose, mut bend) = (from.pose, turn.begins);
         if let Some(part) = parts.last_mut() {
             for _ in 0..room.pieces {
+                // Close poses, so that the path begins with the bend to which the wheels have to turn first.
                 bend = turn.next(bend, room);
+                part.track.poses.push(moved(pose, 0.5 * piece, bend));
                 pose = moved(pose, piece, bend);
                 part.track.poses.push(pose);
             }

@@ -13,6 +13,7 @@
 //! | `plans.rs` | plans of agents: when they search, which path they follow, and when there is none |
 //! | `search.rs` | the searches of planners |
 //! | `follow.rs` | from cells to a line that a vehicle can drive |
+//! | `steering.rs` | how drivers steer, as planners know it |
 //! | `drivable.rs` | searches of `drivable_path`, and how its paths are followed |
 //! | `manoeuvre.rs` | manoeuvres, forwards and in reverse, that bring a vehicle onto its path |
 //! | `walking.rs` | characters on foot, and how they plan around each other |
@@ -34,6 +35,7 @@ mod plans;
 mod profiles;
 mod search;
 mod space_time;
+mod steering;
 mod unreachable;
 mod verdict;
 mod walking;
@@ -47,11 +49,10 @@ pub use inspection::{
 };
 pub(crate) use live_map::OnGround;
 pub(crate) use mixed::{End, Itinerary, KeptTrips, MixedTrips, Part, Traveller};
-pub(crate) use plans::{
-    AgentPlan, Asked, Beyond, GroundPlans, LeftPath, Planner, Steering, Step, has_left,
-};
+pub(crate) use plans::{AgentPlan, Asked, Beyond, GroundPlans, LeftPath, Planner, Step, has_left};
 pub use profiles::{body_of, effects_of, profile_of};
 pub use roadwright_planning::open_ground::Disagreement;
+pub(crate) use steering::{KnownSteering, Steering, SteeringKey};
 pub use unreachable::unreachable_over_ground;
 pub use verdict::{NarrowGap, NoPath, NoPathKind, PathStatus};
 pub(crate) use walking::WalkPlan;

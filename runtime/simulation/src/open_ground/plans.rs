@@ -1,18 +1,17 @@
 //! The plans of all agents off the lanes, and the map that they share.
 
 use super::drivable::DrivePlan;
-use super::follow::{
-    CREEP, Closeness, DRIVEN, Driver, Track, brake_in_time, end_slowly, moved, scale_of,
-};
+use super::follow::{CREEP, Closeness, DRIVEN, Driver, Track, brake_in_time, end_slowly, scale_of};
 use super::inspection::{self, GroundInspection, GroundQuestion};
 use super::live_map::{LiveMap, OnGround};
 use super::manoeuvre::{Begin, Manoeuvre};
 use super::profiles::growth_of;
 use super::search::{Fields, Found, SavedWindow, Seeker};
+use super::steering::{KnownSteering, Steering};
 use super::verdict::{NoPath, PathStatus, SavedSearch};
 use super::walking::{Other, Pedestrian, SIGHT, WalkPlan};
 use crate::records::FARTHEST;
-use crate::route::{Exact, PlannedPath, SteeringResponse, Waypoint};
+use crate::route::{Exact, PlannedPath, Waypoint};
 use crate::vehicle_type::VehicleType;
 use roadwright_agent::{Avoid, GroundPlanning, GroundSearch};
 use roadwright_geometry::centre_line::CentreLine;
@@ -50,9 +49,11 @@ const KEPT: f64 = 10.0;
 const KEPT_BESIDE: f64 = 0.2;
 /// Maximum speed at which a vehicle that begins a manoeuvre counts as stationary, m/s.
 const ROLLING: f64 = 0.1;
+/// Speed against its gear above which a vehicle counts as stuck, m/s. The slope before it is too steep for its engine.
+const ROLLS_BACK: f64 = 1.0;
 /// Offset from a part of a manoeuvre at which the manoeuvre is planned again, m. The room for the manoeuvre was checked
 /// without an offset.
-const ASTRAY: f64 = 0.5;
+const ASTRAY: f64 = 0.7;
 /// Distance along the last part of a manoeuvre after which the agent may leave it for a path, m.
 const LEAVES_AFTER: f64 = 2.0;
 /// Minimum cell size of a planner, m.
@@ -61,6 +62,8 @@ const FINEST: f64 = 0.05;
 const PART_END: f64 = 0.3;
 /// Distance from the end of the last part at which the agent replans, m.
 const LAST_PART_END: f64 = 3.0;
+/// Largest fraction of the last part that is left then.
+const LAST_SHARE: f64 = 0.5;
 /// Length by which a path that joins a lane continues along the lane, m.
 const ALONG_LANE: f64 = 30.0;
 /// Distance between the points of the path along the lane, m.
@@ -75,6 +78,10 @@ const CLEARING_SPEED: f64 = 2.5;
 const CLEAR_OF_LANE: f64 = 0.5;
 /// Length of the path on which a vehicle without a path comes to a stop, m.
 const HALT: f64 = 3.0;
+/// Distance beyond the place where a vehicle would touch something, from which on it returns to its path, m.
+const PAST: f64 = 3.0;
+/// Number of poses of a manoeuvre for each point of a line along it.
+const SWING_POINTS: usize = 4;
 /// Time after which a failed search for a manoeuvre is repeated, s.
 const TRIES_AGAIN: f64 = 1.0;
 /// Maximum number of cells that the searches for a verdict expand. If there is no verdict by then, the status
@@ -160,20 +167,6 @@ impl Beyond<'_> {
             self.line.pose(s.min(end)).point((s - end).max(0.0), 0.0)
         })
     }
-}
-
-/// Steering capabilities of a driver.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Steering {
-    /// Maximum curvature that the driver can steer, 1/m.
-    pub(crate) tightest: f64,
-    /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
-    /// farther away.
-    pub(crate) sharpest: f64,
-    /// How the driver steers towards waypoints; `None` if that is not known.
-    pub(crate) response: Option<SteeringResponse>,
-    /// Whether the driver can push a trailer in reverse.
-    pub(crate) pushes_trailers: bool,
 }
 
 impl Planner<'_> {
@@ -397,6 +390,8 @@ pub(crate) struct GroundPlans {
     fields: Fields,
     /// Number of cells and poses that the first plans of agents have expanded in this step.
     spent: u64,
+    /// Steering of the drivers.
+    pub(crate) steering: KnownSteering,
 }
 
 impl Default for GroundPlans {
@@ -408,6 +403,7 @@ impl Default for GroundPlans {
             hybrid: HybridPath::new(HybridParameters::default()),
             fields: Fields::default(),
             spent: 0,
+            steering: KnownSteering::default(),
         }
     }
 }
@@ -851,7 +847,7 @@ impl Planning<'_> {
         let is_last = self.plan.rest.is_empty();
         let scale = scale_of(agent.kind);
         let is_driven = match is_last {
-            true => agent.s >= until - LAST_PART_END * scale,
+            true => agent.s >= until - (LAST_PART_END * scale).min(LAST_SHARE * until),
             false => agent.s >= until - PART_END * scale,
         };
         if is_driven && is_last {
@@ -895,7 +891,7 @@ impl Planning<'_> {
         self.plan.planned_at = Some(agent.now);
         self.note(found.end);
         self.end_manoeuvre(1);
-        Some(self.follow(waypoints, track.margin))
+        Some(self.follow(waypoints, track.clearance))
     }
 
     /// Whether the vehicle makes no progress along its manoeuvre. It is given time to turn its wheels first.
@@ -907,7 +903,8 @@ impl Planning<'_> {
     /// Whether the vehicle makes no progress along its path.
     fn is_stuck(&mut self) -> bool {
         let agent = self.agent;
-        if agent.standing > STUCK_AFTER {
+        let rolls_back = f64::from(self.plan.gear) * agent.speed < -ROLLS_BACK;
+        if agent.standing > STUCK_AFTER || rolls_back {
             return true;
         }
         if agent.standing <= BLOCKED_AFTER {
@@ -916,8 +913,8 @@ impl Planning<'_> {
         let gear = f64::from(self.plan.gear);
         let driver = self.driver();
         let ahead = gear * BLOCKED_WITHIN * driver.scale();
-        let margin = driver.own_margin(agent.pose);
-        !driver.fits(moved(agent.pose, ahead, agent.curvature), margin)
+        let margin = driver.room_at(agent.pose, driver.least_margin());
+        !driver.is_clear_along(agent.pose, ahead, agent.curvature, margin)
     }
 
     /// Whether the rest of a part of a manoeuvre is clear of obstacles.
@@ -1050,6 +1047,7 @@ impl Planning<'_> {
             map: self.map,
             owner: self.agent.owner(),
             kind: self.agent.kind,
+            ground: self.agent.ground,
             tightest: steering.tightest,
             margin: self.agent.planning.tracking_margin,
             speed: self.agent.top_speed,
@@ -1125,12 +1123,31 @@ impl Planning<'_> {
             && gear > 0
         {
             let waypoints = along(&driver, track, &path);
-            let margin = track.margin;
+            let clearance = track.clearance;
             self.end_manoeuvre(1);
-            return self.follow(waypoints, margin);
+            return self.follow(waypoints, clearance);
         }
         if usual.is_none() && gear > 0 && !is_stuck && keeps_path(&driver, &agent) {
             return Step::Stays;
+        }
+        let moved = (agent.pose.position - changed_at).length();
+        let begin = Begin {
+            pose: agent.pose,
+            gear,
+            stands: agent.speed.abs() < ROLLING,
+            may_change: is_stuck || moved > agent.kind.length,
+            gear_change: agent.planning.gear_change,
+        };
+        if usual.is_none() && gear > 0 && !is_stuck && !gives_up {
+            let nearest = driver.reach_along(agent.pose, &path) + PAST * driver.scale();
+            let swing = driver.swing(begin, &path, nearest);
+            if let Some(swing) = swing {
+                let track = swung(&driver, &agent, &swing, &path);
+                let waypoints = along(&driver, &track, &path);
+                *self.spent += MANOEUVRE_SPENT;
+                self.end_manoeuvre(1);
+                return self.follow(waypoints, track.clearance);
+            }
         }
         let driven = usual.or_else(|| driver.driven(agent.pose, &path, Closeness::Narrow));
         if driven.is_none()
@@ -1144,16 +1161,8 @@ impl Planning<'_> {
             let mut waypoints = driver.waypoints(&track, 1, &[]);
             end_slowly(&mut waypoints, CREEP);
             self.end_manoeuvre(1);
-            return self.follow(waypoints, track.margin);
+            return self.follow(waypoints, track.clearance);
         }
-        let moved = (agent.pose.position - changed_at).length();
-        let begin = Begin {
-            pose: agent.pose,
-            gear,
-            stands: agent.speed.abs() < ROLLING,
-            may_change: is_stuck || moved > agent.kind.length,
-            gear_change: agent.planning.gear_change,
-        };
         let manoeuvre = match gives_up {
             true => None,
             false => driver.manoeuvre(begin, &path),
@@ -1168,12 +1177,12 @@ impl Planning<'_> {
             })
         };
         if let Some(manoeuvre) = manoeuvre.filter(is_sooner) {
-            let parts = parts_of(&driver, &manoeuvre, &path);
+            let parts = parts_of(&driver, &manoeuvre);
             *self.spent += MANOEUVRE_SPENT;
             return self.begin_manoeuvre(parts);
         }
         let (waypoints, margin) = match &driven {
-            Some(track) => (along(&driver, track, &path), track.margin),
+            Some(track) => (along(&driver, track, &path), track.clearance),
             None => (creeping(&agent, &path), 0.0),
         };
         if !gives_up {
@@ -1225,6 +1234,16 @@ fn path_over(driver: &mut Driver<'_>, agent: &Planner<'_>, found: &Found) -> Vec
         path.push(agent.goal);
     }
     path
+}
+
+/// The drive along a forward manoeuvre and the path beyond it: along a rounder line if that is free.
+fn swung(driver: &Driver<'_>, agent: &Planner<'_>, swing: &Manoeuvre, path: &[DVec2]) -> Track {
+    let own = &swing.parts[0].track;
+    let poses = own.poses.iter().step_by(SWING_POINTS);
+    let mut line: Vec<DVec2> = poses.map(|pose| pose.position).collect();
+    line.extend(path.get(swing.joins..).unwrap_or_default());
+    let round = driver.driven(agent.pose, &line, Closeness::Usual);
+    round.unwrap_or_else(|| own.clone())
 }
 
 /// Angle between an agent's heading and the first piece of a path, rad.
@@ -1279,22 +1298,18 @@ impl Manoeuvre {
     }
 }
 
-/// Parts of a manoeuvre as paths. The last part continues along the path.
-fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre, path: &[DVec2]) -> Vec<PlannedPart> {
+/// Parts of a manoeuvre as paths. The agent leaves the last part for a path before its end.
+fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre) -> Vec<PlannedPart> {
     let part = |(at, part): (usize, &super::manoeuvre::Part)| {
         let is_last = at + 1 == manoeuvre.parts.len();
-        let beyond = match is_last && manoeuvre.joins < path.len() {
-            true => &path[manoeuvre.joins..],
-            false => &[][..],
-        };
-        let mut waypoints = driver.waypoints(&part.track, part.gear, beyond);
+        let mut waypoints = driver.waypoints(&part.track, part.gear, &[]);
         match is_last {
             true => brake_in_time(&mut waypoints),
             false => end_slowly(&mut waypoints, CREEP),
         }
         PlannedPart {
             waypoints,
-            margin: part.track.margin,
+            margin: part.track.clearance,
             until: part.track.length(),
             towed: Vec::new(),
         }

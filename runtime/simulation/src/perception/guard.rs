@@ -18,6 +18,9 @@ use std::f64::consts::PI;
 
 /// Clearance around a vehicle of usual size, m.
 const CLEARANCE: f64 = 0.05;
+/// Part of this clearance that is proportional to the speed, s. A small error in steering leads a fast vehicle farther
+/// to the side before it stands.
+const CLEARANCE_TIME: f64 = 0.02;
 /// Distance added to the braking distance, m.
 const ROOM: f64 = 0.15;
 /// Room that a character needs for a side step, m.
@@ -31,6 +34,11 @@ const MOST_STEPS: f64 = 30.0;
 /// Overlap that is ignored, as a fraction of the clearance. A vehicle with a larger overlap may only drive away from
 /// the obstacle.
 const IGNORED: f64 = 0.4;
+/// The same for the bend to which the wheels are set.
+const IGNORED_AS_IT_IS: f64 = 0.7;
+/// Overlap by which a vehicle may come closer to an obstacle than it is, as a fraction of the clearance of a standing
+/// vehicle, because plans know its clearance only roughly.
+const ROUNDING: f64 = 0.2;
 /// Distance from the vehicle's outline within which the centres of other vehicles are looked for, m.
 const OTHERS: f64 = 12.0;
 /// Speed up to which the wheels turn fast enough to follow the path, so that the current wheel angle need not
@@ -63,7 +71,7 @@ impl View<'_> {
         let speed = input.speed.max(0.0);
         let reach = speed * speed / (2.0 * braking) + REACTION * speed + ROOM;
         let own = self.pose(agent);
-        let around = self.outline(agent, own);
+        let around = self.outline(agent, own, speed);
         let is_alone = !self.has_bodies_near(agent, &around, reach);
         if is_alone && self.is_clear_of_obstacles(&around, reach) {
             return None;
@@ -71,11 +79,15 @@ impl View<'_> {
         self.room_within(agent, planned, input, braking, reach)
     }
 
-    /// Outline of a vehicle whose rear axle is at `pose`, including the clearance.
-    fn outline(&self, agent: AgentIndex, pose: Pose) -> OrientedBox {
-        let kind = self.vehicle_type(agent);
-        let body = kind.covered(pose);
-        let clearance = CLEARANCE * scale_of(kind);
+    /// Clearance around a vehicle at a speed in m/s, m.
+    fn clearance(&self, agent: AgentIndex, speed: f64) -> f64 {
+        (CLEARANCE + CLEARANCE_TIME * speed) * scale_of(self.vehicle_type(agent))
+    }
+
+    /// Outline of a vehicle with its rear axle at `pose`, including the clearance at a speed in m/s.
+    fn outline(&self, agent: AgentIndex, pose: Pose, speed: f64) -> OrientedBox {
+        let body = self.vehicle_type(agent).covered(pose);
+        let clearance = self.clearance(agent, speed);
         OrientedBox {
             half_length: body.half_length + clearance,
             half_width: body.half_width + clearance,
@@ -91,7 +103,7 @@ impl View<'_> {
                 position: pose.point(0.0, left),
                 ..pose
             };
-            let body = self.outline(agent, place);
+            let body = self.outline(agent, place, 0.0);
             self.overlap(agent, Outline { body, time: 0.0 })
         };
         at(SIDE_ROOM * side) <= at(0.0)
@@ -150,13 +162,14 @@ impl View<'_> {
                 },
                 false => pose,
             };
-            let body = self.outline(agent, own);
+            let body = self.outline(agent, own, speed);
             self.overlap(agent, Outline { body, time })
         };
-        let clearance = CLEARANCE * scale_of(self.vehicle_type(agent));
+        let clearance = self.clearance(agent, speed);
         let now = at(pose, 0.0);
+        let rounding = ROUNDING * self.clearance(agent, 0.0);
         let sweep = |wanted: f64, ignored: f64| {
-            let most = now.max(ignored);
+            let most = (now + rounding).max(ignored);
             let (mut pose, mut bend) = (pose, bend);
             let (mut travelled, mut time) = (0.0, 0.0);
             while travelled < reach {
@@ -177,7 +190,9 @@ impl View<'_> {
         // A driver does not always steer as its path requires, so the body must not touch anything even if
         // the wheels keep their current angle.
         let as_planned = sweep(wanted, IGNORED * clearance);
-        let as_it_is = (speed > CREEPS).then(|| sweep(bend, clearance)).flatten();
+        let as_it_is = (speed > CREEPS)
+            .then(|| sweep(bend, IGNORED_AS_IT_IS * clearance))
+            .flatten();
         match (as_planned, as_it_is) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),

@@ -185,7 +185,7 @@ impl<'a> View<'a> {
     }
 
     #[inline]
-    fn pose(&self, agent: AgentIndex) -> Pose {
+    pub(crate) fn pose(&self, agent: AgentIndex) -> Pose {
         self.bodies().pose(agent)
     }
 
@@ -235,7 +235,8 @@ impl<'a> View<'a> {
         input.road_speed = (input.road_speed * wish.speed_factor)
             .min(wish.top_speed)
             .min(max_speed)
-            .min(self.halting_speed(agent, input));
+            .min(self.halting_speed(agent, input))
+            / self.pace(agent, input);
         allowed
     }
 

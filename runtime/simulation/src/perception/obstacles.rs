@@ -2,6 +2,7 @@
 
 use super::{View, angle_to};
 use crate::dynamics::STANDING;
+use crate::open_ground::scale_of;
 use crate::records::AgentIndex;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
@@ -18,6 +19,9 @@ const PAST_FRONT: f64 = 0.5;
 const BRAKING: f64 = 2.0;
 /// Margin added to the braking distance, m.
 const STANDSTILL: f64 = 3.0;
+/// Distance from a vehicle on its planned path within which an obstacle counts as being on the path, as a fraction of
+/// the clearance with which the path was planned. Positions on paths have small errors.
+const ON_PATH: f64 = 0.8;
 /// Distance along a planned path over which a vehicle beside the path is expected to return to it, m.
 const RETURN: f64 = 8.0;
 /// Distance between the examined points of a vehicle's outline, m.
@@ -270,8 +274,9 @@ impl View<'_> {
         }
     }
 
-    /// Whether a stationary point blocks an agent. For an agent on a planned path, the point has to be close
-    /// to the path and within the braking distance. Otherwise, it has to be ahead.
+    /// Whether a stationary point blocks an agent on a planned path. The point blocks if it is
+    /// close to the path within the braking distance, and not beyond the place where the front is
+    /// at the end of the path. Without a planned path, any point ahead blocks.
     fn is_in_planned_way(&self, agent: AgentIndex, point: DVec2) -> bool {
         let progress = self.progress(agent);
         let planned = self.route(agent).planned_to(progress.reached);
@@ -285,14 +290,16 @@ impl View<'_> {
             false => kind.front,
         };
         let speed = self.motion(agent).speed;
-        let reach = front + speed * speed / (2.0 * BRAKING) + STANDSTILL;
+        let scale = scale_of(kind);
+        let reach = front + speed * speed / (2.0 * BRAKING) + STANDSTILL * scale;
         let (s, t) = line.project(point, position.s + front);
         let ahead = s - position.s;
         // A vehicle beside its path is expected to return to it.
-        let own = position.t * (1.0 - ahead / RETURN).clamp(0.0, 1.0);
-        ahead > front - PAST_FRONT
+        let own = position.t * (1.0 - ahead / (RETURN * scale)).clamp(0.0, 1.0);
+        ahead > front - PAST_FRONT * scale
             && ahead < reach
-            && (t - own).abs() < 0.5 * kind.width + planned.margin
+            && s < line.length() + front
+            && (t - own).abs() < 0.5 * kind.width + ON_PATH * planned.margin
     }
 
     /// Whether a point obstructs the agent. Off the lanes, this is any point ahead; on a lane, any point

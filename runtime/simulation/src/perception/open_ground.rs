@@ -38,6 +38,9 @@ const LEAST_ROOM: f64 = 0.05;
 /// Preview time for steering on a planned path, s. It compensates for the time that the wheels take to turn.
 const FORESIGHT: f64 = 0.15;
 
+/// Time ahead for which a driver on a planned path keeps to the speed of the path, s.
+const SPEED_LEAD: f64 = 0.4;
+
 /// Constant part of the distance over which the curvature of an exact path is averaged, m.
 const EXACT_AHEAD: f64 = 0.1;
 /// Part of the averaging distance of an exact path that is proportional to the speed, s.
@@ -212,6 +215,18 @@ impl View<'_> {
         beyond(planned.path.line(), self.position(agent).s + reach)
     }
 
+    /// Speed that the controller of an agent commands at the angle to its waypoint, as a fraction of the allowed speed.
+    /// Speeds of planned paths suit their bends already, so a driver that slows down in bends as well may be shown a
+    /// higher speed.
+    pub(super) fn pace(&self, agent: AgentIndex, input: &ControllerInput) -> f64 {
+        if self.position(agent).is_on_lane() {
+            return 1.0;
+        }
+        let planned = self.route(agent).planned_to(self.progress(agent).reached);
+        let response = planned.and_then(|planned| planned.response.as_ref());
+        response.map_or(1.0, |response| response.pace(input.waypoint_angle))
+    }
+
     /// Presents a path over open ground to the controller as the centre line of a lane that ends where the
     /// path ends, so controllers treat paths like lanes.
     fn perceive_path(
@@ -225,7 +240,18 @@ impl View<'_> {
         let position = self.position(agent);
         let line = path.line();
         let here = line.heading(position.s);
-        let speed = path.speed(position.s);
+        let reached = self.progress(agent).reached;
+        let (route, planned) = (self.route(agent), self.route(agent).planned_to(reached));
+        let exact = route.exact_to(reached);
+        let speed =
+            match exact.is_none() && planned.is_some_and(|planned| planned.response.is_some()) {
+                // Drivers lag behind while the speed falls.
+                true => {
+                    let soon = position.s + SPEED_LEAD * input.speed.max(0.0);
+                    path.speed(position.s).min(path.speed(soon))
+                }
+                false => path.speed(position.s),
+            };
         // A waypoint 4.5 m ahead would cut the corners of a path into a parking bay, whose curves are no
         // longer than that. With this limit, it is 2.1 m ahead at 1 m/s.
         let lookahead = if speed <= MANOEUVRING_SPEED {
@@ -236,8 +262,6 @@ impl View<'_> {
         input.lane_offset = position.t;
         input.heading_error = wrap_angle(pose.heading - here);
         input.road_speed = speed * self.open_ground_share(agent);
-        let reached = self.progress(agent).reached;
-        let planned = self.route(agent).planned_to(reached);
         let reach = planned.map_or(lookahead, |planned| {
             self.reach_on(agent, planned, pose, input.speed)
         });
@@ -252,7 +276,6 @@ impl View<'_> {
                 let left = (line.length() - position.s).max(0.0) + STOP_GAP;
                 input.stop_distance = input.stop_distance.min(left);
             }
-            let exact = self.route(agent).exact_to(reached);
             match &planned.response {
                 Some(response) => {
                     let curvature = match exact {

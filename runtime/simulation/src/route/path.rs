@@ -73,6 +73,8 @@ const SPEEDS: [f64; 3] = [1.0, 4.0, 8.0];
 const ANGLE_STEP: f64 = 0.1;
 /// Number of angles at each speed.
 const ANGLES: usize = 16;
+/// Speeds at which the commanded speed of a driver is probed, as fractions of the allowed speed.
+const PACES: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 /// Small angle that is used instead of 0, because the steering of some drivers is discontinuous there, rad.
 const LEAST_ANGLE: f64 = 1e-3;
 
@@ -86,6 +88,8 @@ pub(crate) struct SteeringResponse {
     distance: f64,
     /// Curvature for each speed and each angle to the left, 1/m.
     curvatures: [[f32; ANGLES]; SPEEDS.len()],
+    /// Commanded speed at each angle, as a fraction of the allowed speed.
+    paces: [f32; ANGLES],
 }
 
 /// A speed (m/s) and an angle to the left (rad) at which the response of a driver is measured.
@@ -109,13 +113,43 @@ impl SteeringResponse {
         })
     }
 
-    /// Creates a response from the curvatures of all probes, 1/m.
-    pub(crate) fn new(distance: f64, curvatures: &[f64; Self::PROBES]) -> Self {
+    /// Number of probes of the commanded speed.
+    pub(crate) const PACE_PROBES: usize = PACES.len() * ANGLES;
+
+    /// The speeds and angles at which the commanded speed of a driver is probed, in the order of [`Self::new`].
+    /// Speeds are in m/s where `allowed` is allowed.
+    pub(crate) fn pace_probes(allowed: f64) -> impl Iterator<Item = Probe> {
+        (0..ANGLES).flat_map(move |at| {
+            PACES.into_iter().map(move |pace| Probe {
+                speed: pace * allowed,
+                angle: angle(at),
+            })
+        })
+    }
+
+    /// Creates a response from the curvatures of all probes, 1/m, and from the accelerations of all probes of the
+    /// commanded speed, m/s^2.
+    pub(crate) fn new(
+        distance: f64,
+        curvatures: &[f64; Self::PROBES],
+        accelerations: &[f64; Self::PACE_PROBES],
+    ) -> Self {
         let at = |speed: usize, angle: usize| curvatures[speed * ANGLES + angle] as f32;
+        let (accelerations, _) = accelerations.as_chunks::<{ PACES.len() }>();
         Self {
             distance,
             curvatures: std::array::from_fn(|speed| std::array::from_fn(|angle| at(speed, angle))),
+            paces: std::array::from_fn(|angle| pace(&accelerations[angle]) as f32),
         }
+    }
+
+    /// Commanded speed at an angle to the waypoint, as a fraction of the allowed speed.
+    pub(crate) fn pace(&self, angle: f64) -> f64 {
+        let place = (angle.abs() / ANGLE_STEP).min((ANGLES - 1) as f64);
+        let before = place as usize;
+        let after = (before + 1).min(ANGLES - 1);
+        let (low, high) = (f64::from(self.paces[before]), f64::from(self.paces[after]));
+        low + (place - before as f64) * (high - low)
     }
 
     /// Distance at which the waypoint is placed, m.
@@ -168,6 +202,19 @@ impl SteeringResponse {
         let curvature = |speed: usize| f64::from(self.curvatures[speed][angle]);
         curvature(next - 1) + share * (curvature(next) - curvature(next - 1))
     }
+}
+
+/// Commanded speed of a driver, as a fraction of the allowed speed, from its accelerations at the probed speeds. A
+/// driver accelerates below its commanded speed and slows down above it.
+fn pace(accelerations: &[f64; PACES.len()]) -> f64 {
+    if accelerations[0] <= 0.0 {
+        return PACES[0];
+    }
+    let Some(above) = accelerations.iter().position(|&a| a < 0.0) else {
+        return PACES[PACES.len() - 1];
+    };
+    let (low, high) = (accelerations[above - 1], accelerations[above]);
+    PACES[above - 1] + low / (low - high) * (PACES[above] - PACES[above - 1])
 }
 
 /// Angle of a probe, rad.
@@ -344,11 +391,41 @@ mod tests {
 
     /// Creates the response of a driver whose curvature (1/m) is a function of the angle.
     fn response(curvature: impl Fn(f64) -> f64) -> SteeringResponse {
+        paced(curvature, |_| 1.0)
+    }
+
+    /// The response of a driver whose commanded speed is a function of the angle as well, as a fraction of the allowed
+    /// speed.
+    fn paced(curvature: impl Fn(f64) -> f64, pace: impl Fn(f64) -> f64) -> SteeringResponse {
         let mut curvatures = [0.0; SteeringResponse::PROBES];
         for (to, probe) in curvatures.iter_mut().zip(SteeringResponse::probes()) {
             *to = curvature(probe.angle);
         }
-        SteeringResponse::new(10.0, &curvatures)
+        let mut accelerations = [0.0; SteeringResponse::PACE_PROBES];
+        for (to, probe) in accelerations
+            .iter_mut()
+            .zip(SteeringResponse::pace_probes(8.0))
+        {
+            *to = 2.0 * (8.0 * pace(probe.angle) - probe.speed);
+        }
+        SteeringResponse::new(10.0, &curvatures, &accelerations)
+    }
+
+    #[test]
+    fn the_commanded_speed_of_a_driver_is_known_at_each_angle() {
+        let slow = paced(|angle| 0.05 * angle, |angle| (1.1 - angle).clamp(0.1, 1.0));
+        for (angle, expected) in [
+            (0.0, 1.0),
+            (0.35, 0.75),
+            (-0.5, 0.6),
+            // Slower than the slowest probe.
+            (1.5, 0.2),
+            (3.0, 0.2),
+        ] {
+            let pace = slow.pace(angle);
+            assert!((pace - expected).abs() < 0.01, "{angle}: {pace}");
+        }
+        assert_eq!(response(|angle| angle).pace(1.0), 1.0);
     }
 
     #[test]

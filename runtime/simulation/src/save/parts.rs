@@ -54,8 +54,8 @@ parts! {
     DEVIATIONS "deviations" 1;
     /// Pedals pressed by controllers.
     PEDALS "pedals" 17;
-    /// Routes. Version 18: paths of pushed trailers.
-    ROUTES "routes" 18;
+    /// Routes. 18: paths of pushed trailers. 19: commanded speeds of drivers.
+    ROUTES "routes" 19;
     /// States of dynamics levels. Version 8: level `rigid`. 9: rotating wheels, towed trailers, a level with
     /// sliding. 11: lanes can be too steep. 12: spherical wheels. 13: trailers as rigid bodies. 15: bodies
     /// are extrapolated within their strides. 16, 17: state of level `lane` in single precision. 18: the

@@ -12,6 +12,7 @@ use super::control::Stand;
 use crate::open_ground::scale_of;
 use crate::perception::View;
 use crate::records::{AgentIndex, Command, Order};
+use crate::route::GroundPath;
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::ControllerInput;
 
@@ -49,11 +50,15 @@ const TURNED: f64 = 0.02;
 /// Maximum standing time of a character that turns, s. Vehicles need no limit, because the wheels of
 /// stationary vehicles turn at all levels.
 const PATIENCE_ON_FOOT: f64 = 2.5;
-/// Maximum standing time of a vehicle that turns its wheels before a part of a manoeuvre, s. It includes the
-/// time for which the vehicle stood before it found the manoeuvre.
-const PATIENCE_IN_PARTS: f64 = 12.0;
+/// Time for which a vehicle stands to turn its wheels before a planned path, s. It may have stood for a while before
+/// it found the path, and then it tries in turns to drive off as it is.
+const TURNS_WHEELS: f64 = 6.0;
+/// Time for which it tries to drive off, s.
+const DRIVES_OFF: f64 = 2.0;
 /// Deceleration commanded while the wheels are turned, m/s^2.
 const HOLDING: f64 = 1.0;
+/// Deceleration of a vehicle that still rolls against its new gear, m/s^2.
+const STOPS_ROLLING: f64 = 2.5;
 
 /// Start and stop on a path that is driven to its end.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +83,7 @@ impl ExactDrive {
         if let Some(steering) = self.wheels {
             let wanted = order.command.acceleration;
             let acceleration = match self.rolls_back {
-                Some(speed) => wanted.max(HOLDING).min(speed / period),
+                Some(speed) => wanted.max(STOPS_ROLLING).min(speed / period),
                 None => wanted.min(-HOLDING),
             };
             return Order {
@@ -153,12 +158,13 @@ impl View<'_> {
             way: path.line().length() - position.s,
             firm: STOPPING,
         });
-        let (start, patience) = match part {
-            Some(_) => (AT_PART_START * scale_of(kind), PATIENCE_IN_PARTS),
-            None if kind.is_disc => (AT_START, PATIENCE_ON_FOOT),
-            None => (AT_START, f64::INFINITY),
+        let in_turn = progress.standing.rem_euclid(TURNS_WHEELS + DRIVES_OFF);
+        let (start, is_patient) = match part {
+            Some(_) => (AT_PART_START * scale_of(kind), in_turn < TURNS_WHEELS),
+            None if kind.is_disc => (AT_START, progress.standing < PATIENCE_ON_FOOT),
+            None => (AT_START, true),
         };
-        let waits = position.s < start && input.speed < STANDS && progress.standing < patience;
+        let waits = position.s < start && input.speed < STANDS && is_patient;
         let wheels = waits.then(|| {
             let curvature = path.curvature(position.s, position.s + FIRST);
             let steering = atan(input.wheelbase * curvature);
@@ -168,12 +174,20 @@ impl View<'_> {
         if end.is_none() && wheels.is_none() {
             return None;
         }
-        let rolls_back = part.is_some() && input.speed < -STANDS;
+        let rolls_back = part.is_some() && input.speed < -STANDS && !self.is_too_steep(agent, path);
         Some(ExactDrive {
             end,
             rolls_back: rolls_back.then_some(-input.speed),
             wheels,
             is_on_foot: kind.is_disc,
         })
+    }
+
+    /// Whether the slope before an agent in the direction of its path is too steep for its engine.
+    fn is_too_steep(&self, agent: AgentIndex, path: &GroundPath) -> bool {
+        let limits = &self.vehicle_type(agent).limits;
+        let grade = self.ground.grade(self.pose(agent), limits.wheelbase);
+        let direction = if path.is_reversing() { -1.0 } else { 1.0 };
+        grade.is_some_and(|grade| direction * grade.pull + limits.max_acceleration < 0.0)
     }
 }

@@ -6,7 +6,9 @@ use crate::dynamics::{Bodies, Dynamics};
 use crate::hands::Hands;
 use crate::modules::{Modules, Rota};
 use crate::move_trees::NextGoals;
-use crate::open_ground::{Asked, Beyond, GroundPlans, OnGround, Planner, Steering, Step};
+use crate::open_ground::{
+    Asked, Beyond, GroundPlans, KnownSteering, OnGround, Planner, Steering, SteeringKey, Step,
+};
 use crate::perception::{OPEN_GROUND_SPEED, Surroundings};
 use crate::records::{AgentIndex, LaneSpot};
 use crate::route::{Goal, Leg, Probe, Routes, SteeringResponse, Travel};
@@ -19,6 +21,7 @@ use roadwright_ground::Ground;
 use roadwright_planning::open_ground::Disagreement;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use roadwright_scenario::DynamicsLevel;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Waypoint distances at which a controller's steering is also probed if it does not steer sharply enough at
@@ -28,6 +31,9 @@ const PROBE_DISTANCES: [f64; 2] = [1.5, 0.5];
 /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved farther
 /// away, for a driver with unknown steering response.
 const MOST_SHARPER: f64 = 4.0;
+/// Speed allowed while the steering of a controller is probed, as a multiple of the speed on open ground. Fuzzy drivers
+/// command at least a fifth of the allowed speed.
+const UNHURRIED: f64 = 5.0;
 /// Minimum curvature limit of planned bends, 1/m. It applies even if the driver cannot steer that sharply.
 const LEAST_CURVATURE: f64 = 0.02;
 
@@ -74,6 +80,7 @@ pub(crate) fn plan_ground(
     rota.update(pool, agents.census);
     given.update_map(plans, &planned, routes, agents.lent());
     let mut without_path = Vec::new();
+    let known = RefCell::new(std::mem::take(&mut plans.steering));
     // Agents plan in the order of ids, because they share the map. A plan is visible to other agents only in
     // later steps.
     for one in planned {
@@ -86,7 +93,7 @@ pub(crate) fn plan_ground(
             planner.standing = 0.0;
         }
         let asked = Asked {
-            steering: &|| given.steering(one.agent, agents.lent()),
+            steering: &|| given.known_steering(one.agent, agents.lent(), &mut known.borrow_mut()),
             disagreement: &|| given.disagreement(one.agent, routes, agents.lent()),
         };
         let step = plans.plan(&planner, &asked);
@@ -114,6 +121,7 @@ pub(crate) fn plan_ground(
             (position.s, position.t) = path.line().project(place, 0.0);
         }
     }
+    plans.steering = known.into_inner();
     without_path
 }
 
@@ -355,6 +363,30 @@ impl OffRoad<'_> {
         self.surroundings(routes).with(agents).disagreement(agent)
     }
 
+    /// A driver's steering, probed once for each setting of a built-in controller.
+    fn known_steering(
+        &self,
+        agent: AgentIndex,
+        agents: AgentsRef<'_>,
+        known: &mut KnownSteering,
+    ) -> Steering {
+        let who = &agents.identity[agent.index()];
+        let probe = || self.steering(agent, agents);
+        let is_built_in = self
+            .modules
+            .controller(who.modules)
+            .logic
+            .version()
+            .is_empty();
+        match self.modules.controller_setting(who.modules) {
+            Some(controller) if is_built_in => {
+                let kind = self.types.get(who.vehicle_type);
+                known.get(SteeringKey { controller, kind }, probe)
+            }
+            _ => probe(),
+        }
+    }
+
     /// A driver's steering limits: those of the vehicle, or of the controller if it steers more gently. Only
     /// built-in controllers are probed, because probe inputs are artificial and other controllers might store
     /// them.
@@ -400,16 +432,22 @@ impl OffRoad<'_> {
         agents: AgentsRef<'_>,
         distance: f64,
     ) -> SteeringResponse {
-        const COUNT: usize = SteeringResponse::PROBES;
+        const STEERING: usize = SteeringResponse::PROBES;
+        const COUNT: usize = STEERING + SteeringResponse::PACE_PROBES;
         let who = &agents.identity[agent.index()];
         let kind = self.types.get(who.vehicle_type);
         let limits = &kind.limits;
         let mut questions = [ControllerInput::default(); COUNT];
-        for (question, probe) in questions.iter_mut().zip(SteeringResponse::probes()) {
+        // Steering is probed below the commanded speed, because some drivers steer less above it.
+        let steering =
+            SteeringResponse::probes().map(|probe| (probe, UNHURRIED * OPEN_GROUND_SPEED));
+        let paces = SteeringResponse::pace_probes(OPEN_GROUND_SPEED);
+        let paces = paces.map(|probe| (probe, OPEN_GROUND_SPEED));
+        for (question, (probe, road_speed)) in questions.iter_mut().zip(steering.chain(paces)) {
             let Probe { speed, angle } = probe;
             *question = ControllerInput {
                 speed,
-                road_speed: OPEN_GROUND_SPEED,
+                road_speed,
                 wheelbase: limits.wheelbase,
                 length: kind.length,
                 waypoint_distance: distance,
@@ -429,11 +467,12 @@ impl OffRoad<'_> {
         let mut answers = [ControllerOutput::default(); COUNT];
         let controller = self.modules.controller(who.modules);
         controller.step(&step, &questions, &mut answers);
-        let curvature = |answer: ControllerOutput| {
-            let steering = answer.steering.clamp(0.0, limits.max_steering);
+        let curvatures = std::array::from_fn(|number| {
+            let steering = answers[number].steering.clamp(0.0, limits.max_steering);
             tan(steering) / limits.wheelbase
-        };
-        SteeringResponse::new(distance, &answers.map(curvature))
+        });
+        let accelerations = std::array::from_fn(|number| answers[STEERING + number].acceleration);
+        SteeringResponse::new(distance, &curvatures, &accelerations)
     }
 
     fn update_map(
