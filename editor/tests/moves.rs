@@ -168,7 +168,7 @@ fn what_cannot_be_recorded_or_used_is_said() {
         "large",
     ))));
     bench.ask(Action::Moves(MovesAction::Use));
-    assert!(says(&mut bench, "Select the vehicles"));
+    assert!(says(&mut bench, "First select the vehicles"));
     assert!(
         says(&mut bench, "Graph of 7 states and 37 moves") || {
             bench

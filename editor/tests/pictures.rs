@@ -145,7 +145,7 @@ fn drawing() {
 #[test]
 fn layers() {
     let mut bench = crate::overpass::overpass();
-    // A third ramp, just before the release over the street.
+    // A road that begins on the bridge, climbs one layer, and is about to end above the street.
     bench.press_at(0.0, -40.0);
     for (x, y) in [(12.0, -41.0), (24.0, -39.0), (36.0, -32.0)] {
         bench.move_to(x, y);

@@ -110,7 +110,7 @@ pub struct NeedsInput {
     /// Unused; always 0.
     pub reserved: u32,
     /// Index of the first of its pairs in the list of objects around. Since 1.4, like the following fields.
-    pub near: u32,
+    pub near_first: u32,
     /// Number of pairs.
     pub near_count: u32,
     /// 1 if there are more objects within the radius than the controller has asked for, otherwise 0.
@@ -131,7 +131,7 @@ impl NeedsInput {
             path: 0,
             path_count: 0,
             reserved: 0,
-            near: 0,
+            near_first: 0,
             near_count: 0,
             near_more: 0,
             object: NO_INDEX,
@@ -826,7 +826,7 @@ impl Default for SignalOutput {
 /// [`FitnessInput::conduct`].
 pub const OLD_FITNESS_INPUT: usize = 64;
 
-/// Size, bytes, of a row of [`NeedsInput`] for plugins of 1.3. These rows end before [`NeedsInput::near`].
+/// Size, bytes, of a row of [`NeedsInput`] for plugins of 1.3. These rows end before [`NeedsInput::near_first`].
 pub const OLD_NEEDS_INPUT: usize = 272;
 
 // Compiled plugins rely on these sizes and on the order of fields in a row.
@@ -839,8 +839,8 @@ const _: () = {
     assert!(offset_of!(RwControllerInput, motion.x) == 128);
     assert!(offset_of!(RwControllerInput, motion.delay) == 232);
     assert!(offset_of!(RwControllerInput, path_count) == 264);
-    assert!(offset_of!(RwControllerInput, near) == OLD_NEEDS_INPUT);
-    assert!(offset_of!(RwControllerInput, near) == 272);
+    assert!(offset_of!(RwControllerInput, near_first) == OLD_NEEDS_INPUT);
+    assert!(offset_of!(RwControllerInput, near_first) == 272);
     assert!(size_of::<NeedsPedalsInput>() == 392);
     type RwObject = ObjectData;
     assert!(size_of::<RwObject>() == 104);

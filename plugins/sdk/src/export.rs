@@ -219,10 +219,10 @@ unsafe fn view<'a, T: Copy>(batch: &RwBatch, number: u32) -> List<'a, T> {
 struct OldNeedsInput([u8; OLD_NEEDS_INPUT]);
 
 impl OldNeedsInput {
-    /// The row of today that has the same values and no objects around.
+    /// The row of the current version with the same values and no objects around.
     fn whole(&self) -> NeedsInput {
         let mut whole = NeedsInput::default();
-        // SAFETY: rows of 1.3 are the first bytes of those of today, whose fields take any bytes.
+        // SAFETY: rows of 1.3 are the first bytes of current rows, whose fields take any bytes.
         unsafe {
             let to = (&raw mut whole).cast::<u8>();
             to.copy_from_nonoverlapping(self.0.as_ptr(), OLD_NEEDS_INPUT);
@@ -279,7 +279,7 @@ impl<T: ModelController> Export for AsModelController<T> {
                         vehicle,
                         hitches: hitches.part(trailers.0, trailers.1),
                         path: path.part(input.path, input.path_count),
-                        near: near.part(input.near, input.near_count),
+                        near: near.part(input.near_first, input.near_count),
                         objects,
                         outlines,
                     };
@@ -1342,7 +1342,7 @@ mod tests {
             path,
             path_count,
             vehicle,
-            near: 1,
+            near_first: 1,
             near_count: 2,
             ..NeedsInput::default()
         };
@@ -1496,7 +1496,7 @@ mod tests {
             ahead: &Ahead<'_>,
         ) -> Option<ControllerOutput> {
             assert!(ahead.near.is_empty() && ahead.vehicle.is_none());
-            assert_eq!((input.near, input.near_count), (0, 0));
+            assert_eq!((input.near_first, input.near_count), (0, 0));
             assert_eq!(input.object, u32::MAX);
             Some(ControllerOutput {
                 acceleration: input.seen.speed + self.0,

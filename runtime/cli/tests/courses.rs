@@ -65,7 +65,7 @@ fn a_persons_try_is_verified() {
     std::fs::write(&path, forged.to_text()).unwrap();
     let output = bench(folder.path(), "verify forest-5-1.try.json");
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("wrong: the file has"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("wrong: the result in the file is"));
     std::fs::write(&path, "{\"format\": \"roadwright-try\", \"version\": 1}").unwrap();
     let output = bench(folder.path(), "verify forest-5-1.try.json");
     assert_eq!(output.status.code(), Some(2));

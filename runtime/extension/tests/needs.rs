@@ -91,12 +91,12 @@ fn groups_that_are_unknown_or_make_no_sense_are_refused_at_loading() {
         (
             "later",
             &["GROUPS=(7|32)"][..],
-            "it asks for the groups 32 by roadwright.needs/1, but this version knows only RW_NEED_MOTION (1)",
+            "it requests the groups 32 through roadwright.needs/1, but this version knows only RW_NEED_MOTION (1)",
         ),
         (
             "beyond its header",
             &["GROUPS=(7|16)", "MINOR=3"],
-            "it asks for the groups 16 by",
+            "it requests the groups 16 through",
         ),
         (
             "fitness",

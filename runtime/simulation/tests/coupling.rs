@@ -463,7 +463,7 @@ fn it_stays_when_its_vehicle_arrives_and_goes_with_its_type() {
     assert!(
         world
             .log()
-            .any(|line| line.text.contains("removed in 1 place,"))
+            .any(|line| line.text.contains("1 row of uncoupled trailers removed,"))
     );
 }
 

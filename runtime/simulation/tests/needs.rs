@@ -115,7 +115,7 @@ impl Controller for Witness {
             }
             let first = input.path as usize;
             let range = first..first + input.path_count as usize;
-            let pairs = input.near as usize..(input.near + input.near_count) as usize;
+            let pairs = input.near_first as usize..(input.near_first + input.near_count) as usize;
             let pairs = views.near.get(pairs).unwrap_or_default().iter();
             notes.push(Seen {
                 id,
@@ -123,7 +123,7 @@ impl Controller for Witness {
                 // The places in the lists depend on the slice.
                 input: NeedsInput {
                     path: 0,
-                    near: 0,
+                    near_first: 0,
                     ..*input
                 },
                 vehicle,
@@ -198,7 +198,7 @@ fn are_nearest(wanted: &NearNeeds, views: &Views<'_>, id: u64, input: &NeedsInpu
     expected.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let more = expected.len() > wanted.most as usize;
     expected.truncate(wanted.most as usize);
-    let first = input.near as usize;
+    let first = input.near_first as usize;
     let found = &views.near[first..first + input.near_count as usize];
     let listed: Vec<(f64, u64, u32)> = found
         .iter()

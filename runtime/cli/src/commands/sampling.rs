@@ -233,7 +233,7 @@ mod tests {
         for expected in [
             "--seed 1",
             "a single forgery escapes detection: ",
-            "a forged tenth",
+            "if a tenth is forged",
         ] {
             assert!(text.contains(expected), "{text}");
         }

@@ -366,13 +366,13 @@ mod tests {
         let said = |raw: &RwNeeds, kind| checked(raw, kind, 4).map_err(|fault| fault.message);
         let unknown = said(&asked(1 | 32 | 128), controller).unwrap_err();
         assert!(
-            unknown.contains("the groups 32, 128 by roadwright.needs/1"),
+            unknown.contains("the groups 32, 128 through roadwright.needs/1"),
             "{unknown}"
         );
         assert!(unknown.contains("RW_NEED_TREES (16)"), "{unknown}");
         // A group that the header of the plugin does not have is a mistake.
         let old = checked(&asked(8), controller, 3).unwrap_err().message;
-        assert!(old.contains("the groups 8 by"), "{old}");
+        assert!(old.contains("the groups 8 through"), "{old}");
         assert!(!old.contains("RW_NEED_NEAR"), "{old}");
         assert!(checked(&asked(7), controller, 3).is_ok());
         let trees = said(&asked(16), controller).unwrap_err();

@@ -418,7 +418,7 @@ fn number<'a>(needs: &Needs, rows: impl Iterator<Item = &'a mut NeedsInput>) {
             input.path = number * path.most;
         }
         if let Some(near) = &needs.near {
-            input.near = number * near.most;
+            input.near_first = number * near.most;
         }
     }
 }

@@ -528,7 +528,7 @@ mod tests {
         let error = genome.read("000000006").unwrap_err().to_string();
         assert_eq!(
             error,
-            "gene 8 (fuzzy_driver.rule_route_speed_wide_far): \"6\" is not a value of 0 to 5"
+            "gene 8 (fuzzy_driver.rule_route_speed_wide_far): \"6\" is not a value from 0 to 5"
         );
     }
 
