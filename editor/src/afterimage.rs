@@ -98,7 +98,7 @@ impl Afterimage {
             .chain(ending)
     }
 
-    /// Outlines of the roads between their junctions that the map still shows where they no longer are, m.
+    /// Outlines of deleted or moved roads that are still drawn on the map, without their junctions, m.
     pub(crate) fn deleted(&self) -> &[Vec<DVec2>] {
         &self.roads.gone
     }

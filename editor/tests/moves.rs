@@ -183,7 +183,7 @@ fn what_cannot_be_recorded_or_used_is_said() {
     let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
     bench.ask(Action::Apply("Level".into(), edit));
     bench.ask(Action::Moves(MovesAction::Use));
-    assert!(says(&mut bench, "drives on the level lane"));
+    assert!(says(&mut bench, "drives at the level lane"));
     // Its own level records and drives.
     bench.key_with(Modifiers::COMMAND, Key::Z);
     bench.ask(Action::Moves(MovesAction::Execution(Execution::Replayed)));

@@ -206,7 +206,7 @@ fn hang(context: &egui::Context, hang: &Hang, actions: &mut Vec<Action>) {
             // Waiting is the default: the dialog closes when the call returns.
             ui.label("Waiting\u{2026}");
             ui.spinner();
-            if ui.button("Keep my work and restart without it").clicked() {
+            if ui.button("Restart without the plugin").clicked() {
                 let restart = ModuleAction::RestartWithout(hang.module.clone());
                 actions.push(Action::Module(restart));
             }

@@ -623,6 +623,7 @@ const _: () = {
     assert!(offset_of!(RwParametersExtension, set) == 48);
     assert!(size_of::<RwNeeds>() == 56);
     assert!(offset_of!(RwNeeds, near_radius) == OLD_NEEDS);
+    assert!(offset_of!(RwNeeds, near_radius) == 40);
     assert!(offset_of!(RwNeeds, path_spacing) == 32);
     assert!(size_of::<RwNeedsExtension>() == 16);
 };

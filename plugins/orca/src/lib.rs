@@ -3,7 +3,7 @@
 //! Each vehicle looks at the velocities of the others around it. Of the velocities that avoid all others for a few
 //! seconds if each does its half ([`velocity`]), it takes the one nearest to its preferred velocity. A car cannot take
 //! any velocity: it drives forwards, turns slowly, and speeds up and brakes within limits. So its choice is limited to
-//! headings that it reaches within [`TURN_TIME`] and to speeds that it reaches within [`SPEED_TIME`], and it then
+//! headings that it reaches within `TURN_TIME` and to speeds that it reaches within `SPEED_TIME`, and it then
 //! steers to the heading that was chosen. On lanes the built-in module drives.
 
 pub mod velocity;

@@ -673,7 +673,9 @@ pub struct TorqueCurve;
 impl Kind<Vec<(f64, f64)>> for TorqueCurve {
     fn check(points: &Vec<(f64, f64)>) -> Result<(), String> {
         if points.is_empty() {
-            return Err("the curve has no points: expected at least one of rpm and N m".into());
+            return Err(
+                "the curve has no points: expected at least one pair of rpm and N m".into(),
+            );
         }
         for (number, &(rpm, torque)) in points.iter().enumerate() {
             let point = |why| format!("point {number}: {why}");

@@ -424,7 +424,7 @@ fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// Returns a setting of a setup in the form used in files.
+/// Returns a setting of a setup as it is written in files, or "not set" or "empty".
 fn setting(value: &impl Serialize) -> String {
     match serde_json::to_string(value).as_deref() {
         Ok("null") => "not set".into(),

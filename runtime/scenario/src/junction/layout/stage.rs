@@ -16,7 +16,7 @@ pub(super) fn ignore(_: f64) {}
 /// A stage of the layout that processes items one by one.
 pub(super) struct Stage<'a> {
     watch: Watch<'a>,
-    /// Shares of the layout that are done before and after the stage.
+    /// Overall progress at the start and at the end of the stage, 0 to 1.
     shares: Range<f64>,
     /// Number of items.
     items: usize,
