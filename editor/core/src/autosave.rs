@@ -252,6 +252,19 @@ mod tests {
         document
     }
 
+    /// Reads recoveries until there are `count`, for at most some seconds. A process that another test starts holds the
+    /// locks of all sessions until it runs its own program.
+    fn recovered(folder: &Path, count: usize) -> Vec<Recovery> {
+        for _ in 0..500 {
+            let found = recoveries(folder);
+            if found.len() == count {
+                return found;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        recoveries(folder)
+    }
+
     #[test]
     fn a_crash_leaves_the_last_edits_and_an_orderly_end_nothing() {
         let folder = tempfile::tempdir().unwrap();
@@ -263,7 +276,7 @@ mod tests {
         // While the session lives, its autosave is not offered for recovery.
         assert!(recoveries(folder.path()).is_empty());
         drop(session);
-        let found = recoveries(folder.path());
+        let found = recovered(folder.path(), 1);
         assert_eq!(found.len(), 1);
         assert_eq!(
             (&found[0].scenario, found[0].title.as_str()),
@@ -302,7 +315,7 @@ mod tests {
         let (told, found) = std::sync::mpsc::channel();
         let path = folder.path().to_owned();
         // In its own thread, so that a hang does not block the test.
-        std::thread::spawn(move || told.send(recoveries(&path)));
+        std::thread::spawn(move || told.send(recovered(&path, 1)));
         let patience = std::time::Duration::from_secs(60);
         let found = found.recv_timeout(patience).expect("a pipe is waited for");
         assert_eq!(found.len(), 1);
@@ -326,11 +339,18 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&scenario_file).unwrap(), newer);
         // Without a scenario there is nothing to recover.
         std::fs::remove_file(&scenario_file).unwrap();
-        assert!(recoveries(folder.path()).is_empty());
-        assert_eq!(
-            std::fs::read_dir(lock.parent().unwrap()).unwrap().count(),
-            0
-        );
+        let left = || {
+            assert!(recoveries(folder.path()).is_empty());
+            std::fs::read_dir(lock.parent().unwrap()).unwrap().count()
+        };
+        let is_removed = (0..500).any(|_| {
+            let is_removed = left() == 0;
+            if !is_removed {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            is_removed
+        });
+        assert!(is_removed, "{} files are left", left());
     }
 
     #[test]
