@@ -173,10 +173,9 @@ impl Driver<'_> {
         self.map.is_free(self.profile, Some(self.owner), &body)
     }
 
-    /// Acceleration due to gravity in the direction of travel at a pose, m/s^2; negative uphill. `gear` is 1 or -1.
+    /// Acceleration due to gravity in the direction of travel at a pose, m/s^2, as [`pull`].
     fn pull(&self, pose: Pose, gear: i8) -> f64 {
-        let grade = self.ground.grade(pose, self.kind.limits.wheelbase);
-        grade.map_or(0.0, |grade| f64::from(gear) * grade.pull)
+        pull(self.ground, pose, self.kind.limits.wheelbase, gear)
     }
 
     /// Whether the vehicle could not drive off at a pose because the ground rises too steeply. `gear` is 1 or -1.
@@ -307,19 +306,13 @@ impl Driver<'_> {
         let mut lines = CentreLines::default();
         let span = lines.push(points)?;
         let line = lines.line(span);
-        let begins = Rolling {
-            pose: start,
-            bend: self.curvature,
-            speed: self.moves_at.abs(),
-        };
         margins.iter().find_map(|&margin| {
             let drive = Drive {
                 margin,
                 length: DRIVEN * self.scale(),
                 least: None,
             };
-            let mut tracks = PURSUITS.into_iter();
-            tracks.find_map(|pursuit| self.driven_with(begins, line, pursuit, drive))
+            self.tracks(self.rolling(start), line, drive).next()
         })
     }
 
@@ -328,20 +321,13 @@ impl Driver<'_> {
     pub(super) fn driven_part(&self, start: Pose, points: &[DVec2]) -> Option<Track> {
         let mut lines = CentreLines::default();
         let span = lines.push(points)?;
-        let speed = self.moves_at.abs();
-        let begins = Rolling {
-            pose: start,
-            bend: self.curvature,
-            speed,
-        };
+        let begins = self.rolling(start);
         let drive = Drive {
             margin: self.margin,
             length: DRIVEN * self.scale(),
-            least: Some(speed * speed / (2.0 * BRAKING) + PART * self.scale()),
+            least: Some(begins.speed * begins.speed / (2.0 * BRAKING) + PART * self.scale()),
         };
-        let tracks = PURSUITS
-            .into_iter()
-            .filter_map(|pursuit| self.driven_with(begins, lines.line(span), pursuit, drive));
+        let tracks = self.tracks(begins, lines.line(span), drive);
         let longest = tracks.max_by(|a, b| a.poses.len().cmp(&b.poses.len()));
         longest.map(|mut track| {
             let behind = (BEFORE * self.scale() / track.spacing) as usize;
@@ -359,19 +345,12 @@ impl Driver<'_> {
             return 0.0;
         };
         let line = lines.line(span);
-        let begins = Rolling {
-            pose: start,
-            bend: self.curvature,
-            speed: self.moves_at.abs(),
-        };
         let drive = Drive {
             margin: self.margin,
             length: DRIVEN * self.scale(),
             least: Some(0.0),
         };
-        let tracks = PURSUITS
-            .into_iter()
-            .filter_map(|pursuit| self.driven_with(begins, line, pursuit, drive));
+        let tracks = self.tracks(self.rolling(start), line, drive);
         let ends = tracks.filter_map(|track| track.poses.last().copied());
         ends.map(|end| line.project(end.position, 0.0).0)
             .fold(0.0, f64::max)
@@ -388,11 +367,28 @@ impl Driver<'_> {
             length: DRIVES_ON * self.scale(),
             least: None,
         };
-        let mut pursuits = PURSUITS.into_iter();
-        pursuits.any(|pursuit| {
-            let track = self.driven_with(begins, lines.line(span), pursuit, drive);
-            track.is_some()
-        })
+        let mut tracks = self.tracks(begins, lines.line(span), drive);
+        tracks.next().is_some()
+    }
+
+    /// The motion with which the vehicle begins a path at a pose.
+    fn rolling(&self, pose: Pose) -> Rolling {
+        Rolling {
+            pose,
+            bend: self.curvature,
+            speed: self.moves_at.abs(),
+        }
+    }
+
+    /// The simulated drives along a line, from the fastest one to the slowest. Each is simulated when it is asked for.
+    fn tracks(
+        &self,
+        begins: Rolling,
+        line: CentreLine<'_>,
+        drive: Drive,
+    ) -> impl Iterator<Item = Track> {
+        let pursuits = PURSUITS.into_iter();
+        pursuits.filter_map(move |pursuit| self.driven_with(begins, line, pursuit, drive))
     }
 
     fn driven_with(
@@ -451,8 +447,7 @@ impl Driver<'_> {
             let is_free = match is_leaving && !(is_clear && was_clear) {
                 true => {
                     // It may not come closer, and has to get clear.
-                    let rise = (travelled - step) / (WAY_OUT * scale);
-                    let needed = (own + rise.min(1.0) * (margin - own)).min(margin);
+                    let needed = rising_margin(own, margin, (travelled - step) / (WAY_OUT * scale));
                     self.is_clear_along(before, step, bend, needed)
                 }
                 false => is_clear,
@@ -604,6 +599,19 @@ pub(super) enum Closeness {
     Usual,
     /// Closer than the tracking margin.
     Narrow,
+}
+
+/// Acceleration due to gravity in the direction of travel of a vehicle at a pose, m/s^2; negative uphill. `gear` is 1
+/// or -1.
+pub(crate) fn pull(ground: &Ground, pose: Pose, wheelbase: f64, gear: i8) -> f64 {
+    let grade = ground.grade(pose, wheelbase);
+    grade.map_or(0.0, |grade| f64::from(gear) * grade.pull)
+}
+
+/// Margin that a vehicle needs while it drives away from an obstacle, m: it rises from its `own` margin at the start to
+/// `margin`. `share` is the share of the distance within which it rises.
+pub(super) fn rising_margin(own: f64, margin: f64, share: f64) -> f64 {
+    (own + share.min(1.0) * (margin - own)).min(margin)
 }
 
 /// Factor that shortens distances for a short vehicle.

@@ -4,7 +4,7 @@
 //! A search over poses with the vehicle's turning radius (hybrid A*) ends on the path or at the goal. It is
 //! guided by the cost from each cell to the end, regardless of headings. Costs are times.
 
-use super::follow::{Driver, Rolling, SLOWING, SPARE, Track, moved};
+use super::follow::{Driver, Rolling, SLOWING, SPARE, Track, moved, rising_margin};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_planning::open_ground::{Cell, CellSize, Reading};
@@ -255,7 +255,7 @@ impl Driver<'_> {
             time: 0.0,
             travelled: 0.0,
         }];
-        let pace = (self.speed / FORWARDS).min(1.0);
+        let pace = self.pace();
         // The cells are smaller than a step, so that each step leads into another cell.
         let size = CELL / STEP * step;
         let resolution = match wanted.is_rolling {
@@ -385,6 +385,11 @@ impl Driver<'_> {
         self.drives_on(begins, &points, margin)
     }
 
+    /// Speed of the vehicle in relation to the speed for which the times of manoeuvres are known, at most 1.
+    fn pace(&self) -> f64 {
+        (self.speed / FORWARDS).min(1.0)
+    }
+
     /// Returns the pose and the curvature after a step; `None` if the vehicle would collide, or come to a slope on
     /// which it could not drive off. Near the start it may be closer to an obstacle than the margin allows.
     fn stepped(&self, node: &Node, gear: i8, turn: Turn, room: Room) -> Option<(Pose, f64)> {
@@ -395,9 +400,9 @@ impl Driver<'_> {
             let next = moved(pose, piece, bend);
             let is_free = match room.is_near_start && room.own < room.margin {
                 true => {
-                    let rise = node.travelled / (LEAVES_WITHIN * self.scale());
-                    let needed = room.own + rise.min(1.0) * (room.margin - room.own);
-                    self.is_clear_along(pose, piece, bend, needed.min(room.margin))
+                    let share = node.travelled / (LEAVES_WITHIN * self.scale());
+                    let needed = rising_margin(room.own, room.margin, share);
+                    self.is_clear_along(pose, piece, bend, needed)
                 }
                 false => self.fits(next, room.margin),
             };
@@ -429,7 +434,7 @@ impl Driver<'_> {
         // Factor by which driving time in each cell is longer; 0 if the cell has not been read yet. Factors
         // are kept, because reading the map takes longer than the search.
         let mut slower = vec![0u8; edge * edge];
-        let pace = (self.speed / FORWARDS).min(1.0);
+        let pace = self.pace();
         let mut queue = BinaryHeap::new();
         queue.push(Reverse((0u64, start)));
         while let Some(Reverse((time, cell))) = queue.pop() {

@@ -9,7 +9,7 @@
 //! the same manner, but the vehicle need not stop exactly at the end of a part.
 
 use super::control::Stand;
-use crate::open_ground::scale_of;
+use crate::open_ground::{pull, scale_of};
 use crate::perception::View;
 use crate::records::{AgentIndex, Command, Order};
 use crate::route::GroundPath;
@@ -186,8 +186,8 @@ impl View<'_> {
     /// Whether the slope before an agent in the direction of its path is too steep for its engine.
     fn is_too_steep(&self, agent: AgentIndex, path: &GroundPath) -> bool {
         let limits = &self.vehicle_type(agent).limits;
-        let grade = self.ground.grade(self.pose(agent), limits.wheelbase);
-        let direction = if path.is_reversing() { -1.0 } else { 1.0 };
-        grade.is_some_and(|grade| direction * grade.pull + limits.max_acceleration < 0.0)
+        let gear = if path.is_reversing() { -1 } else { 1 };
+        let pull = pull(self.ground, self.pose(agent), limits.wheelbase, gear);
+        pull + limits.max_acceleration < 0.0
     }
 }
