@@ -8,7 +8,7 @@ use crate::scene::Scene;
 use crate::worker::{Share, Worker};
 use roadwright_scenario::Scenario;
 use roadwright_scenario::check::{Finding, check, sort};
-use roadwright_simulation::{blocked_moves, unreachable_over_ground};
+use roadwright_simulation::check_on_ground;
 use std::sync::Arc;
 
 /// A revision of a scenario from which data is derived.
@@ -53,13 +53,6 @@ pub(crate) struct Derivation {
     share: Share,
     /// Whether the answers of the workers are held back, for tests.
     is_held: bool,
-}
-
-/// Checks that need the ground, and may take a second or two.
-fn check_on_ground(scenario: &Scenario) -> Vec<Finding> {
-    let mut findings = unreachable_over_ground(scenario);
-    findings.extend(blocked_moves(scenario));
-    findings
 }
 
 impl Derivation {

@@ -109,7 +109,7 @@ const SIMULATION: Layered = Layered {
         &["report"],
         &["save"],
         &["statistics"],
-        &["unmet"],
+        &["check", "unmet"],
     ],
 };
 

@@ -49,6 +49,7 @@
 
 mod agents;
 mod channels;
+mod check;
 mod clock;
 mod coupling;
 mod demand;
@@ -95,6 +96,7 @@ pub use agents::{Drive, Status};
 pub use channels::{
     CHANNELS, Channel, ChannelLevels, Point, TraceRate, UnusableRate, trace_columns,
 };
+pub use check::check_on_ground;
 pub use coupling::{CouplingError, CouplingOrder};
 pub use demand::{RandomTrip, agent_name, random_trips};
 pub use dynamics::LooseCounts;
@@ -115,7 +117,7 @@ pub use move_trees::{
 pub use open_ground::{
     CellFactors, Disagreement, FixedItems, GroundInspection, GroundQuestion, ItemSource,
     LayerShare, NarrowGap, NoPath, NoPathKind, PLAIN_FACTOR, PathComparison, PathReport,
-    PathStatus, PlannedPose, SearchOrder, body_of, effects_of, profile_of, unreachable_over_ground,
+    PathStatus, PlannedPose, SearchOrder, body_of, effects_of, profile_of,
 };
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
 pub use perception::{Travel, lateral_model};

@@ -8,7 +8,7 @@ use crate::{extensions, terminal};
 use anyhow::Context;
 use roadwright_scenario::check::{Finding, Severity, check as find, sort};
 use roadwright_scenario::{Scenario, file};
-use roadwright_simulation::{blocked_moves, unmet, unreachable_over_ground};
+use roadwright_simulation::{check_on_ground, unmet};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::Path;
@@ -38,8 +38,7 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
     }
     let scenario = load(path)?;
     let mut findings = find(&scenario);
-    findings.extend(unreachable_over_ground(&scenario));
-    findings.extend(blocked_moves(&scenario));
+    findings.extend(check_on_ground(&scenario));
     sort(&mut findings);
     let refused = refusals(path, &scenario, &arguments.extensions)?;
     let is_error = |finding: &&Finding| finding.severity == Severity::Error;

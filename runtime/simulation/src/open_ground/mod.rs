@@ -53,6 +53,6 @@ pub(crate) use plans::{AgentPlan, Asked, Beyond, GroundPlans, LeftPath, Planner,
 pub use profiles::{body_of, effects_of, profile_of};
 pub use roadwright_planning::open_ground::Disagreement;
 pub(crate) use steering::{KnownSteering, Steering, SteeringKey};
-pub use unreachable::unreachable_over_ground;
+pub(crate) use unreachable::unreachable_over_ground;
 pub use verdict::{NarrowGap, NoPath, NoPathKind, PathStatus};
 pub(crate) use walking::WalkPlan;

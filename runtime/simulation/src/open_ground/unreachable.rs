@@ -17,7 +17,7 @@ const MOST_OF_ALL: u64 = 4_000_000;
 /// Returns findings about agents and flows with a start or destination off the lanes: either no path leads to
 /// the destination, or the search reached its limit first. Trips on lanes alone are checked by
 /// [`roadwright_scenario::check::check`].
-pub fn unreachable_over_ground(scenario: &Scenario) -> Vec<Finding> {
+pub(crate) fn unreachable_over_ground(scenario: &Scenario) -> Vec<Finding> {
     let mut journeys = Vec::new();
     for (&id, agent) in scenario.agents() {
         let mut stops = vec![agent.start];
