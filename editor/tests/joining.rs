@@ -108,6 +108,8 @@ fn distance(road: &Road, point: DVec2) -> f64 {
 struct Hand {
     document: Document,
     scene: Scene,
+    selection: Objects,
+    routes: RouteSource,
     options: ToolOptions,
     scale: f64,
 }
@@ -127,28 +129,34 @@ impl Hand {
         Self {
             document,
             scene,
+            selection: Objects::new(),
+            routes: RouteSource::default(),
             options,
             scale: 0.3,
+        }
+    }
+
+    /// The context of the tool, with the given options.
+    fn context<'a>(&'a self, options: &'a ToolOptions) -> ToolContext<'a> {
+        ToolContext {
+            scenario: self.document.scenario(),
+            scene: &self.scene,
+            selection: &self.selection,
+            options,
+            scale: self.scale,
+            routes: &self.routes,
+            taken: &[],
         }
     }
 
     /// Drags along straight legs. Returns `None` if the tool refuses the stroke.
     fn drag(&mut self, points: &[DVec2], modifiers: Modifiers) -> Option<Drawn> {
         let mut tool = ToolKind::Road.tool();
-        let selection = Objects::new();
         let before = to_text(self.document.scenario());
         let mut effects = Vec::new();
         let mut label = String::new();
         {
-            let context = ToolContext {
-                scenario: self.document.scenario(),
-                scene: &self.scene,
-                selection: &selection,
-                options: &self.options,
-                scale: self.scale,
-                routes: &RouteSource::default(),
-                taken: &[],
-            };
+            let context = self.context(&self.options);
             let pointer = |at: DVec2| Pointer { at, modifiers };
             tool.event(ToolEvent::Press(pointer(points[0])), &context);
             for pair in points.windows(2) {
@@ -475,41 +483,23 @@ fn crossings(tool: &dyn Tool, context: &ToolContext<'_>) -> Vec<DVec2> {
 #[test]
 fn crossings_are_shown_on_the_layer_of_each_leg() {
     let mut hand = Hand::new(crossing_on_two_layers());
-    let scenario = hand.document.scenario().clone();
-    let selection = Objects::new();
+    hand.options.layer = Some(0);
     let mut tool = ToolKind::Road.tool();
-    let pointer = |x: f64, y: f64| Pointer::at(x, y);
     let mut shown = Vec::new();
     // Clicks at the left of the bridge, and the pointer right of it; then with Page Up.
     for layer in [Some(0), Some(1)] {
-        hand.options.layer = Some(0);
-        let routes = RouteSource::default();
-        let context = |options| ToolContext {
-            scenario: &scenario,
-            scene: &hand.scene,
-            selection: &selection,
-            options,
-            scale: hand.scale,
-            routes: &routes,
-            taken: &[],
+        let context = hand.context(&hand.options);
+        tool.event(ToolEvent::Click(Pointer::at(-90.0, 60.0)), &context);
+        tool.event(ToolEvent::Click(Pointer::at(-40.0, 60.0)), &context);
+        tool.event(ToolEvent::Move(Pointer::at(60.0, 60.0)), &context);
+        let chosen = ToolOptions {
+            layer,
+            ..hand.options.clone()
         };
-        tool.event(
-            ToolEvent::Click(pointer(-90.0, 60.0)),
-            &context(&hand.options),
-        );
-        tool.event(
-            ToolEvent::Click(pointer(-40.0, 60.0)),
-            &context(&hand.options),
-        );
-        tool.event(
-            ToolEvent::Move(pointer(60.0, 60.0)),
-            &context(&hand.options),
-        );
-        let mut chosen = hand.options.clone();
-        chosen.layer = layer;
-        tool.event(ToolEvent::Layer, &context(&chosen));
-        shown.push(crossings(&*tool, &context(&chosen)));
-        tool.event(ToolEvent::Escape, &context(&chosen));
+        let context = hand.context(&chosen);
+        tool.event(ToolEvent::Layer, &context);
+        shown.push(crossings(&*tool, &context));
+        tool.event(ToolEvent::Escape, &context);
     }
     // Only the leg on layer 1 crosses the bridge.
     assert_eq!(shown[0], []);
@@ -518,22 +508,42 @@ fn crossings_are_shown_on_the_layer_of_each_leg() {
 }
 
 #[test]
+fn a_change_of_the_layer_renews_the_label_of_a_pointer_that_stands_still() {
+    let hand = Hand::new(crossing_on_two_layers());
+    let mut tool = ToolKind::Road.tool();
+    let mut label = |event: ToolEvent, layer: i8| {
+        let options = ToolOptions {
+            layer: Some(layer),
+            ..hand.options.clone()
+        };
+        let context = hand.context(&options);
+        tool.event(event, &context);
+        let labels = tool.marks(&context).into_iter();
+        let mut labels = labels.filter_map(|mark| match mark {
+            Mark::Label { text, .. } => Some(text),
+            _ => None,
+        });
+        labels.next().unwrap()
+    };
+    let words = label(ToolEvent::Move(Pointer::at(60.0, 0.0)), 1);
+    assert!(words.contains("passes over Mill Street"), "{words}");
+    let words = label(ToolEvent::Layer, 0);
+    assert!(words.contains("joins Mill Street"), "{words}");
+    // In a chain, too.
+    label(ToolEvent::Click(Pointer::at(60.0, 60.0)), 1);
+    let words = label(ToolEvent::Move(Pointer::at(60.0, 0.0)), 1);
+    assert!(words.contains("passes over Mill Street"), "{words}");
+    let words = label(ToolEvent::Layer, 0);
+    assert!(words.contains("joins Mill Street"), "{words}");
+}
+
+#[test]
 fn a_roundabout_is_drawn_on_the_layer_of_the_road_at_its_centre() {
     let mut hand = Hand::new(crossing_on_two_layers());
     let scenario = hand.document.scenario().clone();
-    let selection = Objects::new();
-    let routes = RouteSource::default();
     let mut drawn = |at: DVec2, layer: Option<i8>| {
         hand.options.layer = layer;
-        let context = ToolContext {
-            scenario: &scenario,
-            scene: &hand.scene,
-            selection: &selection,
-            options: &hand.options,
-            scale: hand.scale,
-            routes: &routes,
-            taken: &[],
-        };
+        let context = hand.context(&hand.options);
         let mut tool = ToolKind::Roundabout.tool();
         tool.event(ToolEvent::Press(Pointer::at(at.x, at.y)), &context);
         let effects = tool.event(ToolEvent::Click(Pointer::at(at.x, at.y)), &context);

@@ -431,7 +431,7 @@ impl RoadTool {
         let Some(pointer) = self.pointer else { return };
         match &self.stroke {
             Some(Stroke::Freehand { .. }) => self.aim(context),
-            _ => self.hover = Some(self.next_point(pointer.at, pointer.modifiers, context)),
+            _ => self.aim_next(pointer.at, pointer.modifiers, context),
         }
     }
 
