@@ -268,7 +268,7 @@ fn the_topmost_road_decides_about_the_layer_of_a_stroke() {
             boxes: &RoadBoxes::new(scenario.network()),
             is_hidden: hides,
         };
-        draw::caught_layer(&around, point, catch)
+        draw::caught_layers(&around, point, catch).last().copied()
     };
     let catch = Catch::within(1.0);
     let all = |_: RoadId| false;

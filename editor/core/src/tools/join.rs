@@ -37,7 +37,9 @@ pub(super) fn ends(
 /// Returns the topmost layer on which a road's end at `point` would join a node or a road; `None` if it would join
 /// nothing.
 pub(super) fn caught_layer(point: DVec2, catch: Catch, context: &ToolContext<'_>) -> Option<i8> {
-    with_surroundings(context, |around| draw::caught_layer(around, point, catch))
+    with_surroundings(context, |around| {
+        draw::caught_layers(around, point, catch).last().copied()
+    })
 }
 
 /// Calls a function with the objects that a stroke can join.
@@ -66,23 +68,15 @@ pub(super) fn passing_word(
     if end.is_joined() {
         return None;
     }
-    // The nearest layer first, and of two that are as near the lower one.
-    let mut others: Vec<i8> = LAYERS.filter(|other| *other != layer).collect();
-    others.sort_by_key(|other| (other.abs_diff(layer), *other));
-    let caught = |other: &i8| {
-        let [found, _] = ends(&[end.at], [*other; 2], [catch; 2], context);
-        joined_name(&found, context.scenario)
-    };
-    let near = with_surroundings(context, |around| around.boxes.near(end.at, catch.reach));
-    let network = context.scenario.network();
-    let has_road = |other: &i8| {
-        let mut roads = near.iter().filter_map(|id| network.road(*id));
-        roads.any(|road| road.layer == *other)
-    };
-    others.retain(has_road);
-    let (other, name) = others
-        .into_iter()
-        .find_map(|other| Some((other, caught(&other)?)))?;
+    let (other, name) = with_surroundings(context, |around| {
+        let others = draw::caught_layers(around, end.at, catch).into_iter();
+        let others = others.filter(|other| *other != layer && LAYERS.contains(other));
+        // Of two layers that are as near, the lower one.
+        let other = others.min_by_key(|other| (other.abs_diff(layer), *other))?;
+        let style = context.options.road_style(other);
+        let [found, _] = stroke_ends(around, &[end.at], &style, [other; 2], [catch; 2]);
+        Some((other, joined_name(&found, context.scenario)?))
+    })?;
     let (verb, key) = match other < layer {
         true => ("over", "Page Down"),
         false => ("under", "Page Up"),

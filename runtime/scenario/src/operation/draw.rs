@@ -9,7 +9,7 @@ mod roundabout;
 mod slip_road;
 
 pub use joint::{
-    Catch, Joint, LooseEnd, StrokeEnd, Surroundings, caught_layer, end_target, exact_ends, guided,
+    Catch, Joint, LooseEnd, StrokeEnd, Surroundings, caught_layers, end_target, exact_ends, guided,
     guided_corners, joined_end, loose_end, stroke_ends,
 };
 pub use roundabout::{RING_RADIUS, ring_section, roundabout};

@@ -215,9 +215,8 @@ fn slip_ends(
     ]
 }
 
-/// Returns the topmost layer on which an end at a point would join something; `None` if it would join nothing on any
-/// layer.
-pub fn caught_layer(around: &Surroundings<'_>, point: DVec2, catch: Catch) -> Option<i8> {
+/// Returns the layers on which an end at a point would join something, in ascending order.
+pub fn caught_layers(around: &Surroundings<'_>, point: DVec2, catch: Catch) -> Vec<i8> {
     let network = around.scenario.network();
     let near = around.boxes.near(point, catch.reach).into_iter();
     let layers = near
@@ -225,7 +224,7 @@ pub fn caught_layer(around: &Surroundings<'_>, point: DVec2, catch: Catch) -> Op
         .filter_map(|id| Some(network.road(id)?.layer));
     let layers: BTreeSet<i8> = layers.collect();
     let is_caught = |layer: &i8| end_joint(around, &[point], *layer, catch).is_joined();
-    layers.into_iter().rev().find(is_caught)
+    layers.into_iter().filter(is_caught).collect()
 }
 
 /// A polyline parametrised by distance.

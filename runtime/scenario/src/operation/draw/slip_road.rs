@@ -98,21 +98,23 @@ pub(super) fn slips(
     if !is_one_way || !style.section.forward.iter().all(driven) {
         return [None, None];
     }
-    let on_layer = |layer: i8| RoadStyle {
-        layer,
-        ..style.clone()
-    };
-    let [first, last] = layers.map(on_layer);
-    let start = slip(scenario, course, &first, RoadEnd::Start);
-    let end = slip(scenario, course, &last, RoadEnd::End);
+    let [first, last] = layers;
+    let start = slip(scenario, course, style, first, RoadEnd::Start);
+    let end = slip(scenario, course, style, last, RoadEnd::End);
     match bending(&start) + bending(&end) + MIN_PIECE < course.length {
         true => [start, end],
         false => [None, None],
     }
 }
 
-/// Returns the connection between an end of a curve and a host; `None` if they do not meet.
-fn slip(scenario: &Scenario, course: &Course<'_>, style: &RoadStyle, end: RoadEnd) -> Option<Slip> {
+/// Returns the connection between an end of a curve and a host on its layer; `None` if they do not meet.
+fn slip(
+    scenario: &Scenario,
+    course: &Course<'_>,
+    style: &RoadStyle,
+    layer: i8,
+    end: RoadEnd,
+) -> Option<Slip> {
     // Measured along the last stretch of the curve, because the tip of a hand-drawn stroke may hook towards
     // the middle of the road.
     let reach = BENDING.0.min(course.length);
@@ -133,7 +135,7 @@ fn slip(scenario: &Scenario, course: &Course<'_>, style: &RoadStyle, end: RoadEn
     let near = (course.roads_near)(tip.position).into_iter();
     let hosts = near.filter_map(|id| Some((id, scenario.network().road(id)?)));
     hosts
-        .filter(|(_, road)| road.layer == style.layer && is_host(road, side))
+        .filter(|(_, road)| road.layer == layer && is_host(road, side))
         .filter(|(_, road)| is_near_carriageway(road, tip))
         .find_map(|(id, road)| slip_beside(id, road, course, style, end))
 }
