@@ -145,19 +145,19 @@ impl JunctionLaw {
     /// Whether a bus on this connection would sweep over traffic on another connection, or a bus on another
     /// connection over traffic on this one, even if cars would not. This happens in bends between two roads
     /// and beside entries into rings.
-    fn is_swept(&self, path: ConnectionIndex, has_long: bool) -> bool {
+    fn is_swept(&self, path: ConnectionIndex, has_wide: bool) -> bool {
         if self.control() == Control::Roundabout {
             return self.wide().is_contested(path);
         }
-        has_long && self.shape().swept_by_buses()[path.index()]
+        has_wide && self.shape().swept_by_buses()[path.index()]
     }
 
     /// Whether a vehicle has to request a connection before it enters. It depends on whether there
     /// are long vehicles.
-    fn is_contested(&self, path: ConnectionIndex, has_long: bool) -> bool {
+    fn is_contested(&self, path: ConnectionIndex, has_wide: bool) -> bool {
         self.is_surely_contested(path)
             || self.conflicts().is_contested(path)
-            || self.is_swept(path, has_long)
+            || self.is_swept(path, has_wide)
     }
 
     /// Whether a connection is contested regardless of what the bodies of vehicles sweep.
@@ -371,7 +371,7 @@ pub(crate) struct Roads {
     /// Stretches where two cars do not fit side by side. Computed on first use.
     narrow: OnceLock<Narrow>,
     /// Whether there are long vehicles. They make alleys longer and more connections contested.
-    has_long: bool,
+    has_wide: bool,
 }
 
 /// Stretches where two cars do not fit side by side.
@@ -520,9 +520,9 @@ impl Roads {
         } = parts;
         let own = |i: usize| laws[i].signals.clone();
         let plans = signal_plans(scenario.network(), &layout, own, |i| laws[i].conflicts());
-        let has_long = scenario.has_wide_vehicles();
+        let has_wide = scenario.has_wide_vehicles();
         // Which connections have to be requested depends on whether there are long vehicles.
-        let known = known.filter(|known| known.roads.has_long == has_long);
+        let known = known.filter(|known| known.roads.has_wide == has_wide);
         let gist = |id: LaneletIndex| {
             let lanelet = graph.lanelet(id);
             let own = || OwnGist {
@@ -540,7 +540,7 @@ impl Roads {
         let gists: Vec<Gist> = (graph.indices()).map(gist).collect();
         let before = known.as_ref().and_then(|known| {
             let alleys = &known.roads.narrow.get()?.alleys;
-            Some(alleys.after_edit(&graph, has_long, known.copies))
+            Some(alleys.after_edit(&graph, has_wide, known.copies))
         });
         let narrow = before.map(|alleys| Narrow::new(&graph, alleys));
         let junction_gists = JunctionGists::new(&layout, &laws, &plans);
@@ -551,7 +551,7 @@ impl Roads {
             rings: Rings::new(scenario.network(), &layout, &graph),
             lane_ends: LaneEnds::new(&layout, &graph),
             narrow: narrow.map_or_else(OnceLock::new, OnceLock::from),
-            has_long,
+            has_wide,
             crossings: Crossings::new(scenario.network(), &layout, &plans),
             layout,
             graph,
@@ -646,7 +646,7 @@ impl Roads {
     #[inline]
     fn narrow(&self) -> &Narrow {
         self.narrow
-            .get_or_init(|| Narrow::new(&self.graph, Alleys::of(&self.graph, self.has_long)))
+            .get_or_init(|| Narrow::new(&self.graph, Alleys::of(&self.graph, self.has_wide)))
     }
 
     /// Number of following lanelets.
@@ -879,7 +879,7 @@ impl Roads {
     #[cold]
     fn decide_contested(&self, gist: &Gist) -> Option<Connection> {
         let Connection { junction, number } = gist.connection;
-        let is_contested = self.law(junction).is_contested(number, self.has_long);
+        let is_contested = self.law(junction).is_contested(number, self.has_wide);
         gist.contest.decide(is_contested);
         is_contested.then_some(gist.connection)
     }

@@ -231,18 +231,18 @@ impl<T> ByLanelet<T> {
 }
 
 impl Alleys {
-    /// Finds the alleys of a lane graph: those for two cars and, with `has_long`, those for longer vehicles.
+    /// Finds the alleys of a lane graph: those for two cars and, with `has_wide`, those for longer vehicles.
     /// O(points of two-way roads).
-    pub fn of(graph: &LaneGraph, has_long: bool) -> Self {
-        Self::build(graph, has_long, |_| None)
+    pub fn of(graph: &LaneGraph, has_wide: bool) -> Self {
+        Self::build(graph, has_wide, |_| None)
     }
 
     /// Finds the alleys of an edited lane graph. The result equals that of [`of`](Self::of), but the alleys
     /// of copied lanelets are reused. `copies` contains the earlier lanelet that each lanelet is a copy of,
-    /// as in [`LaneGraph::after_edit`]. `has_long` must not have changed. O(lanelets + points of two-way
+    /// as in [`LaneGraph::after_edit`]. `has_wide` must not have changed. O(lanelets + points of two-way
     /// roads that are not copies).
-    pub fn after_edit(&self, graph: &LaneGraph, has_long: bool, copies: &[LaneletIndex]) -> Self {
-        Self::build(graph, has_long, |section| {
+    pub fn after_edit(&self, graph: &LaneGraph, has_wide: bool, copies: &[LaneletIndex]) -> Self {
+        Self::build(graph, has_wide, |section| {
             // A road is copied as a whole, so its lanelets keep their distances from each other.
             let copy = copied(copies, section.start)?;
             Some(self.moved(copy, section))
@@ -294,10 +294,10 @@ impl Alleys {
     /// Finds the places of all lane sections, reusing `known` results where available.
     fn build(
         graph: &LaneGraph,
-        has_long: bool,
+        has_wide: bool,
         known: impl Fn(&Range<LaneletIndex>) -> Option<SectionPlaces>,
     ) -> Self {
-        let kinds = match has_long {
+        let kinds = match has_wide {
             true => &Passing::ALL[..],
             false => &Passing::ALL[..1],
         };
@@ -822,8 +822,8 @@ mod tests {
         LaneGraph::new(&scenario, &layout)
     }
 
-    fn kinds(graph: &LaneGraph, has_long: bool) -> Vec<Passing> {
-        let alleys = Alleys::of(graph, has_long);
+    fn kinds(graph: &LaneGraph, has_wide: bool) -> Vec<Passing> {
+        let alleys = Alleys::of(graph, has_wide);
         alleys.list().iter().map(|alley| alley.passing).collect()
     }
 

@@ -178,10 +178,7 @@ impl Scenario {
     /// Stop lines are set back for such vehicles only if there are any
     /// ([`Junction::setbacks`](crate::junction::Junction::setbacks)).
     pub fn has_long_vehicles(&self) -> bool {
-        let types = &self.vehicle_types;
-        let is_long = |name: &str| types.get(name).is_some_and(VehicleType::swings_out);
-        self.agents.values().any(|agent| is_long(&agent.vehicle))
-            || self.flows.values().any(|flow| is_long(&flow.vehicle))
+        self.any_vehicle(VehicleType::swings_out)
     }
 
     /// Whether the scenario has agents or flows with vehicles that need more room beside them in bends than cars do,
@@ -189,14 +186,14 @@ impl Scenario {
     ///
     /// Such vehicles take turns in alleys in which cars pass each other.
     pub fn has_wide_vehicles(&self) -> bool {
-        let types = &self.vehicle_types;
-        let is_wide = |name: &str| {
-            types
-                .get(name)
-                .is_some_and(|kind| kind.swings_out() || kind.tows())
-        };
-        self.agents.values().any(|agent| is_wide(&agent.vehicle))
-            || self.flows.values().any(|flow| is_wide(&flow.vehicle))
+        self.any_vehicle(|kind| kind.swings_out() || kind.tows())
+    }
+
+    /// Whether an agent or a flow has a vehicle of such a type.
+    fn any_vehicle(&self, is_meant: impl Fn(&VehicleType) -> bool) -> bool {
+        let is_meant = |name: &str| self.vehicle_types.get(name).is_some_and(&is_meant);
+        self.agents.values().any(|agent| is_meant(&agent.vehicle))
+            || self.flows.values().any(|flow| is_meant(&flow.vehicle))
     }
 
     /// An empty world with the three standard vehicle types and the default stacks.

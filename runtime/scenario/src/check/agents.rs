@@ -589,13 +589,11 @@ impl OnLane {
             front,
             rear,
         };
-        let file = vehicle.file.as_ref();
-        let tows = file.is_some_and(|file| !file.vehicle.trailers.is_empty());
         Some(Self {
             id,
             lanelet,
             body: [s - rear, s + front],
-            is_long: tows || body.exceeds_car(),
+            is_long: vehicle.tows() || body.exceeds_car(),
         })
     }
 

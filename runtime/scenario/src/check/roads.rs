@@ -47,8 +47,8 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             });
         }
     };
-    let has_long = subjects.scenario.has_wide_vehicles();
-    for alley in Alleys::of(graph, has_long).list() {
+    let has_wide = subjects.scenario.has_wide_vehicles();
+    for alley in Alleys::of(graph, has_wide).list() {
         let [direction, _] = alley.directions;
         let lanelet = graph.lanelet(direction.lanelet);
         let (from, to) = (lanelet.road_s(direction.from), lanelet.road_s(direction.to));
