@@ -20,7 +20,7 @@ mod keys;
 mod kinds;
 mod menu;
 mod modules;
-pub(crate) mod moves;
+mod moves;
 mod objects;
 mod opened;
 mod palette;

@@ -8,7 +8,7 @@ use roadwright_moves::{
 };
 use roadwright_scenario::{MoveLibrary, ObjectId, Scenario};
 use roadwright_simulation::{FixedOutlines, Ground};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Maximum number of cells of a distance matrix along each axis.
@@ -195,9 +195,12 @@ fn touching(order: &BuildOrder) -> Vec<TouchingClip> {
         return Vec::new();
     }
     let ground = Ground::new(scenario);
+    // Clips of one vehicle type can touch the same obstacles.
+    let mut of_type: BTreeMap<&str, FixedOutlines> = BTreeMap::new();
     let touched = placed.iter().filter_map(|clip| {
         let kind = scenario.vehicle_types().get(&clip.vehicle_type)?;
-        let outlines = FixedOutlines::of(&ground, kind);
+        let outlines = of_type.entry(&clip.vehicle_type);
+        let outlines = outlines.or_insert_with(|| FixedOutlines::of(&ground, kind));
         let touch = outlines.first_touch(&clip.frames, &clips.file.body)?;
         Some(TouchingClip {
             clip: clip.name.clone(),

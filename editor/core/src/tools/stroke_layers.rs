@@ -51,7 +51,7 @@ impl StrokeLayers {
         last.map_or(self.start, |change| change.layer)
     }
 
-    /// The layer at the pointer: the one that was chosen, or else that of the last point.
+    /// The layer at the pointer: the chosen layer, or else that of the last point.
     pub(super) fn at_pointer(&self, context: &ToolContext<'_>) -> i8 {
         context.options.layer.unwrap_or(self.last())
     }
@@ -133,8 +133,8 @@ impl StrokeLayers {
     }
 }
 
-/// The layer of a stroke that starts at a point: the one that was chosen, or else that of the topmost road that the
-/// point catches, or else 0.
+/// The layer of a stroke that starts at a point: the chosen layer, or else that of the topmost road that the point
+/// catches, or else 0.
 pub(super) fn layer_at(start: DVec2, catch: Catch, context: &ToolContext<'_>) -> i8 {
     let caught = || join::caught_layer(start, catch, context).unwrap_or(0);
     context.options.layer.unwrap_or_else(caught)
