@@ -627,7 +627,7 @@ impl Kept {
             end(&kept, 1, true),
             "{id} in a process of its own"
         );
-        // Sources with today's header ask for rows of today's version, and get the same numbers.
+        // Sources built with the current header get rows of the current version, with the same numbers.
         assert_eq!(
             expected,
             end(&today, 1, false),

@@ -100,7 +100,7 @@ pub fn blocked_moves(scenario: &Scenario) -> Vec<Finding> {
         .collect()
 }
 
-/// What the agents of a scenario share, found when the first of them needs it.
+/// Data that agents of a scenario share, computed when the first agent needs them.
 struct Inquiry<'a> {
     asked: Asked<'a>,
     ground: Option<Arc<Ground>>,
