@@ -12,6 +12,7 @@ use crate::marks::{Board, round_length};
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
 use crate::problem_marks::ProblemMarks;
+use crate::selection_bar::{SelectionBar, Surroundings};
 use crate::settings::Heat;
 use crate::tools::{MapPart, Mark, ToolKind, grid_spacing, outline_of};
 use crate::{object_menu, vehicle_menu};
@@ -99,6 +100,7 @@ pub struct Canvas {
     minimap: Minimap,
     hidden_chip: HiddenChip,
     problem_marks: ProblemMarks,
+    selection_bar: SelectionBar,
     /// Where the context menu was opened, m.
     menu_at: Option<DVec2>,
     /// The driving vehicle on which the context menu was opened.
@@ -132,6 +134,7 @@ impl Canvas {
             minimap: Minimap::default(),
             hidden_chip: HiddenChip::default(),
             problem_marks: ProblemMarks::default(),
+            selection_bar: SelectionBar::default(),
             menu_at: None,
             menu_vehicle: None,
             rect: Rect::from_min_size(Pos2::ZERO, Vec2::new(1000.0, 700.0)),
@@ -192,7 +195,15 @@ impl Canvas {
             camera: &view.camera,
             theme: model.theme(),
         };
-        self.draw(&board, model);
+        let handles = self.draw(&board, model);
+        let around = Surroundings {
+            handles: &handles,
+            // As they were in the last frame.
+            taken: &[self.minimap.place(), self.hidden_chip.place()]
+                .map(|place| place.unwrap_or(Rect::NOTHING)),
+            is_dragging: self.hand.tool().is_busy(),
+        };
+        self.selection_bar.ui(ui, &board, model, &around, actions);
         if model.settings.minimap {
             let wanted = self.minimap.ui(ui, response.rect, model, &view.camera);
             if let Some(centre) = wanted {
@@ -268,6 +279,7 @@ impl Canvas {
     ) {
         let on_map = response.contains_pointer();
         let (minimap, chip, problems) = (&self.minimap, &self.hidden_chip, &self.problem_marks);
+        let bar = &self.selection_bar;
         let mut reach = Reach {
             model,
             camera: view.camera,
@@ -275,7 +287,8 @@ impl Canvas {
             actions,
         };
         let is_free = |at: Pos2| {
-            on_map && !minimap.contains(at) && !chip.contains(at) && !problems.contains(at)
+            let is_taken = minimap.contains(at) || chip.contains(at) || bar.contains(at);
+            on_map && !is_taken && !problems.contains(at)
         };
         if let Some(pointer) = self.hand.pointer_events(ui, &mut reach, is_free) {
             view.pointer = pointer;
@@ -343,8 +356,8 @@ impl Canvas {
         self.hand.typed(c, &mut reach);
     }
 
-    /// Draws everything on the map, bottom layer first.
-    fn draw(&mut self, board: &Board<'_>, model: &Model) {
+    /// Draws everything on the map, bottom layer first. Returns the places of the tool's handles on the screen.
+    fn draw(&mut self, board: &Board<'_>, model: &Model) -> Vec<Pos2> {
         let spacing = grid_spacing(board.camera.scale);
         self.ground(board, model, spacing);
         let over_names = self.roads(board, model);
@@ -356,7 +369,7 @@ impl Canvas {
         if let Some(paths) = &model.experiment.paths {
             board.drive_paths(paths);
         }
-        self.marks(board, model);
+        let handles = self.marks(board, model);
         if let Some((kind, top)) = self.painter.heat() {
             board.heat_legend(&kind.legend(top));
         }
@@ -374,6 +387,7 @@ impl Canvas {
         if is_empty && is_own && is_at_rest {
             self.hint(board, model);
         }
+        handles
     }
 
     fn ground(&mut self, board: &Board<'_>, model: &Model, spacing: f64) {
@@ -465,10 +479,14 @@ impl Canvas {
             return;
         }
         let options = &model.settings.tools;
+        if let Some(relief) = self.painter.relief() {
+            board.heights(relief, &model.scene);
+        }
         if !options.hides(MapPart::Land) {
             board.land_names(&model.scene);
         }
-        board.street_names(&model.scene, options, self.painter.heat().is_some());
+        let is_pale = self.painter.heat().is_some();
+        board.street_names(&model.scene, options, is_pale, &self.dots);
         if !options.hides(MapPart::Places) {
             board.place_names(model.document.scenario());
         }
@@ -589,8 +607,9 @@ impl Canvas {
         }
     }
 
-    /// Draws the outlines of the selection, marks of modules, and on top the marks of the tool.
-    fn marks(&self, board: &Board<'_>, model: &Model) {
+    /// Draws the outlines of the selection, marks of modules, and on top the marks of the tool. Returns the places
+    /// of the tool's handles on the screen.
+    fn marks(&self, board: &Board<'_>, model: &Model) -> Vec<Pos2> {
         let context = context(model, board.camera);
         let (low, high) = board.camera.view(board.rect);
         let (low, high) = (low - OUTLINE_MARGIN, high + OUTLINE_MARGIN);
@@ -645,7 +664,8 @@ impl Canvas {
             board.route(&route.points);
         }
         // Drawn last, because the stroke covers everything else.
-        board.marks(&self.hand.tool().marks(&context));
+        let marks = self.hand.tool().marks(&context);
+        board.marks(&marks);
         if let (Some(drawn), Some(trip)) = (drawn, trip) {
             // Below the pointer; the label of the tool is above it.
             let at = board.at(trip.pointer) + egui::vec2(14.0, 10.0);
@@ -656,6 +676,11 @@ impl Canvas {
             let text = route_text(&drawn.route);
             board.plate(at, egui::Align2::LEFT_TOP, &text, board.theme.tone(tone));
         }
+        let handle = |mark: &Mark| match mark {
+            Mark::Handle { at, .. } => Some(board.at(*at)),
+            _ => None,
+        };
+        marks.iter().filter_map(handle).collect()
     }
 
     /// Draws the hint on an empty map.

@@ -20,6 +20,11 @@ pub(crate) struct HiddenChip {
 }
 
 impl HiddenChip {
+    /// Rectangle of the chip on the screen, if it is shown.
+    pub(crate) fn place(&self) -> Option<Rect> {
+        self.place
+    }
+
     /// Whether a point of the screen is on the chip.
     pub(crate) fn contains(&self, at: egui::Pos2) -> bool {
         self.place.is_some_and(|place| place.contains(at))

@@ -1,17 +1,20 @@
-//! Names on the map: streets along their roads, and points of interest beside their pins.
+//! Names on the map: streets along their roads, points of interest beside their pins, and heights on contours.
 
+use crate::map::VehicleDot;
 use crate::map_view::MapView;
 use crate::marks::Board;
 use crate::scene::{Scene, StreetName};
 use crate::tools::ToolOptions;
 use egui::emath::Rot2;
 use egui::epaint::TextShape;
-use egui::{Color32, FontId, Pos2, Rect, Stroke, Vec2, vec2};
+use egui::{Color32, FontId, Galley, Id, Pos2, Rect, Shape, Stroke, Vec2, vec2};
 use roadwright_geometry::{DVec2, Pose};
+use roadwright_render::relief::{HeightLabel, LABEL_SIZE, PEAK_SIZE, Relief, View, height_text};
 use roadwright_render::{ground, palette, street_name};
 use roadwright_scenario::Scenario;
 use std::collections::BTreeMap;
 use std::f32::consts::{FRAC_PI_2, PI};
+use std::sync::Arc;
 
 /// Maximum number of names of each kind per frame.
 const MOST_NAMES: usize = 120;
@@ -25,6 +28,12 @@ const LEAST_ROOM: f64 = 40.0;
 const LEAST_LAND: f64 = 3_000.0;
 /// Width of the halo around letters, points.
 const HALO: f32 = 2.0;
+/// Largest scale at which names fade below vehicles, in metres per pixel.
+const FARTHEST_FADING: f64 = 0.35;
+/// Time in which a name fades, s.
+const FADING: f32 = 0.15;
+/// Opacity of a name below a vehicle.
+const FADED: f32 = 0.15;
 /// Minimum difference between the width of a road and the height of capital letters, points. With less room,
 /// the name is not written on the asphalt.
 const ROOM_AROUND: f32 = 5.0;
@@ -33,10 +42,26 @@ impl Board<'_> {
     /// Draws street names along their roads where there is room. On asphalt, the letters are light,
     /// with a halo in the colour of the asphalt that hides the markings below. On roads thinner
     /// than the letters, the letters are dark, with a halo in the colour of the ground. On the pale
-    /// roads of a heat map, all letters are dark.
-    pub(crate) fn street_names(&self, scene: &Scene, options: &ToolOptions, is_pale: bool) {
+    /// roads of a heat map, all letters are dark. A name fades while one of the `vehicles` is on it.
+    pub(crate) fn street_names(
+        &self,
+        scene: &Scene,
+        options: &ToolOptions,
+        is_pale: bool,
+        vehicles: &[VehicleDot],
+    ) {
         let (low, high) = self.camera.view(self.rect);
         let size = font_size(self.camera.scale);
+        let is_seen = |dot: &&VehicleDot| {
+            let at = dot.body.position;
+            at.cmpge(low).all() && at.cmple(high).all()
+        };
+        let seen = vehicles.iter().filter(is_seen);
+        // From farther away, vehicles are not much larger than letters.
+        let vehicles: Vec<&VehicleDot> = match self.camera.scale {
+            scale if scale <= FARTHEST_FADING => seen.collect(),
+            _ => Vec::new(),
+        };
         let mut taken: Vec<Rect> = Vec::new();
         let mut written: BTreeMap<&str, Vec<Pos2>> = BTreeMap::new();
         let streets = scene.street_names.iter();
@@ -67,16 +92,20 @@ impl Board<'_> {
             }
             taken.push(bounds);
             before.push(centre);
-            // Angles are clockwise on the screen, where y points down.
-            let angle = upright(-place.heading as f32);
-            let corner = centre - egui::emath::Rot2::from_angle(angle) * (0.5 * extent);
-            let text = TextShape::new(corner, galley, Color32::PLACEHOLDER).with_angle(angle);
+            let text = self.turned(galley, centre, place.heading);
             let width = (street.width / self.camera.scale) as f32;
             let is_on_road = width >= size + ROOM_AROUND && !is_pale;
+            let half =
+                0.5 * self.camera.scale * DVec2::new(f64::from(extent.x), f64::from(extent.y));
+            let is_covered = vehicles.iter().any(|dot| is_on(dot, place, half));
+            let id = Id::unique(("name under traffic", street.road));
+            let context = self.painter.ctx();
+            let share = context.animate_bool_with_time(id, is_covered, FADING);
+            let opacity = 1.0 - (1.0 - FADED) * share;
             if is_on_road {
-                self.on_asphalt(text);
+                self.on_asphalt(text, opacity);
             } else {
-                self.on_open_ground(text);
+                self.on_open_ground(text, opacity);
             }
         }
     }
@@ -140,7 +169,7 @@ impl Board<'_> {
             }
             taken.push(bounds);
             let text = TextShape::new(corner, galley, Color32::PLACEHOLDER);
-            self.on_open_ground(text);
+            self.on_open_ground(text, 1.0);
         }
     }
 
@@ -183,21 +212,72 @@ impl Board<'_> {
         }
     }
 
+    /// Draws the heights of index contours and of peaks. Roads hide the contours below them, so no labels are
+    /// drawn there.
+    pub(crate) fn heights(&self, relief: &Relief, scene: &Scene) {
+        let (low, high) = self.camera.view(self.rect);
+        let view = View {
+            low,
+            high,
+            scale: self.camera.scale,
+        };
+        let layout = |height: f64| {
+            let font = FontId::proportional(LABEL_SIZE);
+            let text = height_text(height);
+            self.painter
+                .layout_no_wrap(text, font, Color32::PLACEHOLDER)
+        };
+        let halo = |height: f64| {
+            let color = relief.ground(height, self.theme.dark).to_color_u8();
+            Color32::from_rgb(color.red(), color.green(), color.blue())
+        };
+        let is_open = |label: &HeightLabel| scene.class_at(label.pose.position).is_none();
+        let labels = relief.labels(&view).into_iter();
+        for label in labels.filter(is_open) {
+            let galley = layout(label.height);
+            let text = self.turned(galley, self.at(label.pose.position), label.pose.heading);
+            let ink = self.theme.of_the_map(palette::CONTOUR);
+            self.with_colors(text, [ink, halo(label.height)]);
+        }
+        for peak in relief.seen_peaks(&view).take(MOST_NAMES) {
+            let at = self.at(peak.at);
+            let corner = |x: f32, y: f32| at + PEAK_SIZE * vec2(x, y);
+            let triangle = vec![corner(-1.0, 0.8), corner(1.0, 0.8), corner(0.0, -0.9)];
+            let ink = self.theme.ink();
+            self.painter
+                .add(Shape::convex_polygon(triangle, ink, Stroke::NONE));
+            let galley = layout(peak.height);
+            let below = at + vec2(-0.5 * galley.size().x, PEAK_SIZE + 1.0);
+            let text = TextShape::new(below, galley, Color32::PLACEHOLDER);
+            self.with_colors(text, [ink, halo(peak.height)]);
+        }
+    }
+
+    /// Returns a text with its middle at a point of the screen, along a heading of the map and not upside down.
+    fn turned(&self, galley: Arc<Galley>, centre: Pos2, heading: f64) -> TextShape {
+        // Angles are clockwise on the screen, where y points down.
+        let angle = upright(-heading as f32);
+        let corner = centre - Rot2::from_angle(angle) * (0.5 * galley.size());
+        TextShape::new(corner, galley, Color32::PLACEHOLDER).with_angle(angle)
+    }
+
     /// Draws a label with a halo on asphalt.
-    fn on_asphalt(&self, text: TextShape) {
-        let asphalt = self.theme.of_the_map(palette::ASPHALT);
+    fn on_asphalt(&self, text: TextShape, opacity: f32) {
+        let colors = [palette::ROAD_INK, palette::ASPHALT];
+        let colors = colors.map(|hex| self.theme.of_the_map(hex).gamma_multiply(opacity));
+        let [_, asphalt] = colors;
         // The halo also covers the spaces between words, so that no road markings show there.
         let (size, turn) = (text.galley.size(), Rot2::from_angle(text.angle));
         let middle = [0.0, size.x].map(|x| text.pos + turn * vec2(x, 0.5 * size.y));
         self.painter
             .line_segment(middle, Stroke::new(2.0 * HALO, asphalt));
-        self.with_colors(text, [self.theme.of_the_map(palette::ROAD_INK), asphalt]);
+        self.with_colors(text, colors);
     }
 
     /// Draws a label with a halo on open ground.
-    fn on_open_ground(&self, text: TextShape) {
-        let ground = self.theme.of_the_map(palette::GROUND);
-        self.with_colors(text, [self.theme.ink(), ground]);
+    fn on_open_ground(&self, text: TextShape, opacity: f32) {
+        let colors = [self.theme.ink(), self.theme.of_the_map(palette::GROUND)];
+        self.with_colors(text, colors.map(|color| color.gamma_multiply(opacity)));
     }
 
     /// Draws a label in one colour, with a halo in another colour.
@@ -214,6 +294,17 @@ impl Board<'_> {
         }
         self.painter.add(colored(Vec2::ZERO, ink));
     }
+}
+
+/// Whether a vehicle is on a name with its middle at `place`; `half` is half the size of the name, m.
+fn is_on(dot: &VehicleDot, place: Pose, half: DVec2) -> bool {
+    let offset = dot.body.position - place.position;
+    let (along, aside) = (
+        offset.dot(place.forward()),
+        offset.dot(place.forward().perp()),
+    );
+    // A vehicle on the street is parallel to its name, apart from lane changes.
+    along.abs() < half.x + 0.5 * dot.length && aside.abs() < half.y + 0.5 * dot.width
 }
 
 /// Font size of street names at a scale in metres per pixel; at least 11.
@@ -241,6 +332,36 @@ fn upright(mut angle: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roadwright_agent::Indicator;
+    use roadwright_scenario::BodyKind;
+
+    #[test]
+    fn a_name_is_below_the_vehicles_on_it() {
+        let dot = |x: f64, y: f64| VehicleDot {
+            body: Pose::new(x, y, 0.8),
+            length: 4.0,
+            width: 2.0,
+            agent: 1,
+            color: None,
+            indicator: Indicator::Off,
+            brakes: false,
+            is_trailer: false,
+            has_tracks: false,
+            body_kind: BodyKind::Vehicle,
+        };
+        // A name of 20 m by 3 m along a street that leads to the north.
+        let place = Pose::new(100.0, 50.0, std::f64::consts::FRAC_PI_2);
+        let half = DVec2::new(10.0, 1.5);
+        for (x, y, expected) in [
+            (100.0, 50.0, true),
+            (100.0, 61.5, true),
+            (100.0, 62.5, false),
+            (102.4, 45.0, true),
+            (102.6, 45.0, false),
+        ] {
+            assert_eq!(is_on(&dot(x, y), place, half), expected, "{x} {y}");
+        }
+    }
 
     #[test]
     fn names_are_never_upside_down() {

@@ -63,6 +63,7 @@ mod random_trips;
 mod requests;
 mod run_keeping;
 mod selection;
+mod selection_bar;
 mod sharing;
 mod shop;
 mod showing;

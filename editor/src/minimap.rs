@@ -72,6 +72,11 @@ impl Minimap {
         self.place = None;
     }
 
+    /// Rectangle of the minimap on the screen, if it is shown.
+    pub(crate) fn place(&self) -> Option<Rect> {
+        self.place
+    }
+
     /// Whether a point of the screen is on the minimap.
     pub(crate) fn contains(&self, at: egui::Pos2) -> bool {
         self.place.is_some_and(|place| place.contains(at))

@@ -272,17 +272,81 @@ fn set_visuals(visuals: &mut Visuals) {
         state.corner_radius = radius;
     }
     visuals.window_corner_radius = CornerRadius::same(8);
-    if visuals.dark_mode {
-        visuals.selection.bg_fill = Color32::from_rgb(0x1F, 0x4E, 0x86);
-        visuals.selection.stroke = Stroke::new(1.0, Color32::from_rgb(0xE8, 0xF1, 0xFF));
-        visuals.weak_text_color = Some(Color32::from_rgb(0x9A, 0xA2, 0xAC));
+    let colors = if visuals.dark_mode {
+        &DARK_PANELS
     } else {
-        visuals.selection.bg_fill = Color32::from_rgb(0xCF, 0xE2, 0xFC);
-        visuals.selection.stroke = Stroke::new(1.0, Color32::from_rgb(0x0C, 0x3B, 0x7C));
-        visuals.weak_text_color = Some(Color32::from_rgb(0x62, 0x69, 0x71));
-        visuals.widgets.noninteractive.fg_stroke.color = Color32::from_rgb(0x33, 0x37, 0x3C);
-        visuals.widgets.inactive.fg_stroke.color = Color32::from_rgb(0x2A, 0x2E, 0x33);
-        visuals.panel_fill = Color32::from_rgb(0xF7, 0xF8, 0xF9);
+        &LIGHT_PANELS
+    };
+    set_colors(visuals, colors);
+}
+
+/// Colours of panels, dialogs and widgets.
+struct PanelColors {
+    panel: u32,
+    /// Lists and text fields.
+    well: u32,
+    /// Every other row of a table.
+    stripe: u32,
+    /// Buttons, number fields and choices: at rest, below the pointer, and pressed.
+    field: [u32; 3],
+    line: u32,
+    ink: u32,
+    quiet_ink: u32,
+    selected: u32,
+    selected_ink: u32,
+}
+
+const LIGHT_PANELS: PanelColors = PanelColors {
+    panel: 0xFFFFFF,
+    well: 0xF5F6F8,
+    stripe: 0xF5F6F8,
+    field: [0xEAEDF1, 0xDFE3E9, 0xD3D9E1],
+    line: 0xDFE2E7,
+    ink: 0x23272E,
+    quiet_ink: 0x59616C,
+    selected: 0xD3E4FC,
+    selected_ink: 0x0C3B7C,
+};
+
+const DARK_PANELS: PanelColors = PanelColors {
+    panel: 0x1E252D,
+    well: 0x171D24,
+    stripe: 0x232B34,
+    field: [0x2E3844, 0x394552, 0x445160],
+    line: 0x313A45,
+    ink: 0xE8ECF1,
+    quiet_ink: 0xA0ABB8,
+    selected: 0x22507F,
+    selected_ink: 0xE8F1FF,
+};
+
+fn set_colors(visuals: &mut Visuals, colors: &PanelColors) {
+    visuals.panel_fill = hex(colors.panel);
+    visuals.window_fill = hex(colors.panel);
+    visuals.window_stroke = Stroke::new(1.0, hex(colors.line));
+    visuals.extreme_bg_color = hex(colors.well);
+    visuals.faint_bg_color = hex(colors.stripe);
+    visuals.code_bg_color = hex(colors.well);
+    visuals.weak_text_color = Some(hex(colors.quiet_ink));
+    visuals.selection.bg_fill = hex(colors.selected);
+    visuals.selection.stroke = Stroke::new(1.0, hex(colors.selected_ink));
+    let ink = hex(colors.ink);
+    let widgets = &mut visuals.widgets;
+    widgets.noninteractive.bg_fill = hex(colors.panel);
+    widgets.noninteractive.weak_bg_fill = hex(colors.panel);
+    widgets.noninteractive.bg_stroke.color = hex(colors.line);
+    widgets.noninteractive.fg_stroke.color = ink;
+    let [rest, hovered, pressed] = colors.field.map(hex);
+    let states = [
+        (&mut widgets.inactive, rest),
+        (&mut widgets.hovered, hovered),
+        (&mut widgets.active, pressed),
+        (&mut widgets.open, rest),
+    ];
+    for (state, fill) in states {
+        state.bg_fill = fill;
+        state.weak_bg_fill = fill;
+        state.fg_stroke.color = ink;
     }
 }
 

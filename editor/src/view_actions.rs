@@ -84,7 +84,8 @@ impl Context {
 
     pub(crate) fn frame_all(&mut self) {
         let mut camera = Camera::default();
-        if let Some((low, high)) = self.model.document.scenario().bounds() {
+        // Land counts only if there are no roads, because that of imports extends far beyond them.
+        if let Some((low, high)) = self.model.document.scenario().frame() {
             camera.frame(in_points(self.view.canvas.rect.size()), low, high);
         }
         self.model.camera = camera;

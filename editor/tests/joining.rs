@@ -523,7 +523,7 @@ fn a_change_of_the_layer_renews_the_label_of_a_pointer_that_stands_still() {
             Mark::Label { text, .. } => Some(text),
             _ => None,
         });
-        labels.next().unwrap()
+        labels.next().unwrap_or_default()
     };
     let words = label(ToolEvent::Move(Pointer::at(60.0, 0.0)), 1);
     assert!(words.contains("passes over Mill Street"), "{words}");

@@ -30,6 +30,7 @@ mod race;
 mod scan;
 #[path = "../../runtime/scenario/tests/common/mod.rs"]
 mod scenarios;
+mod selection;
 mod stories;
 mod timeline;
 mod workshop;

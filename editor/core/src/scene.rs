@@ -381,6 +381,13 @@ impl Scene {
         best.map(|(_, place)| place)
     }
 
+    /// The shape of a road.
+    pub fn road(&self, id: RoadId) -> Option<&RoadShape> {
+        // Shapes are ordered by id.
+        let index = self.roads.binary_search_by_key(&id, |shape| shape.id);
+        Some(&self.roads[index.ok()?])
+    }
+
     /// Bounding box of an object, used to frame it and to jump to it, m.
     pub fn bounds_of(&self, object: ObjectId) -> Option<(DVec2, DVec2)> {
         let scenario = &self.scenario;
@@ -397,14 +404,7 @@ impl Scene {
                 let p = scenario.network().node(id)?.position();
                 Some((p, p))
             }
-            ObjectId::Road(id) => {
-                let shape = self
-                    .roads
-                    // Shapes are ordered by id.
-                    .binary_search_by_key(&id, |shape| shape.id)
-                    .ok()?;
-                Some((self.roads[shape].low, self.roads[shape].high))
-            }
+            ObjectId::Road(id) => self.road(id).map(|shape| (shape.low, shape.high)),
             ObjectId::Obstacle(id) => {
                 polygon::bounds(&scenario.obstacles().get(&id)?.shape.outline())
             }

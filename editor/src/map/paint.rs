@@ -21,6 +21,7 @@ use crate::worker::{Share, Worker};
 use egui::{Color32, Rect, Shape, TextureHandle, TextureOptions};
 use roadwright_geometry::DVec2;
 use roadwright_render::figure::Figure;
+use roadwright_render::relief::Relief;
 use roadwright_render::{Pass, canopy, land};
 use roadwright_scenario::Scenario;
 use roadwright_simulation::LooseRecord;
@@ -109,12 +110,13 @@ struct ContentAnswer {
 //
 // A frame never waits. It draws the newest meshes available, even if they are outdated.
 
-/// The drawn ground: a texture, its position, contour lines and their interval.
+/// The drawn ground: a texture, its position, contour lines with their heights, and their interval.
 struct Terrain {
     texture: TextureHandle,
     low: DVec2,
     high: DVec2,
     contours: Arc<Mesh>,
+    relief: Arc<Relief>,
     interval: f64,
 }
 
@@ -126,6 +128,7 @@ impl Terrain {
             low: made.low,
             high: made.high,
             contours: made.contours.clone(),
+            relief: made.relief.clone(),
             interval: made.interval,
         }
     }
@@ -384,6 +387,11 @@ impl MapPainter {
         self.heat
             .as_ref()
             .map(|heat| (heat.question.kind, heat.top))
+    }
+
+    /// Contours and peaks of the terrain; `None` without terrain.
+    pub fn relief(&self) -> Option<&Arc<Relief>> {
+        self.terrain.as_ref().map(|terrain| &terrain.relief)
     }
 
     /// Height difference between two contour lines, m; `None` without terrain.

@@ -3,9 +3,8 @@
 use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use egui::{Color32, ColorImage};
 use roadwright_geometry::{DVec2, HeightField};
-use roadwright_render::terrain::{
-    contour_interval, contours, draw_contours, ground_color, height_share,
-};
+use roadwright_render::relief::Relief;
+use roadwright_render::terrain::{contour_interval, draw_contours, ground_color, height_share};
 use std::sync::Arc;
 
 /// Longest side of the picture, pixels.
@@ -18,6 +17,8 @@ pub struct TerrainImage {
     pub image: ColorImage,
     /// Contour lines.
     pub contours: Arc<Mesh>,
+    /// Heights that are written on the map.
+    pub relief: Arc<Relief>,
     /// South-west corner, m.
     pub low: DVec2,
     /// North-east corner, m.
@@ -59,10 +60,12 @@ impl TerrainImage {
             }
         }
         let mut builder = MeshBuilder::new(0.5 * (low + high), Level::Near, ink);
-        draw_contours(&mut builder, &contours(field));
+        let relief = Relief::new(field);
+        draw_contours(&mut builder, &relief.contours);
         Self {
             image: ColorImage::new([width, height], pixels),
             contours: Arc::new(builder.finish()),
+            relief: Arc::new(relief),
             low,
             high,
             interval: contour_interval(field),

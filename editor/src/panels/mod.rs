@@ -33,6 +33,7 @@ mod property;
 mod reorder;
 mod results;
 mod scripts;
+mod section_band;
 mod status;
 mod stepping;
 pub(crate) mod timeline;

@@ -1,7 +1,7 @@
 //! Options of the current tool.
 
-use super::widgets::{choice, named};
-use crate::command::Command;
+use super::section_band::{self, BandLane};
+use super::widgets::{choice, counted, named};
 use crate::model::{Action, Dialog, Model, Purpose};
 use crate::theme::Theme;
 use crate::tools::{
@@ -9,7 +9,7 @@ use crate::tools::{
     StackChoice, TerrainMode, ToolKind, ToolOptions, new_paint_layer,
 };
 use egui::{ComboBox, DragValue, Response, Role, Slider, Ui, WidgetInfo};
-use roadwright_scenario::{CrossSection, Edit, LandUse, Lane, ObjectId, PaintId, Poly3};
+use roadwright_scenario::{CrossSection, Edit, LandUse, Lane, LaneType, ObjectId, PaintId, Poly3};
 use roadwright_simulation::PopulateFrom;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -21,7 +21,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.strong(model.tool.name());
         ui.separator();
         match model.tool {
-            ToolKind::Select => select(ui, model, actions),
+            ToolKind::Select => select(ui, model),
             ToolKind::Road => road(ui, model, &mut options),
             ToolKind::Roundabout => layer(ui, &mut options),
             ToolKind::Obstacle => obstacle(ui, &mut options),
@@ -89,41 +89,12 @@ fn drag(ui: &mut Ui, name: &str, value: &mut f64, range: std::ops::RangeInclusiv
     named(&response, name);
 }
 
-fn select(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
-    let mut button = |ui: &mut Ui, command: Command| {
-        if ui
-            .button(command.title())
-            .on_hover_text(command.hint())
-            .clicked()
-        {
-            actions.push(Action::Do(command));
-        }
-    };
-    match model.single() {
-        Some(ObjectId::Road(_)) => {
-            for command in [
-                Command::SplitRoad,
-                Command::ReverseRoad,
-                Command::SimplifyRoad,
-            ] {
-                button(ui, command);
-            }
-        }
-        Some(ObjectId::Node(_)) => {
-            button(ui, Command::MergeRoads);
-            button(ui, Command::MergeJunctions);
-            button(ui, Command::AddTurnLanes);
-        }
-        _ if model.selected_nodes().count() > 1 => button(ui, Command::MergeJunctions),
-        _ => {}
-    }
-    if model.selection.is_empty() {
-        ui.label("Nothing is selected.");
-    } else {
-        for command in [Command::Duplicate, Command::Delete, Command::FrameSelection] {
-            button(ui, command);
-        }
-    }
+/// Shows how many objects are selected. Their commands are in the bar beside the selection.
+fn select(ui: &mut Ui, model: &Model) {
+    ui.label(match model.selection.len() {
+        0 => "Nothing is selected.".to_owned(),
+        count => format!("{} selected.", counted(count, "object")),
+    });
 }
 
 /// Choice of what a drag of the place tool draws.
@@ -218,34 +189,16 @@ const SECTION_SCALE: f32 = 4.0;
 /// Draws a cross-section seen from above in the direction of the road, with lanes against it on the left.
 fn section_picture(ui: &mut Ui, theme: Theme, section: &CrossSection) -> Response {
     let (rect, response) = ui.allocate_exact_size(SECTION_SIZE, egui::Sense::click());
-    let backward = section.backward.iter().rev().map(|lane| (lane, -1.0));
-    let forward = section.forward.iter().map(|lane| (lane, 1.0));
-    let lanes: Vec<_> = backward.chain(forward).collect();
-    let total: f32 = lanes.iter().map(|((_, width), _)| *width as f32).sum();
-    let scale = SECTION_SCALE.min(SECTION_SIZE.x / total.max(1.0));
-    let mut x = rect.center().x - 0.5 * scale * total;
-    let line = egui::Stroke::new(1.0, theme.on_road());
-    let mut before: Option<f32> = None;
-    for ((kind, width), direction) in lanes {
-        let right = x + scale * *width as f32;
-        let lane = egui::Rect::from_x_y_ranges(x..=right, rect.y_range());
-        ui.painter().rect_filled(lane, 0.0, theme.solid_lane(*kind));
-        // Lane lines, which are broken, and the centre line.
-        let ends = [lane.left_top(), lane.left_bottom()];
-        let is_drivable = kind.is_drivable();
-        match before.filter(|_| is_drivable) {
-            Some(before) if before == direction => {
-                let dashes = egui::Shape::dashed_line(&ends, line, 4.0, 4.0);
-                ui.painter().extend(dashes);
-            }
-            Some(_) => {
-                ui.painter().line_segment(ends, line);
-            }
-            None => {}
-        }
-        before = is_drivable.then_some(direction);
-        x = right;
-    }
+    let backward = section.backward.iter().rev().map(|lane| (lane, false));
+    let forward = section.forward.iter().map(|lane| (lane, true));
+    let band = |((kind, width), is_forward): (&(LaneType, f64), bool)| BandLane {
+        kind: *kind,
+        width: *width as f32,
+        is_forward,
+    };
+    let lanes: Vec<BandLane> = backward.chain(forward).map(band).collect();
+    let places = section_band::places(&lanes, rect, SECTION_SCALE);
+    section_band::paint(ui, theme, &lanes, &places);
     response
 }
 

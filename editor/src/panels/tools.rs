@@ -3,8 +3,7 @@
 use crate::command::Command;
 use crate::icons;
 use crate::model::{Action, Model};
-use crate::theme::SMALLEST;
-use crate::tools::{Tone, ToolKind};
+use crate::tools::ToolKind;
 use egui::{Align2, FontId, Rect, Role, Sense, Ui, WidgetInfo, vec2};
 
 /// Preferred height of a button, in points.
@@ -36,7 +35,6 @@ fn button(ui: &mut Ui, model: &Model, kind: ToolKind, height: f32) -> bool {
     response.widget_info(move || {
         WidgetInfo::selected(Role::Button, true, chosen, format!("{} tool", kind.name()))
     });
-    let theme = model.theme();
     // The icon and the name have the colour of selected text, which is legible on its fill.
     let color = if chosen {
         ui.visuals().selection.stroke.color
@@ -61,15 +59,6 @@ fn button(ui: &mut Ui, model: &Model, kind: ToolKind, height: f32) -> bool {
             .text(below, Align2::CENTER_BOTTOM, kind.name(), font, color);
     }
     let key = model.settings.keys.label(Command::Tool(kind));
-    let corner = rect.right_top() + vec2(-5.0, 3.0);
-    let quiet = theme.tone(Tone::Guide);
-    ui.painter().text(
-        corner,
-        Align2::RIGHT_TOP,
-        &key,
-        FontId::proportional(SMALLEST),
-        quiet,
-    );
     response
         .on_hover_text(format!("{} ({key})", kind.hint()))
         .clicked()

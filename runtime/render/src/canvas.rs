@@ -202,8 +202,8 @@ impl Canvas {
     }
 
     /// Draws a label with its middle at a world point. It follows a heading but is never upside down. A halo
-    /// hides the ground around it.
-    pub(crate) fn text_along(&mut self, text: &str, at: Pose, size: f32, ink: u32, halo: u32) {
+    /// in the given colour, which does not depend on the theme, hides the ground around it.
+    pub(crate) fn text_along(&mut self, text: &str, at: Pose, size: f32, ink: u32, halo: Color) {
         let (x, y) = self.pixel(at.position);
         let forward = at.forward();
         let along = if forward.x < 0.0 { -forward } else { forward };
@@ -213,7 +213,7 @@ impl Canvas {
         let turn = lower.post_concat(Transform::from_row(c, -s, s, c, x, y));
         let path = text::outline(text, size, Align::Centre).and_then(|path| path.transform(turn));
         if let Some(path) = path {
-            self.stroke(&path, 0.34 * size, self.shown(rgb(halo)));
+            self.stroke(&path, 0.34 * size, halo);
             self.fill(&path, self.shown(rgb(ink)));
         }
     }

@@ -49,6 +49,7 @@ mod painter;
 pub mod palette;
 mod places;
 mod plot;
+pub mod relief;
 mod road;
 pub mod signal;
 mod splitter;

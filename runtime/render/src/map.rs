@@ -8,6 +8,7 @@ use crate::hint::Hint;
 use crate::land::Tree;
 use crate::painter::{Painter, Pass};
 use crate::palette::{self, DESTINATION, GROUND, rgb};
+use crate::relief::{self, Relief};
 use crate::{
     arrow, bodies, canopy, crossing, furniture, gore, ground, guide, hint, island, land, marking,
     median, mini, names, painted, points_of_interest, road, signal, splitter, symbol, terrain,
@@ -117,7 +118,7 @@ pub(crate) fn drawn(
     canvas.set_dark(picture.dark);
     canvas.clear(GROUND);
     if let Some(field) = scenario.terrain() {
-        relief(&mut canvas, field, picture.dark);
+        draw_terrain(&mut canvas, field, picture.dark);
     }
     draw_land(&mut canvas, scenario, picture);
     // Drawn from bottom to top, so that later shapes cover those below them in the world. Names are on the
@@ -249,8 +250,8 @@ fn detail(snapshot: Option<&Snapshot>) -> String {
     snapshot.map(text).unwrap_or_default()
 }
 
-/// Draws height tints and hill shading pixel by pixel, and contour lines.
-fn relief(canvas: &mut Canvas, field: &HeightField, dark: bool) {
+/// Draws height tints and hill shading pixel by pixel, and contour lines with their heights.
+fn draw_terrain(canvas: &mut Canvas, field: &HeightField, dark: bool) {
     let (from, to) = (field.origin(), field.far_corner());
     let share = terrain::height_share(field);
     for y in 0..canvas.height() as u32 {
@@ -264,7 +265,9 @@ fn relief(canvas: &mut Canvas, field: &HeightField, dark: bool) {
             canvas.put(x, y, color);
         }
     }
-    terrain::draw_contours(canvas, &terrain::contours(field));
+    let relief = Relief::new(field);
+    terrain::draw_contours(canvas, &relief.contours);
+    relief::draw(canvas, &relief);
 }
 
 /// Returns the slope as a central difference over one sample to each side, so that the facets of

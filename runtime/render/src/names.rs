@@ -47,7 +47,8 @@ pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
             position: at,
             heading: 0.0,
         };
-        canvas.text_along(&land.name, pose, size, ink, ground::color(land.usage));
+        let halo = canvas.shown(rgb(ground::color(land.usage)));
+        canvas.text_along(&land.name, pose, size, ink, halo);
     }
 }
 
@@ -71,7 +72,7 @@ pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
                     position: vehicle.point(-behind_arrow, 0.0),
                     ..vehicle
                 };
-                let paper = crate::palette::PAPER;
+                let paper = canvas.shown(rgb(crate::palette::PAPER));
                 canvas.text_along(&point.name, at, size, crate::palette::INK, paper);
             }
             continue;
@@ -137,7 +138,7 @@ pub(crate) fn streets(
                 let ends = [-half, half].map(|ahead| middle.point(ahead, 0.0));
                 canvas.line(&ends, 0.0, 0.34 * size, rgb(halo));
             }
-            canvas.text_along(name, middle, size, ink, halo);
+            canvas.text_along(name, middle, size, ink, canvas.shown(rgb(halo)));
         }
     }
 }

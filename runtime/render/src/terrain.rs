@@ -34,15 +34,19 @@ pub fn contour_interval(field: &HeightField) -> f64 {
     fits.unwrap_or(1000.0)
 }
 
-fn range(field: &HeightField) -> (f64, f64) {
+/// Lowest and highest height of a field, m.
+pub(crate) fn range(field: &HeightField) -> (f64, f64) {
     let heights = field.heights().iter().copied();
     heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), h| {
         (low.min(h), high.max(h))
     })
 }
 
-/// Returns the contour lines of a height field, by marching squares. O(samples x lines), with at most 512
-/// samples along a side.
+/// Number of times that the corners of contours are cut, which makes them smooth.
+const CUTS: usize = 2;
+
+/// Returns the contour lines of a height field, by marching squares, with their corners cut. O(samples x lines),
+/// with at most 512 samples along a side.
 pub fn contours(field: &HeightField) -> Vec<Contour> {
     let interval = contour_interval(field);
     let (lowest, highest) = range(field);
@@ -88,7 +92,7 @@ pub fn contours(field: &HeightField) -> Vec<Contour> {
                     .map(|points| Contour {
                         height: number as f64 * interval,
                         is_strong: number % STRONG == 0,
-                        points,
+                        points: smoothed(points),
                     }),
             );
         }
@@ -105,6 +109,28 @@ fn inner_pieces(ring: &[DVec2], low: DVec2, high: DVec2) -> Vec<Vec<DVec2>> {
         .filter(|piece| piece.len() > 1)
         .map(<[DVec2]>::to_vec)
         .collect()
+}
+
+/// Cuts the corners of a line (Chaikin 1974): each corner is replaced by the points a quarter of the way along
+/// its two sides. The ends of open lines stay; a closed line, whose last point is its first, stays closed.
+fn smoothed(mut line: Vec<DVec2>) -> Vec<DVec2> {
+    for _ in 0..CUTS {
+        let (first, last) = (line[0], line[line.len() - 1]);
+        let is_closed = line.len() > 3 && first == last;
+        let mut cut = Vec::with_capacity(2 * line.len());
+        for pair in line.windows(2) {
+            cut.push(pair[0].lerp(pair[1], 0.25));
+            cut.push(pair[0].lerp(pair[1], 0.75));
+        }
+        if is_closed {
+            cut.push(cut[0]);
+        } else {
+            cut.insert(0, first);
+            cut.push(last);
+        }
+        line = cut;
+    }
+    line
 }
 
 /// Draws contour lines. Their widths are in pixels at any scale.
@@ -176,6 +202,23 @@ mod tests {
         level
             .with_heights(heights.collect())
             .expect("as many heights")
+    }
+
+    #[test]
+    fn cut_corners_keep_ends_and_rings() {
+        let corner = [(0.0, 0.0), (4.0, 0.0), (4.0, 4.0)].map(|(x, y)| DVec2::new(x, y));
+        let open = smoothed(corner.to_vec());
+        assert_eq!((open[0], open[open.len() - 1]), (corner[0], corner[2]));
+        let turn = |p: &[DVec2]| (p[1] - p[0]).angle_to(p[2] - p[1]).abs();
+        let sharpest = open.windows(3).map(turn).fold(0.0, f64::max);
+        assert!(
+            sharpest < 0.9,
+            "a right angle becomes several smaller ones: {sharpest}"
+        );
+        let ring = [corner[0], corner[1], corner[2], corner[0]];
+        let ring = smoothed(ring.to_vec());
+        assert_eq!(ring[0], ring[ring.len() - 1]);
+        assert!(!ring.contains(&corner[0]));
     }
 
     #[test]

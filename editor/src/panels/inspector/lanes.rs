@@ -1,10 +1,11 @@
 //! The lanes of a road as cards, from left to right.
 
 use super::super::widgets::{change, choice, heading, named};
+use super::cross_section::{self, SelectedLane};
 use crate::model::{Action, Model};
 use crate::theme::Theme;
-use crate::tools::Fill;
-use egui::{DragValue, Frame, Ui};
+use crate::tools::{Fill, Tone};
+use egui::{DragValue, Frame, Response, Stroke, Ui};
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::operation::with_lanes;
 use roadwright_scenario::{
@@ -31,6 +32,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, road: &Road, actions: &
             "Lanes".to_owned()
         };
         heading(ui, &title);
+        let selected = SelectedLane::of(id, index);
+        let clicked = cross_section::ui(ui, model.theme(), section, side, selected);
+        ui.add_space(4.0);
         let cards = Cards {
             theme: model.theme(),
             id,
@@ -43,8 +47,10 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, road: &Road, actions: &
             side,
         };
         for at in 0..section.lanes.len() {
-            let forward = section.lanes[at].is_forward(side);
-            cards.card(ui, at, forward, actions);
+            let card = cards.card(ui, at, selected.get(ui), actions);
+            if clicked == Some(at) {
+                card.scroll_to_me(Some(egui::Align::Center));
+            }
         }
         ui.horizontal(|ui| {
             if ui.button("Add left lane").clicked() {
@@ -109,10 +115,20 @@ impl Cards<'_> {
         self.apply("Add lane", lanes, self.left + usize::from(left), actions);
     }
 
-    fn card(&self, ui: &mut Ui, at: usize, forward: bool, actions: &mut Vec<Action>) {
+    fn card(
+        &self,
+        ui: &mut Ui,
+        at: usize,
+        selected: Option<i8>,
+        actions: &mut Vec<Action>,
+    ) -> Response {
         let lane = &self.lanes[at];
-        let frame = Frame::group(ui.style()).inner_margin(4.0);
-        frame.show(ui, |ui| {
+        let forward = lane.is_forward(self.side);
+        let mut frame = Frame::group(ui.style()).inner_margin(4.0);
+        if selected == Some(lane.id) {
+            frame = frame.stroke(Stroke::new(2.0, self.theme.tone(Tone::Accent)));
+        }
+        let card = frame.show(ui, |ui| {
             ui.horizontal(|ui| {
                 let (rect, _) =
                     ui.allocate_exact_size(egui::vec2(10.0, 20.0), egui::Sense::hover());
@@ -140,6 +156,7 @@ impl Cards<'_> {
                 }
             }
         });
+        card.response
     }
 
     fn width(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {

@@ -3,7 +3,9 @@
 mod agent;
 mod controller;
 mod corners;
+mod cross_section;
 mod crossings;
+mod facts;
 mod flow;
 mod forest;
 mod junction;
@@ -47,12 +49,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
             problems(ui, model, object);
         }
         None if model.tool == ToolKind::Paint => paint::ui(ui, model, actions),
-        None if model.selection.is_empty() => {
-            empty(
-                ui,
-                "Select an object on the map to see and change its properties.",
-            );
-        }
+        None if model.selection.is_empty() => facts::ui(ui, model),
         None => {
             several::ui(ui, model, actions);
             super::green_wave::opener(ui, model, actions);

@@ -69,13 +69,18 @@ pub(super) fn route(ui: &mut Ui, model: &Model, trip: ObjectId) {
     }
 }
 
-/// A length and a time as text.
-fn route_text(length: f64, time: f64) -> String {
-    let length = if length < 1000.0 {
+/// A length as text.
+pub(super) fn length_text(length: f64) -> String {
+    if length < 1000.0 {
         format!("{length:.0} m")
     } else {
         format!("{:.2} km", length / 1000.0)
-    };
+    }
+}
+
+/// A length and a time as text.
+fn route_text(length: f64, time: f64) -> String {
+    let length = length_text(length);
     let seconds = time.round();
     let time = if seconds < 60.0 {
         format!("{seconds:.0} s")
