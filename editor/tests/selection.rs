@@ -103,13 +103,12 @@ fn a_click_in_the_cross_section_selects_a_lane() {
         places.is_sorted_by(|a, b| a.right() <= b.left() + 0.5),
         "{places:?}"
     );
-    for (a, b) in [(0, 1), (1, 2)] {
-        let shown = f64::from(places[a].width() / places[b].width());
-        assert!(
-            (shown - widths[a] / widths[b]).abs() < 0.02,
-            "drawn to scale"
-        );
-    }
+    let scales = places.iter().zip(&widths);
+    let scales: Vec<f64> = scales
+        .map(|(place, width)| f64::from(place.width()) / width)
+        .collect();
+    let is_equal = |scale: &f64| (scale / scales[0] - 1.0).abs() < 0.01;
+    assert!(scales.iter().all(is_equal), "{scales:?}");
     let last = *lanes.last().unwrap();
     let toggled = |bench: &Bench, lane: i8| {
         let name = name(lane);
