@@ -9,6 +9,7 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{OpenGround, Owner, ProfileId, Reading};
+use std::cell::Cell;
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Maximum length of the straight pieces of a smoothed path, m.
@@ -79,6 +80,10 @@ pub(super) const SPARE: f64 = 1.7;
 const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// Fraction of its acceleration that a vehicle can use against gravity where it has to drive off.
 const AGAINST_SLOPE: f64 = 0.9;
+/// Maximum radius of the free discs that are looked for, as a multiple of the radius of the body.
+const DISC: f64 = 2.5;
+/// Minimum distance of a body from the edge of a free disc, m. It covers rounding errors.
+const INSIDE: f64 = 1e-6;
 /// Number of bisections with which the clearance of a vehicle is measured.
 const BISECTIONS: u32 = 6;
 /// Number of poses that are checked in each step of a vehicle that is close to an obstacle. At full lock the corners of
@@ -105,6 +110,24 @@ pub(super) struct Driver<'a> {
     pub(super) moves_at: f64,
     /// Current curvature of the vehicle's path, 1/m.
     pub(super) curvature: f64,
+    /// The free disc that was found last.
+    pub(super) free: Cell<FreeDisc>,
+}
+
+/// A disc that no standing obstacle touches.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FreeDisc {
+    centre: DVec2,
+    /// Radius, m; 0 if no disc is known.
+    radius: f64,
+}
+
+impl FreeDisc {
+    /// Whether a body lies inside the disc.
+    fn holds(self, body: &OrientedBox) -> bool {
+        let offset = (body.centre - self.centre).length();
+        offset + body.radius() < self.radius - INSIDE
+    }
 }
 
 /// A path as a vehicle drives it.
@@ -170,7 +193,21 @@ impl Driver<'_> {
     /// Whether the vehicle is clear of standing obstacles at a pose.
     pub(super) fn fits(&self, pose: Pose, margin: f64) -> bool {
         let body = self.covered(pose, margin);
-        self.map.is_free(self.profile, Some(self.owner), &body)
+        if self.free.get().holds(&body) {
+            return true;
+        }
+        // Successive poses are close to each other, so one measured clearance usually serves several of them.
+        let (owner, within) = (Some(self.owner), DISC * body.radius());
+        let clearance = self.map.clearance(self.profile, owner, body.centre, within);
+        let free = FreeDisc {
+            centre: body.centre,
+            radius: clearance,
+        };
+        if free.holds(&body) {
+            self.free.set(free);
+            return true;
+        }
+        self.map.is_free(self.profile, owner, &body)
     }
 
     /// Acceleration due to gravity in the direction of travel at a pose, m/s^2, as [`pull`].

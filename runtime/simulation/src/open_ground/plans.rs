@@ -1,7 +1,9 @@
 //! The plans of all agents off the lanes, and the map that they share.
 
 use super::drivable::DrivePlan;
-use super::follow::{CREEP, Closeness, DRIVEN, Driver, Track, brake_in_time, end_slowly, scale_of};
+use super::follow::{
+    CREEP, Closeness, DRIVEN, Driver, FreeDisc, Track, brake_in_time, end_slowly, scale_of,
+};
 use super::inspection::{self, GroundInspection, GroundQuestion};
 use super::live_map::{LiveMap, OnGround};
 use super::manoeuvre::{Begin, Manoeuvre};
@@ -26,6 +28,7 @@ use roadwright_planning::open_ground::{
 use roadwright_scenario::{BodyKind, OffRoad};
 use roadwright_vehicle::trailer::Train;
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -1053,6 +1056,7 @@ impl Planning<'_> {
             speed: self.agent.top_speed,
             moves_at: self.agent.speed,
             curvature: self.agent.curvature,
+            free: Cell::new(FreeDisc::default()),
         }
     }
 
