@@ -238,7 +238,7 @@ static WITH_MOVES: [ParameterInfo; 5] = [
     ParameterInfo::choice(
         "heuristic",
         &["straight", "detours"],
-        "Order of the search: as if vehicles drove straight to the goal at top speed, or with the time for turning, gaining speed and going around fixed obstacles.",
+        "Order of the search: as if vehicles drove straight to the goal at top speed, or including detours and turns.",
     ),
 ];
 
