@@ -55,6 +55,18 @@ pub struct MoveTreeSearch {
     pub horizon: u32,
     /// Maximum number of moves that each search considers.
     pub nodes: u32,
+    /// Order in which moves are considered.
+    pub heuristic: MoveHeuristic,
+}
+
+/// Order in which a search considers recorded moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MoveHeuristic {
+    /// By the time until the goal if vehicles drove straight to it at top speed.
+    #[default]
+    Straight,
+    /// By a bound that includes turning, gaining speed, and going around fixed obstacles.
+    Detours,
 }
 
 /// Library of moves that a search uses.

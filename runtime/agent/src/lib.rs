@@ -85,8 +85,8 @@ pub use behaviour::{
     Outlook, Surroundings,
 };
 pub use ground_planner::{
-    Avoid, GroundPlanner, GroundPlanning, GroundSearch, MoveExecution, MoveTreeLibrary,
-    MoveTreeSearch,
+    Avoid, GroundPlanner, GroundPlanning, GroundSearch, MoveExecution, MoveHeuristic,
+    MoveTreeLibrary, MoveTreeSearch,
 };
 pub use module::{
     Behaviour, Controller, Failure, Fitness, LANE_ENDS, LaneEndSight, Logic, LogicState, Lookahead,

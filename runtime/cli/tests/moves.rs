@@ -148,6 +148,7 @@ fn presets_are_built_shown_and_checked() {
         ("large", 37),
         ("large-angles", 43),
         ("large-without-skids", 35),
+        ("shunting", 12),
     ] {
         let built = json(&[
             "moves", "build", "--preset", preset, "--out", &file, "--json",
@@ -307,6 +308,8 @@ fn tracks_are_generated_by_seed() {
         "sharp-corners",
         "final",
         "final-dense",
+        "dead-end",
+        "narrow-turn",
     ] {
         text(&["--track", track]);
         let output = roadwright(at, &["check", "a.scenario.json"]);

@@ -10,11 +10,12 @@
 //! | `placement.rs`, `body.rs` | poses as vectors, outlines |
 //! | `sweep.rs`, `surroundings.rs`, `touch.rs` | areas that moves sweep, and collision tests |
 //! | `library.rs`, `search.rs` | moves prepared for planning, and the route tree |
+//! | `heuristic.rs`, `turns.rs` | a heuristic for the route tree |
 //! | `matrix.rs` | distances between all frames of clips, for display |
 //! | `shipped.rs` | libraries that ship with the program |
 //! | `follower.rs`, `sliding_car.rs` | vehicles that follow clips by their own model |
 //! | `track_scenario.rs` | tracks as scenarios |
-//! | `ring.rs` | closed tracks |
+//! | `ring.rs`, `yards.rs` | closed tracks, and tight places that need reversing |
 //! | `course.rs`, `played.rs`, `replayed.rs` | corridors with cars, and drives along moves |
 
 mod body;
@@ -24,6 +25,7 @@ mod course;
 mod follower;
 mod frame;
 mod graph;
+mod heuristic;
 mod library;
 mod matrix;
 mod placement;
@@ -41,6 +43,8 @@ mod tables;
 mod text;
 mod touch;
 mod track_scenario;
+mod turns;
+mod yards;
 
 pub use body::{BodyOutline, Bounds, Convex};
 pub use build::{
@@ -51,6 +55,7 @@ pub use course::{CarLine, Corridor, Course, DrawnCorridor, Rows, Stretch, Traffi
 pub use follower::{FollowError, follow};
 pub use frame::{Frame, FrameCommand, Gear, HeldPedals, Weights, distance};
 pub use graph::{MoveEntry, MoveFile, Seam};
+pub use heuristic::{Heuristic, HeuristicGoal};
 pub use library::{Library, LibraryError, Move, MoveFrame, MoveNumber, StateNumber};
 pub use matrix::{DistanceMatrix, MatrixCell};
 pub use placement::Placement;
@@ -74,3 +79,4 @@ pub use tables::{
 pub use text::MoveFileError;
 pub use touch::{ClipTouch, first_touch};
 pub use track_scenario::Racer;
+pub use yards::Yard;

@@ -7,6 +7,7 @@
 //! against the actual motion of the cars.
 
 use crate::course::Course;
+use crate::heuristic::{Heuristic, HeuristicGoal};
 use crate::library::{Library, MoveNumber, StateNumber};
 use crate::placement::Placement;
 use crate::replayed::Driven;
@@ -68,6 +69,8 @@ pub struct Played<'a> {
     pub(crate) course: &'a Course,
     bounded: Bounded,
     pub(crate) around: Surroundings,
+    /// Heuristic of the plans; `None` for that of the source.
+    heuristic: Option<Heuristic>,
     /// Number of frames since the start.
     pub(crate) frame: u64,
     pub(crate) place: Placement,
@@ -97,6 +100,7 @@ impl<'a> Played<'a> {
             course,
             bounded,
             around: Surroundings::of(course.walls.clone()),
+            heuristic: None,
             frame: 0,
             place: Placement::of(course.start),
             state,
@@ -107,6 +111,16 @@ impl<'a> Played<'a> {
             made: Vec::new(),
             figures: DriveFigures::default(),
         }
+    }
+
+    /// Lets plans account for turning, gaining speed and the walls: [`Heuristic`].
+    pub fn with_detours(mut self) -> Self {
+        let goal = HeuristicGoal {
+            place: self.course.goal,
+            reach: 0.0,
+        };
+        self.heuristic = Heuristic::of(&self.around, self.library, self.bounded.horizon, goal);
+        self
     }
 
     /// Time since the start, s.
@@ -129,6 +143,7 @@ impl<'a> Played<'a> {
             reach: 0.0,
             around: &self.around,
             bounded: self.bounded,
+            heuristic: self.heuristic.as_ref(),
         };
         let plan = plan(self.library, &question);
         let figures = &mut self.figures;

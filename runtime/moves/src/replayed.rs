@@ -219,6 +219,7 @@ impl FreeGround<'_> {
                         reach: 0.0,
                         around: &around,
                         bounded: self.bounded,
+                        heuristic: None,
                     };
                     plan(self.library, &question).moves
                 }

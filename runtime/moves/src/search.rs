@@ -20,10 +20,14 @@
 //!   latest in time wins, and among equally late nodes the one with the smallest f. If every node is
 //!   blocked, there is no plan.
 //!
+//! With a [`Heuristic`], nodes are taken in the order of a bound that is at most f of any leaf below them. Leaves are
+//! still compared by f.
+//!
 //! Because f never falls along a route, the first free leaf taken is the best one, and the search may stop
 //! there. [`Stop::AtLimit`] searches until the list is empty or full, as the source does, with the same plan.
 
 use crate::body::Bounds;
+use crate::heuristic::{Heuristic, HeuristicGoal, NodeEnd, Outlook};
 use crate::library::{Library, MoveNumber, StateNumber};
 use crate::placement::Placement;
 use crate::surroundings::{ObstacleNumber, Phase, Surroundings, Trial};
@@ -69,6 +73,9 @@ pub struct Question<'a> {
     pub around: &'a Surroundings,
     /// Limits of the search.
     pub bounded: Bounded,
+    /// Bounds by which the list is sorted; `None` for the heuristic of the source. The plan is the same unless leaves
+    /// have equal f, or the limit comes first. Ignored if its goal is not the last one, or its horizon is another one.
+    pub heuristic: Option<&'a Heuristic>,
 }
 
 /// Outcome of a search.
@@ -78,6 +85,8 @@ pub struct Plan {
     pub moves: Vec<MoveNumber>,
     /// How the search ended.
     pub end: PlanEnd,
+    /// f at the end of the plan, s; 0 if there are no moves.
+    pub f: f64,
     /// Number of moves put into the list.
     pub nodes: u32,
     /// Number of moves in the list when the first free leaf was taken; `None` if no free leaf was taken.
@@ -139,6 +148,8 @@ struct Node {
     /// Time at the end of the move, in frames.
     time: u32,
     f: f64,
+    /// Lower bound of f for the leaves below the node, by which the list is sorted.
+    bound: f64,
     /// Number of goals that have been passed at the end of the move.
     passed: u16,
     /// Whether the move passes the last goal.
@@ -169,6 +180,8 @@ struct Tree<'a> {
     period: f64,
     /// Distance from each goal to the last one, less what can be cut off, m.
     beyond: Vec<f64>,
+    /// Bounds by the heuristic, if there is one.
+    outlook: Option<Outlook<'a>>,
     /// Best free leaf so far.
     leaf: Option<NodeNumber>,
     nodes_to_leaf: Option<u32>,
@@ -193,10 +206,23 @@ fn beyond(question: &Question<'_>) -> Vec<f64> {
     beyond
 }
 
+/// Bounds by the heuristic of a question; `None` if it has none that fits.
+fn outlook<'a>(library: &'a Library, question: &Question<'a>) -> Option<Outlook<'a>> {
+    let goal = HeuristicGoal {
+        place: *question.goals.last()?,
+        reach: question.reach,
+    };
+    let fits = |heuristic: &&Heuristic| {
+        heuristic.goal() == goal && heuristic.horizon() == question.bounded.horizon
+    };
+    let heuristic = question.heuristic.filter(fits)?;
+    Outlook::new(heuristic, library, question.place.position)
+}
+
 /// Sort key of nodes in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// Bits of f. They have the same order as f, because f is never negative.
+    /// Bits of f, or of its bound. They have the same order as the values, which are never negative.
     f: u64,
     node: NodeNumber,
 }
@@ -209,6 +235,7 @@ impl<'a> Tree<'a> {
             nodes: Vec::new(),
             period: 1.0 / library.rate(),
             beyond: beyond(question),
+            outlook: outlook(library, question),
             leaf: None,
             nodes_to_leaf: None,
             latest: None,
@@ -256,12 +283,18 @@ impl<'a> Tree<'a> {
 
     /// Adds the successors of a node to the tree, and passes their ranks to `put`.
     fn expand(&mut self, parent: Parent, mut put: impl FnMut(Rank)) {
-        let (place, time, state, least, passed) = match parent {
-            Parent::Start => (self.question.place, 0, self.question.state, 0.0, 0),
+        let (place, time, state, [least, bound], passed) = match parent {
+            Parent::Start => (self.question.place, 0, self.question.state, [0.0; 2], 0),
             Parent::Node(number) => {
                 let node = &self.nodes[number.0 as usize];
                 let state = self.move_of(node).to;
-                (node.end, node.time, state, node.f, node.passed)
+                (
+                    node.end,
+                    node.time,
+                    state,
+                    [node.f, node.bound],
+                    node.passed,
+                )
             }
         };
         let library = self.library;
@@ -277,11 +310,25 @@ impl<'a> Tree<'a> {
                 }
             };
             let f = least.max(until);
+            let is_leaf = arrival.is_some() || time >= self.question.bounded.horizon;
+            let bound = match is_leaf {
+                true => f,
+                false => {
+                    let end = NodeEnd {
+                        place: end,
+                        f,
+                        time,
+                        state: one.to,
+                    };
+                    f.max(bound).max(self.bound(&end, passed))
+                }
+            };
             let node = NodeNumber(self.nodes.len() as u32);
             self.nodes.push(Node {
                 end,
                 time,
                 f,
+                bound,
                 passed,
                 arrives: arrival.is_some(),
                 parent,
@@ -289,10 +336,18 @@ impl<'a> Tree<'a> {
                 from: state,
             });
             put(Rank {
-                f: f.to_bits(),
+                f: bound.to_bits(),
                 node,
             });
         }
+    }
+
+    /// Lower bound of f for the leaves below a node, by the heuristic; 0 if there is none, or while there are goals before
+    /// the last one.
+    fn bound(&self, end: &NodeEnd, passed: u16) -> f64 {
+        let is_last = usize::from(passed) + 1 == self.question.goals.len();
+        let outlook = self.outlook.as_ref().filter(|_| is_last);
+        outlook.map_or(0.0, |outlook| outlook.bound(end))
     }
 
     /// Distance to the last goal for a vehicle that has passed `passed` of them, m. It is never more than the vehicle
@@ -431,6 +486,7 @@ impl<'a> Tree<'a> {
         };
         let mut moves = Vec::new();
         let mut next = self.leaf.or(self.latest);
+        let f = next.map_or(0.0, |number| self.nodes[number.0 as usize].f);
         while let Some(number) = next {
             let node = &self.nodes[number.0 as usize];
             moves.push(self.move_of(node).number);
@@ -443,6 +499,7 @@ impl<'a> Tree<'a> {
         Plan {
             moves,
             end,
+            f,
             nodes: self.nodes.len() as u32,
             nodes_to_leaf: self.nodes_to_leaf,
             tested: self.tested,

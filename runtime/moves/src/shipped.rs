@@ -29,7 +29,7 @@ macro_rules! shipped {
 }
 
 shipped! {
-    "five" "large" "large-angles" "large-without-skids" "seven"
+    "five" "large" "large-angles" "large-without-skids" "seven" "shunting"
 }
 
 /// A library, together with the files from which it was made.

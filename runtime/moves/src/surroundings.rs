@@ -107,6 +107,21 @@ impl Surroundings {
         self.len() == 0
     }
 
+    /// The fixed obstacles.
+    pub(crate) fn fixed(&self) -> &[Convex] {
+        &self.fixed
+    }
+
+    /// Whether the straight line between two places touches a fixed obstacle.
+    pub(crate) fn crosses(&self, from: DVec2, to: DVec2) -> bool {
+        let line = Convex::line(from, to);
+        let bounds = line.bounds().grown(MARGIN);
+        self.index.any_near(&bounds, |number| {
+            let outline = &self.fixed[number];
+            outline.bounds().meets(&bounds) && outline.meets(&line)
+        })
+    }
+
     /// Whether a move touches nothing.
     pub fn is_free(&self, trial: &Trial<'_>, phase: Phase) -> bool {
         match phase {

@@ -21,6 +21,8 @@ const RACER_KEY: &str = "racer";
 const CAR_KEY: &str = "track_car";
 /// Thickness of walls, m.
 const THICKNESS: f64 = 0.3;
+/// Distance within which two walls have a common end, m.
+const CLOSE: f64 = 1e-6;
 /// Height of walls, m.
 const WALL_HEIGHT: f64 = 1.0;
 /// Distance from a place on open ground within which an agent has reached it, m. Goals of cars are moved
@@ -61,6 +63,19 @@ impl Default for Racer {
 }
 
 impl Racer {
+    /// The sliding racer, with the shipped library `shunting`, for [`Yard`](crate::Yard)s.
+    pub fn shunting() -> Self {
+        let planner = ModuleSetting::new("move_tree")
+            .with("library", SHUNTING)
+            .with("horizon", HORIZON)
+            .with("nodes", 20_000.0)
+            .with("heuristic", DETOURS);
+        Self {
+            planner,
+            ..Self::default()
+        }
+    }
+
     /// A vehicle with a library of its own, at level `sliding` if its file has values for it, otherwise at `one_track`.
     /// `path` is the path of the vehicle file relative to the scenario.
     ///
@@ -92,6 +107,10 @@ impl Racer {
 
 /// Value of the planner's parameter `library` that selects the libraries of the vehicle type.
 const OF_VEHICLE: f64 = 5.0;
+/// Value that selects the library `shunting`.
+const SHUNTING: f64 = 6.0;
+/// Value of the planner's parameter `heuristic` that selects `detours`.
+const DETOURS: f64 = 1.0;
 
 impl Course {
     /// The course as a scenario. The racer starts where the course starts, and drives to the goals of the course.
@@ -160,20 +179,37 @@ impl Course {
             true => -left_of(along),
             false => left_of(along),
         };
-        let centre = middle + outwards * (0.5 * THICKNESS);
+        // Two walls would overlap where the track turns towards them.
+        let overlap = self.overlap(along, outwards, to);
+        let centre = middle + outwards * (0.5 * THICKNESS) - along * (0.5 * overlap);
         Obstacle {
             name: "wall".into(),
             shape: Shape::Box {
                 x: centre.x.into(),
                 y: centre.y.into(),
                 heading: heading_of(along).into(),
-                length: (to - from).length().into(),
+                length: ((to - from).length() - overlap).into(),
                 width: THICKNESS.into(),
             },
             base: 0.0.into(),
             height: WALL_HEIGHT.into(),
             mass: None.into(),
         }
+    }
+
+    /// Length by which the end of a wall would overlap the next wall, m. `along` is the direction of the wall and
+    /// `outwards` the side on which it is thick.
+    fn overlap(&self, along: DVec2, outwards: DVec2, end: DVec2) -> f64 {
+        let next = self.walls.iter().find_map(|wall| {
+            let corners = wall.corners();
+            let is_next = (corners[0] - end).length() < CLOSE;
+            is_next.then(|| (corners[corners.len() - 1] - corners[0]).normalize_or(along))
+        });
+        let next = next.filter(|next| next.dot(outwards) > CLOSE);
+        // The tangent of half the angle between both walls.
+        next.map_or(0.0, |next| {
+            THICKNESS * next.dot(outwards) / (1.0 + next.dot(along)).max(CLOSE)
+        })
     }
 
     /// The point of the centre line that is nearest to a place.

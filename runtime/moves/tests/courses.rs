@@ -1,8 +1,8 @@
 //! Drives along moves on courses.
 
 use roadwright_moves::{
-    Bounded, Corridor, Course, Ending, Library, Phase, Played, Preset, Stop, SweepKind, Track,
-    Traffic,
+    Bounded, Corridor, Course, Ending, Library, MoveNumber, Phase, Played, Preset, StateNumber,
+    Stop, SweepKind, Track, Traffic, Yard,
 };
 
 fn library(preset: Preset) -> Library {
@@ -156,5 +156,36 @@ fn tracks_become_scenarios_with_walls_outside_and_cars_on_their_lines() {
             panic!("cars start on the ground");
         };
         assert!((place.y.get() + 80.0).abs() < 3.0, "{}", place.y.get());
+    }
+}
+
+/// The library `shunting`, with all its moves or only those forwards.
+fn shunting(gears: &[&str]) -> Library {
+    let mut recorded = Preset::Shunting.record();
+    let is_kept = |name: &str| gears.iter().any(|gear| name.starts_with(gear));
+    recorded.graph.moves.retain(|one| is_kept(&one.clip));
+    let kind = SweepKind::Exact;
+    recorded.graph.library(&recorded.clips, kind).unwrap()
+}
+
+#[test]
+fn only_reversing_moves_leave_a_dead_end_and_a_narrow_turn() {
+    let both = shunting(&["forwards", "reverse"]);
+    let forwards = shunting(&["forwards"]);
+    let start = StateNumber(0);
+    for yard in Yard::ALL {
+        let course = yard.course();
+        let drive = |library: &Library| {
+            let limits = bounded(200, 20_000);
+            let mut played = Played::new(library, &course, start, limits).with_detours();
+            (played.run(), played.made)
+        };
+        let (ending, made) = drive(&both);
+        assert_eq!(ending, Ending::Arrived, "{}", yard.name());
+        let reverses = |&number: &MoveNumber| both.get(number).name.starts_with("reverse");
+        assert!(made.iter().any(reverses), "{}", yard.name());
+        for library in [&forwards, &library(Preset::Large)] {
+            assert_ne!(drive(library).0, Ending::Arrived, "{}", yard.name());
+        }
     }
 }

@@ -102,3 +102,23 @@ fn recording_again_gives_the_same_bytes() {
         );
     }
 }
+
+#[test]
+fn shunting_moves_begin_and_end_at_rest_in_both_gears() {
+    let library = library(Preset::Shunting);
+    for one in library.moves() {
+        let last = one.frames.len() - 1;
+        for frame in [one.frames[0], one.frames[last]] {
+            let motion = [frame.forward, frame.sideways, frame.yaw_rate, frame.wheels];
+            assert_eq!(motion, [0.0; 4], "{}", one.name);
+        }
+        let ahead = one.placement(last).position.x;
+        let is_reverse = one.name.starts_with("reverse");
+        assert!(
+            ahead.abs() > 0.3 && (ahead < 0.0) == is_reverse,
+            "{}",
+            one.name
+        );
+    }
+    assert_eq!(library.moves().len(), 12);
+}

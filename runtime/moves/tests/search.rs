@@ -4,8 +4,9 @@ use proptest::prelude::*;
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_moves::{
-    Bounded, BranchOutcome, Convex, Library, Mover, Phase, Placement, Plan, PlanEnd, Preset,
-    Question, StateNumber, Stop, Surroundings, SweepKind, plan, plan_plainly, plan_with_tree,
+    Bounded, BranchOutcome, Convex, Heuristic, HeuristicGoal, Library, MoveNumber, Mover, Phase,
+    Placement, Plan, PlanEnd, Played, Preset, Question, StateNumber, Stop, Surroundings, SweepKind,
+    Track, plan, plan_plainly, plan_with_tree,
 };
 use std::sync::LazyLock;
 
@@ -41,6 +42,7 @@ fn ask<'a>(around: &'a Surroundings, bounded: Bounded) -> Question<'a> {
         reach: 0.0,
         around,
         bounded,
+        heuristic: None,
     }
 }
 
@@ -250,6 +252,36 @@ proptest! {
     }
 
     #[test]
+    fn the_heuristic_with_detours_gives_the_same_plan(
+        seed in 0u64..1_000_000,
+        horizon in 20u32..130,
+        is_large: bool,
+    ) {
+        let around = surroundings(seed);
+        let library = if is_large { &*LARGE } else { &*FIVE };
+        let near = [DVec2::new((seed % 40) as f64 - 20.0, 60.0)];
+        let (goals, reach) = match seed % 2 {
+            0 => (&near[..], 6.0),
+            _ => (&[GOAL][..], 0.0),
+        };
+        let goal = HeuristicGoal { place: goals[0], reach };
+        let heuristic = Heuristic::of(&around, library, horizon, goal);
+        let bounded = Bounded { stop: Stop::AtLeaf, ..bounded(horizon, 1_000_000) };
+        let state = match is_large {
+            true => StateNumber((seed % 7) as u16),
+            false => StateNumber(0),
+        };
+        let plain = Question { state, goals, reach, ..ask(&around, bounded) };
+        let guided = Question { heuristic: heuristic.as_ref(), ..plain };
+        prop_assert!(guided.heuristic.is_some());
+        let [plain, guided] = [plain, guided].map(|question| plan(library, &question));
+        prop_assert_eq!(plain.f, guided.f);
+        prop_assert_eq!(plain.end, guided.end);
+        prop_assert_eq!(plain.moves.len(), guided.moves.len());
+        // The moves may differ where several routes are equally good.
+    }
+
+    #[test]
     fn plans_touch_nothing_and_follow_the_graph(seed in 0u64..1_000_000) {
         let around = surroundings(seed);
         let question = ask(&around, bounded(149, 3000));
@@ -311,4 +343,45 @@ fn goals_move_on_once_they_are_passed() {
         plan(&LARGE, &question).moves,
         plan_plainly(&LARGE, &question).moves
     );
+}
+
+/// The first moves of a drive on the cornered track.
+struct FirstMoves {
+    made: Vec<MoveNumber>,
+    /// f of each plan.
+    f: Vec<f64>,
+    /// Nodes of all plans until their first leaf.
+    nodes: u64,
+}
+
+fn first_moves(library: &Library, frames: u32, detours: bool) -> FirstMoves {
+    let course = Track::Cornered.course().with_seed(3);
+    let bounded = Bounded {
+        stop: Stop::AtLeaf,
+        ..bounded(frames, 1_000_000)
+    };
+    let mut played = Played::new(library, &course, StateNumber(0), bounded);
+    if detours {
+        played = played.with_detours();
+    }
+    let mut f = Vec::new();
+    for _ in 0..12 {
+        f.push(played.plan().f);
+        assert_eq!(played.play(), None);
+    }
+    FirstMoves {
+        made: played.made,
+        f,
+        nodes: played.figures.nodes,
+    }
+}
+
+#[test]
+fn the_heuristic_with_detours_halves_the_nodes_on_the_cornered_track() {
+    let plain = first_moves(&LARGE, 200, false);
+    let guided = first_moves(&LARGE, 200, true);
+    assert_eq!(plain.made, guided.made);
+    assert_eq!(plain.f, guided.f);
+    assert!(2 * guided.nodes <= plain.nodes);
+    println!("{} {}", plain.nodes, guided.nodes);
 }

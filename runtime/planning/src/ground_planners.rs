@@ -2,7 +2,8 @@
 
 use roadwright_agent::{
     Avoid, GroundPlanner, GroundPlanning, GroundSearch, Logic, ModuleEntry, ModuleInfo,
-    MoveExecution, MoveTreeLibrary, MoveTreeSearch, ParameterInfo, ParameterKind, ParameterSet,
+    MoveExecution, MoveHeuristic, MoveTreeLibrary, MoveTreeSearch, ParameterInfo, ParameterKind,
+    ParameterSet,
 };
 
 /// A ground planner, defined by its search algorithm.
@@ -190,18 +191,20 @@ static MOVE_TREE: ModuleInfo = ModuleInfo {
 };
 
 /// Move libraries that `move_tree` offers.
-static LIBRARIES: [&str; 6] = [
+static LIBRARIES: [&str; 7] = [
     "large",
     "large-angles",
     "large-without-skids",
     "five",
     "seven",
     OF_VEHICLE,
+    // Later libraries follow, because files have the index of the choice.
+    "shunting",
 ];
 /// Choice of the libraries that the vehicle type names.
 const OF_VEHICLE: &str = "of_vehicle";
 
-static WITH_MOVES: [ParameterInfo; 4] = [
+static WITH_MOVES: [ParameterInfo; 5] = [
     ParameterInfo::choice(
         "library",
         &LIBRARIES,
@@ -231,6 +234,11 @@ static WITH_MOVES: [ParameterInfo; 4] = [
         "execution",
         &["played", "replayed"],
         "Whether clips replace the steps of the level, or the level drives with the recorded commands and corrections.",
+    ),
+    ParameterInfo::choice(
+        "heuristic",
+        &["straight", "detours"],
+        "Order of the search: as if vehicles drove straight to the goal at top speed, or including detours and turns.",
     ),
 ];
 
@@ -369,6 +377,10 @@ fn move_tree(parameters: &ParameterSet) -> GroundSearch {
         },
         horizon: parameters.value("horizon") as u32,
         nodes: parameters.value("nodes") as u32,
+        heuristic: match parameters.value("heuristic") as u32 {
+            1 => MoveHeuristic::Detours,
+            _ => MoveHeuristic::Straight,
+        },
     })
 }
 

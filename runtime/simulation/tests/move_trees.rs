@@ -2,14 +2,18 @@
 
 use crate::common::{restored, vehicle};
 use roadwright_agent::Slot;
-use roadwright_moves::{ClipFile, Corridor, MoveFile, Ring, ShippedLibrary, Traffic};
+use roadwright_geometry::math::Stream;
+use roadwright_moves::{
+    ClipFile, Corridor, Course, MoveFile, Racer, Ring, ShippedLibrary, Traffic, Yard,
+};
+use roadwright_scenario::check::check;
 use roadwright_scenario::{
     Agent, AgentId, DynamicsLevel, Edit, ModuleSetting, MoveLibrary, ObjectId, Obstacle,
     ObstacleId, Place, Scenario, Shape, Stack,
 };
 use roadwright_simulation::{
     Ground, HandControls, ModuleOverrides, RunOptions, SavedWorld, VehicleRecord, World,
-    blocked_moves, builtin_modules, unmet,
+    blocked_moves, builtin_modules, check_on_ground, unmet,
 };
 
 /// A wall from south to north at position `x`, m.
@@ -602,4 +606,90 @@ fn cars_of_a_generated_track_keep_their_speed_and_react_to_nothing() {
         }
     }
     assert!(world.summary().collisions.is_empty());
+}
+
+/// Whether a racer with shunting moves arrives, and its number of contacts.
+fn leaves(scenario: &Scenario) -> [usize; 2] {
+    let mut world = world(scenario, &RunOptions::default());
+    run(&mut world, 90.0);
+    let summary = world.summary();
+    [summary.agents.arrived, summary.collisions.len()]
+}
+
+#[test]
+fn moves_in_reverse_leave_a_dead_end_and_a_narrow_turn() {
+    for yard in Yard::ALL {
+        let course = yard.course();
+        let scenario = course.scenario("A yard.", &Racer::shunting()).unwrap();
+        assert_eq!(leaves(&scenario), [1, 0], "{}", yard.name());
+        let forwards = course.scenario("A yard.", &Racer::default()).unwrap();
+        assert_eq!(leaves(&forwards), [0, 0], "{}", yard.name());
+    }
+}
+
+/// The chicane with one of the heuristics. A plan reaches the goal within the limits of nodes.
+fn with_heuristic(heuristic: f64) -> World {
+    let planner = move_tree()
+        .with("heuristic", heuristic)
+        .with("nodes", 100_000.0);
+    world(&track(&CHICANE, planner), &RunOptions::default())
+}
+
+#[test]
+fn both_heuristics_give_the_same_drive() {
+    let [mut straight, mut detours] = [0.0, 1.0].map(with_heuristic);
+    for _ in 0..250 {
+        straight.step();
+        detours.step();
+    }
+    let poses = |world: &World| world.snapshot().vehicles[0].pose;
+    assert_eq!(poses(&straight), poses(&detours));
+    assert!(poses(&straight).position.x > 20.0);
+}
+
+/// Checks that a generated track has no findings, for its racer.
+fn assert_passable(name: &str, course: &Course) {
+    let scenario = course.scenario("A track.", &Racer::default()).unwrap();
+    let mut found = check(&scenario);
+    found.extend(check_on_ground(&scenario));
+    assert!(found.is_empty(), "{name}: {found:?}");
+    assert!(unmet(&scenario, &builtin_modules()).is_empty(), "{name}");
+}
+
+#[test]
+fn generated_tracks_of_all_settings_are_passable_and_without_findings() {
+    let cases = roadwright_testing::scaled(200) as u64;
+    let (mut made, mut seed) = (0, 0);
+    while made < cases {
+        seed += 1;
+        let mut draw = Stream::new(seed, "tracks", 0);
+        let corners = draw.next_in(0.0, 13.0) as u32;
+        let length = draw.next_in(100.0, 800.0);
+        let sharpness = draw.next_in(0.0, 1.2);
+        let width = draw.next_in(8.0, 40.0);
+        let corridor = Corridor {
+            length,
+            corners,
+            sharpness,
+            width,
+            seed,
+        };
+        let ring = Ring {
+            length,
+            corners: corners.max(3),
+            sharpness,
+            width,
+            laps: 2,
+            seed,
+        };
+        let is_ring = seed % 2 == 0;
+        if is_ring && ring.misfit().is_none() {
+            assert_passable(&format!("{ring:?}"), &ring.course("ring", 60.0));
+            made += 1;
+        } else if !is_ring && corridor.misfit().is_none() {
+            let course = corridor.course("track", None, 60.0).with_seed(seed);
+            assert_passable(&format!("{corridor:?}"), &course);
+            made += 1;
+        }
+    }
 }

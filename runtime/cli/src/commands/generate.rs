@@ -5,7 +5,7 @@ use crate::outputs::{Inputs, Kind, Outputs};
 use crate::{Outcome, terminal};
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
-use roadwright_moves::{Corridor, Course, Racer, Ring, Track, Traffic};
+use roadwright_moves::{Corridor, Course, Racer, Ring, Track, Traffic, Yard};
 use roadwright_scenario::{MoveLibrary, Scenario, file};
 use serde_json::json;
 use std::io::Write;
@@ -34,8 +34,8 @@ pub(crate) struct GenerateTrack {
     /// The scenario to write, NAME.scenario.json
     #[arg(long)]
     pub(crate) out: PathBuf,
-    /// Create one of the tracks of [Adam 2007] instead; the seed determines the start and the positions of
-    /// the cars
+    /// Create one of the tracks of [Adam 2007] or a tight place instead; on tracks, the seed determines the start and
+    /// the positions of the cars
     #[arg(
         long,
         value_enum,
@@ -101,16 +101,31 @@ pub(crate) enum TrackArgument {
     Final,
     /// The same with twice as many cars
     FinalDense,
+    /// A dead end too narrow for turning round, for moves in reverse (section 5.7)
+    DeadEnd,
+    /// A right angle in a narrow passage, for moves in reverse (section 5.7)
+    NarrowTurn,
 }
 
 impl TrackArgument {
-    fn track(self) -> Track {
+    /// The tight place; `None` for the other tracks.
+    fn yard(self) -> Option<Yard> {
         match self {
-            Self::LongStraight => Track::LongStraight,
-            Self::Cornered => Track::Cornered,
-            Self::SharpCorners => Track::SharpCorners,
-            Self::Final => Track::Final,
-            Self::FinalDense => Track::FinalDense,
+            Self::DeadEnd => Some(Yard::DeadEnd),
+            Self::NarrowTurn => Some(Yard::NarrowTurn),
+            _ => None,
+        }
+    }
+
+    fn course(self) -> Course {
+        match self {
+            Self::LongStraight => Track::LongStraight.course(),
+            Self::Cornered => Track::Cornered.course(),
+            Self::SharpCorners => Track::SharpCorners.course(),
+            Self::Final => Track::Final.course(),
+            Self::FinalDense => Track::FinalDense.course(),
+            Self::DeadEnd => Yard::DeadEnd.course(),
+            Self::NarrowTurn => Yard::NarrowTurn.course(),
         }
     }
 }
@@ -186,7 +201,8 @@ fn track(arguments: &GenerateTrack) -> anyhow::Result<Outcome> {
 /// The vehicle that drives on the track.
 fn racer(arguments: &GenerateTrack) -> anyhow::Result<Racer> {
     let Some(path) = &arguments.library else {
-        return Ok(Racer::default());
+        let yard = arguments.track.and_then(TrackArgument::yard);
+        return Ok(yard.map_or_else(Racer::default, |_| Racer::shunting()));
     };
     let folder = arguments.out.parent().unwrap_or(Path::new(""));
     let below = path.strip_prefix(folder).ok().and_then(Path::to_str);
@@ -228,9 +244,13 @@ fn course(arguments: &GenerateTrack) -> anyhow::Result<(Course, String)> {
         ..
     } = *arguments;
     if let Some(track) = arguments.track {
-        let track = track.track();
-        let description = format!("The track {} of [Adam 2007], start {seed}.", track.name());
-        return Ok((track.course().with_seed(seed), description));
+        let course = track.course();
+        if track.yard().is_some() {
+            let description = "A tight place that a vehicle leaves only with moves in reverse.";
+            return Ok((course, description.to_owned()));
+        }
+        let description = format!("The track {} of [Adam 2007], start {seed}.", course.name);
+        return Ok((course.with_seed(seed), description));
     }
     if let Some(laps) = arguments.laps {
         if corners < 3 {

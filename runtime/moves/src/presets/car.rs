@@ -1,6 +1,6 @@
 //! The scripted sliding car. It is brought up to a speed and then driven by steering and acceleration.
 
-use crate::frame::{Frame, FrameCommand};
+use crate::frame::{Frame, FrameCommand, Gear};
 use crate::sliding_car::{CarState, SlidingCar};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
@@ -80,11 +80,19 @@ impl ScriptedCar {
 
     /// Frames of the car during the given holds. It begins by driving straight ahead at `speed` m/s.
     pub(super) fn drive(&self, speed: f64, holds: &[Hold]) -> Vec<Frame> {
+        self.drive_in(Gear::Forwards, speed, holds)
+    }
+
+    /// The same in a gear.
+    pub(super) fn drive_in(&self, gear: Gear, speed: f64, holds: &[Hold]) -> Vec<Frame> {
         let mut now = self.car.begin(speed);
         let mut frames = Vec::new();
         let mut command = FrameCommand::default();
         for hold in holds {
-            command = hold.command();
+            command = FrameCommand {
+                gear,
+                ..hold.command()
+            };
             for _ in 0..hold.frames {
                 frames.push(self.car.frame(&now, command));
                 now = self.after(&now, command);

@@ -9,7 +9,7 @@ mod car;
 
 use crate::body::BodyOutline;
 use crate::clips::{Clip, ClipFile, ClipGround, RecordedVehicle};
-use crate::frame::Frame;
+use crate::frame::{Frame, Gear};
 use crate::graph::{MoveEntry, MoveFile};
 use car::{Goal, Hold, ScriptedCar, Shape};
 use roadwright_scenario::vehicle_file::{SHIPPED, VehicleFile};
@@ -33,6 +33,8 @@ pub enum Preset {
     LargeAngles,
     /// The large tree without skids, for comparison.
     LargeWithoutSkids,
+    /// Short moves from standstill to standstill, forwards and in reverse: section 5.7.
+    Shunting,
 }
 
 /// A recorded move tree: the clips and their graph.
@@ -46,12 +48,13 @@ pub struct Recorded {
 
 impl Preset {
     /// All presets.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Five,
         Self::Seven,
         Self::Large,
         Self::LargeAngles,
         Self::LargeWithoutSkids,
+        Self::Shunting,
     ];
 
     /// Name of the preset in file names and on the command line.
@@ -62,6 +65,7 @@ impl Preset {
             Self::Large => "large",
             Self::LargeAngles => "large-angles",
             Self::LargeWithoutSkids => "large-without-skids",
+            Self::Shunting => "shunting",
         }
     }
 
@@ -83,12 +87,14 @@ impl Preset {
             Self::Large => large(&car, &[FRAC_PI_2]),
             Self::LargeAngles => large(&car, &[0.94, 1.26, FRAC_PI_2, 1.95]),
             Self::LargeWithoutSkids => large(&car, &[]),
+            Self::Shunting => shunting(&car),
         };
         let states = match self {
             Self::Five | Self::Seven => vec!["Drive".to_owned()],
             Self::Large | Self::LargeAngles | Self::LargeWithoutSkids => {
                 LEVELS.iter().map(|one| one.name.to_owned()).collect()
             }
+            Self::Shunting => vec![LEVELS[STOP].name.to_owned()],
         };
         let clips = ClipFile {
             rate: RATE,
@@ -111,7 +117,9 @@ impl Preset {
             clips_hash: clips.hash(),
             threshold: match self {
                 Self::Five | Self::Seven => None,
-                Self::Large | Self::LargeAngles | Self::LargeWithoutSkids => Some(0.5),
+                Self::Large | Self::LargeAngles | Self::LargeWithoutSkids | Self::Shunting => {
+                    Some(0.5)
+                }
             },
             start: states[0].clone(),
             moves: moves
@@ -352,6 +360,49 @@ const OFF_AND_ROUND: [Hold; 3] = [
     hold(10, 0.55, 0.0),
     hold(25, 0.0, -6.0),
 ];
+
+/// Short moves from standstill: straight on, and with the wheels turned nearly as far as they go. The wheels are straight
+/// again before the next move.
+const SHUNTS: [(&str, Sides, [Hold; 3]); 4] = [
+    (
+        "short",
+        Sides::One,
+        [hold(10, 0.0, 2.0), hold(4, 0.0, 0.0), hold(11, 0.0, -4.0)],
+    ),
+    (
+        "straight",
+        Sides::One,
+        [hold(15, 0.0, 3.0), hold(10, 0.0, 0.0), hold(15, 0.0, -4.0)],
+    ),
+    (
+        "slight",
+        Sides::Both,
+        [hold(12, 0.6, 2.0), hold(8, 0.6, 0.0), hold(20, 0.0, -2.0)],
+    ),
+    (
+        "turn",
+        Sides::Both,
+        [hold(15, 0.6, 3.0), hold(20, 0.6, 0.0), hold(20, 0.0, -3.0)],
+    ),
+];
+
+/// Moves from standstill to standstill, forwards and in reverse.
+fn shunting(car: &ScriptedCar) -> Vec<Scripted> {
+    let mut all = Vec::new();
+    for (gear, word) in [(Gear::Forwards, "forwards"), (Gear::Reverse, "reverse")] {
+        for (name, sides, holds) in SHUNTS {
+            let frames = car.drive_in(gear, 0.0, &holds);
+            pair(
+                &mut all,
+                &format!("{word} {name}"),
+                Ends::AT_ONE,
+                frames,
+                sides,
+            );
+        }
+    }
+    all
+}
 
 const fn hold(frames: u32, steering: f64, acceleration: f64) -> Hold {
     Hold {

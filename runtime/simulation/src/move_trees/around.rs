@@ -7,7 +7,7 @@ use roadwright_geometry::math::{cos, sin_cos};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, left_of};
 use roadwright_ground::{Ground, Owner};
-use roadwright_moves::{Convex, Mover, Surroundings};
+use roadwright_moves::{Convex, Heuristic, HeuristicGoal, Library, Mover, Surroundings};
 use roadwright_planning::open_ground::{Body, Circle, Heights, Shape};
 use roadwright_scenario::ObstacleId;
 use std::collections::BTreeMap;
@@ -25,6 +25,8 @@ struct OfType {
     fixed: Surroundings,
     /// Loose obstacles in their initial positions.
     loose: Vec<(ObstacleId, Vec<Convex>)>,
+    /// Heuristics that were needed, the oldest one first; `None` where there can be none.
+    heuristics: Vec<(HeuristicKey, Option<Heuristic>)>,
 }
 
 /// The agent for which obstacles are collected.
@@ -39,8 +41,14 @@ pub(super) struct Viewer<'a> {
 }
 
 impl Around {
-    /// Returns the obstacles and bodies that are around an agent now.
-    pub(super) fn of(&mut self, ground: &Arc<Ground>, viewer: &Viewer<'_>) -> &Surroundings {
+    /// Returns the obstacles and bodies that are around an agent now, and the heuristic of its search if it needs
+    /// one.
+    pub(super) fn of(
+        &mut self,
+        ground: &Arc<Ground>,
+        viewer: &Viewer<'_>,
+        asked: Option<&AskedHeuristic<'_>>,
+    ) -> Scene<'_> {
         let is_same = |known: &Arc<Ground>| Arc::ptr_eq(known, ground);
         if !self.ground.as_ref().is_some_and(is_same) {
             self.ground = Some(ground.clone());
@@ -54,9 +62,40 @@ impl Around {
         let mut movers = viewer.movers();
         movers.extend(own.loose_bodies(viewer));
         own.fixed.set_movers(movers);
-        &own.fixed
+        let number = asked.map(|asked| own.prepare(asked));
+        Scene {
+            around: &own.fixed,
+            heuristic: number.and_then(|number| own.heuristics[number].1.as_ref()),
+        }
     }
 }
+
+/// Obstacles and bodies around an agent, and the heuristic of its search.
+pub(super) struct Scene<'a> {
+    pub(super) around: &'a Surroundings,
+    pub(super) heuristic: Option<&'a Heuristic>,
+}
+
+/// The heuristic that a search needs.
+pub(super) struct AskedHeuristic<'a> {
+    pub(super) library: &'a Library,
+    /// Hash of the library.
+    pub(super) hash: &'a str,
+    /// Horizon, in frames.
+    pub(super) horizon: u32,
+    pub(super) goal: HeuristicGoal,
+}
+
+/// Identifies a heuristic among those of a vehicle type.
+#[derive(PartialEq)]
+struct HeuristicKey {
+    hash: String,
+    horizon: u32,
+    goal: HeuristicGoal,
+}
+
+/// Maximum number of heuristics that are kept for a vehicle type. The oldest one makes room for a new one.
+const MOST_HEURISTICS: usize = 16;
 
 impl OfType {
     fn new(ground: &Ground, body: Body) -> Self {
@@ -74,7 +113,35 @@ impl OfType {
         Self {
             fixed: Surroundings::of(fixed),
             loose,
+            heuristics: Vec::new(),
         }
+    }
+
+    /// Index of a heuristic. It is computed if it is new.
+    fn prepare(&mut self, asked: &AskedHeuristic<'_>) -> usize {
+        let is_asked = |key: &HeuristicKey| {
+            key.hash == asked.hash && key.horizon == asked.horizon && key.goal == asked.goal
+        };
+        let known = self.heuristics.iter().position(|(key, _)| is_asked(key));
+        known.unwrap_or_else(|| {
+            if self.heuristics.len() == MOST_HEURISTICS {
+                self.heuristics.remove(0);
+            }
+            let &AskedHeuristic {
+                library,
+                hash,
+                horizon,
+                goal,
+            } = asked;
+            let key = HeuristicKey {
+                hash: hash.to_owned(),
+                horizon,
+                goal,
+            };
+            let made = Heuristic::of(&self.fixed, library, horizon, goal);
+            self.heuristics.push((key, made));
+            self.heuristics.len() - 1
+        })
     }
 
     /// Loose obstacles at their current positions.

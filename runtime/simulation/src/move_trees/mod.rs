@@ -35,16 +35,16 @@ use crate::dynamics::Bodies;
 use crate::records::{AgentIndex, FARTHEST};
 use crate::summary::MoveTreeRecord;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
-use around::{Around, Viewer};
+use around::{Around, AskedHeuristic, Viewer};
 use frame::{Moment, Placed};
 use libraries::{Libraries, LibraryUse, Ready};
-use roadwright_agent::{MoveExecution, MoveTreeSearch};
+use roadwright_agent::{MoveExecution, MoveHeuristic, MoveTreeSearch};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_ground::Ground;
 use roadwright_moves::{
-    Bounded, ClipGround, FollowError, Frame, FrameCommand, Gear, Loaded, Move, MoveNumber, Phase,
-    Placement, Plan, PlanEnd, Question, StateNumber, Stop, Weights, distance, follow, plan,
-    plan_with_tree,
+    Bounded, ClipGround, FollowError, Frame, FrameCommand, Gear, HeuristicGoal, Loaded, Move,
+    MoveNumber, Phase, Placement, Plan, PlanEnd, Question, StateNumber, Stop, Weights, distance,
+    follow, plan, plan_with_tree,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -491,7 +491,7 @@ impl MoveTrees {
                 Begin { place, state }
             }
         };
-        let found = self.plan(player, &ready.loaded, &begin, scene);
+        let found = self.plan(player, ready, &begin, scene);
         let figures = &mut self.saved.libraries[usize::from(library)].figures;
         figures.plans += 1;
         match found.end {
@@ -539,15 +539,27 @@ impl MoveTrees {
     fn plan(
         &mut self,
         player: &Player,
-        loaded: &Loaded,
+        ready: &Ready,
         begin: &Begin,
         scene: MoveTreeView<'_>,
     ) -> Plan {
-        let library = &loaded.library;
+        let library = &ready.loaded.library;
         let longest = library.moves().iter().map(|one| one.length()).max();
         let frames = player.search.horizon + longest.unwrap_or(0);
         let seconds = f64::from(frames) / library.rate();
-        let around = self.around.of(
+        let goals = player.goals.places();
+        let asked = AskedHeuristic {
+            library,
+            hash: &ready.hash,
+            horizon: player.search.horizon,
+            goal: HeuristicGoal {
+                place: goals[goals.len() - 1],
+                reach: REACH,
+            },
+        };
+        // While there are more goals, the heuristic would not be used.
+        let has_detours = player.search.heuristic == MoveHeuristic::Detours && goals.len() == 1;
+        let seen = self.around.of(
             scene.ground,
             &Viewer {
                 agent: player.agent,
@@ -556,13 +568,15 @@ impl MoveTrees {
                 reach: library.body().reach() + library.top_speed() * seconds,
                 seconds,
             },
+            has_detours.then_some(&asked),
         );
         let question = Question {
             place: begin.place,
             state: begin.state,
-            goals: player.goals.places(),
+            goals,
             reach: REACH,
-            around,
+            around: seen.around,
+            heuristic: seen.heuristic,
             bounded: Bounded {
                 horizon: player.search.horizon,
                 limit: player.search.nodes,

@@ -285,6 +285,10 @@ pub(crate) struct MoveTrees {
     /// End each search with the first free leaf, which gives the same plans but expands fewer nodes
     #[arg(long)]
     pub(crate) first_leaf: bool,
+    /// Order the search by a heuristic that includes turning, gaining speed and going around walls (section 5.3 of the
+    /// source); with --first-leaf, searches expand fewer nodes
+    #[arg(long, conflicts_with = "source_sweep")]
+    pub(crate) detours: bool,
     /// Let the model of the sliding car drive, with the recorded commands and corrections, instead of playing frames
     #[arg(long)]
     pub(crate) replayed: bool,
@@ -294,7 +298,7 @@ pub(crate) struct MoveTrees {
         long,
         value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=100_000),
-        conflicts_with_all = ["table", "row", "starts", "source_sweep", "first_leaf", "replayed"]
+        conflicts_with_all = ["table", "row", "starts", "source_sweep", "first_leaf", "detours", "replayed"]
     )]
     pub(crate) free_ground: Option<u32>,
     /// Number of threads; does not affect the result [default: one per core]

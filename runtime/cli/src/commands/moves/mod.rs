@@ -161,6 +161,8 @@ pub(crate) enum PresetArgument {
     LargeAngles,
     /// The large tree without skids, for comparison
     LargeWithoutSkids,
+    /// Short moves from standstill to standstill, forwards and in reverse
+    Shunting,
 }
 
 impl PresetArgument {
@@ -171,6 +173,7 @@ impl PresetArgument {
             Self::Large => Preset::Large,
             Self::LargeAngles => Preset::LargeAngles,
             Self::LargeWithoutSkids => Preset::LargeWithoutSkids,
+            Self::Shunting => Preset::Shunting,
         }
     }
 }

@@ -218,10 +218,16 @@ fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Re
         },
         phase: Phase::Broad,
     };
+    let driver = Driver {
+        tree,
+        car,
+        bounded,
+        detours: arguments.detours,
+    };
     let starts = 1..=u64::from(arguments.starts);
     let drives: Vec<Option<Drive>> = starts
         .into_par_iter()
-        .map(|seed| drive(&tree, car.as_ref(), &course.with_seed(seed), bounded))
+        .map(|seed| drive(&driver, &course.with_seed(seed)))
         .collect();
     let drives: Option<Vec<Drive>> = drives.into_iter().collect();
     let Some(drives) = drives else {
@@ -230,18 +236,27 @@ fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Re
     Ok(row_of(printed, number, &course, &drives))
 }
 
-/// Drives from a start until the drive ends; `None` if it was interrupted.
-fn drive(
-    tree: &Tree,
-    car: Option<&SlidingCar>,
-    course: &Course,
+/// A tree that drives from several starts.
+struct Driver {
+    tree: Tree,
+    /// The vehicle, if it is driven by its own model.
+    car: Option<SlidingCar>,
     bounded: Bounded,
-) -> Option<Drive> {
+    /// Whether the heuristic includes detours.
+    detours: bool,
+}
+
+/// Drives from a start until the drive ends; `None` if it was interrupted.
+fn drive(driver: &Driver, course: &Course) -> Option<Drive> {
+    let tree = &driver.tree;
     let begun = ThreadTime::now();
     let mut planning = 0.0;
-    let mut played = Played::new(&tree.library, course, tree.start, bounded);
-    if let Some(car) = car {
+    let mut played = Played::new(&tree.library, course, tree.start, driver.bounded);
+    if let Some(car) = &driver.car {
         played = played.replayed(car);
+    }
+    if driver.detours {
+        played = played.with_detours();
     }
     loop {
         if progress::interrupted() {
