@@ -39,6 +39,9 @@ pub(crate) struct LaneEnds {
     ends: Vec<LaneEnd>,
     /// Connections at the ends of acceleration lanes, in ascending order.
     joining: Vec<Connection>,
+    /// Junctions at which a lane ends whose vehicles alternate with those of the lane beside it, in ascending
+    /// order.
+    alternating: Vec<JunctionIndex>,
 }
 
 impl LaneEnds {
@@ -58,6 +61,8 @@ impl LaneEnds {
             }
         }
         all.joining.sort_unstable();
+        all.alternating.sort_unstable();
+        all.alternating.dedup();
         all
     }
 
@@ -83,10 +88,11 @@ impl LaneEnds {
         for end in &mut self.ends[first..] {
             end.joins = joins;
         }
-        if let (true, LaneletKind::Connection { junction, path, .. }) =
-            (joins, graph.lanelet(connection).kind)
-        {
-            self.joining.push(Connection::new(junction, path));
+        if let LaneletKind::Connection { junction, path, .. } = graph.lanelet(connection).kind {
+            match joins {
+                true => self.joining.push(Connection::new(junction, path)),
+                false => self.alternating.push(junction),
+            }
         }
     }
 
@@ -152,6 +158,18 @@ impl LaneEnds {
     #[inline]
     pub(crate) fn joins_by(&self, connection: Connection) -> bool {
         !self.joining.is_empty() && self.joining.binary_search(&connection).is_ok()
+    }
+
+    /// Whether vehicles alternate at the end of any lane.
+    #[inline]
+    pub(crate) fn has_alternating(&self) -> bool {
+        !self.alternating.is_empty()
+    }
+
+    /// Whether a lane ends at a junction whose vehicles alternate with those of the lane beside it.
+    #[inline]
+    pub(crate) fn alternate_at(&self, junction: JunctionIndex) -> bool {
+        self.has_alternating() && self.alternating.binary_search(&junction).is_ok()
     }
 
     /// Whether an acceleration lane ends at a junction.

@@ -585,6 +585,18 @@ impl Ground {
         self.roads.joins_by(connection)
     }
 
+    /// Whether vehicles alternate at the end of any lane.
+    #[inline]
+    pub fn has_alternating_ends(&self) -> bool {
+        self.roads.has_alternating_ends()
+    }
+
+    /// Whether a lane ends at a junction whose vehicles alternate with those of the lane beside it.
+    #[inline]
+    pub fn alternate_at(&self, junction: JunctionIndex) -> bool {
+        self.roads.alternate_at(junction)
+    }
+
     /// Heading of a destination on open ground in the scenario, rad; `None` for other places.
     pub fn arrival_heading(&self, place: roadwright_geometry::DVec2) -> Option<f64> {
         self.arrivals.heading(place)

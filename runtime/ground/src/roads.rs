@@ -737,7 +737,7 @@ impl Roads {
         let gist = self.junction_gists.junction(junction);
         gist.looks_out(|| {
             let has_order = self.law(junction).right_of_way().has_order();
-            has_order || self.lane_ends.joins_at(junction)
+            has_order || self.lane_ends.joins_at(junction) || self.lane_ends.alternate_at(junction)
         })
     }
 
@@ -900,6 +900,18 @@ impl Roads {
     #[inline]
     pub(crate) fn joins_by(&self, connection: Connection) -> bool {
         self.lane_ends.joins_by(connection)
+    }
+
+    /// Whether vehicles alternate at the end of any lane.
+    #[inline]
+    pub(crate) fn has_alternating_ends(&self) -> bool {
+        self.lane_ends.has_alternating()
+    }
+
+    /// Whether a lane ends at a junction whose vehicles alternate with those of the lane beside it.
+    #[inline]
+    pub(crate) fn alternate_at(&self, junction: JunctionIndex) -> bool {
+        self.lane_ends.alternate_at(junction)
     }
 
     /// Number of incoming lanes of a junction, and length of each connection through it.

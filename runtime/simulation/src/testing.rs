@@ -236,6 +236,7 @@ impl Stand {
             routes: &self.routes,
             index: &self.index,
             dynamics: &self.dynamics,
+            claims: None,
         }
     }
 }

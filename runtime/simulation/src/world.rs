@@ -634,6 +634,7 @@ impl World {
             routes: &self.routes,
             index: &self.traffic.index,
             dynamics: &self.dynamics,
+            claims: Some(&self.traffic.claims),
         };
         let mut agents = ControlColumns::of(&mut self.agents);
         aside::lead_aside(self.clock.dt, surroundings, &mut agents);

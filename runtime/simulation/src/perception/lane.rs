@@ -3,7 +3,7 @@
 use super::{Stretch, View, aim};
 use crate::records::AgentIndex;
 use crate::route::{Goal, Route, WAITS_BEFORE, place_to_wait};
-use crate::traffic::LaneEntry;
+use crate::traffic::{LaneEntry, along};
 use glam::DVec2;
 use roadwright_geometry::math::{sin, wrap_angle};
 use roadwright_geometry::{Pose, unit};
@@ -41,6 +41,14 @@ const LEFT_BEHIND: f64 = 1.2;
 /// Time after which a vehicle that has merged close behind a faster vehicle expects the gap to be normal
 /// again, s.
 const SETTLES_IN: f64 = 1.0;
+
+/// Share of the distance to a merge by which the gap to the vehicle that goes first may still be too short.
+const OPENS: f64 = 0.4;
+/// Minimum gap for which a vehicle brakes while it opens a gap before a merge, m. The intelligent driver model then
+/// brakes with about 1.5 m/s^2.
+const OPENING_GAP: f64 = 2.0;
+/// Addition to [`OPENING_GAP`] per unit of speed, s.
+const OPENING_TIME: f64 = 0.8;
 
 /// A vehicle ahead, and the distance from the agent's rear axle to the start of the vehicle's lanelet, m.
 type Ahead = (LaneEntry, f64);
@@ -120,6 +128,7 @@ impl View<'_> {
         if let Some(leader) = leader {
             self.follow(agent, leader, input);
         }
+        self.follow_in_turn(agent, horizon, input);
         if let Some(pose) = pose {
             self.face(agent, pose, waypoint, lookahead, along_bend, input);
         }
@@ -616,6 +625,51 @@ impl View<'_> {
             position: at_end.point(lookahead - end, 0.0),
             heading: at_end.heading,
         })
+    }
+
+    /// Makes an agent follow the vehicle of the other lane that goes first where two lanes become one, as if it were
+    /// ahead on the agent's lane. The gap has to be open when the merge begins, and until then the agent takes
+    /// it as longer by [`OPENS`] times the distance that remains.
+    ///
+    /// ```text
+    ///   -----------[B]---.       B goes first. A follows B as if B were at b, and arrives with
+    ///   ---[A]------(b)---'---   a gap in which it need not brake.
+    /// ```
+    fn follow_in_turn(&self, agent: AgentIndex, horizon: f64, input: &mut ControllerInput) {
+        let Some(claims) = self.claims.filter(|_| self.ground.has_alternating_ends()) else {
+            return;
+        };
+        let near = self.ahead(agent).take_while(|s| s.distance < horizon);
+        let merge = near.filter_map(|s| Some((self.ground.contested(s.lanelet)?, s)));
+        let Some((path, stretch)) = merge.take(1).next() else {
+            return;
+        };
+        if !self.ground.alternate_at(path.junction) {
+            return;
+        }
+        let Some(before) = claims.predecessor(agent, stretch.at, path) else {
+            return;
+        };
+        let (kind, own) = (self.vehicle_type(before.agent), self.vehicle_type(agent));
+        let is_long = kind.is_long() || own.is_long();
+        let conflicts = self.ground.conflicts(path.junction, is_long);
+        let Some((place, theirs)) = conflicts.between(path.number, before.path) else {
+            return;
+        };
+        let to_merge = stretch.distance + place.from - own.front;
+        if to_merge <= 0.0 {
+            return;
+        }
+        let route = self.route(before.agent);
+        let along = along(before.agent, before.at, self.ground, route, self.agents);
+        let to_clear = theirs.from - (along - kind.rear_overhang);
+        let speed = input.speed.max(0.0);
+        let least = OPENING_GAP + OPENING_TIME * speed;
+        let gap = (to_merge - to_clear + OPENS * to_merge).max(least);
+        if gap < input.leader_gap {
+            input.leader_gap = gap;
+            input.leader_speed = self.motion(before.agent).speed;
+        }
     }
 
     /// Fills in the gap to the leader and the leader's speed.

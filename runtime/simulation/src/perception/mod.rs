@@ -48,7 +48,7 @@ use crate::agents::AgentsRef;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::records::{AgentIndex, LanePosition, Motion, Progress, keeps_to_lanes};
 use crate::route::{Route, Routes};
-use crate::traffic::{Index, LaneEntry};
+use crate::traffic::{Claims, Index, LaneEntry};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_agent::{Controller, Lookahead, Module, Outlook, PathParts};
@@ -80,6 +80,7 @@ pub(crate) struct View<'a> {
     pub(crate) routes: &'a Routes,
     pub(crate) index: &'a Index,
     pub(crate) dynamics: &'a Dynamics,
+    pub(crate) claims: Option<&'a Claims>,
 }
 
 /// Like `View`, but without the agents, for stages that modify agents between perceptions.
@@ -90,6 +91,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) routes: &'a Routes,
     pub(crate) index: &'a Index,
     pub(crate) dynamics: &'a Dynamics,
+    /// Order of vehicles at junctions, for controllers; `None` if no controller row is filled in.
+    pub(crate) claims: Option<&'a Claims>,
 }
 
 impl<'a> Surroundings<'a> {
@@ -102,6 +105,7 @@ impl<'a> Surroundings<'a> {
             routes: self.routes,
             index: self.index,
             dynamics: self.dynamics,
+            claims: self.claims,
         }
     }
 }

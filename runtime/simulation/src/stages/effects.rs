@@ -57,6 +57,7 @@ impl Effecting<'_> {
             routes: self.routes,
             index: &self.traffic.index,
             dynamics: self.dynamics,
+            claims: None,
         }
     }
 

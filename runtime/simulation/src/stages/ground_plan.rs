@@ -345,6 +345,7 @@ impl OffRoad<'_> {
             routes,
             index: self.index,
             dynamics: self.dynamics,
+            claims: None,
         }
     }
 

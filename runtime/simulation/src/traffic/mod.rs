@@ -18,7 +18,9 @@ use crate::fixed::Fixed;
 use crate::route::Routes;
 pub(crate) use accounts::{AccountInputs, GoalInputs};
 pub use claims::{AlleyWait, Ticket, Waits, Why, alley_waits, longest_wait_at};
-pub(crate) use claims::{Claims, Detour, Given, Next, RouteConnection, Setting, StuckRing, space};
+pub(crate) use claims::{
+    Claims, Detour, Given, Next, RouteConnection, Setting, StuckRing, along, space,
+};
 pub(crate) use contacts::{Contact, Contacts, Search};
 pub(crate) use delays::Delays;
 pub(crate) use encroachment::{Encroachment, EncroachmentInputs};

@@ -216,6 +216,7 @@ impl World {
             routes: &self.routes,
             index: &self.traffic.index,
             dynamics: &self.dynamics,
+            claims: Some(&self.traffic.claims),
         };
         surroundings.with(self.agents.lent())
     }

@@ -4,7 +4,7 @@ use super::Claims;
 use super::situation::Setting;
 use crate::agents::AgentsRef;
 use crate::records::AgentIndex;
-use roadwright_scenario::Connection;
+use roadwright_scenario::{Connection, ConnectionIndex};
 
 /// Maximum number of lanelets ahead within which a junction is looked for.
 const LANELETS: u32 = 4;
@@ -39,7 +39,40 @@ impl Next {
     }
 }
 
+/// A vehicle on the other lane, which an agent follows where two lanes become one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Predecessor {
+    pub(crate) agent: AgentIndex,
+    /// Connection of the vehicle.
+    pub(crate) path: ConnectionIndex,
+    /// Index of that connection in the vehicle's route.
+    pub(crate) at: u32,
+}
+
 impl Claims {
+    /// Vehicle with the next lower ticket than an agent that has been let in at index `at` of its route, where its
+    /// lane and another become one; `None` unless that vehicle comes from the other lane. O(agents that
+    /// have been let in).
+    pub(crate) fn predecessor(
+        &self,
+        agent: AgentIndex,
+        at: u32,
+        path: Connection,
+    ) -> Option<Predecessor> {
+        let grants = self.grants.of(path.junction);
+        let own = grants
+            .iter()
+            .position(|grant| grant.agent == agent && grant.at == at)?;
+        let exit = grants[own].exit;
+        let mut earlier = grants[..own].iter();
+        let before = earlier.rfind(|grant| grant.exit == exit)?;
+        (before.path != path.number).then_some(Predecessor {
+            agent: before.agent,
+            path: before.path,
+            at: before.at,
+        })
+    }
+
     /// Whether one agent goes before another where their connections meet: because its ticket is lower, because only
     /// it has been let in, or because the other has to yield. O(agents that have been let in).
     pub(crate) fn goes_first(

@@ -46,6 +46,9 @@ const GAP_TO_JOIN: f64 = 1.5;
 /// Additional critical gap for joining, per m/s below the speed limit, s^2/m. From rest on a motorway, the
 /// critical gap is 6.5 s, as at a yield sign.
 const GAP_PER_SLOWNESS: f64 = 0.15;
+/// Distance by which a vehicle may be farther from the place where two lanes become one if it is the turn of its
+/// lane, m: a vehicle and its gap in a slow queue.
+const ALTERNATES_WITHIN: f64 = 12.0;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
 /// Distance from its stop line within which a standing vehicle counts as having stopped at it, m.
@@ -295,7 +298,36 @@ fn may_enter(
     if need.has_law && !is_locked && gives_way(request, need, junction, situation) {
         return Err(Refusal::GivesWay);
     }
+    if is_turn_of_other_lane(request, need, junction, situation) {
+        return Err(Refusal::GivesWay);
+    }
     find_place(request, need, junction, situation)
+}
+
+/// Whether a vehicle leaves its turn to a vehicle on the other lane where two lanes become one. It does if the last
+/// vehicle that was let in came from its own lane, and the other vehicle is about as near.
+fn is_turn_of_other_lane(
+    request: &Request,
+    need: &Need,
+    junction: &JunctionState<'_>,
+    situation: &Situation<'_>,
+) -> bool {
+    if !situation.ground.alternate_at(need.junction) || request.age(situation) > OPEN_FOR {
+        return false;
+    }
+    let path = Connection::new(need.junction, need.path);
+    let into_lane = |grant: &&Grant| grant.exit == need.exit && grant.agent != request.agent;
+    let last = junction.inside.iter().rfind(into_lane);
+    if last.is_none_or(|last| last.path != need.path) {
+        return false;
+    }
+    let farthest = ALTERNATES_WITHIN - situation.front(request.agent, need.at);
+    let mut others = junction.approaches.iter();
+    others.any(|other| {
+        other.distance < farthest
+            && situation.alternate(path, other.path.number)
+            && !is_held_up(other, situation)
+    })
 }
 
 /// Like [`may_enter`], for a vehicle that may turn at a red light. Other vehicles never wait for it, however
@@ -479,6 +511,10 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     let braking = situation.braking(agent, BRAKING);
     if distance < speed * speed / (2.0 * braking) + speed * situation.period {
         return true;
+    }
+    // Where two lanes become one, the requesting vehicle follows the other from now on and arrives with a gap.
+    if situation.alternate(Connection::new(need.junction, need.path), grant.path) {
+        return false;
     }
     // A vehicle with a sign waits until the other vehicle has nearly left, because the gap begins behind that
     // vehicle.

@@ -175,24 +175,7 @@ impl<'a> Situation<'a> {
     ///         10 m ^ rear axle                        position along the second lanelet: -20 m
     /// ```
     pub(super) fn along(&self, agent: AgentIndex, at: u32) -> f64 {
-        let (progress, position) = (
-            &self.agents.progress[agent.index()],
-            &self.agents.position[agent.index()],
-        );
-        let route = self.route(agent);
-        let (first, last) = (progress.at.min(at), progress.at.max(at));
-        // A lanelet that is left by a lane change is adjacent to the next lanelet of the route, which is
-        // driven instead, so it is not counted.
-        let between: f64 = (first..last)
-            .filter_map(|at| Some((route.lanelet(at)?, route.lanelet(at + 1)?)))
-            .filter(|(lanelet, next)| self.ground.leads_to(*lanelet, *next))
-            .map(|(lanelet, _)| self.ground.length(lanelet))
-            .sum();
-        if progress.at < at {
-            position.s - between
-        } else {
-            position.s + between
-        }
+        along(agent, at, self.ground, self.route(agent), self.agents)
     }
 
     /// Position of an agent's front along the lanelet at index `at` of its route, m.
@@ -359,6 +342,18 @@ impl<'a> Situation<'a> {
         self.ground.joins_by(path) && self.ground.in_conflict(path.junction, path.number, other)
     }
 
+    /// Whether vehicles on two connections of a junction alternate, because one of the two lanes ends and merges
+    /// into the other.
+    pub(super) fn alternate(&self, path: Connection, other: ConnectionIndex) -> bool {
+        let ground = self.ground;
+        ground.alternate_at(path.junction)
+            && ground
+                .car_conflicts(path.junction)
+                .is_merge(path.number, other)
+            && !ground.joins_by(path)
+            && !ground.joins_by(Connection::new(path.junction, other))
+    }
+
     /// Distance of the stop line of a connection from the junction, m.
     pub(super) fn setback(&self, connection: Connection) -> f64 {
         let (junction, path) = (connection.junction, connection.number);
@@ -369,6 +364,33 @@ impl<'a> Situation<'a> {
     /// Distance from the front of a grant's holder to the stop line, m; negative beyond the line.
     pub(super) fn before_line(&self, junction: JunctionIndex, grant: &Grant) -> f64 {
         -self.front_of(grant) - self.setback(Connection::new(junction, grant.path))
+    }
+}
+
+/// Position of an agent's rear axle along the lanelet at index `at` of its route; see [`Situation::along`].
+pub(crate) fn along(
+    agent: AgentIndex,
+    at: u32,
+    ground: &Ground,
+    route: &Route,
+    agents: AgentsRef<'_>,
+) -> f64 {
+    let (progress, position) = (
+        &agents.progress[agent.index()],
+        &agents.position[agent.index()],
+    );
+    let (first, last) = (progress.at.min(at), progress.at.max(at));
+    // A lanelet that is left by a lane change is adjacent to the next lanelet of the route, which is driven
+    // instead, so it is not counted.
+    let between: f64 = (first..last)
+        .filter_map(|at| Some((route.lanelet(at)?, route.lanelet(at + 1)?)))
+        .filter(|(lanelet, next)| ground.leads_to(*lanelet, *next))
+        .map(|(lanelet, _)| ground.length(lanelet))
+        .sum();
+    if progress.at < at {
+        position.s - between
+    } else {
+        position.s + between
     }
 }
 

@@ -62,7 +62,13 @@ impl Grants {
                         false => stop,
                     };
                     let is_before = front <= stop + INSIDE;
-                    if is_before && !meeting.rolls_on(stop - front, delay, grant, situation) {
+                    let path = Connection::new(junction, grant.path);
+                    let follows = situation.alternate(path, other.path)
+                        && meeting.is_behind(front, grant, other, situation);
+                    if is_before
+                        && !follows
+                        && !meeting.rolls_on(stop - front, delay, grant, situation)
+                    {
                         nearest = nearest.min(stop);
                     }
                 }
@@ -89,6 +95,9 @@ const AT_BEGIN: f64 = 0.5;
 const INSIDE: f64 = 0.5;
 /// Reaction time of a merging vehicle, in addition to one decision period, s.
 const REACTION: f64 = 0.2;
+
+/// Minimum gap at which a vehicle follows another into a merge, in addition to its reaction, m.
+const LEAST_GAP: f64 = 1.0;
 
 /// A conflict between two agents in a junction that the second agent has not left yet.
 pub(super) struct Meeting {
@@ -147,6 +156,23 @@ impl Meeting {
         let speed = situation.speed(grant.agent);
         let braking = situation.braking(grant.agent, GENTLE);
         distance > speed * (REACTION + situation.period) + speed * speed / (2.0 * braking)
+    }
+
+    /// Whether the holder of a grant is so far behind the vehicle with which it merges that it can follow that
+    /// vehicle into the merge, as if both were already on one lane. `front` is the position of the holder's
+    /// front along its connection, m.
+    fn is_behind(
+        &self,
+        front: f64,
+        grant: &Grant,
+        other: &Grant,
+        situation: &Situation<'_>,
+    ) -> bool {
+        let gap = self.own.from - front - self.to_clear;
+        let (speed, ahead) = (situation.speed(grant.agent), situation.speed(other.agent));
+        let braking = situation.braking(grant.agent, GENTLE);
+        let slowing = (speed * speed - ahead * ahead).max(0.0) / (2.0 * braking);
+        gap > LEAST_GAP + speed * (REACTION + situation.period) + slowing
     }
 
     /// Time for which the holder of a grant has to wait for the other vehicle, s. `front` is the
