@@ -305,14 +305,6 @@ fn main() {
         println!("{error}");
     }
     measure(&mut harness, "whole city, driving", |_, _| {});
-    harness
-        .state_mut()
-        .ask(Action::Do(Command::Panel(PanelId::Timeline)));
-    settle(&mut harness);
-    measure(&mut harness, "the same with the timeline", |_, _| {});
-    harness
-        .state_mut()
-        .ask(Action::Do(Command::Panel(PanelId::Timeline)));
     measure(
         &mut harness,
         "zooming and panning, driving",
@@ -324,4 +316,9 @@ fn main() {
     look(&mut harness, near);
     settle(&mut harness);
     measure(&mut harness, "streets at 600 m, driving", |_, _| {});
+    harness
+        .state_mut()
+        .ask(Action::Do(Command::Panel(PanelId::Timeline)));
+    settle(&mut harness);
+    measure(&mut harness, "the same with the timeline", |_, _| {});
 }
