@@ -2,6 +2,8 @@
 //!
 //! `cargo bench -p roadwright-editor` measures a city of square blocks with about 10,000 roads and
 //! 2,000 vehicles; `ROADWRIGHT_CITY=FILE` measures a scenario file instead, with vehicles added.
+//! `ROADWRIGHT_VEHICLES` sets their number. Strokes and dragged flows are compared with a pointer that moves in the
+//! same way with the Select tool. `-- WORD..` measures only the cases whose names contain one of the words.
 #![allow(
     clippy::unwrap_used,
     reason = "a bench that cannot be set up has to stop"
@@ -9,10 +11,13 @@
 #![allow(missing_docs, reason = "a bench has no interface")]
 
 use cpu_time::ThreadTime;
-use egui::Vec2;
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2};
 use egui_kittest::Harness;
+use roadwright_editor::command::Command;
 use roadwright_editor::extensions::Folders;
 use roadwright_editor::model::{Action, Dialog};
+use roadwright_editor::panel::PanelId;
+use roadwright_editor::tools::ToolKind;
 use roadwright_editor::{Editor, Options};
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, ReferenceLine};
@@ -21,7 +26,9 @@ use roadwright_scenario::{
     Scenario, file,
 };
 use std::path::PathBuf;
+use std::time::Duration;
 
+/// Number of vehicles unless `ROADWRIGHT_VEHICLES` is set.
 const VEHICLES: u32 = 2_000;
 const BLOCKS: u32 = 71;
 const BLOCK: f64 = 110.0;
@@ -90,7 +97,9 @@ fn with_vehicles(mut scenario: Scenario) -> Scenario {
         .collect();
     let mut stream = Stream::new(1, "bench", 0);
     let mut edits = Vec::new();
-    for id in 1..=VEHICLES {
+    let vehicles = std::env::var("ROADWRIGHT_VEHICLES");
+    let vehicles = vehicles.map_or(VEHICLES, |number| number.parse().unwrap());
+    for id in 1..=vehicles {
         let (start, goal) = (
             roads[stream.next_index(roads.len())],
             roads[stream.next_index(roads.len())],
@@ -123,17 +132,29 @@ fn settle(harness: &mut Harness<'_, Editor>) {
     }
 }
 
+/// Whether a case is measured: if its name contains an argument of the command line, or if there are none.
+fn is_wanted(name: &str) -> bool {
+    let words: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| word != "--bench")
+        .collect();
+    words.is_empty() || words.iter().any(|word| name.contains(word))
+}
+
 /// Median and 99th percentile of the CPU time per frame, ms, for the application and for
 /// tessellation.
 fn measure(
     harness: &mut Harness<'_, Editor>,
     name: &str,
-    mut before: impl FnMut(&mut Editor, usize),
+    mut before: impl FnMut(&mut Harness<'_, Editor>, usize),
 ) {
+    if !is_wanted(name) {
+        return;
+    }
     let (mut app, mut tessellation) = (Vec::new(), Vec::new());
     let (mut triangles, mut vehicles) = (0, 0);
     for frame in 0..FRAMES {
-        before(harness.state_mut(), frame);
+        before(harness, frame);
         let start = ThreadTime::now();
         harness.step();
         app.push(start.elapsed().as_secs_f64() * 1000.0);
@@ -158,6 +179,54 @@ fn measure(
         at(&sum, 0.5),
         at(&sum, 0.99),
     );
+}
+
+/// A button of the mouse, pressed or released on the map.
+fn button(harness: &mut Harness<'_, Editor>, pos: Pos2, pressed: bool) {
+    harness.event(Event::PointerButton {
+        pos,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    });
+    harness.step();
+}
+
+/// Place of the pointer in a frame. It moves all over the map, and crosses many streets in each frame if the
+/// whole city is shown.
+fn pointer(harness: &Harness<'_, Editor>, frame: usize) -> Pos2 {
+    let map = harness.state().map_rect();
+    let turn = std::f32::consts::TAU * frame as f32 / FRAMES as f32;
+    map.center() + Vec2::new(map.width() * turn.sin(), map.height() * (3.0 * turn).sin()) * 0.4
+}
+
+/// Measures frames in which the pointer moves with a tool, and drags from the middle of the map unless the tool is
+/// Select. Between frames the routes of trips are found in the background.
+fn measure_pointer(harness: &mut Harness<'_, Editor>, name: &str, tool: ToolKind) {
+    if !is_wanted(name) {
+        return;
+    }
+    harness.state_mut().ask(Action::Tool(tool));
+    settle(harness);
+    let start = pointer(harness, 0);
+    harness.hover_at(start);
+    harness.step();
+    if tool != ToolKind::Select {
+        button(harness, start, true);
+    }
+    measure(harness, name, |harness, frame| {
+        std::thread::sleep(Duration::from_millis(8));
+        let at = pointer(harness, frame + 1);
+        harness.event(Event::PointerMoved(at));
+    });
+    harness.key_press(Key::Escape);
+    harness.step();
+    let end = pointer(harness, FRAMES);
+    if tool != ToolKind::Select {
+        button(harness, end, false);
+    }
+    harness.state_mut().ask(Action::Tool(ToolKind::Select));
+    settle(harness);
 }
 
 fn main() {
@@ -200,16 +269,31 @@ fn main() {
         .bounds()
         .map(|(low, high)| 0.5 * (low + high))
         .unwrap();
-    let look = |editor: &mut Editor, half: f64| {
-        let half = DVec2::splat(half);
-        editor.ask(Action::Jump(middle - half, middle + half));
+    let look = |harness: &mut Harness<'_, Editor>, half: DVec2| {
+        let jump = Action::Jump(middle - half, middle + half);
+        harness.state_mut().ask(jump);
     };
+    let whole = scenario
+        .bounds()
+        .map(|(low, high)| 0.5 * (high - low))
+        .unwrap();
+    let near = DVec2::splat(300.0);
     measure(&mut harness, "whole city, standing", |_, _| {});
-    harness
-        .state_mut()
-        .ask(Action::Do(roadwright_editor::command::Command::PlayPause));
+    for (half, place) in [(whole, "the whole city"), (near, "streets at 600 m")] {
+        look(&mut harness, half);
+        settle(&mut harness);
+        for (tool, what) in [
+            (ToolKind::Select, "a pointer"),
+            (ToolKind::Road, "a stroke"),
+            (ToolKind::Flow, "a dragged flow"),
+        ] {
+            measure_pointer(&mut harness, &format!("{what} over {place}"), tool);
+        }
+    }
+    look(&mut harness, whole);
+    harness.state_mut().ask(Action::Do(Command::PlayPause));
     settle(&mut harness);
-    std::thread::sleep(std::time::Duration::from_secs(8));
+    std::thread::sleep(Duration::from_secs(8));
     settle(&mut harness);
     if let Some((_, error)) = harness
         .state()
@@ -224,11 +308,17 @@ fn main() {
     measure(
         &mut harness,
         "zooming and panning, driving",
-        |editor, frame| {
-            look(editor, 60.0 + 2000.0 * (frame as f64 / FRAMES as f64));
+        |harness, frame| {
+            let half = 60.0 + 2000.0 * (frame as f64 / FRAMES as f64);
+            look(harness, DVec2::splat(half));
         },
     );
-    look(harness.state_mut(), 300.0);
+    look(&mut harness, near);
     settle(&mut harness);
     measure(&mut harness, "streets at 600 m, driving", |_, _| {});
+    harness
+        .state_mut()
+        .ask(Action::Do(Command::Panel(PanelId::Timeline)));
+    settle(&mut harness);
+    measure(&mut harness, "the same with the timeline", |_, _| {});
 }

@@ -1,10 +1,10 @@
 //! Routes between random places.
 //!
 //! `cargo bench -p roadwright-planning --bench route -- [FILE] [PAIRS]` plans between seeded pairs of lanes
-//! (1,000 on old-town by default), prints the CPU time per route as one line of JSON, and compares every
-//! travel time with that of a plain Dijkstra search. The plain search ignores restrictions with via ways,
-//! restricted roads and the room that lane changes need. Where these matter, some routes take longer than in
-//! the plain search, but none may take less time.
+//! (1,000 on old-town by default). It prints the CPU time per route and a fingerprint of all routes as one line
+//! of JSON, and compares every travel time with that of a plain Dijkstra search. The plain search ignores
+//! restrictions with via ways, restricted roads and the room that lane changes need. Where these matter, some
+//! routes take longer than in the plain search, but none may take less time.
 
 use cpu_time::ProcessTime;
 use petgraph::algo::dijkstra;
@@ -71,15 +71,24 @@ fn main() {
     let (least, most, longer) = compare(&graph, &questions, &answers);
     println!(
         "{{\"pairs\": {pairs}, \"lanelets\": {}, \"ms_per_route\": {:.4}, \"landmarks_ms\": {:.1}, \
-         \"longer_than_dijkstra\": {longer}, \"at_most_longer_s\": {most:.3}}}",
+         \"routes\": \"{:016x}\", \"longer_than_dijkstra\": {longer}, \"at_most_longer_s\": {most:.3}}}",
         graph.lanelets().len(),
         1e3 * spent / pairs as f64,
         1e3 * first,
+        fingerprint(&routes),
     );
     assert!(
         least > -SAME,
         "a route is faster than the fastest possible one: {least} s"
     );
+}
+
+/// Fingerprint of all routes (FNV-1a), which shows whether another version finds the same ones.
+fn fingerprint(routes: &[LaneletIndex]) -> u64 {
+    let bytes = routes.iter().flat_map(|id| id.number().to_le_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// Largest difference between times that count as equal, s.

@@ -33,7 +33,9 @@ const LANDMARKS: usize = 16;
 /// Unit of the times to and from landmarks, s, if the network is not too large for it. A power of two, so that
 /// no product is rounded.
 const UNIT: f64 = 1.0 / 16.0;
-/// Time that stands for "no route".
+/// Longest time to or from a landmark, in units.
+const LONGEST: u16 = u16::MAX / 2;
+/// Time that stands for "no route". It exceeds every other time by more than [`LONGEST`].
 const NEVER: u16 = u16::MAX;
 /// Minimum number of lanelets at which a network is searched with landmarks. In smaller networks, finding
 /// them would take longer than they save.
@@ -308,7 +310,7 @@ impl Edges {
         }
         self.add_connections(graph, direction, &mut times);
         let stored = |time: u32| match u16::try_from(time) {
-            Ok(time) if time < NEVER => Some(time),
+            Ok(time) if time <= LONGEST => Some(time),
             _ => (time == u32::MAX).then_some(NEVER),
         };
         times.into_iter().map(stored).collect()
@@ -375,18 +377,17 @@ impl Bounds<'_> {
         let Row(goal) = &self.goal;
         let ((own_to, own_from), (goal_to, goal_from)) =
             (own.split_at(LANDMARKS), goal.split_at(LANDMARKS));
-        let (mut most, mut is_cut_off) = (0, false);
-        // If the goal leads to a landmark, so does everything that leads to the goal.
+        let mut most = 0;
+        // If the goal leads to a landmark, so does everything that leads to the goal. Otherwise the difference
+        // exceeds the longest time.
         for (&own, &goal) in own_to.iter().zip(goal_to) {
             most = most.max(own.saturating_sub(goal));
-            is_cut_off |= (own == NEVER) & (goal != NEVER);
         }
         // If a landmark leads to a lanelet, it leads to everything that the lanelet leads to.
         for (&own, &goal) in own_from.iter().zip(goal_from) {
             most = most.max(goal.saturating_sub(own));
-            is_cut_off |= (own != NEVER) & (goal == NEVER);
         }
-        match is_cut_off {
+        match most > LONGEST {
             true => f64::INFINITY,
             false => f64::from(most) * self.landmarks.unit,
         }

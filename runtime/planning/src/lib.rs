@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `route.rs` | [`RoutePlanner`]: the fastest route, by A* over lanelets |
 //! | `costs.rs` | costs of driving along lanelets, and lower bounds by landmarks that guide the search |
+//! | `route_queue.rs` | the queue of that search |
 //! | `islands.rs` | connected areas of restricted roads |
 //! | `lane_keeper.rs` | [`LaneKeeper`]: changes lanes if the route requires it and the gap allows it |
 //! | `ground_planners.rs` | the modules that find paths off the lanes |
@@ -59,6 +60,7 @@ mod lane_changes;
 mod lane_keeper;
 pub mod open_ground;
 mod route;
+mod route_queue;
 
 pub use ground_planners::uses_map;
 pub use lane_keeper::LaneKeeper;

@@ -2,6 +2,7 @@
 
 use crate::costs::{Bounds, Costs, Crossing, Weights};
 use crate::lane_changes::{Room, give_room, room_for};
+use crate::route_queue::RouteQueue;
 use roadwright_agent::{
     Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
 };
@@ -11,8 +12,6 @@ use roadwright_scenario::lane_graph::{
     LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE, SearchPlace, ViaPlaces,
 };
 use roadwright_scenario::{TripPart, VehicleClass};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 static INFO: ModuleInfo = ModuleInfo {
@@ -122,7 +121,7 @@ impl Shared {
 struct Scratch {
     marks: Vec<Mark>,
     stamp: u32,
-    open: BinaryHeap<Open>,
+    open: RouteQueue,
 }
 
 impl RoutePlanner {
@@ -248,10 +247,6 @@ type Node = u32;
 /// Flag of a parent that is a lane beside the start. The other bits are its index in the list of these lanes.
 const FROM_BESIDE: u32 = 1 << 31;
 
-/// An open node, ordered by lowest estimated cost of the whole route, then by lowest number. Estimates are
-/// never negative, so their bits have the same order as their values.
-type Open = Reverse<(u64, Node)>;
-
 /// Goal of a search.
 struct Target<'a> {
     lanelet: LaneletIndex,
@@ -309,6 +304,9 @@ struct Search<'a> {
     costs: &'a Costs,
     /// Restrictions with via ways, if there are any.
     via: Option<&'a ViaPlaces>,
+    /// Whether there are neither restricted roads nor restrictions with via ways, so that every lanelet is one
+    /// node.
+    is_open: bool,
     /// Number of places of the graph; equal to the number of lanelets if no restriction has via ways.
     places: u32,
     delays: &'a [f32],
@@ -337,6 +335,7 @@ impl<'a> Search<'a> {
             graph: view.graph,
             costs,
             via,
+            is_open: via.is_none() && costs.islands.is_none(),
             places: places as u32,
             delays: view.delays,
             delay_weight,
@@ -404,7 +403,7 @@ impl<'a> Search<'a> {
             let parent = FROM_BESIDE | place as u32;
             self.drive_on(start, lane, parent, through, &target);
         }
-        while let Some(Reverse((_, node))) = self.scratch.open.pop() {
+        while let Some(node) = self.scratch.open.pop() {
             let mark = &mut self.scratch.marks[node as usize];
             if mark.is_closed {
                 continue;
@@ -477,8 +476,16 @@ impl<'a> Search<'a> {
 
     /// Returns the node that is reached by driving from another node onto a lanelet; `None` if access or a
     /// restriction forbids it.
-    #[inline]
+    #[inline(always)]
     fn onto(&self, from: Node, id: LaneletIndex, goal: LaneletIndex) -> Option<Node> {
+        if self.is_open {
+            return Some(id.number());
+        }
+        self.onto_restricted(from, id, goal)
+    }
+
+    /// The same on a graph with restricted roads or restrictions with via ways.
+    fn onto_restricted(&self, from: Node, id: LaneletIndex, goal: LaneletIndex) -> Option<Node> {
         let place = match self.via {
             Some(via) => via.onto(self.place_of(from), id)?,
             None => id.number(),
@@ -606,10 +613,8 @@ impl<'a> Search<'a> {
         // If it is infinite, no route leads from here to the goal. The mark is kept, so that the node is not
         // examined again.
         if left.is_finite() {
-            // Clamped at 0, because rounding may result in a slightly negative number, whose bits would be
-            // sorted after all others.
-            let estimate = (cost + left).max(0.0).to_bits();
-            self.scratch.open.push(Reverse((estimate, node)));
+            // Clamped at 0, because rounding may result in a slightly negative number.
+            self.scratch.open.push((cost + left).max(0.0), node);
         }
     }
 

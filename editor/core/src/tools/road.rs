@@ -9,6 +9,7 @@ use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::stroke::{StrokeOptions, fit, resampled, smoothed};
 use roadwright_geometry::{DVec2, ReferenceLine, heading_of, polygon, polyline, unit};
 use roadwright_scenario::operation::draw::{self, Catch, LayeredStyle, StrokeEnd};
+use std::ops::Range;
 
 /// Number of freehand points that Backspace removes.
 const BACKSPACE: usize = 12;
@@ -460,14 +461,21 @@ impl RoadTool {
             layer.map_or(0, |(_, layer)| *layer)
         });
         let layers: Vec<i8> = layers.collect();
+        let pieces = pieces(line);
         let mut found = Vec::new();
         for road in near {
-            let legs = line.windows(2).zip(&layers);
-            let same = legs.filter(|(_, layer)| **layer == road.road.layer);
-            for (a, _) in same {
+            let is_near = |(low, high): (DVec2, DVec2)| {
+                !(road.low.cmpgt(high).any() || road.high.cmplt(low).any())
+            };
+            let pieces = pieces.iter().filter(|piece| is_near(piece.limits));
+            for leg in pieces.flat_map(|piece| piece.legs.clone()) {
+                let (from, to) = (line[leg], line[leg + 1]);
+                if layers[leg] != road.road.layer || !is_near((from.min(to), from.max(to))) {
+                    continue;
+                }
                 for b in road.line.windows(2) {
-                    if polygon::segments_cross(a[0], a[1], b[0], b[1]) {
-                        found.push(0.5 * (a[0] + a[1]));
+                    if polygon::segments_cross(from, to, b[0], b[1]) {
+                        found.push(0.5 * (from + to));
                     }
                 }
             }
@@ -478,6 +486,28 @@ impl RoadTool {
         }
         found
     }
+}
+
+/// A part of a line.
+struct Piece {
+    /// Numbers of its legs. Leg `n` begins at point `n` of the line.
+    legs: Range<usize>,
+    /// Lower and upper corner of its box, m.
+    limits: (DVec2, DVec2),
+}
+
+/// Divides a line into at most 64 pieces of at least 8 legs each, so that a road far from the line is recognised
+/// without looking at every leg.
+fn pieces(line: &[DVec2]) -> Vec<Piece> {
+    let legs = line.len().saturating_sub(1);
+    let size = legs.div_ceil(64).max(8);
+    let starts = (0..legs).step_by(size);
+    let piece = |start: usize| {
+        let legs = start..(start + size).min(legs);
+        let limits = polygon::bounds(&line[start..=legs.end])?;
+        Some(Piece { legs, limits })
+    };
+    starts.filter_map(piece).collect()
 }
 
 /// Returns the label of the history step that draws a road: its length, and the roads that it joins.
@@ -700,5 +730,31 @@ impl Tool for RoadTool {
 
     fn is_busy(&self) -> bool {
         self.stroke.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_have_every_leg_once_within_their_boxes() {
+        for count in [0, 1, 2, 9, 10, 512, 513, 514, 20_000] {
+            let point = |number: u32| DVec2::new(f64::from(number), f64::from(number).sin());
+            let line: Vec<DVec2> = (0..count).map(point).collect();
+            let pieces = pieces(&line);
+            assert!(pieces.len() <= 64);
+            let legs: Vec<usize> = pieces.iter().flat_map(|piece| piece.legs.clone()).collect();
+            assert!(legs.into_iter().eq(0..line.len().saturating_sub(1)));
+            for piece in pieces {
+                let (low, high) = piece.limits;
+                let points = &line[piece.legs.start..=piece.legs.end];
+                assert!(
+                    points
+                        .iter()
+                        .all(|at| at.cmpge(low).all() && at.cmple(high).all())
+                );
+            }
+        }
     }
 }
