@@ -458,7 +458,7 @@ impl World {
         if wants_objects {
             self.locate();
         }
-        let around = wants_objects.then(|| ground_plan::Around {
+        let around = ground_plan::Around {
             sources: ObjectSources {
                 ground: &self.ground,
                 people: &self.traffic.people,
@@ -466,7 +466,8 @@ impl World {
             },
             traffic: &self.traffic,
             trees,
-        });
+        };
+        let around = wants_objects.then_some(around);
         let given = off_road!(self);
         let without_path = ground_plan::plan_ground(
             given,

@@ -551,7 +551,7 @@ impl Kind for AsGroundPlanner {
     type Input = GroundPlannerInput;
     type Output = GroundPlannerOutput;
     const FALLBACK: &'static str = "drivable_path";
-    const BUDGET_US: f64 = 20_000.0;
+    const BUDGET_US: f64 = 50_000.0;
     const HAS_VIEWS: bool = true;
 
     fn place(input: &mut GroundPlannerInput, views: &TrialViews) {

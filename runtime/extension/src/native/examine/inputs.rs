@@ -294,7 +294,7 @@ impl Examined for AsPlanner {
 
 impl Examined for AsGroundPlanner {
     // Each row is a search.
-    const ROWS: usize = 8;
+    const ROWS: usize = 2;
 
     fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> GroundPlannerInput {
         let neutral = Self::neutral();

@@ -27,7 +27,7 @@ const AT_START: (f64, f64) = (0.3, 0.05);
 const SHARPER: f64 = 1.3;
 const TURNED: f64 = 0.02;
 /// Maximum angle between the way to the next pose and the heading, rad. The vehicle cannot drive sideways.
-const SIDEWAYS: f64 = 1.0;
+const SIDEWAYS: f64 = 0.4;
 /// Distance between poses from which their direction counts, m.
 const APART: f64 = 0.05;
 /// Distance by which poses may lie outside the bounds, m.
