@@ -20,7 +20,7 @@
 #define CELL 0.5
 #endif
 #ifndef SEARCH
-#define SEARCH 20000 /* expansions of a search */
+#define SEARCH 3000 /* expansions of a search */
 #endif
 #define PATH 0
 #define OPEN 1
