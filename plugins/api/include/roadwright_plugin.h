@@ -1,4 +1,4 @@
-/* The binary interface of Roadwright's compiled plugins, version 1.4. C11 and C++.
+/* The binary interface of Roadwright's compiled plugins, version 1.5. C11 and C++.
  *
  * A plugin is a shared library that exports two symbols:
  *   rw_plugin_info_v1  plain data, read from the file before any code of the plugin runs
@@ -16,7 +16,7 @@
  * A plugin gets the rows of the version that it was built for: if its abi_minor is 0 or 1, fitness
  * rows have 64 bytes. Fields marked "since 1.2" are present if min_host_minor is 2; otherwise
  * compare the stride. Fields of rw_controller_input marked "since 1.3" and "since 1.4" are present only
- * for plugins that offer RW_NEEDS_EXTENSION; rows of all others have 128 bytes, as before.
+ * for controllers that offer RW_NEEDS_EXTENSION; rows of all others have 128 bytes, as before.
  *
  * Threads: create, destroy, parameter and state functions are called while no step runs. step is
  * never called concurrently on one instance unless RW_CAP_PARALLEL_SLICES is declared. log and
@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 #define RW_ABI_MAJOR 1
-#define RW_ABI_MINOR 4
+#define RW_ABI_MINOR 5
 #define RW_MAGIC "RWPLUG1"
 #define RW_ROW_SCHEMA UINT64_C(0x5257524f57530001)
 #define RW_NOTHING 1.0e6
@@ -53,6 +53,7 @@ enum {
   RW_KIND_PLANNER = 1,
   RW_KIND_CONTROLLER = 2,
   RW_KIND_FITNESS = 4,
+  RW_KIND_GROUND_PLANNER = 16,     /* since 1.5: min_host_minor is 5 */
   RW_KIND_SIGNAL_CONTROLLER = 256 /* since 1.1: min_host_minor is 1 */
 };
 
@@ -299,6 +300,99 @@ typedef struct rw_signal_output {
   uint32_t reserved;
 } rw_signal_output;
 
+/* ---- Ground planners, since 1.5 ------------------------------------------------------------ */
+
+/* A ground planner finds paths on open ground. It is asked about one agent at a time:
+ * - at the start, and for each new goal;
+ * - when the vehicle has left its path: by more than 0.6 m (1.2 m while it pushes a trailer), or by more
+ *   than 1 rad;
+ * - when obstacles or costs have changed so that the rest of the path is blocked; then the search begins
+ *   where the vehicle stops;
+ * - when the vehicle has stood for 4 s on its path;
+ * - when it stands at the end of its path but not exactly at its goal, at most five times.
+ * If its answer is that there is no path, it is asked again after 10 s, or when the map changes.
+ *
+ * A search may take several steps. To continue in the next step, write expanded and set the status
+ * RW_ROW_KEEP: until then the vehicle stands, or drives on to the start of the search. The next row has
+ * the same search number. If goal, start or the map within the bounds change, another search begins. A
+ * planner that finds expanded above 0 but does not have this search in memory (because the run was restored
+ * from a save, or the plugin was reloaded) begins it again and makes expanded + budget expansions. A planner
+ * that does so, and does not use moving objects, keeps no state: it may declare RW_CAP_STATELESS.
+ *
+ * The host checks every path, and follows it as those of the built-in planner drivable_path, whose
+ * parameters apply where the plugin has one of the same key. Rows that are not written are answered by
+ * drivable_path. */
+enum { /* flags of rw_ground_planner_input */
+  RW_GROUND_ANY_HEADING = 1, /* the vehicle may arrive with any heading */
+  RW_GROUND_NO_REVERSE = 2   /* the vehicle may not drive in reverse */
+};
+
+typedef struct rw_ground_planner_input {
+  double start_x;         /* rear axle, m */
+  double start_y;         /* m */
+  double start_heading;   /* rad */
+  double speed;           /* current speed of the vehicle, negative in reverse, m/s */
+  double goal_x;          /* rear axle, m */
+  double goal_y;          /* m */
+  double goal_heading;    /* rad; 0 with RW_GROUND_ANY_HEADING */
+  double goal_distance;   /* from the goal at which a path may end, m */
+  double goal_turn;       /* from the heading at the goal with which a path may end, rad; pi for any */
+  double min_x;           /* area in which the path has to lie, m */
+  double min_y;
+  double max_x;
+  double max_y;
+  double curvature;       /* maximum that vehicle and driver can follow, 1/m */
+  double clearance;       /* usual clearance beside the vehicle, m; the vehicle drives slowly where there is
+                             less than 1.7 times as much */
+  double least_clearance; /* for start and goal where there is no space for the usual one, m */
+  double reverse;         /* cost of driving in reverse, as a multiple of driving forwards */
+  double gear_change;     /* cost of a change between forwards and reverse, m of driving forwards */
+  uint64_t search;        /* number of the search: the same while it goes on */
+  uint64_t expanded;      /* expansions of this search so far, as the planner has reported them */
+  uint64_t budget;        /* expansions that it may make in this call */
+  int32_t start_gear;     /* 1 forwards, -1 in reverse, 0 if either can be engaged at no cost */
+  uint32_t flags;         /* RW_GROUND_* */
+  uint32_t vehicle;       /* RW_NEED_VEHICLES: index into RW_VIEW_VEHICLES, or RW_NO_INDEX */
+  uint32_t hitch_first;   /* RW_NEED_VEHICLES: first angle in RW_VIEW_HITCH_ANGLES, one for each trailer:
+                             heading of the body in front minus heading of the trailer */
+  uint32_t hitch_count;
+  uint32_t near_first;    /* RW_NEED_NEAR: as in rw_controller_input, like the next three */
+  uint32_t near_count;
+  uint32_t near_more;
+  uint32_t object;
+  uint32_t grid;          /* RW_NEED_GRID: index into RW_VIEW_GRIDS, or RW_NO_INDEX */
+} rw_ground_planner_input;
+
+enum { /* reasons why there is no path */
+  RW_NO_PATH_UNKNOWN = 0,
+  RW_NO_PATH_START_BLOCKED = 1,
+  RW_NO_PATH_GOAL_BLOCKED = 2,
+  RW_NO_PATH_START_WALLED_IN = 3,
+  RW_NO_PATH_GOAL_WALLED_IN = 4
+};
+
+/* A range of rw_batch.poses, from the start to the goal. */
+typedef struct rw_ground_planner_output {
+  double cost;       /* of the path, m of driving forwards on plain ground */
+  uint64_t expanded; /* expansions of this search so far, those of earlier calls included */
+  uint32_t start;    /* first pose in rw_batch.poses */
+  uint32_t count;    /* 2 or more; 0: there is no path */
+  uint32_t reason;   /* RW_NO_PATH_*, if there is no path */
+  uint32_t reserved;
+} rw_ground_planner_output;
+
+/* A pose of a path. Consecutive poses are at most 2 m apart. */
+typedef struct rw_plan_pose {
+  double x;       /* rear axle, m */
+  double y;       /* m */
+  double heading; /* of the vehicle, also in reverse, rad */
+  double speed;   /* maximum here, m/s, not negative; RW_NOTHING leaves it to the host */
+  double time;    /* since the start of the path, s; RW_NOTHING: none. The vehicle does not drive faster
+                     between two poses than their times say */
+  int32_t gear;   /* to this pose: 1 forwards, -1 in reverse; not used for the first pose */
+  uint32_t reserved;
+} rw_plan_pose;
+
 /* ---- Roads, for planners ------------------------------------------------------------------ */
 
 /* A lanelet: a stretch of lane or a connection through a junction. */
@@ -333,7 +427,7 @@ typedef struct rw_roads {
   const float *delays; /* for each lanelet: delay caused by queues, s */
 } rw_roads;
 
-/* ---- Views, for controllers that ask for them (RW_NEEDS_EXTENSION), since 1.3 ----------------- */
+/* ---- Views, for controllers and ground planners that ask for them (RW_NEEDS_EXTENSION) -------- */
 
 enum {
   RW_VIEW_VEHICLES = 0, /* rw_vehicle */
@@ -341,7 +435,10 @@ enum {
   RW_VIEW_PATH = 2,     /* rw_path_point */
   RW_VIEW_OBJECTS = 3,  /* rw_object; since 1.4, like the following ones */
   RW_VIEW_NEAR = 4,     /* rw_near */
-  RW_VIEW_OUTLINES = 5  /* rw_point */
+  RW_VIEW_OUTLINES = 5, /* rw_point */
+  RW_VIEW_HITCH_ANGLES = 6, /* double, rad; since 1.5, like the following ones */
+  RW_VIEW_GRIDS = 7,    /* rw_grid */
+  RW_VIEW_CELLS = 8     /* uint16_t */
 };
 
 /* An array that the rows of a batch refer to by index. Its records may grow at their end in later
@@ -475,6 +572,21 @@ typedef struct rw_near {
   uint32_t reserved;
 } rw_near;
 
+/* Map of the cost of driving within the bounds of a ground planner's row, for the middle of its vehicle:
+ * obstacles are grown by half of the vehicle's width, and cells near them cost more. Moving bodies and
+ * those that have stood for less than 5 s are left out. Since 1.5. */
+typedef struct rw_grid {
+  double x;         /* south-western corner of the first cell, m */
+  double y;         /* m */
+  double cell;      /* size of the cells, m: grid_cell, or twice, four times ... as much if the map would
+                       have more than 4 million cells */
+  uint64_t version; /* different for other contents */
+  uint32_t columns;
+  uint32_t rows;
+  uint32_t first;   /* first cell in RW_VIEW_CELLS; cells follow row by row, from the south-west */
+  uint32_t plain;   /* value of plain ground: a cell costs its value divided by this; 0 is blocked */
+} rw_grid;
+
 /* ---- Calls -------------------------------------------------------------------------------- */
 
 /* Before a build is loaded, it is tried once in a separate process: create, agents_changed and
@@ -508,6 +620,10 @@ typedef struct rw_batch {
   const rw_view *views; /* one per RW_VIEW_*; views that were not asked for are empty */
   uint32_t view_count;
   uint32_t view_stride; /* bytes */
+  /* Since 1.5, for ground planners. */
+  rw_plan_pose *poses;  /* ground planners write their paths here */
+  uint32_t pose_capacity;
+  uint32_t pose_length; /* poses written */
 } rw_batch;
 
 typedef struct rw_plugin_info {
@@ -647,16 +763,17 @@ typedef struct rw_parameters_extension {
   int32_t (*set)(rw_instance *self, uint32_t index, const double *values, uint32_t count);
 } rw_parameters_extension;
 
-/* Extension "roadwright.needs/1" of a controller, since 1.3: what its rows and views contain. What it asks
- * for is also the limit, so arrays of fixed length are safe. A group that the host does not know is
- * an error when the plugin is loaded. */
+/* Extension "roadwright.needs/1" of a controller, since 1.3, or ground planner, since 1.5: what its rows and
+ * views contain. What it asks for is also the limit, so arrays of fixed length are safe. A group that the
+ * host does not know, or that makes no sense for the kind, is an error when the plugin is loaded. */
 #define RW_NEEDS_EXTENSION "roadwright.needs/1"
 enum {
   RW_NEED_MOTION = 1,   /* own pose, rates and last command */
   RW_NEED_VEHICLES = 2, /* own vehicle: RW_VIEW_VEHICLES and RW_VIEW_HITCHES */
   RW_NEED_PATH = 4,     /* path ahead: RW_VIEW_PATH */
   RW_NEED_NEAR = 8,     /* objects around: RW_VIEW_OBJECTS, RW_VIEW_NEAR and RW_VIEW_OUTLINES; since 1.4 */
-  RW_NEED_TREES = 16    /* trees among them; since 1.4 */
+  RW_NEED_TREES = 16,   /* trees among them; since 1.4 */
+  RW_NEED_GRID = 32     /* ground planners: RW_VIEW_GRIDS and RW_VIEW_CELLS; since 1.5 */
 };
 typedef struct rw_needs {
   uint32_t size;        /* set by the host: never write beyond it */
@@ -668,6 +785,7 @@ typedef struct rw_needs {
   double near_radius;   /* distance within which objects are listed, m, at most 500; since 1.4 */
   uint32_t near_most;   /* most objects of a row, 1 to 1000; since 1.4 */
   uint32_t reserved;
+  double grid_cell;     /* size of the cells of the map, m, 0.2 to 4; since 1.5 */
 } rw_needs;
 typedef struct rw_needs_extension {
   uint32_t size;
@@ -686,7 +804,7 @@ static inline void *rw_output(const rw_batch *batch, uint32_t row) {
 /* A view of a batch; empty if the host is older or the view was not asked for. */
 static inline rw_view rw_view_of(const rw_batch *batch, uint32_t number) {
   const rw_view none = {NULL, 0, 1, 0};
-  if (batch->size < offsetof(rw_batch, view_stride) + sizeof batch->view_stride) return none;
+  if (batch->size < offsetof(rw_batch, poses)) return none;
   if (number >= batch->view_count) return none;
   return *(const rw_view *)(const void *)((const char *)batch->views +
                                           (size_t)number * batch->view_stride);
@@ -749,6 +867,16 @@ RW_ASSERT(offsetof(rw_signal_input, stages) == 40, "layout");
 RW_ASSERT(offsetof(rw_signal_input, movements) == 1576, "layout");
 RW_ASSERT(sizeof(rw_signal_input) == 3112, "layout");
 RW_ASSERT(sizeof(rw_signal_output) == 8, "layout");
+RW_ASSERT(sizeof(rw_ground_planner_input) == 208, "layout");
+RW_ASSERT(offsetof(rw_ground_planner_input, search) == 144, "layout");
+RW_ASSERT(offsetof(rw_ground_planner_input, start_gear) == 168, "layout");
+RW_ASSERT(offsetof(rw_ground_planner_input, grid) == 204, "layout");
+RW_ASSERT(sizeof(rw_ground_planner_output) == 32, "layout");
+RW_ASSERT(offsetof(rw_ground_planner_output, reason) == 24, "layout");
+RW_ASSERT(sizeof(rw_plan_pose) == 48, "layout");
+RW_ASSERT(offsetof(rw_plan_pose, gear) == 40, "layout");
+RW_ASSERT(sizeof(rw_grid) == 48, "layout");
+RW_ASSERT(offsetof(rw_grid, columns) == 32, "layout");
 RW_ASSERT(sizeof(rw_lanelet) == 56, "layout");
 RW_ASSERT(sizeof(rw_point) == 16, "layout");
 RW_ASSERT(sizeof(rw_roads) == 56, "layout");
@@ -763,7 +891,8 @@ RW_ASSERT(offsetof(rw_host, ctx) == 8, "layout");
 RW_ASSERT(sizeof(rw_api) == 104, "layout");
 RW_ASSERT(offsetof(rw_api, create) == 8, "layout");
 RW_ASSERT(offsetof(rw_api, get_extension) == 96, "layout");
-RW_ASSERT(sizeof(rw_batch) == 128, "layout");
+RW_ASSERT(sizeof(rw_batch) == 144, "layout");
+RW_ASSERT(offsetof(rw_batch, poses) == 128, "layout");
 RW_ASSERT(offsetof(rw_batch, agent_ids) == 32, "layout");
 RW_ASSERT(offsetof(rw_batch, input_stride) == 72, "layout");
 RW_ASSERT(offsetof(rw_batch, status) == 80, "layout");
@@ -789,7 +918,8 @@ RW_ASSERT(offsetof(rw_parameter, min) == 24, "layout");
 RW_ASSERT(offsetof(rw_parameter, unit) == 104, "layout");
 RW_ASSERT(sizeof(rw_parameters_extension) == 56, "layout");
 RW_ASSERT(offsetof(rw_parameters_extension, set) == 48, "layout");
-RW_ASSERT(sizeof(rw_needs) == 56, "layout");
+RW_ASSERT(sizeof(rw_needs) == 64, "layout");
+RW_ASSERT(offsetof(rw_needs, grid_cell) == 56, "layout");
 RW_ASSERT(offsetof(rw_needs, path_spacing) == 32, "layout");
 RW_ASSERT(offsetof(rw_needs, near_radius) == 40, "layout");
 RW_ASSERT(sizeof(rw_needs_extension) == 16, "layout");

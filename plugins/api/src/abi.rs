@@ -1,4 +1,4 @@
-//! The binary interface of compiled plugins, version 1.4.
+//! The binary interface of compiled plugins, version 1.5.
 //!
 //! All structures are `repr(C)` with integers of fixed width and doubles, without `bool`. Strings are passed
 //! as a pointer and a length, or as UTF-8 in zero-padded fields of fixed size. Nothing is freed across the
@@ -13,12 +13,13 @@
 //! called concurrently on one instance unless the plugin declares [`CAP_PARALLEL_SLICES`]. `log` and
 //! `cancelled` may be called from any thread.
 
+use crate::records::PlanPose;
 use core::ffi::{c_char, c_void};
 
 /// Major version, which must be equal on both sides.
 pub const ABI_MAJOR: u16 = 1;
 /// Minor version of this host and SDK.
-pub const ABI_MINOR: u16 = 4;
+pub const ABI_MINOR: u16 = 5;
 /// First bytes of [`RwPluginInfo`].
 pub const MAGIC: [u8; 8] = *b"RWPLUG1\0";
 /// Name of the exported [`RwPluginInfo`].
@@ -36,6 +37,9 @@ pub const KIND_CONTROLLER: u32 = 2;
 pub const KIND_FITNESS: u32 = 4;
 /// Kind: signal controller, which chooses the next stage. Since 1.1.
 pub const KIND_SIGNAL_CONTROLLER: u32 = 256;
+
+/// Kind: ground planner, which finds paths on open ground. Since 1.5.
+pub const KIND_GROUND_PLANNER: u32 = 16;
 
 /// Capability: the plugin keeps no state between steps.
 pub const CAP_STATELESS: u64 = 1;
@@ -80,7 +84,7 @@ pub const E_FATAL: i32 = -7;
 pub const ROW_NOT_WRITTEN: u8 = 0;
 /// Row status: answered.
 pub const ROW_OK: u8 = 1;
-/// Row status: keep the previous answer.
+/// Row status: keep the previous answer. For a ground planner: the search goes on in the next step.
 pub const ROW_KEEP: u8 = 2;
 /// Row status: failed. The host uses the built-in module's answer.
 pub const ROW_FAILED: u8 = 3;
@@ -150,6 +154,25 @@ pub const NEED_NEAR: u64 = 8;
 /// Group of [`RwNeeds`]: trees among the objects around. Since 1.4.
 pub const NEED_TREES: u64 = 16;
 
+/// Group of [`RwNeeds`]: map of the cost of driving, for ground planners. Since 1.5.
+pub const NEED_GRID: u64 = 32;
+
+/// Reason of a ground planner: none. Since 1.5, like the following reasons.
+pub const NO_PATH_UNKNOWN: u32 = 0;
+/// Reason of a ground planner: the vehicle overlaps an obstacle at its start.
+pub const NO_PATH_START_BLOCKED: u32 = 1;
+/// Reason of a ground planner: the vehicle would overlap an obstacle at its goal.
+pub const NO_PATH_GOAL_BLOCKED: u32 = 2;
+/// Reason of a ground planner: the start is enclosed without an exit.
+pub const NO_PATH_START_WALLED_IN: u32 = 3;
+/// Reason of a ground planner: the goal is enclosed without an entrance.
+pub const NO_PATH_GOAL_WALLED_IN: u32 = 4;
+
+/// Flag of a ground planner's input: the vehicle may arrive with any heading. Since 1.5.
+pub const GROUND_ANY_HEADING: u32 = 1;
+/// Flag of a ground planner's input: the vehicle may not drive in reverse. Since 1.5.
+pub const GROUND_NO_REVERSE: u32 = 2;
+
 /// View of [`VehicleData`](crate::VehicleData)s, in [`RwBatch::views`].
 pub const VIEW_VEHICLES: u32 = 0;
 /// View of [`HitchData`](crate::HitchData)s.
@@ -162,6 +185,12 @@ pub const VIEW_OBJECTS: u32 = 3;
 pub const VIEW_NEAR: u32 = 4;
 /// View of [`RwPoint`]s: outlines of objects. Since 1.4.
 pub const VIEW_OUTLINES: u32 = 5;
+/// View of doubles: angles of hitches, rad. Since 1.5.
+pub const VIEW_HITCH_ANGLES: u32 = 6;
+/// View of [`GridData`](crate::GridData): maps of the cost of driving. Since 1.5.
+pub const VIEW_GRIDS: u32 = 7;
+/// View of 16-bit numbers: cells of the maps. Since 1.5.
+pub const VIEW_CELLS: u32 = 8;
 
 /// Description of a plugin: plain bytes without pointers, so that it can be read from the file without
 /// running the plugin.
@@ -327,6 +356,13 @@ pub struct RwBatch {
     pub view_count: u32,
     /// Distance between two views, bytes.
     pub view_stride: u32,
+    /// Buffer for the poses of paths, to which ground planners write. Since 1.5, like the following fields; only for
+    /// ground planners.
+    pub poses: *mut PlanPose,
+    /// Capacity of `poses`.
+    pub pose_capacity: u32,
+    /// Number of poses written to `poses`.
+    pub pose_length: u32,
 }
 
 /// An array to which rows of a batch refer by index. Since 1.3.
@@ -516,8 +552,8 @@ pub struct RwParametersExtension {
     pub set: Option<unsafe extern "C" fn(*mut RwInstance, u32, *const f64, u32) -> i32>,
 }
 
-/// Request of a controller in [`RwNeedsExtension`]. The controller gets no data beyond this request. Since
-/// 1.3.
+/// Request of a controller or ground planner in [`RwNeedsExtension`]. The plugin gets no data beyond this request.
+/// Since 1.3; for ground planners since 1.5.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RwNeeds {
@@ -540,9 +576,12 @@ pub struct RwNeeds {
     pub near_most: u32,
     /// Unused; always 0.
     pub reserved: u32,
+    /// Size of the cells of the map, m, 0.2 to 4. Since 1.5.
+    pub grid_cell: f64,
 }
 
-/// Contents of the rows and views of a controller: extension [`NEEDS_EXTENSION`]. Since 1.3.
+/// Contents of the rows and views of a controller or ground planner: extension [`NEEDS_EXTENSION`]. Since 1.3; for
+/// ground planners since 1.5.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RwNeedsExtension {
@@ -581,8 +620,15 @@ pub fn text_of(field: &[u8]) -> String {
 /// Size of [`RwNeeds`] for plugins built for version 1.3, bytes.
 pub const OLD_NEEDS: usize = 40;
 
-/// Size of [`RwBatch`] in versions before 1.3, bytes. Plugins without needs get a batch of this size.
+/// Size of [`RwNeeds`] for plugins built for version 1.4, bytes.
+pub const NEEDS_1_4: usize = 56;
+
+/// Size of [`RwBatch`] in versions before 1.3, bytes. Plugins without needs get a batch of this size, except ground
+/// planners.
 pub const OLD_BATCH: usize = 112;
+
+/// Size of [`RwBatch`] in versions before 1.5, bytes. Controllers with needs get a batch of this size.
+pub const VIEWS_BATCH: usize = 128;
 
 // Plugins are compiled for these offsets. A change needs a new major version, so it fails to compile here
 // instead of crashing in a plugin.
@@ -600,7 +646,9 @@ const _: () = {
     assert!(size_of::<RwApi>() == 104);
     assert!(offset_of!(RwApi, create) == 8);
     assert!(offset_of!(RwApi, get_extension) == 96);
-    assert!(size_of::<RwBatch>() == 128);
+    assert!(size_of::<RwBatch>() == 144);
+    assert!(offset_of!(RwBatch, poses) == VIEWS_BATCH);
+    assert!(offset_of!(RwBatch, poses) == 128);
     assert!(offset_of!(RwBatch, agent_ids) == 32);
     assert!(offset_of!(RwBatch, input_stride) == 72);
     assert!(offset_of!(RwBatch, status) == 80);
@@ -621,7 +669,9 @@ const _: () = {
     assert!(offset_of!(RwParameter, unit) == 104);
     assert!(size_of::<RwParametersExtension>() == 56);
     assert!(offset_of!(RwParametersExtension, set) == 48);
-    assert!(size_of::<RwNeeds>() == 56);
+    assert!(size_of::<RwNeeds>() == 64);
+    assert!(offset_of!(RwNeeds, grid_cell) == NEEDS_1_4);
+    assert!(offset_of!(RwNeeds, grid_cell) == 56);
     assert!(offset_of!(RwNeeds, near_radius) == OLD_NEEDS);
     assert!(offset_of!(RwNeeds, near_radius) == 40);
     assert!(offset_of!(RwNeeds, path_spacing) == 32);

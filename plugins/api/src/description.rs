@@ -8,9 +8,10 @@ use crate::abi::{
     RwRoads, RwView,
 };
 use crate::records::{
-    ControllerOutput, DriveInput, FitnessInput, FitnessOutput, HitchData, NearData, NeedsInput,
-    ObjectData, PathPoint, PedalsOutput, PlannerInput, PlannerOutput, SIGNAL_MOVEMENTS,
-    SIGNAL_STAGES, SignalInput, SignalMovement, SignalOutput, SignalStage, VehicleData,
+    ControllerOutput, DriveInput, FitnessInput, FitnessOutput, GridData, GroundPlannerInput,
+    GroundPlannerOutput, HitchData, NearData, NeedsInput, ObjectData, PathPoint, PedalsOutput,
+    PlanPose, PlannerInput, PlannerOutput, SIGNAL_MOVEMENTS, SIGNAL_STAGES, SignalInput,
+    SignalMovement, SignalOutput, SignalStage, VehicleData,
 };
 use core::mem::offset_of;
 
@@ -279,6 +280,56 @@ pub static RECORDS: &[Record] = &[
         "next" = next, "", 1;
         "reserved" = reserved, "", 1;
     ]),
+    record!("rw_ground_planner_input", GroundPlannerInput, since 5, [
+        "start_x" = start_x, "m", 5;
+        "start_y" = start_y, "m", 5;
+        "start_heading" = start_heading, "rad", 5;
+        "speed" = speed, "m/s", 5;
+        "goal_x" = goal_x, "m", 5;
+        "goal_y" = goal_y, "m", 5;
+        "goal_heading" = goal_heading, "rad", 5;
+        "goal_distance" = goal_distance, "m", 5;
+        "goal_turn" = goal_turn, "rad", 5;
+        "min_x" = min_x, "m", 5;
+        "min_y" = min_y, "m", 5;
+        "max_x" = max_x, "m", 5;
+        "max_y" = max_y, "m", 5;
+        "curvature" = curvature, "1/m", 5;
+        "clearance" = clearance, "m", 5;
+        "least_clearance" = least_clearance, "m", 5;
+        "reverse" = reverse, "", 5;
+        "gear_change" = gear_change, "m", 5;
+        "search" = search, "", 5;
+        "expanded" = expanded, "", 5;
+        "budget" = budget, "", 5;
+        "start_gear" = start_gear, "", 5;
+        "flags" = flags, "", 5;
+        "vehicle" = vehicle, "", 5;
+        "hitch_first" = hitch_first, "", 5;
+        "hitch_count" = hitch_count, "", 5;
+        "near_first" = near_first, "", 5;
+        "near_count" = near_count, "", 5;
+        "near_more" = near_more, "", 5;
+        "object" = object, "", 5;
+        "grid" = grid, "", 5;
+    ]),
+    record!("rw_ground_planner_output", GroundPlannerOutput, since 5, [
+        "cost" = cost, "m", 5;
+        "expanded" = expanded, "", 5;
+        "start" = start, "", 5;
+        "count" = count, "", 5;
+        "reason" = reason, "", 5;
+        "reserved" = reserved, "", 5;
+    ]),
+    record!("rw_plan_pose", PlanPose, since 5, [
+        "x" = x, "m", 5;
+        "y" = y, "m", 5;
+        "heading" = heading, "rad", 5;
+        "speed" = speed, "m/s", 5;
+        "time" = time, "s", 5;
+        "gear" = gear, "", 5;
+        "reserved" = reserved, "", 5;
+    ]),
     record!("rw_lanelet", RwLanelet, since 0, [
         "length" = length, "m", 0;
         "speed_limit" = speed_limit, "m/s", 0;
@@ -388,6 +439,16 @@ pub static RECORDS: &[Record] = &[
         "flags" = flags, "", 4;
         "reserved" = reserved, "", 4;
     ]),
+    record!("rw_grid", GridData, since 5, [
+        "x" = x, "m", 5;
+        "y" = y, "m", 5;
+        "cell" = cell, "m", 5;
+        "version" = version, "", 5;
+        "columns" = columns, "", 5;
+        "rows" = rows, "", 5;
+        "first" = first, "", 5;
+        "plain" = plain, "", 5;
+    ]),
     record!("rw_batch", RwBatch, since 0, [
         "size" = size, "bytes", 0;
         "count" = count, "", 0;
@@ -409,6 +470,9 @@ pub static RECORDS: &[Record] = &[
         "views" = views, "", 3;
         "view_count" = view_count, "", 3;
         "view_stride" = view_stride, "bytes", 3;
+        "poses" = poses, "", 5;
+        "pose_capacity" = pose_capacity, "", 5;
+        "pose_length" = pose_length, "", 5;
     ]),
     record!("rw_plugin_info", RwPluginInfo, since 0, [
         "magic" = magic, "", 0;
@@ -511,6 +575,7 @@ pub static RECORDS: &[Record] = &[
         "near_radius" = near_radius, "m", 4;
         "near_most" = near_most, "", 4;
         "reserved" = reserved, "", 4;
+        "grid_cell" = grid_cell, "m", 5;
     ]),
     record!("rw_needs_extension", RwNeedsExtension, since 3, [
         "size" = size, "bytes", 3;

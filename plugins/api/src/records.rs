@@ -822,6 +822,136 @@ impl Default for SignalOutput {
     }
 }
 
+/// Question to a ground planner: a path for a vehicle from a pose of its rear axle to another one. Since 1.5.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct GroundPlannerInput {
+    /// Coordinate of the start to the east, m.
+    pub start_x: f64,
+    /// Coordinate of the start to the north, m.
+    pub start_y: f64,
+    /// Heading at the start, counter-clockwise from east, rad.
+    pub start_heading: f64,
+    /// Current speed of the vehicle, negative in reverse, m/s.
+    pub speed: f64,
+    /// Coordinate of the goal to the east, m.
+    pub goal_x: f64,
+    /// Coordinate of the goal to the north, m.
+    pub goal_y: f64,
+    /// Heading at the goal, rad; 0 with [`GROUND_ANY_HEADING`](crate::abi::GROUND_ANY_HEADING).
+    pub goal_heading: f64,
+    /// Distance from the goal at which a path may end, m.
+    pub goal_distance: f64,
+    /// Difference from the heading at the goal with which a path may end, rad; pi for any heading.
+    pub goal_turn: f64,
+    /// Western edge of the area in which the path has to lie, m.
+    pub min_x: f64,
+    /// Southern edge of the area, m.
+    pub min_y: f64,
+    /// Eastern edge of the area, m.
+    pub max_x: f64,
+    /// Northern edge of the area, m.
+    pub max_y: f64,
+    /// Maximum curvature that vehicle and driver can follow, 1/m.
+    pub curvature: f64,
+    /// Usual clearance beside the vehicle, m. The vehicle drives slowly where there is less than 1.7 times as much.
+    pub clearance: f64,
+    /// Clearance for start and goal where there is no space for the usual clearance, m.
+    pub least_clearance: f64,
+    /// Cost of driving in reverse, as a multiple of the cost of driving forwards.
+    pub reverse: f64,
+    /// Cost of a change between forwards and reverse, m of driving forwards.
+    pub gear_change: f64,
+    /// Number of the search. It stays the same while a search goes on, and differs from those of other searches of the
+    /// agent.
+    pub search: u64,
+    /// Number of expansions that the planner has reported for this search so far.
+    pub expanded: u64,
+    /// Number of expansions that the planner may make in this call.
+    pub budget: u64,
+    /// Gear at the start: 1 forwards, -1 in reverse, 0 if either gear can be engaged at no cost.
+    pub start_gear: i32,
+    /// `GROUND_*`, combined by bitwise or.
+    pub flags: u32,
+    /// Index of the vehicle in the list of vehicles, or [`NO_INDEX`].
+    pub vehicle: u32,
+    /// Index of the angle of its first hitch in the list of angles.
+    pub hitch_first: u32,
+    /// Number of angles.
+    pub hitch_count: u32,
+    /// Index of the first of its pairs in the list of objects around.
+    pub near_first: u32,
+    /// Number of pairs.
+    pub near_count: u32,
+    /// 1 if there are more objects within the radius than the planner has asked for, otherwise 0.
+    pub near_more: u32,
+    /// Index of the agent's own vehicle in the list of objects, or [`NO_INDEX`].
+    pub object: u32,
+    /// Index of the map in the list of maps, or [`NO_INDEX`].
+    pub grid: u32,
+}
+
+/// Answer of a ground planner. Since 1.5.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct GroundPlannerOutput {
+    /// Cost of the path, in m of driving forwards on plain ground.
+    pub cost: f64,
+    /// Number of expansions of this search so far, those of earlier calls included.
+    pub expanded: u64,
+    /// First pose in the buffer of poses.
+    pub start: u32,
+    /// Number of poses; 0 if there is no path.
+    pub count: u32,
+    /// Reason why there is no path, `NO_PATH_*`.
+    pub reason: u32,
+    /// Unused; always 0.
+    pub reserved: u32,
+}
+
+/// A pose of a path that a ground planner has found. Since 1.5.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PlanPose {
+    /// Coordinate of the rear axle to the east, m.
+    pub x: f64,
+    /// Coordinate of the rear axle to the north, m.
+    pub y: f64,
+    /// Heading of the vehicle, also in reverse, rad.
+    pub heading: f64,
+    /// Maximum speed here, m/s, not negative; [`NOTHING`] leaves it to the host.
+    pub speed: f64,
+    /// Time since the start of the path, s; [`NOTHING`] if there is none. The vehicle does not drive faster between two
+    /// poses than their times say.
+    pub time: f64,
+    /// Gear in which the vehicle drives to this pose: 1 forwards, -1 in reverse. Not used for the first pose.
+    pub gear: i32,
+    /// Unused; always 0.
+    pub reserved: u32,
+}
+
+/// Map of the cost of driving, for ground planners. Since 1.5.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct GridData {
+    /// Coordinate of the south-western corner of the first cell to the east, m.
+    pub x: f64,
+    /// Coordinate of the south-western corner of the first cell to the north, m.
+    pub y: f64,
+    /// Size of the cells, m.
+    pub cell: f64,
+    /// Version; different for other contents.
+    pub version: u64,
+    /// Number of columns.
+    pub columns: u32,
+    /// Number of rows.
+    pub rows: u32,
+    /// First cell in the list of cells. They follow row by row, from the south-west.
+    pub first: u32,
+    /// Value of a cell of plain ground. Driving over a cell costs its value divided by this. 0 is a blocked cell.
+    pub plain: u32,
+}
+
 /// Size of a row of [`FitnessInput`] for plugins of versions 1.0 and 1.1, bytes. These rows end before
 /// [`FitnessInput::conduct`].
 pub const OLD_FITNESS_INPUT: usize = 64;
@@ -875,6 +1005,18 @@ const _: () = {
     assert!(offset_of!(SignalInput, movements) == 1576);
     assert!(size_of::<SignalInput>() == 3112);
     assert!(size_of::<SignalOutput>() == 8);
+    assert!(size_of::<GroundPlannerInput>() == 208);
+    assert!(offset_of!(GroundPlannerInput, search) == 144);
+    assert!(offset_of!(GroundPlannerInput, start_gear) == 168);
+    assert!(offset_of!(GroundPlannerInput, grid) == 204);
+    assert!(size_of::<GroundPlannerOutput>() == 32);
+    assert!(offset_of!(GroundPlannerOutput, reason) == 24);
+    type RwPlanPose = PlanPose;
+    assert!(size_of::<RwPlanPose>() == 48);
+    assert!(offset_of!(RwPlanPose, gear) == 40);
+    type RwGrid = GridData;
+    assert!(size_of::<RwGrid>() == 48);
+    assert!(offset_of!(RwGrid, columns) == 32);
 };
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
     reason = "this module speaks the binary interface on behalf of safe plugins"
 )]
 
+use crate::ground::{CostMap, GroundPlanner, PathAnswer, PathPoses, Terrain};
 use crate::parameters::{self, Description};
 use crate::plugin::{
     Agent, AgentsChanged, Ahead, Controller, Fitness, Host, List, ModelController, NearNeeds,
@@ -13,9 +14,10 @@ use crate::plugin::{
 };
 use roadwright_plugin_api::abi::*;
 use roadwright_plugin_api::{
-    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, HitchData,
-    KEEP_STAGE, NearData, NeedsInput, OLD_NEEDS_INPUT, ObjectData, PathPoint, PedalsOutput,
-    PlannerInput, PlannerOutput, SignalInput, SignalOutput, VehicleData,
+    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, GridData,
+    GroundPlannerInput, GroundPlannerOutput, HitchData, KEEP_STAGE, NearData, NeedsInput,
+    OLD_NEEDS_INPUT, ObjectData, PathPoint, PedalsOutput, PlannerInput, PlannerOutput, SignalInput,
+    SignalOutput, VehicleData,
 };
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
@@ -57,6 +59,11 @@ pub trait Export: 'static {
         None
     }
 
+    /// Returns the size of the cells of the map that the plugin asks for, m.
+    fn map(_: &Self::Plugin) -> Option<f64> {
+        None
+    }
+
     /// Whether the plugin drives with pedals. If so, hosts that support pedals call [`Export::press`].
     const BY_PEDALS: bool = false;
 
@@ -78,6 +85,8 @@ pub struct AsPedalController<T>(PhantomData<T>);
 pub struct AsModelController<T>(PhantomData<T>);
 /// An exported planner.
 pub struct AsPlanner<T>(PhantomData<T>);
+/// An exported ground planner.
+pub struct AsGroundPlanner<T>(PhantomData<T>);
 /// An exported fitness.
 pub struct AsFitness<T>(PhantomData<T>);
 /// An exported signal controller.
@@ -201,7 +210,7 @@ impl<T: PedalController> Export for AsPedalController<T> {
 /// # Safety
 /// The batch must conform to the interface.
 unsafe fn view<'a, T: Copy>(batch: &RwBatch, number: u32) -> List<'a, T> {
-    let knows = batch.size as usize >= size_of::<RwBatch>() && number < batch.view_count;
+    let knows = batch.size as usize >= VIEWS_BATCH && number < batch.view_count;
     if !knows || batch.views.is_null() {
         return List::EMPTY;
     }
@@ -376,6 +385,108 @@ impl<T: Planner> Export for AsPlanner<T> {
             );
         }
         batch.route_length = route.length as u32;
+    }
+}
+
+impl<T: GroundPlanner> Export for AsGroundPlanner<T> {
+    const KIND: u32 = KIND_GROUND_PLANNER;
+    type Plugin = T;
+    const LEAST_MINOR: u16 = 5;
+    const GROUPS: u64 =
+        NEED_NEAR | NEED_TREES | NEED_GRID | if T::VEHICLE { NEED_VEHICLES } else { 0 };
+
+    fn near(plugin: &T) -> Option<NearNeeds> {
+        plugin.near()
+    }
+
+    fn map(plugin: &T) -> Option<f64> {
+        plugin.map()
+    }
+
+    unsafe fn step(plugin: &mut T, batch: &mut RwBatch) {
+        plugin.begin(&moment(batch));
+        if batch.poses.is_null() {
+            return;
+        }
+        // SAFETY: guaranteed by the caller; views and buffer live as long as the call.
+        let length = unsafe {
+            let buffer = std::slice::from_raw_parts_mut(batch.poses, batch.pose_capacity as usize);
+            let mut path = PathPoses { buffer, length: 0 };
+            let vehicles: List<'_, VehicleData> = view(batch, VIEW_VEHICLES);
+            let hitches: List<'_, HitchData> = view(batch, VIEW_HITCHES);
+            let angles: List<'_, f64> = view(batch, VIEW_HITCH_ANGLES);
+            let grids: List<'_, GridData> = view(batch, VIEW_GRIDS);
+            let cells: List<'_, u16> = view(batch, VIEW_CELLS);
+            let near: List<'_, NearData> = view(batch, VIEW_NEAR);
+            let objects: List<'_, ObjectData> = view(batch, VIEW_OBJECTS);
+            let outlines: List<'_, RwPoint> = view(batch, VIEW_OUTLINES);
+            for_each_row(
+                batch,
+                |agent, input: &GroundPlannerInput, output: &mut GroundPlannerOutput| {
+                    let vehicle = vehicles.get(input.vehicle as usize);
+                    let trailers = vehicle.map_or((0, 0), |v| (v.hitches, v.hitch_count));
+                    let map = grids.get(input.grid as usize).map(|data| CostMap {
+                        data,
+                        cells: cells.part(data.first, data.columns * data.rows),
+                    });
+                    let terrain = Terrain {
+                        vehicle,
+                        hitches: hitches.part(trailers.0, trailers.1),
+                        hitch_angles: angles.part(input.hitch_first, input.hitch_count),
+                        map,
+                        near: near.part(input.near_first, input.near_count),
+                        objects,
+                        outlines,
+                    };
+                    let start = path.length;
+                    let answer = plugin.plan(agent, input, &terrain, &mut path);
+                    plan_output(answer, start, &mut path, output)
+                },
+            );
+            path.length
+        };
+        batch.pose_length = length as u32;
+    }
+}
+
+/// Fills in the row of a ground planner. Returns the status of the row.
+fn plan_output(
+    answer: PathAnswer,
+    start: usize,
+    path: &mut PathPoses<'_>,
+    output: &mut GroundPlannerOutput,
+) -> u8 {
+    let end = path.length;
+    // Poses of other answers are discarded, so that the next row can use their space.
+    let fits = end <= path.buffer.len();
+    if !matches!(answer, PathAnswer::Found { .. }) || !fits {
+        path.length = start;
+    }
+    match answer {
+        PathAnswer::Found { .. } if !fits => ROW_FAILED,
+        PathAnswer::Found { cost, expanded } => {
+            *output = GroundPlannerOutput {
+                cost,
+                expanded,
+                start: start as u32,
+                count: (end - start) as u32,
+                ..GroundPlannerOutput::default()
+            };
+            ROW_OK
+        }
+        PathAnswer::Searching { expanded } => {
+            output.expanded = expanded;
+            ROW_KEEP
+        }
+        PathAnswer::NoPath { reason, expanded } => {
+            *output = GroundPlannerOutput {
+                expanded,
+                reason: reason.number(),
+                ..GroundPlannerOutput::default()
+            };
+            ROW_OK
+        }
+        PathAnswer::BuiltIn => ROW_NOT_WRITTEN,
     }
 }
 
@@ -841,6 +952,11 @@ unsafe extern "C" fn needs<E: Export>(instance: *mut RwInstance, out: *mut RwNee
             if near.is_none_or(|near| !near.trees) {
                 groups &= !NEED_TREES;
             }
+            match E::map(&instance.plugin) {
+                // Only hosts of 1.5 load plugins with maps.
+                Some(cell) => (*out).grid_cell = cell,
+                None => groups &= !NEED_GRID,
+            }
             (*out).groups = groups;
             if let Some(near) = near {
                 (*out).near_radius = near.radius;
@@ -974,6 +1090,9 @@ macro_rules! export_plugin {
     ($plugin:ty: Planner) => {
         $crate::export_plugin!(@ $crate::export::AsPlanner<$plugin>);
     };
+    ($plugin:ty: GroundPlanner) => {
+        $crate::export_plugin!(@ $crate::export::AsGroundPlanner<$plugin>);
+    };
     ($plugin:ty: Fitness) => {
         $crate::export_plugin!(@ $crate::export::AsFitness<$plugin>);
     };
@@ -1081,6 +1200,9 @@ mod tests {
             views: std::ptr::null(),
             view_count: 0,
             view_stride: 0,
+            poses: std::ptr::null_mut(),
+            pose_capacity: 0,
+            pose_length: 0,
         };
         // SAFETY: a table of the plugin, an instance that it creates, and rows as the batch states.
         let (answered, short) = unsafe {
@@ -1145,6 +1267,9 @@ mod tests {
             views: std::ptr::null(),
             view_count: 0,
             view_stride: 0,
+            poses: std::ptr::null_mut(),
+            pose_capacity: 0,
+            pose_length: 0,
         };
         // SAFETY: rows as the batch states.
         unsafe { AsSignalController::<Clock>::step(&mut Clock, &mut batch) };
@@ -1412,6 +1537,9 @@ mod tests {
             views: views.as_ptr(),
             view_count: views.len() as u32,
             view_stride: size_of::<RwView>() as u32,
+            poses: std::ptr::null_mut(),
+            pose_capacity: 0,
+            pose_length: 0,
         };
         let mut asked = [RwNeeds {
             size: size_of::<RwNeeds>() as u32,
@@ -1423,6 +1551,7 @@ mod tests {
             near_radius: 0.0,
             near_most: 0,
             reserved: 0,
+            grid_cell: 0.0,
         }; 2];
         let mut raw: *mut RwInstance = std::ptr::null_mut();
         // SAFETY: rows and views as the batch states, an instance that the plugin creates, and places for needs.
@@ -1553,6 +1682,9 @@ mod tests {
                 views: std::ptr::null(),
                 view_count: 0,
                 view_stride: size_of::<RwView>() as u32,
+                poses: std::ptr::null_mut(),
+                pose_capacity: 0,
+                pose_length: 0,
             };
         // Places of 1.3, with marks behind them.
         let mut needed = [u64::MAX; 7];

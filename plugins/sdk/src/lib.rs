@@ -40,7 +40,8 @@
 //! # Parts
 //!
 //! - [`Plugin`] describes a plugin and lists its parameters; [`Controller`], [`PedalController`],
-//!   [`ModelController`], [`Planner`], [`Fitness`] and [`SignalController`] answer one row at a time.
+//!   [`ModelController`], [`Planner`], [`GroundPlanner`], [`Fitness`] and [`SignalController`] answer one row at a
+//!   time.
 //! - [`Parameters`] binds names, ranges and units to fields.
 //! - [`export_plugin!`] generates the entry point for the host, by means of [`export`].
 //! - [`math`] has functions that give the same bits on every processor, unlike those of the standard library.
@@ -54,10 +55,12 @@
 //! - **Lanelet**: a stretch of lane or a connection through a junction.
 
 pub mod export;
+mod ground;
 pub mod math;
 mod parameters;
 mod plugin;
 
+pub use ground::{CostMap, GroundPlanner, NoPathReason, PathAnswer, PathPoses, Terrain};
 pub use parameters::{Parameter, Parameters, Shape};
 pub use plugin::{
     Agent, AgentsChanged, Ahead, Controller, Fitness, Host, List, Lookahead, ModelController,
@@ -69,17 +72,21 @@ pub use plugin::{
 pub mod prelude {
     pub use crate::export_plugin;
     pub use crate::{
-        Agent, AgentsChanged, Ahead, Controller, Fitness, Host, List, Lookahead, ModelController,
-        NearNeeds, Parameters, PathNeeds, PedalController, PerAgent, Planner, Plugin, PluginInfo,
-        Roads, Route, Shape, SignalController, StepInfo,
+        Agent, AgentsChanged, Ahead, Controller, CostMap, Fitness, GroundPlanner, Host, List,
+        Lookahead, ModelController, NearNeeds, NoPathReason, Parameters, PathAnswer, PathNeeds,
+        PathPoses, PedalController, PerAgent, Planner, Plugin, PluginInfo, Roads, Route, Shape,
+        SignalController, StepInfo, Terrain,
     };
-    pub use roadwright_plugin_api::abi::{RwLanelet, RwPoint};
+    pub use roadwright_plugin_api::abi::{
+        GROUND_ANY_HEADING, GROUND_NO_REVERSE, RwLanelet, RwPoint,
+    };
     pub use roadwright_plugin_api::{
         Conduct, ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput,
-        HitchData, LANE_UNKNOWN, MotionInput, NEAR_HAS_PRIORITY, NEAR_LEADER, NEAR_SAME_TEAM,
-        NOTHING, NearData, NeedsInput, OBJECT_IS_AGENT, OBJECT_IS_ROUND, OBJECT_OBSTACLE,
-        OBJECT_PERSON, OBJECT_TRAILER, OBJECT_TREE, OBJECT_VEHICLE, ObjectData, PATH_CONNECTION,
-        PATH_END, PATH_LANE_CHANGE, PATH_REVERSE, PATH_STOP, PathPoint, PedalsOutput, PlannerInput,
-        PlannerOutput, SignalInput, SignalMovement, SignalStage, VehicleData,
+        GridData, GroundPlannerInput, HitchData, LANE_UNKNOWN, MotionInput, NEAR_HAS_PRIORITY,
+        NEAR_LEADER, NEAR_SAME_TEAM, NOTHING, NearData, NeedsInput, OBJECT_IS_AGENT,
+        OBJECT_IS_ROUND, OBJECT_OBSTACLE, OBJECT_PERSON, OBJECT_TRAILER, OBJECT_TREE,
+        OBJECT_VEHICLE, ObjectData, PATH_CONNECTION, PATH_END, PATH_LANE_CHANGE, PATH_REVERSE,
+        PATH_STOP, PathPoint, PedalsOutput, PlanPose, PlannerInput, PlannerOutput, SignalInput,
+        SignalMovement, SignalStage, VehicleData,
     };
 }

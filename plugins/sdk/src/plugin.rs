@@ -3,9 +3,9 @@
 use crate::parameters::Parameters;
 use roadwright_plugin_api::abi::{
     ABI_MAJOR, ABI_MINOR, CAP_ALONG_BEND, CAP_DETERMINISTIC, CAP_FULL_CONDUCT,
-    CAP_HIGHER_IS_BETTER, CAP_PARALLEL_SLICES, CAP_STATE, CAP_WANTS_DEFAULTS, KIND_FITNESS,
-    KIND_SIGNAL_CONTROLLER, MAGIC, ROW_SCHEMA, RwLanelet, RwPluginInfo, RwPoint, RwRoads, RwView,
-    text,
+    CAP_HIGHER_IS_BETTER, CAP_PARALLEL_SLICES, CAP_STATE, CAP_STATELESS, CAP_WANTS_DEFAULTS,
+    KIND_FITNESS, KIND_SIGNAL_CONTROLLER, MAGIC, ROW_SCHEMA, RwLanelet, RwPluginInfo, RwPoint,
+    RwRoads, RwView, text,
 };
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, HitchData,
@@ -61,6 +61,12 @@ impl PluginInfo {
     /// plugin.
     pub const fn keeps_state(mut self) -> Self {
         self.raw.caps |= CAP_STATE;
+        self
+    }
+
+    /// Declares that the plugin keeps no state between steps, or only what it can compute again.
+    pub const fn stateless(mut self) -> Self {
+        self.raw.caps |= CAP_STATELESS;
         self
     }
 

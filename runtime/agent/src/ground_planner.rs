@@ -1,7 +1,9 @@
 //! The interface of ground planners, which plan paths on open ground.
 
-use crate::module::Logic;
+use crate::module::{Logic, Module, Step};
+use crate::needs::{Needs, Views};
 use crate::parameter::ParameterSet;
+use roadwright_plugin_api::{GroundPlannerInput, PlanPose};
 
 /// Methods of searching a map of open ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,11 +101,63 @@ pub enum Avoid {
     All,
 }
 
+/// Who carries out a search for a drivable path.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Searcher {
+    /// The host.
+    #[default]
+    Host,
+    /// The module, by [`GroundPlanner::search`].
+    Module {
+        /// Size of the cells of the map that the module asks for, m; `None` if it asks for no map.
+        grid: Option<f64>,
+    },
+}
+
+/// Answer of a module that searches for a path itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroundAnswer {
+    /// A path has been found, and its poses have been stored.
+    Found {
+        /// Number of expansions of the search so far.
+        expanded: u64,
+    },
+    /// The search goes on in the next step.
+    Searching {
+        /// Number of expansions of the search so far.
+        expanded: u64,
+    },
+    /// There is no path.
+    NoPath {
+        /// Number of expansions of the search.
+        expanded: u64,
+        /// The reason; `None` if it is not known.
+        reason: Option<GroundReason>,
+    },
+    /// The host searches in its place.
+    ByHost,
+}
+
+/// Reason of a module why there is no path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroundReason {
+    /// The vehicle overlaps an obstacle at its start.
+    StartBlocked,
+    /// The vehicle would overlap an obstacle at its goal.
+    GoalBlocked,
+    /// The start is enclosed without an exit.
+    StartWalledIn,
+    /// The goal is enclosed without an entrance.
+    GoalWalledIn,
+}
+
 /// Settings for planning on open ground.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroundPlanning {
     /// The search.
     pub search: GroundSearch,
+    /// Who carries out a search for a drivable path.
+    pub searcher: Searcher,
     /// Size of the cells of the map, m.
     pub cell: f64,
     /// Whether straight and diagonal steps cost 5741 and 8119 instead of 10 and 14.
@@ -175,10 +229,34 @@ impl GroundPlanning {
 
 /// Plans paths for agents on open ground.
 ///
-/// A planner only provides settings, and the host searches. The map and the learned values belong
+/// A built-in planner only provides settings, and the host searches. The map and the learned values belong
 /// to the world: all agents share them, edits change them, and saves contain them. A planner that
-/// replaces another one therefore continues with the same map.
+/// replaces another one therefore continues with the same map. A planner with [`Searcher::Module`] searches itself,
+/// in portions, and the host follows its paths.
 pub trait GroundPlanner: Logic {
     /// Returns the settings for these parameters.
     fn planning(&self, parameters: &ParameterSet) -> GroundPlanning;
+
+    /// Data that the planner needs in addition to its row, if it searches itself.
+    fn needs(&self) -> Option<Needs> {
+        None
+    }
+
+    /// Begins or continues the search for one agent, and stores the poses of a path that it finds.
+    fn search(
+        &self,
+        _: &Step<'_>,
+        _: &Views<'_>,
+        _: &GroundPlannerInput,
+        _: &mut Vec<PlanPose>,
+    ) -> GroundAnswer {
+        GroundAnswer::ByHost
+    }
+}
+
+impl Module<dyn GroundPlanner> {
+    /// Returns the settings for the current parameters.
+    pub fn planning(&self) -> GroundPlanning {
+        self.logic.planning(&self.parameters)
+    }
 }

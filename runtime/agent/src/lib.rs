@@ -85,8 +85,8 @@ pub use behaviour::{
     Outlook, Surroundings,
 };
 pub use ground_planner::{
-    Avoid, GroundPlanner, GroundPlanning, GroundSearch, MoveExecution, MoveHeuristic,
-    MoveTreeLibrary, MoveTreeSearch,
+    Avoid, GroundAnswer, GroundPlanner, GroundPlanning, GroundReason, GroundSearch, MoveExecution,
+    MoveHeuristic, MoveTreeLibrary, MoveTreeSearch, Searcher,
 };
 pub use module::{
     Behaviour, Controller, Failure, Fitness, LANE_ENDS, LaneEndSight, Logic, LogicState, Lookahead,

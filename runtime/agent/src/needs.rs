@@ -1,9 +1,10 @@
-//! Requests of controllers for more than their rows: own motion, own vehicle, the path ahead and the objects around.
+//! Requests of controllers and ground planners for more than their rows: own motion, own vehicle, the path ahead, the
+//! objects around and the map.
 
 use roadwright_plugin_api::abi::RwPoint;
-use roadwright_plugin_api::{HitchData, NearData, ObjectData, PathPoint, VehicleData};
+use roadwright_plugin_api::{GridData, HitchData, NearData, ObjectData, PathPoint, VehicleData};
 
-/// Data that a controller needs in addition to its row. The controller gets no data beyond this request.
+/// Data that a controller or ground planner needs in addition to its row. It gets no data beyond this request.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Needs {
     /// Whether rows contain the motion of the vehicle.
@@ -14,6 +15,8 @@ pub struct Needs {
     pub path: Option<PathNeeds>,
     /// The objects around; `None` if there are none.
     pub near: Option<NearNeeds>,
+    /// Size of the cells of the map, m, for ground planners; `None` if there is no map.
+    pub grid: Option<f64>,
 }
 
 /// Objects around that a controller asks for.
@@ -66,6 +69,12 @@ pub struct Views<'a> {
     pub objects: Objects<'a>,
     /// Pairs of all rows with the objects around them.
     pub near: &'a [NearData],
+    /// Angles of the hitches of all rows, rad.
+    pub hitch_angles: &'a [f64],
+    /// Maps of all rows.
+    pub grids: &'a [GridData],
+    /// Cells of the maps.
+    pub cells: &'a [u16],
 }
 
 /// Objects of the world, each once. The first ones do not change while the scenario is not edited.

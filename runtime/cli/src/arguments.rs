@@ -619,6 +619,9 @@ pub(crate) enum PluginVerb {
 pub(crate) enum PluginKind {
     /// Finds routes
     Planner,
+    /// Finds paths on open ground
+    #[value(name = "ground_planner")]
+    GroundPlanner,
     /// Steers and accelerates
     Controller,
     /// Scores driving

@@ -19,7 +19,7 @@ pub const OLD_NAMES: &str =
     include_str!("../../../plugins/api/include/roadwright_plugin_names_1_1.h");
 
 /// Files of the SDK that are copied into new projects, so that they build without further downloads.
-const SDK: [(&str, &str); 8] = [
+const SDK: [(&str, &str); 9] = [
     ("Cargo.toml", include_str!("../templates/sdk.toml")),
     (
         "src/lib.rs",
@@ -28,6 +28,10 @@ const SDK: [(&str, &str); 8] = [
     (
         "src/export.rs",
         include_str!("../../../plugins/sdk/src/export.rs"),
+    ),
+    (
+        "src/ground.rs",
+        include_str!("../../../plugins/sdk/src/ground.rs"),
     ),
     (
         "src/math.rs",
@@ -97,14 +101,9 @@ pub enum AuthorError {
     Exists(PathBuf),
     /// Behaviours are scripts and not plugins.
     #[error(
-        "plugins are planners, controllers, fitnesses or signal controllers; a behaviour is a script: see `roadwright script new`"
+        "plugins are planners, ground planners, controllers, fitnesses or signal controllers; a behaviour is a script: see `roadwright script new`"
     )]
     Behaviour,
-    /// Planners for open ground are built in and cannot be plugins.
-    #[error(
-        "planners for open ground are built in; plugins are planners, controllers, fitnesses or signal controllers"
-    )]
-    GroundPlanner,
     /// The folder contains nothing to build.
     #[error("{0} contains no Cargo.toml, CMakeLists.txt or Makefile, and no .c or .cpp files")]
     NothingToBuild(PathBuf),
@@ -233,7 +232,7 @@ fn put_rust(folder: &Path, kind: ModuleKind, put: &Put<'_>) -> Result<(), Author
                 include_str!("../templates/signal_controller.rs.txt")
             }
             ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
-            ModuleKind::GroundPlanner => return Err(AuthorError::GroundPlanner),
+            ModuleKind::GroundPlanner => include_str!("../templates/ground_planner.rs.txt"),
         },
     )?;
     // Written without `fill`, because these sources are the same in every project.
@@ -254,7 +253,7 @@ fn put_c(name: &str, kind: ModuleKind, is_c: bool, put: &Put<'_>) -> Result<(), 
         ModuleKind::Fitness => include_str!("../templates/fitness.c.txt"),
         ModuleKind::SignalController => include_str!("../templates/signal_controller.c.txt"),
         ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
-        ModuleKind::GroundPlanner => return Err(AuthorError::GroundPlanner),
+        ModuleKind::GroundPlanner => include_str!("../templates/ground_planner.c.txt"),
     };
     let (file, language) = if is_c {
         (format!("{name}.c"), "c")

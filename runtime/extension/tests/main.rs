@@ -4,6 +4,7 @@
 mod cancelled;
 mod common;
 mod faults;
+mod ground;
 mod interface;
 mod limits;
 #[path = "../../simulation/tests/modules/mod.rs"]

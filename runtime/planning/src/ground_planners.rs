@@ -3,7 +3,7 @@
 use roadwright_agent::{
     Avoid, GroundPlanner, GroundPlanning, GroundSearch, Logic, ModuleEntry, ModuleInfo,
     MoveExecution, MoveHeuristic, MoveTreeLibrary, MoveTreeSearch, ParameterInfo, ParameterKind,
-    ParameterSet,
+    ParameterSet, Searcher,
 };
 
 /// A ground planner, defined by its search algorithm.
@@ -316,6 +316,7 @@ impl GroundPlanner for Planner {
         let value = |key| parameters.value(key);
         GroundPlanning {
             search,
+            searcher: Searcher::Host,
             cell: value("cell"),
             is_octile: value("costs") == 1.0,
             cuts_corners: value("corners") == 1.0,
@@ -338,6 +339,7 @@ impl GroundPlanner for Planner {
 fn without_map(search: GroundSearch) -> GroundPlanning {
     GroundPlanning {
         search,
+        searcher: Searcher::Host,
         cell: 1.0,
         is_octile: false,
         cuts_corners: false,
@@ -384,12 +386,12 @@ fn move_tree(parameters: &ParameterSet) -> GroundSearch {
     })
 }
 
-/// Whether the ground planner with this id, with its default parameters, searches the map of open ground.
-/// `false` if there is no such planner.
+/// Whether the ground planner with this id, with its default parameters, finds paths around obstacles. `true` if it is
+/// not built in.
 pub fn uses_map(id: &str) -> bool {
     let mut entries = entries().into_iter();
     let entry = entries.find(|entry| entry.info.id == id);
-    entry.is_some_and(|entry| {
+    entry.is_none_or(|entry| {
         let planner = entry.make();
         planner
             .logic

@@ -139,6 +139,11 @@ pub(crate) fn state_hash(world: &World) -> u64 {
         if !drives.is_empty() {
             hasher.add(&drives);
         }
+        // The same holds for searches of modules.
+        let searches = world.ground_plans.saved_module_searches();
+        if !searches.is_empty() {
+            hasher.add(&searches);
+        }
         // The same holds for characters.
         let walks = world.ground_plans.saved_walks();
         if !walks.is_empty() {

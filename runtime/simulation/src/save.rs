@@ -26,7 +26,7 @@ use crate::modules::{
     SavedSwap, Succession,
 };
 use crate::move_trees::{ResumeError, SavedMoves};
-use crate::open_ground::{AgentPlan, DrivePlan, WalkPlan};
+use crate::open_ground::{AgentPlan, DrivePlan, ModuleSearch, WalkPlan};
 use crate::options::{ModuleOverrides, RunOptions};
 use crate::records::{AgentIndex, Identity, ModuleFailures, SaveError, are_countable};
 use crate::route::Routes;
@@ -181,6 +181,8 @@ impl World {
         saved.put(parts::GROUND_PLANNERS, &planners);
         saved.put(parts::GROUND_PLANS, self.ground_plans.saved());
         saved.put(parts::DRIVES, &self.ground_plans.saved_drives());
+        let searches = self.ground_plans.saved_module_searches();
+        saved.put(parts::MODULE_SEARCHES, &searches);
         saved.put(parts::WALKS, &self.ground_plans.saved_walks());
         saved.put(parts::GOAL_COSTS, &self.ground_plans.saved_costs());
         saved.put(parts::MOVE_TREES, self.move_trees.saved());
@@ -318,6 +320,12 @@ impl World {
                     drives.values().all(DrivePlan::is_sound),
                 )?;
                 world.ground_plans.restore_drives(drives);
+            }
+            // Older saves do not contain searches of modules.
+            if let Some(searches) =
+                saved.get_if_any::<BTreeMap<u64, ModuleSearch>>(parts::MODULE_SEARCHES)?
+            {
+                world.ground_plans.restore_module_searches(searches);
             }
             // Older saves do not contain plans of characters.
             if let Some(walks) = saved.get_if_any::<BTreeMap<u64, WalkPlan>>(parts::WALKS)? {

@@ -25,7 +25,7 @@ use crate::stages::appear::AppearInputs;
 use crate::stages::behave::Behaving;
 use crate::stages::control::{Around, Controlling};
 use crate::stages::effects::Effecting;
-use crate::stages::ground_plan::OffRoad;
+use crate::stages::ground_plan::{GroundStage, OffRoad};
 use crate::stages::plan::Planning;
 use crate::stages::retire::Exit;
 use crate::stages::{
@@ -47,7 +47,7 @@ use std::sync::Arc;
 #[derive(Default)]
 struct Scratch {
     planning: Rota,
-    ground_planning: Rota,
+    ground_planning: GroundStage,
     behaving: Behaving,
     controlling: Controlling,
     contacts: Vec<Contact>,
@@ -454,11 +454,26 @@ impl World {
         if self.ground_plans.is_empty() && !self.traffic.index.any_off_lane {
             return;
         }
+        let (wants_objects, trees) = ground_plan::wanted_objects(&self.modules);
+        if wants_objects {
+            self.locate();
+        }
+        let around = ground_plan::Around {
+            sources: ObjectSources {
+                ground: &self.ground,
+                people: &self.traffic.people,
+                groups: &self.messages.groups,
+            },
+            traffic: &self.traffic,
+            trees,
+        };
+        let around = wants_objects.then_some(around);
         let given = off_road!(self);
         let without_path = ground_plan::plan_ground(
             given,
             &mut self.ground_plans,
             &mut self.scratch.ground_planning,
+            around,
             &mut self.routes,
             &mut GroundColumns::of(&mut self.agents),
         );
@@ -601,16 +616,21 @@ impl World {
         ground_plan::update_map(given, &mut self.ground_plans, &self.routes, agents);
     }
 
+    /// Updates the index of bodies to their current places.
+    fn locate(&mut self) {
+        let bodies = Bodies {
+            ground: &self.ground,
+            agents: self.agents.lent(),
+            dynamics: &self.dynamics,
+        };
+        self.traffic.index.locate(&bodies, &self.types);
+    }
+
     fn control(&mut self) {
         let (controlling, census) = (&mut self.scratch.controlling, self.agents.census());
         let wants_objects = controlling.prepare(&self.clock, &self.modules, census);
         if wants_objects {
-            let bodies = Bodies {
-                ground: &self.ground,
-                agents: self.agents.lent(),
-                dynamics: &self.dynamics,
-            };
-            self.traffic.index.locate(&bodies, &self.types);
+            self.locate();
         }
         let around = wants_objects.then(|| Around {
             sources: ObjectSources {

@@ -44,6 +44,7 @@ const ALL: Needs = Needs {
     vehicles: true,
     path: Some(PATH),
     near: Some(NEAR),
+    grid: None,
 };
 /// Maximum offset from its line at which an agent keeps its lane, m.
 const KEEPS: f64 = 0.3;

@@ -193,6 +193,7 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
 fn new(name: &str, kind: PluginKind, lang: PluginLanguage, at: &Path) -> anyhow::Result<Outcome> {
     let kind = match kind {
         PluginKind::Planner => ModuleKind::Planner,
+        PluginKind::GroundPlanner => ModuleKind::GroundPlanner,
         PluginKind::Controller => ModuleKind::Controller,
         PluginKind::Fitness => ModuleKind::Fitness,
         PluginKind::SignalController => ModuleKind::SignalController,

@@ -1,7 +1,9 @@
 //! The available modules and their health.
 
 use super::{Catalogue, FileState, KnownFile, ModuleRow};
-use crate::native::{AsController, AsFitness, AsPlanner, AsSignals, Kind, Native, PluginEntry};
+use crate::native::{
+    AsController, AsFitness, AsGroundPlanner, AsPlanner, AsSignals, Kind, Native, PluginEntry,
+};
 use roadwright_agent::{Choosable, ModuleEntry, ModuleKind, Registry};
 use std::sync::Arc;
 
@@ -16,7 +18,8 @@ impl Catalogue {
                 ModuleKind::Controller => self.enter::<AsController>(&mut registry, cell),
                 ModuleKind::Fitness => self.enter::<AsFitness>(&mut registry, cell),
                 ModuleKind::SignalController => self.enter::<AsSignals>(&mut registry, cell),
-                ModuleKind::Behaviour | ModuleKind::GroundPlanner => {}
+                ModuleKind::GroundPlanner => self.enter::<AsGroundPlanner>(&mut registry, cell),
+                ModuleKind::Behaviour => {}
             }
         }
         self.scripts.enter(&mut registry);
@@ -79,6 +82,12 @@ impl IntoLogic<dyn roadwright_agent::Fitness> for Native<AsFitness> {
 
 impl IntoLogic<dyn roadwright_agent::Planner> for Native<AsPlanner> {
     fn into_logic(self) -> Box<dyn roadwright_agent::Planner> {
+        Box::new(self)
+    }
+}
+
+impl IntoLogic<dyn roadwright_agent::GroundPlanner> for Native<AsGroundPlanner> {
+    fn into_logic(self) -> Box<dyn roadwright_agent::GroundPlanner> {
         Box::new(self)
     }
 }

@@ -5,6 +5,7 @@ use crate::lock::locked;
 use roadwright_agent::{
     Lookahead, Needs, ParameterInfo, ParameterKind, ParameterTable, Step, TableCell, Views,
 };
+use roadwright_plugin_api::PlanPose;
 use roadwright_plugin_api::abi::{
     PARAM_BOOL, PARAM_CHOICE, PARAM_HIDDEN, PARAM_INTEGER, RwParamInfo, text_of,
 };
@@ -16,6 +17,8 @@ use std::sync::Mutex;
 pub(crate) const MOST_ROWS: usize = 1024;
 /// Maximum total length of the routes in one call, in lanelets.
 pub(crate) const MOST_ROUTE: usize = 1 << 18;
+/// Maximum number of poses of a path of a ground planner.
+pub(crate) const MOST_POSES: usize = 1 << 13;
 
 /// A batch of rows as bytes.
 pub(crate) struct Batch<'a> {
@@ -34,6 +37,9 @@ pub(crate) struct Batch<'a> {
     /// Buffer for the routes of planners; empty for other kinds.
     pub(crate) route: &'a mut [u32],
     pub(crate) route_length: u32,
+    /// Buffer for the paths of ground planners; empty for other kinds.
+    pub(crate) poses: &'a mut [PlanPose],
+    pub(crate) pose_length: u32,
 }
 
 impl Batch<'_> {
@@ -149,12 +155,17 @@ rows!(
     roadwright_plugin_api::PlannerOutput,
     roadwright_plugin_api::SignalInput,
     roadwright_plugin_api::SignalOutput,
+    roadwright_plugin_api::GroundPlannerInput,
+    roadwright_plugin_api::GroundPlannerOutput,
+    roadwright_plugin_api::PlanPose,
+    roadwright_plugin_api::GridData,
     roadwright_plugin_api::abi::RwLanelet,
     roadwright_plugin_api::abi::RwPoint,
     f32,
     f64,
     u64,
     u32,
+    u16,
     u8
 );
 

@@ -16,11 +16,11 @@ use crate::lock::locked;
 use roadwright_agent::{Lookahead, ModuleKind, Needs, ParameterInfo, ParameterTable};
 use roadwright_plugin_api::DriveInput;
 use roadwright_plugin_api::abi::{
-    CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, NEEDS_EXTENSION, OK, OLD_BATCH, OLD_NEEDS,
-    PARAM_HIDDEN, PARAM_TABLE, PARAMETERS_EXTENSION, PEDALS_EXTENSION, ROW_NOT_WRITTEN, RwApi,
-    RwBatch, RwControllerExtension, RwInstance, RwNeedsExtension, RwParamInfo, RwParameter,
-    RwParametersExtension, RwPedalsExtension, RwRoads, RwView, TEXT_CHOICE, TEXT_COLUMN, TEXT_DOC,
-    TEXT_ROW, text_of,
+    CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, NEEDS_1_4, NEEDS_EXTENSION, OK, OLD_BATCH,
+    OLD_NEEDS, PARAM_HIDDEN, PARAM_TABLE, PARAMETERS_EXTENSION, PEDALS_EXTENSION, ROW_NOT_WRITTEN,
+    RwApi, RwBatch, RwControllerExtension, RwInstance, RwNeeds, RwNeedsExtension, RwParamInfo,
+    RwParameter, RwParametersExtension, RwPedalsExtension, RwRoads, RwView, TEXT_CHOICE,
+    TEXT_COLUMN, TEXT_DOC, TEXT_ROW, VIEWS_BATCH, text_of,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -29,9 +29,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Maximum number of listed parameters.
 // The count comes from the plugin, so an invalid value must not fill the memory.
 const MOST_PARAMETERS: u32 = 256;
-/// Number of views, and number of views in version 1.3.
-const VIEWS: usize = 6;
-const OLD_VIEWS: usize = 3;
+/// Number of views, and numbers of views in versions 1.4 and 1.3.
+const VIEWS: usize = 9;
+const VIEWS_1_4: usize = 6;
+const VIEWS_1_3: usize = 3;
 /// Maximum number of cells of all tables of a module.
 const MOST_CELLS: usize = 4096;
 /// Maximum size of saved state, in bytes.
@@ -427,18 +428,26 @@ impl Backend for InProcess {
                 raw_view(views.objects.all, 0),
                 raw_view(views.near, 0),
                 raw_view(views.objects.outlines, 0),
-            ]
+                raw_view(views.hitch_angles, 0),
+                raw_view(views.grids, 0),
+                raw_view(views.cells, 0),
+            ] as [RwView; VIEWS]
         });
         // A plugin built for an earlier version gets the views of that version.
-        let known = if self.library.minor < 4 {
-            OLD_VIEWS
-        } else {
-            VIEWS
+        let known = match self.library.minor {
+            ..4 => VIEWS_1_3,
+            4 => VIEWS_1_4,
+            _ => VIEWS,
         };
         let listed = views.as_ref().map(|views| &views[..known]);
+        // Other plugins get the batches of earlier versions, which are shorter if they have not asked for views.
+        let size = match (self.kind, listed) {
+            (ModuleKind::GroundPlanner, _) => size_of::<RwBatch>(),
+            (_, Some(_)) => VIEWS_BATCH,
+            (_, None) => OLD_BATCH,
+        };
         let mut raw = RwBatch {
-            // A plugin that has not asked for views gets the batch of earlier versions.
-            size: listed.map_or(OLD_BATCH, |_| size_of::<RwBatch>()) as u32,
+            size: size as u32,
             count: rows as u32,
             step: batch.step.index,
             time: batch.step.time,
@@ -458,6 +467,9 @@ impl Backend for InProcess {
             views: listed.map_or(std::ptr::null(), |views| views.as_ptr()),
             view_count: listed.map_or(0, |views| views.len()) as u32,
             view_stride: size_of::<RwView>() as u32,
+            poses: batch.poses.as_mut_ptr(),
+            pose_capacity: batch.poses.len() as u32,
+            pose_length: 0,
         };
         let answer = self.within(|| {
             // SAFETY: all arrays have as many elements as the batch states and outlive the call.
@@ -479,6 +491,7 @@ impl Backend for InProcess {
         // Limited by the length of our buffer and not by the capacity in `raw`, which the plugin can
         // overwrite.
         batch.route_length = raw.route_length.min(batch.route.len() as u32);
+        batch.pose_length = raw.pose_length.min(batch.poses.len() as u32);
         self.result(status, "step")?;
         Ok(changed)
     }
@@ -544,9 +557,11 @@ impl Backend for InProcess {
         let function =
             (extension.needs).ok_or_else(|| missing(&format!("needs of {NEEDS_EXTENSION}")))?;
         let mut raw = NOTHING_NEEDED;
-        if self.library.minor < 4 {
-            raw.size = OLD_NEEDS as u32;
-        }
+        raw.size = match self.library.minor {
+            ..4 => OLD_NEEDS,
+            4 => NEEDS_1_4,
+            _ => size_of::<RwNeeds>(),
+        } as u32;
         // SAFETY: a place for the needs, at least of the stated size.
         self.result(unsafe { function(self.raw, &raw mut raw) }, "needs")?;
         let needs = views::checked(&raw, self.kind, self.library.minor)?;

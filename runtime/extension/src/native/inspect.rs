@@ -345,7 +345,7 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
     let kinds: Vec<&'static str> = kinds.map(ModuleKind::name).collect();
     if kinds.is_empty() {
         return Err(bad(
-            "it is not a planner, controller, fitness or signal_controller",
+            "it is not a planner, ground_planner, controller, fitness or signal_controller",
         ));
     }
     let info = PluginInfo {

@@ -14,7 +14,8 @@
 //! be read with a time limit, and reports a crash immediately by an end of file.
 
 use super::backend::{
-    Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, State, bytes_of, bytes_of_mut, intern_parameters,
+    Backend, Batch, Fault, MOST_POSES, MOST_ROUTE, MOST_ROWS, State, bytes_of, bytes_of_mut,
+    intern_parameters,
 };
 use super::cell::{Generation, PluginEntry};
 use super::probe::helper_program;
@@ -27,6 +28,7 @@ use crate::event::Events;
 use crate::lock::locked;
 use crate::patience::end_group;
 use roadwright_agent::{Lookahead, ModuleKind, Needs, Objects, ParameterInfo, Views};
+use roadwright_plugin_api::PlanPose;
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -461,6 +463,10 @@ impl Backend for Isolated {
             near: near.len() as f64,
             objects: moving.len() as f64,
             outlines: moved.len() as f64,
+            hitch_angles: views.hitch_angles.len() as f64,
+            grids: views.grids.len() as f64,
+            cells: views.cells.len() as f64,
+            poses: batch.poses.len().min(MOST_POSES) as f64,
             ..StepHead::default()
         };
         let layout = Layout::of(&head);
@@ -482,6 +488,9 @@ impl Backend for Isolated {
         put(memory, layout.near, bytes_of(near));
         put(memory, layout.objects, bytes_of(moving));
         put(memory, layout.outlines, bytes_of(moved));
+        put(memory, layout.hitch_angles, bytes_of(views.hitch_angles));
+        put(memory, layout.grids, bytes_of(views.grids));
+        put(memory, layout.cells, bytes_of(views.cells));
         put(memory, HEAD, bytes_of(&head.to_numbers()));
         link.step()?;
         let answer = StepHead::read(&link.memory[HEAD..]);
@@ -500,6 +509,11 @@ impl Backend for Isolated {
         let from = &memory[layout.route..layout.route + 4 * length];
         bytes_of_mut(&mut batch.route[..length]).copy_from_slice(from);
         batch.route_length = length as u32;
+        let length = (answer.pose_length as usize).min(batch.poses.len());
+        let size = size_of::<PlanPose>() * length;
+        let from = &memory[layout.poses..layout.poses + size];
+        bytes_of_mut(&mut batch.poses[..length]).copy_from_slice(from);
+        batch.pose_length = length as u32;
         Ok(answer.changed_mode > 0.0)
     }
 

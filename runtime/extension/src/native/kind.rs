@@ -1,17 +1,20 @@
-//! Differences between the kinds of module in plugins: planners, controllers, fitnesses and signal
+//! Differences between the kinds of module in plugins: planners, ground planners, controllers, fitnesses and signal
 //! controllers.
 
 use super::backend::{Row, bytes_of};
 use super::views::TrialViews;
 use roadwright_agent::{
-    ByDemand, Choosable, Controller, Fitness, Module, ModuleEntry, ModuleInfo, ModuleKind, Planner,
-    Registry, SignalController, Step, Views,
+    ByDemand, Choosable, Controller, Fitness, GroundPlanner, Module, ModuleEntry, ModuleInfo,
+    ModuleKind, Planner, Registry, SignalController, Step, Views,
 };
+use roadwright_plugin_api::NO_INDEX;
+use roadwright_plugin_api::abi::GROUND_ANY_HEADING;
 use roadwright_plugin_api::{
     Conduct, ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput,
-    KEEP_STAGE, MotionInput, NeedsInput, NeedsPedalsInput, OLD_FITNESS_INPUT, OLD_NEEDS_INPUT,
-    PedalsInput, PedalsOutput, PlannerInput, PlannerOutput, SIGNAL_STAGES, SignalInput,
-    SignalMovement, SignalOutput, SignalStage,
+    GroundPlannerInput, GroundPlannerOutput, KEEP_STAGE, MotionInput, NOTHING, NeedsInput,
+    NeedsPedalsInput, OLD_FITNESS_INPUT, OLD_NEEDS_INPUT, PedalsInput, PedalsOutput, PlanPose,
+    PlannerInput, PlannerOutput, SIGNAL_STAGES, SignalInput, SignalMovement, SignalOutput,
+    SignalStage,
 };
 use std::ops::Range;
 
@@ -38,7 +41,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
     /// Whether the rows are for controllers with pedals.
     const BY_PEDALS: bool = false;
 
-    /// Whether the rows are for controllers that request additional data, and refer to views.
+    /// Whether the rows refer to views, which controllers and ground planners request.
     const HAS_VIEWS: bool = false;
 
     /// Makes a row of a trial refer to one of the roads in the lists of the trial.
@@ -73,6 +76,11 @@ pub(crate) trait Kind: Send + Sync + 'static {
 
     /// Returns the route of an answer from the buffer. Sets the start of the route in the answer to 0.
     fn take_route(_: &mut Self::Output, _: &[u32]) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// Returns the poses of an answer from the buffer, as words. Sets the start of the path in the answer to 0.
+    fn take_poses(_: &mut Self::Output, _: &[PlanPose]) -> Vec<u32> {
         Vec::new()
     }
 
@@ -151,6 +159,9 @@ numbers!(Conduct: collision_exposure, tailgating, least_post_encroachment, time_
     segment_crash, segment_time_lost, shunts, mean_lean, path_error, settled_speed);
 numbers!(PlannerInput: lanelet, goal_lanelet, s, goal_s, bus, may_change_first);
 
+numbers!(GroundPlannerInput: start_x, start_y, start_heading, speed, goal_x, goal_y, goal_heading,
+    goal_distance, goal_turn, min_x, min_y, max_x, max_y, curvature, clearance, least_clearance,
+    reverse, gear_change, start_gear, flags);
 numbers!(SignalInput: node, stage, planned, stage_count, movement_count, is_extended, elapsed,
     opposed_for);
 
@@ -251,7 +262,6 @@ impl Kind for AsController {
     }
 
     fn neutral() -> ControllerInput {
-        use roadwright_plugin_api::NOTHING;
         ControllerInput {
             speed: 8.0,
             road_speed: 13.0,
@@ -525,6 +535,76 @@ impl Kind for AsPlanner {
     ) {
         // Planners fall back for each route separately, because the row does not contain the route.
         outputs.fill(PlannerOutput::default());
+    }
+}
+
+/// Ground planners, as a kind of plugin. Their paths are checked when they are taken.
+pub(crate) struct AsGroundPlanner;
+
+/// Distance from start to goal in rows for trials, m.
+const TRIAL_TRIP: f64 = 30.0;
+/// Margin of the bounds in rows for trials, m.
+const TRIAL_MARGIN: f64 = 40.0;
+
+impl Kind for AsGroundPlanner {
+    type Logic = dyn GroundPlanner;
+    type Input = GroundPlannerInput;
+    type Output = GroundPlannerOutput;
+    const FALLBACK: &'static str = "drivable_path";
+    const BUDGET_US: f64 = 50_000.0;
+    const HAS_VIEWS: bool = true;
+
+    fn place(input: &mut GroundPlannerInput, views: &TrialViews) {
+        views.place_planner(input);
+    }
+
+    fn flaw(output: &GroundPlannerOutput) -> Option<&'static str> {
+        let flaws = ["NaN cost", "infinite cost", "a cost beyond 1e12"];
+        number_flaw(output.cost, 1e12, flaws)
+    }
+
+    fn take_poses(output: &mut GroundPlannerOutput, poses: &[PlanPose]) -> Vec<u32> {
+        let end = output.start.saturating_add(output.count) as usize;
+        let path = poses.get(output.start as usize..end).unwrap_or_default();
+        output.start = 0;
+        let words = bytes_of(path).chunks_exact(4);
+        words
+            .map(|word| u32::from_ne_bytes(std::array::from_fn(|at| word[at])))
+            .collect()
+    }
+
+    fn neutral() -> GroundPlannerInput {
+        GroundPlannerInput {
+            goal_x: TRIAL_TRIP,
+            goal_distance: 0.5,
+            goal_turn: std::f64::consts::PI,
+            min_x: -TRIAL_MARGIN,
+            min_y: -TRIAL_MARGIN,
+            max_x: TRIAL_TRIP + TRIAL_MARGIN,
+            max_y: TRIAL_MARGIN,
+            curvature: 0.15,
+            clearance: 0.3,
+            least_clearance: 0.15,
+            reverse: 2.0,
+            gear_change: 8.0,
+            search: 1,
+            budget: 1000,
+            flags: GROUND_ANY_HEADING,
+            vehicle: NO_INDEX,
+            object: NO_INDEX,
+            grid: NO_INDEX,
+            ..GroundPlannerInput::default()
+        }
+    }
+
+    fn answer(
+        _: &Module<dyn GroundPlanner>,
+        _: &Step<'_>,
+        _: &[GroundPlannerInput],
+        outputs: &mut [GroundPlannerOutput],
+    ) {
+        // The world searches in the place of a planner that does not answer.
+        outputs.fill(GroundPlannerOutput::default());
     }
 }
 

@@ -7,8 +7,8 @@ use super::in_process::drives_by_pedals;
 use crate::lock::locked;
 use roadwright_agent::ModuleKind;
 use roadwright_plugin_api::abi::{
-    ABI_MAJOR, ABI_MINOR, INFO_SYMBOL, KIND_CONTROLLER, KIND_FITNESS, KIND_PLANNER,
-    KIND_SIGNAL_CONTROLLER, MAIN_SYMBOL, RwApi, RwHost, RwMain, RwPluginInfo,
+    ABI_MAJOR, ABI_MINOR, INFO_SYMBOL, KIND_CONTROLLER, KIND_FITNESS, KIND_GROUND_PLANNER,
+    KIND_PLANNER, KIND_SIGNAL_CONTROLLER, MAIN_SYMBOL, RwApi, RwHost, RwMain, RwPluginInfo,
 };
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_void};
@@ -36,15 +36,15 @@ pub(crate) enum LoadError {
     Missing(&'static str),
 }
 
-/// Returns the bit of a kind in the binary interface, `KIND_*`. It is 0 for behaviours, because these are
-/// scripts, and for planners for open ground, because these are built in.
+/// Returns the bit of a kind in the binary interface, `KIND_*`. It is 0 for behaviours, because these are scripts.
 pub(crate) fn kind_bit(kind: ModuleKind) -> u32 {
     match kind {
         ModuleKind::Planner => KIND_PLANNER,
         ModuleKind::Controller => KIND_CONTROLLER,
         ModuleKind::Fitness => KIND_FITNESS,
         ModuleKind::SignalController => KIND_SIGNAL_CONTROLLER,
-        ModuleKind::Behaviour | ModuleKind::GroundPlanner => 0,
+        ModuleKind::GroundPlanner => KIND_GROUND_PLANNER,
+        ModuleKind::Behaviour => 0,
     }
 }
 

@@ -37,7 +37,7 @@ mod views;
 
 pub(crate) use cell::{Generation, LibraryPool, PluginEntry, now as native_now};
 pub use inspect::{InspectError, Inspected, PluginInfo, inspect, inspect_bytes};
-pub(crate) use kind::{AsController, AsFitness, AsPlanner, AsSignals, Kind};
+pub(crate) use kind::{AsController, AsFitness, AsGroundPlanner, AsPlanner, AsSignals, Kind};
 pub(crate) use logic::Native;
 #[cfg(unix)]
 pub(crate) use serve::serve;

@@ -1,11 +1,11 @@
 //! Tests a library in a child process before it is loaded into this process.
 
-use super::backend::{Backend, Batch, bytes_of_mut};
+use super::backend::{Backend, Batch, MOST_POSES, bytes_of_mut};
 use super::in_process::InProcess;
 use super::inspect::inspect;
 use super::kind::{
-    AsController, AsFitness, AsNeeds, AsNeedsPedals, AsPedals, AsPlanner, AsSignals, InputRows,
-    Kind,
+    AsController, AsFitness, AsGroundPlanner, AsNeeds, AsNeedsPedals, AsPedals, AsPlanner,
+    AsSignals, InputRows, Kind,
 };
 use super::library::Library;
 use super::roads::FlatRoads;
@@ -13,6 +13,7 @@ use super::views::TrialViews;
 use crate::helper::{complain, print};
 use crate::patience::{in_a_group, wait_for};
 use roadwright_agent::{ModuleKind, Step};
+use roadwright_plugin_api::PlanPose;
 use roadwright_plugin_api::abi::{ROW_OK, RwLanelet, RwPoint};
 use std::ffi::OsString;
 use std::path::Path;
@@ -154,7 +155,8 @@ fn trial(path: &Path) -> Result<(), String> {
             ModuleKind::Fitness => try_kind::<AsFitness>(&library, minor)?,
             ModuleKind::Planner => try_kind::<AsPlanner>(&library, minor)?,
             ModuleKind::SignalController => try_kind::<AsSignals>(&library, minor)?,
-            ModuleKind::Behaviour | ModuleKind::GroundPlanner => {}
+            ModuleKind::GroundPlanner => try_kind::<AsGroundPlanner>(&library, minor)?,
+            ModuleKind::Behaviour => {}
         }
     }
     Ok(())
@@ -167,6 +169,9 @@ fn try_kind<K: Kind>(library: &Arc<Library>, minor: u16) -> Result<(), String> {
     print(&format!("{PHASE}the steps of its trial"));
     let needs = backend.needs().map_err(|f| failed("needs", f.message))?;
     let views = needs.map(TrialViews::new);
+    if K::KIND == ModuleKind::GroundPlanner {
+        return try_rows::<K>(&backend, minor, views.as_ref());
+    }
     match (&views, backend.by_pedals()) {
         (Some(_), true) => try_rows::<AsNeedsPedals>(&backend, minor, views.as_ref()),
         (Some(_), false) => try_rows::<AsNeeds>(&backend, minor, views.as_ref()),
@@ -200,6 +205,7 @@ fn try_rows<K: Kind>(
     let mut outputs = vec![K::Output::default(); ROWS];
     let mut status = [0; ROWS];
     let mut route = vec![0; 64 * ROWS];
+    let mut poses = vec![PlanPose::default(); pose_room(K::KIND, ROWS)];
     let mut batch = Batch {
         step: Step {
             period: 0.03,
@@ -217,6 +223,8 @@ fn try_rows<K: Kind>(
         delays: &[0.0, 0.0],
         route: &mut route,
         route_length: 0,
+        poses: &mut poses,
+        pose_length: 0,
     };
     backend
         .step(&mut batch)
@@ -229,6 +237,14 @@ fn try_rows<K: Kind>(
     match flaw {
         Some(flaw) => Err(failed("step", format!("{} gave {flaw}", K::KIND.name()))),
         None => Ok(()),
+    }
+}
+
+/// Room for the poses of a number of rows of a kind.
+pub(crate) fn pose_room(kind: ModuleKind, rows: usize) -> usize {
+    match kind {
+        ModuleKind::GroundPlanner => MOST_POSES * rows,
+        _ => 0,
     }
 }
 

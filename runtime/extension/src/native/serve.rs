@@ -1,8 +1,8 @@
 //! The child's side of isolated modules: a process that loads a library and answers calls.
 
 use super::backend::{
-    Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, Row, State, bytes_of_mut, intern, intern_table,
-    intern_words,
+    Backend, Batch, Fault, MOST_POSES, MOST_ROUTE, MOST_ROWS, Row, State, bytes_of_mut, intern,
+    intern_table, intern_words,
 };
 use super::cell::milliseconds;
 use super::in_process::InProcess;
@@ -15,7 +15,9 @@ use roadwright_agent::{
     Step, TableCell, Views,
 };
 use roadwright_plugin_api::abi::{RwLanelet, RwPoint};
-use roadwright_plugin_api::{HitchData, NearData, ObjectData, PathPoint, VehicleData};
+use roadwright_plugin_api::{
+    GridData, HitchData, NearData, ObjectData, PathPoint, PlanPose, VehicleData,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{Error, ErrorKind, Read, Write};
@@ -52,6 +54,10 @@ pub(super) struct Layout {
     pub(super) near: usize,
     pub(super) objects: usize,
     pub(super) outlines: usize,
+    pub(super) hitch_angles: usize,
+    pub(super) grids: usize,
+    pub(super) cells: usize,
+    pub(super) poses: usize,
     pub(super) status: usize,
     /// Size of the head and all arrays.
     pub(super) size: usize,
@@ -81,6 +87,13 @@ pub(super) struct StepHead {
     pub(super) near: f64,
     pub(super) objects: f64,
     pub(super) outlines: f64,
+    /// Number of hitch angles, maps and their cells.
+    pub(super) hitch_angles: f64,
+    pub(super) grids: f64,
+    pub(super) cells: f64,
+    /// Capacity of the buffer of poses; the next field is the number of poses that the answer contains.
+    pub(super) poses: f64,
+    pub(super) pose_length: f64,
     /// Number of lanelets that the answer contains; the next field states whether the floating-point mode was
     /// changed.
     pub(super) route_length: f64,
@@ -88,9 +101,10 @@ pub(super) struct StepHead {
 }
 
 impl StepHead {
-    pub(super) const SIZE: usize = 8 * 17;
+    const NUMBERS: usize = 22;
+    pub(super) const SIZE: usize = 8 * Self::NUMBERS;
 
-    pub(super) fn to_numbers(self) -> [f64; 17] {
+    pub(super) fn to_numbers(self) -> [f64; Self::NUMBERS] {
         [
             self.count,
             self.input_stride,
@@ -107,13 +121,18 @@ impl StepHead {
             self.near,
             self.objects,
             self.outlines,
+            self.hitch_angles,
+            self.grids,
+            self.cells,
+            self.poses,
+            self.pose_length,
             self.route_length,
             self.changed_mode,
         ]
     }
 
     pub(super) fn read(bytes: &[u8]) -> Self {
-        let n = rows_from::<f64>(bytes, 17);
+        let n = rows_from::<f64>(bytes, Self::NUMBERS);
         Self {
             count: n[0],
             input_stride: n[1],
@@ -130,8 +149,13 @@ impl StepHead {
             near: n[12],
             objects: n[13],
             outlines: n[14],
-            route_length: n[15],
-            changed_mode: n[16],
+            hitch_angles: n[15],
+            grids: n[16],
+            cells: n[17],
+            poses: n[18],
+            pose_length: n[19],
+            route_length: n[20],
+            changed_mode: n[21],
         }
     }
 }
@@ -166,6 +190,10 @@ impl Layout {
             near: place(head.near, size_of::<NearData>() as f64),
             objects: place(head.objects, size_of::<ObjectData>() as f64),
             outlines: place(head.outlines, size_of::<RwPoint>() as f64),
+            hitch_angles: place(head.hitch_angles, 8.0),
+            grids: place(head.grids, size_of::<GridData>() as f64),
+            cells: place(head.cells, 2.0),
+            poses: place(head.poses, size_of::<PlanPose>() as f64),
             status: place(rows, 1.0),
             size: end,
         }
@@ -249,6 +277,8 @@ pub(super) struct SentNeeds {
     path: Option<(f64, f64, f64, u32)>,
     /// Radius and largest number of objects, and whether there are trees among them.
     near: Option<(f64, u32, bool)>,
+    /// Size of the cells of the map, m.
+    grid: Option<f64>,
 }
 
 impl From<Needs> for SentNeeds {
@@ -260,6 +290,7 @@ impl From<Needs> for SentNeeds {
                 .path
                 .map(|path| (path.distance, path.time, path.spacing, path.most)),
             near: needs.near.map(|near| (near.radius, near.most, near.trees)),
+            grid: needs.grid,
         }
     }
 }
@@ -280,6 +311,7 @@ impl From<SentNeeds> for Needs {
                 most,
                 trees,
             }),
+            grid: sent.grid,
         }
     }
 }
@@ -718,6 +750,10 @@ impl Server {
         self.outlines.truncate(self.fixed_outlines);
         let moving = rows_from::<RwPoint>(&memory[layout.outlines..], head.outlines as usize);
         self.outlines.extend(moving);
+        let hitch_angles =
+            rows_from::<f64>(&memory[layout.hitch_angles..], head.hitch_angles as usize);
+        let grids = rows_from::<GridData>(&memory[layout.grids..], head.grids as usize);
+        let cells = rows_from::<u16>(&memory[layout.cells..], head.cells as usize);
         let views = (head.has_views > 0.0).then_some(Views {
             vehicles: &self.vehicles,
             hitches: &self.hitches,
@@ -731,7 +767,11 @@ impl Server {
                 version: self.objects_version,
             },
             near: &near,
+            hitch_angles: &hitch_angles,
+            grids: &grids,
+            cells: &cells,
         });
+        let mut poses = vec![PlanPose::default(); (head.poses as usize).min(MOST_POSES)];
         let mut route = vec![0u32; (head.route as usize).min(MOST_ROUTE)];
         // Outputs and status are written in place; both begin at multiples of eight bytes.
         let (before, status) = memory.split_at_mut(layout.status);
@@ -757,11 +797,16 @@ impl Server {
             delays: &delays,
             route: &mut route,
             route_length: 0,
+            poses: &mut poses,
+            pose_length: 0,
         };
         let changed_mode = self.backend.step(&mut batch)?;
-        let route_length = batch.route_length;
+        let (route_length, pose_length) = (batch.route_length, batch.pose_length);
         let written = super::backend::bytes_of(&route[..route_length as usize]);
         memory[layout.route..][..written.len()].copy_from_slice(written);
+        let written = super::backend::bytes_of(&poses[..pose_length as usize]);
+        memory[layout.poses..][..written.len()].copy_from_slice(written);
+        head.pose_length = f64::from(pose_length);
         head.route_length = f64::from(route_length);
         head.changed_mode = f64::from(u8::from(changed_mode));
         let numbers = head.to_numbers();
@@ -788,6 +833,10 @@ mod tests {
             near: 3.0,
             objects: 4.0,
             outlines: 5.0,
+            hitch_angles: 1.0,
+            grids: 2.0,
+            cells: 7.0,
+            poses: 3.0,
             ..StepHead::default()
         };
         let layout = Layout::of(&head);
@@ -803,6 +852,10 @@ mod tests {
             (layout.near, 72 * 3),
             (layout.objects, 104 * 4),
             (layout.outlines, 16 * 5),
+            (layout.hitch_angles, 8),
+            (layout.grids, 48 * 2),
+            (layout.cells, 2 * 7),
+            (layout.poses, 48 * 3),
             (layout.status, 7),
         ];
         let mut end = HEAD + StepHead::SIZE;

@@ -2,16 +2,17 @@
 //! for trials.
 
 use super::backend::Fault;
+use super::kind::{AsGroundPlanner, Kind};
 use roadwright_agent::{ModuleKind, NearNeeds, Needs, Objects, PathNeeds, Views};
 use roadwright_geometry::math::{cos, sin};
 use roadwright_plugin_api::abi::{
-    NEED_MOTION, NEED_NEAR, NEED_PATH, NEED_TREES, NEED_VEHICLES, NEEDS_EXTENSION, NO_LANELET,
-    RwNeeds, RwPoint,
+    NEED_GRID, NEED_MOTION, NEED_NEAR, NEED_PATH, NEED_TREES, NEED_VEHICLES, NEEDS_EXTENSION,
+    NO_LANELET, RwNeeds, RwPoint,
 };
 use roadwright_plugin_api::{
-    LANE_UNKNOWN, MotionInput, NO_INDEX, NOTHING, NearData, NeedsInput, OBJECT_IS_AGENT,
-    OBJECT_IS_ROUND, OBJECT_OBSTACLE, OBJECT_PERSON, OBJECT_VEHICLE, ObjectData, PathPoint,
-    VehicleData,
+    GridData, GroundPlannerInput, LANE_UNKNOWN, MotionInput, NO_INDEX, NOTHING, NearData,
+    NeedsInput, OBJECT_IS_AGENT, OBJECT_IS_ROUND, OBJECT_OBSTACLE, OBJECT_PERSON, OBJECT_VEHICLE,
+    ObjectData, PathPoint, VehicleData,
 };
 
 /// A group of the extension.
@@ -27,13 +28,18 @@ const fn group(bit: u64, name: &'static str, since: u16) -> Group {
 }
 
 /// Groups of the extension.
-const GROUPS: [Group; 5] = [
+const GROUPS: [Group; 6] = [
     group(NEED_MOTION, "RW_NEED_MOTION", 3),
     group(NEED_VEHICLES, "RW_NEED_VEHICLES", 3),
     group(NEED_PATH, "RW_NEED_PATH", 3),
     group(NEED_NEAR, "RW_NEED_NEAR", 4),
     group(NEED_TREES, "RW_NEED_TREES", 4),
+    group(NEED_GRID, "RW_NEED_GRID", 5),
 ];
+/// Groups that make sense for ground planners.
+const FOR_GROUND_PLANNERS: u64 = NEED_VEHICLES | NEED_NEAR | NEED_TREES | NEED_GRID;
+/// Smallest and largest cells of a map, m.
+const CELLS: (f64, f64) = (0.2, 4.0);
 /// Maximum number of points of a path.
 const MOST_POINTS: u32 = 1000;
 /// Maximum length of a path ahead, in metres or in seconds.
@@ -57,6 +63,7 @@ pub(crate) const NOTHING_NEEDED: RwNeeds = RwNeeds {
     near_radius: 0.0,
     near_most: 0,
     reserved: 0,
+    grid_cell: 0.0,
 };
 
 /// Checks the request of a plugin of a kind that was built for a minor version of the interface.
@@ -81,15 +88,20 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind, minor: u16) -> Result<Nee
             known.join(", ")
         )));
     }
-    if kind != ModuleKind::Controller {
-        let asked = GROUPS.iter().filter(|group| raw.groups & group.bit != 0);
-        let names: Vec<&str> = asked.map(|group| group.name).collect();
-        if !names.is_empty() {
-            return Err(refused(format!(
-                "{}, which only controllers get,",
-                names.join(" and ")
-            )));
-        }
+    let (fitting, others) = match kind {
+        ModuleKind::Controller => (!NEED_GRID, "ground planners"),
+        ModuleKind::GroundPlanner => (FOR_GROUND_PLANNERS, "controllers"),
+        _ => (0, "controllers and ground planners"),
+    };
+    let unfit = GROUPS
+        .iter()
+        .filter(|group| raw.groups & !fitting & group.bit != 0);
+    let names: Vec<&str> = unfit.map(|group| group.name).collect();
+    if !names.is_empty() {
+        return Err(refused(format!(
+            "{}, which only {others} get,",
+            names.join(" and ")
+        )));
     }
     if raw.groups & NEED_TREES != 0 && raw.groups & NEED_NEAR == 0 {
         return Err(refused("RW_NEED_TREES without RW_NEED_NEAR".into()));
@@ -122,6 +134,8 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind, minor: u16) -> Result<Nee
             ("NEAR with near_most", f64::from(near.most), most),
         ]);
     }
+    let grid = (raw.groups & NEED_GRID != 0).then_some(raw.grid_cell);
+    numbers.extend(grid.map(|cell| ("GRID with grid_cell", cell, CELLS)));
     for (name, value, (low, high)) in numbers {
         // NaN is in no range.
         if !(low..=high).contains(&value) {
@@ -135,9 +149,15 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind, minor: u16) -> Result<Nee
         vehicles: raw.groups & NEED_VEHICLES != 0,
         path,
         near,
+        grid,
     })
 }
 
+/// Distance of the post on maps for trials to the left of the straight line, and its radius, m.
+const POST_ASIDE: f64 = 4.0;
+const POST_RADIUS: f64 = 2.0;
+/// Value of plain ground on maps for trials.
+const PLAIN: u16 = 16;
 /// Number of roads in lists for trials.
 const ROADS: usize = 8;
 
@@ -151,6 +171,9 @@ pub(crate) struct TrialViews {
     objects: Vec<ObjectData>,
     outlines: Vec<RwPoint>,
     near: Vec<NearData>,
+    /// Maps of plain ground with one post.
+    grids: Vec<GridData>,
+    cells: Vec<u16>,
 }
 
 impl TrialViews {
@@ -163,9 +186,14 @@ impl TrialViews {
             objects: Vec::new(),
             outlines: Vec::new(),
             near: Vec::new(),
+            grids: Vec::new(),
+            cells: Vec::new(),
         };
         if let Some(wanted) = &needs.near {
             all.list_objects(wanted);
+        }
+        if let Some(cell) = needs.grid {
+            all.list_map(cell);
         }
         if needs.vehicles {
             all.vehicles.push(VehicleData {
@@ -210,6 +238,48 @@ impl TrialViews {
                 ..Objects::default()
             },
             near: &self.near,
+            hitch_angles: &[],
+            grids: &self.grids,
+            cells: &self.cells,
+        }
+    }
+
+    /// Lists a map of plain ground around the trip of a trial, with a post beside the straight line.
+    fn list_map(&mut self, cell: f64) {
+        let row = AsGroundPlanner::neutral();
+        let [columns, rows] = [row.max_x - row.min_x, row.max_y - row.min_y]
+            .map(|extent| (extent / cell).ceil().max(1.0) as u32);
+        let is_post = |column: u32, line: u32| {
+            let x = row.min_x + (f64::from(column) + 0.5) * cell - 0.5 * row.goal_x;
+            let y = row.min_y + (f64::from(line) + 0.5) * cell - POST_ASIDE;
+            x * x + y * y < POST_RADIUS * POST_RADIUS
+        };
+        let value = |line: u32, column: u32| if is_post(column, line) { 0 } else { PLAIN };
+        let cells = (0..rows).flat_map(|line| (0..columns).map(move |column| value(line, column)));
+        self.cells = cells.collect();
+        self.grids = vec![GridData {
+            x: row.min_x,
+            y: row.min_y,
+            cell,
+            version: 1,
+            columns,
+            rows,
+            first: 0,
+            plain: u32::from(PLAIN),
+        }];
+    }
+
+    /// Makes a row of a ground planner refer to the lists, and omits the data that were not requested.
+    pub(crate) fn place_planner(&self, input: &mut GroundPlannerInput) {
+        if self.needs.vehicles {
+            input.vehicle = 0;
+        }
+        if self.needs.grid.is_some() {
+            input.grid = 0;
+        }
+        if self.needs.near.is_some() {
+            input.object = 0;
+            input.near_count = self.near.len() as u32;
         }
     }
 
@@ -382,9 +452,33 @@ mod tests {
         );
         let planner = said(&asked(6), ModuleKind::Planner).unwrap_err();
         assert!(
-            planner.contains("RW_NEED_VEHICLES and RW_NEED_PATH, which only controllers get"),
+            planner.contains(
+                "RW_NEED_VEHICLES and RW_NEED_PATH, which only controllers and ground planners get"
+            ),
             "{planner}"
         );
+        let over_ground = said(&asked(7), ModuleKind::GroundPlanner).unwrap_err();
+        assert!(
+            over_ground.contains("RW_NEED_MOTION and RW_NEED_PATH, which only controllers get"),
+            "{over_ground}"
+        );
+        let grid = RwNeeds {
+            grid_cell: 0.5,
+            ..asked(58)
+        };
+        let planner = checked(&grid, ModuleKind::GroundPlanner, 5).unwrap();
+        assert_eq!(planner.grid, Some(0.5));
+        let why = checked(&grid, controller, 5).unwrap_err().message;
+        assert!(
+            why.contains("RW_NEED_GRID, which only ground planners get"),
+            "{why}"
+        );
+        let coarse = RwNeeds {
+            grid_cell: 5.0,
+            ..grid
+        };
+        let why = checked(&coarse, ModuleKind::GroundPlanner, 5).unwrap_err();
+        assert!(why.message.contains("grid_cell = 5"), "{}", why.message);
         for (raw, what) in [
             (
                 RwNeeds {

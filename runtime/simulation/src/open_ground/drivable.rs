@@ -5,17 +5,19 @@
 //! is still free, and the search begins there.
 
 use super::follow::{Driver, Track, brake_in_time, end_slowly};
+use super::module_search::{ModuleSearch, Run, SearchArea, SearchQuestion, SearchStart, runs_of};
 use super::plans::{PlannedPart, Planner, Planning, STUCK_AFTER, Step};
 use super::verdict::PathStatus;
 use crate::records::FARTHEST;
 use crate::route::{Exact, Waypoint};
-use roadwright_agent::{GroundPlanning, GroundSearch};
+use roadwright_agent::{GroundAnswer, GroundPlanning, GroundReason, GroundSearch, Searcher};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_planning::open_ground::{
     Bounds, Change, DrivablePath, DrivableProgress, DrivableSearch, DrivableSettings,
     DrivableTrailer, DrivableTrip, DrivableVehicle, LONGEST_TRIP, OpenGround, Reading, Stamp,
 };
+use roadwright_plugin_api::{GroundPlannerInput, PlanPose};
 use roadwright_vehicle::trailer::Train;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -80,6 +82,18 @@ pub(crate) struct DrivePlan {
     corrections: u32,
     #[serde(skip)]
     live: Option<DrivableSearch>,
+    /// The search of a module. Saves store it separately.
+    #[serde(skip)]
+    by_module: Option<ModuleSearch>,
+    /// Area of the search of a module.
+    #[serde(skip)]
+    area: Option<SearchArea>,
+    /// Poses of the path that a module has just found.
+    #[serde(skip)]
+    found: Vec<PlanPose>,
+    /// Reason that a module has just given.
+    #[serde(skip)]
+    reason: Option<GroundReason>,
     /// Version of the map for which the path was last checked.
     #[serde(skip)]
     checked: Stamp,
@@ -101,7 +115,35 @@ struct SavedDrive {
     spent: u64,
 }
 
+/// A path that has been found.
+enum FoundDrive {
+    /// By the host.
+    Searched(DrivablePath),
+    /// By a module: poses, and the hitch angle at the start (rad).
+    Given { poses: Vec<PlanPose>, hitch: f64 },
+}
+
 impl DrivePlan {
+    /// The search of a module, for a save.
+    pub(crate) fn module_search(&self) -> Option<ModuleSearch> {
+        self.by_module
+    }
+
+    /// Adds the search of a module to a restored state.
+    pub(crate) fn restore_module_search(&mut self, search: ModuleSearch) {
+        self.by_module = Some(search);
+    }
+
+    /// Whether a module carries out the search itself.
+    fn is_by_module(&self) -> bool {
+        self.by_module.is_some_and(|search| !search.by_host)
+    }
+
+    /// Whether the search is one for this searcher. It is not if the planner has changed.
+    fn is_for(&self, searcher: Searcher) -> bool {
+        self.by_module.is_some() == (searcher != Searcher::Host)
+    }
+
     /// Whether a loaded state is valid.
     pub(crate) fn is_sound(&self) -> bool {
         self.search.is_none_or(|saved| {
@@ -122,7 +164,10 @@ impl DrivePlan {
 
     /// Drops a search that is based on an outdated map. Call this after each change of the map.
     pub(super) fn notice_changes(&mut self, map: &mut OpenGround) {
-        if self.live.as_ref().is_some_and(|live| live.is_outdated(map)) {
+        let area = self.area.as_ref();
+        if self.live.as_ref().is_some_and(|live| live.is_outdated(map))
+            || area.is_some_and(|area| area.is_outdated(map))
+        {
             self.end_search();
             self.waits_until = None;
         }
@@ -136,8 +181,17 @@ impl DrivePlan {
     }
 
     /// Ends the search and returns its path; `None` if it has found none.
-    fn take_path(&mut self) -> Option<DrivablePath> {
-        let path = self.live.as_ref().and_then(|live| live.path().cloned());
+    fn take_path(&mut self) -> Option<FoundDrive> {
+        let path = match self.is_by_module() {
+            true => self.search.map(|saved| FoundDrive::Given {
+                poses: std::mem::take(&mut self.found),
+                hitch: saved.hitch,
+            }),
+            false => {
+                let live = self.live.as_ref();
+                live.and_then(|live| live.path().cloned().map(FoundDrive::Searched))
+            }
+        };
         self.end_search();
         path
     }
@@ -145,11 +199,17 @@ impl DrivePlan {
     fn end_search(&mut self) {
         self.search = None;
         self.live = None;
+        self.by_module = None;
+        self.area = None;
     }
 
     /// Runs a saved search again up to the point at which the world was saved.
     pub(super) fn resume(&mut self, map: &mut OpenGround, agent: &Planner<'_>) {
         if let Some(saved) = self.search {
+            if self.is_by_module() {
+                self.area = Some(SearchArea::read(map, agent, saved.from.position));
+                return;
+            }
             let mut live = saved.begin(map, agent);
             live.advance(map, saved.spent);
             self.live = Some(live);
@@ -475,11 +535,9 @@ impl Planning<'_> {
             let turned = wrap_angle(from.heading - agent.pose.heading).abs();
             offset < NEAR_START && turned < TURNED_FROM_START
         };
-        if self
-            .plan
-            .drive
-            .search
-            .is_none_or(|saved| !is_near(saved.from))
+        let drive = &self.plan.drive;
+        if drive.search.is_none_or(|saved| !is_near(saved.from))
+            || !drive.is_for(agent.planning.searcher)
         {
             let gear = match agent.speed {
                 speed if speed.abs() < STANDS => 0,
@@ -504,7 +562,10 @@ impl Planning<'_> {
                 // The searches over cells decide whether there is any path.
                 self.plan.drive.end_search();
                 self.plan.drive.waits_until = Some(agent.now + TRIES_AGAIN);
-                self.plan.status = PathStatus::Searching;
+                self.plan.status = match self.plan.drive.reason.take() {
+                    Some(reason) => PathStatus::NoPath(reason.into()),
+                    None => PathStatus::Searching,
+                };
                 self.ask_for_verdict();
                 self.keep_halting()
             }
@@ -536,27 +597,111 @@ impl Planning<'_> {
             },
             spent: 0,
         };
-        self.plan.drive.live = Some(saved.begin(self.map, self.agent));
-        self.plan.drive.search = Some(saved);
+        let drive = &mut self.plan.drive;
+        drive.end_search();
+        drive.search = Some(saved);
+        match self.agent.planning.searcher {
+            Searcher::Host => drive.live = Some(saved.begin(self.map, self.agent)),
+            Searcher::Module { .. } => {
+                drive.by_module = Some(ModuleSearch {
+                    number: self.agent.step,
+                    by_host: false,
+                });
+                drive.area = Some(SearchArea::read(self.map, self.agent, from.position));
+            }
+        }
+    }
+
+    /// Lets a module that searches itself look at a search again that it has given up.
+    pub(super) fn retry_no_path(&mut self) {
+        let until = self.plan.drive.waits_until;
+        if self.agent.planning.searcher != Searcher::Host
+            && matches!(self.plan.status, PathStatus::NoPath(_))
+            && until.is_some_and(|until| self.agent.now >= until)
+        {
+            self.plan.status = PathStatus::Searching;
+        }
+    }
+
+    /// Asks the module to begin or continue its search. If it leaves the search to the host, the host begins.
+    fn ask_module(&mut self, budget: u64) -> Option<DrivableProgress> {
+        let agent = self.agent;
+        let drive = &mut self.plan.drive;
+        let (Some(saved), Some(search), Some(area)) =
+            (&mut drive.search, &mut drive.by_module, &drive.area)
+        else {
+            return Some(DrivableProgress::NoPath);
+        };
+        let start = SearchStart {
+            from: saved.from,
+            gear: saved.gear,
+            curvature: saved.curvature,
+            reverses: saved.reverses,
+        };
+        let question = SearchQuestion {
+            row: GroundPlannerInput {
+                gear_change: agent.planning.gear_change * METRES_PER_SECOND,
+                search: search.number,
+                expanded: saved.spent,
+                budget,
+                ..area.row(agent, start)
+            },
+            map: area.map.as_ref(),
+            hitch: saved.hitch,
+        };
+        drive.found.clear();
+        match (self.asked.search)(&question, &mut drive.found) {
+            GroundAnswer::Found { expanded } => {
+                saved.spent = expanded;
+                Some(DrivableProgress::Found)
+            }
+            GroundAnswer::Searching { expanded } => {
+                saved.spent = expanded;
+                Some(DrivableProgress::Searching)
+            }
+            GroundAnswer::NoPath { expanded, reason } => {
+                saved.spent = expanded;
+                drive.reason = reason;
+                Some(DrivableProgress::NoPath)
+            }
+            GroundAnswer::ByHost => {
+                search.by_host = true;
+                saved.spent = 0;
+                drive.area = None;
+                drive.live = Some(saved.begin(self.map, agent));
+                None
+            }
+        }
     }
 
     fn advance_search(&mut self) -> DrivableProgress {
         let GroundSearch::Drivable { budget, most, .. } = self.agent.planning.search else {
             return DrivableProgress::NoPath;
         };
+        let by_module = match self.plan.drive.is_by_module() {
+            true => self.ask_module(budget),
+            false => None,
+        };
         let drive = &mut self.plan.drive;
-        let (Some(live), Some(saved)) = (&mut drive.live, &mut drive.search) else {
+        let Some(saved) = &mut drive.search else {
             return DrivableProgress::NoPath;
         };
-        let progress = live.advance(self.map, budget);
-        saved.spent = live.expanded();
+        let progress = match (by_module, &mut drive.live) {
+            (Some(progress), _) => progress,
+            (None, Some(live)) => {
+                let progress = live.advance(self.map, budget);
+                saved.spent = live.expanded();
+                progress
+            }
+            (None, None) => DrivableProgress::NoPath,
+        };
         match progress {
             DrivableProgress::Searching if saved.spent >= most => DrivableProgress::NoPath,
             progress => progress,
         }
     }
 
-    fn begin_drive(&mut self, path: &DrivablePath) -> Step {
+    fn begin_drive(&mut self, path: &FoundDrive) -> Step {
         self.plan.status = PathStatus::Found;
         self.plan.live.searches = None;
         self.plan.verdict = None;
@@ -609,17 +754,38 @@ impl Planning<'_> {
     }
 
     /// Splits a path into parts, each in one gear.
-    fn parts(&mut self, path: &DrivablePath) -> Vec<PlannedPart> {
+    fn parts(&mut self, path: &FoundDrive) -> Vec<PlannedPart> {
         let beyond: Vec<DVec2> = match &self.agent.lane {
             Some(lane) => lane.points().collect(),
             None => Vec::new(),
         };
         let is_exact = self.is_exact();
+        let agent = self.agent;
         let driver = self.driver();
-        let runs = path.runs(STEP.min(driver.step()));
+        let step = STEP.min(driver.step());
+        let (runs, path_margin, trailer) = match path {
+            FoundDrive::Searched(path) => {
+                let runs = path.runs(step).into_iter();
+                let runs = runs.map(|driven| Run {
+                    driven,
+                    speeds: Vec::new(),
+                });
+                let trailer = path.towed.map(|towed| towed.trailer);
+                (runs.collect(), path.margin, trailer)
+            }
+            FoundDrive::Given { poses, hitch } => {
+                let trailer = only_trailer(agent.train);
+                let runs = runs_of(poses, step, trailer.as_ref(), *hitch);
+                let margin = margin_along(&driver, &runs, agent.planning.least_margin);
+                (runs, margin, trailer)
+            }
+        };
         let last = runs.len().saturating_sub(1);
-        let trailer = path.towed.map(|towed| towed.trailer);
         let parts = runs.into_iter().enumerate().map(|(number, run)| {
+            let Run {
+                driven: run,
+                speeds,
+            } = run;
             let pushed = trailer.filter(|_| run.gear < 0);
             let towed: Vec<Waypoint> = pushed.map_or(Vec::new(), |trailer| {
                 let places = run.poses.iter().zip(&run.hitches);
@@ -632,14 +798,17 @@ impl Planning<'_> {
             });
             let track = Track {
                 poses: run.poses,
-                margin: path.margin.max(driver.margin),
-                clearance: path.margin,
+                margin: path_margin.max(driver.margin),
+                clearance: path_margin,
                 spacing: run.spacing,
             };
             let is_last = number == last;
             let beyond = if is_last { &beyond[..] } else { &[][..] };
             let mut waypoints = driver.waypoints(&track, run.gear, beyond);
-            if path.margin < driver.margin {
+            for (waypoint, speed) in waypoints.iter_mut().zip(speeds) {
+                waypoint.speed = waypoint.speed.min(speed);
+            }
+            if path_margin < driver.margin {
                 slow_in_gaps(&driver, &mut waypoints);
             }
             if pushed.is_some() {
@@ -653,13 +822,22 @@ impl Planning<'_> {
             }
             PlannedPart {
                 waypoints,
-                margin: path.margin,
+                margin: path_margin,
                 until: track.length(),
                 towed,
             }
         });
         parts.collect()
     }
+}
+
+/// Clearance that a vehicle has all along runs: the usual one, the least one, or what is left, m.
+fn margin_along(driver: &Driver<'_>, runs: &[Run], least: f64) -> f64 {
+    let least = least.min(driver.margin);
+    let poses = || runs.iter().flat_map(|run| &run.driven.poses);
+    let margins = [driver.margin, least].into_iter();
+    let mut margins = margins.filter(|&margin| poses().all(|pose| driver.fits(*pose, margin)));
+    margins.next().unwrap_or(TIGHT.min(least))
 }
 
 /// Limits the speed at waypoints where the usual clearance does not fit.

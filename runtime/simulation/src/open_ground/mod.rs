@@ -15,6 +15,7 @@
 //! | `follow.rs` | from cells to a line that a vehicle can drive |
 //! | `steering.rs` | how drivers steer, as planners know it |
 //! | `drivable.rs` | searches of `drivable_path`, and how its paths are followed |
+//! | `module_search.rs` | searches that a module carries out itself |
 //! | `manoeuvre.rs` | manoeuvres, forwards and in reverse, that bring a vehicle onto its path |
 //! | `walking.rs` | characters on foot, and how they plan around each other |
 //! | `space_time.rs` | the search for a walk among moving characters |
@@ -29,6 +30,7 @@ mod inspection;
 mod live_map;
 mod manoeuvre;
 mod mixed;
+mod module_search;
 mod painted;
 mod pieces;
 mod plans;
@@ -49,6 +51,7 @@ pub use inspection::{
 };
 pub(crate) use live_map::OnGround;
 pub(crate) use mixed::{End, Itinerary, KeptTrips, MixedTrips, Part, Traveller};
+pub(crate) use module_search::{ModuleSearch, SearchQuestion};
 pub(crate) use plans::{AgentPlan, Asked, Beyond, GroundPlans, LeftPath, Planner, Step, has_left};
 pub use profiles::{body_of, effects_of, profile_of};
 pub use roadwright_planning::open_ground::Disagreement;

@@ -7,6 +7,7 @@ use super::follow::{
 use super::inspection::{self, GroundInspection, GroundQuestion};
 use super::live_map::{LiveMap, OnGround};
 use super::manoeuvre::{Begin, Manoeuvre};
+use super::module_search::{ModuleSearch, SearchQuestion};
 use super::profiles::growth_of;
 use super::search::{Fields, Found, SavedWindow, Seeker};
 use super::steering::{KnownSteering, Steering};
@@ -15,7 +16,7 @@ use super::walking::{Other, Pedestrian, SIGHT, WalkPlan};
 use crate::records::FARTHEST;
 use crate::route::{Exact, PlannedPath, Waypoint};
 use crate::vehicle_type::VehicleType;
-use roadwright_agent::{Avoid, GroundPlanning, GroundSearch};
+use roadwright_agent::{Avoid, GroundAnswer, GroundPlanning, GroundSearch};
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose, heading_of, polyline};
@@ -25,6 +26,7 @@ use roadwright_planning::open_ground::{
     IncrementalPath, LayerEffect, OpenGround, Owner, PlanEnd, Profile, Reachability, Rules, Spot,
     Stamp, Trip, Verdict,
 };
+use roadwright_plugin_api::PlanPose;
 use roadwright_scenario::{BodyKind, OffRoad};
 use roadwright_vehicle::trailer::Train;
 use serde::{Deserialize, Serialize};
@@ -146,6 +148,8 @@ pub(crate) struct Planner<'a> {
     pub(crate) top_speed: f64,
     /// Simulation time, s.
     pub(crate) now: f64,
+    /// Number of the step.
+    pub(crate) step: u64,
     /// Whether the agent is due for planning.
     pub(crate) is_due: bool,
     /// Key of the vehicle type, for the costs of painted layers.
@@ -272,6 +276,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) steering: &'a dyn Fn() -> Steering,
     /// Whether the driver disagrees with its plan.
     pub(crate) disagreement: &'a dyn Fn() -> Option<Disagreement>,
+    /// Lets the agent's module search for a path, and stores the poses of one that it finds.
+    pub(crate) search: &'a dyn Fn(&SearchQuestion<'_>, &mut Vec<PlanPose>) -> GroundAnswer,
 }
 
 /// What an agent remembers from one plan to the next.
@@ -433,6 +439,22 @@ impl GroundPlans {
         for (id, drive) in drives {
             if let Some(plan) = self.agents.get_mut(&id) {
                 plan.drive = drive;
+            }
+        }
+    }
+
+    /// Searches that modules carry out, for a save.
+    pub(crate) fn saved_module_searches(&self) -> BTreeMap<u64, ModuleSearch> {
+        let all = self.agents.iter();
+        all.filter_map(|(&id, plan)| Some((id, plan.drive.module_search()?)))
+            .collect()
+    }
+
+    /// Adds searches that modules carry out to restored plans.
+    pub(crate) fn restore_module_searches(&mut self, searches: BTreeMap<u64, ModuleSearch>) {
+        for (id, search) in searches {
+            if let Some(plan) = self.agents.get_mut(&id) {
+                plan.drive.restore_module_search(search);
             }
         }
     }
@@ -714,7 +736,7 @@ pub(super) struct Planning<'a> {
     hybrid: &'a mut HybridPath,
     fields: &'a mut Fields,
     pub(super) agent: &'a Planner<'a>,
-    asked: &'a Asked<'a>,
+    pub(super) asked: &'a Asked<'a>,
     pub(super) plan: &'a mut AgentPlan,
     /// Characters around the agent, if the agent is a character.
     pub(super) others: &'a [Other],
@@ -724,6 +746,7 @@ pub(super) struct Planning<'a> {
 
 impl Planning<'_> {
     fn step(&mut self) -> Step {
+        self.retry_no_path();
         let had_path = !matches!(self.plan.status, PathStatus::NoPath(_));
         match self.agent.off_road {
             OffRoad::Never if had_path => {

@@ -138,6 +138,19 @@ enum OwnPath<'a> {
 }
 
 impl View<'_> {
+    /// Fills in the objects around an agent. Returns the fields of a row that refer to them.
+    pub(crate) fn near(
+        &self,
+        agent: AgentIndex,
+        needs: &NearNeeds,
+        scene: ObjectScene<'_>,
+        near: &mut [NearData],
+    ) -> NeedsInput {
+        let mut input = NeedsInput::default();
+        self.fill_near(agent, needs, scene, &mut input, near);
+        input
+    }
+
     /// Fills in the objects around an agent, and the fields of its row that refer to them. Returns the number of
     /// objects.
     pub(super) fn fill_near(

@@ -119,6 +119,8 @@ parts! {
     /// Searches of agents off the lanes for drivable paths. Version 2: number of corrections at the goal. 3:
     /// trailers.
     DRIVES "drives" 3;
+    /// Searches of agents off the lanes that modules carry out.
+    MODULE_SEARCHES "module_searches" 1;
     /// Planned evasive paths of characters around each other.
     WALKS "walks" 1;
     /// Searches from the goals of agents off the lanes: number of expanded cells.

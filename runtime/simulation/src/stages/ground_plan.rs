@@ -3,24 +3,29 @@
 use crate::agents::{AgentsRef, GroundColumns};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
+use crate::fixed::Fixed;
 use crate::hands::Hands;
 use crate::modules::{Modules, Rota};
 use crate::move_trees::NextGoals;
 use crate::open_ground::{
-    Asked, Beyond, GroundPlans, KnownSteering, OnGround, Planner, Steering, SteeringKey, Step,
+    Asked, Beyond, GroundPlans, KnownSteering, OnGround, Planner, SearchQuestion, Steering,
+    SteeringKey, Step,
 };
-use crate::perception::{OPEN_GROUND_SPEED, Surroundings};
+use crate::perception::{OPEN_GROUND_SPEED, ObjectList, ObjectScene, ObjectSources, Surroundings};
 use crate::records::{AgentIndex, LaneSpot};
 use crate::route::{Goal, Leg, Probe, Routes, SteeringResponse, Travel};
-use crate::traffic::Index;
-use crate::vehicle_type::VehicleTypes;
-use roadwright_agent::{GroundPlanning, GroundSearch, Slot};
+use crate::traffic::{Index, Traffic};
+use crate::vehicle_type::{VehicleRecords, VehicleTypes};
+use roadwright_agent::{
+    GroundAnswer, GroundPlanner, GroundPlanning, GroundSearch, Module, Slot, Views,
+};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::{tan, wrap_angle};
 use roadwright_ground::Ground;
 use roadwright_planning::open_ground::Disagreement;
-use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING, NearData, PlanPose};
 use roadwright_scenario::DynamicsLevel;
+use roadwright_vehicle::trailer::TrailerState;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -49,6 +54,47 @@ pub(crate) struct OffRoad<'a> {
     pub(crate) index: &'a Index,
 }
 
+/// Buffers that are reused in each step.
+#[derive(Default)]
+pub(crate) struct GroundStage {
+    rota: Rota,
+    /// Objects of the world, for planners that ask for those around.
+    objects: ObjectList,
+}
+
+impl GroundStage {
+    /// Memory used by the list of objects, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.objects.bytes()
+    }
+}
+
+/// Data for planners that ask for the objects around.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) sources: ObjectSources<'a>,
+    pub(crate) traffic: &'a Traffic,
+    /// Whether any planner asks for trees.
+    pub(crate) trees: bool,
+}
+
+/// Objects of the world, listed when a planner first asks for them in a step.
+struct Listed<'a> {
+    objects: &'a mut ObjectList,
+    around: Option<Around<'a>>,
+    is_current: bool,
+}
+
+/// Whether any planner asks for the objects around, and whether any asks for trees among them.
+pub(crate) fn wanted_objects(modules: &Modules) -> (bool, bool) {
+    let instances = modules.pools.ground_planner.instances.iter();
+    let modules = instances.filter_map(|instance| instance.modules.first());
+    let near = modules.filter_map(|module| module.logic.needs()?.near);
+    near.fold((false, false), |(_, trees), near| {
+        (true, trees || near.trees)
+    })
+}
+
 /// An agent that plans a path to a goal off the lanes, with its planning parameters.
 #[derive(Clone, Copy)]
 struct Planned {
@@ -65,10 +111,12 @@ struct Planned {
 pub(crate) fn plan_ground(
     given: OffRoad<'_>,
     plans: &mut GroundPlans,
-    rota: &mut Rota,
+    stage: &mut GroundStage,
+    around: Option<Around<'_>>,
     routes: &mut Routes,
     agents: &mut GroundColumns<'_>,
 ) -> Vec<u64> {
+    let GroundStage { rota, objects } = stage;
     let planned = given.planned(routes, agents.lent());
     given.end_straight(routes, agents);
     let ids: Vec<u64> = planned.iter().map(|one| one.id).collect();
@@ -81,6 +129,11 @@ pub(crate) fn plan_ground(
     given.update_map(plans, &planned, routes, agents.lent());
     let mut without_path = Vec::new();
     let known = RefCell::new(std::mem::take(&mut plans.steering));
+    let listed = RefCell::new(Listed {
+        objects,
+        around,
+        is_current: false,
+    });
     // Agents plan in the order of ids, because they share the map. A plan is visible to other agents only in
     // later steps.
     for one in planned {
@@ -95,6 +148,10 @@ pub(crate) fn plan_ground(
         let asked = Asked {
             steering: &|| given.known_steering(one.agent, agents.lent(), &mut known.borrow_mut()),
             disagreement: &|| given.disagreement(one.agent, routes, agents.lent()),
+            search: &|question, poses| {
+                let listed = &mut listed.borrow_mut();
+                given.search(one.agent, question, listed, routes, agents.lent(), poses)
+            },
         };
         let step = plans.plan(&planner, &asked);
         if had_path && !plans.has_path(one.id) {
@@ -216,14 +273,96 @@ impl OffRoad<'_> {
             return None;
         }
         let who = &agents.identity[index];
-        let instance = who.modules.of(Slot::GroundPlanner) as usize;
-        let instance = self.modules.pools.ground_planner.instances.get(instance)?;
-        let module = instance.modules.first()?;
-        let planning = module.logic.planning(&module.parameters);
+        let planning = self.module(agent, agents)?.planning();
         Some(match who.level {
             DynamicsLevel::Walker => planning.on_foot(),
             _ => planning,
         })
+    }
+
+    /// Planner of an agent.
+    fn module(
+        &self,
+        agent: AgentIndex,
+        agents: AgentsRef<'_>,
+    ) -> Option<&Module<dyn GroundPlanner>> {
+        let who = &agents.identity[agent.index()];
+        let instance = who.modules.of(Slot::GroundPlanner) as usize;
+        let instance = self.modules.pools.ground_planner.instances.get(instance)?;
+        instance.modules.first()
+    }
+
+    /// Lets an agent's module search for a path. Adds what the module has asked for to the question.
+    fn search(
+        &self,
+        agent: AgentIndex,
+        question: &SearchQuestion<'_>,
+        listed: &mut Listed<'_>,
+        routes: &Routes,
+        agents: AgentsRef<'_>,
+        poses: &mut Vec<PlanPose>,
+    ) -> GroundAnswer {
+        let Some(module) = self.module(agent, agents) else {
+            return GroundAnswer::ByHost;
+        };
+        let needs = module.logic.needs().unwrap_or_default();
+        let who = &agents.identity[agent.index()];
+        let records = &*self.types.records;
+        let mut row = question.row;
+        let mut views = Views {
+            vehicles_version: records.version,
+            ..Views::default()
+        };
+        let mut angles;
+        if needs.vehicles {
+            (views.vehicles, views.hitches) = (&records.vehicles, &records.hitches);
+            row.vehicle = VehicleRecords::index(who.vehicle_type, who.level);
+            angles = self.hitch_angles(agent, agents);
+            if let Some(first) = angles.first_mut() {
+                *first = question.hitch;
+            }
+            row.hitch_count = angles.len() as u32;
+            views.hitch_angles = &angles;
+        }
+        if let (Some(_), Some(map)) = (needs.grid, question.map) {
+            (views.grids, views.cells) = (std::slice::from_ref(&map.data), &map.cells);
+            row.grid = 0;
+        }
+        let mut near = Vec::new();
+        if let (Some(wanted), Some(around)) = (&needs.near, listed.around) {
+            let seen = self.surroundings(routes).with(agents);
+            if !listed.is_current {
+                listed.objects.renew(&seen, around.sources, around.trees);
+                listed.is_current = true;
+            }
+            let fixed = Fixed {
+                ground: self.ground,
+                types: self.types,
+            };
+            let scene = ObjectScene {
+                list: listed.objects,
+                claims: &around.traffic.claims,
+                setting: around.traffic.setting(self.clock, fixed, routes),
+            };
+            near.resize(wanted.most as usize, NearData::default());
+            let found = seen.near(agent, wanted, scene, &mut near);
+            near.truncate(found.near_count as usize);
+            (row.near_count, row.near_more) = (found.near_count, found.near_more);
+            row.object = found.object;
+            views.near = &near;
+            views.objects = listed.objects.seen(wanted);
+        }
+        let (indices, ids) = ([agent.number()], [who.id]);
+        let step = roadwright_agent::Step {
+            time: self.clock.time(),
+            // A search goes on in the next step.
+            period: self.clock.dt,
+            index: self.clock.step,
+            seed: self.clock.seed,
+            indices: &indices,
+            ids: &ids,
+        };
+        module.logic.search(&step, &views, &row, poses)
     }
 
     /// The goal off the lanes to which an agent has to plan a path; `None` if it follows a given path or is
@@ -320,6 +459,7 @@ impl OffRoad<'_> {
             planning: one.planning,
             top_speed: OPEN_GROUND_SPEED.min(limits.max_speed),
             now: self.clock.time(),
+            step: self.clock.step,
             is_due: false,
             vehicle_type: self.types.key(kind),
         }
@@ -327,15 +467,25 @@ impl OffRoad<'_> {
 
     /// Angle between the headings of an agent's vehicle and its first trailer, rad; 0 without a trailer.
     fn hitch(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> f64 {
+        let angles = self.hitch_angles(agent, agents);
+        angles.first().copied().unwrap_or(0.0)
+    }
+
+    /// Angles between the headings of an agent's trailers and of the body in front of each, rad.
+    fn hitch_angles(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> Vec<f64> {
         let train = (self.types).train(agents.identity[agent.index()].vehicle_type);
         if train.is_empty() {
-            return 0.0;
+            return Vec::new();
         }
         let pose = self.bodies(agents).pose(agent);
         let towed = self.bodies(agents).towed(agent, pose, train);
-        towed
-            .first()
-            .map_or(0.0, |first| wrap_angle(pose.heading - first.heading))
+        let mut front = pose.heading;
+        let angle = |trailer: &TrailerState| {
+            let angle = wrap_angle(front - trailer.heading);
+            front = trailer.heading;
+            angle
+        };
+        towed.iter().map(angle).collect()
     }
 
     fn surroundings<'b>(&'b self, routes: &'b Routes) -> Surroundings<'b> {

@@ -142,6 +142,7 @@ impl World {
     /// Average memory per driving agent for columns, index, batches and claims, in bytes.
     pub fn bytes_per_agent(&self) -> f64 {
         let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.bytes();
+        let rows = rows + self.scratch.ground_planning.bytes();
         let columns = self.agents.bytes() + self.dynamics.bytes();
         let traffic = self.traffic.index.bytes()
             + self.traffic.neighbours.bytes()

@@ -8,10 +8,12 @@ use crate::native::in_process::InProcess;
 use crate::native::inspect::PluginInfo;
 use crate::native::kind::{InputRows, Kind};
 use crate::native::library::Library;
+use crate::native::probe::pose_room;
 use crate::native::roads::FlatRoads;
 use crate::native::views::TrialViews;
 use roadwright_agent::{ModuleKind, Step};
 use roadwright_geometry::math::Stream;
+use roadwright_plugin_api::PlanPose;
 use std::sync::Arc;
 
 /// Number of steps for each instance.
@@ -97,6 +99,7 @@ impl Examiner {
             let mut status = vec![0u8; count + 1];
             status[count] = CANARY;
             let mut route = vec![0u32; if is_planner { 64 * count + 1024 } else { 0 }];
+            let mut poses = vec![PlanPose::default(); pose_room(K::KIND, count)];
             let mut batch = Batch {
                 step: moment,
                 seeds: &seeds,
@@ -113,6 +116,8 @@ impl Examiner {
                 delays: &delays,
                 route: &mut route,
                 route_length: 0,
+                poses: &mut poses,
+                pose_length: 0,
             };
             // In the interface inputs are const, but a C plugin can cast that away.
             let told = laid_out.bytes().to_vec();
@@ -128,7 +133,9 @@ impl Examiner {
             outputs.truncate(count);
             status.truncate(count);
             for output in &mut outputs {
-                answers.routes.push(K::take_route(output, &route));
+                let mut taken = K::take_route(output, &route);
+                taken.extend(K::take_poses(output, &poses));
+                answers.routes.push(taken);
             }
             answers.outputs.extend(outputs);
             answers.status.extend(status);

@@ -1,16 +1,19 @@
 //! Inputs for the examination of a plugin.
 
 use super::ROWS;
+use crate::native::backend::{bytes_of, bytes_of_mut};
 use crate::native::kind::{
-    AsController, AsFitness, AsNeeds, AsNeedsPedals, AsPedals, AsPlanner, AsSignals, Kind,
+    AsController, AsFitness, AsGroundPlanner, AsNeeds, AsNeedsPedals, AsPedals, AsPlanner,
+    AsSignals, Kind,
 };
+use crate::native::logic::check_path;
 use crate::native::roads::{FlatRoads, checked_route};
 use roadwright_geometry::math::Stream;
 use roadwright_plugin_api::abi::{LANELET_CONNECTION, NO_LANELET, RwLanelet, RwPoint};
 use roadwright_plugin_api::{
-    Conduct, ControllerInput, DriveInput, FitnessInput, MotionInput, NOTHING, NeedsInput,
-    NeedsPedalsInput, PedalsInput, PlannerInput, PlannerOutput, SignalInput, SignalMovement,
-    SignalOutput, SignalStage,
+    Conduct, ControllerInput, DriveInput, FitnessInput, GroundPlannerInput, GroundPlannerOutput,
+    MotionInput, NOTHING, NeedsInput, NeedsPedalsInput, PedalsInput, PlanPose, PlannerInput,
+    PlannerOutput, SignalInput, SignalMovement, SignalOutput, SignalStage,
 };
 
 /// Inputs for a kind of module.
@@ -286,6 +289,53 @@ impl Examined for AsPlanner {
             ));
         }
         checked_route(&grid_roads(), input, output, route).err()
+    }
+}
+
+impl Examined for AsGroundPlanner {
+    // Each row is a search.
+    const ROWS: usize = 2;
+
+    fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> GroundPlannerInput {
+        let neutral = Self::neutral();
+        GroundPlannerInput {
+            start_y: random(-10.0, 10.0),
+            start_heading: random(-3.0, 3.0),
+            goal_y: random(-10.0, 10.0),
+            search: random(1.0, 1000.0) as u64,
+            ..neutral
+        }
+    }
+
+    fn hard(pick: &mut dyn FnMut() -> f64) -> GroundPlannerInput {
+        // Rows lie within the world, with positive limits.
+        let within = |value: f64| value.clamp(-1e7, 1e7);
+        let positive = |value: f64| value.abs().clamp(1e-3, 1e3);
+        GroundPlannerInput {
+            start_x: within(pick()),
+            start_y: within(pick()),
+            start_heading: within(pick()),
+            speed: pick(),
+            goal_x: within(pick()),
+            goal_y: within(pick()),
+            goal_heading: within(pick()),
+            curvature: positive(pick()),
+            clearance: positive(pick()),
+            ..Self::neutral()
+        }
+    }
+
+    fn deep_flaw(
+        input: &GroundPlannerInput,
+        output: &GroundPlannerOutput,
+        words: &[u32],
+    ) -> Option<String> {
+        if output.count == 0 {
+            return None;
+        }
+        let mut path = vec![PlanPose::default(); words.len() * 4 / size_of::<PlanPose>()];
+        bytes_of_mut(&mut path).copy_from_slice(bytes_of(words));
+        check_path(input, &path).err()
     }
 }
 

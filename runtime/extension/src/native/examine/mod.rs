@@ -10,7 +10,8 @@ use super::backend::Backend;
 use super::in_process::{InProcess, drives_by_pedals};
 use super::inspect::inspect;
 use super::kind::{
-    AsController, AsFitness, AsNeeds, AsNeedsPedals, AsPedals, AsPlanner, AsSignals,
+    AsController, AsFitness, AsGroundPlanner, AsNeeds, AsNeedsPedals, AsPedals, AsPlanner,
+    AsSignals,
 };
 use super::library::Library;
 use super::views::TrialViews;
@@ -84,7 +85,8 @@ pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<b
             ModuleKind::Fitness => examine_kind::<AsFitness>(&examiner, &mut tell),
             ModuleKind::Planner => examine_kind::<AsPlanner>(&examiner, &mut tell),
             ModuleKind::SignalController => examine_kind::<AsSignals>(&examiner, &mut tell),
-            ModuleKind::Behaviour | ModuleKind::GroundPlanner => {}
+            ModuleKind::GroundPlanner => examine_kind::<AsGroundPlanner>(&examiner, &mut tell),
+            ModuleKind::Behaviour => {}
         }
     }
     Ok(is_good)
@@ -118,23 +120,28 @@ pub(crate) fn digest(path: &Path) -> Result<String, String> {
             ModuleKind::Fitness => examiner.history::<AsFitness>(ROWS, Order::Sorted)?,
             ModuleKind::Planner => examiner.history::<AsPlanner>(ROWS, Order::Sorted)?,
             ModuleKind::SignalController => examiner.history::<AsSignals>(ROWS, Order::Sorted)?,
-            ModuleKind::Behaviour | ModuleKind::GroundPlanner => Vec::new(),
+            ModuleKind::GroundPlanner => {
+                examiner.history::<AsGroundPlanner>(AsGroundPlanner::ROWS, Order::Sorted)?
+            }
+            ModuleKind::Behaviour => Vec::new(),
         };
         hasher.update(&history);
     }
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// Creates the data that a controller requests in addition to its rows; `None` if the library has no such
-/// controller.
+/// Creates the data that a controller or ground planner requests in addition to its rows; `None` if the library has no
+/// such module.
 fn views_of(
     library: &Arc<Library>,
     mut kinds: impl Iterator<Item = ModuleKind>,
 ) -> Result<Option<TrialViews>, String> {
-    if !kinds.any(|kind| kind == ModuleKind::Controller) {
+    let has_needs =
+        |kind: &ModuleKind| matches!(kind, ModuleKind::Controller | ModuleKind::GroundPlanner);
+    let Some(kind) = kinds.find(has_needs) else {
         return Ok(None);
-    }
-    let backend = InProcess::new(library.clone(), ModuleKind::Controller);
+    };
+    let backend = InProcess::new(library.clone(), kind);
     let needs = backend.and_then(|backend| backend.needs());
     Ok(needs.map_err(|fault| fault.message)?.map(TrialViews::new))
 }

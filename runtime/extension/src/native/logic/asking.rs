@@ -113,6 +113,8 @@ impl<K: Kind> Native<K> {
                 delays: &[],
                 route: &mut [],
                 route_length: 0,
+                poses: &mut [],
+                pose_length: 0,
             })
         };
         let seconds = began.elapsed().as_secs_f64();

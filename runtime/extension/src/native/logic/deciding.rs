@@ -86,6 +86,8 @@ impl Native<AsSignals> {
                 delays: &[],
                 route: &mut [],
                 route_length: 0,
+                poses: &mut [],
+                pose_length: 0,
             })
         };
         let seconds = began.elapsed().as_secs_f64();

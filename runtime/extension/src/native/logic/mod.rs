@@ -1,14 +1,17 @@
 //! A module implemented by a library, with a built-in module as its fallback.
 //!
-//! `asking` sends rows to the library and checks the answers, `planning` does the same for planners and
-//! `deciding` for signal controllers. `takeover` replaces builds at step boundaries, and `saving` saves a
+//! `asking` sends rows to the library and checks the answers, `planning` does the same for planners, `over_ground`
+//! for ground planners and `deciding` for signal controllers. `takeover` replaces builds at step boundaries, and `saving` saves a
 //! module with the world.
 
 mod asking;
 mod deciding;
+mod over_ground;
 mod planning;
 mod saving;
 mod takeover;
+
+pub(crate) use over_ground::check_path;
 
 use super::backend::{Backend, Fault, State};
 use super::cell::{Generation, PluginEntry};
@@ -22,6 +25,7 @@ use roadwright_agent::{
     Failure, Logic, LogicState, Lookahead, Module, ModuleKind, Needs, ParameterSet, StepBoundary,
     Swap,
 };
+use roadwright_plugin_api::PlanPose;
 use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -115,6 +119,8 @@ pub(crate) struct Native<K: Kind> {
     restarts: Vec<f64>,
     trial: u32,
     roads: Mutex<Option<Arc<FlatRoads>>>,
+    /// Buffer for the paths of a ground planner.
+    poses: Mutex<Vec<PlanPose>>,
     failures: Failures,
     /// Name of the build that was last in use, in the form used for records.
     last_build: String,
@@ -143,6 +149,7 @@ impl<K: Kind> Native<K> {
             restarts: Vec::new(),
             trial: 0,
             roads: Mutex::default(),
+            poses: Mutex::default(),
             failures: Failures::default(),
             last_build: String::new(),
             out_because: String::new(),

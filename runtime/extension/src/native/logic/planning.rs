@@ -108,6 +108,8 @@ impl Native<AsPlanner> {
             delays: view.delays,
             route: &mut route,
             route_length: 0,
+            poses: &mut [],
+            pose_length: 0,
         };
         let answered = self.ask_for_routes(active, &mut batch);
         let seconds = began.elapsed().as_secs_f64();
