@@ -431,16 +431,16 @@ impl Canvas {
             .as_ref()
             .is_some_and(|live| live.snapshot.step > 0);
         let dots = running.then_some(self.dots.as_slice());
-        let people = model
-            .live
-            .as_ref()
-            .map(|live| live.snapshot.people.as_slice());
+        let snapshot = model.live.as_ref().map(|live| &live.snapshot);
+        let people = snapshot.map(|snapshot| snapshot.people.as_slice());
+        let people_figures = snapshot.map(|snapshot| snapshot.people_figures.as_slice());
         let heat = model.live.as_ref().map(|live| &live.heat);
         let heat = heat.zip(Some(model.settings.heat).filter(|heat| *heat != Heat::None));
         self.painter.set_heat(heat, board.camera.scale);
         let moving = dots.map(|dots| Moving {
             vehicles: dots,
             people: people.unwrap_or_default(),
+            people_figures: people_figures.unwrap_or_default(),
             hints: &self.hints,
             skid_marks: Some(&self.skid_marks),
             covered: Some(&self.covered),
@@ -570,6 +570,8 @@ impl Canvas {
         let Some(snapshot) = snapshot.filter(|_| shows_vehicles(model)) else {
             return;
         };
+        let feet = snapshot.people_figures.iter();
+        (self.hints).extend(feet.flat_map(|figure| hint::feet_of(figure, scale)));
         for vehicle in &snapshot.vehicles {
             let roof = hint::roof(vehicle, scale).map(|roof| Hint {
                 color: grey.map_or(roof.color, color_of),

@@ -8,9 +8,10 @@ use egui::Color32;
 use roadwright_agent::Indicator;
 use roadwright_geometry::{DVec2, Pose, unit};
 use roadwright_render::figure::{self, Figure};
+use roadwright_render::hint;
 use roadwright_render::hint::Hint;
 use roadwright_scenario::BodyKind;
-use roadwright_simulation::PersonRecord;
+use roadwright_simulation::{PersonFigure, PersonRecord};
 use std::collections::BTreeMap;
 
 /// A vehicle as drawn on the map.
@@ -45,6 +46,8 @@ pub struct Moving<'a> {
     pub vehicles: &'a [VehicleDot],
     /// Pedestrians.
     pub people: &'a [PersonRecord],
+    /// Feet and shoulders of the pedestrians, in the same order.
+    pub people_figures: &'a [PersonFigure],
     /// Hints such as steered wheels, leaning roofs and signs.
     pub hints: &'a [Hint],
     /// Skid marks, if they are shown.
@@ -151,11 +154,13 @@ pub(super) fn instances(
         }
     }
     if let Some((half_depth, half_width)) = figure::person_size(camera.scale) {
-        let is_seen =
-            |p: &&PersonRecord| p.position.cmpge(low).all() && p.position.cmple(high).all();
-        for person in moving.people.iter().filter(is_seen) {
+        let is_seen = |(p, _): &(&PersonRecord, &PersonFigure)| {
+            p.position.cmpge(low).all() && p.position.cmple(high).all()
+        };
+        let people = moving.people.iter().zip(moving.people_figures);
+        for (person, figure) in people.filter(is_seen) {
             let color = Ink::Light.bytes(figure::person_color(person.id));
-            let front = half_depth * unit(person.heading);
+            let front = half_depth * unit(hint::heading_of_shoulders(figure));
             let one = instance(person.position - camera.centre, front, half_width, color);
             let list = lists.entry(Figure::Person).or_insert_with(empty);
             list.list.push(one);

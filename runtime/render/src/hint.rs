@@ -6,7 +6,7 @@ use crate::palette::{PAPER, RIM, SHEEN, SIGNAL_LAMPS, faded, rgb};
 use glam::DVec2;
 use roadwright_geometry::{heading_of, math, unit};
 use roadwright_scenario::BodyKind;
-use roadwright_simulation::{Snapshot, VehicleRecord, WheelRecord};
+use roadwright_simulation::{PersonFigure, Snapshot, VehicleRecord, WheelRecord};
 use std::f64::consts::FRAC_PI_2;
 use tiny_skia::Color;
 
@@ -80,9 +80,15 @@ pub fn wheels<'a>(
 
 /// Returns the feet of a character. Empty for vehicles, and if the character is drawn too small.
 fn feet(vehicle: &VehicleRecord, snapshot: &Snapshot, scale: f64) -> impl Iterator<Item = Hint> {
-    let is_near = scale <= FARTHEST_FOOT && vehicle.body_kind == BodyKind::Character;
+    let is_near = vehicle.body_kind == BodyKind::Character;
     let own = is_near.then(|| snapshot.character(vehicle.agent)).flatten();
-    let feet = own.map(|character| character.figure.feet);
+    own.into_iter()
+        .flat_map(move |character| feet_of(&character.figure, scale))
+}
+
+/// Returns the feet of a person. Empty if the person is drawn too small. `scale` is in metres per pixel.
+pub fn feet_of(figure: &PersonFigure, scale: f64) -> impl Iterator<Item = Hint> + use<> {
+    let feet = (scale <= FARTHEST_FOOT).then_some(figure.feet);
     feet.into_iter().flatten().map(|foot| {
         // A raised foot is nearer to the viewer, so it is drawn larger.
         let grow = 1.0 + foot.height;
@@ -100,9 +106,14 @@ fn feet(vehicle: &VehicleRecord, snapshot: &Snapshot, scale: f64) -> impl Iterat
 pub fn shoulder_heading(vehicle: &VehicleRecord, snapshot: &Snapshot) -> f64 {
     let own = snapshot.character(vehicle.agent);
     own.map_or(vehicle.body.heading, |character| {
-        let [left, right] = character.figure.shoulders;
-        heading_of(left - right) - FRAC_PI_2
+        heading_of_shoulders(&character.figure)
     })
+}
+
+/// Returns the heading of a person's shoulders, rad.
+pub fn heading_of_shoulders(figure: &PersonFigure) -> f64 {
+    let [left, right] = figure.shoulders;
+    heading_of(left - right) - FRAC_PI_2
 }
 
 /// Returns the front wheels of a vehicle for which only the steering angle and the dimensions are known.

@@ -157,8 +157,11 @@ pub(crate) fn drawn(
             draw_trailer(&mut canvas, trailer);
         }
     }
-    for person in snapshot.into_iter().flat_map(|s| &s.people) {
-        draw_person(&mut canvas, person);
+    for (person, figure) in snapshot.into_iter().flat_map(Snapshot::people_on_foot) {
+        let scale = 1.0 / canvas.scale;
+        draw_hints(&mut canvas, hint::feet_of(figure, scale));
+        let heading = hint::heading_of_shoulders(figure);
+        draw_person(&mut canvas, &PersonRecord { heading, ..*person });
     }
     draw_lit_signals(&mut canvas, scenario, &layout, picture);
     // The signs are drawn on top of everything else, because these vehicles need attention.

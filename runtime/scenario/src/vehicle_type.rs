@@ -64,6 +64,10 @@ pub struct VehicleType {
 impl VehicleType {
     /// Length above which vehicles count as buses, m. Buses may use bus lanes.
     pub const BUS_LENGTH: f64 = 9.0;
+    /// Diameter of a person, m, also of those on crossings.
+    pub const PERSON_DIAMETER: f64 = 0.45;
+    /// Height of a person, m, also of those on crossings.
+    pub const PERSON_HEIGHT: f64 = 1.75;
 
     /// Class of the vehicle type for reserved lanes.
     pub fn class(&self) -> VehicleClass {
@@ -157,11 +161,11 @@ impl VehicleType {
         Self {
             name: "Person".into(),
             body: BodyKind::Character,
-            length: 0.45.into(),
-            width: 0.45.into(),
-            height: 1.75.into(),
+            length: Self::PERSON_DIAMETER.into(),
+            width: Self::PERSON_DIAMETER.into(),
+            height: Self::PERSON_HEIGHT.into(),
             wheelbase: 0.25.into(),
-            rear_overhang: 0.225.into(),
+            rear_overhang: (0.5 * Self::PERSON_DIAMETER).into(),
             mass: 75.0.into(),
             max_speed: 1.4.into(),
             max_acceleration: 2.0.into(),

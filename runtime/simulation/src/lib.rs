@@ -128,6 +128,7 @@ pub use records::{
 };
 pub use roadwright_ground::{Ground, SignalHead};
 pub use roadwright_vehicle::DriveReading;
+pub use roadwright_vehicle::gait::Figure as PersonFigure;
 pub use route::Waypoint;
 pub use save::SavedWorld;
 pub use session::{CarriedOut, Ending, Observer, Session};

@@ -238,6 +238,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
         standing: world.dynamics.standing.records(&world.types),
         vehicles: driving.into_iter().map(record).collect(),
         people: world.traffic.people.records(&world.ground),
+        people_figures: world.traffic.people.figures(&world.ground, &world.clock),
         loose: world
             .dynamics
             .rigid

@@ -160,6 +160,7 @@ impl World {
         saved.put(parts::DELAYS, &self.traffic.delays);
         saved.put(parts::ENCROACHMENT, &self.traffic.encroachment);
         saved.put(parts::PEOPLE, &self.traffic.people);
+        saved.put(parts::PEOPLE_STEPS, &self.traffic.people.saved_steps());
         saved.put(parts::HANDS, &self.hands);
         saved.put(parts::FULL_LOCKS, &self.hands.full_locks());
         saved.put(parts::MAIL, &self.messages.mail);
@@ -401,6 +402,8 @@ impl World {
         // Older saves do not contain pedestrians.
         if let Some(people) = saved.get_if_any::<People>(parts::PEOPLE)? {
             self.traffic.people = people;
+            let steps = saved.get_if_any(parts::PEOPLE_STEPS)?;
+            self.traffic.people.restore_steps(steps);
         }
         Ok(())
     }

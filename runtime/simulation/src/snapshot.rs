@@ -214,6 +214,8 @@ pub struct Snapshot {
     pub standing: Vec<StandingTrailer>,
     /// Pedestrians, in the order of their numbers.
     pub people: Vec<PersonRecord>,
+    /// Feet and shoulders of the pedestrians, in the order of `people`.
+    pub people_figures: Vec<Figure>,
     /// Loose obstacles that have been pushed, in the order of their ids.
     pub loose: Vec<LooseRecord>,
 }
@@ -223,6 +225,11 @@ impl Snapshot {
     pub fn all_trailers(&self) -> impl Iterator<Item = &TrailerRecord> {
         let standing = self.standing.iter().map(|standing| &standing.trailer);
         self.trailers.iter().chain(standing)
+    }
+
+    /// Pedestrians with their feet and shoulders.
+    pub fn people_on_foot(&self) -> impl Iterator<Item = (&PersonRecord, &Figure)> {
+        self.people.iter().zip(&self.people_figures)
     }
 
     /// The vehicle of an agent; `None` if it does not drive.

@@ -336,9 +336,12 @@ fn a_save_in_the_middle_of_a_crossing_goes_on_to_the_bit() {
         }
         let mut restored = restored(&whole, &scenario, &options);
         assert_eq!(restored.state_hash(), whole.state_hash());
+        // Feet are not in the hash.
+        assert_eq!(restored.snapshot(), whole.snapshot());
         drive(&mut whole, 60.0);
         drive(&mut restored, 60.0);
         assert_eq!(restored.state_hash(), whole.state_hash());
+        assert_eq!(restored.snapshot(), whole.snapshot());
         assert_eq!(restored.summary(), whole.summary());
     }
 }
@@ -384,6 +387,38 @@ fn who_walks_finishes_where_an_edit_takes_the_crossing_away() {
     let hit = drive(&mut world, 60.0);
     assert!(hit.is_empty(), "{hit:?}");
     assert!(world.summary().people.unwrap().arrived > after);
+}
+
+#[test]
+fn people_on_crossings_have_the_feet_of_characters() {
+    let mut world = world(&PLAIN.scenario(), &options(1, PEOPLE));
+    let mut before = std::collections::BTreeMap::new();
+    let (mut steps, mut rests) = (0, 0);
+    for _ in 0..400 {
+        world.step();
+        let snapshot = world.snapshot();
+        assert_eq!(snapshot.people.len(), snapshot.people_figures.len());
+        for (person, figure) in snapshot.people_on_foot() {
+            for foot in figure.feet {
+                let away = (foot.place - person.position).length();
+                assert!(away < 0.75, "{}: {away} m", person.id);
+            }
+            let [left, right] = figure.feet.map(|foot| foot.is_down);
+            assert!(left || right, "{} flies", person.id);
+            let Some((position, feet)) = before.insert(person.id, (person.position, figure.feet))
+            else {
+                continue;
+            };
+            for (was, is) in feet.iter().zip(&figure.feet) {
+                // A foot that is down in two consecutive steps has not been lifted in between.
+                let slid = (is.place - was.place).length();
+                assert!(!(was.is_down && is.is_down) || slid < 0.02, "{slid} m");
+                steps += u32::from(!was.is_down && is.is_down);
+            }
+            rests += u32::from(person.position == position && left && right);
+        }
+    }
+    assert!(steps > 500 && rests > 100, "{steps} steps, {rests} rests");
 }
 
 #[test]

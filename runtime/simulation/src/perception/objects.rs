@@ -13,7 +13,7 @@ use super::View;
 use crate::agents::AgentsRef;
 use crate::messages::Groups;
 use crate::records::AgentIndex;
-use crate::traffic::{PERSON_RADIUS, People};
+use crate::traffic::People;
 use glam::DVec2;
 use roadwright_agent::{NearNeeds, Objects};
 use roadwright_geometry::grid_index::GridIndex;
@@ -25,6 +25,7 @@ use roadwright_plugin_api::{
     OBJECT_IS_AGENT, OBJECT_IS_ROUND, OBJECT_OBSTACLE, OBJECT_PERSON, OBJECT_TRAILER, OBJECT_TREE,
     OBJECT_VEHICLE, ObjectData,
 };
+use roadwright_scenario::VehicleType;
 use roadwright_scenario::junction::WALKING_SPEED;
 use roadwright_vehicle::trailer::{Hitched, TrailerState};
 use std::sync::Arc;
@@ -33,7 +34,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Size of a cell of the index of bodies that are neither agents nor fixed, m.
 const CELL: f64 = 20.0;
 /// Height of a pedestrian, m.
-const PERSON_HEIGHT: f64 = 1.8;
 /// Shortest distance from the coupling of a trailer to its axle for which a turn rate is computed, m.
 const LEAST_DRAWBAR: f64 = 0.1;
 /// All layers of roads.
@@ -417,9 +417,9 @@ impl ObjectList {
                 heading: person.heading,
                 velocity_x: velocity.x,
                 velocity_y: velocity.y,
-                length: 2.0 * PERSON_RADIUS,
-                width: 2.0 * PERSON_RADIUS,
-                height: PERSON_HEIGHT,
+                length: VehicleType::PERSON_DIAMETER,
+                width: VehicleType::PERSON_DIAMETER,
+                height: VehicleType::PERSON_HEIGHT,
                 ..ObjectData::default()
             };
             let other = Other {

@@ -88,6 +88,8 @@ parts! {
     ENCROACHMENT "encroachment" 17;
     /// Pedestrians.
     PEOPLE "people" 17;
+    /// Steps of pedestrians, from which their feet are computed.
+    PEOPLE_STEPS "people_steps" 1;
     /// Agents under manual control.
     HANDS "hands" 17;
     /// Agents under manual control whose drivers have chosen the full lock of the steering.

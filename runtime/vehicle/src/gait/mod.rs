@@ -7,14 +7,17 @@
 //! Between the speeds of the two gaits, both are blended.
 //!
 //! [`Stride`] is the state of a walking character. A foot on the ground stays in place, so it never slides.
-//! [`Stride::figure`] gives the feet for drawing and is a pure function of this state.
+//! [`Stride::figure`] gives the feet for drawing and is a pure function of this state. For people on
+//! crossings, who walk straight ahead at one speed, [`LineSteps`] finds the stride when it is needed.
 
 mod bvh;
 mod cycle;
+mod steps;
 mod stride;
 
 pub use bvh::{Bvh, BvhError, NamedJoint, Role};
 pub use cycle::{Cycle, CycleError, Frame};
+pub use steps::{LineGait, LineSteps, OnLine};
 pub use stride::{BaseMotion, Figure, FootPose, Stride};
 
 use roadwright_geometry::math::{cos, sin};
@@ -262,6 +265,14 @@ impl GaitTable {
         // turned to the left.
         gait.twist * cos(TAU * phase)
     }
+}
+
+/// Interpolates a sampled curve. `share` is 0 at the first sample and 1 at the last sample.
+fn sampled(curve: &[f64; SAMPLES], share: f64) -> f64 {
+    let at = share.clamp(0.0, 1.0) * (SAMPLES - 1) as f64;
+    let before = (at.floor() as usize).min(SAMPLES - 2);
+    let part = at - before as f64;
+    curve[before] + part * (curve[before + 1] - curve[before])
 }
 
 #[cfg(test)]

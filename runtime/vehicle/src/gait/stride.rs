@@ -1,6 +1,6 @@
 //! The feet of a moving character.
 
-use super::{Gait, GaitTable, SAMPLES};
+use super::{Gait, GaitTable, sampled};
 use roadwright_geometry::math::{sin, wrap_angle};
 use roadwright_geometry::{DVec2, Pose, left_of, unit};
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ impl BaseMotion {
 
 /// A foot, with the position where it stands or was lifted.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-struct Foot {
+pub(super) struct Foot {
     place: DVec2,
     heading: f64,
     /// Phase at which the foot was lifted; negative while it is on the ground.
@@ -89,6 +89,16 @@ impl Foot {
             heading: at.heading,
             lifted_at: -1.0,
             aim: at,
+        }
+    }
+
+    /// Creates a foot on its path from one footprint to the next. `lifted_at` is the phase at which it was
+    /// lifted, negative while it is on the ground.
+    pub(super) fn between(place: Pose, aim: Pose, lifted_at: f64) -> Self {
+        Self {
+            lifted_at,
+            aim,
+            ..Self::standing(place)
         }
     }
 
@@ -151,6 +161,15 @@ struct Rhythm {
 }
 
 impl Stride {
+    /// Creates a stride with the given phase of the left foot.
+    pub(super) fn of_feet(phase: f64, feet: [Foot; 2]) -> Self {
+        Self {
+            phase,
+            feet,
+            has_feet: true,
+        }
+    }
+
     /// Phase of the left foot in its cycle, 0 to 1.
     pub fn phase(&self) -> f64 {
         self.phase
@@ -298,14 +317,6 @@ fn landing(base: &BaseMotion, rhythm: Rhythm, side: usize, phase: f64) -> Pose {
 
 fn fraction(value: f64) -> f64 {
     value - value.floor()
-}
-
-/// Interpolates a sampled curve. `share` is 0 at the first sample and 1 at the last sample.
-fn sampled(curve: &[f64; SAMPLES], share: f64) -> f64 {
-    let at = share.clamp(0.0, 1.0) * (SAMPLES - 1) as f64;
-    let before = (at.floor() as usize).min(SAMPLES - 2);
-    let part = at - before as f64;
-    curve[before] + part * (curve[before + 1] - curve[before])
 }
 
 #[cfg(test)]

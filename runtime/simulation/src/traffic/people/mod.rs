@@ -22,18 +22,22 @@
 //!
 //! `sources.rs` decides when pedestrians arrive, and `walk.rs` when they wait and how they walk. The
 //! reactions of vehicles are in `traffic/claims/on_foot.rs`. Pedestrians whose crossing is removed by an edit
-//! still walk to the other side (`strays.rs`).
+//! still walk to the other side (`strays.rs`). Their feet are computed when a picture needs them
+//! (`figures.rs`).
 
+mod figures;
 mod sources;
 mod strays;
 mod walk;
 
 use crate::clock::Clock;
-use crate::records::{PeopleCounts, PersonRecord, are_countable};
+use crate::records::{FARTHEST, PeopleCounts, PersonRecord, are_countable};
+use figures::GAIT;
 use roadwright_geometry::DVec2;
 use roadwright_ground::{CrossingSite, Ground};
 use roadwright_scenario::junction::Interval;
-use roadwright_scenario::{NodeId, RoadId};
+use roadwright_scenario::{NodeId, RoadId, VehicleType};
+use roadwright_vehicle::gait::LineSteps;
 use serde::{Deserialize, Serialize};
 use sources::Source;
 pub(crate) use strays::Roadside;
@@ -42,8 +46,10 @@ use thiserror::Error;
 pub(crate) use walk::Over;
 use walk::Seen;
 
-/// Radius of the space that a pedestrian needs, m. Shoulders are 0.6 m wide.
-pub const RADIUS: f64 = 0.3;
+/// Distance that pedestrians keep between their body and everything else, m.
+const CLEARANCE: f64 = 0.075;
+/// Radius of the space that a pedestrian needs, m: the body of a character with its clearance.
+pub const RADIUS: f64 = 0.5 * VehicleType::PERSON_DIAMETER + CLEARANCE;
 /// Distance from the kerb at which pedestrians wait, m.
 const BEFORE_KERB: f64 = 0.4;
 /// Distance from the kerb at which pedestrians appear, m. Drivers see them two seconds before they get to the
@@ -74,6 +80,10 @@ pub(crate) struct People {
     beside: Vec<f64>,
     /// Time at which each pedestrian began to wait, s; infinite while walking.
     since: Vec<f64>,
+    /// Steps of each pedestrian, from which its feet are computed. They affect nothing but pictures, so the
+    /// hash of the state leaves them out, and saves store them separately.
+    #[serde(skip)]
+    steps: Vec<LineSteps>,
     strays: Vec<Stray>,
     sources: Vec<Source>,
     counts: PeopleCounts,
@@ -176,6 +186,7 @@ impl People {
         self.beside
             .push(lane_for(id, is_from_right, site.crossing.width));
         self.since.push(f64::INFINITY);
+        self.steps.push(LineSteps::begin(-COMES_FROM, &GAIT));
         Some(id)
     }
 
@@ -208,7 +219,9 @@ impl People {
             if self.along[person] > 0.0 && self.along[person] < site.crossing.length {
                 let place = self.place(person, site);
                 let end = self.end(person, site);
-                self.strays.push(Stray::new(self.id[person], place, end));
+                let (along, steps) = (self.along[person], self.steps[person]);
+                let stray = Stray::new(self.id[person], place, end);
+                self.strays.push(stray.with_steps(along, steps));
             }
         }
         self.keep(&stays);
@@ -240,6 +253,7 @@ impl People {
         retain(&mut self.along, stays);
         retain(&mut self.beside, stays);
         retain(&mut self.since, stays);
+        retain(&mut self.steps, stays);
     }
 
     /// Position of a pedestrian, m.
@@ -254,21 +268,24 @@ impl People {
         crossing.right_kerb.point(self.beside[person], across)
     }
 
+    /// Heading of a pedestrian, rad.
+    fn heading(&self, person: usize, site: &CrossingSite) -> f64 {
+        let left = site.crossing.right_kerb.left();
+        roadwright_geometry::heading_of(match self.is_from_right[person] {
+            true => left,
+            false => -left,
+        })
+    }
+
     /// All pedestrians, in the order of their numbers.
     pub(crate) fn records(&self, ground: &Ground) -> Vec<PersonRecord> {
         let sites = ground.crossings().sites();
         let walkers = (0..self.id.len()).map(|person| {
             let site = &sites[self.crossing[person] as usize];
-            let left = site.crossing.right_kerb.left();
-            let ahead = if self.is_from_right[person] {
-                left
-            } else {
-                -left
-            };
             PersonRecord {
                 id: self.id[person],
                 position: self.place(person, site),
-                heading: roadwright_geometry::heading_of(ahead),
+                heading: self.heading(person, site),
                 waits: self.since[person].is_finite(),
             }
         });
@@ -290,6 +307,7 @@ impl People {
             self.along.len(),
             self.beside.len(),
             self.since.len(),
+            self.steps.len(),
         ];
         let PeopleCounts {
             came,
@@ -304,6 +322,7 @@ impl People {
             && self.crossing.iter().all(|c| (*c as usize) < sites.len())
             && self.along.iter().chain(&self.beside).all(|v| v.is_finite())
             && self.since.iter().all(|since| !since.is_nan())
+            && self.steps.iter().all(|steps| steps.is_sound(FARTHEST))
             && self.strays.iter().all(Stray::is_sound)
     }
 }

@@ -7,16 +7,17 @@
 //!        |             |              the path. Pedestrians wait for a car that cannot stop there.
 //! ```
 
-use super::{People, RADIUS};
+use super::{GAIT, People, RADIUS};
 use crate::agents::{AgentsRef, ClaimColumns};
 use crate::clock::Clock;
 use crate::dynamics::Bodies;
-use crate::records::{AgentIndex, PersonRecord};
+use crate::records::{AgentIndex, FARTHEST, PersonRecord};
 use crate::route::Routes;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_ground::Ground;
 use roadwright_scenario::junction::WALKING_SPEED;
+use roadwright_vehicle::gait::{Figure, LineSteps, OnLine};
 use serde::{Deserialize, Serialize};
 
 /// Length of a pedestrian's remaining path that drivers take into account, m. It is about the width of two
@@ -43,6 +44,11 @@ pub(crate) struct Stray {
     place: DVec2,
     end: DVec2,
     waits: bool,
+    /// Position along the path across the road, m, as it was on the crossing.
+    #[serde(skip)]
+    along: f64,
+    #[serde(skip)]
+    steps: LineSteps,
 }
 
 /// Data about roads and vehicles that decide when stray pedestrians and drivers wait.
@@ -59,7 +65,39 @@ impl Stray {
             place,
             end,
             waits: false,
+            along: 0.0,
+            steps: LineSteps::begin(0.0, &GAIT),
         }
+    }
+
+    /// Returns the pedestrian with its position along the path across the road, m, and its steps.
+    pub(super) fn with_steps(self, along: f64, steps: LineSteps) -> Self {
+        Self {
+            along,
+            steps,
+            ..self
+        }
+    }
+
+    /// Position along the path across the road, m, and steps.
+    pub(super) fn steps(&self) -> (f64, LineSteps) {
+        (self.along, self.steps)
+    }
+
+    /// Number of the pedestrian, and its feet and shoulders at a time in s.
+    pub(super) fn figure(&self, time: f64) -> (u64, Figure) {
+        let heading = heading_of(self.end - self.place);
+        let here = Pose {
+            position: self.place,
+            heading,
+        };
+        let line = Pose {
+            position: here.point(-self.along, 0.0),
+            heading,
+        };
+        let along = self.along;
+        let figure = self.steps.figure(OnLine { along, time }, line, &GAIT);
+        (self.id, figure)
     }
 
     pub(super) fn record(&self) -> PersonRecord {
@@ -72,7 +110,8 @@ impl Stray {
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        self.place.is_finite() && self.end.is_finite()
+        let is_placed = self.place.is_finite() && self.end.is_finite();
+        is_placed && self.along.abs() <= FARTHEST && self.steps.is_sound(FARTHEST)
     }
 
     /// Position after the given distance, m.
@@ -188,10 +227,16 @@ impl People {
             stray.waits = boxes
                 .iter()
                 .any(|vehicle| vehicle.reaches(next) && !vehicle.reaches(here));
-            if !stray.waits {
+            let (along, time) = (stray.along, clock.time());
+            if stray.waits {
+                stray.steps.halt(time);
+            } else {
                 let place = stray.after(distance);
-                self.counts.walked_metres += (place - here).length();
+                let moved = (place - here).length();
+                self.counts.walked_metres += moved;
                 stray.place = place;
+                stray.steps.go_on(OnLine { along, time }, &GAIT);
+                stray.along += moved;
             }
         }
         let before = self.strays.len();

@@ -1,6 +1,6 @@
 //! Waiting and walking of pedestrians.
 
-use super::{BEFORE_KERB, GOES_TO, PATIENCE, PATIENCE_OF_DRIVERS, People, RADIUS, overlap};
+use super::{BEFORE_KERB, GAIT, GOES_TO, PATIENCE, PATIENCE_OF_DRIVERS, People, RADIUS, overlap};
 use crate::clock::Clock;
 use crate::traffic::SignalStates;
 use roadwright_geometry::DVec2;
@@ -8,6 +8,7 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_ground::{CrossingSite, Ground};
 use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::junction::{Interval, WALK_WINDOW, WALKING_SPEED};
+use roadwright_vehicle::gait::OnLine;
 
 /// Distance before a lane at which pedestrians stop for a vehicle, m.
 const BEFORE_LANE: f64 = 0.2;
@@ -300,8 +301,17 @@ impl People {
         let moved = (reached - along).max(0.0);
         self.along[person] = along + moved;
         self.counts.walked_metres += moved;
-        let stands = matches!(self.stage(person, site), Stage::Before(_)) && moved < NEAR;
-        if !stands {
+        let steps = &mut self.steps[person];
+        if moved >= NEAR {
+            if steps.stands() {
+                let time = clock.time();
+                steps.go_on(OnLine { along, time }, &GAIT);
+            }
+            self.since[person] = f64::INFINITY;
+            return;
+        }
+        steps.halt(clock.time());
+        if !matches!(self.stage(person, site), Stage::Before(_)) {
             self.since[person] = f64::INFINITY;
         } else if self.since[person].is_infinite() {
             self.since[person] = clock.time();
@@ -355,9 +365,9 @@ impl People {
             let crossing = &sites[self.crossing[person] as usize].crossing;
             self.along[person] >= crossing.length + GOES_TO
         };
-        let stays: Vec<bool> = (0..self.id.len()).map(|person| !there(person)).collect();
-        let gone = stays.iter().filter(|stays| !**stays).count();
+        let gone = (0..self.id.len()).filter(|&person| there(person)).count();
         if gone > 0 {
+            let stays: Vec<bool> = (0..self.id.len()).map(|person| !there(person)).collect();
             self.counts.arrived += gone as u64;
             self.keep(&stays);
         }
