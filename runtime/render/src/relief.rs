@@ -256,6 +256,7 @@ pub(crate) fn draw(canvas: &mut Canvas, relief: &Relief) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roadwright_geometry::math;
     use std::f64::consts::PI;
 
     /// Ground of 400 m by 400 m with a height for each position.
@@ -312,7 +313,7 @@ mod tests {
         for label in &labels {
             // The line runs from south to north where the ground has the label's height.
             assert!((label.pose.position.x - (5.0 * label.height - 200.0)).abs() < 0.1);
-            assert!(label.pose.heading.sin().abs() > 0.999);
+            assert!(label.pose.forward().y.abs() > 0.999);
         }
         // Twice as close, there is only room for labels in the view.
         let part = View {
@@ -334,7 +335,7 @@ mod tests {
     #[test]
     fn labels_keep_apart() {
         // Contours only 2 m apart.
-        let field = ground(|at| 25.0 * (at.x / 2.0 * PI / 10.0).sin());
+        let field = ground(|at| 25.0 * math::sin(at.x / 2.0 * PI / 10.0));
         let relief = Relief::new(&field);
         let view = View {
             low: DVec2::splat(-200.0),
@@ -364,7 +365,7 @@ mod tests {
         let bend = poses[0]
             .heading
             .abs()
-            .min((poses[0].heading - 2f64.atan()).abs());
+            .min((poses[0].heading - math::atan(2.0)).abs());
         assert!(bend < 1e-9, "{:?}", poses[0]);
     }
 }
