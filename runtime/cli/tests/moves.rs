@@ -309,7 +309,6 @@ fn tracks_are_generated_by_seed() {
         "final",
         "final-dense",
         "dead-end",
-        "narrow-turn",
     ] {
         text(&["--track", track]);
         let output = roadwright(at, &["check", "a.scenario.json"]);

@@ -103,8 +103,6 @@ pub(crate) enum TrackArgument {
     FinalDense,
     /// A dead end too narrow for turning round, for moves in reverse (section 5.7)
     DeadEnd,
-    /// A right angle in a narrow passage, for moves in reverse (section 5.7)
-    NarrowTurn,
 }
 
 impl TrackArgument {
@@ -112,7 +110,6 @@ impl TrackArgument {
     fn yard(self) -> Option<Yard> {
         match self {
             Self::DeadEnd => Some(Yard::DeadEnd),
-            Self::NarrowTurn => Some(Yard::NarrowTurn),
             _ => None,
         }
     }
@@ -125,7 +122,6 @@ impl TrackArgument {
             Self::Final => Track::Final.course(),
             Self::FinalDense => Track::FinalDense.course(),
             Self::DeadEnd => Yard::DeadEnd.course(),
-            Self::NarrowTurn => Yard::NarrowTurn.course(),
         }
     }
 }
