@@ -29,7 +29,7 @@ const TEXT: f32 = 13.0;
 /// Maximum number of selected objects that are avoided one by one. More objects count as a single box.
 const MOST_OBJECTS: usize = 60;
 
-/// What the bar must not cover, and whether it may move.
+/// Areas that the bar must not cover, and whether it may move.
 pub(crate) struct Surroundings<'a> {
     /// Places of the handles of the selection on the screen.
     pub(crate) handles: &'a [Pos2],

@@ -1,4 +1,4 @@
-//! What the editor shows about a selection, and about the scenario if nothing is selected.
+//! The bar beside the selection, the cross-section of a road, and facts about the scenario.
 
 use crate::common::Bench;
 use egui::{Key, Modifiers, Rect};

@@ -192,7 +192,7 @@ public:
     rows = static_cast<int>((in.max_y - in.min_y) / CELL) + 1;
   }
 
-  /* Goes on until a number of expansions; 1 if a path is found, 0 if there are more, -1 if there is none. */
+  /* Searches up to a number of expansions; 1 if a path is found, 0 if there are more, -1 if there is none. */
   int advance(const rw_ground_planner_input &in, const Map &map, const Settings &settings, uint64_t until, Found &found) {
     if (estimates.empty()) {
       estimate(in, map);

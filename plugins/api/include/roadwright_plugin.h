@@ -573,8 +573,8 @@ typedef struct rw_near {
 } rw_near;
 
 /* Map of the cost of driving within the bounds of a ground planner's row, for the middle of its vehicle:
- * obstacles are grown by half of the vehicle's width, and cells near them cost more. Moving bodies and
- * those that have stood for less than 5 s are left out. Since 1.5. */
+ * obstacles are grown by half of the vehicle's width, and cells near them cost more. Bodies that
+ * have moved within the last 5 s are left out. Since 1.5. */
 typedef struct rw_grid {
   double x;         /* south-western corner of the first cell, m */
   double y;         /* m */

@@ -84,7 +84,7 @@ pub const E_FATAL: i32 = -7;
 pub const ROW_NOT_WRITTEN: u8 = 0;
 /// Row status: answered.
 pub const ROW_OK: u8 = 1;
-/// Row status: keep the previous answer. For a ground planner: the search goes on in the next step.
+/// Row status: keep the previous answer. For a ground planner: the search continues in the next step.
 pub const ROW_KEEP: u8 = 2;
 /// Row status: failed. The host uses the built-in module's answer.
 pub const ROW_FAILED: u8 = 3;

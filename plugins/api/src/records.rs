@@ -862,7 +862,7 @@ pub struct GroundPlannerInput {
     pub reverse: f64,
     /// Cost of a change between forwards and reverse, m of driving forwards.
     pub gear_change: f64,
-    /// Number of the search. It stays the same while a search goes on, and differs from those of other searches of the
+    /// Number of the search. It stays the same while a search continues, and differs from those of other searches of the
     /// agent.
     pub search: u64,
     /// Number of expansions that the planner has reported for this search so far.

@@ -55,7 +55,7 @@ pub enum PathAnswer {
         /// Number of expansions of this search so far.
         expanded: u64,
     },
-    /// The search goes on in the next step.
+    /// The search continues in the next step.
     Searching {
         /// Number of expansions of this search so far.
         expanded: u64,

@@ -101,7 +101,7 @@ pub enum Avoid {
     All,
 }
 
-/// Who carries out a search for a drivable path.
+/// Program that carries out a search for a drivable path.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Searcher {
     /// The host.
@@ -122,7 +122,7 @@ pub enum GroundAnswer {
         /// Number of expansions of the search so far.
         expanded: u64,
     },
-    /// The search goes on in the next step.
+    /// The search continues in the next step.
     Searching {
         /// Number of expansions of the search so far.
         expanded: u64,
@@ -156,7 +156,7 @@ pub enum GroundReason {
 pub struct GroundPlanning {
     /// The search.
     pub search: GroundSearch,
-    /// Who carries out a search for a drivable path.
+    /// Program that carries out a search for a drivable path.
     pub searcher: Searcher,
     /// Size of the cells of the map, m.
     pub cell: f64,

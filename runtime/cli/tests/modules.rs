@@ -184,6 +184,7 @@ const EDITOR: Layered = Layered {
             "object_menu",
             "problem_marks",
             "requests",
+            "selection_bar",
             "vehicle_menu",
         ],
         &["canvas"],

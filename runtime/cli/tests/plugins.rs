@@ -548,7 +548,7 @@ fn the_records_of_the_interface_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let said = fine(&roadwright(folder.path(), &["plugin", "records", "--json"]));
     let all: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(all["interface"], "1.4");
+    assert_eq!(all["interface"], "1.5");
     let find = |list: &Value, name: &str| {
         let mut list = list.as_array().unwrap().iter();
         list.find(|one| one["name"] == name).unwrap().clone()

@@ -72,9 +72,9 @@ fn another_major_version_is_refused_without_running_it() {
 #[test]
 fn a_plugin_that_needs_a_newer_host_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    let said = refused(&c_plugin(folder.path(), "a", &["MIN_MINOR=5"], &["-lm"]));
+    let said = refused(&c_plugin(folder.path(), "a", &["MIN_MINOR=6"], &["-lm"]));
     assert!(
-        said.contains("needs ABI 1.5, but this host has 1.4; update Roadwright"),
+        said.contains("needs ABI 1.6, but this host has 1.5; update Roadwright"),
         "{said}"
     );
 }

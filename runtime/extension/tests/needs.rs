@@ -90,8 +90,8 @@ fn groups_that_are_unknown_or_make_no_sense_are_refused_at_loading() {
     for (name, definitions, problem) in [
         (
             "later",
-            &["GROUPS=(7|32)"][..],
-            "it requests the groups 32 through roadwright.needs/1, but this version knows only RW_NEED_MOTION (1)",
+            &["GROUPS=(7|64)"][..],
+            "it requests the groups 64 through roadwright.needs/1, but this version knows only RW_NEED_MOTION (1)",
         ),
         (
             "beyond its header",
@@ -101,7 +101,7 @@ fn groups_that_are_unknown_or_make_no_sense_are_refused_at_loading() {
         (
             "fitness",
             &["KIND=RW_KIND_FITNESS", "GROUPS=7"],
-            "RW_NEED_MOTION and RW_NEED_VEHICLES and RW_NEED_PATH, which only controllers get",
+            "RW_NEED_MOTION and RW_NEED_VEHICLES and RW_NEED_PATH, which only controllers and ground planners get",
         ),
         (
             "points",

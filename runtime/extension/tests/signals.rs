@@ -597,13 +597,13 @@ fn a_binary_of_abi_1_1_works_for_ever() {
 #[test]
 fn a_host_that_is_too_old_is_named() {
     let bench = Bench::new();
-    let library = signal_plugin(&bench, "own", &["MIN_MINOR=5"]);
+    let library = signal_plugin(&bench, "own", &["MIN_MINOR=6"]);
     let said = roadwright_extension::inspect(&library)
         .err()
         .unwrap()
         .to_string();
     assert!(
-        said.contains("needs ABI 1.5, but this host has 1.4"),
+        said.contains("needs ABI 1.6, but this host has 1.5"),
         "{said}"
     );
 }

@@ -164,7 +164,7 @@ impl Heuristic {
         }
     }
 
-    /// Steps from a cell in all directions, without those that a shorter one continues.
+    /// Steps from a cell in all directions. Multiples of shorter steps are left out.
     fn steps(&self) -> Vec<Step> {
         let is_shortest = |a: i32, b: i32| (2..=LONGEST).all(|by| a % by != 0 || b % by != 0);
         let range = || -LONGEST..=LONGEST;

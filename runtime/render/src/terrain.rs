@@ -111,8 +111,8 @@ fn inner_pieces(ring: &[DVec2], low: DVec2, high: DVec2) -> Vec<Vec<DVec2>> {
         .collect()
 }
 
-/// Cuts the corners of a line (Chaikin 1974): each corner is replaced by the points a quarter of the way along
-/// its two sides. The ends of open lines stay; a closed line, whose last point is its first, stays closed.
+/// Cuts the corners of a line (Chaikin 1974): each side of the line keeps its middle half, and these halves are
+/// joined. The ends of open lines stay; a closed line, whose last point is its first, stays closed.
 fn smoothed(mut line: Vec<DVec2>) -> Vec<DVec2> {
     for _ in 0..CUTS {
         let (first, last) = (line[0], line[line.len() - 1]);

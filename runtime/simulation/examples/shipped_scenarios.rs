@@ -9,6 +9,8 @@ mod builder;
 mod car_park;
 #[path = "shipped_scenarios/hills.rs"]
 mod hills;
+#[path = "shipped_scenarios/houses.rs"]
+mod houses;
 #[path = "shipped_scenarios/junctions.rs"]
 mod junctions;
 #[path = "shipped_scenarios/karts.rs"]

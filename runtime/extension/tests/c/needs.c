@@ -166,8 +166,8 @@ static int is_sound(const rw_instance *self, const rw_batch *batch, uint32_t row
   mix(sum, in, batch->input_stride < sizeof *in ? batch->input_stride : sizeof *in);
   if (MINOR < 3 || GROUPS == 0) return batch->input_stride == 128 && batch->size == 112;
   uint32_t row_size = MINOR < 4 ? 272 : sizeof *in;
-  if (batch->input_stride != row_size || batch->size != sizeof *batch) return 0;
-  if (batch->view_count != (MINOR < 4 ? 3 : 6)) return 0;
+  if (batch->input_stride != row_size || batch->size != offsetof(rw_batch, poses)) return 0;
+  if (batch->view_count != (MINOR < 4 ? 3 : MINOR < 5 ? 6 : 9)) return 0;
   rw_view vehicles = rw_view_of(batch, RW_VIEW_VEHICLES), hitches = rw_view_of(batch, RW_VIEW_HITCHES);
   rw_view points = rw_view_of(batch, RW_VIEW_PATH);
   size_t motion = offsetof(rw_controller_input, x), route = offsetof(rw_controller_input, route_version);

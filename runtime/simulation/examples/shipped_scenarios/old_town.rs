@@ -1,11 +1,14 @@
 //! The old town: everything that makes traffic in a city difficult, around a campus.
 
 use super::builder::{Builder, alley, avenue, bus_street, footway, one_way, street, trip};
+use super::houses::{Block, Houses, Side};
 use super::small::city_fuzzy;
-use roadwright_geometry::math::Stream;
+use roadwright_geometry::DVec2;
+use roadwright_geometry::math::{Stream, cos, sin};
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
-use roadwright_scenario::{DrivingSide, Place, RoadClass, RoadId, Scenario};
+use roadwright_scenario::{DrivingSide, LandUse, Place, RoadClass, RoadId, Scenario};
+use std::f64::consts::TAU;
 
 /// Number of driving vehicles.
 const VEHICLES: usize = 150;
@@ -167,7 +170,7 @@ fn roads(b: &mut Builder) {
     );
 }
 
-/// Adds buildings, the campus and its trees.
+/// Adds the campus with its trees, and the houses around it.
 fn blocks(b: &mut Builder) {
     let mut block = |name: &str, (x, y): (f64, f64), (width, depth): (f64, f64), height: f64| {
         let corners = [
@@ -182,41 +185,6 @@ fn blocks(b: &mut Builder) {
     block("Chapel", (-90.0, 40.0), (24.0, 36.0), 22.0);
     block("Theatre", (60.0, 40.0), (30.0, 40.0), 20.0);
     block("Physics", (80.0, -70.0), (40.0, 26.0), 15.0);
-    for (x, y, w, d) in [
-        (-220.0, 140.0, 55.0, 48.0),
-        (-120.0, 140.0, 36.0, 48.0),
-        (-50.0, 140.0, 36.0, 48.0),
-        (24.0, 140.0, 38.0, 48.0),
-        (90.0, 140.0, 40.0, 48.0),
-        (172.0, 140.0, 55.0, 48.0),
-        (-120.0, 228.0, 90.0, 46.0),
-        (20.0, 228.0, 105.0, 46.0),
-        (172.0, 228.0, 56.0, 46.0),
-        (-120.0, -185.0, 36.0, 52.0),
-        (-48.0, -185.0, 30.0, 52.0),
-        (20.0, -185.0, 105.0, 52.0),
-        (172.0, -185.0, 56.0, 52.0),
-        (-120.0, -280.0, 95.0, 52.0),
-        (20.0, -280.0, 40.0, 52.0),
-        (90.0, -280.0, 38.0, 52.0),
-        (172.0, -280.0, 56.0, 52.0),
-        (-330.0, -280.0, 160.0, 52.0),
-        (270.0, -90.0, 60.0, 190.0),
-        (172.0, -90.0, 56.0, 190.0),
-        (270.0, 228.0, 60.0, 46.0),
-        (-330.0, 228.0, 70.0, 46.0),
-        (-218.0, 228.0, 56.0, 46.0),
-        (270.0, 140.0, 60.0, 48.0),
-        (270.0, -280.0, 60.0, 52.0),
-        (270.0, -185.0, 60.0, 52.0),
-        (-328.0, 140.0, 68.0, 48.0),
-        (-328.0, -185.0, 68.0, 52.0),
-        (-220.0, -185.0, 60.0, 52.0),
-        (-190.0, -85.0, 30.0, 90.0),
-        (-325.0, 50.0, 62.0, 45.0),
-    ] {
-        block("", (x, y), (w, d), 14.0);
-    }
     b.forest(
         &[
             (-110.0, -90.0),
@@ -234,6 +202,143 @@ fn blocks(b: &mut Builder) {
         7.0,
         6,
     );
+    houses(b);
+    land(b);
+}
+
+/// Adds houses around courtyards in the blocks, and along the sides of the two triangles beside Old Post Road.
+fn houses(b: &mut Builder) {
+    let mut houses = Houses::new(b, "old town");
+    // Left, bottom, width and depth of a box inside each block.
+    for [x, y, width, depth] in [
+        [-220.0, 140.0, 55.0, 48.0],
+        [-120.0, 140.0, 36.0, 48.0],
+        [-50.0, 140.0, 36.0, 48.0],
+        [24.0, 140.0, 38.0, 48.0],
+        [90.0, 140.0, 40.0, 48.0],
+        [172.0, 140.0, 55.0, 48.0],
+        [-120.0, 228.0, 90.0, 46.0],
+        [20.0, 228.0, 105.0, 46.0],
+        [172.0, 228.0, 56.0, 46.0],
+        [-120.0, -185.0, 36.0, 52.0],
+        [-48.0, -185.0, 30.0, 52.0],
+        [20.0, -185.0, 105.0, 52.0],
+        [172.0, -185.0, 56.0, 52.0],
+        [-120.0, -280.0, 95.0, 52.0],
+        [20.0, -280.0, 40.0, 52.0],
+        [90.0, -280.0, 38.0, 52.0],
+        [172.0, -280.0, 56.0, 52.0],
+        [-330.0, -280.0, 160.0, 52.0],
+        [270.0, -90.0, 60.0, 190.0],
+        [172.0, -90.0, 56.0, 190.0],
+        [270.0, 228.0, 60.0, 46.0],
+        [-330.0, 228.0, 70.0, 46.0],
+        [-218.0, 228.0, 56.0, 46.0],
+        [270.0, 140.0, 60.0, 48.0],
+        [270.0, -280.0, 60.0, 52.0],
+        [270.0, -185.0, 60.0, 52.0],
+        [-328.0, 140.0, 68.0, 48.0],
+        [-328.0, -185.0, 68.0, 52.0],
+        [-220.0, -185.0, 60.0, 52.0],
+    ] {
+        houses.around_courtyard(Block::new([x, y], [x + width, y + depth]));
+    }
+    for (low, high, side) in [
+        ([-336.0, -64.0], [-324.0, 109.5], Side::West),
+        ([-322.0, 97.5], [-194.0, 109.5], Side::North),
+        ([-169.0, -84.0], [-157.0, 52.0], Side::East),
+        ([-294.0, -99.5], [-171.0, -87.5], Side::South),
+    ] {
+        houses.row(Block::new(low, high), side, 11.5, false);
+    }
+    houses.trees(&[(-318.0, -8.0), (-318.0, 89.0), (-230.0, 89.0)]);
+    houses.trees(&[(-262.0, -80.0), (-176.0, -80.0), (-176.0, 14.0)]);
+}
+
+/// Adds the ground of the blocks, College Green with its paths and pond, and the river north of the quay.
+fn land(b: &mut Builder) {
+    let rectangle = |left: f64, bottom: f64, right: f64, top: f64| {
+        [(left, bottom), (right, bottom), (right, top), (left, top)]
+    };
+    let ground = rectangle(-350.0, -300.0, 350.0, 300.0);
+    b.land(LandUse::Residential, "", &ground);
+    let triangles = [
+        [(-320.0, -34.0), (-320.0, 93.0), (-206.0, 93.0)],
+        [(-285.0, -83.0), (-173.0, -83.0), (-173.0, 41.0)],
+    ];
+    for triangle in triangles {
+        b.land(LandUse::Grass, "", &triangle);
+    }
+    let green = rectangle(-131.0, -101.0, 141.0, 111.0);
+    b.land(LandUse::Park, "College Green", &green);
+    let paths = [
+        [
+            (-131.0, -95.0),
+            (-80.0, -28.0),
+            (-25.0, -27.0),
+            (30.0, -12.0),
+            (60.0, 10.0),
+            (141.0, 103.0),
+        ],
+        [
+            (-131.0, 103.0),
+            (-60.0, 20.0),
+            (-25.0, 5.0),
+            (30.0, 5.0),
+            (68.0, -20.0),
+            (141.0, -93.0),
+        ],
+    ];
+    for path in paths {
+        b.land(LandUse::Paved, "", &strip(&path, 3.5));
+    }
+    for yard in [
+        rectangle(-64.0, -24.0, 14.0, 2.0),
+        rectangle(-94.0, 36.0, -62.0, 80.0),
+        rectangle(56.0, 36.0, 94.0, 84.0),
+        rectangle(76.0, -74.0, 124.0, -40.0),
+    ] {
+        b.land(LandUse::Paved, "", &yard);
+    }
+    let pond = (0..24).map(|i| {
+        let angle = f64::from(i) * TAU / 24.0;
+        (
+            decimetres(108.0 + 21.0 * cos(angle)),
+            decimetres(6.0 + 14.0 * sin(angle)),
+        )
+    });
+    b.land(LandUse::Water, "College Pond", &pond.collect::<Vec<_>>());
+    let bank = |y: f64, height: f64, length: f64| {
+        let x = (0..36).map(|i| 40.0 * f64::from(i) - 700.0);
+        x.map(move |x| (x, decimetres(y + height * sin(x / length))))
+    };
+    let south = bank(317.0, 2.0, 95.0);
+    let north: Vec<(f64, f64)> = bank(343.0, 2.5, 80.0).collect();
+    let river: Vec<(f64, f64)> = south.chain(north.into_iter().rev()).collect();
+    b.land(LandUse::Water, "River Tarn", &river);
+    let meadow = rectangle(-700.0, 309.0, 700.0, 360.0);
+    b.land(LandUse::Grass, "", &meadow);
+}
+
+/// Returns the outline of a path along points, of a width in metres.
+fn strip(points: &[(f64, f64)], width: f64) -> Vec<(f64, f64)> {
+    let at = |i: usize| DVec2::from(points[i.min(points.len() - 1)]);
+    let edge = |side: f64| {
+        (0..points.len()).map(move |i| {
+            let ahead = (at(i + 1) - at(i.saturating_sub(1))).normalize_or_zero();
+            let point = at(i) + 0.5 * side * width * ahead.perp();
+            (decimetres(point.x), decimetres(point.y))
+        })
+    };
+    let mut outline: Vec<(f64, f64)> = edge(1.0).collect();
+    let right: Vec<(f64, f64)> = edge(-1.0).collect();
+    outline.extend(right.into_iter().rev());
+    outline
+}
+
+/// A length rounded to decimetres, m.
+fn decimetres(length: f64) -> f64 {
+    (10.0 * length).round() / 10.0
 }
 
 /// Adds cars, jeeps and buses that drive between places that are far apart and connected by a route.

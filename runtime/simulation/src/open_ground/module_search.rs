@@ -300,7 +300,7 @@ fn run_of(
     Some(Run { driven, speeds })
 }
 
-/// The way from one pose to the next.
+/// The movement from one pose to the next.
 struct Piece {
     from: Pose,
     to: Pose,

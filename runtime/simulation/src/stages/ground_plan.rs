@@ -355,7 +355,7 @@ impl OffRoad<'_> {
         let (indices, ids) = ([agent.number()], [who.id]);
         let step = roadwright_agent::Step {
             time: self.clock.time(),
-            // A search goes on in the next step.
+            // A search continues in the next step.
             period: self.clock.dt,
             index: self.clock.step,
             seed: self.clock.seed,

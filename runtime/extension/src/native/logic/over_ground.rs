@@ -26,7 +26,7 @@ const AT_START: (f64, f64) = (0.3, 0.05);
 /// Factor by which a path may bend more sharply than asked for, and angle by which it may turn in addition, rad.
 const SHARPER: f64 = 1.3;
 const TURNED: f64 = 0.02;
-/// Maximum angle between the way to the next pose and the heading, rad. The vehicle cannot drive sideways.
+/// Maximum angle between the direction to the next pose and the heading, rad. The vehicle cannot drive sideways.
 const SIDEWAYS: f64 = 0.4;
 /// Distance between poses from which their direction counts, m.
 const APART: f64 = 0.05;
@@ -256,7 +256,7 @@ fn check_pose(input: &GroundPlannerInput, pose: &PlanPose, is_first: bool) -> Re
     Ok(())
 }
 
-/// Checks the way from one pose to the next.
+/// Checks the movement from one pose to the next.
 fn check_piece(input: &GroundPlannerInput, from: &PlanPose, to: &PlanPose) -> Result<(), String> {
     let way = DVec2::new(to.x - from.x, to.y - from.y);
     let length = way.length();
