@@ -1,6 +1,6 @@
 /* A ground planner that checks what it sees against what it has asked for by interface 1.5, and marks a row as failed if
- * it finds a flaw, such as longer rows or more views. The speeds of its paths, which are arcs to the goal, depend on every byte that it sees, so two runs are equal
- * only if these are. Its searches take several steps. */
+ * it finds a flaw, such as longer rows or more views. The speeds of its paths, which are arcs to the goal, depend on
+ * every byte that it sees, so two runs are equal only if these are. Its searches take several steps. */
 #include "roadwright_plugin.h"
 
 #include <math.h>
@@ -62,8 +62,8 @@ static int32_t needs(rw_instance *self, rw_needs *out) {
 static const rw_needs_extension NEEDS = {sizeof(rw_needs_extension), 0, needs};
 
 static const void *get_extension(const char *id, uint64_t length) {
-  (void)length;
-  return strcmp(id, RW_NEEDS_EXTENSION) ? NULL : &NEEDS;
+  const char *known = RW_NEEDS_EXTENSION;
+  return length == strlen(known) && memcmp(id, known, length) == 0 ? &NEEDS : NULL;
 }
 
 static uint64_t hash;

@@ -62,8 +62,8 @@ static int32_t needs(rw_instance *self, rw_needs *out) {
 static const rw_needs_extension NEEDS = {sizeof(rw_needs_extension), 0, needs};
 
 static const void *get_extension(const char *id, uint64_t length) {
-  (void)length;
-  return strcmp(id, RW_NEEDS_EXTENSION) ? NULL : &NEEDS;
+  const char *known = RW_NEEDS_EXTENSION;
+  return length == strlen(known) && memcmp(id, known, length) == 0 ? &NEEDS : NULL;
 }
 
 static uint64_t hash;
