@@ -1,6 +1,6 @@
 //! Ground planners as plugins (interface 1.5).
 
-use crate::common::{Bench, compile, only, root, run, shipped};
+use crate::common::{Bench, EXACT, c_source, check_alike, compile, only, root, run, shipped};
 use roadwright_agent::{ModuleKind, Slot};
 use roadwright_extension::author::{Language, new_plugin};
 use roadwright_extension::{FileState, check_plugin};
@@ -13,13 +13,7 @@ const HYBRID: &str = "com.example.hybrid_a_star";
 
 /// Compiles the test plugin with definitions.
 fn built(folder: &Path, name: &str, definitions: &[&str]) -> PathBuf {
-    let source = root().join("runtime/extension/tests/c/ground.c");
-    let library = folder.join(name).with_extension("so");
-    let definitions: Vec<String> = definitions.iter().map(|d| format!("-D{d}")).collect();
-    let mut flags: Vec<&str> = definitions.iter().map(String::as_str).collect();
-    flags.extend(["-ffp-contract=off", "-lm"]);
-    compile(&source, &library, &flags).unwrap();
-    library
+    c_source("ground.c", &folder.join(name), definitions, &EXACT)
 }
 
 /// Compiles the example; `None` if there is no C++ compiler.
@@ -84,8 +78,7 @@ fn a_ground_planner_gets_what_it_asks_for_and_nothing_else() {
         bench.put_file("ground.so", &built(folder.path(), name, definitions));
         let state = bench.host().files()[0].state.clone();
         assert_eq!(state, FileState::Active, "{name}: {}", bench.said());
-        let end = |threads: usize, isolated: bool| {
-            bench.host().set_isolated(GROUND, isolated);
+        check_alike(&bench, GROUND, name, |threads| {
             let slot = Slot::GroundPlanner;
             let mut world = bench.world(&scenario, slot, GROUND, options(threads));
             run(&mut world, 5.0);
@@ -93,11 +86,7 @@ fn a_ground_planner_gets_what_it_asks_for_and_nothing_else() {
             let first = world.path_status(1);
             assert_eq!(first, Some(&PathStatus::Found), "{name}");
             world.state_hash()
-        };
-        let hash = end(1, false);
-        assert_eq!(hash, end(2, false), "{name} with two threads");
-        assert_eq!(hash, end(1, true), "{name} in a process of its own");
-        assert_eq!(bench.row(GROUND).faults, 0, "{name}: {}", bench.said());
+        });
     }
 }
 

@@ -1,6 +1,6 @@
 //! Additions of plugin interface 1.2, and plugins of earlier versions.
 
-use crate::common::{Bench, compile, only, root, run, shipped};
+use crate::common::{Bench, EXACT, c_source, compile, only, root, run, shipped};
 use roadwright_agent::{Controller, Fitness, ModuleKind, Slot, Step};
 use roadwright_extension::author::{Language, new_plugin};
 use roadwright_extension::{FileState, check_plugin};
@@ -18,13 +18,7 @@ const TABLE: &str = "org.roadwright.table";
 
 /// Compiles a test plugin with definitions.
 fn built(folder: &Path, source: &str, name: &str, definitions: &[&str]) -> PathBuf {
-    let source = root().join("runtime/extension/tests/c").join(source);
-    let library = folder.join(name).with_extension("so");
-    let definitions: Vec<String> = definitions.iter().map(|d| format!("-D{d}")).collect();
-    let mut flags: Vec<&str> = definitions.iter().map(String::as_str).collect();
-    flags.extend(["-ffp-contract=off", "-lm"]);
-    compile(&source, &library, &flags).unwrap();
-    library
+    c_source(source, &folder.join(name), definitions, &EXACT)
 }
 
 /// Flags that define the old names for a source that includes only the header.

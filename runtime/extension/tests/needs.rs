@@ -1,6 +1,6 @@
 //! Controllers that ask for their motion, their vehicle, the path ahead (interface 1.3) and the objects around (1.4).
 
-use crate::common::{Bench, compile, only, root, run, shipped};
+use crate::common::{Bench, EXACT, c_source, check_alike, compile, only, root, run, shipped};
 use roadwright_agent::{Controller, Slot, Step};
 use roadwright_extension::{FileState, check_plugin};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
@@ -16,13 +16,7 @@ const ORCA: &str = "com.example.orca";
 
 /// Compiles the test plugin with definitions.
 fn built(folder: &Path, name: &str, definitions: &[&str]) -> PathBuf {
-    let source = root().join("runtime/extension/tests/c/needs.c");
-    let library = folder.join(name).with_extension("so");
-    let definitions: Vec<String> = definitions.iter().map(|d| format!("-D{d}")).collect();
-    let mut flags: Vec<&str> = definitions.iter().map(String::as_str).collect();
-    flags.extend(["-ffp-contract=off", "-lm"]);
-    compile(&source, &library, &flags).unwrap();
-    library
+    c_source("needs.c", &folder.join(name), definitions, &EXACT)
 }
 
 fn mpc(folder: &Path) -> PathBuf {
@@ -69,18 +63,13 @@ fn a_controller_gets_what_it_asks_for_and_nothing_else() {
         bench.put_file("needs.so", &built(folder.path(), name, definitions));
         let state = bench.host().files()[0].state.clone();
         assert_eq!(state, FileState::Active, "{name}: {}", bench.said());
-        let end = |threads: usize, isolated: bool| {
-            bench.host().set_isolated(NEEDS, isolated);
+        check_alike(&bench, NEEDS, name, |threads| {
             let options = options(DynamicsLevel::OneTrack, threads);
             let mut world = bench.world(&scenario, Slot::Controller, NEEDS, options);
             run(&mut world, 3.0);
             assert!(world.faults().is_empty(), "{name}: {:?}", world.faults());
             world.state_hash()
-        };
-        let hash = end(1, false);
-        assert_eq!(hash, end(2, false), "{name} with two threads");
-        assert_eq!(hash, end(1, true), "{name} in a process of its own");
-        assert_eq!(bench.row(NEEDS).faults, 0, "{name}: {}", bench.said());
+        });
     }
 }
 

@@ -1,6 +1,6 @@
 //! Plugins that drive with pedals.
 
-use crate::common::{Bench, compile, root, run, shipped};
+use crate::common::{Bench, EXACT, c_source, run, shipped};
 use roadwright_agent::{Controller, Slot, Step};
 use roadwright_extension::FileState;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
@@ -11,13 +11,7 @@ use std::path::{Path, PathBuf};
 const FOOT: &str = "org.roadwright.foot";
 
 fn foot(folder: &Path, name: &str, definitions: &[&str]) -> PathBuf {
-    let source = root().join("runtime/extension/tests/c/pedals.c");
-    let library = folder.join(name).with_extension("so");
-    let definitions: Vec<String> = definitions.iter().map(|d| format!("-D{d}")).collect();
-    let mut flags: Vec<&str> = definitions.iter().map(String::as_str).collect();
-    flags.extend(["-ffp-contract=off", "-lm"]);
-    compile(&source, &library, &flags).unwrap();
-    library
+    c_source("pedals.c", &folder.join(name), definitions, &EXACT)
 }
 
 /// A scenario of vehicles with and without engines.

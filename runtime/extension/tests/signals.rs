@@ -1,6 +1,6 @@
 //! Signals and scripts: signal controllers, and behaviours that observe signals and request stages.
 
-use crate::common::{Bench, compile as compile_c, root, run};
+use crate::common::{Bench, c_source, root, run};
 use crate::scenarios::{draw, street};
 use roadwright_extension::script::compile;
 use roadwright_scenario::junction::Light;
@@ -441,12 +441,12 @@ fn the_scripts_in_the_page_about_junctions_compile() {
 
 /// Compiles a signal controller in C whose misbehaviour depends on definitions, see `tests/c/signals.c`.
 fn signal_plugin(bench: &Bench, name: &str, definitions: &[&str]) -> PathBuf {
-    let source = root().join("runtime/extension/tests/c/signals.c");
-    let library = bench.folder.path().join(name).with_extension("so");
-    let definitions: Vec<String> = definitions.iter().map(|d| format!("-D{d}")).collect();
-    let flags: Vec<&str> = definitions.iter().map(String::as_str).collect();
-    compile_c(&source, &library, &flags).unwrap();
-    library
+    c_source(
+        "signals.c",
+        &bench.folder.path().join(name),
+        definitions,
+        &[],
+    )
 }
 
 const PLUGIN: &str = "org.roadwright.signals";

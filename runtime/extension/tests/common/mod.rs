@@ -55,13 +55,34 @@ pub fn compile(source: &Path, library: &Path, flags: &[&str]) -> Option<()> {
 
 /// Compiles a small plugin in C whose behaviour depends on definitions, see `tests/c/probe.c`.
 pub fn c_plugin(folder: &Path, name: &str, definitions: &[&str], flags: &[&str]) -> PathBuf {
-    let source = root().join("runtime/extension/tests/c/probe.c");
-    let library = folder.join(name).with_extension("so");
+    c_source("probe.c", &folder.join(name), definitions, flags)
+}
+
+/// Compiles a plugin in C of the folder `tests/c` with definitions, to a library without an extension in its name.
+pub fn c_source(source: &str, library: &Path, definitions: &[&str], flags: &[&str]) -> PathBuf {
+    let source = root().join("runtime/extension/tests/c").join(source);
+    let library = library.with_extension("so");
     let definitions: Vec<String> = definitions.iter().map(|d| format!("-D{d}")).collect();
     let mut all: Vec<&str> = definitions.iter().map(String::as_str).collect();
     all.extend(flags);
     compile(&source, &library, &all).unwrap();
     library
+}
+
+/// Flags for plugins whose results are compared bit by bit.
+pub const EXACT: [&str; 2] = ["-ffp-contract=off", "-lm"];
+
+/// Checks that a module leads to the same state with one and two threads, and in a process of its own. `end` returns
+/// the hash of the state after a run with a number of threads.
+pub fn check_alike(bench: &Bench, id: &str, name: &str, end: impl Fn(usize) -> u64) {
+    let end = |threads: usize, isolated: bool| {
+        bench.host().set_isolated(id, isolated);
+        end(threads)
+    };
+    let hash = end(1, false);
+    assert_eq!(hash, end(2, false), "{name} with two threads");
+    assert_eq!(hash, end(1, true), "{name} in a process of its own");
+    assert_eq!(bench.row(id).faults, 0, "{name}: {}", bench.said());
 }
 
 /// A host with separate folders.

@@ -2,7 +2,7 @@
 
 use super::{Active, Native};
 use crate::lock::locked;
-use crate::native::backend::{Batch, MOST_ROWS, bytes_of, bytes_of_mut};
+use crate::native::backend::{Batch, Fault, MOST_ROWS, bytes_of, bytes_of_mut};
 use crate::native::cell::now;
 use crate::native::kind::{
     AsController, AsFitness, AsNeeds, AsNeedsPedals, AsPedals, InputRows, Kind, Numbers, SOME_CAR,
@@ -250,6 +250,51 @@ impl<K: Kind> Native<K> {
         } else {
             self.cell.state().faults += 1;
         }
+    }
+
+    /// Records how a call for a single row ended. `is_wrong` is whether the call failed or its row is invalid. The
+    /// error is the message of the fault if the call failed.
+    pub(super) fn note_single(
+        &self,
+        step: &Step<'_>,
+        answered: Result<bool, Fault>,
+        is_wrong: bool,
+    ) -> Result<(), String> {
+        let mut health = locked(&self.health);
+        health.rows += 1;
+        health.bad_rows += u64::from(is_wrong);
+        match answered {
+            Ok(changed) => {
+                health.answered += 1;
+                health.mode_changed |= changed;
+                Ok(())
+            }
+            Err(fault) => {
+                health.flaw.clone_from(&fault.message);
+                if fault.is_fatal {
+                    health.fault = Some(fault.clone());
+                }
+                drop(health);
+                self.cell.note_fault(&fault.message);
+                self.note_missing(1, step.ids.first(), &fault.message, Some(&fault));
+                Err(fault.message)
+            }
+        }
+    }
+
+    /// Records an invalid single row about `subject`, such as "node 5". Returns the message.
+    pub(super) fn note_invalid(
+        &self,
+        step: &Step<'_>,
+        flaw: &str,
+        subject: &str,
+        input: &impl Numbers,
+    ) -> String {
+        let (kind, time) = (K::KIND.name(), step.time);
+        let message = format!("{kind} gave {flaw} for {subject} at t={time:.2} s");
+        self.note_flaw(message.clone(), input);
+        self.note_missing(1, step.ids.first(), &message, None);
+        message
     }
 }
 

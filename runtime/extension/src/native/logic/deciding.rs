@@ -94,32 +94,10 @@ impl Native<AsSignals> {
         let flaw = flaw(&output, status[0], input);
         let is_wrong = answered.is_err() || flaw.is_some();
         self.cell.note_time(1, seconds, u64::from(is_wrong));
-        let mut health = locked(&self.health);
-        health.rows += 1;
-        health.bad_rows += u64::from(is_wrong);
-        match answered {
-            Ok(changed) => {
-                health.answered += 1;
-                health.mode_changed |= changed;
-            }
-            Err(fault) => {
-                health.flaw.clone_from(&fault.message);
-                if fault.is_fatal {
-                    health.fault = Some(fault.clone());
-                }
-                drop(health);
-                self.cell.note_fault(&fault.message);
-                self.note_missing(1, step.ids.first(), &fault.message, Some(&fault));
-                return Err(fault.message);
-            }
-        }
-        drop(health);
+        self.note_single(step, answered, is_wrong)?;
         if let Some(flaw) = flaw {
-            let (kind, node, time) = (AsSignals::KIND.name(), input.node, step.time);
-            let message = format!("{kind} gave {flaw} for node {node} at t={time:.2} s");
-            self.note_flaw(message.clone(), input);
-            self.note_missing(1, step.ids.first(), &message, None);
-            return Err(message);
+            let subject = format!("node {}", input.node);
+            return Err(self.note_invalid(step, &flaw, &subject, input));
         }
         Ok(match status[0] {
             ROW_OK => Some(output.next),

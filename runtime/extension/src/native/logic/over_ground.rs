@@ -124,31 +124,13 @@ impl Native<AsGroundPlanner> {
     ) -> GroundAnswer {
         let is_by_host = !matches!(answer, Ok(answer) if answer != GroundAnswer::ByHost);
         self.cell.note_time(1, seconds, u64::from(is_by_host));
-        let mut health = locked(&self.health);
-        health.rows += 1;
-        health.bad_rows += u64::from(answered.is_err() || answer.is_err());
-        match answered {
-            Ok(changed) => {
-                health.answered += 1;
-                health.mode_changed |= changed;
-            }
-            Err(fault) => {
-                health.flaw.clone_from(&fault.message);
-                if fault.is_fatal {
-                    health.fault = Some(fault.clone());
-                }
-                drop(health);
-                self.cell.note_fault(&fault.message);
-                self.note_missing(1, step.ids.first(), &fault.message, Some(&fault));
-                return GroundAnswer::ByHost;
-            }
+        let is_wrong = answered.is_err() || answer.is_err();
+        if self.note_single(step, answered, is_wrong).is_err() {
+            return GroundAnswer::ByHost;
         }
-        drop(health);
         answer.unwrap_or_else(|flaw| {
-            let (kind, agent, time) = (AsGroundPlanner::KIND.name(), step.ids[0], step.time);
-            let message = format!("{kind} gave {flaw} for agent {agent} at t={time:.2} s");
-            self.note_flaw(message.clone(), input);
-            self.note_missing(1, step.ids.first(), &message, None);
+            let subject = format!("agent {}", step.ids[0]);
+            self.note_invalid(step, &flaw, &subject, input);
             GroundAnswer::ByHost
         })
     }
