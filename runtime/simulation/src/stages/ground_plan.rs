@@ -313,11 +313,11 @@ impl OffRoad<'_> {
             vehicles_version: records.version,
             ..Views::default()
         };
-        let mut angles;
+        let mut angles: Vec<f64>;
         if needs.vehicles {
             (views.vehicles, views.hitches) = (&records.vehicles, &records.hitches);
             row.vehicle = VehicleRecords::index(who.vehicle_type, who.level);
-            angles = self.hitch_angles(agent, agents);
+            angles = self.hitch_angles(agent, agents).collect();
             if let Some(first) = angles.first_mut() {
                 *first = question.hitch;
             }
@@ -467,25 +467,27 @@ impl OffRoad<'_> {
 
     /// Angle between the headings of an agent's vehicle and its first trailer, rad; 0 without a trailer.
     fn hitch(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> f64 {
-        let angles = self.hitch_angles(agent, agents);
-        angles.first().copied().unwrap_or(0.0)
+        self.hitch_angles(agent, agents).next().unwrap_or(0.0)
     }
 
     /// Angles between the headings of an agent's trailers and of the body in front of each, rad.
-    fn hitch_angles(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> Vec<f64> {
+    fn hitch_angles(
+        &self,
+        agent: AgentIndex,
+        agents: AgentsRef<'_>,
+    ) -> impl Iterator<Item = f64> + use<> {
         let train = (self.types).train(agents.identity[agent.index()].vehicle_type);
-        if train.is_empty() {
-            return Vec::new();
-        }
         let pose = self.bodies(agents).pose(agent);
-        let towed = self.bodies(agents).towed(agent, pose, train);
+        let towed = match train.is_empty() {
+            true => Vec::new(),
+            false => self.bodies(agents).towed(agent, pose, train),
+        };
         let mut front = pose.heading;
-        let angle = |trailer: &TrailerState| {
+        towed.into_iter().map(move |trailer: TrailerState| {
             let angle = wrap_angle(front - trailer.heading);
             front = trailer.heading;
             angle
-        };
-        towed.iter().map(angle).collect()
+        })
     }
 
     fn surroundings<'b>(&'b self, routes: &'b Routes) -> Surroundings<'b> {
