@@ -2,8 +2,8 @@
 //!
 //! `cargo bench -p roadwright-editor` measures a city of square blocks with about 10,000 roads and
 //! 2,000 vehicles; `ROADWRIGHT_CITY=FILE` measures a scenario file instead, with vehicles added.
-//! `ROADWRIGHT_VEHICLES` sets their number. Strokes and dragged flows are compared with a pointer that moves in the
-//! same way with the Select tool. `-- WORD..` measures only the cases whose names contain one of the words.
+//! `ROADWRIGHT_VEHICLES` sets their number. Strokes and dragged flows are compared with the same movements of the
+//! pointer with the Select tool. `-- WORD..` measures only the cases whose names contain one of the words.
 #![allow(
     clippy::unwrap_used,
     reason = "a bench that cannot be set up has to stop"

@@ -1,6 +1,6 @@
 //! Open nodes of a search for a route.
 //!
-//! A search closes nodes in the order of their estimates, but never looks at most of those that it reaches:
+//! A search closes nodes in the order of their estimates. Most nodes that it reaches are never closed, because
 //! their estimates are above the cost of the route. So only the nodes of the current interval of estimates are
 //! sorted. Those of later intervals wait in unsorted lists:
 //!

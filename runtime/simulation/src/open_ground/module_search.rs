@@ -249,7 +249,7 @@ fn pose_of(pose: &PlanPose) -> Pose {
     Pose::new(pose.x, pose.y, pose.heading)
 }
 
-/// A run along poses, whose first one is where it begins. `None` if it is too short.
+/// A run that begins at the first of the poses and leads along the others. `None` if it is too short.
 fn run_of(
     poses: &[PlanPose],
     step: f64,

@@ -7,8 +7,8 @@
 //! Between the speeds of the two gaits, both are blended.
 //!
 //! [`Stride`] is the state of a walking character. A foot on the ground stays in place, so it never slides.
-//! [`Stride::figure`] gives the feet for drawing and is a pure function of this state. For people on
-//! crossings, who walk straight ahead at one speed, [`LineSteps`] finds the stride when it is needed.
+//! [`Stride::figure`] gives the feet for drawing and is a pure function of this state. People on
+//! crossings walk straight ahead at one speed; [`LineSteps`] finds their stride when it is needed.
 
 mod bvh;
 mod cycle;

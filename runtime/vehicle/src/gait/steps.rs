@@ -1,7 +1,7 @@
 //! The steps of a person who walks along a straight line at constant speed and stands in between.
 //!
 //! Nothing has to be computed while the person walks. The line, the place where the walk began and the feet
-//! at that moment are enough to find the strides later, so a crowd costs nothing until somebody looks at it.
+//! at that moment are enough to find the strides later, so a crowd costs nothing until it is drawn.
 
 use super::stride::{BaseMotion, Figure, Foot, Stride};
 use super::{Gait, GaitTable, sampled};
@@ -232,8 +232,8 @@ impl LineSteps {
     }
 }
 
-/// The feet of a person who has stood for a time, in s: one after the other is put into its neutral position,
-/// first the one that was in the air or behind.
+/// The feet of a person who has stood for a time, in s. The foot that was in the air or behind is put into its
+/// neutral position first, then the other foot.
 fn settled(walking: [Track; 2], at: OnLine, stood: f64, gait: &LineGait) -> [Track; 2] {
     let places = walking.map(|track| track.position(&gait.walking));
     let raised = walking.iter().position(|track| !track.is_down());

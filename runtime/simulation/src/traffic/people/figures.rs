@@ -1,4 +1,4 @@
-//! Feet and shoulders of pedestrians on crossings, who are characters as people off the lanes are.
+//! Feet and shoulders of pedestrians on crossings. They are characters, as people off the lanes are.
 
 use super::People;
 use crate::clock::Clock;
