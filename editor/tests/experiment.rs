@@ -101,7 +101,7 @@ fn an_experiment_trains_in_the_window_as_it_does_anywhere() {
 
 #[test]
 fn a_training_is_paused_stopped_and_goes_on_to_the_same_pool() {
-    let text = SMALL.replace("\"generations\": 3", "\"generations\": 40");
+    let text = SMALL.replace("\"generations\": 3", "\"generations\": 20");
     let (mut bench, _) = opened(&text);
     bench.press("Train");
     wait_until(&mut bench, "a generation", |picture| {
@@ -116,7 +116,7 @@ fn a_training_is_paused_stopped_and_goes_on_to_the_same_pool() {
     std::thread::sleep(Duration::from_millis(500));
     bench.settle();
     assert_eq!((done(&bench), picture(&bench).generations.len()), before);
-    assert!(before.1 < 40, "training finished before it was paused");
+    assert!(before.1 < 20, "training finished before it was paused");
     bench.press("Stop");
     wait_until(&mut bench, "stopped", |picture| {
         picture.phase == Phase::Stopped

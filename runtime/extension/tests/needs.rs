@@ -6,7 +6,7 @@ use roadwright_extension::{FileState, check_plugin};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use roadwright_scenario::{DynamicsLevel, Edit, Scenario};
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, World};
-use roadwright_testing::plugin_library;
+use roadwright_testing::{is_slow, plugin_library};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,7 @@ fn a_controller_gets_what_it_asks_for_and_nothing_else() {
         check_alike(&bench, NEEDS, name, |threads| {
             let options = options(DynamicsLevel::OneTrack, threads);
             let mut world = bench.world(&scenario, Slot::Controller, NEEDS, options);
-            run(&mut world, 3.0);
+            run(&mut world, if is_slow() { 3.0 } else { 1.0 });
             assert!(world.faults().is_empty(), "{name}: {:?}", world.faults());
             world.state_hash()
         });

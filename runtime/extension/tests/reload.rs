@@ -6,7 +6,7 @@ use roadwright_agent::Slot;
 use roadwright_extension::{FileState, check_plugin};
 use roadwright_scenario::Stack;
 use roadwright_simulation::{RunOptions, World};
-use roadwright_testing::plugin_library;
+use roadwright_testing::{is_slow, plugin_library};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -176,7 +176,7 @@ fn all_examples_drive_everybody_home_the_same_way_with_any_number_of_threads() {
                 ..RunOptions::default()
             };
             let mut world = bench.world(&scenario, slot, id, options);
-            run(&mut world, 60.0);
+            run(&mut world, if is_slow() { 60.0 } else { 20.0 });
             (world.state_hash(), world.summary())
         };
         let (hash, summary) = end(1, false);
@@ -187,9 +187,11 @@ fn all_examples_drive_everybody_home_the_same_way_with_any_number_of_threads() {
         let row = bench.row(id);
         assert_eq!(row.faults, 0, "{id}: {:?}", row.last_error);
         // The rest of the run.
-        let mut world = bench.world(&scenario, slot, id, RunOptions::default());
-        run(&mut world, 420.0);
-        assert_eq!(world.counts().arrived, 150, "{id}");
+        if is_slow() || slot == Slot::Controller {
+            let mut world = bench.world(&scenario, slot, id, RunOptions::default());
+            run(&mut world, 420.0);
+            assert_eq!(world.counts().arrived, 150, "{id}");
+        }
     }
 }
 

@@ -385,7 +385,7 @@ fn a_busy_machine_changes_nothing() {
     let hash = || {
         let options = RunOptions::default();
         let mut world = bench.world(&scenario, Slot::Behaviour, "lone.rhai", options);
-        run(&mut world, if is_slow() { 4.0 } else { 1.0 });
+        run(&mut world, if is_slow() { 4.0 } else { 0.4 });
         assert!(world.faults().is_empty(), "{:?}", world.faults());
         world.state_hash()
     };

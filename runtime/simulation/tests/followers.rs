@@ -15,6 +15,7 @@ use roadwright_scenario::{
 use roadwright_simulation::{
     Ground, ModuleOverrides, RunOptions, SavedWorld, World, builtin_modules,
 };
+use roadwright_testing::is_slow;
 use std::f64::consts::PI;
 use std::sync::Arc;
 
@@ -173,7 +174,7 @@ fn plans_resume_after_a_save_and_threads_do_not_matter() {
         };
         let scenario = shipped("old-town");
         // Plans are made every 5 steps.
-        assert_resumes(&scenario, &options, 803);
+        assert_resumes(&scenario, &options, if is_slow() { 803 } else { 203 });
         let scenario = backing("linear_mpc", &VehicleType::car());
         assert_resumes(&scenario, &at(level), 333);
     }

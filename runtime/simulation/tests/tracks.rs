@@ -8,6 +8,7 @@ use roadwright_scenario::{
     Agent, AgentId, DynamicsLevel, Edit, Place, Scenario, Stack, VehicleType,
 };
 use roadwright_simulation::{HandControls, RunOptions, World, builtin_modules};
+use roadwright_testing::is_slow;
 
 /// A shipped scenario in which all agents drive tanks with the given controller.
 fn driven(name: &str, controller: &str) -> Scenario {
@@ -38,7 +39,8 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
 
 #[test]
 fn all_controllers_drive_tracks_to_their_goals() {
-    for controller in ["idm", "pursuit", "fuzzy_driver"] {
+    let controllers = ["fuzzy_driver", "idm", "pursuit"];
+    for controller in &controllers[..if is_slow() { 3 } else { 1 }] {
         let scenario = driven("figure-eight", controller);
         let mut world = world(&scenario, &options(DynamicsLevel::Rigid, 1));
         while world.time() < 400.0 && !world.is_over() {

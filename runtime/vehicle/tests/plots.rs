@@ -3,6 +3,7 @@
 
 use roadwright_geometry::math::tan;
 use roadwright_scenario::vehicle_file::{SHIPPED, VehicleFile};
+use roadwright_testing::is_slow;
 use roadwright_vehicle::proving::{Look, Manoeuvre, Plot, Series, prove, prove_and_plot};
 
 const GRAVITY: f64 = 9.81;
@@ -76,11 +77,13 @@ fn shown(one: &Manoeuvre, plot: &Plot) -> Option<f64> {
 #[test]
 fn every_manoeuvre_of_every_shipped_vehicle_is_drawn_as_it_was_measured() {
     let mut compared = 0;
-    for shipped in SHIPPED {
+    for (number, shipped) in SHIPPED.iter().enumerate() {
         let file = VehicleFile::from_text(shipped.text).unwrap();
         let (manoeuvres, plots) = prove_and_plot(&file).unwrap();
         // Recording a plot does not change the measurement by a single bit.
-        assert_eq!(manoeuvres, prove(&file).unwrap(), "{}", shipped.name);
+        if number == 0 || is_slow() {
+            assert_eq!(manoeuvres, prove(&file).unwrap(), "{}", shipped.name);
+        }
         let applies: Vec<_> = manoeuvres.iter().filter(|one| one.applies).collect();
         let names = |plot: &Plot| plot.name;
         assert_eq!(
@@ -210,12 +213,13 @@ fn a_picture_shows_what_has_changed_in_a_vehicle() {
 }
 
 #[test]
-fn absurd_vehicles_are_drawn_without_a_number_that_is_none() {
+fn legal_but_absurd_vehicles_neither_hang_nor_panic_and_are_drawn() {
     type Change = fn(&mut VehicleFile);
-    let changes: [Change; 8] = [
+    let changes: [Change; 12] = [
         |file| file.body.mass = 1e6.into(),
         |file| file.body.mass = (1e-3).into(),
         |file| file.wheels.friction = Some(1e-6).into(),
+        |file| (*file.wheels.friction, *file.wheels.cornering_stiffness) = (Some(5.0), Some(200.0)),
         |file| file.brakes.as_mut().unwrap().foot = 0.0.into(),
         |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)].into(),
         |file| file.gearbox.as_mut().unwrap().final_drive = (1e-6).into(),
@@ -223,13 +227,35 @@ fn absurd_vehicles_are_drawn_without_a_number_that_is_none() {
             let resistance = file.resistance.as_mut().unwrap();
             (*resistance.drag, *resistance.rolling) = (0.0, 0.0);
         },
+        |file| {
+            let suspension = file.suspension.as_mut().unwrap();
+            (*suspension.spring, *suspension.damping) = (1e9, 1e9);
+            (*file.body.mass, *file.wheels.mass) = (1.0, 0.01);
+        },
+        |file| file.suspension.as_mut().unwrap().spring = 1e9.into(),
+        |file| {
+            let suspension = file.suspension.as_mut().unwrap();
+            (*suspension.spring, *suspension.damping) = (0.0, 0.0);
+        },
         |file| file.body.centre_height = Some(100.0).into(),
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let mut jeep = shipped("willys-mb");
         change(&mut jeep);
         let (manoeuvres, plots) = prove_and_plot(&jeep).unwrap();
-        assert_eq!(manoeuvres, prove(&jeep).unwrap(), "{number}");
+        for one in &manoeuvres {
+            let mut values = [one.value, one.limit].into_iter().flatten();
+            assert!(values.all(f64::is_finite), "{number}: {one:?}");
+            // A drive that would take hours is skipped.
+            if number == 8 && one.name == "tip_over" {
+                assert!(!one.applies && one.note.contains("too stiff"), "{one:?}");
+            }
+            // A manoeuvre without a value does not pass.
+            assert!(
+                one.value.is_some() || one.pass != Some(true),
+                "{number}: {one:?}"
+            );
+        }
         assert!(!plots.is_empty());
         for plot in &plots {
             assert_eq!(faults(plot), Vec::<String>::new(), "{number} {}", plot.name);

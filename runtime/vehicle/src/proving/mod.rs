@@ -491,57 +491,6 @@ mod tests {
     }
 
     #[test]
-    fn legal_but_absurd_vehicles_neither_hang_nor_panic() {
-        type Change = fn(&mut VehicleFile);
-        let changes: [Change; 12] = [
-            |file| file.body.mass = 1e6.into(),
-            |file| file.body.mass = (1e-3).into(),
-            |file| file.wheels.friction = Some(1e-6).into(),
-            |file| {
-                (*file.wheels.friction, *file.wheels.cornering_stiffness) = (Some(5.0), Some(200.0))
-            },
-            |file| file.brakes.as_mut().unwrap().foot = 0.0.into(),
-            |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)].into(),
-            |file| file.gearbox.as_mut().unwrap().final_drive = (1e-6).into(),
-            |file| {
-                let resistance = file.resistance.as_mut().unwrap();
-                (*resistance.drag, *resistance.rolling) = (0.0, 0.0);
-            },
-            |file| {
-                let suspension = file.suspension.as_mut().unwrap();
-                (*suspension.spring, *suspension.damping) = (1e9, 1e9);
-                (*file.body.mass, *file.wheels.mass) = (1.0, 0.01);
-            },
-            |file| file.suspension.as_mut().unwrap().spring = 1e9.into(),
-            |file| {
-                let suspension = file.suspension.as_mut().unwrap();
-                (*suspension.spring, *suspension.damping) = (0.0, 0.0);
-            },
-            |file| file.body.centre_height = Some(100.0).into(),
-        ];
-        for (number, change) in changes.into_iter().enumerate() {
-            let mut jeep = shipped("willys-mb");
-            change(&mut jeep);
-            for one in prove(&jeep).unwrap() {
-                let values = [one.value, one.limit];
-                assert!(
-                    values.iter().flatten().all(|v| v.is_finite()),
-                    "{number}: {one:?}"
-                );
-                // A drive that would take hours is skipped.
-                if number == 8 && one.name == "tip_over" {
-                    assert!(!one.applies && one.note.contains("too stiff"), "{one:?}");
-                }
-                // A manoeuvre without a value does not pass.
-                assert!(
-                    one.value.is_some() || one.pass != Some(true),
-                    "{number}: {one:?}"
-                );
-            }
-        }
-    }
-
-    #[test]
     fn who_does_not_go_on_gets_what_was_driven_until_then() {
         let (jeep, mut seen) = (shipped("willys-mb"), Vec::new());
         let done = prove_while(&jeep, |one| {
