@@ -31,13 +31,22 @@ fn try_to_draw(scenario: &mut Scenario, from: DVec2, to: DVec2, style: &RoadStyl
     }
 }
 
+/// Number of roads above which a change deletes a road instead of drawing one. Otherwise, roads that cross all
+/// others would make a network in which most of the time is spent on building it anew.
+const MANY_ROADS: usize = 150;
+
 /// A change of the roads, selected by three numbers. It may have no effect.
 fn change(scenario: &mut Scenario, kind: u8, which: usize, size: f64) {
     let roads: Vec<RoadId> = scenario.network().roads().map(|(id, _)| id).collect();
     let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
     let (road, node) = (roads[which % roads.len()], nodes[which % nodes.len()]);
     let at = scenario.network().node(node).unwrap().position();
-    match kind {
+    let draws = matches!(kind, 2 | 3 | 9..);
+    match if draws && roads.len() > MANY_ROADS {
+        0
+    } else {
+        kind
+    } {
         0 => drop(scenario.apply(Edit::Road(road, None))),
         1 => {
             let mut wider = scenario.network().road(road).unwrap().clone();

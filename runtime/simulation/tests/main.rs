@@ -56,3 +56,4 @@ mod tracks;
 mod trailers;
 mod vehicles;
 mod via_routes;
+mod wheels;
