@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `frame.rs` | frames, their distance, mirroring |
 //! | `placement.rs`, `body.rs` | poses as vectors, outlines |
-//! | `sweep.rs`, `surroundings.rs`, `touch.rs` | areas that moves sweep, and collision tests |
+//! | `sweep.rs`, `surroundings.rs`, `mask.rs`, `touch.rs` | areas that moves sweep, and collision tests |
 //! | `library.rs`, `search.rs` | moves prepared for planning, and the route tree |
 //! | `heuristic.rs`, `turns.rs` | a heuristic for the route tree |
 //! | `matrix.rs` | distances between all frames of clips, for display |
@@ -27,6 +27,7 @@ mod frame;
 mod graph;
 mod heuristic;
 mod library;
+mod mask;
 mod matrix;
 mod placement;
 mod played;

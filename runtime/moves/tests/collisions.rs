@@ -60,6 +60,7 @@ fn is_free(sweep: &Sweep, place: Placement, around: &Surroundings) -> bool {
     };
     let free = around.is_free(&trial, Phase::Broad);
     assert_eq!(free, around.is_free(&trial, Phase::Exact));
+    assert_eq!(free, around.is_free(&trial, Phase::Masks));
     assert_eq!(free, around.first_hit(&trial).is_none());
     free
 }
@@ -159,5 +160,6 @@ fn moves_that_begin_later_meet_cars_where_they_are_then() {
         // The other car is far behind, beside the tail, or far ahead.
         assert_eq!(around.is_free(&trial, Phase::Broad), free, "{begin}");
         assert_eq!(around.is_free(&trial, Phase::Exact), free, "{begin}");
+        assert_eq!(around.is_free(&trial, Phase::Masks), free, "{begin}");
     }
 }

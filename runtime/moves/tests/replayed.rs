@@ -23,7 +23,7 @@ const BOUNDED: Bounded = Bounded {
     horizon: 200,
     limit: 2000,
     stop: Stop::AtLeaf,
-    phase: Phase::Broad,
+    phase: Phase::Masks,
 };
 
 fn drives(preset: Preset, route: Route, count: u64) -> Vec<FreeDrive> {
