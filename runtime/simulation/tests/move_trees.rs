@@ -617,12 +617,14 @@ fn leaves(scenario: &Scenario) -> [usize; 2] {
 }
 
 #[test]
-fn moves_in_reverse_leave_a_dead_end() {
-    let course = Yard::DeadEnd.course();
-    let scenario = course.scenario("A yard.", &Racer::shunting()).unwrap();
-    assert_eq!(leaves(&scenario), [1, 0]);
-    let forwards = course.scenario("A yard.", &Racer::default()).unwrap();
-    assert_eq!(leaves(&forwards), [0, 0]);
+fn moves_in_reverse_leave_a_dead_end_and_a_narrow_turn() {
+    for yard in Yard::ALL {
+        let course = yard.course();
+        let scenario = course.scenario("A yard.", &Racer::shunting()).unwrap();
+        assert_eq!(leaves(&scenario), [1, 0], "{}", yard.name());
+        let forwards = course.scenario("A yard.", &Racer::default()).unwrap();
+        assert_eq!(leaves(&forwards)[0], 0, "{}", yard.name());
+    }
 }
 
 /// The chicane with one of the heuristics. A plan reaches the goal within the limits of nodes.
