@@ -151,7 +151,7 @@ impl MaskMap {
     #[inline]
     fn is_near(&self, centre: DVec2) -> bool {
         let at = (centre - self.low) * self.scale;
-        if !(at.x >= 0.0 && at.y >= 0.0) {
+        if at.x < 0.0 || at.y < 0.0 {
             return false;
         }
         let (column, row) = (at.x as usize, at.y as usize);
@@ -159,7 +159,7 @@ impl MaskMap {
             return false;
         }
         let number = row * self.columns + column;
-        self.words[number / 64] >> (number % 64) & 1 == 1
+        (self.words[number / 64] >> (number % 64)) & 1 == 1
     }
 
     /// The part of a move that may touch fixed obstacles; `None` if the move touches none of them.
