@@ -49,7 +49,8 @@ fn moves_of_the_large_trees_fit_together() {
         assert_eq!(library.states()[0], recorded.graph.start);
         assert_eq!(library.states().len(), 7);
         assert_eq!(recorded.graph.bad_seams(&library), []);
-        // The distance between frames says nothing about the wheels, but a vehicle that follows clips needs them to fit.
+        // The distance between frames says nothing about the wheels, but a vehicle that follows clips needs them to
+        // fit.
         for one in library.moves() {
             let wheels = [0, one.frames.len() - 1].map(|frame| one.frames[frame].wheels);
             assert_eq!(wheels, [0.0; 2], "{}: {}", preset.name(), one.name);

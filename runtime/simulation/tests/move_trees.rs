@@ -279,8 +279,8 @@ fn a_racer_follows_clips_to_its_goal_by_its_own_model() {
 
 #[test]
 fn a_follower_brakes_where_every_move_is_blocked() {
-    // At 12 m/s, the shortest move that does not brake is more than 10 m long. The wall is closer than that, but farther
-    // away than the stopping distance. Side walls prevent turns.
+    // At 12 m/s, the shortest move that does not brake is more than 10 m long. The wall is closer than that, but
+    // farther away than the stopping distance. Side walls prevent turns.
     let mut scenario = track(&[], replayed().with("library", OF_VEHICLE));
     let kind = roadwright_scenario::VehicleType {
         move_libraries: vec![without_braking()],

@@ -134,7 +134,7 @@ fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
     for one in &sizes {
         writeln!(
             out,
-            "{:<16} {:>6} transitions {:>6} states {:>6} moves",
+            "{:<22} {:>8} transitions {:>8} states {:>8} moves",
             one.rules, one.transitions, one.states, one.moves
         )?;
     }
@@ -162,9 +162,9 @@ fn compared(clips: &ClipFile, rules: &BuildRules, built: &Built) -> Vec<Size> {
     let sizes = [
         ("as built", own),
         ("without pruning", unpruned(kc, ks)),
-        ("nor kc", unpruned(0, ks)),
-        ("nor ks", unpruned(kc, 0)),
-        ("nor kc and ks", unpruned(0, 0)),
+        ("without pruning and kc", unpruned(0, ks)),
+        ("without pruning and ks", unpruned(kc, 0)),
+        ("without all three", unpruned(0, 0)),
     ];
     let sizes = sizes.map(|(rules, size)| Size {
         rules,
