@@ -215,6 +215,20 @@ fn a_row_of_each_table_is_driven_from_one_start() {
     }
     let output = call(&["bench", "move-trees", "--table", "4.1", "--row", "9"]);
     assert_eq!(code(&output), 2);
+    // However collisions are tested, the drive is the same.
+    let [masks, boxes, exact] = ["masks", "boxes", "exact"].map(|how| {
+        let row = ["--table", "4.3", "--row", "6", "--starts", "1", "--json"];
+        let mut words = vec!["bench", "move-trees", "--collisions", how];
+        words.extend(row);
+        let mut row = json(&words)["rows"][0].clone();
+        // Only the CPU times differ.
+        for key in ["ms_per_plan", "run_s"] {
+            row[key] = 0.into();
+        }
+        row
+    });
+    assert_eq!(masks, exact);
+    assert_eq!(boxes, exact);
 }
 
 fn arrived(result: &serde_json::Value) -> u64 {
@@ -309,6 +323,7 @@ fn tracks_are_generated_by_seed() {
         "final",
         "final-dense",
         "dead-end",
+        "narrow-turn",
     ] {
         text(&["--track", track]);
         let output = roadwright(at, &["check", "a.scenario.json"]);
@@ -360,4 +375,50 @@ fn clips_are_followed_on_free_ground_and_on_tracks() {
     let row = &report["rows"][0];
     assert!(row["worst_distance"].as_f64().unwrap() > 0.0, "{row}");
     assert!(report["statements"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn ten_minutes_of_pursuit_become_a_graph_that_takes_the_cornered_track() {
+    let folder = folder();
+    let at = folder.path();
+    let ok = |words: &str| {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let output = roadwright(at, &words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{words:?}: {said}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // One of the racers of the kart track, which drives twenty laps instead of two.
+    let text = std::fs::read_to_string(at.join("scenarios/kart-track.scenario.json")).unwrap();
+    std::fs::create_dir(at.join("vehicles")).unwrap();
+    for name in ["sliding-racer", "soapbox-kart"] {
+        let file = format!("vehicles/{name}.vehicle.json");
+        std::fs::copy(at.join("scenarios").join(&file), at.join(&file)).unwrap();
+    }
+    let mut scenario: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mut racer = scenario["agents"]["2"].clone();
+    let via = racer["via"].as_array().unwrap().clone();
+    let laps: Vec<serde_json::Value> = (0..20).flat_map(|_| via.clone()).collect();
+    racer["via"] = laps.into();
+    scenario["agents"] = serde_json::json!({ "2": racer });
+    scenario["settings"]["duration"] = 620.0.into();
+    std::fs::write(at.join("ten.scenario.json"), scenario.to_string()).unwrap();
+    ok(
+        "run ten.scenario.json --seconds 606 --quiet --dynamics sliding --dt 0.02 --trace ten.csv --trace-rate 25",
+    );
+    let said = ok("moves record ten.csv --vehicle sliding-racer --mirror --out ten.clips.json");
+    let seconds = said.split_whitespace().rev().nth(1).unwrap();
+    assert!(seconds.parse::<f64>().unwrap() > 590.0, "{said}");
+    // The graph in which each frame with a transition is a state would be too large for a library.
+    let build =
+        "moves build ten.clips.json --merge --kc 24 --prune 1 --prune-angle 0.1 --prune-frames 8";
+    let built = ok(&format!("{build} --out ten.moves.json --json"));
+    let built: serde_json::Value = serde_json::from_str(&built).unwrap();
+    assert!(built["moves"].as_u64().unwrap() < 500, "{}", built["moves"]);
+    ok("moves check ten.moves.json --dt 0.02");
+    ok("generate track --track cornered --library ten.moves.json --quiet --out own.scenario.json");
+    let result = ok("run own.scenario.json --seconds 180 --json");
+    let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+    assert_eq!(arrived(&result), 1, "{result}");
+    assert_eq!(result["move_trees"][0]["library"], "ten.moves.json");
 }

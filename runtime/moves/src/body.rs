@@ -159,6 +159,26 @@ impl Convex {
         !self.has_axis_before(other) && !other.has_axis_before(self)
     }
 
+    /// Distance from a point to the outline, m; 0 inside.
+    pub(crate) fn distance(&self, point: DVec2) -> f64 {
+        let mut nearest = f64::INFINITY;
+        let mut is_inside = self.count > 2;
+        for i in 0..self.count {
+            let from = self.corners[i];
+            let edge = self.corners[if i + 1 == self.count { 0 } else { i + 1 }] - from;
+            let away = point - from;
+            is_inside &= edge.perp_dot(away) >= 0.0;
+            let length = edge.length_squared();
+            let share = if length > 0.0 {
+                away.dot(edge) / length
+            } else {
+                0.0
+            };
+            nearest = nearest.min((away - edge * share.clamp(0.0, 1.0)).length_squared());
+        }
+        if is_inside { 0.0 } else { nearest.sqrt() }
+    }
+
     /// Whether another outline is entirely outside one of the edges of this outline.
     fn has_axis_before(&self, other: &Self) -> bool {
         (0..self.count).any(|i| {

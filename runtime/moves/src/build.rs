@@ -6,6 +6,7 @@
 use crate::clips::ClipFile;
 use crate::frame::{Frame, Weights, distance};
 use crate::graph::{MoveEntry, MoveFile};
+use crate::merge::merged;
 use crate::placement::Placement;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +25,21 @@ pub struct BuildRules {
     pub prune_distance: f64,
     /// Maximum difference in heading between duplicate moves, rad.
     pub prune_angle: f64,
+    /// Maximum difference in duration between duplicate moves, frames. Their poses are compared at the same share of
+    /// their durations.
+    pub prune_frames: u32,
+    /// What is a state.
+    pub states: StateRule,
+}
+
+/// What is a state of a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StateRule {
+    /// Each frame at which a transition begins or ends.
+    #[default]
+    Frames,
+    /// All frames with similar motions at which a clip is cut: every `kc` frames or more. `ks` is not used.
+    Similar,
 }
 
 impl Default for BuildRules {
@@ -35,6 +51,8 @@ impl Default for BuildRules {
             ks: 9,
             prune_distance: 0.25,
             prune_angle: 0.05,
+            prune_frames: 0,
+            states: StateRule::Frames,
         }
     }
 }
@@ -96,12 +114,53 @@ pub struct Built {
 /// Finds transitions between clips.
 pub fn transitions(clips: &ClipFile, rules: &BuildRules) -> Vec<Transition> {
     let mut all = Vec::new();
+    for_each_transition(clips, rules, |found| all.push(found));
+    all
+}
+
+fn for_each_transition(clips: &ClipFile, rules: &BuildRules, mut found: impl FnMut(Transition)) {
     for one in 0..clips.clips.len() {
         for other in 0..clips.clips.len() {
-            between(clips, one, other, rules, &mut all);
+            between(clips, one, other, rules, &mut found);
         }
     }
-    all
+}
+
+/// Size of a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GraphSize {
+    /// Number of transitions.
+    pub transitions: u64,
+    /// Number of states, the nodes of the graph.
+    pub states: u64,
+    /// Number of moves, its edges.
+    pub moves: u64,
+}
+
+/// Size of the graph in which each frame with a transition is a state, before anything is pruned. Large graphs are
+/// only counted and not built.
+pub fn unpruned_size(clips: &ClipFile, rules: &BuildRules) -> GraphSize {
+    let empty = || clips.clips.iter().map(|clip| vec![0u64; clip.frames.len()]);
+    // For each frame, the number of transitions that end there, and whether the clip is cut there.
+    let (mut ends, mut cuts): (Vec<_>, Vec<_>) = (empty().collect(), empty().collect());
+    for_each_transition(clips, rules, |found| {
+        ends[found.to.clip][found.to.frame] += 1;
+        for cut in [found.from, found.to] {
+            cuts[cut.clip][cut.frame] = 1;
+        }
+    });
+    let sum = |counts: &[u64]| counts.iter().sum::<u64>();
+    // Nothing follows the last cut of a clip.
+    let last = |cuts: &[u64]| cuts.iter().rposition(|&cut| cut == 1).unwrap_or(0);
+    let moves = cuts.iter().zip(&ends).map(|(cuts, ends)| {
+        let last = last(cuts);
+        sum(&cuts[..last]) + sum(&ends[..last])
+    });
+    GraphSize {
+        transitions: ends.iter().map(|ends| sum(ends)).sum(),
+        states: cuts.iter().map(|cuts| sum(cuts)).sum(),
+        moves: moves.sum(),
+    }
 }
 
 /// Finds transitions from a clip to another clip or to itself.
@@ -110,17 +169,17 @@ fn between(
     one: usize,
     other: usize,
     rules: &BuildRules,
-    all: &mut Vec<Transition>,
+    found: &mut impl FnMut(Transition),
 ) {
     let (left, entered) = (&clips.clips[one].frames, &clips.clips[other].frames);
     let mut frame = 1;
     while frame < left.len() {
-        let found = similar(&left[frame], entered, rules, |to| {
+        let ends = similar(&left[frame], entered, rules, |to| {
             // A frame is always similar to itself and its neighbours.
             one == other && to.abs_diff(frame) <= rules.ks as usize
         });
-        for &(to, apart) in &found {
-            all.push(Transition {
+        for &(to, apart) in &ends {
+            found(Transition {
                 from: FrameNumber { clip: one, frame },
                 to: FrameNumber {
                     clip: other,
@@ -129,7 +188,7 @@ fn between(
                 distance: apart,
             });
         }
-        frame += if found.is_empty() {
+        frame += if ends.is_empty() {
             1
         } else {
             1 + rules.kc as usize
@@ -171,8 +230,16 @@ fn similar(
 
 /// Builds a graph from clips. `file` is the name of the clip file in the same folder.
 pub fn build(clips: &ClipFile, file: &str, rules: &BuildRules) -> Built {
-    let transitions = transitions(clips, rules);
-    let entries = stretches(clips, &transitions);
+    let (entries, transitions) = match rules.states {
+        StateRule::Frames => {
+            let transitions = transitions(clips, rules);
+            (stretches(clips, &transitions), transitions)
+        }
+        StateRule::Similar => {
+            let merged = merged(clips, rules);
+            (merged.entries, merged.transitions)
+        }
+    };
     let (entries, mut removed) = pruned(clips, entries, rules);
     let (entries, unconnected) = connected(entries);
     removed.extend(unconnected);
@@ -292,9 +359,10 @@ impl RemovedBy {
     }
 }
 
-/// Whether two moves of equal duration stay close to each other in every frame.
+/// Whether two moves of nearly equal duration stay close to each other in every frame.
 fn stays_within(clips: &ClipFile, one: &MoveEntry, other: &MoveEntry, rules: &BuildRules) -> bool {
-    if rules.prune_distance <= 0.0 || one.last - one.first != other.last - other.first {
+    let durations = [one, other].map(|entry| entry.last - entry.first);
+    if rules.prune_distance <= 0.0 || durations[0].abs_diff(durations[1]) > rules.prune_frames {
         return false;
     }
     let places = |entry: &MoveEntry| -> Vec<Placement> {
@@ -309,7 +377,13 @@ fn stays_within(clips: &ClipFile, one: &MoveEntry, other: &MoveEntry, rules: &Bu
         relative.collect()
     };
     let (one, other) = (places(one), places(other));
-    one.iter().zip(&other).all(|(a, b)| {
+    // The frame of the other move at the same share of its duration.
+    let [whole, others] = durations.map(|frames| frames.max(1) as usize);
+    let partner = |frame: usize| (frame * others + whole / 2) / whole;
+    one.iter().enumerate().all(|(frame, a)| {
+        let Some(b) = other.get(partner(frame)) else {
+            return false;
+        };
         let far = (a.position - b.position).length();
         // Chord of the angle between the two directions.
         let turned = (a.forward - b.forward).length();
@@ -489,6 +563,67 @@ mod tests {
         let sparse = transitions(&clips, &BuildRules::default());
         // At most one transition for each run in the other clip, and two in the clip itself.
         assert!(sparse.len() <= 6 * 17, "{}", sparse.len());
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_graph_before_pruning() {
+        let loops = [ramp(10.0, 20.0, 50), ramp(20.0, 10.0, 50)].concat();
+        let clips = file(vec![clip("one", &loops), clip("two", &ramp(8.0, 22.0, 90))]);
+        for (kc, ks) in [(5, 9), (0, 9), (5, 0), (0, 0)] {
+            let rules = BuildRules {
+                kc,
+                ks,
+                ..BuildRules::default()
+            };
+            let found = transitions(&clips, &rules);
+            let entries = stretches(&clips, &found);
+            let cuts: BTreeSet<FrameNumber> =
+                found.iter().flat_map(|one| [one.from, one.to]).collect();
+            let size = GraphSize {
+                transitions: found.len() as u64,
+                states: cuts.len() as u64,
+                moves: entries.len() as u64,
+            };
+            assert_eq!(unpruned_size(&clips, &rules), size);
+            assert!(size.moves > 10, "{size:?}");
+        }
+    }
+
+    #[test]
+    fn similar_frames_are_one_state_and_moves_of_nearly_equal_duration_are_pruned() {
+        // Three laps, each of which gains and loses speed; the last one a little faster.
+        let lap = |top: f64| [ramp(10.0, top, 60), ramp(top, 10.0, 60)].concat();
+        let laps = [lap(20.0), lap(20.0), lap(20.5)].concat();
+        let clips = file(vec![clip("laps", &laps)]);
+        let rules = BuildRules {
+            kc: 9,
+            states: StateRule::Similar,
+            ..BuildRules::default()
+        };
+        let built = build(&clips, "test.clips.json", &rules);
+        let library = built
+            .graph
+            .library(&clips, crate::sweep::SweepKind::Exact)
+            .unwrap();
+        assert!(built.graph.bad_seams(&library).is_empty());
+        for one in &built.graph.moves {
+            assert!((10..=19).contains(&(one.last - one.first)), "{one:?}");
+        }
+        // Far fewer states than cuts, and a second lap adds little.
+        assert!(built.graph.states.len() < 24, "{:?}", built.graph.states);
+        let frames = BuildRules {
+            states: StateRule::Frames,
+            ..rules
+        };
+        let many = build(&clips, "test.clips.json", &frames);
+        assert!(many.graph.states.len() > 2 * built.graph.states.len());
+        let lenient = BuildRules {
+            prune_frames: 3,
+            prune_distance: 3.0,
+            ..rules
+        };
+        let fewer = build(&clips, "test.clips.json", &lenient);
+        assert!(fewer.graph.moves.len() < built.graph.moves.len());
     }
 
     #[test]

@@ -8,9 +8,10 @@
 //! | --- | --- |
 //! | `frame.rs` | frames, their distance, mirroring |
 //! | `placement.rs`, `body.rs` | poses as vectors, outlines |
-//! | `sweep.rs`, `surroundings.rs`, `touch.rs` | areas that moves sweep, and collision tests |
+//! | `sweep.rs`, `surroundings.rs`, `mask.rs`, `touch.rs` | areas that moves sweep, and collision tests |
 //! | `library.rs`, `search.rs` | moves prepared for planning, and the route tree |
 //! | `heuristic.rs`, `turns.rs` | a heuristic for the route tree |
+//! | `build.rs`, `merge.rs` | graphs from clips |
 //! | `matrix.rs` | distances between all frames of clips, for display |
 //! | `shipped.rs` | libraries that ship with the program |
 //! | `follower.rs`, `sliding_car.rs` | vehicles that follow clips by their own model |
@@ -27,7 +28,9 @@ mod frame;
 mod graph;
 mod heuristic;
 mod library;
+mod mask;
 mod matrix;
+mod merge;
 mod placement;
 mod played;
 mod presets;
@@ -48,7 +51,8 @@ mod yards;
 
 pub use body::{BodyOutline, Bounds, Convex};
 pub use build::{
-    BuildRules, Built, FrameNumber, Removed, RemovedBecause, Transition, build, transitions,
+    BuildRules, Built, FrameNumber, GraphSize, Removed, RemovedBecause, StateRule, Transition,
+    build, transitions, unpruned_size,
 };
 pub use clips::{COLUMNS, Clip, ClipFile, ClipGround, LARGEST, RecordedVehicle, rounded, turned};
 pub use course::{CarLine, Corridor, Course, DrawnCorridor, Rows, Stretch, Traffic};

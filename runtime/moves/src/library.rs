@@ -99,6 +99,8 @@ pub struct Library {
     body: BodyOutline,
     rate: f64,
     top_speed: f64,
+    /// Duration of the longest move, in frames.
+    longest: u32,
 }
 
 /// Reason why a library cannot be used.
@@ -165,6 +167,7 @@ impl Library {
             return Err(LibraryError::DeadEnd(states[state].clone()));
         }
         Ok(Self {
+            longest: moves.iter().map(Move::length).max().unwrap_or(0),
             states,
             moves,
             leaving,
@@ -236,6 +239,11 @@ impl Library {
     /// Frame rate, Hz.
     pub fn rate(&self) -> f64 {
         self.rate
+    }
+
+    /// Duration of the longest move, in frames.
+    pub(crate) fn longest(&self) -> u32 {
+        self.longest
     }
 
     /// Highest speed of the middle of the rear axle in any move, m/s.

@@ -197,7 +197,7 @@ impl<'a> Played<'a> {
                 begin: 0,
                 period: 1.0 / library.rate(),
             };
-            if !self.around.is_free(&trial, Phase::Broad) {
+            if !self.around.is_free(&trial, Phase::Masks) {
                 return Some(Ending::Crash);
             }
             let there = self.place.then(&one.placement(frame + 1));

@@ -140,7 +140,7 @@ impl<'a> Played<'a> {
             begin: 0,
             period,
         };
-        if !self.around.is_free(&trial, Phase::Broad) {
+        if !self.around.is_free(&trial, Phase::Masks) {
             return Some(Ending::Crash);
         }
         self.reach(&after, after.pose.position)

@@ -30,7 +30,7 @@ use crate::body::Bounds;
 use crate::heuristic::{Heuristic, HeuristicGoal, NodeEnd, Outlook};
 use crate::library::{Library, MoveNumber, StateNumber};
 use crate::placement::Placement;
-use crate::surroundings::{ObstacleNumber, Phase, Surroundings, Trial};
+use crate::surroundings::{ObstacleNumber, Phase, Schedule, Surroundings, Trial};
 use roadwright_geometry::DVec2;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -182,6 +182,8 @@ struct Tree<'a> {
     beyond: Vec<f64>,
     /// Bounds by the heuristic, if there is one.
     outlook: Option<Outlook<'a>>,
+    /// Schedule of the movers; `None` unless the search uses masks.
+    schedule: Option<Schedule>,
     /// Best free leaf so far.
     leaf: Option<NodeNumber>,
     nodes_to_leaf: Option<u32>,
@@ -219,6 +221,16 @@ fn outlook<'a>(library: &'a Library, question: &Question<'a>) -> Option<Outlook<
     Outlook::new(heuristic, library, question.place.position)
 }
 
+/// Schedule of the movers of a question; `None` if there are none, and unless the search uses masks.
+fn schedule(library: &Library, question: &Question<'_>) -> Option<Schedule> {
+    let Bounded { horizon, phase, .. } = question.bounded;
+    if phase != Phase::Masks {
+        return None;
+    }
+    let around = question.around;
+    around.schedule(horizon, library.longest(), 1.0 / library.rate())
+}
+
 /// Sort key of nodes in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
@@ -236,6 +248,7 @@ impl<'a> Tree<'a> {
             period: 1.0 / library.rate(),
             beyond: beyond(question),
             outlook: outlook(library, question),
+            schedule: schedule(library, question),
             leaf: None,
             nodes_to_leaf: None,
             latest: None,
@@ -427,7 +440,11 @@ impl<'a> Tree<'a> {
         self.tested += 1;
         let node = self.nodes[number.0 as usize];
         let Bounded { horizon, phase, .. } = self.question.bounded;
-        let is_free = self.question.around.is_free(&self.trial(&node), phase);
+        let (around, trial) = (self.question.around, self.trial(&node));
+        let is_free = match &self.schedule {
+            Some(schedule) => around.is_free_by(&trial, schedule),
+            None => around.is_free(&trial, phase),
+        };
         if let Some(record) = &mut self.record {
             let outcome = match is_free {
                 true => BranchOutcome::Free,

@@ -1,6 +1,7 @@
 //! Obstacles around a vehicle: fixed walls and posts, and cars that move at constant velocity.
 
 use crate::body::{Bounds, Convex};
+use crate::mask::MaskMap;
 use crate::placement::Placement;
 use crate::sweep::{Piece, Sweep};
 use roadwright_geometry::DVec2;
@@ -29,8 +30,10 @@ pub struct Mover {
 /// Selection of the obstacles to test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Phase {
-    /// Obstacles that cannot overlap the move are skipped.
+    /// Pieces and fixed obstacles far from each other are skipped by masks, and movers by time and place (section 5.6).
     #[default]
+    Masks,
+    /// Obstacles whose bounding boxes cannot overlap the move are skipped.
     Broad,
     /// Every piece is tested against every obstacle.
     Exact,
@@ -54,6 +57,7 @@ pub struct Trial<'a> {
 pub struct Surroundings {
     fixed: Vec<Convex>,
     index: Index,
+    map: MaskMap,
     movers: Vec<Mover>,
     /// Circle around each mover.
     circles: Vec<Circle>,
@@ -82,6 +86,7 @@ impl Surroundings {
     pub fn of(fixed: Vec<Convex>) -> Self {
         Self {
             index: Index::of(&fixed),
+            map: MaskMap::of(&fixed),
             fixed,
             movers: Vec::new(),
             circles: Vec::new(),
@@ -125,9 +130,17 @@ impl Surroundings {
     /// Whether a move touches nothing.
     pub fn is_free(&self, trial: &Trial<'_>, phase: Phase) -> bool {
         match phase {
+            Phase::Masks => !self.hits_masked(trial) && !self.hits_mover(trial),
             Phase::Broad => !self.hits_fixed(trial) && !self.hits_mover(trial),
             Phase::Exact => self.first_hit(trial).is_none(),
         }
+    }
+
+    /// Whether a move touches nothing, by masks. `schedule` is that of the current movers.
+    pub(crate) fn is_free_by(&self, trial: &Trial<'_>, schedule: &Schedule) -> bool {
+        let mut near = schedule.near(trial).iter();
+        !self.hits_masked(trial)
+            && !near.any(|&number| self.hits_this_mover(trial, number as usize))
     }
 
     /// The obstacle with the lowest number that a move touches; `None` if it touches none. Every piece is
@@ -152,8 +165,27 @@ impl Surroundings {
     fn hits_fixed(&self, trial: &Trial<'_>) -> bool {
         let Trial { sweep, place, .. } = trial;
         let area = sweep.bounds.placed(place).grown(MARGIN);
+        self.hits_near(trial, &area, &sweep.pieces)
+    }
+
+    /// The same by the mask of the move, if it has one.
+    fn hits_masked(&self, trial: &Trial<'_>) -> bool {
+        let Some(mask) = &trial.sweep.mask else {
+            return self.hits_fixed(trial);
+        };
+        let doubt = self.map.doubt(mask, &trial.place);
+        doubt.is_some_and(|doubt| {
+            let [first, last] = doubt.pieces;
+            self.hits_near(trial, &doubt.area, &trial.sweep.pieces[first..=last])
+        })
+    }
+
+    /// Whether some pieces of a move touch a fixed obstacle. Obstacles outside an area, in world coordinates, are
+    /// skipped.
+    fn hits_near(&self, trial: &Trial<'_>, area: &Bounds, pieces: &[Piece]) -> bool {
+        let Trial { sweep, place, .. } = trial;
         let local = sweep.bounds.grown(MARGIN);
-        self.index.any_near(&area, |number| {
+        self.index.any_near(area, |number| {
             let outline = &self.fixed[number];
             let seen = outline.to_local(place);
             let bounds = seen.bounds();
@@ -161,51 +193,148 @@ impl Surroundings {
                 return false;
             }
             let bounds = bounds.grown(MARGIN);
-            let mut pieces = sweep.pieces.iter();
+            let mut pieces = pieces.iter();
             pieces.any(|piece| piece.bounds.meets(&bounds) && piece.hull.meets(&seen))
         })
     }
 
     fn hits_mover(&self, trial: &Trial<'_>) -> bool {
+        (0..self.movers.len()).any(|number| self.hits_this_mover(trial, number))
+    }
+
+    fn hits_this_mover(&self, trial: &Trial<'_>, number: usize) -> bool {
         let Trial {
             sweep,
             place,
             begin,
             period,
         } = trial;
-        if self.movers.is_empty() {
-            return false;
-        }
+        let (mover, circle) = (&self.movers[number], &self.circles[number]);
         let bounds = sweep.bounds;
         let half = 0.5 * (bounds.high - bounds.low);
         let centre = place.point(bounds.low + half);
-        let reach = half.length();
-        let length = sweep.pieces.last().map_or(0.0, |piece| piece.end) * period;
+        let length = sweep.frames() * period;
         let start = f64::from(*begin) * period;
-        for (mover, circle) in self.movers.iter().zip(&self.circles) {
-            // Maximum distance of the mover from its position halfway through the move.
-            let roams = 0.5 * length * (mover.velocity.x.abs() + mover.velocity.y.abs());
-            let middle = circle.centre + mover.velocity * (start + 0.5 * length);
-            let near = reach + circle.radius + roams + MARGIN;
-            if (middle - centre).length_squared() > near * near {
-                continue;
-            }
-            let seen = Seen::of(mover, trial);
-            let box_at_start = seen.outline.bounds();
-            let meets = |piece: &Piece| {
-                // Bounding box of the mover during the piece.
-                let [first, last] =
-                    [piece.begin, piece.end].map(|frame| seen.velocity * (frame * period));
-                let low = box_at_start.low + first.min(last);
-                let high = box_at_start.high + first.max(last);
-                let area = Bounds { low, high }.grown(MARGIN);
-                area.meets(&piece.bounds) && seen.meets(piece)
-            };
-            if sweep.pieces.iter().any(meets) {
-                return true;
+        // Maximum distance of the mover from its position halfway through the move.
+        let roams = 0.5 * length * (mover.velocity.x.abs() + mover.velocity.y.abs());
+        let middle = circle.centre + mover.velocity * (start + 0.5 * length);
+        let near = half.length() + circle.radius + roams + MARGIN;
+        if (middle - centre).length_squared() > near * near {
+            return false;
+        }
+        let seen = Seen::of(mover, trial);
+        let box_at_start = seen.outline.bounds();
+        let meets = |piece: &Piece| {
+            // Bounding box of the mover during the piece.
+            let [first, last] =
+                [piece.begin, piece.end].map(|frame| seen.velocity * (frame * period));
+            let low = box_at_start.low + first.min(last);
+            let high = box_at_start.high + first.max(last);
+            let area = Bounds { low, high }.grown(MARGIN);
+            area.meets(&piece.bounds) && seen.meets(piece)
+        };
+        sweep.pieces.iter().any(meets)
+    }
+
+    /// The schedule of the movers for searches whose moves begin before a horizon and last `longest` frames at most. A
+    /// frame lasts `period` seconds. `None` if there are no movers, or if one of them is infinitely far away.
+    pub(crate) fn schedule(&self, horizon: u32, longest: u32, period: f64) -> Option<Schedule> {
+        let spans = horizon / SPAN + 1;
+        let boxes: Vec<Bounds> = (0..spans)
+            .flat_map(|span| {
+                let [from, to] = [span * SPAN, (span + 1) * SPAN + longest]
+                    .map(|frame| f64::from(frame) * period);
+                let circles = self.circles.iter().zip(&self.movers);
+                circles.map(move |(circle, mover)| {
+                    let ends = [from, to].map(|time| circle.centre + mover.velocity * time);
+                    Bounds::of(&ends).grown(circle.radius + MARGIN)
+                })
+            })
+            .collect();
+        Schedule::of(&boxes, self.movers.len())
+    }
+}
+
+/// Duration of a span of a schedule, in frames.
+const SPAN: u32 = 25;
+/// Maximum number of strips of a schedule.
+const MOST_STRIPS: f64 = 256.0;
+/// Width of a strip, m, unless there would be too many.
+const STRIP: f64 = 8.0;
+
+/// Movers by the time at which a move begins and by the strip of ground that they cross until it ends.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Schedule {
+    /// Direction across the strips, a unit vector along an axis.
+    across: DVec2,
+    /// Start of the first strip along this direction, m.
+    low: f64,
+    /// Number of strips per metre.
+    scale: f64,
+    strips: usize,
+    /// Start of the mover numbers of each strip, span by span.
+    begins: Vec<u32>,
+    numbers: Vec<u32>,
+}
+
+impl Schedule {
+    /// The schedule of boxes around movers, span by span. Each span has a box for every mover.
+    fn of(boxes: &[Bounds], movers: usize) -> Option<Self> {
+        let all = boxes.iter().copied().reduce(|a, b| a.with(&b))?;
+        if !(all.low.is_finite() && all.high.is_finite()) {
+            return None;
+        }
+        let size = all.high - all.low;
+        let across = if size.x > size.y { DVec2::X } else { DVec2::Y };
+        let whole = size.dot(across);
+        let strips = (whole / STRIP).ceil().clamp(1.0, MOST_STRIPS);
+        let mut schedule = Self {
+            across,
+            low: all.low.dot(across),
+            scale: strips / whole.max(STRIP),
+            strips: strips as usize,
+            ..Self::default()
+        };
+        // Counts first, and then the numbers in their places.
+        let spans = boxes.len() / movers;
+        let mut counts = vec![0u32; spans * schedule.strips + 1];
+        let cells = |number: usize| {
+            let [first, last] = schedule.strips_of(&boxes[number]);
+            let span = number / movers * schedule.strips;
+            span + first..=span + last
+        };
+        (0..boxes.len()).for_each(|number| cells(number).for_each(|cell| counts[cell + 1] += 1));
+        for cell in 1..counts.len() {
+            counts[cell] += counts[cell - 1];
+        }
+        let mut numbers = vec![0; counts[counts.len() - 1] as usize];
+        let mut next = counts.clone();
+        for number in 0..boxes.len() {
+            for cell in cells(number) {
+                numbers[next[cell] as usize] = (number % movers) as u32;
+                next[cell] += 1;
             }
         }
-        false
+        schedule.begins = counts;
+        schedule.numbers = numbers;
+        Some(schedule)
+    }
+
+    /// First and last strip that a box touches. Parts of the box outside the strips count for those at the ends.
+    fn strips_of(&self, bounds: &Bounds) -> [usize; 2] {
+        [bounds.low, bounds.high].map(|corner| {
+            let strip = ((corner.dot(self.across) - self.low) * self.scale).max(0.0);
+            (strip as usize).min(self.strips - 1)
+        })
+    }
+
+    /// Movers that a move may touch. Some may occur more than once.
+    fn near(&self, trial: &Trial<'_>) -> &[u32] {
+        let area = trial.sweep.bounds.placed(&trial.place).grown(MARGIN);
+        let [first, last] = self.strips_of(&area);
+        let span = (trial.begin / SPAN) as usize * self.strips;
+        let [begin, end] = [span + first, span + last + 1].map(|cell| self.begins[cell] as usize);
+        &self.numbers[begin..end]
     }
 }
 

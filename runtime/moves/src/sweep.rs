@@ -14,6 +14,7 @@
 
 use crate::body::{BodyOutline, Bounds, Convex};
 use crate::frame::Frame;
+use crate::mask::Mask;
 use crate::placement::Placement;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::wrap_angle;
@@ -88,6 +89,8 @@ pub struct Sweep {
     pub pieces: Vec<Piece>,
     /// Bounding box of all pieces.
     pub bounds: Bounds,
+    /// Mask of all pieces; `None` for sweeps between two frames.
+    pub(crate) mask: Option<Mask>,
 }
 
 impl Sweep {
@@ -98,22 +101,33 @@ impl Sweep {
             SweepKind::Exact => track.exact_pieces(),
             SweepKind::Source => track.lines_of_source(),
         };
-        let mut bounds = pieces[0].bounds;
-        for piece in &pieces[1..] {
-            bounds = bounds.with(&piece.bounds);
+        let mask = Mask::of(&pieces);
+        Self {
+            mask: Some(mask),
+            ..Self::without_mask(pieces)
         }
-        Self { pieces, bounds }
     }
 
     /// Sweep between two consecutive frames, relative to the first of all frames.
     pub fn between(frames: &[Frame], body: &BodyOutline, first: usize) -> Self {
-        let track = Track::of(frames, body);
-        let pieces = track.within(first);
+        Self::without_mask(Track::of(frames, body).within(first))
+    }
+
+    /// Duration of the sweep, in frames.
+    pub(crate) fn frames(&self) -> f64 {
+        self.pieces.last().map_or(0.0, |piece| piece.end)
+    }
+
+    fn without_mask(pieces: Vec<Piece>) -> Self {
         let mut bounds = pieces[0].bounds;
         for piece in &pieces[1..] {
             bounds = bounds.with(&piece.bounds);
         }
-        Self { pieces, bounds }
+        Self {
+            pieces,
+            bounds,
+            mask: None,
+        }
     }
 }
 

@@ -67,8 +67,8 @@ impl Racer {
     pub fn shunting() -> Self {
         let planner = ModuleSetting::new("move_tree")
             .with("library", SHUNTING)
-            .with("horizon", HORIZON)
-            .with("nodes", 20_000.0)
+            .with("horizon", SHUNTING_HORIZON)
+            .with("nodes", SHUNTING_NODES)
             .with("heuristic", DETOURS);
         Self {
             planner,
@@ -107,6 +107,11 @@ impl Racer {
 
 /// Value of the planner's parameter `library` that selects the libraries of the vehicle type.
 const OF_VEHICLE: f64 = 5.0;
+/// Planning horizon of a racer that shunts, frames. With 8 s, the turn in a narrow passage takes longer than a plan,
+/// and the racer goes back and forth before it.
+const SHUNTING_HORIZON: f64 = 400.0;
+/// Maximum number of nodes in a plan of a racer that shunts.
+const SHUNTING_NODES: f64 = 200_000.0;
 /// Value that selects the library `shunting`.
 const SHUNTING: f64 = 6.0;
 /// Value of the planner's parameter `heuristic` that selects `detours`.

@@ -1,5 +1,7 @@
 //! Contacts of moves with walls, posts and crossing cars.
 
+use proptest::prelude::*;
+use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_moves::{
     BodyOutline, Convex, Frame, Mover, Phase, Placement, Surroundings, Sweep, SweepKind, Trial,
@@ -60,6 +62,7 @@ fn is_free(sweep: &Sweep, place: Placement, around: &Surroundings) -> bool {
     };
     let free = around.is_free(&trial, Phase::Broad);
     assert_eq!(free, around.is_free(&trial, Phase::Exact));
+    assert_eq!(free, around.is_free(&trial, Phase::Masks));
     assert_eq!(free, around.first_hit(&trial).is_none());
     free
 }
@@ -159,5 +162,33 @@ fn moves_that_begin_later_meet_cars_where_they_are_then() {
         // The other car is far behind, beside the tail, or far ahead.
         assert_eq!(around.is_free(&trial, Phase::Broad), free, "{begin}");
         assert_eq!(around.is_free(&trial, Phase::Exact), free, "{begin}");
+        assert_eq!(around.is_free(&trial, Phase::Masks), free, "{begin}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn all_tests_agree_among_random_walls_and_posts(seed in 0u64..1_000_000) {
+        let mut draw = Stream::new(seed, "walls", 0);
+        let mut point = |reach: f64| DVec2::new(draw.next_in(-reach, reach), draw.next_in(-reach, reach));
+        let fixed = (0..12).map(|number| match number % 2 {
+            0 => {
+                let from = point(40.0);
+                Convex::line(from, from + point(30.0))
+            }
+            _ => square(point(40.0), 0.5 + 0.01 * point(40.0).x),
+        });
+        let around = Surroundings::of(fixed.collect());
+        let sweeps = [straight(), turn()]
+            .map(|frames| KINDS.map(|kind| Sweep::of(&frames, &CAR, kind)));
+        let mut counts = [0; 2];
+        for number in 0..40 {
+            let at = point(40.0);
+            let place = Placement::of(Pose::new(at.x, at.y, point(3.0).x));
+            let sweep = &sweeps[number % 2][number / 2 % 2];
+            counts[usize::from(is_free(sweep, place, &around))] += 1;
+        }
+        // Moves of 20 m on a square of 80 m: some are free, and some are not.
+        prop_assert!(counts[0] > 0 && counts[1] > 0, "{:?}", counts);
     }
 }

@@ -18,7 +18,7 @@ fn bounded(horizon: u32, limit: u32) -> Bounded {
         horizon,
         limit,
         stop: Stop::AtLeaf,
-        phase: Phase::Broad,
+        phase: Phase::Masks,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests of move trees through the public interface.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod automatic;
 mod collisions;
 mod courses;
 mod files;

@@ -49,6 +49,12 @@ fn moves_of_the_large_trees_fit_together() {
         assert_eq!(library.states()[0], recorded.graph.start);
         assert_eq!(library.states().len(), 7);
         assert_eq!(recorded.graph.bad_seams(&library), []);
+        // The distance between frames says nothing about the wheels, but a vehicle that follows clips needs them to
+        // fit.
+        for one in library.moves() {
+            let wheels = [0, one.frames.len() - 1].map(|frame| one.frames[frame].wheels);
+            assert_eq!(wheels, [0.0; 2], "{}: {}", preset.name(), one.name);
+        }
         // Moves lead to every state and away from it.
         for state in 0..7 {
             let ends = library.moves().iter();

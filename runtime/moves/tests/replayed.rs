@@ -23,7 +23,7 @@ const BOUNDED: Bounded = Bounded {
     horizon: 200,
     limit: 2000,
     stop: Stop::AtLeaf,
-    phase: Phase::Broad,
+    phase: Phase::Masks,
 };
 
 fn drives(preset: Preset, route: Route, count: u64) -> Vec<FreeDrive> {
@@ -43,12 +43,11 @@ fn close(drives: &[FreeDrive]) -> usize {
 }
 
 #[test]
-fn most_random_routes_of_the_large_tree_are_followed_within_half_a_metre() {
-    // Plans for a goal behind the vehicle turn sharply, and the vehicle leaves sharp turns at another angle.
-    for (route, least) in [(Route::Planned, 65), (Route::Random, 90)] {
+fn routes_of_the_large_tree_are_followed_within_half_a_metre() {
+    for route in [Route::Planned, Route::Random] {
         let drives = drives(Preset::Large, route, 100);
         let close = close(&drives);
-        assert!(close >= least, "{route:?}: {close} of 100");
+        assert!(close >= 95, "{route:?}: {close} of 100");
     }
     let library = library(Preset::Large);
     let skids = |one: &&FreeDrive| {
@@ -58,7 +57,7 @@ fn most_random_routes_of_the_large_tree_are_followed_within_half_a_metre() {
     let drives = drives(Preset::Large, Route::Random, 100);
     let skidding: Vec<FreeDrive> = drives.iter().filter(skids).cloned().collect();
     assert!(skidding.len() >= 5, "{}", skidding.len());
-    assert!(5 * close(&skidding) >= 4 * skidding.len());
+    assert_eq!(close(&skidding), skidding.len());
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn bounded(horizon: u32, limit: u32) -> Bounded {
         horizon,
         limit,
         stop: Stop::AtLimit,
-        phase: Phase::Broad,
+        phase: Phase::Masks,
     }
 }
 
@@ -220,7 +220,11 @@ proptest! {
             1 => (&*SEVEN, 1),
             _ => (&*LARGE, 7),
         };
-        for stop in [Stop::AtLimit, Stop::AtLeaf] {
+        for (stop, phase) in [
+            (Stop::AtLimit, Phase::Masks),
+            (Stop::AtLeaf, Phase::Masks),
+            (Stop::AtLimit, Phase::Broad),
+        ] {
             // Some goals are near, so that moves pass them.
             let near = DVec2::new((seed % 40) as f64 - 20.0, 60.0);
             let (goals, reach) = match seed % 3 {
@@ -232,7 +236,7 @@ proptest! {
                 state: StateNumber((seed % states) as u16),
                 goals: &goals,
                 reach,
-                ..ask(&around, Bounded { stop, ..bounded(horizon, limit) })
+                ..ask(&around, Bounded { stop, phase, ..bounded(horizon, limit) })
             };
             let fast = plan(library, &question);
             let plain = plan_plainly(library, &question);

@@ -119,6 +119,17 @@ fn own_library(file: &str, grip: f64) -> MoveLibrary {
     MoveLibrary::new(file, &moves.to_text(), &clips.to_text())
 }
 
+/// Creates a user library from the shipped library `large`, without the moves that brake.
+fn without_braking() -> MoveLibrary {
+    let shipped = ShippedLibrary::named("large").unwrap();
+    let clips = ClipFile::from_text(shipped.clips).unwrap();
+    let mut moves = MoveFile::from_text(shipped.moves).unwrap();
+    moves.moves.retain(|one| !one.clip.ends_with("lose"));
+    moves.clips = "own.clips.json".into();
+    moves.clips_hash = clips.hash();
+    MoveLibrary::new("own.moves.json", &moves.to_text(), &clips.to_text())
+}
+
 /// Creates the chicane with a vehicle type that has its own libraries.
 fn with_libraries(name: &str, libraries: Vec<MoveLibrary>) -> Scenario {
     let mut scenario = track(&CHICANE, move_tree().with("library", OF_VEHICLE));
@@ -268,9 +279,15 @@ fn a_racer_follows_clips_to_its_goal_by_its_own_model() {
 
 #[test]
 fn a_follower_brakes_where_every_move_is_blocked() {
-    // At 12 m/s, the shortest move is 10 m long. The wall is closer than that, but farther away than the
-    // stopping distance. Side walls prevent turns.
-    let mut scenario = track(&[], replayed());
+    // At 12 m/s, the shortest move that does not brake is more than 10 m long. The wall is closer than that, but
+    // farther away than the stopping distance. Side walls prevent turns.
+    let mut scenario = track(&[], replayed().with("library", OF_VEHICLE));
+    let kind = roadwright_scenario::VehicleType {
+        move_libraries: vec![without_braking()],
+        ..vehicle("sliding-racer", |_| {})
+    };
+    let edit = Edit::VehicleType("racer".into(), Some(Box::new(kind)));
+    scenario.apply(edit).unwrap();
     let end = wall(Wall {
         x: 12.8,
         south: -30.0,
@@ -617,12 +634,14 @@ fn leaves(scenario: &Scenario) -> [usize; 2] {
 }
 
 #[test]
-fn moves_in_reverse_leave_a_dead_end() {
-    let course = Yard::DeadEnd.course();
-    let scenario = course.scenario("A yard.", &Racer::shunting()).unwrap();
-    assert_eq!(leaves(&scenario), [1, 0]);
-    let forwards = course.scenario("A yard.", &Racer::default()).unwrap();
-    assert_eq!(leaves(&forwards), [0, 0]);
+fn moves_in_reverse_leave_a_dead_end_and_a_narrow_turn() {
+    for yard in Yard::ALL {
+        let course = yard.course();
+        let scenario = course.scenario("A yard.", &Racer::shunting()).unwrap();
+        assert_eq!(leaves(&scenario), [1, 0], "{}", yard.name());
+        let forwards = course.scenario("A yard.", &Racer::default()).unwrap();
+        assert_eq!(leaves(&forwards)[0], 0, "{}", yard.name());
+    }
 }
 
 /// The chicane with one of the heuristics. A plan reaches the goal within the limits of nodes.

@@ -103,6 +103,8 @@ pub(crate) enum TrackArgument {
     FinalDense,
     /// A dead end too narrow for turning round, for moves in reverse (section 5.7)
     DeadEnd,
+    /// A right angle in a passage so narrow that a vehicle has to reverse in it (section 5.7)
+    NarrowTurn,
 }
 
 impl TrackArgument {
@@ -110,6 +112,7 @@ impl TrackArgument {
     fn yard(self) -> Option<Yard> {
         match self {
             Self::DeadEnd => Some(Yard::DeadEnd),
+            Self::NarrowTurn => Some(Yard::NarrowTurn),
             _ => None,
         }
     }
@@ -122,6 +125,7 @@ impl TrackArgument {
             Self::Final => Track::Final.course(),
             Self::FinalDense => Track::FinalDense.course(),
             Self::DeadEnd => Yard::DeadEnd.course(),
+            Self::NarrowTurn => Yard::NarrowTurn.course(),
         }
     }
 }

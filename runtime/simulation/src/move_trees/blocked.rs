@@ -194,7 +194,7 @@ impl Start<'_> {
                 begin: 0,
                 period: 1.0 / library.rate(),
             };
-            around.is_free(&trial, Phase::Broad)
+            around.is_free(&trial, Phase::Masks)
         };
         // A vehicle that can only stand is stuck too.
         let leaves = |frames: &[Frame]| {

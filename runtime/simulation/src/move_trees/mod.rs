@@ -581,7 +581,7 @@ impl MoveTrees {
                 horizon: player.search.horizon,
                 limit: player.search.nodes,
                 stop: Stop::AtLeaf,
-                phase: Phase::Broad,
+                phase: Phase::Masks,
             },
         };
         if self.watched != Some(player.id) {

@@ -2,6 +2,7 @@
 
 use super::course_arguments::{Compare, League, List, Reproduce, RunCourse, Sign, Verify};
 use clap::{Args, Subcommand, ValueEnum};
+use roadwright_moves::Phase;
 use roadwright_scenario::DynamicsLevel;
 
 /// Subcommands of `roadwright bench`.
@@ -261,6 +262,28 @@ pub(crate) enum MoveTable {
     T48,
 }
 
+/// How moves are tested for collisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Collisions {
+    /// Masks of the moves and a bit map of the walls, and cars by time and place
+    #[default]
+    Masks,
+    /// Bounding boxes
+    Boxes,
+    /// Every piece of a move against every obstacle
+    Exact,
+}
+
+impl Collisions {
+    pub(crate) fn phase(self) -> Phase {
+        match self {
+            Self::Masks => Phase::Masks,
+            Self::Boxes => Phase::Broad,
+            Self::Exact => Phase::Exact,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "Vehicles play the frames of their moves exactly, unless --replayed or --free-ground is given. Starts differ in the lateral \
@@ -282,6 +305,9 @@ pub(crate) struct MoveTrees {
     /// sides of the car
     #[arg(long)]
     pub(crate) source_sweep: bool,
+    /// How moves are tested for collisions; the drives are the same (section 5.6 of the source)
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) collisions: Collisions,
     /// End each search with the first free leaf, which gives the same plans but expands fewer nodes
     #[arg(long)]
     pub(crate) first_leaf: bool,
@@ -298,7 +324,7 @@ pub(crate) struct MoveTrees {
         long,
         value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=100_000),
-        conflicts_with_all = ["table", "row", "starts", "source_sweep", "first_leaf", "detours", "replayed"]
+        conflicts_with_all = ["table", "row", "starts", "source_sweep", "collisions", "first_leaf", "detours", "replayed"]
     )]
     pub(crate) free_ground: Option<u32>,
     /// Number of threads; does not affect the result [default: one per core]

@@ -5,7 +5,10 @@ use crate::commands::print_json;
 use crate::outputs::{Inputs, Kind, Outputs};
 use crate::{Outcome, terminal};
 use anyhow::{Context, bail};
-use roadwright_moves::{BuildRules, ClipFile, RemovedBecause, SweepKind, Weights};
+use roadwright_moves::{
+    BuildRules, Built, ClipFile, GraphSize, RemovedBecause, StateRule, SweepKind, Weights,
+    unpruned_size,
+};
 use serde::Serialize;
 use serde_json::json;
 use std::io::Write;
@@ -77,10 +80,19 @@ fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
             built.removed.len()
         );
     }
+    let most = usize::from(u16::MAX);
+    if built.graph.moves.len().max(built.graph.states.len()) > most {
+        bail!(
+            "the graph has {} states and {} moves, and a library at most {most} of each; use --merge, or larger \
+             values of --kc and --ks",
+            built.graph.states.len(),
+            built.graph.moves.len()
+        );
+    }
     outputs.write(&place, built.graph.to_text().as_bytes())?;
     outputs.commit()?;
     let sizes = match arguments.compare {
-        true => compared(&clips, &rules),
+        true => compared(&clips, &rules, &built),
         false => Vec::new(),
     };
     if arguments.json {
@@ -122,7 +134,7 @@ fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
     for one in &sizes {
         writeln!(
             out,
-            "{:<16} {:>6} transitions {:>6} states {:>6} moves",
+            "{:<22} {:>8} transitions {:>8} states {:>8} moves",
             one.rules, one.transitions, one.states, one.moves
         )?;
     }
@@ -133,33 +145,32 @@ fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
 #[derive(Debug, Serialize)]
 struct Size {
     rules: &'static str,
-    transitions: usize,
-    states: usize,
-    moves: usize,
+    transitions: u64,
+    states: u64,
+    moves: u64,
 }
 
-/// Sizes of the graph with the given rules, and without each of the rules that keep it small.
-fn compared(clips: &ClipFile, rules: &BuildRules) -> Vec<Size> {
-    let variants = [
-        ("as built", *rules),
-        ("without kc", BuildRules { kc: 0, ..*rules }),
-        ("without ks", BuildRules { ks: 0, ..*rules }),
-        (
-            "without pruning",
-            BuildRules {
-                prune_distance: 0.0,
-                ..*rules
-            },
-        ),
+/// Sizes of the graph as built, and before pruning with and without the rules that keep it small.
+fn compared(clips: &ClipFile, rules: &BuildRules, built: &Built) -> Vec<Size> {
+    let own = GraphSize {
+        transitions: built.transitions.len() as u64,
+        states: built.graph.states.len() as u64,
+        moves: built.graph.moves.len() as u64,
+    };
+    let unpruned = |kc, ks| unpruned_size(clips, &BuildRules { kc, ks, ..*rules });
+    let BuildRules { kc, ks, .. } = *rules;
+    let sizes = [
+        ("as built", own),
+        ("without pruning", unpruned(kc, ks)),
+        ("without pruning and kc", unpruned(0, ks)),
+        ("without pruning and ks", unpruned(kc, 0)),
+        ("without all three", unpruned(0, 0)),
     ];
-    let sizes = variants.map(|(name, rules)| {
-        let built = roadwright_moves::build(clips, "compared.clips.json", &rules);
-        Size {
-            rules: name,
-            transitions: built.transitions.len(),
-            states: built.graph.states.len(),
-            moves: built.graph.moves.len(),
-        }
+    let sizes = sizes.map(|(rules, size)| Size {
+        rules,
+        transitions: size.transitions,
+        states: size.states,
+        moves: size.moves,
     });
     sizes.into()
 }
@@ -189,8 +200,9 @@ fn rules(arguments: &Build) -> anyhow::Result<BuildRules> {
             bail!("{option} must be 0 to 1,000,000");
         }
     }
-    if arguments.kc.max(arguments.ks) > 1_000_000 {
-        bail!("--kc and --ks must be at most 1,000,000 frames");
+    let frames = [arguments.kc, arguments.ks, arguments.prune_frames];
+    if frames.iter().any(|&frames| frames > 1_000_000) {
+        bail!("--kc, --ks and --prune-frames must be at most 1,000,000 frames");
     }
     Ok(BuildRules {
         threshold: arguments.threshold,
@@ -203,5 +215,10 @@ fn rules(arguments: &Build) -> anyhow::Result<BuildRules> {
         ks: arguments.ks,
         prune_distance: arguments.prune,
         prune_angle: arguments.prune_angle,
+        prune_frames: arguments.prune_frames,
+        states: match arguments.merge {
+            true => StateRule::Similar,
+            false => StateRule::Frames,
+        },
     })
 }

@@ -132,7 +132,10 @@ pub(crate) struct Build {
         conflicts_with = "preset"
     )]
     pub(crate) prune: f64,
-    /// Also show the size of the graph without --kc, without --ks and without pruning (sections 5.1 and 5.2)
+    /// Make one state of all frames with similar motions at which clips are cut, so that long drives give small graphs
+    #[arg(long, conflicts_with = "preset")]
+    pub(crate) merge: bool,
+    /// Also show the size of the graph without pruning, without --kc and without --ks (sections 5.1 and 5.2)
     #[arg(long, conflicts_with = "preset")]
     pub(crate) compare: bool,
     /// Leave out only moves that also stay within this angle, in radians
@@ -143,6 +146,14 @@ pub(crate) struct Build {
         conflicts_with = "preset"
     )]
     pub(crate) prune_angle: f64,
+    /// Leave out moves whose durations differ by up to this number of frames as well
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "FRAMES",
+        conflicts_with = "preset"
+    )]
+    pub(crate) prune_frames: u32,
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,

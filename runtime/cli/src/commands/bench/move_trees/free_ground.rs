@@ -16,7 +16,7 @@ const BOUNDED: Bounded = Bounded {
     horizon: 400,
     limit: 5000,
     stop: Stop::AtLeaf,
-    phase: Phase::Broad,
+    phase: Phase::Masks,
 };
 /// Share of the drives of the large trees that must end close to their routes.
 const CLOSE: f64 = 0.95;

@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 use cpu_time::ThreadTime;
 use rayon::prelude::*;
 use roadwright_moves::{
-    Bounded, Course, DriveFigures, Ending, Library, Phase, Played, Preset, Printed, SlidingCar,
+    Bounded, Course, DriveFigures, Ending, Library, Played, Preset, Printed, SlidingCar,
     StateNumber, Stop, SweepKind, Table, TableRow, UNPRINTED_LIMIT,
 };
 use serde::Serialize;
@@ -216,7 +216,7 @@ fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Re
         } else {
             Stop::AtLimit
         },
-        phase: Phase::Broad,
+        phase: arguments.collisions.phase(),
     };
     let driver = Driver {
         tree,
