@@ -6,8 +6,11 @@ use crate::common::{add_flow, cars, equip};
 use glam::DVec2;
 use roadwright_geometry::heading_of;
 use roadwright_ground::Ground;
+use roadwright_scenario::junction::{Sign, layout};
 use roadwright_scenario::lane_graph::LaneletKind;
-use roadwright_scenario::{Agent, AgentId, Edit, Flow, LanePlace, Place, RoadId, Scenario, file};
+use roadwright_scenario::{
+    Agent, AgentId, Control, Edit, Flow, LanePlace, NodeId, Place, RoadId, Scenario, file,
+};
 use roadwright_simulation::{RunOptions, Status, World, builtin_modules};
 use roadwright_testing::is_slow;
 use std::collections::BTreeMap;
@@ -269,6 +272,12 @@ fn a_ramp_gets_the_new_lane_and_nobody_yields() {
         assert_eq!(graph.successors(connection), [to]);
         assert_eq!(ground.contested(connection), None);
     }
+    let layout = layout(scenario.network(), scenario.about());
+    let joint = (layout.junctions.iter())
+        .find(|junction| junction.nodes == [NodeId(2)])
+        .expect("the junction at the ramp");
+    assert_eq!(joint.control, Control::Uncontrolled);
+    assert!(joint.arms.iter().all(|arm| arm.sign == Sign::None));
     // The lane ends. Its vehicles merge to the left and yield.
     let end = ground.lane_end(lane(2, -3)).expect("it ends");
     assert_eq!((end.beside, end.joins), (lane(2, -2), true));

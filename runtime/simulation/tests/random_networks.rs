@@ -460,6 +460,22 @@ fn deadlocked(world: &World) -> Vec<String> {
     members.into_values().collect()
 }
 
+/// Descriptions of the chains of waiting vehicles, each once.
+fn standing(world: &World) -> Vec<String> {
+    let mut members = BTreeMap::new();
+    for vehicle in &world.snapshot().vehicles {
+        let Some(chain) = world.wait_chain(vehicle.agent) else {
+            continue;
+        };
+        for link in &chain.links {
+            let (at, lane) = (link.at, link.lane);
+            let text = format!("agent {} at {at:.1}, {lane:?} {}", link.agent, link.why());
+            members.insert(link.agent, text);
+        }
+    }
+    members.into_values().collect()
+}
+
 /// Runs a network.
 fn drive(seed: u64, number: u64) -> Outcome {
     let mut network = Network::new(seed, number);
@@ -761,15 +777,13 @@ fn networks_are_edited_while_vehicles_drive() {
         assert_eq!(summary.collisions, [], "network {number}");
         if agents.active + agents.queued > 0 || law.gridlocks > 0 {
             println!("network {number}: {agents:?} {law:?}");
-            println!("{:#?}", deadlocked(&edited.world));
+            println!("{:#?}", standing(&edited.world));
             failed.push(number);
         }
         arrived += agents.arrived;
     }
     println!("{edits} edits ({names:?}), {compared} comparisons, {arrived} vehicles arrived");
-    // Of the networks of seed 1, number 17 has vehicles that stand for good, which is counted as a deadlock.
-    let known = scaled(EDITS) / EDITS_EACH / 20;
-    assert!(failed.len() as u64 <= known, "networks {failed:?}");
+    assert!(failed.is_empty(), "networks {failed:?}");
     assert!(2 * compared > edits, "{compared} comparisons");
     assert!(2 * arrived > edits, "{arrived} vehicles");
 }

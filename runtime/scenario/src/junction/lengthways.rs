@@ -7,12 +7,15 @@
 //!   ramp --------'
 //! ```
 //!
+//! No arm has a sign unless vehicles of two roads could touch, as where a ramp joins at a large angle.
+//!
 //! Lanes are matched by side. Without this rule, lanes of the main road would be spread over all lanes beyond,
 //! and the traffic of a ramp would have to wait for gaps although it has a lane of its own.
 
-use super::Site;
 use super::arm::{Arm, ArmLane};
+use super::control::Sign;
 use super::links::STRAIGHT;
+use super::{Conflicts, Junction, Site};
 use crate::junction_rules::Control;
 use roadwright_geometry::math::wrap_angle;
 
@@ -76,6 +79,17 @@ pub(super) fn continued(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64]) -> Vec
         return Vec::new();
     }
     by_side(entering, &leaving)
+}
+
+/// Removes the signs of a junction of roads that join lengthways if none of its connections conflict, because
+/// then no vehicle yields.
+pub(super) fn take_away_signs(junction: &mut Junction) {
+    if Conflicts::of(junction).list().is_empty() {
+        junction.control = Control::Uncontrolled;
+        for arm in &mut junction.arms {
+            arm.sign = Sign::None;
+        }
+    }
 }
 
 /// Whether an arm is part of the ring of a roundabout.

@@ -327,7 +327,7 @@ fn build_around(site: &Site<'_>, arms: &[Arm<'_>], corners: Vec<Corner>) -> Junc
         .collect();
     // Sorted, so that the order of flags does not depend on that of the arms.
     flags.sort_unstable();
-    Junction {
+    let mut junction = Junction {
         nodes: site.nodes.clone(),
         centre: site.centre,
         arms: ends,
@@ -342,7 +342,11 @@ fn build_around(site: &Site<'_>, arms: &[Arm<'_>], corners: Vec<Corner>) -> Junc
         law: site.law,
         early_flags: flags,
         surface: LazySurface::between(arms),
+    };
+    if site.rules.control.is_none() && !lengthways::continued(site, arms, &trims).is_empty() {
+        lengthways::take_away_signs(&mut junction);
     }
+    junction
 }
 
 /// Returns the pairs of lanes of a direct junction; `None` for other junctions, or if the scenario makes

@@ -8,7 +8,7 @@
 //!     |  |   |=====| <- line
 //! ```
 
-use super::conflicts::Body;
+use super::conflicts::{Body, TIGHT};
 use super::shape::{JunctionShape, ShapePath};
 use super::{Junction, LaneEnd};
 use glam::DVec2;
@@ -17,6 +17,9 @@ use roadwright_geometry::OwnFrame;
 /// Half the width of the waiting vehicle plus a margin, m. The margin of 0.25 m is the largest deviation of a
 /// turning car from its path when its driver follows the bend.
 const HALF: f64 = 1.15;
+/// Further deviation of a turning car in a bend with a radius below [`TIGHT`], m. Its driver steers to full lock
+/// before the bend and leaves it late.
+const TIGHT_DRIFT: f64 = 0.35;
 /// Gap between the turning vehicle and the waiting vehicle, m.
 const GAP: f64 = 0.4;
 /// Maximum setback, m. A bus that needs more should use another street.
@@ -81,6 +84,8 @@ pub(super) fn setbacks(all: &[ShapePath], body: Body) -> Vec<f64> {
 /// A connection with its starting arm and poses along it.
 struct DrivenPath {
     from: LaneEnd,
+    /// Half the width that a waiting vehicle needs beside bodies on the connection, m.
+    half: f64,
     places: Vec<OwnFrame>,
 }
 
@@ -94,6 +99,10 @@ impl DrivenPath {
         };
         Some(Self {
             from: path.from,
+            half: match path.min_radius() < TIGHT {
+                true => HALF + TIGHT_DRIFT,
+                false => HALF,
+            },
             places: (0..=steps).map(place).collect(),
         })
     }
@@ -105,30 +114,30 @@ fn swept(paths: &[DrivenPath], lane: LaneEnd, end: OwnFrame, body: Body) -> f64 
     let others = paths
         .iter()
         .filter(|path| (path.from.road, path.from.end) != (lane.road, lane.end));
-    let places = others.flat_map(|path| &path.places);
-    let near = places.filter(|place| may_swing_over(place, end, body));
-    near.map(|place| depth(place, end, body))
+    let places = others.flat_map(|path| path.places.iter().map(|place| (place, path.half)));
+    let near = places.filter(|&(place, half)| may_swing_over(place, half, end, body));
+    near.map(|(place, half)| depth(place, half, end, body))
         .fold(0.0, f64::max)
 }
 
 /// Whether a body may swing over the lane that ends at a pose. This quick test almost always finds that the
 /// centre of the body is too far beside the lane or too far beyond its end.
-fn may_swing_over(place: &OwnFrame, end: OwnFrame, body: Body) -> bool {
+fn may_swing_over(place: &OwnFrame, half: f64, end: OwnFrame, body: Body) -> bool {
     let reach = 0.5 * DVec2::new(body.length(), body.width).length();
     let middle = end.to_local(place.point(0.5 * (body.front - body.rear), 0.0));
-    let is_over = middle.x < reach && middle.y.abs() < HALF + reach;
+    let is_over = middle.x < reach && middle.y.abs() < half + reach;
     is_over && (place.point(0.5 * body.front, 0.0) - end.origin).length() <= body.front + MOST
 }
 
 /// Distance from the end of a lane up to which the sides of a body extend over the lane, m.
-fn depth(place: &OwnFrame, end: OwnFrame, body: Body) -> f64 {
+fn depth(place: &OwnFrame, half: f64, end: OwnFrame, body: Body) -> f64 {
     let along = (body.length() / ALONG).ceil() as usize;
     let mut depth: f64 = 0.0;
-    for half in [-0.5 * body.width, 0.5 * body.width] {
+    for side in [-0.5 * body.width, 0.5 * body.width] {
         for k in 0..=along {
             let ahead = body.length() * k as f64 / along as f64 - body.rear;
-            let point = end.to_local(place.point(ahead, half));
-            if point.x < 0.0 && point.y.abs() < HALF {
+            let point = end.to_local(place.point(ahead, side));
+            if point.x < 0.0 && point.y.abs() < half {
                 depth = depth.max(-point.x);
             }
         }

@@ -216,11 +216,15 @@ impl Editing<'_> {
             }
         }
         let ahead = self.take_over_claims(&held, &firsts, &moves, &keeps);
+        // Number of lanelets by which the routes of rerouted agents became shorter at the front.
+        let mut passed = vec![0; keeps.len()];
         for agent in lost {
+            passed[agent.index()] = self.agents.progress[agent.index()].at;
             self.start_anew(agent, &moves);
             // If the agent is inside a junction, its claim follows from its place and not from its id.
             self.traffic.claims.forget(agent);
         }
+        self.take_over_alleys(&held, &moves, &keeps, &passed);
         self.hold_over_lines();
         self.let_in_again(ahead);
     }
@@ -376,6 +380,38 @@ impl Editing<'_> {
             }
         }
         ahead
+    }
+
+    /// Carries alleys over an edit. An agent that was rerouted keeps those that its new route reaches along the
+    /// same lanes, without a junction that it has to request again. `passed` is the number of lanelets at the
+    /// front of its old route that the new one lacks.
+    fn take_over_alleys(
+        &mut self,
+        held: &Claims,
+        moves: &Moves<'_>,
+        keeps: &[Keeps],
+        passed: &[u32],
+    ) {
+        let (agents, routes) = (self.agents.lent(), &*self.routes);
+        let place = |agent: AgentIndex, at: u32| {
+            let index = agent.index();
+            if !agents.drives(agent) {
+                return None;
+            }
+            let (progress, claim) = (&agents.progress[index], &agents.claim[index]);
+            let at = at.checked_sub(passed[index])?;
+            let route = routes.get(progress.route);
+            let is_open = |place: u32| {
+                let lanelet = route.lanelet(place);
+                place < claim.granted_to
+                    || lanelet.is_some_and(|id| moves.after.contested(id).is_none())
+            };
+            let is_kept = keeps[index] != Keeps::Nothing || (progress.at + 1..=at).all(is_open);
+            Some((at, route.lanelet(at).filter(|_| is_kept)?))
+        };
+        let grounds = [moves.before, moves.after];
+        let alleys = &mut self.traffic.claims.alleys;
+        alleys.take_over(&held.alleys, grounds, |id| moves.lanelet(id), place);
     }
 
     /// Restores the claims of agents that are not inside a junction, unless they conflict with another claim.

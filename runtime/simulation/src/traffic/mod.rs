@@ -17,6 +17,8 @@ use crate::clock::Clock;
 use crate::fixed::Fixed;
 use crate::route::Routes;
 pub(crate) use accounts::{AccountInputs, GoalInputs};
+#[cfg(test)]
+pub(crate) use claims::SwitchedOff;
 pub use claims::{AlleyWait, Ticket, Waits, Why, alley_waits, longest_wait_at};
 pub(crate) use claims::{
     Claims, Detour, Given, Next, RouteConnection, Setting, StuckRing, along, space,

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::builtin_modules;
+use crate::traffic::SwitchedOff;
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
-use roadwright_scenario::alleys::Passing;
+use roadwright_scenario::alleys::{AlleySide, Passing};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::{
@@ -127,9 +128,9 @@ fn run_to(world: &mut World, seconds: f64) {
 fn two_streams_pass_an_alley_by_turns() {
     let scenario = alley(250.0);
     for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
-        let [heeded, left] = [false, true].map(|leaves| {
+        let [heeded, left] = [SwitchedOff::Nothing, SwitchedOff::Everything].map(|switched_off| {
             let mut world = world(&scenario, level, 1);
-            world.traffic.claims.alleys.leaves_alleys = leaves;
+            world.traffic.claims.alleys.switched_off = switched_off;
             run_to(&mut world, 1200.0);
             world.summary()
         });
@@ -156,6 +157,95 @@ fn two_streams_pass_an_alley_by_turns() {
         );
         assert_eq!((law.breaches, law.gridlocks), (0, 0), "{level}: {law:?}");
     }
+}
+
+/// Creates a street with two alleys of 60 m that meet at a side street, with no place to stand between them, and
+/// a stream of cars in each direction.
+fn two_alleys(rate: f64) -> Scenario {
+    let mut scenario = with_vehicles();
+    let west = draw(&mut scenario, -200.0, 0.0, -60.0, 0.0, 3.25);
+    draw(&mut scenario, -60.0, 0.0, 0.0, 0.0, 1.65);
+    draw(&mut scenario, 0.0, 0.0, 60.0, 0.0, 1.65);
+    let east = draw(&mut scenario, 60.0, 0.0, 200.0, 0.0, 3.25);
+    draw(&mut scenario, 0.0, -100.0, 0.0, 0.0, 3.25);
+    let (along, against) = (-1, 1);
+    let trips = [
+        (
+            Place::lane(west, along, 10.0),
+            Place::lane(east, along, 130.0),
+        ),
+        (
+            Place::lane(east, against, 130.0),
+            Place::lane(west, against, 10.0),
+        ),
+    ];
+    for (from, to) in trips {
+        flow(&mut scenario, "car", from, to, rate);
+    }
+    scenario
+}
+
+/// A vehicle reserves everything up to a place with room before it enters an alley. Without this, vehicles that were
+/// let into the two alleys from both ends stand between them for good.
+#[test]
+fn alleys_that_touch_deadlock_only_without_the_reservation_beyond() {
+    let scenario = two_alleys(150.0);
+    let [kept, dropped] = [SwitchedOff::Nothing, SwitchedOff::Beyond].map(|switched_off| {
+        let mut world = world(&scenario, DynamicsLevel::Lane, 1);
+        assert_eq!(world.ground().alleys().list().len(), 2);
+        world.traffic.claims.alleys.switched_off = switched_off;
+        run_to(&mut world, 1200.0);
+        world.summary()
+    });
+    let (agents, law) = (kept.agents, kept.law);
+    assert_eq!(
+        (agents.active, agents.queued, law.gridlocks),
+        (0, 0, 0),
+        "{agents:?} {law:?}"
+    );
+    assert!(agents.arrived > 40, "{agents:?}");
+    assert_eq!(kept.collisions, []);
+    // Control: they wait for each other.
+    let (agents, law) = (dropped.agents, dropped.law);
+    assert!(agents.active > 1, "{agents:?}");
+    assert!(law.gridlocks > 0, "{law:?}");
+}
+
+/// An edit elsewhere takes nothing from vehicles that were let in and have not reached their alley, nor from those
+/// that wait.
+#[test]
+fn held_alleys_and_waiting_times_last_over_an_edit_of_another_road() {
+    let mut scenario = alley(400.0);
+    let mut world = world(&scenario, DynamicsLevel::Lane, 1);
+    let without = scenario.clone();
+    draw(&mut scenario, 0.0, 500.0, 100.0, 500.0, 3.25);
+    let with = scenario;
+    let holders = |world: &World| {
+        let alleys = &world.traffic.claims.alleys;
+        let [one, other] = AlleySide::both(0).map(|side| alleys.holders(side).collect::<Vec<_>>());
+        (one, other, alleys.waiting_since())
+    };
+    let (mut held, mut waited, mut has_road) = (0, 0, false);
+    while world.time() < 300.0 {
+        let next = world.time() + 1.0;
+        run_to(&mut world, next);
+        let before = holders(&world);
+        let [from, to] = if has_road {
+            [&with, &without]
+        } else {
+            [&without, &with]
+        };
+        world.update(from, to, &builtin_modules()).unwrap();
+        has_road = !has_road;
+        assert_eq!(holders(&world), before, "{} s", world.time());
+        held += before.0.len() + before.1.len();
+        waited += before.2.len();
+    }
+    assert!(held > 100 && waited > 100, "{held} {waited}");
+    assert_eq!(world.summary().collisions, []);
+    // Turns are taken as without edits: a waiting vehicle is next after six seconds.
+    let law = world.summary().law;
+    assert!(law.longest_wait < 60.0, "{law:?}");
 }
 
 #[test]
@@ -401,9 +491,9 @@ fn bend_of(radius: f64, width: f64, vehicles: [&str; 2], rate: f64) -> Scenario 
 #[test]
 fn a_bus_and_cars_pass_a_bend_by_turns_and_cars_pass_each_other() {
     for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
-        let run = |vehicles: [&str; 2], leaves: bool| {
+        let run = |vehicles: [&str; 2], switched_off: SwitchedOff| {
             let mut world = world(&bend(3.25, vehicles, 120.0), level, 1);
-            world.traffic.claims.alleys.leaves_alleys = leaves;
+            world.traffic.claims.alleys.switched_off = switched_off;
             run_to(&mut world, 1200.0);
             let summary = world.summary();
             let agents = summary.agents;
@@ -417,12 +507,16 @@ fn a_bus_and_cars_pass_a_bend_by_turns_and_cars_pass_each_other() {
         };
         let mixed = ["car", BUS];
         // Control: without waiting, the fronts of buses touch cars.
-        assert!(run(mixed, true).0 > 0, "{level}");
-        let (contacts, longest) = run(mixed, false);
+        assert!(run(mixed, SwitchedOff::Everything).0 > 0, "{level}");
+        let (contacts, longest) = run(mixed, SwitchedOff::Nothing);
         assert_eq!(contacts, 0, "{level}");
         assert!(longest > 0.0 && longest < 60.0, "{level}: {longest} s");
         // Cars alone do not wait, whether or not there are a few buses in the world.
-        assert_eq!(run(["car", "car"], false), (0, 0.0), "{level}");
+        assert_eq!(
+            run(["car", "car"], SwitchedOff::Nothing),
+            (0, 0.0),
+            "{level}"
+        );
         let mut few = bend(3.25, ["car", "car"], 120.0);
         let road = few.network().roads().next().unwrap().0;
         let bus = Agent {

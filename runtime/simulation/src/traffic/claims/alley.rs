@@ -107,12 +107,24 @@ pub(crate) struct Alleys {
     held: Vec<Hold>,
     /// Waiting agents, ordered by index.
     waiting: Vec<Waiter>,
-    /// Whether alleys are treated as ordinary roads, as a baseline in tests.
+    /// The part of the rule that a test has switched off, as a baseline.
     #[cfg(test)]
     #[serde(skip)]
-    pub(crate) leaves_alleys: bool,
+    pub(crate) switched_off: SwitchedOff,
     #[serde(skip)]
     lists: Scratch<AlleyLists>,
+}
+
+/// Part of the alley rule that does not apply.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) enum SwitchedOff {
+    #[default]
+    Nothing,
+    /// What lies beyond an alley: a vehicle is let into an alley without the next one and without room.
+    Beyond,
+    /// Everything: alleys are treated as ordinary roads.
+    Everything,
 }
 
 /// Lists that are refilled in each update.
@@ -216,13 +228,25 @@ impl Alleys {
     /// Whether the ground has alleys in which the two directions take turns, and alleys are not ignored.
     #[cfg(test)]
     pub(super) fn are_heeded(&self, ground: &Ground) -> bool {
-        !ground.alleys().is_empty() && !self.leaves_alleys
+        !ground.alleys().is_empty() && self.switched_off != SwitchedOff::Everything
     }
 
     #[cfg(not(test))]
     #[allow(clippy::unused_self, reason = "tests have a switch")]
     pub(super) fn are_heeded(&self, ground: &Ground) -> bool {
         !ground.alleys().is_empty()
+    }
+
+    /// Whether a vehicle that is let into an alley also gets the next alleys, up to a place with room.
+    #[cfg(test)]
+    fn reserves_beyond(&self) -> bool {
+        self.switched_off != SwitchedOff::Beyond
+    }
+
+    #[cfg(not(test))]
+    #[allow(clippy::unused_self, reason = "tests have a switch")]
+    fn reserves_beyond(&self) -> bool {
+        true
     }
 
     /// Releases the alleys that an agent holds from route index `at` onwards, unless the agent is already in
@@ -237,6 +261,45 @@ impl Alleys {
     /// Releases all alleys that an agent holds.
     pub(super) fn forget(&mut self, agent: AgentIndex) {
         self.held.retain(|hold| hold.agent != agent);
+    }
+
+    /// Carries held alleys and the times of requests over an edit of the roads. Without them, a vehicle that
+    /// was let in and has not reached its alley could meet a vehicle that is let in from the other end.
+    /// `moved` maps old lanelets to new ones. `place` maps an index of an agent's old route to the lanelet
+    /// there, with its index in the new route; it returns `None` if the agent may not drive there.
+    pub(crate) fn take_over(
+        &mut self,
+        held: &Self,
+        [before, after]: [&Ground; 2],
+        moved: impl Fn(LaneletIndex) -> Option<LaneletIndex>,
+        place: impl Fn(AgentIndex, u32) -> Option<(u32, LaneletIndex)>,
+    ) {
+        for &hold in &held.held {
+            let is_same =
+                |&(_, lanelet): &(u32, LaneletIndex)| moved(hold.lanelet) == Some(lanelet);
+            let Some((at, lanelet)) = place(hold.agent, hold.at).filter(is_same) else {
+                continue;
+            };
+            let scale = after.length(lanelet) / before.length(hold.lanelet);
+            let old = before.alleys().direction(hold.side);
+            for &side in after.alleys().on(lanelet) {
+                let new = after.alleys().direction(side);
+                let overlaps = new.from < old.to * scale && new.to > old.from * scale;
+                if overlaps && !self.has(hold.agent, AlleyNeed { side, at }) {
+                    self.held.push(Hold {
+                        side,
+                        at,
+                        lanelet,
+                        ..hold
+                    });
+                }
+            }
+        }
+        let waiting = held.waiting.iter().filter_map(|&one| {
+            let (at, _) = place(one.agent, one.at)?;
+            Some(Waiter { at, ..one })
+        });
+        self.waiting.extend(waiting);
     }
 
     /// Route index up to which an agent holds alleys; 0 if it holds none. The route is not replanned before
@@ -467,6 +530,9 @@ impl Alleys {
                     }
                     if !self.has(agent, AlleyNeed { side, at }) {
                         out.push(AlleyNeed { side, at });
+                        if !self.reserves_beyond() {
+                            return;
+                        }
                     }
                     (clear, s) = (0.0, s.max(direction.to));
                 }
@@ -597,6 +663,9 @@ impl Alleys {
         need: AlleyNeed,
         situation: &Situation<'_>,
     ) -> bool {
+        if !self.reserves_beyond() {
+            return true;
+        }
         let mut taken = 0.0;
         let visit = |other| taken += situation.space(other);
         let Some(length) = self.look_behind(agent, need, situation, visit) else {
@@ -875,6 +944,13 @@ impl Alleys {
             along(b).total_cmp(&along(a)).then(id(a).cmp(&id(b)))
         });
         others.first().map(|hold| hold.agent)
+    }
+
+    /// Agents that wait for alleys on the open road, with the steps of their requests.
+    #[cfg(test)]
+    pub(crate) fn waiting_since(&self) -> Vec<(AgentIndex, u64)> {
+        let waiting = self.waiting.iter();
+        waiting.map(|one| (one.agent, one.since)).collect()
     }
 
     /// Agents that hold an alley in one direction, in the order in which they were let in.

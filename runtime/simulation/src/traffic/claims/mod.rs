@@ -101,6 +101,8 @@ use super::signals::Arrival;
 use crate::records::AgentIndex;
 use crate::summary::LawCounts;
 use alley::Alleys;
+#[cfg(test)]
+pub(crate) use alley::SwitchedOff;
 pub use alley::{AlleyWait, alley_waits};
 pub use bound::longest_wait_at;
 use closing::Closing;
