@@ -182,7 +182,6 @@ fn without_a_path_a_person_stops_and_waits() {
 }
 
 #[test]
-#[ignore = "not reached yet: people who come from the side touch the door frame"]
 fn two_people_who_meet_in_a_door_pass_one_after_the_other() {
     let walls = [wall(0.0, 5.6, 0.2, 10.0), wall(0.0, -5.6, 0.2, 10.0)];
     for offset in [0.0, 0.3, 1.0, -0.7] {
@@ -237,7 +236,6 @@ fn in_a_passage_where_nobody_can_pass_one_goes_back() {
 }
 
 #[test]
-#[ignore = "not reached yet: people in a crowd block each other"]
 fn a_crowd_in_the_open_crosses_without_contacts() {
     let count = 10;
     let place = |number: usize| {
@@ -254,13 +252,15 @@ fn a_crowd_in_the_open_crosses_without_contacts() {
     assert_all_arrived(&world, "crowd");
 }
 
-/// Distances between each person and the planned path, and the person's mean speed.
+/// Sums over the samples of a person: distances from the planned path and speeds, with the number of samples in which it
+/// walks.
 #[derive(Debug, Default)]
 struct Tracking {
     sum: f64,
     samples: f64,
     most: f64,
     speed: f64,
+    walking: f64,
 }
 
 /// How closely people follow their paths: means over all samples of distance (m) and speed (m/s), greatest distance (m), and
@@ -326,7 +326,7 @@ fn people_who_are_alone_in_the_office_keep_close_to_their_paths() {
 }
 
 #[test]
-#[ignore = "not reached yet: people who meet block each other for more than 5 s"]
+#[ignore = "not reached yet: twelve people in narrow rooms block each other for more than 5 s"]
 fn in_the_office_all_arrive_without_a_contact_close_to_their_paths() {
     let scenario = office();
     for dt in [0.02, 1.0 / 30.0] {
@@ -344,7 +344,10 @@ fn in_the_office_all_arrive_without_a_contact_close_to_their_paths() {
                 own.sum += one.t.abs();
                 own.samples += 1.0;
                 own.most = own.most.max(one.t.abs());
-                own.speed += one.speed;
+                if one.speed > 0.1 {
+                    own.speed += one.speed;
+                    own.walking += 1.0;
+                }
             }
             for (at, a) in snapshot.vehicles.iter().enumerate() {
                 for b in &snapshot.vehicles[at + 1..] {
@@ -369,7 +372,9 @@ fn in_the_office_all_arrive_without_a_contact_close_to_their_paths() {
         let samples: f64 = people.values().map(|own| own.samples).sum();
         let mean = |of: &dyn Fn(&Tracking) -> f64| people.values().map(of).sum::<f64>() / samples;
         let most = people.values().map(|own| own.most).fold(0.0, f64::max);
-        let (away, speed) = (mean(&|own| own.sum), mean(&|own| own.speed));
+        let walking: f64 = people.values().map(|own| own.walking).sum();
+        let away = mean(&|own| own.sum);
+        let speed = people.values().map(|own| own.speed).sum::<f64>() / walking;
         eprintln!(
             "dt {dt:.4}: {away:.3} m from the path in the mean, {most:.3} m at most, {speed:.2} m/s, {:.1} s",
             world.time()

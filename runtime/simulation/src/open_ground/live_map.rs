@@ -72,11 +72,9 @@ impl OnGround<'_> {
         let mut all: Vec<Pedestrian> = on_foot
             .map(|agent| {
                 let who = &agents.identity[agent.index()];
-                let pose = self.bodies.pose(agent);
                 Pedestrian {
                     id: who.id,
-                    place: pose.position,
-                    velocity: pose.forward() * agents.motion[agent.index()].speed,
+                    place: self.bodies.pose(agent).position,
                     radius: self.types.get(who.vehicle_type).radius,
                 }
             })

@@ -12,7 +12,7 @@ use super::profiles::growth_of;
 use super::search::{Fields, Found, SavedWindow, Seeker};
 use super::steering::{KnownSteering, Steering};
 use super::verdict::{NoPath, PathStatus, SavedSearch};
-use super::walking::{Other, Pedestrian, SIGHT, WalkPlan};
+use super::walking::{MOST_OTHERS, Other, Pedestrian, WalkPlan};
 use crate::records::FARTHEST;
 use crate::route::{Exact, PlannedPath, Waypoint};
 use crate::vehicle_type::VehicleType;
@@ -399,6 +399,8 @@ pub(crate) struct GroundPlans {
     fields: Fields,
     /// Number of cells and poses that the first plans of agents have expanded in this step.
     spent: u64,
+    /// Number of searches for courses of characters in this step.
+    searches: u32,
     /// Steering of the drivers.
     pub(crate) steering: KnownSteering,
 }
@@ -412,6 +414,7 @@ impl Default for GroundPlans {
             hybrid: HybridPath::new(HybridParameters::default()),
             fields: Fields::default(),
             spent: 0,
+            searches: 0,
             steering: KnownSteering::default(),
         }
     }
@@ -494,18 +497,25 @@ impl GroundPlans {
     /// character does not look at others in this step.
     fn others(&self, agent: &Planner<'_>) -> Vec<Other> {
         let own = self.agents.get(&agent.id);
-        if !own.is_some_and(|plan| plan.walk.looks(agent.now)) {
+        let Some(sight) = own.and_then(|plan| plan.walk.sight(agent.now)) else {
             return Vec::new();
-        }
+        };
         let own = agent.pose.position;
         let from = self
             .pedestrians
-            .partition_point(|one| one.place.x < own.x - SIGHT);
+            .partition_point(|one| one.place.x < own.x - sight);
         let near = self.pedestrians[from..].iter();
-        let near = near.take_while(|one| one.place.x <= own.x + SIGHT);
+        let near = near.take_while(|one| one.place.x <= own.x + sight);
         let mut near: Vec<&Pedestrian> = near
-            .filter(|one| one.id != agent.id && (one.place - own).length() <= SIGHT)
+            .filter(|one| one.id != agent.id && (one.place - own).length() <= sight)
             .collect();
+        let away = |one: &Pedestrian| (one.place - own).length_squared();
+        if near.len() > MOST_OTHERS {
+            near.select_nth_unstable_by(MOST_OTHERS, |a, b| {
+                away(a).total_cmp(&away(b)).then(a.id.cmp(&b.id))
+            });
+            near.truncate(MOST_OTHERS);
+        }
         near.sort_unstable_by_key(|one| one.id);
         let plan = |id: u64| self.agents.get(&id).map(|plan| &plan.walk);
         near.into_iter()
@@ -574,7 +584,7 @@ impl GroundPlans {
 
     /// Begins a step. Deletes the plans of all agents except the given ones, whose ids are in ascending order.
     pub(crate) fn keep(&mut self, planning: &[u64]) {
-        self.spent = 0;
+        (self.spent, self.searches) = (0, 0);
         self.agents
             .retain(|id, _| planning.binary_search(id).is_ok());
         if self.agents.is_empty() && planning.is_empty() {
@@ -645,6 +655,7 @@ impl GroundPlans {
             plan,
             others: &others,
             spent: &mut self.spent,
+            searches: &mut self.searches,
         };
         planning.step()
     }
@@ -742,6 +753,8 @@ pub(super) struct Planning<'a> {
     pub(super) others: &'a [Other],
     /// Number of cells and poses that the first plans of agents have expanded in this step.
     spent: &'a mut u64,
+    /// Number of searches for courses of characters in this step.
+    pub(super) searches: &'a mut u32,
 }
 
 impl Planning<'_> {

@@ -1,8 +1,8 @@
 //! Search for a walk among moving characters: where to walk, and when to wait.
 //!
 //! For each cell around a character, the search knows the times at which another character is too close. A
-//! state of the search is a cell in one of its free intervals, reached as early as possible (safe interval
-//! path planning). So the search finds the earliest arrival, including waits, without a node for each moment.
+//! state of the search is a cell in one of its free intervals, reached as early as possible ([Phillips 2011]).
+//! So the search finds the earliest arrival, including waits, without a node for each moment.
 
 use super::walking::Moment;
 use roadwright_geometry::DVec2;
@@ -10,20 +10,96 @@ use roadwright_planning::open_ground::{Cell, CellSize, GridMap};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+/// Number of words of the time slots of a cell.
+const WORDS: usize = 5;
 /// Number of time slots of a search.
-pub(super) const SLOTS: u32 = u128::BITS;
+pub(super) const SLOTS: u32 = WORDS as u32 * u128::BITS;
 /// Duration of a slot, s.
 pub(super) const SLOT: f64 = 0.1;
 /// Duration of a slot, ms.
 const SLOT_MS: u32 = 100;
 /// Maximum number of states that a search expands.
-const MOST: u32 = 2500;
+const MOST: u32 = 20_000;
 /// Cost factor from which a cell counts as too close to obstacles for the usual clearance.
 const NEAR_OBSTACLES: u32 = 32;
+/// Cost factor of a cell without obstacles near it.
+const PLAIN: u32 = 16;
+/// Relative increase of the duration of a step per relative increase of the cost factor.
+const SLOWER: f64 = 0.25;
+/// Offsets of the cells beside a cell.
+const BESIDE: [(i32, i32); 8] = [
+    (1, 0),
+    (0, 1),
+    (-1, 0),
+    (0, -1),
+    (1, 1),
+    (-1, 1),
+    (-1, -1),
+    (1, -1),
+];
+/// Factor by which steps to cells without the usual clearance take longer, so that a character that stands close to an
+/// obstacle leaves it first.
+const TIGHT: f64 = 2.0;
 /// Distance from the start within which all free cells are open, in cells.
 const AT_START: u32 = 3;
 /// Maximum number of steps that are joined to a straight line.
 const LONGEST_CHORD: usize = 12;
+
+/// Time slots, one bit each.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Slots([u128; WORDS]);
+
+impl Slots {
+    const NONE: Self = Self([0; WORDS]);
+    const ALL: Self = Self([u128::MAX; WORDS]);
+
+    fn has(&self, slot: u32) -> bool {
+        let word = self.0[(slot / u128::BITS) as usize];
+        word >> (slot % u128::BITS) & 1 == 1
+    }
+
+    /// Adds the slots of another set.
+    fn add(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word |= other;
+        }
+    }
+
+    fn insert(&mut self, slot: u32) {
+        self.0[(slot / u128::BITS) as usize] |= 1 << (slot % u128::BITS);
+    }
+
+    /// The first slot from `slot` on that is in the set (`is_in`) or not; `SLOTS` if there is none.
+    fn next(&self, slot: u32, is_in: bool) -> u32 {
+        let mut from = slot;
+        while from < SLOTS {
+            let word = self.0[(from / u128::BITS) as usize];
+            let word = if is_in { word } else { !word } >> (from % u128::BITS);
+            if word != 0 {
+                return from + word.trailing_zeros();
+            }
+            from = (from / u128::BITS + 1) * u128::BITS;
+        }
+        SLOTS
+    }
+
+    /// The first slot of the free interval around a free slot.
+    fn begin(&self, slot: u32) -> u32 {
+        let mut at = slot;
+        loop {
+            let (word, bit) = ((at / u128::BITS) as usize, at % u128::BITS);
+            // The slots up to this one, with the nearest in the highest bit.
+            let free = (self.0[word] << (u128::BITS - 1 - bit))
+                .leading_zeros()
+                .min(bit + 1);
+            at = at + 1 - free;
+            if free < bit + 1 || at == 0 || self.has(at - 1) {
+                return at;
+            }
+            at -= 1;
+        }
+    }
+}
 
 /// A map of cells with the times at which they are occupied.
 pub(super) struct SpaceTime {
@@ -31,7 +107,9 @@ pub(super) struct SpaceTime {
     columns: u32,
     size: CellSize,
     /// Time slots in which another character is too near, for each cell.
-    taken: Vec<u128>,
+    taken: Vec<Slots>,
+    /// Time from each cell to the target while nobody is in the way, ms.
+    left: Vec<u32>,
     /// Time of the first slot, s.
     begin: f64,
     /// Speed, m/s.
@@ -76,7 +154,8 @@ impl SpaceTime {
     /// Creates a search over a map without other characters.
     pub(super) fn new(map: GridMap, size: CellSize, begin: f64, speed: f64) -> Self {
         Self {
-            taken: vec![0; map.area() as usize],
+            taken: vec![Slots::NONE; map.area() as usize],
+            left: Vec::new(),
             columns: map.columns(),
             map,
             size,
@@ -86,23 +165,31 @@ impl SpaceTime {
     }
 
     /// Marks the cells within `reach` metres of a character as occupied. `place` returns the position of the
-    /// character at a time.
-    pub(super) fn take(&mut self, reach: f64, place: impl Fn(f64) -> DVec2) {
+    /// character at a time; `None` when it has left.
+    pub(super) fn take(&mut self, reach: f64, place: impl Fn(f64) -> Option<DVec2>) {
         let mut slot = 0;
+        let at = |slot: u32| place(self.begin + (f64::from(slot) + 0.5) * SLOT);
+        let mut runs = Vec::new();
         while slot < SLOTS {
-            let at = place(self.begin + (f64::from(slot) + 0.5) * SLOT);
-            let mut mask = 1u128 << slot;
+            let here = at(slot);
+            let mut mask = Slots::NONE;
+            mask.insert(slot);
             slot += 1;
             // All slots in which the character stands are entered at once.
-            while slot < SLOTS && place(self.begin + (f64::from(slot) + 0.5) * SLOT) == at {
-                mask |= 1u128 << slot;
+            while slot < SLOTS && at(slot) == here {
+                mask.insert(slot);
                 slot += 1;
             }
-            self.take_around(at, reach, mask);
+            if let Some(here) = here {
+                runs.push((here, mask));
+            }
+        }
+        for (here, mask) in runs {
+            self.take_around(here, reach, &mask);
         }
     }
 
-    fn take_around(&mut self, at: DVec2, reach: f64, mask: u128) {
+    fn take_around(&mut self, at: DVec2, reach: f64, mask: &Slots) {
         let Some(middle) = self.size.cell_of(at) else {
             return;
         };
@@ -112,7 +199,7 @@ impl SpaceTime {
                 let cell = Cell::new(middle.x + x, middle.y + y);
                 let is_near = (self.size.centre(cell) - at).length() < reach;
                 if let Some(index) = self.index_of(cell).filter(|_| is_near) {
-                    self.taken[index] |= mask;
+                    self.taken[index].add(mask);
                 }
             }
         }
@@ -126,9 +213,9 @@ impl SpaceTime {
         Some((y * self.columns + x) as usize)
     }
 
-    fn taken(&self, cell: Cell) -> u128 {
+    fn taken(&self, cell: Cell) -> Slots {
         self.index_of(cell)
-            .map_or(u128::MAX, |index| self.taken[index])
+            .map_or(Slots::ALL, |index| self.taken[index])
     }
 
     fn is_open(&self, cell: Cell, query: &Query) -> bool {
@@ -144,40 +231,88 @@ impl SpaceTime {
         factor > 0 && (query.room == Room::Narrow || is_usual())
     }
 
-    /// Time to walk from a cell to one beside it, ms.
-    fn duration(&self, is_diagonal: bool) -> u32 {
+    /// Time to walk from a cell to one beside it, ms. Near obstacles, people walk more slowly.
+    fn duration(&self, from: Cell, to: Cell) -> u32 {
+        let is_diagonal = from.x != to.x && from.y != to.y;
         let length = self.size.metres()
             * if is_diagonal {
                 std::f64::consts::SQRT_2
             } else {
                 1.0
             };
-        (1000.0 * length / self.speed).ceil() as u32
+        let factor = |cell: Cell| f64::from(self.map.factor_at(cell)) / f64::from(PLAIN);
+        let slower = 1.0 + SLOWER * (0.5 * (factor(from) + factor(to)) - 1.0).clamp(0.0, 3.0);
+        let tight = match self.map.factor_at(to) >= NEAR_OBSTACLES {
+            true => TIGHT,
+            false => 1.0,
+        };
+        (1000.0 * length * slower * tight / self.speed).ceil() as u32
     }
 
-    /// Lower bound of the time from a cell to the target, ms.
-    fn estimate(&self, cell: Cell, target: Cell) -> u32 {
-        let away = cell.distance(target);
-        let (long, short) = (away.columns.max(away.rows), away.columns.min(away.rows));
-        // Rounded down, because steps are rounded up.
-        (long - short) * (self.duration(false) - 1) + short * (self.duration(true) - 1)
+    /// Lower bound of the time from a cell to the target, ms; `None` if it cannot be reached.
+    fn estimate(&self, cell: Cell) -> Option<u32> {
+        let left = *self.left.get(self.index_of(cell)?)?;
+        (left < u32::MAX).then_some(left)
+    }
+
+    /// Finds the times from all cells to the target while nobody is in the way.
+    fn estimate_all(&mut self, query: &Query) {
+        let mut left = vec![u32::MAX; self.taken.len()];
+        let mut open = BinaryHeap::new();
+        if let Some(index) = self.index_of(query.target) {
+            left[index] = 0;
+            open.push(Reverse((0u32, key(query.target))));
+        }
+        while let Some(Reverse((time, (x, y)))) = open.pop() {
+            let cell = Cell::new(x, y);
+            if self.index_of(cell).is_none_or(|index| left[index] != time) {
+                continue;
+            }
+            for next in self.beside(query, cell) {
+                let reached = time + self.duration(next, cell);
+                if let Some(index) = self.index_of(next).filter(|&at| reached < left[at]) {
+                    left[index] = reached;
+                    open.push(Reverse((reached, key(next))));
+                }
+            }
+        }
+        self.left = left;
+    }
+
+    /// Open cells beside a cell.
+    fn beside<'a>(&'a self, query: &'a Query, from: Cell) -> impl Iterator<Item = Cell> + 'a {
+        BESIDE.into_iter().filter_map(move |(x, y)| {
+            let cell = Cell::new(from.x + x, from.y + y);
+            let is_open = |cell: Cell| self.is_open(cell, query);
+            let is_diagonal = x != 0 && y != 0;
+            let is_past_corner =
+                || is_open(Cell::new(cell.x, from.y)) && is_open(Cell::new(from.x, cell.y));
+            (is_open(cell) && (!is_diagonal || is_past_corner())).then_some(cell)
+        })
     }
 
     /// Finds the walk with the earliest arrival from one place to another. The walk begins after `delay`
     /// seconds. `None` if there is neither a walk nor a place where the character can stay.
-    pub(super) fn find(&self, from: DVec2, to: DVec2, delay: f64, room: Room) -> Option<FoundWalk> {
+    pub(super) fn find(
+        &mut self,
+        from: DVec2,
+        to: DVec2,
+        delay: f64,
+        room: Room,
+    ) -> Option<FoundWalk> {
         let (start, target) = (self.size.cell_of(from)?, self.size.cell_of(to)?);
         let query = Query {
             start,
             target,
             room,
         };
+        self.estimate_all(&query);
         let mut states = vec![State {
             cell: start,
             time: (1000.0 * delay.clamp(0.0, 3.0)) as u32,
             before: 0,
         }];
-        let mut open = BinaryHeap::from([Reverse((self.estimate(start, target), 0u32))]);
+        let mut open = BinaryHeap::from([Reverse((self.estimate(start)?, 0u32))]);
         let mut reached: BTreeMap<(Cell2, u32), u32> = BTreeMap::new();
         let mut refuge: Option<(u32, u32, u32)> = None;
         let mut expanded = 0;
@@ -192,7 +327,8 @@ impl SpaceTime {
                 return Some(self.walk(&query, &states, number, [from, to]));
             }
             if run.until >= SLOTS {
-                let rank = (self.estimate(state.cell, target), state.time, number);
+                let left = self.estimate(state.cell).unwrap_or(u32::MAX);
+                let rank = (left, state.time, number);
                 refuge = Some(refuge.map_or(rank, |best| best.min(rank)));
             }
             expanded += 1;
@@ -202,9 +338,10 @@ impl SpaceTime {
             self.expand(&query, state, run, |next| {
                 let own = (key(next.cell), self.run(next).from);
                 let best = reached.entry(own).or_insert(u32::MAX);
-                if next.time < *best {
+                let left = self.estimate(next.cell);
+                if let Some(left) = left.filter(|_| next.time < *best) {
                     *best = next.time;
-                    let rank = next.time + self.estimate(next.cell, target);
+                    let rank = next.time + left;
                     open.push(Reverse((rank, states.len() as u32)));
                     states.push(State {
                         before: number,
@@ -225,68 +362,40 @@ impl SpaceTime {
     fn run(&self, state: State) -> Run {
         let slot = (state.time / SLOT_MS).min(SLOTS - 1);
         let taken = self.taken(state.cell);
-        if taken >> slot & 1 == 1 {
+        if taken.has(slot) {
             return Run {
                 from: slot,
                 until: (slot + 10).min(SLOTS - 1),
             };
         }
-        let before = (taken << (SLOTS - 1 - slot)).leading_zeros().min(slot + 1);
-        let free = (taken >> slot).trailing_zeros();
         Run {
-            from: slot + 1 - before,
-            until: (slot + free).min(SLOTS),
+            from: taken.begin(slot),
+            until: taken.next(slot, true),
         }
     }
 
     /// Calls `visit` with the earliest arrivals in the free intervals of the cells beside a state.
     fn expand(&self, query: &Query, state: State, run: Run, mut visit: impl FnMut(State)) {
-        let latest = if run.until >= SLOTS {
-            SLOTS * SLOT_MS
-        } else {
-            run.until * SLOT_MS
-        };
-        for (x, y) in [
-            (1, 0),
-            (0, 1),
-            (-1, 0),
-            (0, -1),
-            (1, 1),
-            (-1, 1),
-            (-1, -1),
-            (1, -1),
-        ] {
-            let cell = Cell::new(state.cell.x + x, state.cell.y + y);
-            let is_diagonal = x != 0 && y != 0;
-            let beside = [
-                Cell::new(cell.x, state.cell.y),
-                Cell::new(state.cell.x, cell.y),
-            ];
-            let is_open = |cell: &Cell| self.is_open(*cell, query);
-            if !is_open(&cell) || is_diagonal && !beside.iter().all(is_open) {
-                continue;
-            }
-            let duration = self.duration(is_diagonal);
+        let latest = run.until * SLOT_MS;
+        for cell in self.beside(query, state.cell) {
+            let duration = self.duration(state.cell, cell);
             let taken = self.taken(cell);
             let mut time = state.time + duration;
             while time < (latest + duration).min(SLOTS * SLOT_MS) {
                 let slot = time / SLOT_MS;
-                if taken >> slot & 1 == 0 {
+                if !taken.has(slot) {
                     visit(State {
                         cell,
                         time,
                         before: 0,
                     });
                     // The next free interval begins after the next taken slot.
-                    let free = (taken >> slot).trailing_zeros();
-                    if slot + free >= SLOTS {
+                    time = taken.next(slot, true) * SLOT_MS;
+                    if time >= SLOTS * SLOT_MS {
                         break;
                     }
-                    time = (slot + free) * SLOT_MS;
                 }
-                let slot = time / SLOT_MS;
-                let busy = (!(taken >> slot)).trailing_zeros();
-                time = (slot + busy.max(1)) * SLOT_MS;
+                time = taken.next(time / SLOT_MS, false) * SLOT_MS;
             }
         }
     }
@@ -307,7 +416,7 @@ impl SpaceTime {
         }];
         for pair in chain.windows(2) {
             let [a, b] = [pair[0], pair[1]];
-            let departs = b.time - self.duration(a.cell.x != b.cell.x && a.cell.y != b.cell.y);
+            let departs = b.time - self.duration(a.cell, b.cell);
             let before = moments[moments.len() - 1];
             if departs > a.time || a.time > 0 && moments.len() == 1 {
                 moments.push(Moment {
@@ -342,7 +451,7 @@ impl SpaceTime {
                 && end + 1 < moments.len()
                 && end < at + LONGEST_CHORD
                 && !waits(end)
-                && self.is_free(query, moments[at], moments[end + 1])
+                && self.is_free(query, &moments[at..=end + 1])
             {
                 end += 1;
             }
@@ -352,17 +461,28 @@ impl SpaceTime {
         joined
     }
 
-    fn is_free(&self, query: &Query, a: Moment, b: Moment) -> bool {
+    /// Whether the straight line between the ends of steps is free, and not nearer to obstacles than the steps.
+    fn is_free(&self, query: &Query, steps: &[Moment]) -> bool {
+        let (Some(a), Some(b)) = (steps.first(), steps.last()) else {
+            return false;
+        };
+        let factor = |place: DVec2| {
+            let cell = self.size.cell_of(place)?;
+            (self.map.index_of(cell).is_some()).then(|| self.map.factor_at(cell))
+        };
+        let most = steps.iter().filter_map(|step| factor(step.place)).max();
         let length = (b.place - a.place).length();
-        let steps = (2.0 * length / self.size.metres()).ceil().max(1.0) as u32;
-        (0..=steps).all(|step| {
-            let share = f64::from(step) / f64::from(steps);
-            let Some(cell) = self.size.cell_of(a.place.lerp(b.place, share)) else {
+        let count = (2.0 * length / self.size.metres()).ceil().max(1.0) as u32;
+        (0..=count).all(|step| {
+            let share = f64::from(step) / f64::from(count);
+            let place = a.place.lerp(b.place, share);
+            let Some(cell) = self.size.cell_of(place) else {
                 return false;
             };
             let time = a.time + share * (b.time - a.time) - self.begin;
             let slot = ((time / SLOT).floor().max(0.0) as u32).min(SLOTS - 1);
-            step == 0 || self.is_open(cell, query) && self.taken(cell) >> slot & 1 == 0
+            let is_clear = || self.is_open(cell, query) && factor(place) <= most;
+            step == 0 || is_clear() && !self.taken(cell).has(slot)
         })
     }
 }
@@ -402,7 +522,7 @@ mod tests {
 
     #[test]
     fn without_others_the_walk_is_straight() {
-        let search = corridor();
+        let mut search = corridor();
         let [from, to] = [DVec2::new(1.0, 0.4), DVec2::new(9.0, 0.4)];
         let found = search.find(from, to, 0.0, Room::Usual).unwrap();
         assert!(found.arrives);
@@ -414,7 +534,7 @@ mod tests {
     fn one_steps_into_the_niche_until_the_other_has_passed() {
         let mut search = corridor();
         let other = |time: f64| DVec2::new(11.0 - 1.2 * time, 0.4);
-        search.take(0.65, other);
+        search.take(0.65, |time| Some(other(time)));
         let [from, to] = [DVec2::new(1.0, 0.4), DVec2::new(11.0, 0.4)];
         let found = search.find(from, to, 0.0, Room::Usual).unwrap();
         assert!(found.arrives);
@@ -431,7 +551,7 @@ mod tests {
     #[test]
     fn where_nobody_can_pass_one_stays_out_of_the_other_s_way() {
         let mut search = corridor();
-        search.take(0.65, |_| DVec2::new(8.0, 0.4));
+        search.take(0.65, |_| Some(DVec2::new(8.0, 0.4)));
         let (from, to) = (DVec2::new(1.0, 0.4), DVec2::new(11.0, 0.4));
         let found = search.find(from, to, 0.0, Room::Narrow).unwrap();
         assert!(!found.arrives);

@@ -1,10 +1,20 @@
 //! Characters on foot: how they follow the path over cells, and how they plan around each other.
 //!
-//! The planner of a character finds a path among everything that stands. A few times a second, the character
-//! compares its course along this path with the courses that the others have announced. If one of them would come too
-//! near, it searches for another course, which may wait (`space_time.rs`), and announces it. Characters with larger
-//! ids make room for those with smaller ones, so two of them never wait for each other, and one of two that meet in a
-//! door waits beside it.
+//! The planner of a character finds a path among everything that stands. Along it, the character announces a
+//! course, which says when it will be where. A course begins with what the others have announced before, and
+//! never comes too near to it: where the plain path would, a search in space and time finds another one that may
+//! wait (`space_time.rs`).
+//!
+//! Courses are promises about the order in which characters pass a place, not about the time ([Hoenig 2016]).
+//! Each character counts how far along its course it is. It may walk on to a place unless another one, who is to
+//! pass there earlier, is still to come. The character that is farthest behind never has to wait for anyone, so they
+//! never wait for each other in a circle, however late some of them are.
+//!
+//! ```text
+//!            |   |
+//!     1 -->  |   |  <-- 2     1 passes the door from 3 s to 5 s, 2 from 5 s on.
+//!            |   |            If 1 is late, 2 waits beside the door until 1 has passed.
+//! ```
 
 use super::plans::{Planner, Planning, Step};
 use super::search::Found;
@@ -17,40 +27,83 @@ use roadwright_planning::open_ground::{
     Cell, CellSize, PlanEnd, Reader, Reading, Space, TileCache, TileSpace, Window,
 };
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Time between two looks at other characters, s.
 const LOOKS_EVERY: f64 = 0.24;
 /// Distance within which other characters are taken into account, m.
 pub(super) const SIGHT: f64 = 9.0;
-/// Minimum distance between the centres of two characters, as a multiple of the diagonal of their outline.
-const APART: f64 = 1.1;
-/// Time ahead for which courses are compared, s.
-const HORIZON: f64 = 5.0;
-/// Distance along the path to the place where a detour returns to it, m.
-const RETURNS: f64 = 6.0;
+/// Distance within which courses of other characters are taken into account when a course is planned, m.
+pub(super) const FAR_SIGHT: f64 = 45.0;
+/// Distance between the centres of two characters in their courses, as a multiple of the diagonal of their
+/// outline.
+const APART: f64 = 1.5;
+/// Distance between the centres of two characters at which one waits, as a multiple of the diagonal of their
+/// outline.
+const HELD: f64 = 1.25;
+/// Distance ahead for which a character asks whether it may walk on, m.
+const AHEAD: f64 = 3.0;
+/// Interval between the moments of courses that are compared, s.
+const TICK: f64 = 0.1;
+/// Maximum number of characters that a character takes into account, the nearest ones.
+pub(super) const MOST_OTHERS: usize = 64;
+/// Maximum number of searches for courses in a step, of all characters together. The others plan in the next steps.
+pub(super) const MOST_SEARCHES: u32 = 4;
+/// Length of path for which a course is planned at once, m.
+const RESERVED: f64 = 30.0;
+/// Distance before the end of a course that does not reach the end of the path at which the next one is
+/// planned, m.
+const RENEWED: f64 = 10.0;
+/// Time for which a character is held up by one without a course, or finds no course, before it plans again, s.
+const PATIENCE: f64 = 1.0;
+/// Time for which a character that has arrived still stands at its destination, s.
+const LEAVES: f64 = 0.6;
+/// Time after which a character that has no course yet is expected to have left its place, s.
+const SETS_OFF: f64 = 6.0;
+/// Distance before the end of a course that leads only to a place beside the others at which the next one is
+/// planned, m.
+const NEARLY: f64 = 0.3;
+/// Angle of a corner of a course from which the character passes it at `AT_CORNERS`, rad.
+const SHARP: f64 = 1.2;
+/// Speed at sharp corners of courses, m/s.
+const AT_CORNERS: f64 = 0.4;
+/// Distance by which a path has to grow before it is given to the controller, m.
+const GROWS: f64 = 0.3;
+/// Remaining length of a path below which it is extended, m.
+const EXTENDS: f64 = 2.0;
+/// Distance to the end of a path before which a character has to wait at which it stands still, m.
+const STOPS_WITHIN: f64 = 0.2;
+/// Distance that counts as progress along a course, m.
+const PROGRESS: f64 = 0.05;
+/// Time without progress after which a character that may walk on counts as stuck, s.
+const STUCK: f64 = 2.0;
+/// Distance to the end of its path within which a stuck character counts as there, m.
+const NEAR_STOP: f64 = 0.3;
+/// Speed below which a character counts as standing, m/s.
+const STANDS: f64 = 0.05;
+/// Angle by which a course turns within [`CORNER`] from which a path ends there, rad. Controllers that steer for a
+/// waypoint ahead would cut the corner.
+const SHARPEST: f64 = 0.7;
+/// Distance from its course beyond which a character's path begins at the character instead of on the course, m.
+const BESIDE: f64 = 0.15;
+/// Length of a corner, m.
+const CORNER: f64 = 0.45;
 /// Distance by which the map of a detour extends beyond its ends, m.
 const BEYOND: f64 = 2.5;
 /// Distance from its path beyond which a character looks for a new one, m.
 const STRAYED: f64 = 0.45;
-/// Longest wait during which a character stays on its path, s. At a longer wait, the path ends until the wait
-/// is over.
-const WAIT: f64 = 0.25;
 /// Shortest path that is worth walking, m.
 const SHORTEST: f64 = 0.15;
 /// Angle to the beginning of its course above which a character first turns on the spot, rad.
 const TURNS_FROM: f64 = 1.4;
 /// Turn rate on the spot, rad/s.
 const TURNING: f64 = 2.3;
-/// Speed below which a character counts as standing, m/s.
-const STANDS: f64 = 0.2;
-/// Time for which a standing character is expected to stay, s.
-const LAG: f64 = 1.2;
 /// Distance between the centres of two characters that touch, as a multiple of the diagonal of their outline.
 const TOUCHING: f64 = 0.72;
 /// Deceleration before a stop, m/s^2.
 const STOPPING: f64 = 1.0;
 /// Clearance of paths that is reported to controllers, m.
-const MARGIN: f64 = 0.1;
+const MARGIN: f64 = 0.03;
 /// Maximum length of the straight pieces of a path, in cells.
 const LONGEST_CHORD: usize = 100;
 /// Distance from the end of a path that does not reach the goal at which the character looks for the next one, m.
@@ -67,15 +120,13 @@ pub(super) struct Moment {
 /// Activity of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 enum Mode {
-    /// The character has no path yet.
+    /// The character has no course yet.
     #[default]
     Idle,
-    /// The character follows its path.
-    OnPath,
-    /// The character passes other characters.
-    Passing,
-    /// The character stands until others have passed.
-    Waiting,
+    /// The character follows its course.
+    Walking,
+    /// The character stands because it has found no course.
+    Standing,
 }
 
 /// Plan of a character. Saves store it separately from the agent's plan.
@@ -86,10 +137,26 @@ pub(crate) struct WalkPlan {
     path: Vec<DVec2>,
     /// Whether the path ends at the goal.
     ends_at_goal: bool,
-    /// Distance walked along the path, m.
+    /// Distance walked along the course, m.
     walked: f64,
-    /// Course that the character has announced, as positions and times.
-    course: Vec<Moment>,
+    /// Course that the character has announced, as positions and planned times.
+    course: Arc<[Moment]>,
+    /// Highest speed of the course, m/s.
+    fastest: f64,
+    /// Whether the course ends where the path ends.
+    is_whole: bool,
+    /// Distance along the course from which the next one is planned, m; beyond its end if it is whole.
+    renews_from: f64,
+    /// Planned time of the character's position on its course, s.
+    reached: f64,
+    /// Distance along the course up to which the controller has a path, m.
+    given: f64,
+    /// Time since which a character without a course has been in the way, s.
+    blocked_since: Option<f64>,
+    /// Distance along the course at which the character last got on, m.
+    moved: f64,
+    /// Time at which it last got on, s.
+    moved_at: f64,
     /// Time of the next look at other characters, s.
     looks_at: f64,
 }
@@ -99,8 +166,6 @@ pub(crate) struct WalkPlan {
 pub(super) struct Pedestrian {
     pub(super) id: u64,
     pub(super) place: DVec2,
-    /// Velocity, m/s.
-    pub(super) velocity: DVec2,
     /// Radius of the circle around the character's outline, m.
     pub(super) radius: f64,
 }
@@ -108,55 +173,72 @@ pub(super) struct Pedestrian {
 /// Another character, as the planning character sees it.
 #[derive(Debug, Clone)]
 pub(super) struct Other {
-    id: u64,
     place: DVec2,
     radius: f64,
-    course: Vec<Moment>,
-    /// Whether the character walks to a goal, so that it makes room for characters with smaller ids.
-    makes_room: bool,
-    /// Time by which the character is expected to lag behind its course, s.
-    lag: f64,
+    /// Its course; empty if it has announced none or does not keep to it.
+    course: Arc<[Moment]>,
+    /// Highest speed of its course, m/s.
+    fastest: f64,
+    /// Planned time of its position on its course, s.
+    reached: f64,
+    /// Planned time after which it is not there any more, s.
+    until: f64,
 }
 
 impl Other {
     /// Returns a pedestrian as other characters see it. `plan` is the plan of the pedestrian.
     pub(super) fn of(one: &Pedestrian, plan: Option<&WalkPlan>, now: f64) -> Self {
         let announced = plan.filter(|plan| {
-            let is_known = !plan.course.is_empty();
-            is_known && (place_at(&plan.course, now) - one.place).length() < STRAYED
+            let is_known = plan.mode == Mode::Walking && !plan.course.is_empty();
+            is_known && (place_at(&plan.course, plan.reached) - one.place).length() < 2.0 * STRAYED
         });
-        let course = match announced {
-            Some(plan) => plan.course.clone(),
-            // A character without an announced course is expected to keep its velocity for a second.
-            None => vec![
-                Moment {
-                    place: one.place,
-                    time: now,
-                },
-                Moment {
-                    place: one.place + one.velocity,
-                    time: now + 1.0,
-                },
-            ],
-        };
         Self {
-            id: one.id,
             place: one.place,
             radius: one.radius,
-            course,
-            makes_room: plan.is_some_and(|plan| plan.mode != Mode::Idle),
-            // A standing character is held up by what is in front of it. Delaying its course leaves time to
-            // make room for it.
-            lag: if one.velocity.length() < STANDS {
-                LAG
-            } else {
-                0.0
+            course: announced.map_or_else(Arc::default, |plan| plan.course.clone()),
+            fastest: announced.map_or(0.0, |plan| plan.fastest),
+            reached: announced.map_or(0.0, |plan| plan.reached),
+            until: match announced {
+                Some(plan) if plan.is_whole && plan.ends_at_goal => {
+                    let last = plan.course.last().map_or(0.0, |last| last.time);
+                    last.max(plan.reached) + LEAVES
+                }
+                // It plans its course around those that are announced.
+                None if plan.is_some_and(|plan| plan.path.len() > 1) => now + SETS_OFF,
+                Some(_) | None => f64::INFINITY,
             },
         }
     }
 
-    fn at(&self, time: f64) -> DVec2 {
-        place_at(&self.course, time - self.lag)
+    /// Whether the character, by its course, still has to pass within `apart` metres of a place before a planned
+    /// time, s.
+    fn is_to_pass(&self, place: DVec2, time: f64, apart: f64) -> bool {
+        if self.course.is_empty() {
+            return (self.place - place).length() < apart;
+        }
+        let mut at = self.reached;
+        while at <= time {
+            let Some(there) = self.at(at) else {
+                return false;
+            };
+            let away = (there - place).length();
+            if away < apart {
+                return true;
+            }
+            // Until then, it cannot be nearer.
+            at += ((away - apart) / self.fastest.max(0.1)).max(TICK);
+        }
+        false
+    }
+
+    /// Position at a planned time, s; `None` when the character has left. A character without a course is
+    /// expected to stay where it is, but only for some time if it wants to walk.
+    fn at(&self, time: f64) -> Option<DVec2> {
+        let place = || match self.course.is_empty() {
+            true => self.place,
+            false => place_at(&self.course, time.max(self.reached)),
+        };
+        (time <= self.until).then(place)
     }
 }
 
@@ -180,16 +262,41 @@ impl WalkPlan {
         let moments = self.course.iter().map(|moment| moment.place);
         let places = self.path.iter().copied().chain(moments);
         let mut times = self.course.iter().map(|moment| moment.time);
-        (self.walked + self.looks_at).is_finite()
+        let numbers = [
+            self.walked,
+            self.looks_at,
+            self.reached,
+            self.given,
+            self.fastest,
+        ];
+        let all = [self.renews_from, self.moved, self.moved_at];
+        numbers.iter().chain(&all).all(|number| number.is_finite())
+            && self.blocked_since.is_none_or(f64::is_finite)
             && times.all(f64::is_finite)
             && places
                 .clone()
                 .all(|place| place.abs().max_element() <= FARTHEST)
     }
 
-    /// Whether the character looks at other characters in a step at `now`, s.
-    pub(super) fn looks(&self, now: f64) -> bool {
-        now >= self.looks_at && self.path.len() > 1
+    /// Distance within which the character looks at other characters in a step at `now` (s), m; `None` if it
+    /// does not look at them.
+    pub(super) fn sight(&self, now: f64) -> Option<f64> {
+        let looks = now >= self.looks_at && self.path.len() > 1;
+        looks.then(|| {
+            if self.needs_course(now) {
+                FAR_SIGHT
+            } else {
+                SIGHT
+            }
+        })
+    }
+
+    /// Whether the character has to plan a course at a time, s.
+    fn needs_course(&self, now: f64) -> bool {
+        let is_blocked = self
+            .blocked_since
+            .is_some_and(|since| now - since >= PATIENCE);
+        self.mode != Mode::Walking || is_blocked || self.walked >= self.renews_from
     }
 
     /// Whether there is nothing to save.
@@ -197,45 +304,110 @@ impl WalkPlan {
         self.mode == Mode::Idle && self.path.is_empty() && self.course.is_empty()
     }
 
-    /// Distance along the path of the point nearest to a place (m), and the distance to it (m). Parts of the
-    /// path that the character has already walked are left out.
+    /// Distance along the course, or along the path if there is none, of the point nearest to a place (m), and
+    /// the distance to it (m). Of a course, only the part up to which the character may walk counts, because it
+    /// may come back to the same place later.
     fn project(&self, place: DVec2) -> (f64, f64) {
-        let mut best = (self.walked, f64::INFINITY);
+        match self.course.is_empty() {
+            true => nearest_on(self.path.iter().copied(), place, 0.0, f64::INFINITY),
+            false => {
+                let line = self.course.iter().map(|moment| moment.place);
+                nearest_on(line, place, self.walked - 0.3, self.given + 0.05)
+            }
+        }
+    }
+
+    /// Distance along the course of the next sharp corner, m; the length of the course if there is none.
+    fn next_corner(&self) -> f64 {
         let mut from = 0.0;
-        for pair in self.path.windows(2) {
-            let piece = pair[1] - pair[0];
-            let length = piece.length();
-            let share = (place - pair[0]).dot(piece) / length.powi(2).max(1e-12);
-            let along = share.clamp(0.0, 1.0) * length;
-            let away = (pair[0] + piece * share.clamp(0.0, 1.0) - place).length();
-            if from + length >= self.walked - 0.5 && away < best.1 {
-                best = (from + along, away);
+        for (at, pair) in self.course.windows(2).enumerate() {
+            let piece = pair[1].place - pair[0].place;
+            from += piece.length();
+            if from < self.walked + STOPS_WITHIN || piece.length() < 1e-6 {
+                continue;
+            }
+            let mut beyond = 0.0;
+            let before = heading_of(piece);
+            for next in self.course[at + 1..].windows(2) {
+                let turned = next[1].place - next[0].place;
+                if turned.length() < 1e-6 {
+                    continue;
+                }
+                if wrap_angle(heading_of(turned) - before).abs() > SHARPEST {
+                    return from;
+                }
+                beyond += turned.length();
+                if beyond > CORNER {
+                    break;
+                }
+            }
+        }
+        from
+    }
+
+    /// Notes that the character has got to a distance along its course, m.
+    fn arrive_at(&mut self, along: f64) {
+        self.walked = self.walked.max(along);
+        self.reached = self.reached.max(self.time_at(self.walked));
+    }
+
+    /// Points of the course, or of the path if there is no course.
+    fn line(&self) -> Vec<DVec2> {
+        match self.course.is_empty() {
+            true => self.path.clone(),
+            false => self.course.iter().map(|moment| moment.place).collect(),
+        }
+    }
+
+    /// Planned time at which the character gets to a distance along its course, m.
+    fn time_at(&self, along: f64) -> f64 {
+        let mut from = 0.0;
+        for pair in self.course.windows(2) {
+            let length = (pair[1].place - pair[0].place).length();
+            if from + length >= along && length > 0.0 {
+                let share = ((along - from) / length).clamp(0.0, 1.0);
+                return pair[0].time + share * (pair[1].time - pair[0].time);
             }
             from += length;
         }
-        best
+        self.course.last().map_or(0.0, |last| last.time)
     }
+}
 
-    /// Points of the path beyond a distance, m.
-    fn rest(&self, from: f64) -> Vec<DVec2> {
-        let mut points = Vec::new();
-        let mut s = 0.0;
-        for pair in self.path.windows(2) {
-            let length = (pair[1] - pair[0]).length();
-            if s + length > from {
-                if points.is_empty() {
-                    let share = ((from - s) / length.max(1e-9)).clamp(0.0, 1.0);
-                    points.push(pair[0].lerp(pair[1], share));
-                }
-                points.push(pair[1]);
+/// Highest speed of a course, m/s.
+fn fastest(course: &[Moment]) -> f64 {
+    let speed = |pair: &[Moment]| {
+        (pair[1].place - pair[0].place).length() / (pair[1].time - pair[0].time).max(1e-3)
+    };
+    course.windows(2).map(speed).fold(0.0, f64::max)
+}
+
+fn length_of(course: &[Moment]) -> f64 {
+    let pieces = course.windows(2);
+    pieces
+        .map(|pair| (pair[1].place - pair[0].place).length())
+        .sum()
+}
+
+/// Points of a line beyond a distance, m.
+fn rest(line: &[DVec2], from: f64) -> Vec<DVec2> {
+    let mut points = Vec::new();
+    let mut s = 0.0;
+    for pair in line.windows(2) {
+        let length = (pair[1] - pair[0]).length();
+        if s + length > from {
+            if points.is_empty() {
+                let share = ((from - s) / length.max(1e-9)).clamp(0.0, 1.0);
+                points.push(pair[0].lerp(pair[1], share));
             }
-            s += length;
+            points.push(pair[1]);
         }
-        if points.is_empty() {
-            points.extend(self.path.last());
-        }
-        points
+        s += length;
     }
+    if points.is_empty() {
+        points.extend(line.last());
+    }
+    points
 }
 
 /// Course along points at a speed, m/s, beginning at `now`, s.
@@ -250,12 +422,12 @@ fn course_along(points: impl IntoIterator<Item = DVec2>, now: f64, speed: f64) -
     moments.collect()
 }
 
-/// Minimum distance between the centres of two characters, m. If they are already closer, they must not come
-/// closer still.
-fn apart(agent: &Planner<'_>, other: &Other) -> f64 {
-    let usual = APART * (agent.kind.radius + other.radius);
+/// Distance between the centres of two characters, m, as a multiple of the diagonal of their outline. If they
+/// are already closer, they must not come closer still.
+fn apart(agent: &Planner<'_>, other: &Other, usual: f64) -> f64 {
+    let both = agent.kind.radius + other.radius;
     let now = (other.place - agent.pose.position).length();
-    usual.min((now - 0.03).max(TOUCHING * (agent.kind.radius + other.radius)))
+    (usual * both).min(now.max(TOUCHING * both))
 }
 
 impl Planning<'_> {
@@ -264,7 +436,8 @@ impl Planning<'_> {
         let agent = self.agent;
         let (walked, away) = self.plan.walk.project(agent.pose.position);
         let has_path = self.plan.walk.path.len() > 1;
-        let has_strayed = away > STRAYED && self.plan.walk.mode != Mode::Waiting;
+        let is_walking = self.plan.walk.mode == Mode::Walking;
+        let has_strayed = away > STRAYED && is_walking;
         let is_paused = self
             .plan
             .planned_at
@@ -277,18 +450,30 @@ impl Planning<'_> {
                 false => self.find_walk(),
             };
         }
-        self.plan.walk.walked = walked;
+        if is_walking {
+            let walk = &mut self.plan.walk;
+            walk.arrive_at(walked);
+        }
         if agent.is_due && !self.is_path_open() {
             return self.find_walk();
         }
-        match self.plan.walk.looks(agent.now) {
-            true => self.look(),
-            false => Step::Stays,
+        if self.plan.walk.sight(agent.now).is_none() {
+            let left = self.plan.walk.given - self.plan.walk.walked;
+            if left > 0.0 && left < STOPS_WITHIN {
+                // The path may go on in the next step.
+                self.plan.walk.looks_at = agent.now;
+            }
+            return Step::Stays;
         }
+        self.plan.walk.looks_at = agent.now + LOOKS_EVERY;
+        if self.plan.walk.needs_course(agent.now) {
+            return self.announce();
+        }
+        self.walk_on(None)
     }
 
     fn is_nearly_over(&self, walked: f64) -> bool {
-        polyline::length(&self.plan.walk.rest(walked)) < LEFT
+        self.plan.walk.is_whole && polyline::length(&rest(&self.plan.walk.line(), walked)) < LEFT
     }
 
     /// Searches for a path around everything that is stationary.
@@ -298,16 +483,16 @@ impl Planning<'_> {
         self.note(found.end);
         if found.points.is_empty() {
             self.plan.walk = WalkPlan::default();
-            return self.stand();
+            return self.halt();
         }
         let path = self.straightened(&found);
-        let walk = &mut self.plan.walk;
-        walk.path = path;
-        walk.ends_at_goal = found.end == PlanEnd::Goal;
-        walk.walked = 0.0;
-        walk.mode = Mode::Idle;
         // The other characters are known in the next step.
-        walk.looks_at = self.agent.now;
+        self.plan.walk = WalkPlan {
+            path,
+            ends_at_goal: found.end == PlanEnd::Goal,
+            looks_at: self.agent.now,
+            ..WalkPlan::default()
+        };
         Step::Stays
     }
 
@@ -324,7 +509,7 @@ impl Planning<'_> {
 
     /// Whether the rest of the path is clear of everything that is stationary.
     fn is_path_open(&mut self) -> bool {
-        let rest = self.plan.walk.rest(self.plan.walk.walked);
+        let rest = rest(&self.plan.walk.line(), self.plan.walk.walked);
         let (mut cache, size) = self.cells();
         let mut space = cache.space(self.map);
         // Cells next to the character may be blocked, because the character may already stand too close to an
@@ -389,43 +574,202 @@ impl Planning<'_> {
         path
     }
 
-    /// Compares the character's course with those of other characters, and changes it if necessary.
-    fn look(&mut self) -> Step {
-        let agent = self.agent;
-        self.plan.walk.looks_at = agent.now + LOOKS_EVERY;
-        let rest = self.plan.walk.rest(self.plan.walk.walked);
+    /// Plans a course around those of the other characters, and announces it.
+    fn announce(&mut self) -> Step {
+        let agent = *self.agent;
         let here = agent.pose.position;
-        let ahead = rest.get(1).copied().unwrap_or(agent.goal);
-        let starts = agent.now + self.delay(ahead);
-        let points = std::iter::once(here).chain(rest.iter().skip(1).copied());
+        let begin = self.begin();
+        let path = &self.plan.walk.path;
+        let (from, _) = nearest_on(path.iter().copied(), here, 0.0, f64::INFINITY);
+        let left = rest(path, from);
+        let points = std::iter::once(here).chain(left.iter().skip(1).copied());
+        let starts = begin + self.delay(left.get(1).copied().unwrap_or(agent.goal));
         let mut course = course_along(points, starts, agent.top_speed);
         course.insert(
             0,
             Moment {
                 place: here,
-                time: agent.now,
+                time: begin,
             },
         );
-        if self.is_undisturbed(&course) {
-            let was = self.plan.walk.mode;
-            self.plan.walk.mode = Mode::OnPath;
-            self.plan.walk.course = course;
-            if was == Mode::OnPath && agent.path.is_some() {
-                return Step::Stays;
+        // A character that did not get on along the plain path tries another one.
+        let is_stuck = self.plan.walk.blocked_since.is_some();
+        let found = match !is_stuck && self.is_undisturbed(&course) {
+            true => Some((course, true, true)),
+            false if *self.searches >= MOST_SEARCHES => {
+                self.plan.walk.looks_at = agent.now;
+                return match agent.path.is_some() {
+                    true => Step::Stays,
+                    false => self.halt(),
+                };
             }
-            let speeds = vec![agent.top_speed; rest.len()];
-            return self.follow_walk(&rest, &speeds, self.plan.walk.ends_at_goal);
-        }
-        self.pass(&rest)
+            false => {
+                *self.searches += 1;
+                self.around(&left, begin, starts - begin)
+            }
+        };
+        let walk = &mut self.plan.walk;
+        walk.blocked_since = None;
+        let Some((course, is_whole, arrives)) = found else {
+            walk.mode = Mode::Standing;
+            walk.course = Arc::default();
+            walk.walked = from;
+            walk.looks_at = agent.now + PATIENCE;
+            return match agent.path.is_some() && agent.speed == 0.0 {
+                true => Step::Stays,
+                false => self.halt(),
+            };
+        };
+        walk.mode = Mode::Walking;
+        walk.reached = course.first().map_or(agent.now, |first| first.time);
+        walk.renews_from = match (is_whole, arrives) {
+            (true, _) => FARTHEST,
+            (false, true) => length_of(&course) - RENEWED,
+            (false, false) => length_of(&course) - NEARLY,
+        };
+        walk.fastest = fastest(&course);
+        walk.course = course.into();
+        walk.is_whole = is_whole;
+        walk.walked = 0.0;
+        walk.given = 0.0;
+        self.walk_on(Some(0.0))
     }
 
-    /// Other characters that this character takes into account. Characters that make room for it are left
-    /// out, because two that make room for each other would both wait.
-    fn noticed(&self) -> impl Iterator<Item = &Other> {
-        let own = self.agent.id;
-        self.others
+    /// Time at which a course begins: that of the character that is farthest behind, so that all that the others
+    /// still have to walk counts.
+    fn begin(&self) -> f64 {
+        let announced = self.others.iter().filter(|other| !other.course.is_empty());
+        announced.fold(self.agent.now, |first, other| first.min(other.reached))
+    }
+
+    /// Gives the controller the path up to the place where the character has to wait for others. `given` is the
+    /// distance along the course up to which it has one.
+    fn walk_on(&mut self, given: Option<f64>) -> Step {
+        let agent = self.agent;
+        let (limit, is_blocked) = self.limit();
+        let until = limit.min(self.plan.walk.next_corner());
+        let walk = &mut self.plan.walk;
+        let length = length_of(&walk.course);
+        let is_end = until >= length - 1e-6;
+        let before = given.unwrap_or(walk.given);
+        walk.blocked_since = match is_blocked {
+            true => walk.blocked_since.or(Some(agent.now)),
+            false => None,
+        };
+        let is_at_stop = walk.given <= walk.walked;
+        if given.is_some() || is_at_stop || walk.walked > walk.moved + PROGRESS {
+            (walk.moved, walk.moved_at) = (walk.walked, agent.now);
+        }
+        if agent.now - walk.moved_at >= STUCK {
+            // Something that the course does not contain keeps the character from walking on.
+            (walk.moved, walk.moved_at) = (walk.walked, agent.now);
+            match before - walk.walked < NEAR_STOP && before < length - 1e-6 {
+                true => walk.arrive_at(before),
+                false => walk.blocked_since = Some(agent.now - PATIENCE),
+            }
+            walk.looks_at = agent.now;
+            return Step::Stays;
+        }
+        if !is_end && limit < walk.walked + STOPS_WITHIN {
+            // It counts as there, so that those who wait for it walk on.
+            walk.arrive_at(limit);
+            let is_standing = given.is_none() && walk.given <= walk.walked && agent.speed < STANDS;
+            walk.given = walk.walked;
+            return match is_standing {
+                true => Step::Stays,
+                false => self.halt(),
+            };
+        }
+        let left = before - walk.walked;
+        let has_stopped = left < STOPS_WITHIN || agent.speed < STANDS;
+        let grows = match has_stopped || is_end {
+            true => until > before + 1e-6,
+            false => left < EXTENDS && until > before + GROWS,
+        };
+        let shrinks = until < before - 0.05 && before > walk.walked + 0.05;
+        if given.is_none() && !grows && !shrinks {
+            return Step::Stays;
+        }
+        walk.given = until;
+        let (points, speeds) = self.stretch(until);
+        let ends_at_goal = self.plan.walk.ends_at_goal && self.plan.walk.is_whole;
+        if points.len() < 2 || polyline::length(&points) < SHORTEST && !is_end {
+            return self.halt();
+        }
+        self.follow_walk(&points, &speeds, is_end && ends_at_goal)
+    }
+
+    /// The part of the course from the character to a distance along it, m, without waits, with speeds, m/s.
+    fn stretch(&self, until: f64) -> (Vec<DVec2>, Vec<f64>) {
+        let walk = &self.plan.walk;
+        let most = self.agent.top_speed;
+        let (mut points, mut speeds): (Vec<DVec2>, Vec<f64>) = (Vec::new(), Vec::new());
+        let mut from = 0.0;
+        for pair in walk.course.windows(2) {
+            let piece = pair[1].place - pair[0].place;
+            let length = piece.length();
+            let (a, b) = (walk.walked.max(from), until.min(from + length));
+            // A character beside its course leaves out a corner that it has almost reached.
+            let start = pair[0].place + piece * ((a - from) / length.max(1e-9));
+            let is_beside = (start - self.agent.pose.position).length() > BESIDE;
+            let is_near = is_beside && points.is_empty() && b - a < STOPS_WITHIN && until > b;
+            if length > 1e-6 && b > a && !is_near {
+                let speed = (length / (pair[1].time - pair[0].time).max(1e-3)).clamp(0.3, most);
+                if points.is_empty() {
+                    points.push(match is_beside {
+                        true => self.agent.pose.position,
+                        false => start,
+                    });
+                    speeds.push(speed);
+                }
+                if let Some(last) = speeds.last_mut() {
+                    *last = last.min(speed);
+                }
+                if let (Some(last), [.., before, corner]) = (speeds.last_mut(), &points[..]) {
+                    let before = heading_of(*corner - *before);
+                    let angle = wrap_angle(heading_of(piece) - before).abs();
+                    *last = last.min(corner_speed(angle, most));
+                }
+                points.push(pair[0].place + piece * ((b - from) / length));
+                speeds.push(speed);
+            }
+            from += length;
+        }
+        (points, speeds)
+    }
+
+    /// Distance along the course up to which the character may walk now, m, and whether a character without a
+    /// course is in the way there.
+    fn limit(&self) -> (f64, bool) {
+        let walk = &self.plan.walk;
+        let agent = self.agent;
+        let mut along = walk.walked;
+        let mut time = walk.reached;
+        let mut here = place_at(&walk.course, time);
+        let end = walk.course.last().map_or(time, |last| last.time);
+        let held: Vec<f64> = self
+            .others
             .iter()
-            .filter(move |other| other.id < own || !other.makes_room)
+            .map(|other| apart(agent, other, HELD))
+            .collect();
+        while time < end && along < walk.walked + AHEAD {
+            let next = (time + TICK).min(end);
+            let place = place_at(&walk.course, next);
+            let moved = (place - here).length();
+            if moved > 1e-9 {
+                for (other, &held) in self.others.iter().zip(&held) {
+                    if other.is_to_pass(place, next, held) {
+                        return (along, other.course.is_empty());
+                    }
+                }
+            }
+            along += moved;
+            (time, here) = (next, place);
+        }
+        match time >= end {
+            true => (length_of(&walk.course), false),
+            false => (along, false),
+        }
     }
 
     /// Time until the character walks at full speed towards a place, s: it accelerates, and turns first if
@@ -448,89 +792,71 @@ impl Planning<'_> {
     }
 
     fn is_undisturbed(&self, course: &[Moment]) -> bool {
-        let agent = self.agent;
-        self.noticed().all(|other| {
-            let apart = apart(agent, other) - 0.02;
-            let steps = (HORIZON / SLOT) as u32;
-            (0..=steps).all(|step| {
-                let time = agent.now + SLOT * f64::from(step);
-                (other.at(time) - place_at(course, time)).length() >= apart
-            })
+        let (Some(first), Some(last)) = (course.first(), course.last()) else {
+            return true;
+        };
+        let own = fastest(course);
+        self.others.iter().all(|other| {
+            let apart = apart(self.agent, other, APART);
+            let mut time = first.time;
+            while time <= last.time
+                && let Some(at) = other.at(time)
+            {
+                let away = (at - place_at(course, time)).length();
+                if away < apart {
+                    return false;
+                }
+                // Until then, they cannot be nearer.
+                time += ((away - apart) / (own + other.fastest).max(0.1)).max(TICK);
+            }
+            true
         })
     }
 
-    /// Searches for a course around other characters.
-    fn pass(&mut self, rest: &[DVec2]) -> Step {
-        let agent = *self.agent;
-        let here = agent.pose.position;
-        let (target, after) = split(rest, RETURNS);
-        let begins = self.delay(rest.get(1).copied().unwrap_or(target));
-        let Some(search) = self.space_time(here, target) else {
-            return self.stand();
-        };
+    /// Searches for a course around other characters. Returns it and whether it leads to the end of the path.
+    fn around(
+        &mut self,
+        left: &[DVec2],
+        begin: f64,
+        delay: f64,
+    ) -> Option<(Vec<Moment>, bool, bool)> {
+        let here = self.agent.pose.position;
+        let (target, after) = split(left, RESERVED);
+        let mut search = self.space_time(here, left, target, begin)?;
         // If there is no passage with the usual clearance, there may be one without it.
         let found = search
-            .find(here, target, begins, Room::Usual)
+            .find(here, target, delay, Room::Usual)
             .filter(|found| found.arrives)
-            .or_else(|| search.find(here, target, begins, Room::Narrow));
-        let Some(found) = found else {
-            return self.stand();
-        };
-        let mut course = found.moments;
-        if found.arrives
-            && let Some(last) = course.last().copied()
-        {
-            let beyond = std::iter::once(last.place).chain(after.iter().copied());
-            course.extend(
-                course_along(beyond, last.time, agent.top_speed)
-                    .into_iter()
-                    .skip(1),
-            );
-        }
-        let is_whole = found.arrives && self.plan.walk.ends_at_goal;
-        // The path ends where the character has to wait. The next one begins when the wait is over.
-        let waits = |pair: &[Moment]| {
-            let length = (pair[1].place - pair[0].place).length();
-            // The delay at the start of the course does not count as a wait.
-            let delay = if pair[0].time == agent.now {
-                begins
-            } else {
-                0.0
-            };
-            pair[1].time - pair[0].time > length / agent.top_speed + WAIT + delay
-        };
-        let until = course.windows(2).position(waits);
-        let mut walked = course[..until.map_or(course.len(), |at| at + 1)].to_vec();
-        // Short waits are removed: the character walks on from the same point at the later time.
-        walked.dedup_by(|next, kept| {
-            let is_same = (next.place - kept.place).length() < 0.02;
-            if is_same {
-                kept.time = next.time;
-            }
-            is_same
-        });
-        let points: Vec<DVec2> = walked.iter().map(|moment| moment.place).collect();
-        let speeds = speeds_of(&walked, agent.top_speed);
-        self.plan.walk.course = course;
-        let length: f64 = points
-            .windows(2)
-            .map(|pair| (pair[1] - pair[0]).length())
-            .sum();
-        if length < SHORTEST {
-            return self.wait();
-        }
-        self.plan.walk.mode = Mode::Passing;
-        self.follow_walk(&points, &speeds, until.is_none() && is_whole)
+            .or_else(|| search.find(here, target, delay, Room::Narrow))?;
+        let is_whole = found.arrives && after.is_empty();
+        let is_move = length_of(&found.moments) >= SHORTEST;
+        is_move.then_some((found.moments, is_whole, found.arrives))
     }
 
     /// The cells around a character and its target, with the times at which other characters are there.
-    fn space_time(&mut self, here: DVec2, target: DVec2) -> Option<SpaceTime> {
+    fn space_time(
+        &mut self,
+        here: DVec2,
+        path: &[DVec2],
+        target: DVec2,
+        begin: f64,
+    ) -> Option<SpaceTime> {
         let agent = *self.agent;
         let profile = agent.profile(self.plan.cell(&agent));
         let size = profile.cell;
         let profile = self.map.add_profile(profile);
-        let low = size.cell_of(here.min(target) - BEYOND)?;
-        let high = size.cell_of(here.max(target) + BEYOND)?;
+        let mut points = vec![here, target];
+        let mut length = 0.0;
+        for pair in path.windows(2) {
+            length += (pair[1] - pair[0]).length();
+            if length <= RESERVED {
+                points.push(pair[1]);
+            }
+        }
+        let lowest = points.iter().fold(here, |low, point| low.min(*point));
+        let highest = points.iter().fold(here, |high, point| high.max(*point));
+        let low = size.cell_of(lowest - BEYOND)?;
+        let high = size.cell_of(highest + BEYOND)?;
         let window = Window {
             origin: low,
             columns: high.x.abs_diff(low.x) + 1,
@@ -549,30 +875,11 @@ impl Planning<'_> {
                 map.set(Cell::new(own.x + x, own.y + y), 16);
             }
         }
-        let mut search = SpaceTime::new(map, size, agent.now, agent.top_speed);
-        for other in self.noticed() {
-            search.take(apart(&agent, other), |time| other.at(time));
+        let mut search = SpaceTime::new(map, size, begin, agent.top_speed);
+        for other in self.others {
+            search.take(apart(&agent, other, APART), |time| other.at(time));
         }
         Some(search)
-    }
-
-    /// Makes the character wait, with the course that it has announced.
-    fn wait(&mut self) -> Step {
-        let was = self.plan.walk.mode;
-        self.plan.walk.mode = Mode::Waiting;
-        match was == Mode::Waiting && self.agent.path.is_some() {
-            true => Step::Stays,
-            false => self.halt(),
-        }
-    }
-
-    /// Makes the character stand, and announces this.
-    fn stand(&mut self) -> Step {
-        self.plan.walk.course = vec![Moment {
-            place: self.agent.pose.position,
-            time: self.agent.now,
-        }];
-        self.wait()
     }
 
     /// Follows points at the given speeds, m/s.
@@ -631,15 +938,38 @@ fn split(points: &[DVec2], distance: f64) -> (DVec2, Vec<DVec2>) {
     (points.last().copied().unwrap_or(DVec2::ZERO), Vec::new())
 }
 
-/// Speeds at the moments of a course, at most `most`, m/s.
-fn speeds_of(course: &[Moment], most: f64) -> Vec<f64> {
-    let speed = |pair: &[Moment]| {
-        let length = (pair[1].place - pair[0].place).length();
-        (length / (pair[1].time - pair[0].time).max(1e-3)).clamp(0.2, most)
-    };
-    let mut speeds: Vec<f64> = course.windows(2).map(speed).collect();
-    speeds.push(speeds.last().copied().unwrap_or(most));
-    speeds
+/// Distance along a line of the point nearest to a place (m), and the distance to it (m). Only the part between
+/// two distances along the line counts.
+fn nearest_on(
+    line: impl Iterator<Item = DVec2> + Clone,
+    place: DVec2,
+    low: f64,
+    high: f64,
+) -> (f64, f64) {
+    let mut best = (low.max(0.0), f64::INFINITY);
+    let mut from = 0.0;
+    for (start, end) in line.clone().zip(line.skip(1)) {
+        let piece = end - start;
+        let length = piece.length();
+        let (first, last) = (low.max(from), high.min(from + length));
+        if first <= last {
+            let along = from + (place - start).dot(piece) / length.max(1e-9);
+            let along = along.clamp(first, last);
+            let point = start + piece * ((along - from) / length.max(1e-9));
+            let away = (point - place).length();
+            if away < best.1 {
+                best = (along, away);
+            }
+        }
+        from += length;
+    }
+    best
+}
+
+/// Speed at which a character passes a corner of its course with an angle in rad, m/s.
+fn corner_speed(angle: f64, most: f64) -> f64 {
+    let share = (angle / SHARP).min(1.0);
+    most + share * (AT_CORNERS.min(most) - most)
 }
 
 /// Adds the places where the character begins to brake, and lowers the speeds beyond them.
@@ -693,5 +1023,5 @@ fn factor_at(space: &mut TileSpace<'_>, size: CellSize, point: DVec2) -> u32 {
     node.map_or(0, |node| space.factor(node))
 }
 
-// A search looks farther ahead than courses are compared.
-const _: () = assert!(SLOTS as f64 * SLOT > HORIZON);
+// A search looks farther ahead than it takes to walk the path for which it is made.
+const _: () = assert!(SLOTS as f64 * SLOT > RESERVED);
