@@ -1,6 +1,8 @@
 //! Tests of courses without lanes.
 
-use roadwright_simulation::builtin_modules;
+use roadwright_geometry::DVec2;
+use roadwright_scenario::{Agent, AgentId, Edit, Obstacle, ObstacleId, Place, Scenario, Shape};
+use roadwright_simulation::{RunOptions, Status, World, builtin_modules};
 use roadwright_training::{Course, End, Measured, Setup, measure};
 use std::collections::BTreeMap;
 
@@ -77,4 +79,72 @@ fn a_car_leaves_a_manoeuvre_as_soon_as_it_can_drive_on() {
     let struck = measured.drives.iter();
     let struck = struck.filter(|drive| drive.end == End::Struck);
     assert_eq!(struck.count(), 0, "{:?}", measured.drives);
+}
+
+/// Creates a scenario in which the office's first cart drives from one room through two doors of 1.2 m into a third
+/// room. The doors are 2.4 m to one side of each other.
+fn doors() -> Scenario {
+    let course = Course::named("office").unwrap();
+    let mut scenario = course.scenario(1, &Setup::default()).unwrap();
+    for id in scenario.obstacles().keys().copied().collect::<Vec<_>>() {
+        scenario.apply(Edit::Obstacle(id, None)).unwrap();
+    }
+    for id in scenario
+        .agents()
+        .keys()
+        .copied()
+        .skip(1)
+        .collect::<Vec<_>>()
+    {
+        scenario.apply(Edit::Agent(id, None)).unwrap();
+    }
+    let walls = [
+        [0.0, -1.5, 3.6],
+        [0.0, 3.3, 3.6],
+        [3.0, -3.3, 3.6],
+        [3.0, 1.5, 3.6],
+    ];
+    for (number, [x, y, length]) in (1..).zip(walls) {
+        let wall = Obstacle {
+            name: "wall".into(),
+            shape: Shape::Box {
+                x: x.into(),
+                y: y.into(),
+                heading: 0.0.into(),
+                length: 0.1.into(),
+                width: length.into(),
+            },
+            base: 0.0.into(),
+            height: 1.8.into(),
+            mass: None.into(),
+        };
+        let edit = Edit::Obstacle(ObstacleId(number), Some(Box::new(wall)));
+        scenario.apply(edit).unwrap();
+    }
+    let cart = Agent {
+        start: Place::ground(-2.0, 0.0, 0.5),
+        destination: Some(Place::ground(5.5, 0.0, 0.0)),
+        ..scenario.agents()[&AgentId(1)].clone()
+    };
+    let edit = Edit::Agent(AgentId(1), Some(Box::new(cart)));
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+#[test]
+fn a_cart_drives_through_doors_to_its_goal() {
+    let options = RunOptions::default();
+    let mut world = World::new(&doors(), &builtin_modules(), &options).unwrap();
+    let mut last = DVec2::new(-2.0, 0.0);
+    while world.time() < 25.0 && !world.is_over() {
+        world.step();
+        if let Some(cart) = world.snapshot().vehicle(1) {
+            last = cart.pose.position;
+        }
+    }
+    let drive = &world.drives()[0];
+    assert_eq!(drive.status, Status::Arrived, "{drive:?} at {last}");
+    assert_eq!(world.summary().collisions.len(), 0);
+    // Short vehicles get closer to their goals than long ones.
+    assert!((last.x - 5.5).abs() < 1.5, "{last}");
 }

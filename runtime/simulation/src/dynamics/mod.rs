@@ -220,10 +220,14 @@ pub(crate) trait Level {
     const READS_LINES: bool = true;
     /// Distance before the end of its lane that a body needs for a lane change, m.
     const CHANGE_ROOM: f64 = 0.0;
-    /// Distance from a goal on open ground at which a body without a planned path has arrived, m.
-    const GOAL_RADIUS: f64 = crate::route::GROUND_GOAL_RADIUS;
     /// Condition under which a goal at the end of an exact path is reached.
     const EXACT_GOAL: ExactGoal = ExactGoal::Stand;
+
+    /// Distance from a goal on open ground at which a body has arrived unless it has to stop at the end of its path, m.
+    /// Shorter for vehicles shorter than usual.
+    fn goal_radius(kind: &VehicleType) -> f64 {
+        crate::route::GROUND_GOAL_RADIUS * crate::open_ground::scale_of(kind)
+    }
 
     /// States of this level.
     fn states(dynamics: &Dynamics) -> &Self::States;

@@ -44,8 +44,11 @@ impl Level for Walker {
     type States = Vec<OnFoot>;
 
     const LEVEL: DynamicsLevel = DynamicsLevel::Walker;
-    const GOAL_RADIUS: f64 = ARRIVED;
     const EXACT_GOAL: ExactGoal = ExactGoal::PathEnd;
+
+    fn goal_radius(_: &VehicleType) -> f64 {
+        ARRIVED
+    }
 
     fn states(dynamics: &Dynamics) -> &Self::States {
         &dynamics.walker

@@ -51,6 +51,8 @@ const LEAST_LOOKAHEAD: f64 = 2.5;
 const MOST_LOOKAHEAD: f64 = 8.0;
 /// Lateral acceleration in planned bends, m/s^2.
 const LATERAL: f64 = 3.0;
+/// Minimum time in which a vehicle drives the radius of a bend, s. Wheels and drivers need time to respond.
+const BEND_TIME: f64 = 0.6;
 /// Deceleration before bends and stops, m/s^2.
 const BRAKING: f64 = 2.0;
 /// Deceleration of a vehicle that begins a path too fast for its bends, m/s^2.
@@ -438,7 +440,7 @@ impl Driver<'_> {
         let (scale, step) = (self.scale(), self.step());
         let Drive { margin, length, .. } = drive;
         let goal = length.min(line.length());
-        let slow = pursuit.speed * scale.sqrt();
+        let slow = pursuit.speed * scale;
         let lookahead = (pursuit.lookahead * self.radius()).clamp(
             LEAST_LOOKAHEAD * scale,
             MOST_LOOKAHEAD.max(LEAST_LOOKAHEAD * scale),
@@ -513,7 +515,11 @@ impl Driver<'_> {
     /// Returns waypoints along a track driven in one gear, and then along the rest of the path. A vehicle that stands
     /// turns its wheels to the first bend before it drives off.
     pub(super) fn waypoints(&self, track: &Track, gear: i8, beyond: &[DVec2]) -> Vec<Waypoint> {
-        let most = if gear < 0 { REVERSE_SPEED } else { self.speed };
+        let pace = self.scale().sqrt();
+        let most = match gear < 0 {
+            true => REVERSE_SPEED * pace,
+            false => self.speed,
+        };
         let waypoint = |pose: Pose, speed: f64| Waypoint {
             pose,
             speed: speed.min(most).min(self.speed),
@@ -523,16 +529,18 @@ impl Driver<'_> {
         let mut waypoints: Vec<Waypoint> = Vec::new();
         for (at, pose) in track.poses.iter().enumerate() {
             let bend = self.curvature_at(track, at);
-            let in_bend = (LATERAL / bend.abs().max(1e-6)).sqrt();
+            let sharpness = bend.abs().max(1e-6);
+            let in_bend = (LATERAL / sharpness).sqrt();
+            let in_bend = in_bend.min(1.0 / (sharpness * BEND_TIME));
             // The bend may not tighten faster than the wheels turn.
             let after = (at + self.reach(track)).min(track.poses.len() - 1);
             let tightens = (self.curvature_at(track, after) - bend).abs()
                 / (((after - at) as f64) * track.spacing).max(track.spacing);
-            let while_steering = (self.bending_rate() / tightens.max(1e-6)).max(CREEP);
+            let while_steering = (self.bending_rate() / tightens.max(1e-6)).max(CREEP * pace);
             let in_gap = match narrow {
                 Some(speed) if !self.fits(*pose, self.margin) => speed,
                 _ if self.fits(*pose, SPARE * self.margin) => f64::INFINITY,
-                _ => CLOSE_SPEED * self.scale().sqrt(),
+                _ => CLOSE_SPEED * pace,
             };
             waypoints.push(waypoint(*pose, in_bend.min(while_steering).min(in_gap)));
         }
@@ -556,9 +564,9 @@ impl Driver<'_> {
         if margin >= self.margin {
             None
         } else if margin > self.least_margin() {
-            Some(NARROW_SPEED)
+            Some(NARROW_SPEED * self.scale().sqrt())
         } else {
-            Some(NARROWEST_SPEED)
+            Some(NARROWEST_SPEED * self.scale().sqrt())
         }
     }
 
@@ -654,6 +662,15 @@ pub(super) fn rising_margin(own: f64, margin: f64, share: f64) -> f64 {
 /// Factor that shortens distances for a short vehicle.
 pub(crate) fn scale_of(kind: &VehicleType) -> f64 {
     (kind.length / USUAL_LENGTH).clamp(LEAST_SCALE, 1.0)
+}
+
+/// Factor that shortens the distances at which a vehicle reacts. It is 1 for characters, for whose size these distances
+/// are meant.
+pub(crate) fn reaction_scale_of(kind: &VehicleType) -> f64 {
+    match kind.is_disc {
+        true => 1.0,
+        false => scale_of(kind),
+    }
 }
 
 /// Lowers speeds so that the vehicle can brake from the speed at each waypoint to the speed at the next one.

@@ -23,6 +23,8 @@ const MOST_TURN: f64 = 0.7;
 const PIECE: f64 = 0.5;
 /// Edge length of the cells that identify equal poses, for the minimum step length, m.
 const CELL: f64 = 1.0;
+/// Rounding error of the number of collision checks within a step.
+const ROUNDING: f64 = 1e-6;
 /// Number of headings that identify equal poses.
 const HEADINGS: f64 = 24.0;
 /// Edge length of the cells for a vehicle in motion, as a fraction of the usual one. It cannot stop to turn its wheels,
@@ -197,10 +199,16 @@ impl Driver<'_> {
     /// Finds the fastest manoeuvre that leads onto a path; `None` if the search finds none within its limits.
     pub(super) fn manoeuvre(&mut self, begin: Begin, path: &[DVec2]) -> Option<Manoeuvre> {
         let [usual, _, least] = self.margins();
+        let scale = self.scale();
+        // In relation to its trip, a change of gear costs a short vehicle as much as any other.
+        let begin = Begin {
+            gear_change: begin.gear_change * self.time_scale(),
+            ..begin
+        };
         [usual, least].into_iter().find_map(|margin| {
             let wanted = Wanted {
                 margin,
-                nearest: NEAREST * self.scale(),
+                nearest: NEAREST * scale,
                 is_rolling: false,
             };
             self.manoeuvre_with(begin, path, wanted)
@@ -241,10 +249,17 @@ impl Driver<'_> {
         let to_go = self.times_to(ends.last, begin.pose.position)?;
         let estimate = |pose: &Pose| to_go.at(pose.position);
         let piece = PIECE * scale;
-        let step = (TURN * self.radius()).max(STEP * scale);
-        let pieces = (step / piece).ceil() as u32;
-        let step = piece * f64::from(pieces);
-        let tightest = (1.0 / self.radius()).min(MOST_TURN / step);
+        let radius = self.radius();
+        // A longer step could not use the sharpest bends.
+        let longest = MOST_TURN * radius;
+        let usual = (TURN * radius).max(STEP * scale);
+        let pieces = (usual.min(longest) / piece - ROUNDING).ceil() as u32;
+        let step = (piece * f64::from(pieces)).min(longest);
+        let piece = step / f64::from(pieces);
+        let tightest = 1.0 / radius;
+        // The same area holds more poses where steps are shorter than usual.
+        let finer = (usual / step).max(1.0);
+        let most = (f64::from(MOST) * finer * finer) as u32;
         let mut nodes = vec![Node {
             pose: begin.pose,
             gear: begin.gear,
@@ -301,7 +316,7 @@ impl Driver<'_> {
                 }
             }
             expanded += 1;
-            if expanded > MOST {
+            if expanded > most {
                 break;
             }
             let ahead = estimate(&node.pose).unwrap_or(f64::INFINITY);
@@ -364,7 +379,7 @@ impl Driver<'_> {
         }
         // The manoeuvre only brings the vehicle closer. A vehicle leaves a long dead end in several such manoeuvres.
         let (ahead, at) = nearest;
-        (ahead + LEAST_GAIN < at_start).then(|| Manoeuvre {
+        (ahead + LEAST_GAIN * self.time_scale() < at_start).then(|| Manoeuvre {
             is_complete: false,
             ..assemble(&nodes, at, usize::MAX, room)
         })
@@ -383,6 +398,11 @@ impl Driver<'_> {
             speed: WHILE_STEERING * self.scale().sqrt(),
         };
         self.drives_on(begins, &points, margin)
+    }
+
+    /// Time in which the vehicle drives its own length, as a fraction of that of a vehicle of usual size; at most 1.
+    fn time_scale(&self) -> f64 {
+        (self.scale() / self.pace()).min(1.0)
     }
 
     /// Speed of the vehicle in relation to the speed for which the times of manoeuvres are known, at most 1.

@@ -92,6 +92,12 @@ const TRIES_AGAIN: f64 = 1.0;
 /// Maximum number of cells that the searches for a verdict expand. If there is no verdict by then, the status
 /// of the agent remains "searching".
 const MOST_SPENT: u64 = 20_000_000;
+/// Speed on a path that may not be free, m/s.
+const CREEPING: f64 = 1.5;
+/// Distance below which the points of a path are merged, m.
+const CLOSE: f64 = 0.3;
+/// Minimum distance from the end of a track to the next point of the path, m.
+const AHEAD: f64 = 1.0;
 /// Speed at which tracks and manoeuvres are compared, m/s.
 const COMPARED_SPEED: f64 = 4.0;
 /// Maximum length of a manoeuvre that is accepted from a save, m.
@@ -1178,7 +1184,7 @@ impl Planning<'_> {
             may_change: is_stuck || moved > agent.kind.length,
             gear_change: agent.planning.gear_change,
         };
-        if usual.is_none() && gear > 0 && !is_stuck && !gives_up {
+        if usual.is_none() && gear > 0 && !is_stuck && !gives_up && !stops_at_once(&agent) {
             let nearest = driver.reach_along(agent.pose, &path) + PAST * driver.scale();
             let swing = driver.swing(begin, &path, nearest);
             if let Some(swing) = swing {
@@ -1199,7 +1205,7 @@ impl Planning<'_> {
             // The agent searches for a manoeuvre once it has arrived there, because a search from here would
             // not find the best one.
             let mut waypoints = driver.waypoints(&track, 1, &[]);
-            end_slowly(&mut waypoints, CREEP);
+            end_slowly(&mut waypoints, CREEP * driver.scale().sqrt());
             self.end_manoeuvre(1);
             return self.follow(waypoints, track.clearance);
         }
@@ -1264,7 +1270,8 @@ fn path_over(driver: &mut Driver<'_>, agent: &Planner<'_>, found: &Found) -> Vec
         *last = agent.goal;
     }
     path.extend(smooth.into_iter().skip(1));
-    path.dedup_by(|next, before| (*next - *before).length() < 0.3);
+    let close = CLOSE * driver.scale();
+    path.dedup_by(|next, before| (*next - *before).length() < close);
     if found.end == PlanEnd::Goal
         && let Some(lane) = &agent.lane
     {
@@ -1284,6 +1291,14 @@ fn swung(driver: &Driver<'_>, agent: &Planner<'_>, swing: &Manoeuvre, path: &[DV
     line.extend(path.get(swing.joins..).unwrap_or_default());
     let round = driver.driven(agent.pose, &line, Closeness::Usual);
     round.unwrap_or_else(|| own.clone())
+}
+
+/// Whether a short vehicle stops within its own length even from its top speed. Such a vehicle loses little time when it
+/// stops for a manoeuvre, so it does not search for a drive in motion.
+fn stops_at_once(agent: &Planner<'_>) -> bool {
+    let braking = agent.kind.limits.max_braking;
+    let is_short = scale_of(agent.kind) < 1.0;
+    is_short && agent.top_speed * agent.top_speed < 2.0 * braking * agent.kind.length
 }
 
 /// Angle between an agent's heading and the first piece of a path, rad.
@@ -1318,7 +1333,7 @@ fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
         .iter()
         .enumerate()
         .skip(1)
-        .filter(|(_, point)| end.to_local(**point).x > 1.0)
+        .filter(|(_, point)| end.to_local(**point).x > AHEAD * driver.scale())
         .min_by(|a, b| {
             let distance = |point: &DVec2| (*point - end.position).length_squared();
             distance(a.1).total_cmp(&distance(b.1))
@@ -1345,7 +1360,7 @@ fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre) -> Vec<PlannedPart> {
         let mut waypoints = driver.waypoints(&part.track, part.gear, &[]);
         match is_last {
             true => brake_in_time(&mut waypoints),
-            false => end_slowly(&mut waypoints, CREEP),
+            false => end_slowly(&mut waypoints, CREEP * driver.scale().sqrt()),
         }
         PlannedPart {
             waypoints,
@@ -1368,7 +1383,7 @@ fn creeping(agent: &Planner<'_>, path: &[DVec2]) -> Vec<Waypoint> {
         };
         Waypoint {
             pose: before,
-            speed: 1.5,
+            speed: CREEPING * scale_of(agent.kind).sqrt(),
             gear: 1,
         }
     };

@@ -6,7 +6,7 @@
 
 use super::View;
 use super::open_ground::{curvature_to, planned_curvature};
-use crate::open_ground::{moved, scale_of};
+use crate::open_ground::{moved, reaction_scale_of, scale_of};
 use crate::records::AgentIndex;
 use crate::route::PlannedPath;
 use roadwright_geometry::Pose;
@@ -21,13 +21,13 @@ const CLEARANCE: f64 = 0.05;
 /// Part of this clearance that is proportional to the speed, s. A small error in steering leads a fast vehicle farther
 /// to the side before it stands.
 const CLEARANCE_TIME: f64 = 0.02;
-/// Distance added to the braking distance, m.
+/// Distance added to the braking distance of a vehicle of usual size, m.
 const ROOM: f64 = 0.15;
 /// Room that a character needs for a side step, m.
 const SIDE_ROOM: f64 = 0.15;
 /// Reaction time before the vehicle brakes, s.
 const REACTION: f64 = 0.05;
-/// Distance between the poses that are checked, m.
+/// Distance between the poses that are checked for a vehicle of usual size, m.
 const STEP: f64 = 0.1;
 /// Maximum number of poses that are checked.
 const MOST_STEPS: f64 = 30.0;
@@ -69,7 +69,8 @@ impl View<'_> {
         }
         let planned = self.route(agent).planned_to(self.progress(agent).reached)?;
         let speed = input.speed.max(0.0);
-        let reach = speed * speed / (2.0 * braking) + REACTION * speed + ROOM;
+        let scale = reaction_scale_of(self.vehicle_type(agent));
+        let reach = speed * speed / (2.0 * braking) + REACTION * speed + ROOM * scale;
         let own = self.pose(agent);
         let around = self.outline(agent, own, speed);
         let is_alone = !self.has_bodies_near(agent, &around, reach);
@@ -152,7 +153,9 @@ impl View<'_> {
         let wanted = wanted.clamp(-sharpest, sharpest);
         let bend = tan(input.steering) / input.wheelbase;
         let rate = limits.steering_rate / limits.wheelbase;
-        let step = STEP.max(reach / MOST_STEPS);
+        let scale = reaction_scale_of(self.vehicle_type(agent));
+        let step = (STEP * scale).max(reach / MOST_STEPS);
+        let slowest = ROLLING * scale.sqrt();
         let speed = input.speed.max(0.0);
         let at = |pose: Pose, time: f64| {
             let own = match is_reversing {
@@ -174,7 +177,7 @@ impl View<'_> {
             let (mut travelled, mut time) = (0.0, 0.0);
             while travelled < reach {
                 let rolling = (speed * speed - 2.0 * braking * travelled)
-                    .max(ROLLING * ROLLING)
+                    .max(slowest * slowest)
                     .sqrt();
                 let change = rate * step / rolling;
                 bend += (wanted - bend).clamp(-change, change);
@@ -190,7 +193,7 @@ impl View<'_> {
         // A driver does not always steer as its path requires, so the body must not touch anything even if
         // the wheels keep their current angle.
         let as_planned = sweep(wanted, IGNORED * clearance);
-        let as_it_is = (speed > CREEPS)
+        let as_it_is = (speed > CREEPS * scale.sqrt())
             .then(|| sweep(bend, IGNORED_AS_IT_IS * clearance))
             .flatten();
         match (as_planned, as_it_is) {

@@ -1,7 +1,7 @@
 //! Perception of an agent off the lanes: the path, or the goal if there is no path.
 
 use super::{View, aim};
-use crate::open_ground::{moved, scale_of};
+use crate::open_ground::{moved, reaction_scale_of};
 use crate::records::AgentIndex;
 use crate::route::{Goal, GroundPath, PlannedPath};
 use crate::vehicle_type::VehicleType;
@@ -45,7 +45,7 @@ const SPEED_LEAD: f64 = 0.4;
 const EXACT_AHEAD: f64 = 0.1;
 /// Part of the averaging distance of an exact path that is proportional to the speed, s.
 const EXACT_AHEAD_TIME: f64 = 0.6;
-/// Distance over which a vehicle returns to an exact path, m.
+/// Distance over which a vehicle of usual length returns to an exact path, m.
 const EXACT_RETURN: f64 = 1.0;
 
 /// Limits for the waypoint distance on a planned path, m.
@@ -60,10 +60,11 @@ struct Reach {
 }
 
 impl Reach {
-    fn of(planned: &PlannedPath, speed: f64) -> Self {
-        let (near, speed) = (planned.near.min(NEAREST), speed.max(0.0));
+    fn of(planned: &PlannedPath, kind: &VehicleType, speed: f64) -> Self {
+        let scale = reaction_scale_of(kind);
+        let (near, speed) = (planned.near.min(NEAREST * scale), speed.max(0.0));
         Self {
-            least: near + NEAREST_TIME * speed,
+            least: near + NEAREST_TIME * scale.sqrt() * speed,
             most: (planned.near + planned.ahead * speed).min(FARTHEST),
             step: NEARER * near,
             room: (ROOM_SHARE * planned.margin).max(LEAST_ROOM),
@@ -145,13 +146,22 @@ pub(super) fn curvature_to(target: DVec2, pose: Pose, input: &ControllerInput) -
 /// Mean curvature of a path just ahead of a position, 1/m. It is measured ahead because the wheels take time
 /// to turn.
 pub(super) fn curvature_ahead(path: &GroundPath, s: f64, speed: f64) -> f64 {
-    path.curvature(s, s + EXACT_AHEAD + EXACT_AHEAD_TIME * speed.max(0.0))
+    curvature_within(path, s, speed, 1.0)
+}
+
+/// Mean curvature of a path just ahead of a position, 1/m, for a vehicle whose distances are scaled by `scale`.
+fn curvature_within(path: &GroundPath, s: f64, speed: f64, scale: f64) -> f64 {
+    let time = EXACT_AHEAD_TIME * scale.sqrt();
+    path.curvature(s, s + EXACT_AHEAD * scale + time * speed.max(0.0))
 }
 
 /// Speed below which a vehicle of usual length follows the bends of its path exactly, m/s. Steering for a
 /// waypoint in a bend ahead would turn it more sharply than its path, into the obstacle that the path goes
 /// around.
 const SLOW: f64 = 1.0;
+
+/// The same for a character, m/s.
+const SLOW_ON_FOOT: f64 = 0.2;
 
 /// Curvature with which a vehicle on a planned path steers, 1/m. `target` is its waypoint.
 pub(super) fn planned_curvature(
@@ -162,16 +172,22 @@ pub(super) fn planned_curvature(
     pose: Pose,
     input: &ControllerInput,
 ) -> f64 {
-    match input.speed < SLOW * scale_of(kind) {
-        true => exact_curvature(&planned.path, s, input),
+    let scale = reaction_scale_of(kind);
+    let slow = match kind.is_disc {
+        true => SLOW_ON_FOOT,
+        false => SLOW * scale.sqrt(),
+    };
+    match input.speed < slow {
+        true => exact_curvature(&planned.path, s, input, scale),
         false => curvature_to(target, pose, input),
     }
 }
 
 /// Curvature with which a vehicle steers to return to a path that it has to follow exactly, 1/m.
-fn exact_curvature(path: &GroundPath, s: f64, input: &ControllerInput) -> f64 {
-    let errors = 2.0 * input.heading_error + input.lane_offset / EXACT_RETURN;
-    curvature_ahead(path, s, input.speed) - errors / EXACT_RETURN
+fn exact_curvature(path: &GroundPath, s: f64, input: &ControllerInput, scale: f64) -> f64 {
+    let back = EXACT_RETURN * scale;
+    let errors = 2.0 * input.heading_error + input.lane_offset / back;
+    curvature_within(path, s, input.speed, scale) - errors / back
 }
 
 impl View<'_> {
@@ -199,7 +215,8 @@ impl View<'_> {
     /// `speed` is in m/s.
     fn reach_on(&self, agent: AgentIndex, planned: &PlannedPath, pose: Pose, speed: f64) -> f64 {
         let s = self.position(agent).s;
-        Reach::of(planned, speed).straight(planned.path.line(), s, pose.position)
+        let reach = Reach::of(planned, self.vehicle_type(agent), speed);
+        reach.straight(planned.path.line(), s, pose.position)
     }
 
     /// Pose on a planned path towards which an agent steers. `pose` faces the direction of travel; `speed` is
@@ -279,7 +296,7 @@ impl View<'_> {
             match &planned.response {
                 Some(response) => {
                     let curvature = match exact {
-                        Some(_) => exact_curvature(path, position.s, input),
+                        Some(_) => exact_curvature(path, position.s, input, 1.0),
                         None => {
                             let kind = self.vehicle_type(agent);
                             planned_curvature(

@@ -415,7 +415,7 @@ impl<S> Mover<'_, S> {
             Reached {
                 pose: self.motion.pose,
                 speed: self.motion.speed,
-                radius: L::GOAL_RADIUS,
+                radius: L::goal_radius(scene.types.get(who.vehicle_type)),
                 exact: L::EXACT_GOAL,
             },
         );

@@ -159,14 +159,18 @@ impl View<'_> {
             firm: STOPPING,
         });
         let in_turn = progress.standing.rem_euclid(TURNS_WHEELS + DRIVES_OFF);
+        let scale = match part {
+            Some(_) => scale_of(kind),
+            None => 1.0,
+        };
         let (start, is_patient) = match part {
-            Some(_) => (AT_PART_START * scale_of(kind), in_turn < TURNS_WHEELS),
+            Some(_) => (AT_PART_START * scale, in_turn < TURNS_WHEELS),
             None if kind.is_disc => (AT_START, progress.standing < PATIENCE_ON_FOOT),
             None => (AT_START, true),
         };
-        let waits = position.s < start && input.speed < STANDS && is_patient;
+        let waits = position.s < start && input.speed < STANDS * scale && is_patient;
         let wheels = waits.then(|| {
-            let curvature = path.curvature(position.s, position.s + FIRST);
+            let curvature = path.curvature(position.s, position.s + FIRST * scale);
             let steering = atan(input.wheelbase * curvature);
             steering.clamp(-kind.limits.max_steering, kind.limits.max_steering)
         });

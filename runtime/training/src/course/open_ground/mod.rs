@@ -165,6 +165,23 @@ impl Site {
         }
     }
 
+    /// Calibrates the rules of a fuzzy driver for the site's vehicle.
+    fn calibrated(self, driver: ModuleSetting) -> ModuleSetting {
+        match self {
+            // A cart turns in less than its own length. With the gain for that, the printed rules would turn it sharply
+            // towards waypoints almost straight ahead. All furniture that it passes is near, where they would have it
+            // stop.
+            Self::Office => driver
+                .with("rule_route_steer_narrow_medium", 0.0)
+                .with("rule_route_steer_narrow_far", 0.0)
+                .with("rule_route_steer_wide_far", 6.0)
+                .with("rule_avoid_speed_narrow_near", 3.0)
+                .with("rule_avoid_speed_mid_near", 3.0)
+                .with("rule_avoid_speed_wide_near", 3.0),
+            Self::Maze | Self::ObstacleTown | Self::HillCountry => driver,
+        }
+    }
+
     /// Setting of the planner for open ground at this site; `None` for the default.
     fn planner(self) -> Option<ModuleSetting> {
         let planner = ModuleSetting::new("hybrid_fuzzy_path");
@@ -432,9 +449,11 @@ impl Course {
         match self.kind {
             // With its default gain, its turning radius is 25 m, too large for the space between walls.
             Kind::OpenGround(site) => Stack {
-                controller: ModuleSetting::new(self.driver)
-                    .with("avoid_steering_gain", 2.5)
-                    .with("route_steering_gain", site.steering_gain()),
+                controller: site.calibrated(
+                    ModuleSetting::new(self.driver)
+                        .with("avoid_steering_gain", 2.5)
+                        .with("route_steering_gain", site.steering_gain()),
+                ),
                 ..stack
             },
             _ => stack,
