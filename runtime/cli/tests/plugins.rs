@@ -24,7 +24,10 @@ fn new_projects_build_pass_the_check_and_drive() {
             eprintln!("skipped: there is no C++ compiler");
             continue;
         }
-        for kind in ["controller", "planner", "fitness", "signal_controller"] {
+        let kinds = ["controller", "planner", "fitness", "signal_controller"];
+        // The tests of the host check those in C and C++.
+        let more = (language == "rust").then_some("ground_planner");
+        for kind in kinds.into_iter().chain(more) {
             let name = format!("my_{kind}_{language}");
             fine(&roadwright(
                 folder.path(),
@@ -46,6 +49,7 @@ fn new_projects_build_pass_the_check_and_drive() {
             let using = format!("{kind}=com.example.{name}");
             let town = match kind {
                 "signal_controller" => "signal-corridor",
+                "ground_planner" => "obstacle-field",
                 _ => "crossroads",
             };
             let run = roadwright(
