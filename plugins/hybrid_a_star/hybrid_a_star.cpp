@@ -28,7 +28,7 @@ constexpr double PI = 3.14159265358979323846;
 /* Arcs of the search: lengths, m, and curvatures as fractions of the largest one. */
 constexpr double FORWARDS = 1.8, BACKWARDS = 1.2;
 constexpr double SHARES[] = {0.0, 0.25, -0.25, 0.5, -0.5, 1.0, -1.0};
-/* Length of the beginning of a path, m, where bends cost more, because the wheels are straight: as a multiple. */
+/* Length of the beginning of a path, m, and factor on the cost of bends there: the wheels are still straight. */
 constexpr double BEGINNING = 10.0, EASY = 3.0;
 /* Resolution of states: cells, m, and headings. */
 constexpr double CELL = 1.0;
@@ -131,8 +131,11 @@ Course course_along(const Settings &settings, const Found &found, double speed, 
     const double length = std::hypot(b.x - a.x, b.y - a.y);
     const double bend = std::fabs(wrapped(b.heading - a.heading)) / std::max(1e-6, length);
     const double share = std::min(1.0, speed / settings.speed);
-    const double faster = std::sqrt(speed * speed + 2.0 * settings.acceleration * (1.0 - share * share * share * share) * length);
-    const double after = std::min({faster, settings.speed, driven < SLOW_PART ? found.speed : HUGE_VAL, std::sqrt(LATERAL / std::max(1e-6, bend))});
+    const double push = settings.acceleration * (1.0 - share * share * share * share);
+    const double faster = std::sqrt(speed * speed + 2.0 * push * length);
+    const double on_first_part = driven < SLOW_PART ? found.speed : HUGE_VAL;
+    const double in_bend = std::sqrt(LATERAL / std::max(1e-6, bend));
+    const double after = std::min({faster, settings.speed, on_first_part, in_bend});
     driven += length;
     const double step = 2.0 * length / std::max(0.5, speed + after);
     while (INTERVAL * static_cast<double>(course.places.size()) <= time + step) {
@@ -394,7 +397,8 @@ private:
         if (from.gear != 0 && from.gear != gear) cost += in.gear_change;
         cost += (from.driven < BEGINNING ? EASY : 1.0) * settings.bend * std::fabs(share) * std::fabs(length);
         cost += 0.1 * std::fabs(curvature - from.curvature) / in.curvature;
-        add(in, settings, {moved(from.at, curvature, length), from.cost + cost, from.driven + std::fabs(length), at, static_cast<float>(curvature),
+        add(in, settings, {moved(from.at, curvature, length), from.cost + cost, from.driven + std::fabs(length), at,
+                           static_cast<float>(curvature),
                            static_cast<float>(length), static_cast<int8_t>(gear)});
       }
     }

@@ -3,8 +3,8 @@
  *
  * The model is a vehicle on two axles along a path of known curvature. Its state is the offset from
  * the path, the heading relative to the path, and the curvature that the wheels drive; its control
- * is the rate of that curvature. It slows down as the path ahead demands. First the plan without limits is computed exactly, by going
- * backwards through the steps. If it violates a limit, a fixed number of projected gradient steps
+ * is the rate of that curvature. It slows down as the path ahead demands. First the plan without
+ * limits is computed exactly, by going backwards through the steps. If it violates a limit, a fixed number of projected gradient steps
  * finds the best plan within the limits, so the answer never depends on a clock. The controller keeps
  * no state and allocates nothing after create.
  *
