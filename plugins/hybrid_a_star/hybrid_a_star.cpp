@@ -5,14 +5,19 @@
  *    line leads to the goal.
  * 3. A forward path is smoothed: its points are pulled towards a line of little bending and away from posts.
  * 4. Paths bow to the side of their first bend, so that those of several vehicles do not all meet in one place.
+ * 5. The plugin knows where the vehicles that follow its paths will be. If others are under way, it finds paths with
+ *    several bows, and takes the one that arrives soonest without coming close to others.
  *
- * A search is kept between steps. A search that is not in memory is repeated, so the plugin keeps no state. */
+ * A search is kept between steps. A search that is not in memory is repeated. So its state consists of the expected
+ * courses of vehicles, now and when each search began. */
 #include "roadwright_plugin.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <queue>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,7 +27,9 @@ namespace {
 constexpr double PI = 3.14159265358979323846;
 /* Arcs of the search: lengths, m, and curvatures as fractions of the largest one. */
 constexpr double FORWARDS = 1.8, BACKWARDS = 1.2;
-constexpr double SHARES[] = {0.0, 0.3, -0.3, 1.0, -1.0};
+constexpr double SHARES[] = {0.0, 0.25, -0.25, 0.5, -0.5, 1.0, -1.0};
+/* Length of the beginning of a path, m, and factor on the cost of bends there: the wheels are still straight. */
+constexpr double BEGINNING = 10.0, EASY = 3.0;
 /* Resolution of states: cells, m, and headings. */
 constexpr double CELL = 1.0;
 constexpr int HEADINGS = 36;
@@ -32,6 +39,11 @@ constexpr double CHECK = 0.5, POINT = 1.0;
 constexpr uint64_t CELLS_PER_EXPANSION = 32;
 /* Each n-th expansion tries a curve to the goal. */
 constexpr uint64_t CURVE_EVERY = 4;
+/* Bows that are tried among others, as multiples of the usual one, and the largest number of expansions for each of
+ * them after the first. */
+constexpr double BOWS[] = {1.0, 0.0, -1.0, 2.0, -2.0};
+constexpr size_t BOW_COUNT = sizeof BOWS / sizeof BOWS[0];
+constexpr uint64_t MOST_EXPANSIONS = 5000;
 
 struct Pose {
   double x, y, heading;
@@ -47,11 +59,94 @@ Pose moved(const Pose &from, double curvature, double length) {
 }
 
 struct Settings {
-  double bend = 0.3;      /* additional cost of the tightest bend, as a multiple of the length */
-  double weight = 1.3;    /* of the estimate */
-  double room = 0.25;     /* additional distance from obstacles that a path should keep, m */
-  double bow = 6.0;       /* lateral offset of the middle of a path, m */
+  double bend = 1.0;         /* additional cost of the tightest bend, as a multiple of the length */
+  double weight = 1.3;       /* of the estimate */
+  double room = 0.25;        /* additional distance from obstacles that a path should keep, m */
+  double bow = 6.0;          /* lateral offset of the middle of a path, m */
+  double speed = 8.0;        /* expected on open ground, m/s */
+  double acceleration = 2.0; /* expected when driving off, m/s^2 */
+  double berth = 6.0;        /* wanted distance between the middles of vehicles, m */
 };
+
+/* ---- expected courses ------------------------------------------------------------------------- */
+
+/* Time between two places of a course, s, and number of places by which a vehicle may be early or late. */
+constexpr double INTERVAL = 0.5;
+constexpr int EARLY_OR_LATE = 1;
+/* Lateral acceleration with which the host drives through bends, m/s^2. */
+constexpr double LATERAL = 3.0;
+/* Time that it costs to meet another vehicle in the same place, as a multiple of the time spent there. */
+constexpr double MEETING = 10.0;
+/* Times by which a vehicle may pass later, s, and the part of the path on which it drives more slowly for that, m. */
+constexpr double LATER[] = {0.0, 0.5, 1.0, 1.5, 2.0, 3.0};
+constexpr double SLOW_PART = 40.0;
+
+struct Place {
+  double x, y;
+};
+
+/* Where a vehicle is expected to be. */
+struct Course {
+  uint64_t step = 0;  /* in which it was planned */
+  double begin = 0.0; /* time of its first place, s */
+  std::vector<Place> places;
+
+  double duration() const { return INTERVAL * static_cast<double>(places.size()); }
+
+  /* Smallest distance of a place from those of the vehicle about a time, m. */
+  double distance(const Place &from, double time) const {
+    const int64_t middle = std::lround((time - begin) / INTERVAL), last = static_cast<int64_t>(places.size()) - 1;
+    double least = HUGE_VAL;
+    for (int64_t i = std::max<int64_t>(0, middle - EARLY_OR_LATE); i <= std::min(last, middle + EARLY_OR_LATE); i++)
+      least = std::min(least, std::hypot(places[i].x - from.x, places[i].y - from.y));
+    return least;
+  }
+
+  /* Time that is lost because vehicles meet, s. */
+  double lost(const std::vector<Course> &others, double berth) const {
+    double sum = 0.0;
+    for (size_t i = 0; i < places.size(); i++)
+      for (const Course &other : others)
+        sum += std::max(0.0, 1.0 - other.distance(places[i], begin + INTERVAL * static_cast<double>(i)) / berth);
+    return MEETING * INTERVAL * sum;
+  }
+};
+
+struct Found {
+  std::vector<Pose> poses;
+  std::vector<int> gears; /* to each pose */
+  double cost = 0.0;
+  double speed = HUGE_VAL; /* maximum on its first part, m/s */
+};
+
+/* The course along a path. */
+Course course_along(const Settings &settings, const Found &found, double speed, double begin) {
+  const std::vector<Pose> &poses = found.poses;
+  Course course;
+  course.begin = begin;
+  double time = 0.0, driven = 0.0;
+  speed = std::fabs(speed);
+  for (size_t i = 0; i + 1 < poses.size(); i++) {
+    const Pose &a = poses[i], &b = poses[i + 1];
+    const double length = std::hypot(b.x - a.x, b.y - a.y);
+    const double bend = std::fabs(wrapped(b.heading - a.heading)) / std::max(1e-6, length);
+    const double share = std::min(1.0, speed / settings.speed);
+    const double push = settings.acceleration * (1.0 - share * share * share * share);
+    const double faster = std::sqrt(speed * speed + 2.0 * push * length);
+    const double on_first_part = driven < SLOW_PART ? found.speed : HUGE_VAL;
+    const double in_bend = std::sqrt(LATERAL / std::max(1e-6, bend));
+    const double after = std::min({faster, settings.speed, on_first_part, in_bend});
+    driven += length;
+    const double step = 2.0 * length / std::max(0.5, speed + after);
+    while (INTERVAL * static_cast<double>(course.places.size()) <= time + step) {
+      const double part = std::max(0.0, INTERVAL * static_cast<double>(course.places.size()) - time) / std::max(1e-9, step);
+      course.places.push_back({a.x + part * (b.x - a.x), a.y + part * (b.y - a.y)});
+    }
+    time += step;
+    speed = after;
+  }
+  return course;
+}
 
 /* ---- the map ---------------------------------------------------------------------------------- */
 
@@ -168,23 +263,17 @@ double length_of(const Curve &curve) {
 struct Node {
   Pose at;
   double cost;
+  double driven; /* from the start, m */
   uint32_t parent;
   float curvature, length;
   int8_t gear;
 };
 
-struct Found {
-  std::vector<Pose> poses;
-  std::vector<int> gears; /* to each pose */
-  double cost;
-};
-
 class Search {
 public:
-  uint64_t number = 0, expanded = 0;
+  uint64_t expanded = 0;
 
   void begin(const rw_ground_planner_input &in) {
-    number = in.search;
     expanded = 0;
     nodes.clear(), best.clear(), estimates.clear();
     open = {};
@@ -197,7 +286,7 @@ public:
     if (estimates.empty()) {
       estimate(in, map);
       const Pose start = {in.start_x, in.start_y, in.start_heading};
-      add(in, settings, {start, 0.0, 0, 0.0F, 0.0F, static_cast<int8_t>(in.start_gear)});
+      add(in, settings, {start, 0.0, 0.0, 0, 0.0F, 0.0F, static_cast<int8_t>(in.start_gear)});
     }
     while (expanded < until && !open.empty()) {
       const uint32_t at = open.top().second;
@@ -300,15 +389,16 @@ private:
       if (gear < 0 && (in.flags & RW_GROUND_NO_REVERSE) != 0) continue;
       const double length = gear * (gear > 0 ? FORWARDS : BACKWARDS);
       for (double share : SHARES) {
-        if (gear < 0 && std::fabs(share) == 0.3) continue;
+        if (gear < 0 && std::fabs(share) == 0.25) continue;
         const double curvature = share * in.curvature;
         double cost = map.arc(from.at, curvature, length);
         if (cost < 0.0) continue;
         if (gear < 0) cost *= in.reverse;
         if (from.gear != 0 && from.gear != gear) cost += in.gear_change;
-        cost += settings.bend * std::fabs(share) * std::fabs(length);
+        cost += (from.driven < BEGINNING ? EASY : 1.0) * settings.bend * std::fabs(share) * std::fabs(length);
         cost += 0.1 * std::fabs(curvature - from.curvature) / in.curvature;
-        add(in, settings, {moved(from.at, curvature, length), from.cost + cost, at, static_cast<float>(curvature),
+        add(in, settings, {moved(from.at, curvature, length), from.cost + cost, from.driven + std::fabs(length), at,
+                           static_cast<float>(curvature),
                            static_cast<float>(length), static_cast<int8_t>(gear)});
       }
     }
@@ -435,6 +525,55 @@ void smooth(const rw_ground_planner_input &in, const Map &map, const Settings &s
   }
 }
 
+/* ---- the choice among bows -------------------------------------------------------------------- */
+
+/* A search with several bows, one after the other. */
+struct Trip {
+  uint64_t number = 0;
+  double began = 0.0;         /* time at which it began, s */
+  std::vector<Course> others; /* expected courses of others then */
+  uint64_t expanded = 0;      /* by searches that are over */
+  size_t bow = 0;             /* number of the current one */
+  double least = HUGE_VAL;    /* duration of the best path, with the time lost by meeting others, s */
+  Found best;
+  Search search;
+
+  void begin(const rw_ground_planner_input &in) {
+    expanded = 0, bow = 0, least = HUGE_VAL;
+    best = {};
+    search.begin(in);
+  }
+
+  uint64_t all_expanded() const { return expanded + search.expanded; }
+
+  /* Searches up to a number of expansions; 1 if it is over, 0 if there is more to search. */
+  int advance(const rw_ground_planner_input &in, Map &map, const Settings &settings, uint64_t until) {
+    while (bow < BOW_COUNT) {
+      if (all_expanded() >= until) return 0;
+      map.set_bow(in, BOWS[bow] * settings.bow);
+      const uint64_t most = bow == 0 ? UINT64_MAX : expanded + MOST_EXPANSIONS;
+      Found found;
+      const int result = search.advance(in, map, settings, std::min(until, most) - expanded, found);
+      if (result == 0 && all_expanded() < most) return 0;
+      if (result > 0) {
+        smooth(in, map, settings, found);
+        for (double later : LATER) {
+          found.speed = later > 0.0 ? SLOW_PART / (SLOW_PART / settings.speed + later) : HUGE_VAL;
+          const Course course = course_along(settings, found, in.speed, began);
+          const double time = course.duration() + course.lost(others, settings.berth);
+          if (time < least) least = time, best = found;
+          if (others.empty()) break;
+        }
+      }
+      /* A short path has no bow, and without others there is nothing to choose. */
+      bow = others.empty() || (bow == 0 && map.bow == 0.0) ? BOW_COUNT : bow + 1;
+      expanded += search.expanded;
+      search.begin(in);
+    }
+    return 1;
+  }
+};
+
 /* ---- the plugin ------------------------------------------------------------------------------- */
 
 struct Parameter {
@@ -447,6 +586,9 @@ const Parameter PARAMETERS[] = {
     {"bend", "", "Additional cost of the tightest bend, as a multiple of the length.", 0.0, 10.0, &Settings::bend},
     {"weight", "", "Weight of the estimated cost; larger weights find a path sooner.", 1.0, 5.0, &Settings::weight},
     {"room", "m", "Strength with which paths are pulled away from obstacles.", 0.0, 5.0, &Settings::room},
+    {"speed", "m/s", "Expected speed on open ground.", 1.0, 50.0, &Settings::speed},
+    {"acceleration", "m/s^2", "Expected acceleration when driving off.", 0.1, 10.0, &Settings::acceleration},
+    {"berth", "m", "Wanted distance between the middles of vehicles.", 0.1, 30.0, &Settings::berth},
     {"bow", "m", "Lateral offset of the middle of a path towards the side of its first bend.", -50.0, 50.0, &Settings::bow},
 };
 constexpr uint32_t PARAMETER_COUNT = sizeof PARAMETERS / sizeof PARAMETERS[0];
@@ -460,18 +602,53 @@ uint8_t write_path(rw_batch *batch, rw_ground_planner_output &out, const Found &
   out.start = batch->pose_length;
   out.count = count;
   out.cost = found.cost;
+  double driven = 0.0;
   for (uint32_t i = 0; i < count; i++) {
     const Pose &pose = found.poses[i];
-    batch->poses[batch->pose_length++] = {pose.x, pose.y, wrapped(pose.heading), RW_NOTHING, RW_NOTHING, found.gears[i], 0};
+    if (i > 0) driven += std::hypot(pose.x - found.poses[i - 1].x, pose.y - found.poses[i - 1].y);
+    const double speed = driven < SLOW_PART ? std::min(found.speed, RW_NOTHING) : RW_NOTHING;
+    batch->poses[batch->pose_length++] = {pose.x, pose.y, wrapped(pose.heading), speed, RW_NOTHING, found.gears[i], 0};
   }
   return RW_ROW_OK;
 }
 
 } /* namespace */
 
+/* The last two courses of a vehicle. */
+struct Courses {
+  Course last, before;
+
+  void put(const Course &course) {
+    if (last.step < course.step) before = last;
+    last = course;
+  }
+
+  /* The last one of earlier steps, so that answers do not depend on the order of rows. */
+  const Course &until(uint64_t step) const { return last.step < step ? last : before; }
+};
+
 struct rw_instance {
   Settings settings;
-  std::unordered_map<uint32_t, Search> searches; /* by agent index */
+  std::map<uint32_t, Trip> trips;      /* by agent index */
+  std::map<uint32_t, Courses> courses; /* by agent index */
+
+  Trip &trip_of(const rw_batch *batch, uint32_t agent, const rw_ground_planner_input &in) {
+    Trip &trip = trips[agent];
+    if (trip.number != in.search || in.expanded == 0) {
+      trip.number = in.search;
+      trip.began = batch->time;
+      trip.others.clear();
+      for (const auto &other : courses) {
+        const Course &course = other.second.until(batch->step);
+        const bool is_over = course.begin + course.duration() < batch->time;
+        if (other.first != agent && !is_over) trip.others.push_back(course);
+      }
+      trip.begin(in);
+    } else if (trip.all_expanded() != in.expanded) {
+      trip.begin(in);
+    }
+    return trip;
+  }
 
   uint8_t plan(rw_batch *batch, uint32_t agent, const rw_ground_planner_input &in, rw_ground_planner_output &out) {
     const rw_view vehicles = rw_view_of(batch, RW_VIEW_VEHICLES), grids = rw_view_of(batch, RW_VIEW_GRIDS);
@@ -481,22 +658,24 @@ struct rw_instance {
     const rw_grid *grid = static_cast<const rw_grid *>(rw_at(grids, in.grid));
     Map map = {grid, rw_part(rw_view_of(batch, RW_VIEW_CELLS), grid->first, grid->columns * grid->rows),
                      -vehicle->axle_to_rear, vehicle->axle_to_front, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    map.set_bow(in, settings.bow);
     const double cells = (in.max_x - in.min_x) * (in.max_y - in.min_y) / (CELL * CELL);
     if (map.cells.count == 0 || !(cells < 2e7)) return RW_ROW_NOT_WRITTEN;
     const Pose start = {in.start_x, in.start_y, in.start_heading};
     /* Close to obstacles, the built-in planner tries smaller clearances. */
     if (map.body(start) <= 0.0) return RW_ROW_NOT_WRITTEN;
-    Search &search = searches[agent];
-    if (search.number != in.search || search.expanded != in.expanded || in.expanded == 0) search.begin(in);
-    Found found;
-    const int result = search.advance(in, map, settings, in.expanded + in.budget, found);
-    out.expanded = search.expanded;
+    Trip &trip = trip_of(batch, agent, in);
+    const int result = trip.advance(in, map, settings, in.expanded + in.budget);
+    out.expanded = trip.all_expanded();
     if (result == 0) return RW_ROW_KEEP;
-    searches.erase(agent);
-    if (result < 0) return RW_ROW_NOT_WRITTEN;
-    smooth(in, map, settings, found);
-    return write_path(batch, out, found);
+    const Found found = trip.best;
+    trips.erase(agent);
+    const uint8_t status = write_path(batch, out, found);
+    if (status == RW_ROW_OK) {
+      Course course = course_along(settings, found, in.speed, batch->time);
+      course.step = batch->step;
+      courses[agent].put(course);
+    }
+    return status;
   }
 };
 
@@ -524,8 +703,90 @@ int32_t step(rw_instance *self, rw_batch *batch) {
 }
 
 int32_t agents_changed(rw_instance *self, uint32_t, const uint32_t *, uint32_t, const uint32_t *removed, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) self->searches.erase(removed[i]);
+  for (uint32_t i = 0; i < count; i++) self->trips.erase(removed[i]), self->courses.erase(removed[i]);
   return RW_OK;
+}
+
+/* State: the courses, then the trips that are being searched, with the courses of others when they began. */
+
+struct Bytes {
+  std::vector<uint8_t> all;
+  template <class T>
+  void put(const T &value) {
+    const auto *bytes = reinterpret_cast<const uint8_t *>(&value);
+    all.insert(all.end(), bytes, bytes + sizeof value);
+  }
+  void put_course(const Course &course) {
+    put(course.step), put(course.begin), put(static_cast<uint64_t>(course.places.size()));
+    for (const Place &place : course.places) put(place);
+  }
+};
+
+struct Reader {
+  const uint8_t *at;
+  uint64_t left;
+  template <class T>
+  T take() {
+    T value{};
+    if (left < sizeof value) throw std::length_error("the state is too short");
+    std::memcpy(&value, at, sizeof value);
+    at += sizeof value, left -= sizeof value;
+    return value;
+  }
+  uint64_t take_count(uint64_t least) {
+    const uint64_t count = take<uint64_t>();
+    if (count > left / least) throw std::length_error("the state is too short");
+    return count;
+  }
+  Course take_course() {
+    Course course;
+    course.step = take<uint64_t>(), course.begin = take<double>();
+    course.places.resize(take_count(sizeof(Place)));
+    for (Place &place : course.places) place = take<Place>();
+    return course;
+  }
+};
+
+int32_t state_save(rw_instance *self, rw_write write, void *ctx, uint32_t *schema) {
+  return rw::guard(error_text, [&] {
+    Bytes bytes;
+    bytes.put(static_cast<uint64_t>(self->courses.size()));
+    for (const auto &own : self->courses) {
+      bytes.put(uint64_t{own.first});
+      bytes.put_course(own.second.last), bytes.put_course(own.second.before);
+    }
+    bytes.put(static_cast<uint64_t>(self->trips.size()));
+    for (const auto &own : self->trips) {
+      bytes.put(uint64_t{own.first}), bytes.put(own.second.number), bytes.put(own.second.began);
+      bytes.put(static_cast<uint64_t>(own.second.others.size()));
+      for (const Course &other : own.second.others) bytes.put_course(other);
+    }
+    *schema = 1;
+    return write(ctx, bytes.all.data(), bytes.all.size());
+  });
+}
+
+int32_t state_load(rw_instance *self, const uint8_t *bytes, uint64_t length, uint32_t schema) {
+  if (schema != 1) return RW_E_STATE;
+  try {
+    Reader reader = {bytes, length};
+    std::map<uint32_t, Courses> courses;
+    std::map<uint32_t, Trip> trips;
+    for (uint64_t count = reader.take_count(32); count > 0; count--) {
+      const auto agent = static_cast<uint32_t>(reader.take<uint64_t>());
+      courses[agent].last = reader.take_course(), courses[agent].before = reader.take_course();
+    }
+    for (uint64_t count = reader.take_count(32); count > 0; count--) {
+      Trip &trip = trips[static_cast<uint32_t>(reader.take<uint64_t>())];
+      trip.number = reader.take<uint64_t>(), trip.began = reader.take<double>();
+      for (uint64_t others = reader.take_count(24); others > 0; others--) trip.others.push_back(reader.take_course());
+    }
+    self->courses.swap(courses), self->trips.swap(trips);
+    return RW_OK;
+  } catch (const std::exception &error) {
+    error_text = error.what();
+    return RW_E_STATE;
+  }
 }
 
 uint32_t param_count(rw_instance *) { return PARAMETER_COUNT; }
@@ -581,6 +842,8 @@ RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *, rw_api *out) {
   out->param_info = param_info;
   out->param_get = param_get;
   out->param_set = param_set;
+  out->state_save = state_save;
+  out->state_load = state_load;
   out->last_error = last_error;
   out->get_extension = get_extension;
   return RW_OK;
@@ -588,6 +851,6 @@ RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *, rw_api *out) {
 
 const rw_plugin_info rw_plugin_info_v1 = {
     RW_MAGIC, sizeof(rw_plugin_info), RW_ABI_MAJOR, RW_ABI_MINOR, 5, 0,
-    RW_KIND_GROUND_PLANNER, RW_CAP_STATELESS | RW_CAP_DETERMINISTIC, RW_ROW_SCHEMA,
+    RW_KIND_GROUND_PLANNER, RW_CAP_STATE | RW_CAP_DETERMINISTIC, RW_ROW_SCHEMA,
     "Hybrid A*", "com.example.hybrid_a_star", "1.0.0", "", "c++", "",
     "Finds smooth paths on open ground, forwards and in reverse."};

@@ -3,12 +3,12 @@
  *
  * The model is a vehicle on two axles along a path of known curvature. Its state is the offset from
  * the path, the heading relative to the path, and the curvature that the wheels drive; its control
- * is the rate of that curvature. First the plan without limits is computed exactly, by going
- * backwards through the steps. If it violates a limit, a fixed number of projected gradient steps
+ * is the rate of that curvature. It slows down as the path ahead demands. First the plan without
+ * limits is computed exactly, by going backwards through the steps. If it violates a limit, a fixed number of projected gradient steps
  * finds the best plan within the limits, so the answer never depends on a clock. The controller keeps
  * no state and allocates nothing after create.
  *
- * It accelerates like the intelligent driver model. */
+ * It accelerates like the intelligent driver model, and brakes before bends that the wheels could not follow in time. */
 #include "roadwright_plugin.h"
 
 #include <math.h>
@@ -21,6 +21,8 @@ enum { OFFSET, HEADING, BEND };
 #define HORIZON 1.6
 #define SLOWEST 1.5 /* m/s; a standing vehicle cannot be steered */
 #define GENTLE 2.5 /* lateral acceleration beyond that of the path, m/s^2 */
+#define ASIDE 0.08 /* allowed offset where a bend begins or ends, m */
+#define BEND_BEGINS 1.5 /* distance on either side within which the change of a curvature counts as sudden, m */
 #define PI 3.14159265358979323846
 
 /* ---- parameters ---------------------------------------------------------------------------- */
@@ -118,22 +120,53 @@ static rw_path_point path_at(rw_view path, double s) {
   p.y += share * (b->y - a->y);
   p.heading += share * remainder(b->heading - a->heading, 2.0 * PI);
   p.curvature += share * (b->curvature - a->curvature);
+  p.speed = fmin(a->speed, b->speed);
   return p;
+}
+
+/* Speed at which the wheels change the curvature by c in time. If it changes suddenly, wheels that turn as fast as they
+ * can, r, begin early and are done late; at a speed v the vehicle is then up to c^3 v^2 / (24 r^2) beside the path. */
+static double speed_for(const rw_vehicle *car, double change) {
+  double rate = 0.9 * car->max_steering_rate / car->wheelbase, c = fabs(change);
+  return fmax(SLOWEST, rate * sqrt(24.0 * ASIDE / fmax(c * c * c, 1e-9)));
+}
+
+/* Highest speed at a point of the path. */
+static double speed_at(const rw_vehicle *car, rw_view path, uint32_t index) {
+  const rw_path_point *first = rw_at(path, 0), *second = rw_at(path, 1), *here = rw_at(path, index);
+  uint32_t reach = (uint32_t)ceil(BEND_BEGINS / fmax(second->s - first->s, 1e-3));
+  const rw_path_point *before = rw_at(path, index > reach ? index - reach : 0);
+  const rw_path_point *after = rw_at(path, index + reach < path.count ? index + reach : path.count - 1);
+  return fmin(here->speed, speed_for(car, after->curvature - before->curvature));
+}
+
+/* Speed from which the vehicle can slow down in time for the path ahead. */
+static double speed_ahead(const rw_controller_input *in, const rw_vehicle *car, rw_view path, double braking) {
+  /* The wheels may still be on their way. */
+  double least = speed_for(car, tan(in->steering) / car->wheelbase - path_at(path, in->path_s + 0.3 * in->speed).curvature);
+  for (uint32_t i = 0; i < path.count; i++) {
+    const rw_path_point *point = rw_at(path, i);
+    double speed = speed_at(car, path, i), distance = fmax(0.0, point->s - in->path_s);
+    least = fmin(least, sqrt(speed * speed + 2.0 * braking * distance));
+  }
+  return least;
 }
 
 /* ---- the plan ------------------------------------------------------------------------------ */
 
 typedef struct problem {
-  double step, speed;         /* s, m/s */
+  double step;                /* s */
+  double way[STEPS];          /* distance covered in each step, m */
   double start[STATES];
   double curvature[STEPS];    /* of the path, 1/m */
-  double offset_weight, heading_weight, rate_weight;
+  double offset_weight, heading_weight;
+  double rate_weight[STEPS];
   double most_bend, most_rate; /* 1/m, 1/(m s) */
 } problem;
 
-/* The state after one step with a rate of the curvature. */
-static void advance(const problem *p, const double *x, double curvature, double rate, double *next) {
-  double way = p->speed * p->step;
+/* The state after step k with a rate of the curvature. */
+static void advance(const problem *p, int k, const double *x, double rate, double *next) {
+  double way = p->way[k], curvature = p->curvature[k];
   double bend = x[BEND] + 0.5 * rate * p->step; /* in the middle of the step */
   next[OFFSET] = x[OFFSET] + way * (x[HEADING] + 0.5 * way * (bend - curvature));
   next[HEADING] = x[HEADING] + way * (bend - curvature);
@@ -144,16 +177,17 @@ static void advance(const problem *p, const double *x, double curvature, double 
  * m, v of the state, and the best rate is linear in the state. Then forwards, within the limits. Returns
  * whether a limit was reached. */
 static int plan_freely(const problem *p, double *rates) {
-  double way = p->speed * p->step, h = p->step;
-  const double a[STATES][STATES] = {{1.0, way, 0.5 * way * way}, {0.0, 1.0, way}, {0.0, 0.0, 1.0}};
-  const double b[STATES] = {0.25 * way * way * h, 0.5 * way * h, h};
+  double h = p->step;
   double m[STATES][STATES] = {{p->offset_weight, 0, 0}, {0, p->heading_weight, 0}, {0, 0, 0}};
   double v[STATES] = {0, 0, 0};
   double gain[STEPS][STATES], push[STEPS];
   for (int k = STEPS - 1; k >= 0; k--) {
+    double way = p->way[k];
+    const double a[STATES][STATES] = {{1.0, way, 0.5 * way * way}, {0.0, 1.0, way}, {0.0, 0.0, 1.0}};
+    const double b[STATES] = {0.25 * way * way * h, 0.5 * way * h, h};
     double c[STATES] = {-0.5 * way * way * p->curvature[k], -way * p->curvature[k], 0.0};
     double mb[STATES], ma[STATES][STATES], w[STATES];
-    double inner = p->rate_weight * h * h;
+    double inner = p->rate_weight[k] * h * h;
     for (int i = 0; i < STATES; i++) {
       mb[i] = 0.0;
       w[i] = v[i];
@@ -197,7 +231,7 @@ static int plan_freely(const problem *p, double *rates) {
     double high = fmin(p->most_rate, (p->most_bend - x[BEND]) / h);
     rates[k] = low < high ? clamp(rate, low, high) : clamp(0.5 * (low + high), -p->most_rate, p->most_rate);
     is_limited |= rates[k] != rate;
-    advance(p, x, p->curvature[k], rates[k], next);
+    advance(p, k, x, rates[k], next);
     memcpy(x, next, sizeof x);
   }
   return is_limited;
@@ -205,21 +239,25 @@ static int plan_freely(const problem *p, double *rates) {
 
 /* Improves rates within the limits by projected gradient steps. */
 static void plan_within_limits(const problem *p, double *rates) {
-  double way = p->speed * p->step, h = p->step, time = h * STEPS;
-  double reach = p->speed * time;
+  double h = p->step, time = h * STEPS, reach = 0.0, heaviest = 0.0;
+  for (int k = 0; k < STEPS; k++) {
+    reach += p->way[k];
+    heaviest = fmax(heaviest, p->rate_weight[k]);
+  }
   /* More than the largest curvature of the cost, so the steps never overshoot. */
-  double steepest = p->rate_weight * h * h + p->offset_weight * pow(reach * reach * time / 6.0, 2.0) +
+  double steepest = heaviest * h * h + p->offset_weight * pow(reach * reach * time / 6.0, 2.0) +
                     p->heading_weight * pow(0.5 * reach * time, 2.0);
   double x[STEPS + 1][STATES];
   for (int pass = 0; pass < ITERATIONS; pass++) {
     memcpy(x[0], p->start, sizeof x[0]);
-    for (int k = 0; k < STEPS; k++) advance(p, x[k], p->curvature[k], rates[k], x[k + 1]);
+    for (int k = 0; k < STEPS; k++) advance(p, k, x[k], rates[k], x[k + 1]);
     double back[STATES] = {0, 0, 0}; /* the derivative of the rest of the cost by the state */
     double gradient[STEPS];
     for (int k = STEPS - 1; k >= 0; k--) {
+      double way = p->way[k];
       back[OFFSET] += p->offset_weight * x[k + 1][OFFSET];
       back[HEADING] += p->heading_weight * x[k + 1][HEADING];
-      gradient[k] = p->rate_weight * h * h * rates[k] + 0.25 * way * way * h * back[OFFSET] +
+      gradient[k] = p->rate_weight[k] * h * h * rates[k] + 0.25 * way * way * h * back[OFFSET] +
                     0.5 * way * h * back[HEADING] + h * back[BEND];
       back[BEND] += 0.5 * way * way * back[OFFSET] + way * back[HEADING];
       back[HEADING] += way * back[OFFSET];
@@ -246,22 +284,27 @@ static double steer(const rw_instance *self, const rw_controller_input *in, cons
   rw_path_point here = path_at(path, s);
   problem p;
   p.step = HORIZON / STEPS;
-  p.speed = fmax(in->speed, SLOWEST);
   p.start[OFFSET] = -(x - here.x) * sin(here.heading) + (y - here.y) * cos(here.heading);
   p.start[HEADING] = remainder(in->heading + lead * bend - here.heading, 2.0 * PI);
   p.start[BEND] = bend;
-  for (int k = 0; k < STEPS; k++)
-    p.curvature[k] = path_at(path, s + (k + 0.5) * p.step * p.speed).curvature;
   p.offset_weight = self->values[OFFSET_WEIGHT];
   p.heading_weight = self->values[HEADING_WEIGHT];
-  /* The same jerk costs the same at every speed. */
-  p.rate_weight = self->values[RATE_WEIGHT] * pow(p.speed / 10.0, 4.0);
-  /* The wheels turn at a limited rate; the curvature changes least with them when they are straight. */
+  double speed = fmax(in->speed, SLOWEST), fastest = speed, sharpest = 0.0, along = 0.0;
+  for (int k = 0; k < STEPS; k++) {
+    /* It brakes as the path ahead demands. */
+    double allowed = fmax(path_at(path, s + along).speed, SLOWEST);
+    speed = fmin(speed, fmax(allowed, speed - self->values[BRAKING] * p.step));
+    p.way[k] = speed * p.step;
+    p.curvature[k] = path_at(path, s + along + 0.5 * p.way[k]).curvature;
+    /* The same jerk costs the same at every speed. */
+    p.rate_weight[k] = self->values[RATE_WEIGHT] * pow(speed / 10.0, 4.0);
+    sharpest = fmax(sharpest, fabs(p.curvature[k]));
+    along += p.way[k];
+  }
   p.most_bend = tan(car->max_steering) / car->wheelbase;
   /* At speed, the vehicle returns to its path gently, however far off it is. */
-  double sharpest = 0.0;
-  for (int k = 0; k < STEPS; k++) sharpest = fmax(sharpest, fabs(p.curvature[k]));
-  p.most_bend = fmin(p.most_bend, fmax(GENTLE / (p.speed * p.speed), 1.2 * sharpest));
+  p.most_bend = fmin(p.most_bend, fmax(GENTLE / (fastest * fastest), 1.2 * sharpest));
+  /* The wheels turn at a limited rate; the curvature changes least with them when they are straight. */
   p.most_rate = car->max_steering_rate / car->wheelbase;
   double rates[STEPS];
   if (plan_freely(&p, rates)) plan_within_limits(&p, rates);
@@ -277,14 +320,14 @@ static double squared_ratio(double wanted, double distance) {
   return ratio * ratio;
 }
 
-static double accelerate(const rw_instance *self, const rw_controller_input *in, const rw_vehicle *car) {
+static double accelerate(const rw_instance *self, const rw_controller_input *in, const rw_vehicle *car, rw_view path) {
   double a = self->values[ACCELERATION], b = self->values[BRAKING];
   double closing = in->speed * (in->speed - in->leader_speed) / (2.0 * sqrt(a * b));
   double follow = 2.0 + fmax(0.0, in->speed * self->values[HEADWAY] + closing);
   double stop = 0.5 + 0.5 * in->speed + in->speed * in->speed / (2.0 * b);
   /* A desired speed of 0 means stop. */
-  double free_road = in->road_speed > 0.0 ? fmin(in->speed / in->road_speed, 2.0)
-                                          : (in->speed > 0.0 ? 2.0 : 1.0);
+  double allowed = fmin(in->road_speed, speed_ahead(in, car, path, 0.6 * b));
+  double free_road = allowed > 0.0 ? fmin(in->speed / allowed, 2.0) : (in->speed > 0.0 ? 2.0 : 1.0);
   double hindered = fmax(squared_ratio(follow, in->leader_gap),
                          fmax(squared_ratio(stop, in->stop_distance),
                               squared_ratio(stop, in->obstacle_distance)));
@@ -306,7 +349,7 @@ static int32_t step(rw_instance *self, rw_batch *batch) {
     /* Off the lanes and in reverse the host's own paths are followed by the built-in module. */
     if (first->lanelet == RW_NO_LANELET) continue;
     const rw_vehicle *car = rw_at(vehicles, in->vehicle);
-    out->acceleration = accelerate(self, in, car);
+    out->acceleration = accelerate(self, in, car, path);
     out->steering = steer(self, in, car, path, batch->period);
     batch->status[row] = RW_ROW_OK;
   }

@@ -704,6 +704,37 @@ fn many_wide_rows_are_the_same_in_a_process_of_its_own() {
     assert!(here == answers(true));
 }
 
+/// Checks that the header needs no other one, has no padding that is not declared, and causes no warning.
+#[test]
+fn the_header_is_clean_in_every_version_of_c_and_cpp() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut compiled = 0;
+    for (compiler, ending, versions) in [
+        ("cc", "c", &["c11", "c17", "c2x"][..]),
+        ("c++", "cpp", &["c++11", "c++14", "c++17", "c++20"]),
+    ] {
+        let source = folder.path().join("alone").with_extension(ending);
+        std::fs::write(&source, "#include \"roadwright_plugin.h\"\n").unwrap();
+        for version in versions {
+            let output = std::process::Command::new(compiler)
+                .arg(format!("-std={version}"))
+                .args(["-Wall", "-Wextra", "-Wconversion", "-Wpadded", "-pedantic"])
+                .args(["-Werror", "-fsyntax-only", "-I"])
+                .arg(root().join("plugins/api/include"))
+                .arg(&source)
+                .output();
+            let Ok(output) = output else {
+                eprintln!("skipped: there is no {compiler}");
+                break;
+            };
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{version}: {said}");
+            compiled += 1;
+        }
+    }
+    assert!(compiled >= 3, "only {compiled} versions");
+}
+
 #[test]
 fn sources_of_1_0_and_1_1_compile_unchanged_with_the_old_names() {
     let folder = tempfile::tempdir().unwrap();

@@ -402,8 +402,8 @@ fn the_predictive_controller_keeps_to_its_lane_in_town() {
     }
     println!("{far} of {count}");
     assert!(world.counts().arrived > 10 && world.faults().is_empty());
-    // It cuts into the turns of junctions, because its model does not slow down.
-    assert!(25 * far < count, "{far} of {count}");
+    // Long vehicles leave the centre line in tight turns, and behaviours lead vehicles beside it.
+    assert!(50 * far < count, "{far} of {count}");
 }
 
 #[test]

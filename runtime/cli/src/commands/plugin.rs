@@ -1,6 +1,7 @@
 //! `roadwright plugin`.
 
 mod course;
+mod ground_drive;
 mod records;
 mod signal_drive;
 mod smoke_drive;

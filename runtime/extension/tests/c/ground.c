@@ -1,6 +1,9 @@
 /* A ground planner that checks what it sees against what it has asked for, and marks a row as failed if it finds a
  * flaw. The speeds of its paths, which are arcs to the goal, depend on every byte that it sees, so two runs are equal
- * only if these are. Its searches take several steps. */
+ * only if these are. Its searches take several steps.
+ *
+ * With SAVES the speeds depend on what it saw when the search began, moving vehicles included, so it saves its searches.
+ * With FORGETS it does not restore them. */
 #include "roadwright_plugin.h"
 
 #include <math.h>
@@ -35,9 +38,22 @@
 #ifndef TIMES
 #define TIMES 0
 #endif
+#ifndef SAVES
+#define SAVES 0
+#endif
+#ifndef FORGETS
+#define FORGETS 0
+#endif
+#define AGENTS 64
+
+typedef struct search {
+  uint64_t number;
+  uint64_t expanded;
+  uint64_t seen; /* hash of what it saw when it began */
+} search;
 
 struct rw_instance {
-  int unused;
+  search searches[AGENTS]; /* by agent index */
 };
 
 static int32_t create(const rw_host *host, uint32_t kind, rw_instance **out) {
@@ -130,10 +146,24 @@ static void put(rw_batch *batch, double x, double y, double heading, double spee
   batch->poses[batch->pose_length++] = pose;
 }
 
-static uint8_t plan(rw_batch *batch, const rw_ground_planner_input *in, rw_ground_planner_output *out) {
+/* Continues the saved search of an agent, or begins one. Returns whether it is where the host believes it to be. */
+static int go_on(search *own, const rw_ground_planner_input *in) {
+  if (own->number != in->search && in->expanded == 0) {
+    own->number = in->search;
+    own->expanded = 0;
+    own->seen = hash;
+  }
+  if (own->number != in->search || own->expanded != in->expanded) return 0;
+  own->expanded += in->budget;
+  hash = own->seen;
+  return 1;
+}
+
+static uint8_t plan(search *own, rw_batch *batch, const rw_ground_planner_input *in, rw_ground_planner_output *out) {
   hash = UINT64_C(0xcbf29ce484222325);
   if (!check(batch, in)) return RW_ROW_FAILED;
   mix(in, sizeof *in);
+  if (SAVES && !go_on(own, in)) return RW_ROW_FAILED;
   out->expanded = in->expanded + in->budget;
   if (ANSWER == OPEN) return RW_ROW_NOT_WRITTEN;
   if (ANSWER == FAILED) return RW_ROW_FAILED;
@@ -167,9 +197,21 @@ static uint8_t plan(rw_batch *batch, const rw_ground_planner_input *in, rw_groun
 }
 
 static int32_t step(rw_instance *self, rw_batch *batch) {
-  (void)self;
-  for (uint32_t row = 0; row < batch->count; row++)
-    batch->status[row] = plan(batch, rw_input(batch, row), rw_output(batch, row));
+  for (uint32_t row = 0; row < batch->count; row++) {
+    search *own = &self->searches[batch->agent_indices[row] % AGENTS];
+    batch->status[row] = plan(own, batch, rw_input(batch, row), rw_output(batch, row));
+  }
+  return RW_OK;
+}
+
+static int32_t state_save(rw_instance *self, rw_write write, void *ctx, uint32_t *schema) {
+  *schema = 1;
+  return write(ctx, (const uint8_t *)self->searches, sizeof self->searches);
+}
+
+static int32_t state_load(rw_instance *self, const uint8_t *bytes, uint64_t length, uint32_t schema) {
+  if (schema != 1 || length != sizeof self->searches) return RW_E_STATE;
+  if (!FORGETS) memcpy(self->searches, bytes, sizeof self->searches);
   return RW_OK;
 }
 
@@ -179,10 +221,12 @@ RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *host, rw_api *out) {
   out->destroy = destroy;
   out->step = step;
   if (GROUPS) out->get_extension = get_extension;
+  if (SAVES) out->state_save = state_save;
+  if (SAVES) out->state_load = state_load;
   return RW_OK;
 }
 
 const rw_plugin_info rw_plugin_info_v1 = {
     RW_MAGIC, sizeof(rw_plugin_info), RW_ABI_MAJOR, RW_ABI_MINOR, 5, 0,
-    RW_KIND_GROUND_PLANNER, RW_CAP_STATELESS | RW_CAP_DETERMINISTIC, RW_ROW_SCHEMA,
+    RW_KIND_GROUND_PLANNER, (SAVES ? RW_CAP_STATE : RW_CAP_STATELESS) | RW_CAP_DETERMINISTIC, RW_ROW_SCHEMA,
     "Ground", "org.roadwright.ground", "0.1.0", "", "c", "", "A ground planner for tests."};

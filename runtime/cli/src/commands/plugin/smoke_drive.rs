@@ -2,6 +2,7 @@
 //! can drive, compared with the built-in module. The plugin runs in a child process.
 
 use super::course::{BUILT_IN, DRIVER, LANE, STANDER, Standing, course, register, stack_with};
+use super::ground_drive::{self, GroundDrive, GroundTrip};
 use super::signal_drive::{SignalDrive, beside_demand};
 use crate::extensions;
 use crate::terminal::say;
@@ -88,6 +89,7 @@ struct Found {
     planner: Option<Driven>,
     fitness: Option<Scores>,
     signals: Option<[SignalDrive; 2]>,
+    ground: Option<[GroundTrip; 2]>,
 }
 
 /// Results of the drives with a plugin. Trails are not serialized.
@@ -99,6 +101,8 @@ pub(super) struct Drives {
     fitness: Option<Scores>,
     /// Results of the signal controller and of actuated control.
     signals: Option<[SignalDrive; 2]>,
+    /// Results of the ground planner and of `drivable_path`.
+    ground: Option<[GroundDrive; 2]>,
     /// Reason why there are no results.
     failed: Option<String>,
     #[serde(skip)]
@@ -303,7 +307,10 @@ fn drive_with(library: &Path) -> anyhow::Result<Found> {
             ModuleKind::SignalController => {
                 found.signals = Some(beside_demand(&modules, id)?);
             }
-            ModuleKind::Behaviour | ModuleKind::GroundPlanner => {}
+            ModuleKind::GroundPlanner => {
+                found.ground = Some(ground_drive::beside_built_in(&modules, id)?);
+            }
+            ModuleKind::Behaviour => {}
         }
     }
     Ok(found)
@@ -328,19 +335,23 @@ pub(super) fn try_out(library: &Path, helper: &[OsString]) -> anyhow::Result<Dri
         Err(why) => (Found::default(), Some(why)),
     };
     let driven = found.controller.iter().chain(&found.planner);
-    let trails = std::iter::once(&built_in)
+    let mut trails: Vec<(String, Vec<DVec2>)> = std::iter::once(&built_in)
         .chain(driven)
         .map(|driven| {
             let points = driven.trail.iter().copied().map(DVec2::from_array);
             (driven.drive.module.clone(), points.collect())
         })
         .collect();
+    if let (1, Some([own, other])) = (trails.len(), &found.ground) {
+        trails = vec![other.trail(), own.trail()];
+    }
     Ok(Drives {
         built_in: built_in.drive,
         controller: found.controller.map(|driven| driven.drive),
         planner: found.planner.map(|driven| driven.drive),
         fitness: found.fitness,
         signals: found.signals,
+        ground: found.ground.map(|trips| trips.map(|trip| trip.drive)),
         failed,
         trails,
     })
@@ -388,6 +399,14 @@ impl Drives {
                 own.numbers(by_demand),
             ));
         }
+        if let Some([own, built_in]) = &self.ground {
+            let problem = own.problem(built_in);
+            lines.push(line(
+                "drive over open ground",
+                problem,
+                own.numbers(built_in),
+            ));
+        }
         if let Some(scores) = &self.fitness {
             lines.push(line("order of drivers", None, scores.note()));
         }
@@ -400,18 +419,26 @@ impl Drives {
     /// If the picture cannot be drawn.
     pub(super) fn draw(&self) -> anyhow::Result<Vec<u8>> {
         const COLORS: [u32; 3] = [0x4FB0E5, 0xE4572E, 0x8BD17C];
-        let scenario = course(Stack::with_controller(BUILT_IN), Standing::Ahead)?;
-        // The standing car at its position.
-        let (world, _) = world(
-            &builtin_modules(),
-            Stack::with_controller(BUILT_IN),
-            Standing::Ahead,
-        )?;
-        let mut session = Session::new(world);
-        session.step(&mut []);
-        let snapshot = Snapshot {
-            vehicles: session.world().snapshot().vehicles,
-            ..Snapshot::default()
+        let tested = self.controller.as_ref().or(self.planner.as_ref());
+        let (scenario, snapshot, detail) = match (tested, &self.ground) {
+            (None, Some([own, built_in])) => {
+                let scenario = ground_drive::ground(ground_drive::BUILT_IN_PLANNER)?;
+                (scenario, Snapshot::default(), own.numbers(built_in))
+            }
+            (tested, _) => {
+                let tested = tested.unwrap_or(&self.built_in);
+                let stack = Stack::with_controller(BUILT_IN);
+                // The standing car at its position.
+                let (world, _) = world(&builtin_modules(), stack.clone(), Standing::Ahead)?;
+                let mut session = Session::new(world);
+                session.step(&mut []);
+                let snapshot = Snapshot {
+                    vehicles: session.world().snapshot().vehicles,
+                    ..Snapshot::default()
+                };
+                let scenario = course(stack, Standing::Ahead)?;
+                (scenario, snapshot, tested.numbers(&self.built_in))
+            }
         };
         // The built-in module is drawn below and wider, so that it is visible where both paths coincide.
         let trails = self.trails.iter().zip(COLORS).enumerate();
@@ -424,12 +451,10 @@ impl Drives {
         // The margin leaves room for the title and for a car that leaves the road.
         let room = DVec2::splat(1.3 * LOST);
         let bounds = scenario.bounds().context("the course is empty")?;
-        let tested = self.controller.as_ref().or(self.planner.as_ref());
-        let tested = tested.unwrap_or(&self.built_in);
         let picture = Picture {
             view: Some((bounds.0 - room, bounds.1 + room)),
             trails: trails.collect(),
-            detail: Some(tested.numbers(&self.built_in)),
+            detail: Some(detail),
             ..Picture::default()
         };
         Ok(roadwright_render::map(
