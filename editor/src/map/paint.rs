@@ -4,7 +4,7 @@ use super::gpu;
 use super::groves::{Shown, View};
 use super::heat::{HeatPicture, HeatQuestion};
 use super::instances::Instances;
-use super::interim::{Interim, InterimKey};
+use super::interim::{Interim, InterimKey, Sorted};
 use super::mesh::{Ink, Level, Mesh};
 use super::moving::{self, Moving};
 use super::objects::{self, Objects};
@@ -292,7 +292,10 @@ impl MapPainter {
             ink: self.content_ink,
         };
         if self.interim.key != Some(key) {
-            let sorted = (&**scene, &*self.content.tiles);
+            let sorted = Sorted {
+                scene,
+                tiles: &self.content.tiles,
+            };
             self.interim = Interim::between(&self.drawn_scene, sorted, scenario, key);
         }
     }

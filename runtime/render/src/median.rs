@@ -181,12 +181,12 @@ impl<'s, 'a> Median<'s, 'a> {
         surface.extend(near.into_iter().rev());
         painter.polygon(&surface, rgb(MEDIAN));
         if is_motorway {
-            self.draw_rails(painter, (from, to));
+            self.draw_rails(painter, from..to);
         }
     }
 
     /// Draws the guard rails along a range: one beside each carriageway, or one for both in a narrow median.
-    fn draw_rails(&self, painter: &mut impl Painter, range: (f64, f64)) {
+    fn draw_rails(&self, painter: &mut impl Painter, range: Range<f64>) {
         let beside = |s: f64, share: f64| {
             let (left, right) = self.sides(s);
             let half = 0.5 * (left - right);
@@ -199,7 +199,9 @@ impl<'s, 'a> Median<'s, 'a> {
             0.5 * (left + right) + share * apart
         };
         for share in [1.0, -1.0] {
-            let line = self.stretch.part(range, |s| beside(s, share));
+            let line = self
+                .stretch
+                .part((range.start, range.end), |s| beside(s, share));
             painter.line(&line, verge::RAIL_WIDTH, 1.0, rgb(RAIL));
         }
     }

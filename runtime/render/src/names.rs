@@ -156,7 +156,7 @@ fn clear_place(
     let all = stretches
         .iter()
         .filter(has_room)
-        .flat_map(|(road, stretch)| street_name::places(road, *stretch, length));
+        .flat_map(|(road, (from, to))| street_name::places(road, *from..*to, length));
     let mut first = None;
     for (at, road_width) in all {
         let is_on = |vehicle: &Cover| street_name::is_covered(at, half, vehicle);

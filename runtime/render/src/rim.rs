@@ -57,11 +57,11 @@ impl Rim {
                 false => out.push((arm, road)),
             }
         }
-        let (&[into], &[out]) = (into.as_slice(), out.as_slice()) else {
+        let (&[(into, into_road)], &[(out, out_road)]) = (into.as_slice(), out.as_slice()) else {
             return None;
         };
-        let mut line = outer_edge(into, junction.side);
-        let mut rest = outer_edge(out, junction.side);
+        let mut line = outer_edge(into, into_road, junction.side);
+        let mut rest = outer_edge(out, out_road, junction.side);
         rest.reverse();
         line.extend(rest);
         Some(Self { line })
@@ -101,7 +101,7 @@ impl Rim {
 }
 
 /// The outer edge of the carriageway of a ring's road from its cut to its node.
-fn outer_edge((arm, road): (&ArmEnd, &Road), side: DrivingSide) -> Vec<DVec2> {
+fn outer_edge(arm: &ArmEnd, road: &Road, side: DrivingSide) -> Vec<DVec2> {
     // In right-hand traffic, the outside is to the right of the driving direction.
     let is_left = is_forward(road, side) != (side == DrivingSide::Right);
     let node = match arm.end {

@@ -4,6 +4,7 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::{DrivingSide, Lane, LaneType, Road};
+use std::ops::Range;
 
 /// Distance between the points at which a road is tested against the view, m.
 const STEP: f64 = 5.0;
@@ -49,9 +50,13 @@ pub fn is_covered(place: Pose, half: DVec2, vehicle: &Cover) -> bool {
 /// length of the name, m. Places where the road bends are left out, apart from the middle.
 pub fn places(
     road: &Road,
-    (from, to): (f64, f64),
+    stretch: Range<f64>,
     length: f64,
 ) -> impl Iterator<Item = (Pose, f64)> + '_ {
+    let Range {
+        start: from,
+        end: to,
+    } = stretch;
     let middle = 0.5 * (from + to);
     let room = 0.5 * (to - from - 1.15 * length);
     let count = ((room / PLACE_STEP).max(0.0) as usize).min(MOST_PLACES / 2);
@@ -184,7 +189,7 @@ mod tests {
         assert!((middle.position - expected).length() < 6.0);
         assert_eq!(width, left - right);
         // Other places for the name are beside the middle, up to the ends of the stretch.
-        let all: Vec<f64> = places(&road, (700.0, 760.0), 20.0)
+        let all: Vec<f64> = places(&road, 700.0..760.0, 20.0)
             .map(|(pose, _)| pose.position.x)
             .collect();
         assert_eq!(all[..3], [730.0, 734.0, 726.0]);

@@ -16,6 +16,7 @@ use crate::palette::{MEDIAN, RAIL, SAND, rgb};
 use crate::road::{self, MIN_KERB_SCALE, Stretch};
 use roadwright_scenario::junction::{Junction, Layout};
 use roadwright_scenario::{DrivingSide, Road, RoadClass, RoadId, Scenario};
+use std::ops::Range;
 
 /// Width of earth beside a carriageway, m.
 const EARTH: f64 = 1.5;
@@ -56,7 +57,7 @@ pub fn verges(
     for stretch in &stretches {
         for part in open_parts(stretch, bridges) {
             for is_left in [true, false] {
-                beside(painter, stretch, part, is_left, side);
+                beside(painter, stretch, &part, is_left, side);
             }
         }
     }
@@ -68,16 +69,16 @@ fn has_verge(road: &Road) -> bool {
 }
 
 /// The parts of a stretch without decks, in metres along the road.
-fn open_parts(stretch: &Stretch<'_>, bridges: &Bridges) -> Vec<(f64, f64)> {
+fn open_parts(stretch: &Stretch<'_>, bridges: &Bridges) -> Vec<Range<f64>> {
     let (mut from, to) = stretch.range();
     let mut parts = Vec::new();
     let decks = bridges.of_road(stretch.id);
     for deck in decks.filter(|span| span.kind == SpanKind::Deck) {
-        parts.push((from, deck.from.min(to)));
+        parts.push(from..deck.from.min(to));
         from = from.max(deck.to);
     }
-    parts.push((from, to));
-    parts.retain(|(from, to)| to - from > 0.01);
+    parts.push(from..to);
+    parts.retain(|part| part.end - part.start > 0.01);
     parts
 }
 
@@ -85,14 +86,14 @@ fn open_parts(stretch: &Stretch<'_>, bridges: &Bridges) -> Vec<(f64, f64)> {
 fn beside(
     painter: &mut impl Painter,
     stretch: &Stretch<'_>,
-    part: (f64, f64),
+    part: &Range<f64>,
     is_left: bool,
     side: DrivingSide,
 ) {
     let road = stretch.road;
     let out = if is_left { 1.0 } else { -1.0 };
     let pick = |(right, left): (f64, f64)| if is_left { left } else { right };
-    let middle = 0.5 * (part.0 + part.1);
+    let middle = 0.5 * (part.start + part.end);
     if (pick(road.edges(middle)) - pick(road.carriageway(middle))).abs() > 0.05 {
         return;
     }
@@ -105,7 +106,11 @@ fn beside(
     } else {
         (EARTH, SAND)
     };
-    let line = |beyond: f64| stretch.part(part, |s| pick(road.carriageway(s)) + out * beyond);
+    let line = |beyond: f64| {
+        stretch.part((part.start, part.end), |s| {
+            pick(road.carriageway(s)) + out * beyond
+        })
+    };
     let mut band = line(-BELOW);
     band.extend(line(width).into_iter().rev());
     painter.polygon(&band, rgb(color));

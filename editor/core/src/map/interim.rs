@@ -33,6 +33,15 @@ pub struct InterimKey {
     pub ink: Ink,
 }
 
+/// A scene and its tiles.
+#[derive(Debug, Clone, Copy)]
+pub struct Sorted<'a> {
+    /// The scene.
+    pub scene: &'a Scene,
+    /// Its tiles.
+    pub tiles: &'a Tiles,
+}
+
 /// Tiles that differ from those of the workers.
 #[derive(Debug, Default)]
 pub struct Interim {
@@ -45,11 +54,14 @@ pub struct Interim {
 }
 
 impl Interim {
-    /// Draws the tiles in which land and obstacles of a scenario differ from those that the map shows. `sorted` is the
-    /// scene that is sorted into `tiles`; its tiles may not have been drawn yet. O(objects of all three).
+    /// Draws the tiles in which land and obstacles of a scenario differ from those that the map shows. The tiles of the
+    /// sorted scene may not have been drawn yet. O(objects of all three).
     pub fn between(
         drawn: &Scene,
-        (sorted, tiles): (&Scene, &Tiles),
+        Sorted {
+            scene: sorted,
+            tiles,
+        }: Sorted<'_>,
         scenario: &Scenario,
         key: InterimKey,
     ) -> Self {

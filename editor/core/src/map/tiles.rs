@@ -164,7 +164,8 @@ pub fn tile_of(point: DVec2) -> TileId {
 }
 
 /// The middle of a tile, m.
-pub fn middle((column, row): TileId) -> DVec2 {
+pub fn middle(id: TileId) -> DVec2 {
+    let (column, row) = id;
     SIDE * (DVec2::new(f64::from(column), f64::from(row)) + 0.5)
 }
 
