@@ -482,34 +482,3 @@ fn a_street_that_is_drawn_to_a_ring_widens_and_paves_it() {
         .sum();
     assert_eq!(splitters, 4);
 }
-
-#[test]
-fn the_pavement_runs_round_a_ring_also_where_two_arms_are_close() {
-    let mut style = street("");
-    style.section = CrossSection::driving(1, 1, 3.25).with_border(LaneType::Sidewalk, 2.5);
-    for bearing in [150.0_f64, 160.0, 170.0, 180.0] {
-        let mut scenario = Scenario::new("ring");
-        let west = 95.0 * roadwright_geometry::unit(bearing.to_radians());
-        for end in [(0.0, 90.0), (110.0, 0.0), west.into()] {
-            draw(&mut scenario, (0.0, 0.0), end, &style);
-        }
-        let edit = draw::roundabout(&scenario, DVec2::ZERO, 14.0, 0).unwrap();
-        scenario.apply(edit).unwrap();
-        let layout = layout(scenario.network(), scenario.about());
-        let on_ring = |junction: &&std::sync::Arc<junction::Junction>| {
-            junction
-                .arms
-                .iter()
-                .any(|arm| layout.rings.contains(&arm.road))
-        };
-        let mut seen = 0;
-        for junction in layout.junctions.iter().filter(on_ring) {
-            // Two sides of each arm have a pavement, and the island has none.
-            let borders = junction.borders().iter();
-            let paved = borders.filter(|border| !border.pavement.is_empty()).count();
-            assert_eq!(paved, 2, "at {} with an arm at {bearing}", junction.centre);
-            seen += 1;
-        }
-        assert_eq!(seen, 3);
-    }
-}

@@ -153,20 +153,14 @@ impl Widths {
             }
             Shape::Free => {
                 let ends = self.ends(Pair { arm, next }, trims, trims);
-                let outer = self.smooth(Pair { arm, next }, trims);
+                let start = arm.beside(Flank::Left, trims.arm, self.width.arm);
+                let end = next.beside(Flank::Right, trims.next, self.width.next);
+                let mut outer = vec![start.position];
+                outer.extend(smooth_side(start.reversed(), end));
+                outer.push(end.position);
                 self.straight(Pair { arm, next }, ends, trims, side, outer)
             }
         }
-    }
-
-    /// Returns a smooth outer line from cut to cut.
-    fn smooth(&self, Pair { arm, next }: Pair<&Arm<'_>>, trims: Pair<f64>) -> Vec<DVec2> {
-        let start = arm.beside(Flank::Left, trims.arm, self.width.arm);
-        let end = next.beside(Flank::Right, trims.next, self.width.next);
-        let mut outer = vec![start.position];
-        outer.extend(smooth_side(start.reversed(), end));
-        outer.push(end.position);
-        outer
     }
 
     /// Returns the points where the kerb begins and ends. They are at the cuts, or beyond `last`
@@ -234,13 +228,9 @@ impl Widths {
         if is_beyond(self.own.arm, corner.feet.arm, trims.arm)
             || is_beyond(self.own.next, corner.feet.next, trims.next)
         {
-            // The pavements of both arms meet beyond the cuts, so they cover the rest. Where the cuts do not cross, as
-            // on a ring with little room between two arms, the pavement goes on from cut to cut.
-            let outer = match cuts_cross(arms, trims) {
-                Some(apex) => vec![apex],
-                None => self.smooth(arms, trims),
-            };
-            return Border::of(kerb, lines(outer));
+            // The pavements of both arms meet beyond the cuts, so they cover the rest.
+            let apex = cuts_cross(arms, trims);
+            return Border::of(kerb, lines(apex.into_iter().collect()));
         }
         let ends = Pair {
             arm: if self.own.arm { trims.arm } else { last.arm },
