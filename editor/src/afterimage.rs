@@ -1,9 +1,9 @@
-//! Shows strokes, moved roads and deletions until the map shows them. The map is drawn by workers, which may take a
-//! second in a large city.
+//! Shows strokes, and moved and deleted roads, until the map shows them. The map is drawn by workers, which may take a
+//! second in a large city. Land and obstacles are drawn at once (`map::interim`).
 
 use crate::model::Model;
 use crate::scene::{RoadShape, Scene};
-use crate::tools::{Mark, ToolKind, road_ribbon};
+use crate::tools::{Mark, road_ribbon};
 use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::{Road, RoadId, RoadNetwork};
 use std::sync::Arc;
@@ -21,23 +21,15 @@ const BESIDE: f64 = 0.05;
 /// Spacing of the points at which lines are compared, m.
 const SPACING: f64 = 2.0;
 
-/// Areas of a stroke, and the revision in which the stroke became part of the scenario.
-struct Stroke {
-    areas: Vec<Mark>,
-    revision: u64,
-}
-
 /// New parts of the scenario that the map does not show yet, and old parts that it still shows.
 #[derive(Default)]
 pub(crate) struct Afterimage {
-    /// Strokes of obstacles and land. Roads are compared with those on the map.
-    strokes: Vec<Stroke>,
     /// The areas of the stroke in progress, or of the one that ended a few frames ago.
     last: Vec<Mark>,
     /// Number of frames since the last stroke ended.
     age: u32,
-    /// Revision of the document and number of its undo steps in the previous frame.
-    before: (u64, usize),
+    /// Revision of the document in the previous frame.
+    before: u64,
     /// Revisions of the document and of the map for which roads were compared.
     compared: (u64, u64),
     roads: Roads,
@@ -64,20 +56,13 @@ impl Afterimage {
             None => self.last.clear(),
         }
         let revision = model.document.revision();
-        if revision != self.before.0 {
-            let steps = model.document.history().undo_labels().count();
-            if steps < self.before.1 {
-                self.strokes.clear();
-            } else if stroke.is_none() && steps > self.before.1 && !self.last.is_empty() {
-                let areas = std::mem::take(&mut self.last);
-                if matches!(model.tool, ToolKind::Obstacle | ToolKind::Land) {
-                    self.strokes.push(Stroke { areas, revision });
-                }
+        if revision != self.before {
+            // What the stroke has drawn is shown from now on.
+            if stroke.is_none() {
+                self.last.clear();
             }
-            self.before = (revision, steps);
+            self.before = revision;
         }
-        self.strokes
-            .retain(|stroke| stroke.revision > drawn.revision);
         let compared = (revision, drawn.revision);
         if compared != self.compared {
             self.compared = compared;
@@ -88,14 +73,10 @@ impl Afterimage {
         }
     }
 
-    /// The areas of finished strokes, and the lanes of roads that the map does not show yet.
+    /// The areas of the stroke that has just ended, and the lanes of roads that the map does not show yet.
     pub(crate) fn areas(&self) -> impl Iterator<Item = &Mark> {
         let ending = self.last.iter().filter(|_| self.age > 0);
-        self.roads
-            .missing
-            .iter()
-            .chain(self.strokes.iter().flat_map(|stroke| &stroke.areas))
-            .chain(ending)
+        self.roads.missing.iter().chain(ending)
     }
 
     /// Outlines of deleted or moved roads that are still drawn on the map, without their junctions, m.

@@ -121,7 +121,7 @@ pub struct Canvas {
     hints: Vec<Hint>,
     /// Skid marks of the run.
     skid_marks: SkidMarks,
-    /// Strokes and deletions that the map does not show yet.
+    /// Strokes and changes of roads that the map does not show yet.
     afterimage: Afterimage,
 }
 
@@ -446,6 +446,9 @@ impl Canvas {
             covered: Some(&self.covered),
         });
         let context = board.painter.ctx();
+        let (document, scale) = (&model.document, board.camera.scale);
+        self.painter
+            .show_edits(document.scenario(), document.revision(), scale);
         let shapes = self
             .painter
             .shapes(context, board.rect, board.camera, moving);

@@ -9,6 +9,9 @@
 //! R  move press move move release L  press ...       arrived in one frame
 //! R| move press| move move release| L| press| ...    frames
 //! ```
+//!
+//! These frames have the time at which their events arrived, so that two fast clicks are a double click however long a
+//! frame takes.
 
 use egui::{Context, Event, Key, Plugin, RawInput, Ui};
 use std::collections::VecDeque;
@@ -16,10 +19,19 @@ use std::collections::VecDeque;
 /// Maximum time for which events wait for the junctions of an edited document, s.
 const LONGEST_WAIT: f64 = 2.0;
 
+/// Longest press of a finger that counts as a click, s. Longer presses open the menu of what is below the finger.
+const LONGEST_TAP: f64 = 0.8;
+
+/// An event, and the time of the frame in which it arrived, s.
+struct Arrived {
+    event: Event,
+    time: f64,
+}
+
 /// Events that wait for the next frame.
 #[derive(Default)]
 pub(crate) struct InputOrder {
-    waiting: VecDeque<Event>,
+    waiting: VecDeque<Arrived>,
     /// Whether a text field has the focus. If so, the keys are text and need no separate frames.
     is_typing: bool,
     /// Whether the data that tools read belong to the current document.
@@ -50,13 +62,14 @@ impl InputOrder {
 
     /// Number of events to deliver in the next frame.
     fn part(&self) -> usize {
-        let last = self.waiting.iter().position(|event| self.ends_part(event));
+        let ends_part = |arrived: &Arrived| self.ends_part(&arrived.event);
+        let last = self.waiting.iter().position(ends_part);
         let Some(last) = last else {
             return self.waiting.len();
         };
         // The text of a key is delivered with the key. Otherwise, it would be typed into a field that the key opens.
         let after = self.waiting.iter().skip(last + 1);
-        let text = after.take_while(|event| matches!(event, Event::Text(_)));
+        let text = after.take_while(|arrived| matches!(arrived.event, Event::Text(_)));
         last + 1 + text.count()
     }
 
@@ -82,12 +95,27 @@ impl Plugin for InputOrder {
 
     fn input_hook(&mut self, ctx: &Context, input: &mut RawInput) {
         let had_events = !self.waiting.is_empty();
-        self.waiting.extend(input.events.drain(..));
-        let time = ctx.input(|input| input.time);
-        if !self.waits(had_events, time) {
+        let before = ctx.input(|input| input.time);
+        let time = input.time.unwrap_or(before);
+        let arrived = input.events.drain(..).map(|event| Arrived { event, time });
+        self.waiting.extend(arrived);
+        if !self.waits(had_events, before) {
             let part = self.part();
-            input.events.extend(self.waiting.drain(..part));
+            if let Some(first) = self.waiting.front().filter(|_| had_events) {
+                input.time = Some(first.time.max(before));
+            }
+            let part = self.waiting.drain(..part);
+            input.events.extend(part.map(|arrived| arrived.event));
         }
+        // Press and release of a button are in two frames. On a slow computer any time may lie between these, so the
+        // duration does not tell a click from a drag. Only on touch screens it has another meaning.
+        let is_touched = ctx.input(egui::InputState::any_touches);
+        let longest = if is_touched {
+            LONGEST_TAP
+        } else {
+            f64::INFINITY
+        };
+        ctx.options_mut(|options| options.input_options.max_click_duration = longest);
     }
 
     fn on_end_pass(&mut self, ui: &mut Ui) {
@@ -125,8 +153,9 @@ mod tests {
 
     /// Numbers of events that consecutive frames receive.
     fn parts(events: Vec<Event>, is_typing: bool) -> Vec<usize> {
+        let arrived = |event| Arrived { event, time: 0.0 };
         let mut order = InputOrder {
-            waiting: events.into(),
+            waiting: events.into_iter().map(arrived).collect(),
             is_typing,
             ..InputOrder::default()
         };

@@ -10,7 +10,8 @@ use egui::epaint::TextShape;
 use egui::{Color32, FontId, Galley, Id, Pos2, Rect, Shape, Stroke, Vec2, vec2};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_render::relief::{HeightLabel, LABEL_SIZE, PEAK_SIZE, Relief, View, height_text};
-use roadwright_render::{ground, palette, street_name};
+use roadwright_render::street_name::{self, Cover, FADED};
+use roadwright_render::{ground, palette};
 use roadwright_scenario::Scenario;
 use std::collections::BTreeMap;
 use std::f32::consts::{FRAC_PI_2, PI};
@@ -32,8 +33,6 @@ const HALO: f32 = 2.0;
 const FARTHEST_FADING: f64 = 0.35;
 /// Time in which a name fades, s.
 const FADING: f32 = 0.15;
-/// Opacity of a name below a vehicle.
-const FADED: f32 = 0.15;
 /// Minimum difference between the width of a road and the height of capital letters, points. With less room,
 /// the name is not written on the asphalt.
 const ROOM_AROUND: f32 = 5.0;
@@ -97,7 +96,14 @@ impl Board<'_> {
             let is_on_road = width >= size + ROOM_AROUND && !is_pale;
             let half =
                 0.5 * self.camera.scale * DVec2::new(f64::from(extent.x), f64::from(extent.y));
-            let is_covered = vehicles.iter().any(|dot| is_on(dot, place, half));
+            let is_covered = vehicles.iter().any(|dot| {
+                let vehicle = Cover {
+                    at: dot.body.position,
+                    length: dot.length,
+                    width: dot.width,
+                };
+                street_name::is_covered(place, half, &vehicle)
+            });
             let id = Id::unique(("name under traffic", street.road));
             let context = self.painter.ctx();
             let share = context.animate_bool_with_time(id, is_covered, FADING);
@@ -296,17 +302,6 @@ impl Board<'_> {
     }
 }
 
-/// Whether a vehicle is on a name with its middle at `place`; `half` is half the size of the name, m.
-fn is_on(dot: &VehicleDot, place: Pose, half: DVec2) -> bool {
-    let offset = dot.body.position - place.position;
-    let (along, aside) = (
-        offset.dot(place.forward()),
-        offset.dot(place.forward().perp()),
-    );
-    // A vehicle on the street is parallel to its name, apart from lane changes.
-    along.abs() < half.x + 0.5 * dot.length && aside.abs() < half.y + 0.5 * dot.width
-}
-
 /// Font size of street names at a scale in metres per pixel; at least 11.
 fn font_size(scale: f64) -> f32 {
     if scale <= 0.15 {
@@ -332,36 +327,6 @@ fn upright(mut angle: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roadwright_agent::Indicator;
-    use roadwright_scenario::BodyKind;
-
-    #[test]
-    fn a_name_is_below_the_vehicles_on_it() {
-        let dot = |x: f64, y: f64| VehicleDot {
-            body: Pose::new(x, y, 0.8),
-            length: 4.0,
-            width: 2.0,
-            agent: 1,
-            color: None,
-            indicator: Indicator::Off,
-            brakes: false,
-            is_trailer: false,
-            has_tracks: false,
-            body_kind: BodyKind::Vehicle,
-        };
-        // A name of 20 m by 3 m along a street that leads to the north.
-        let place = Pose::new(100.0, 50.0, std::f64::consts::FRAC_PI_2);
-        let half = DVec2::new(10.0, 1.5);
-        for (x, y, expected) in [
-            (100.0, 50.0, true),
-            (100.0, 61.5, true),
-            (100.0, 62.5, false),
-            (102.4, 45.0, true),
-            (102.6, 45.0, false),
-        ] {
-            assert_eq!(is_on(&dot(x, y), place, half), expected, "{x} {y}");
-        }
-    }
 
     #[test]
     fn names_are_never_upside_down() {

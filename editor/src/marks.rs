@@ -67,8 +67,11 @@ impl Board<'_> {
     pub(crate) fn plate(&self, at: Pos2, anchor: Align2, text: &str, color: Color32) -> Rect {
         let font = FontId::proportional(12.5);
         let galley = self.painter.layout_no_wrap(text.to_owned(), font, color);
-        let rect = anchor.anchor_size(at, galley.size());
-        let plate = rect.expand2(vec2(5.0, 2.0));
+        let plate = anchor
+            .anchor_size(at, galley.size())
+            .expand2(vec2(5.0, 2.0));
+        let plate = kept_inside(plate, self.rect, at);
+        let rect = plate.shrink2(vec2(5.0, 2.0));
         self.painter
             .rect_filled(plate, CornerRadius::same(4), self.theme.halo());
         self.painter.galley(rect.min, galley, color);
@@ -527,6 +530,21 @@ fn round_below(value: f64) -> f64 {
         .unwrap_or(decade)
 }
 
+/// Moves a plate into the map, so that its text can be read, if the point that it belongs to is inside the map.
+fn kept_inside(plate: Rect, map: Rect, at: Pos2) -> Rect {
+    let room = map.shrink(2.0);
+    if !map.contains(at) || plate.width() > room.width() || plate.height() > room.height() {
+        return plate;
+    }
+    let into = |low: f32, high: f32, least: f32, most: f32| {
+        (most - high).min(0.0) + (least - low).max(0.0)
+    };
+    plate.translate(vec2(
+        into(plate.left(), plate.right(), room.left(), room.right()),
+        into(plate.top(), plate.bottom(), room.top(), room.bottom()),
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -542,5 +560,23 @@ mod tests {
         for (value, round) in [(7.3, 5.0), (2.0, 2.0), (190.0, 100.0), (0.6, 0.5)] {
             assert!((round_below(value) - round).abs() < 1e-9 * round, "{value}");
         }
+    }
+
+    #[test]
+    fn plates_near_the_edge_of_the_map_are_moved_into_it() {
+        let map = Rect::from_min_max(Pos2::new(100.0, 50.0), Pos2::new(500.0, 450.0));
+        let plate = |x: f32, y: f32| Rect::from_min_size(Pos2::new(x, y), vec2(80.0, 20.0));
+        for (x, y, expected) in [
+            (200.0, 200.0, (200.0, 200.0)),
+            (450.0, 200.0, (418.0, 200.0)),
+            (60.0, 440.0, (102.0, 428.0)),
+            (300.0, 40.0, (300.0, 52.0)),
+        ] {
+            let moved = kept_inside(plate(x, y), map, Pos2::new(300.0, 300.0));
+            assert_eq!(moved, plate(expected.0, expected.1));
+        }
+        // What it belongs to is outside the map.
+        let beyond = plate(495.0, 200.0);
+        assert_eq!(kept_inside(beyond, map, Pos2::new(510.0, 210.0)), beyond);
     }
 }

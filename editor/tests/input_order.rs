@@ -2,6 +2,7 @@
 
 use crate::common::Bench;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2};
+use egui_kittest::kittest::Queryable;
 use roadwright_scenario::Scenario;
 
 /// A sequence of events.
@@ -242,4 +243,41 @@ fn a_new_document_and_a_stroke_in_it() {
     let (_, road) = scenario.network().roads().next().unwrap();
     let start = road.reference_line.start().position;
     assert!(start.length() < 1.0, "{start}");
+}
+
+/// Sends an event per frame, each a second after the one before.
+fn in_slow_frames(bench: &mut Bench, events: &Events) {
+    for event in &events.0 {
+        let time = bench.harness.ctx.input(|input| input.time) + 1.0;
+        let input = bench.harness.input_mut();
+        input.time = Some(time);
+        input.events.push(event.clone());
+        bench.harness.step();
+    }
+    bench.settle();
+}
+
+#[test]
+fn a_click_on_a_button_in_slow_frames() {
+    let mut bench = Bench::crossroads();
+    bench.key_with(Modifiers::COMMAND, Key::N);
+    let button = bench.harness.get_by_label("Don't save").rect().center();
+    in_slow_frames(&mut bench, &Events::default().click(button));
+    assert_eq!(bench.scenario().network().road_count(), 0);
+}
+
+#[test]
+fn a_double_click_that_arrived_at_once_in_slow_frames() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    let (from, to) = (bench.at(-100.0, 0.0), bench.at(60.0, 0.0));
+    let events = Events::default().click(from).click(to).click(to);
+    bench.harness.input_mut().events.extend(events.0);
+    for _ in 0..12 {
+        let time = bench.harness.ctx.input(|input| input.time);
+        bench.harness.input_mut().time = Some(time + 1.0);
+        bench.harness.step();
+    }
+    bench.settle();
+    assert_eq!(bench.scenario().network().road_count(), 1);
 }

@@ -5,10 +5,12 @@ use cpu_time::ThreadTime;
 use egui::Shape;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
+use roadwright_editor::tools::ToolKind;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::file::to_text;
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{CrossSection, Edit, Node, NodeId, RoadClass, Scenario};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -552,4 +554,122 @@ fn moved_and_redone_roads_are_where_they_belong_before_the_map_shows_them() {
     assert_eq!(color_at(&mut bench, 20.0, 41.5), settled);
     bench.harness.state_mut().release_answers();
     bench.settle();
+}
+
+/// Asserts the colour at a world point in the next frames, while the workers are held back.
+#[track_caller]
+fn stays(bench: &mut Bench, at: DVec2, expected: [u8; 4]) {
+    for frame in 0..6 {
+        bench.harness.step();
+        // A key or an action reaches the document after its frame.
+        if frame > 1 {
+            assert_eq!(color_at(bench, at.x, at.y), expected, "frame {frame}");
+        }
+    }
+}
+
+/// Draws with a tool, and then moves, deletes, undoes and redoes, all while the workers are held back. In every frame
+/// the map looks as it does when the workers have drawn the same scenario.
+fn changes_are_seen_at_once(
+    tool: ToolKind,
+    corners: &[(f64, f64)],
+    moved: impl Fn(&Scenario, DVec2) -> Edit,
+    deleted: impl Fn(&Scenario) -> Edit,
+) {
+    let mut bench = Bench::empty();
+    bench.set(|settings| {
+        settings.grid = false;
+        settings.names = false;
+    });
+    bench.look_at(0.0, 0.0, 100.0);
+    bench.ask(Action::Tool(tool));
+    let [old, new] = [DVec2::new(10.0, 10.0), DVec2::new(10.0, -50.0)];
+    // Away from the hint of an empty document.
+    let empty = color_at(&mut bench, 90.0, -70.0);
+    bench.drag(corners);
+    bench.ask(Action::Select(BTreeSet::new()));
+    bench.ask(Action::Tool(ToolKind::Select));
+    bench.settle();
+    let drawn = color_at(&mut bench, old.x, old.y);
+    assert_ne!(drawn, empty);
+    let apply = |bench: &mut Bench, edit: Edit| {
+        let action = Action::Apply("Edit".into(), edit);
+        bench.harness.state_mut().ask(action);
+    };
+    let press = |bench: &mut Bench, key| {
+        let modifiers = egui::Modifiers::COMMAND;
+        bench.harness.key_press_modifiers(modifiers, key);
+    };
+    bench.harness.state_mut().hold_answers();
+    let edit = moved(bench.scenario(), new - old);
+    apply(&mut bench, edit);
+    stays(&mut bench, old, empty);
+    stays(&mut bench, new, drawn);
+    let edit = deleted(bench.scenario());
+    apply(&mut bench, edit);
+    stays(&mut bench, new, empty);
+    press(&mut bench, egui::Key::Z);
+    stays(&mut bench, new, drawn);
+    press(&mut bench, egui::Key::Z);
+    stays(&mut bench, old, drawn);
+    stays(&mut bench, new, empty);
+    // The drawing itself.
+    press(&mut bench, egui::Key::Z);
+    stays(&mut bench, old, empty);
+    press(&mut bench, egui::Key::Y);
+    stays(&mut bench, old, drawn);
+    press(&mut bench, egui::Key::Y);
+    stays(&mut bench, old, empty);
+    stays(&mut bench, new, drawn);
+    bench.harness.state_mut().release_answers();
+    bench.settle();
+    assert_eq!(color_at(&mut bench, new.x, new.y), drawn);
+    assert_eq!(color_at(&mut bench, old.x, old.y), empty);
+}
+
+#[test]
+fn obstacles_are_where_they_belong_before_the_workers_have_drawn_them() {
+    let first = |scenario: &Scenario| {
+        let (id, obstacle) = scenario.obstacles().iter().next().unwrap();
+        (*id, obstacle.clone())
+    };
+    changes_are_seen_at_once(
+        ToolKind::Obstacle,
+        &[(-20.0, -10.0), (30.0, 30.0)],
+        |scenario, by| {
+            let (id, mut obstacle) = first(scenario);
+            let outline = obstacle.shape.outline();
+            let outline: Vec<DVec2> = outline.into_iter().map(|point| point + by).collect();
+            obstacle.shape = roadwright_scenario::Shape::Polygon {
+                points: outline.into(),
+            };
+            Edit::Obstacle(id, Some(Box::new(obstacle)))
+        },
+        |scenario| Edit::Obstacle(first(scenario).0, None),
+    );
+}
+
+#[test]
+fn land_is_where_it_belongs_before_the_workers_have_drawn_it() {
+    let first = |scenario: &Scenario| {
+        let (id, land) = scenario.land().iter().next().unwrap();
+        (*id, land.clone())
+    };
+    changes_are_seen_at_once(
+        ToolKind::Land,
+        &[
+            (-20.0, -10.0),
+            (30.0, -10.0),
+            (30.0, 30.0),
+            (-20.0, 30.0),
+            (-20.0, -8.0),
+        ],
+        |scenario, by| {
+            let (id, mut land) = first(scenario);
+            let outline: Vec<DVec2> = land.outline.iter().map(|point| *point + by).collect();
+            land.outline = outline.into();
+            Edit::Land(id, Some(Box::new(land)))
+        },
+        |scenario| Edit::Land(first(scenario).0, None),
+    );
 }

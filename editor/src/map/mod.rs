@@ -16,6 +16,6 @@ pub use roadwright_editor_core::map::objects::Objects;
 pub use roadwright_editor_core::map::skid_marks::SkidMarks;
 pub use roadwright_editor_core::map::tiles::{TileId, Tiles};
 use roadwright_editor_core::map::{
-    groves, heat, instances, mesh, objects, pushed, skid_marks, tiles,
+    groves, heat, instances, interim, mesh, objects, pushed, skid_marks, tiles,
 };
 pub use terrain::TerrainImage;

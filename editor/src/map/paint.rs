@@ -4,6 +4,7 @@ use super::gpu;
 use super::groves::{Shown, View};
 use super::heat::{HeatPicture, HeatQuestion};
 use super::instances::Instances;
+use super::interim::{Interim, InterimKey, Sorted};
 use super::mesh::{Ink, Level, Mesh};
 use super::moving::{self, Moving};
 use super::objects::{self, Objects};
@@ -144,6 +145,8 @@ pub struct MapPainter {
     /// The newest scene of which all tiles in view were drawn.
     drawn_scene: Arc<Scene>,
     content_ink: Ink,
+    /// Land and obstacles of edits that the workers have not drawn yet.
+    interim: Interim,
     terrain: Option<Terrain>,
     meshes: HashMap<(TileId, Level), TileAnswer>,
     content_worker: Worker<ContentQuestion, ContentAnswer>,
@@ -234,6 +237,7 @@ impl MapPainter {
             content_scene: None,
             drawn_scene: Arc::new(Scene::empty()),
             content_ink: Ink::Light,
+            interim: Interim::default(),
             terrain: None,
             meshes: HashMap::new(),
             content_worker: Worker::new(content, wake.clone()),
@@ -259,12 +263,41 @@ impl MapPainter {
         self.progress = Some(0.0);
         self.scene = Arc::new(Scene::empty());
         self.drawn_scene = self.scene.clone();
+        self.interim = Interim::default();
         (self.content, self.content_scene) = (Content::default(), None);
         self.meshes.clear();
         self.asked.clear();
         (self.terrain, self.pushed) = (None, None);
         (self.heat_asked, self.heat) = (None, None);
         self.waiting = true;
+    }
+
+    /// Draws land and obstacles of a document that differ from those on the map at once. `scale` is in metres per
+    /// point. Call this before [`shapes`](Self::shapes).
+    pub(crate) fn show_edits(&mut self, scenario: &Scenario, revision: u64, scale: f64) {
+        let Some(scene) = &self.content_scene else {
+            return;
+        };
+        if self.drawn_scene.revision == revision {
+            if self.interim.key.is_some() {
+                self.interim = Interim::default();
+            }
+            return;
+        }
+        let key = InterimKey {
+            document: revision,
+            tiles: scene.revision,
+            drawn: self.drawn_scene.revision,
+            level: detail_of_houses(scale),
+            ink: self.content_ink,
+        };
+        if self.interim.key != Some(key) {
+            let sorted = Sorted {
+                scene,
+                tiles: &self.content.tiles,
+            };
+            self.interim = Interim::between(&self.drawn_scene, sorted, scenario, key);
+        }
     }
 
     /// The newest scene that the map has shown in full.
@@ -524,8 +557,8 @@ impl MapPainter {
         let content_tiles = self.content.tiles.clone();
         // Houses fade out beyond the scale at which roads become lines. They use the meshes of the previous
         // level, which are needed anyway when zooming in.
-        let has_faint_houses =
-            level == Level::Far && land::Detail::at(1.0 / camera.scale).is_some();
+        let has_faint_houses = level != detail_of_houses(camera.scale);
+        let mut interim = self.interim.tiles.clone();
         for (id, tile) in content_tiles.visible(low, high) {
             let own = self.meshes.get(&(id, level));
             let is_fresh = |known: &&TileAnswer| {
@@ -554,9 +587,17 @@ impl MapPainter {
                 roads.push(answer.mesh.clone());
                 decks.extend(Some(&answer.decks).filter(filled).cloned());
                 let answer = houses.flatten().unwrap_or(answer);
-                land.extend(Some(&answer.ground).filter(filled).cloned());
-                obstacles.extend(Some(&answer.obstacles).filter(filled).cloned());
+                let [ground, houses] = interim
+                    .remove(&id)
+                    .unwrap_or_else(|| [answer.ground.clone(), answer.obstacles.clone()]);
+                land.extend(Some(ground).filter(|mesh| filled(&mesh)));
+                obstacles.extend(Some(houses).filter(|mesh| filled(&mesh)));
             }
+        }
+        // The first objects of their tiles.
+        for [ground, houses] in interim.into_values() {
+            land.push(ground);
+            obstacles.push(houses);
         }
         // Drawn in the passes of the roads, below their markings and below higher layers.
         roads.extend(self.heat.iter().flat_map(|heat| heat.meshes.clone()));
@@ -613,7 +654,10 @@ impl MapPainter {
             obstacles,
             loose: match &self.pushed {
                 Some(pushed) => pushed.meshes(),
-                None => vec![self.content.objects.loose.clone()],
+                None => {
+                    let loose = self.interim.loose.as_ref();
+                    vec![loose.unwrap_or(&self.content.objects.loose).clone()]
+                }
             },
             things: self.content.objects.things.clone(),
             starts,
@@ -624,6 +668,15 @@ impl MapPainter {
             ink: self.content_ink,
             hidden: self.hidden.clone(),
         }
+    }
+}
+
+/// The level of detail of houses and land at a scale in metres per point. Houses fade out beyond the scale at which
+/// roads become lines, so they have the meshes of the level before.
+fn detail_of_houses(scale: f64) -> Level {
+    match Level::at(scale) {
+        Level::Far if land::Detail::at(1.0 / scale).is_some() => Level::Middle,
+        level => level,
     }
 }
 

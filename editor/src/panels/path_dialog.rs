@@ -126,7 +126,7 @@ pub(super) fn ui(
         warning_about(ui, purpose, &typed, is_empty);
         ui.add_space(8.0);
         ui.horizontal(|ui| {
-            let is_ready = !is_empty && !is_missing(purpose, &typed);
+            let is_ready = !is_empty && !is_impossible(purpose, &typed);
             if widgets::primary_if(ui, is_ready, button).clicked() {
                 chosen = Some(Choice::Take(typed));
             }
@@ -145,7 +145,7 @@ pub(super) fn ui(
                 type_path(ui, response.id, text, within(&path, ""));
             }
             // The dialog stays open with the path, so that it can be corrected.
-            Some(Choice::Take(path)) if is_missing(purpose, &path) => {
+            Some(Choice::Take(path)) if is_impossible(purpose, &path) => {
                 type_path(ui, response.id, text, path.display().to_string());
             }
             Some(Choice::Take(path)) => actions.push(Action::Path(path, purpose, then.clone())),
@@ -183,6 +183,11 @@ fn edit(
     // removes it; otherwise Enter would be lost.
     if !response.has_focus() && !response.lost_focus() {
         response.request_focus();
+        // What is typed replaces a suggested name.
+        if !text.contains(std::path::is_separator) {
+            let end = CCursor::new(text.chars().count());
+            select(ui, id, CCursorRange::two(CCursor::new(0), end));
+        }
     }
     response
 }
@@ -190,9 +195,13 @@ fn edit(
 /// Puts a path into the text field, with the cursor at its end.
 fn type_path(ui: &Ui, id: Id, text: &mut String, path: String) {
     *text = path;
-    let mut state = egui::TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
     let end = CCursor::new(text.chars().count());
-    state.cursor.set_char_range(Some(CCursorRange::one(end)));
+    select(ui, id, CCursorRange::one(end));
+}
+
+fn select(ui: &Ui, id: Id, range: CCursorRange) {
+    let mut state = egui::TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
+    state.cursor.set_char_range(Some(range));
     state.store(ui.ctx(), id);
 }
 
@@ -334,7 +343,31 @@ fn is_missing(purpose: Purpose, path: &Path) -> bool {
     is_read && !path.exists()
 }
 
-/// Warns about a file that would be overwritten or that does not exist.
+/// Whether a file is to be written into a folder that does not exist.
+fn lacks_folder(purpose: Purpose, path: &Path) -> bool {
+    let is_written = matches!(
+        purpose,
+        Purpose::Save
+            | Purpose::SaveVehicle
+            | Purpose::UseVehicle
+            | Purpose::SaveMoves
+            | Purpose::Share
+            | Purpose::Picture
+            | Purpose::Drive
+            | Purpose::Experiment(ExperimentFile::Save | ExperimentFile::Record)
+    );
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    is_written && folder.is_some_and(|folder| !folder.is_dir())
+}
+
+/// Whether a file cannot be read or written.
+fn is_impossible(purpose: Purpose, path: &Path) -> bool {
+    is_missing(purpose, path) || lacks_folder(purpose, path)
+}
+
+/// Warns about a file that would be overwritten or that does not exist, and about a folder that does not exist.
 fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
     let text = match purpose {
         // Saving adds the extension of scenarios.
@@ -354,6 +387,7 @@ fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
             "This file exists and will be replaced."
         }
         _ if !is_empty && is_missing(purpose, typed) => "This file does not exist.",
+        _ if !is_empty && lacks_folder(purpose, typed) => "This folder does not exist.",
         _ => return,
     };
     ui.label(RichText::new(text).small());

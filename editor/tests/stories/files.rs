@@ -287,3 +287,24 @@ fn a_file_is_found_in_its_folder_without_a_dialog_of_the_desktop() {
             .is_some()
     );
 }
+
+#[test]
+fn a_typed_path_replaces_the_suggested_name_and_its_folder_has_to_exist() {
+    let mut bench = Bench::crossroads();
+    let path = bench.folder.path().join("mine.scenario.json");
+    let name = bench.scenario().about().name.clone();
+    bench.key_with(Modifiers::COMMAND, Key::S);
+    let typed = |bench: &mut Bench, path: &std::path::Path| {
+        bench.type_text(&path.display().to_string());
+        bench.key(Key::Enter);
+    };
+    let missing = bench.folder.path().join("none").join("mine.scenario.json");
+    typed(&mut bench, &missing);
+    assert!(matches!(bench.editor().model().dialog, Dialog::Path { .. }));
+    bench.harness.get_by_label("This folder does not exist.");
+    assert_eq!(bench.scenario().about().name, name);
+    bench.key_with(Modifiers::COMMAND, Key::A);
+    typed(&mut bench, &path);
+    assert!(path.is_file());
+    assert!(!bench.editor().model().document.is_dirty());
+}

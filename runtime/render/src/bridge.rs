@@ -11,6 +11,7 @@
 
 use crate::painter::{Painter, Pass};
 use crate::palette::{CASING, KERB, MARKING, OUTLINE, SHADOW, SHADOW_OPACITY, faded, rgb};
+use crate::road::MIN_KERB_SCALE;
 use glam::DVec2;
 use roadwright_geometry::{polygon, polyline};
 use roadwright_scenario::junction::Layout;
@@ -37,6 +38,19 @@ const TUNNEL_DASH: (f64, f64) = (4.0, 3.0);
 const TUNNEL_OPACITY: f32 = 0.45;
 /// Width of the bar across the mouth of a tunnel, m.
 const PORTAL: f64 = 0.8;
+/// Rise of an embankment along the road.
+const GRADE: f64 = 0.08;
+/// Width of the slope of an embankment for each metre of its height.
+const SLOPE: f64 = 1.6;
+/// Length of the shortest embankment that is drawn, m.
+const LEAST_EMBANKMENT: f64 = 8.0;
+/// Distance between the short lines that show the slope of an embankment, m.
+const HACHURES: f64 = 2.8;
+/// Opacity of these lines.
+const HACHURE_OPACITY: f32 = 0.3;
+/// Opacity of the light on the slope towards the sun, and of the shadow on the other one.
+const LIT: f32 = 0.5;
+const UNLIT: f32 = 0.16;
 /// Minimum distance of a deck from a node that the roads above and below share, m. It is added to their widths.
 const CLEAR_OF_NODE: f64 = 15.0;
 /// Edge length of the grid cells that index decks, m.
@@ -197,6 +211,46 @@ impl Bridges {
         is_covered.then_some(layer)
     }
 
+    /// Draws the embankments that lead to decks, on the ground below all roads.
+    pub fn draw_embankments(
+        &self,
+        painter: &mut impl Painter,
+        scenario: &Scenario,
+        layout: &Layout,
+        roads: &[RoadId],
+    ) {
+        if painter.scale() < MIN_KERB_SCALE {
+            return;
+        }
+        painter.begin(Pass::Ground);
+        // A bridge of layer 0 over water is as high as the banks.
+        for deck in self.decks_of(roads).filter(|deck| deck.layer > 0) {
+            let Some(road) = scenario.network().road(deck.road) else {
+                continue;
+            };
+            let Some((start, end)) = layout.remaining(deck.road, road) else {
+                continue;
+            };
+            // Between two decks each embankment gets half of the road.
+            let others = spans(&self.decks, deck.road).iter();
+            let others = others.filter(|other| other.kind == SpanKind::Deck);
+            let before = others.clone().filter(|other| other.to < deck.from);
+            let before = before.map(|other| 0.5 * (other.to + deck.from));
+            let after = others.filter(|other| other.from > deck.to);
+            let after = after.map(|other| 0.5 * (other.from + deck.to));
+            let ends = [
+                (deck.from, before.fold(start, f64::max)),
+                (deck.to, after.fold(end, f64::min)),
+            ];
+            for (abutment, foot) in ends {
+                let bank = Embankment::new(road, abutment, foot, deck.clearance);
+                if let Some(bank) = bank {
+                    bank.draw(painter);
+                }
+            }
+        }
+    }
+
     /// Draws the shadows of decks, below the decks.
     pub fn draw_shadows(&self, painter: &mut impl Painter, roads: &[RoadId]) {
         painter.begin(Pass::Ground);
@@ -295,6 +349,75 @@ fn spans(all: &[Span], road: RoadId) -> &[Span] {
     let from = all.partition_point(|span| span.road < road);
     let to = all.partition_point(|span| span.road <= road);
     &all[from..to]
+}
+
+/// An embankment from the ground to the end of a deck.
+struct Embankment<'a> {
+    road: &'a Road,
+    /// Its highest place, m along the road.
+    abutment: f64,
+    /// Its lowest place, m along the road.
+    foot: f64,
+    /// Width of a slope at the abutment, m.
+    width: f64,
+}
+
+impl<'a> Embankment<'a> {
+    /// Returns the embankment for a deck at a height, m. `farthest` is the last place of the road where it may end.
+    fn new(road: &'a Road, abutment: f64, farthest: f64, height: f64) -> Option<Self> {
+        let length = (farthest - abutment).abs().min(height / GRADE);
+        let foot = abutment + length.copysign(farthest - abutment);
+        (length >= LEAST_EMBANKMENT).then_some(Self {
+            road,
+            abutment,
+            foot,
+            width: height * SLOPE,
+        })
+    }
+
+    /// Width of a slope at a distance along the road, m.
+    fn width_at(&self, s: f64) -> f64 {
+        self.width * (s - self.foot) / (self.abutment - self.foot)
+    }
+
+    /// The point beyond the edge of the road by a share of the slope's width.
+    fn point(&self, s: f64, side: Side, share: f64) -> DVec2 {
+        let (right, left) = self.road.edges(s);
+        let beyond = share * self.width_at(s);
+        let t = match side {
+            Side::Left => left + beyond,
+            Side::Right => right - beyond,
+        };
+        self.road.reference_line.point(s, t)
+    }
+
+    fn draw(&self, painter: &mut impl Painter) {
+        let sun = DVec2::new(-1.0, 1.0);
+        for side in [Side::Left, Side::Right] {
+            let line = |share: f64| {
+                let places = places(self.foot.min(self.abutment), self.foot.max(self.abutment));
+                places.map(move |s| self.point(s, side, share))
+            };
+            let mut slope: Vec<DVec2> = line(0.0).collect();
+            slope.extend(line(1.0).collect::<Vec<_>>().into_iter().rev());
+            let across =
+                self.point(self.abutment, side, 1.0) - self.point(self.abutment, side, 0.0);
+            let color = match across.dot(sun) > 0.0 {
+                true => faded(KERB, LIT),
+                false => faded(SHADOW, UNLIT),
+            };
+            painter.polygon(&slope, color);
+            let length = (self.abutment - self.foot).abs();
+            let count = (length / HACHURES) as u32;
+            for i in 0..count {
+                let s =
+                    self.abutment + (self.foot - self.abutment) * f64::from(i) / f64::from(count);
+                let share = if i % 2 == 0 { 0.75 } else { 0.4 };
+                let hachure = [self.point(s, side, 0.08), self.point(s, side, share)];
+                painter.line(&hachure, 0.12, 0.6, faded(OUTLINE, HACHURE_OPACITY));
+            }
+        }
+    }
 }
 
 #[derive(Clone, Copy)]

@@ -203,7 +203,7 @@ impl Canvas {
 
     /// Draws a label with its middle at a world point. It follows a heading but is never upside down. A halo
     /// in the given colour, which does not depend on the theme, hides the ground around it.
-    pub(crate) fn text_along(&mut self, text: &str, at: Pose, size: f32, ink: u32, halo: Color) {
+    pub(crate) fn text_along(&mut self, text: &str, at: Pose, size: f32, ink: Color, halo: Color) {
         let (x, y) = self.pixel(at.position);
         let forward = at.forward();
         let along = if forward.x < 0.0 { -forward } else { forward };
@@ -214,7 +214,7 @@ impl Canvas {
         let path = text::outline(text, size, Align::Centre).and_then(|path| path.transform(turn));
         if let Some(path) = path {
             self.stroke(&path, 0.34 * size, halo);
-            self.fill(&path, self.shown(rgb(ink)));
+            self.fill(&path, self.shown(ink));
         }
     }
 

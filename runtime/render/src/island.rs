@@ -1,22 +1,37 @@
 //! The islands of roundabouts.
 //!
 //! A ring is a closed chain of one-way roads. In right-hand traffic, the inside is to the left of the roads.
-//! The area inside the carriageway is the island.
+//! The area inside the carriageway is the island. On small rings with one lane, it has an apron of setts, over which the
+//! rear wheels of long vehicles may roll.
 
 use crate::painter::{Painter, Pass};
-use crate::palette::{KERB, MEDIAN, rgb};
+use crate::palette::{APRON, KERB, MEDIAN, SETT_JOINT, faded, rgb};
 use crate::road::{KERB_WIDTH, MIN_KERB_SCALE};
 use glam::DVec2;
-use roadwright_geometry::polygon;
+use roadwright_geometry::{polygon, unit};
 use roadwright_scenario::junction::Layout;
-use roadwright_scenario::{DrivingSide, NodeId, Road, RoadId, Scenario};
+use roadwright_scenario::{DrivingSide, LaneType, NodeId, Road, RoadId, Scenario};
 use std::collections::BTreeSet;
+use std::f64::consts::{PI, TAU};
 
 /// Maximum area of an island, m^2: the area inside a ring with a diameter of 80 m. Larger areas are ordinary
 /// blocks.
 const LARGEST: f64 = 5_000.0;
 /// Maximum number of roads in a ring.
 const MOST_ROADS: usize = 64;
+
+/// Width of an apron, m, and its largest share of the radius of the island.
+const APRON_WIDTH: (f64, f64) = (2.4, 0.3);
+/// Radius of the largest island with an apron, m. Long vehicles need none on larger rings.
+const LARGEST_WITH_APRON: f64 = 18.0;
+/// Width of an apron, m, below which it is left out.
+const LEAST_APRON: f64 = 0.8;
+/// Distance between joints of setts around an apron, and number of rows of setts, m.
+const SETTS: (f64, u32) = (0.6, 3);
+/// Width of a joint between setts, m.
+const JOINT: f64 = 0.04;
+/// Scale from which joints between setts are drawn, pixels per metre.
+const JOINT_SCALE: f64 = 10.0;
 
 /// Draws the islands of the rings whose first road is among the given roads.
 pub(crate) fn draw(
@@ -44,13 +59,102 @@ pub(crate) fn draw(
             continue;
         }
         canvas.begin(Pass::Ground);
-        canvas.polygon(&edge, rgb(MEDIAN));
+        match apron_width(scenario, &chain, &edge).filter(|_| !has_pavement) {
+            Some(width) => apron(canvas, &edge, width),
+            None => canvas.polygon(&edge, rgb(MEDIAN)),
+        }
         // An island without a pavement has its own kerb, whose outer half is covered by the carriageway.
         if !has_pavement && canvas.scale() >= MIN_KERB_SCALE {
             canvas.begin(Pass::Kerb);
             canvas.edge(&edge, 2.0 * KERB_WIDTH, 2.0, rgb(KERB));
         }
     }
+}
+
+/// Width of the apron around an island, m; `None` if it has none.
+fn apron_width(scenario: &Scenario, chain: &[RoadId], edge: &[DVec2]) -> Option<f64> {
+    let roads = chain.iter().filter_map(|id| scenario.network().road(*id));
+    let has_one_lane = |road: &Road| {
+        let lanes = road.section_at(0.5 * road.length()).lanes.iter();
+        lanes.filter(|lane| lane.kind != LaneType::Sidewalk).count() == 1
+    };
+    let radius = (polygon::signed_area(edge).abs() / PI).sqrt();
+    let (most, share) = APRON_WIDTH;
+    let width = most.min(share * radius);
+    let is_needed = radius <= LARGEST_WITH_APRON && width >= LEAST_APRON;
+    (is_needed && roads.into_iter().all(has_one_lane)).then_some(width)
+}
+
+/// Draws an island with an apron of setts and the kerb between both.
+fn apron(canvas: &mut impl Painter, edge: &[DVec2], width: f64) {
+    let rows = (1..=SETTS.1).map(|row| inset(edge, width * f64::from(row) / f64::from(SETTS.1)));
+    let rows: Vec<Vec<DVec2>> = rows.collect();
+    canvas.polygon(edge, rgb(APRON));
+    let Some((lawn, joints)) = rows.split_last().filter(|(lawn, _)| lawn.len() > 2) else {
+        return;
+    };
+    if canvas.nearest_scale() >= JOINT_SCALE {
+        let color = faded(SETT_JOINT, 0.7);
+        for row in joints {
+            canvas.edge(row, JOINT, 0.0, color);
+        }
+        for [outer, inner] in spokes(edge, lawn) {
+            canvas.line(&[outer, inner], JOINT, 0.0, color);
+        }
+    }
+    canvas.polygon(lawn, rgb(MEDIAN));
+    if canvas.scale() >= MIN_KERB_SCALE {
+        canvas.edge(lawn, KERB_WIDTH, 1.5, rgb(KERB));
+    }
+}
+
+/// The outline at a distance inside a polygon, m, without the parts that would be nearer to another edge.
+fn inset(edge: &[DVec2], by: f64) -> Vec<DVec2> {
+    let inward = inward(edge);
+    let moved = edge
+        .iter()
+        .zip(inward)
+        .map(|(point, normal)| *point + by * normal);
+    let is_clear = |point: &DVec2| polygon::boundary_distance(edge, *point) > 0.98 * by - 0.02;
+    moved.filter(is_clear).collect()
+}
+
+/// Unit vectors at the corners of a polygon that point inside.
+fn inward(edge: &[DVec2]) -> impl Iterator<Item = DVec2> + '_ {
+    let turn = polygon::signed_area(edge).signum();
+    let count = edge.len();
+    (0..count).map(move |i| {
+        let (before, after) = (edge[(i + count - 1) % count], edge[(i + 1) % count]);
+        turn * (after - before).perp().normalize_or_zero()
+    })
+}
+
+/// Joints across an apron, from the outer to the inner edge, at even bearings from the middle.
+fn spokes(edge: &[DVec2], lawn: &[DVec2]) -> Vec<[DVec2; 2]> {
+    let middle = polygon::centroid(edge);
+    let length: f64 = polygon::edges(edge).map(|(a, b)| (b - a).length()).sum();
+    // A multiple of four, so that the mirror image has the same joints.
+    let count = 4 * ((0.25 * length / SETTS.0).round().clamp(2.0, 100.0) as u32);
+    let spoke = |i: u32| {
+        let direction = unit(TAU * f64::from(i) / f64::from(count));
+        Some([edge, lawn].map(|ring| crossing(ring, middle, direction)))
+            .and_then(|[outer, inner]| Some([outer?, inner?]))
+    };
+    (0..count).filter_map(spoke).collect()
+}
+
+/// The point where a ray leaves a polygon.
+fn crossing(ring: &[DVec2], from: DVec2, direction: DVec2) -> Option<DVec2> {
+    polygon::edges(ring).find_map(|(a, b)| {
+        let along = b - a;
+        let cross = direction.perp_dot(along);
+        let (ahead, share) = (
+            (a - from).perp_dot(along) / cross,
+            (a - from).perp_dot(direction) / cross,
+        );
+        let is_hit = cross != 0.0 && ahead > 0.0 && (0.0..=1.0).contains(&share);
+        is_hit.then(|| from + ahead * direction)
+    })
 }
 
 /// Returns the roads of a ring in driving order, starting from one of them; `None` if they do not form a

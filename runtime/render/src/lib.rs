@@ -50,6 +50,7 @@ pub mod palette;
 mod places;
 mod plot;
 pub mod relief;
+mod rim;
 mod road;
 pub mod signal;
 mod splitter;
@@ -58,6 +59,7 @@ mod symbol;
 pub mod terrain;
 mod text;
 mod timeline;
+mod verge;
 
 pub use bridge::{Bridges, RoadLine, Span, SpanKind};
 pub use cells::cells;
@@ -68,6 +70,7 @@ pub use places::{bay, points_of_interest, reach_of_mark};
 pub use plot::{SurfacePlot, surface};
 pub use timeline::timeline;
 pub use tiny_skia::Color;
+pub use verge::verges;
 
 use thiserror::Error;
 

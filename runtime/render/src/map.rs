@@ -9,9 +9,11 @@ use crate::land::Tree;
 use crate::painter::{Painter, Pass};
 use crate::palette::{self, DESTINATION, GROUND, rgb};
 use crate::relief::{self, Relief};
+use crate::street_name::Cover;
 use crate::{
     arrow, bodies, canopy, crossing, furniture, gore, ground, guide, hint, island, land, marking,
-    median, mini, names, painted, points_of_interest, road, signal, splitter, symbol, terrain,
+    median, mini, names, painted, points_of_interest, rim, road, signal, splitter, symbol, terrain,
+    verges,
 };
 use glam::DVec2;
 use roadwright_geometry::HeightField;
@@ -140,11 +142,11 @@ pub(crate) fn drawn(
     );
     covered.draw(&mut canvas, &roads);
     draw_objects(&mut canvas, scenario, snapshot, picture);
-    write_names(&mut canvas, scenario, &layout, picture);
+    let driving = snapshot.filter(|_| picture.shows(MapPart::Vehicles));
+    write_names(&mut canvas, scenario, &layout, picture, driving);
     for trail in &picture.trails {
         canvas.line(&trail.points, trail.width, 2.0, rgb(trail.color));
     }
-    let driving = snapshot.filter(|_| picture.shows(MapPart::Vehicles));
     if let Some(snapshot) = driving {
         let above = |vehicle: &&VehicleRecord| !covered.agents.contains_key(&vehicle.agent);
         for vehicle in snapshot.vehicles.iter().filter(above) {
@@ -225,15 +227,39 @@ fn draw_objects(
     }
 }
 
-/// Writes the names of everything that is visible.
-fn write_names(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout, picture: &Picture) {
+/// Writes the names of everything that is visible. Names of streets keep clear of the vehicles of a snapshot.
+fn write_names(
+    canvas: &mut Canvas,
+    scenario: &Scenario,
+    layout: &Layout,
+    picture: &Picture,
+    driving: Option<&Snapshot>,
+) {
     if picture.shows(MapPart::Land) {
         names::land(canvas, scenario);
     }
-    names::streets(canvas, scenario, layout, &picture.hidden);
+    let covers = driving.map_or_else(Vec::new, |snapshot| covers(snapshot, 1.0 / canvas.scale));
+    names::streets(canvas, scenario, layout, &picture.hidden, &covers);
     if picture.shows(MapPart::Places) {
         names::places(canvas, scenario);
     }
+}
+
+/// The areas of vehicles and trailers as they are drawn at a scale in metres per pixel.
+fn covers(snapshot: &Snapshot, scale: f64) -> Vec<Cover> {
+    let cover = |at: DVec2, length: f64, width: f64| {
+        let grow = figure::enlargement(length, scale);
+        Cover {
+            at,
+            length: length * grow,
+            width: width * grow,
+        }
+    };
+    let vehicles = snapshot.vehicles.iter();
+    let vehicles = vehicles.map(|one| cover(one.body.position, one.length, one.width));
+    let trailers = snapshot.all_trailers();
+    let trailers = trailers.map(|one| cover(one.body.position, one.length, one.width));
+    vehicles.chain(trailers).collect()
 }
 
 fn framed((low, high): (DVec2, DVec2)) -> (DVec2, DVec2) {
@@ -301,15 +327,25 @@ impl Roads<'_> {
         let shown = layers
             .into_iter()
             .filter(|layer| !hides_layer(self.hidden, *layer));
-        for layer in shown {
-            let roads = self.on_layer(layer);
-            let junctions: Vec<&Junction> = self
-                .layout
-                .junctions
-                .iter()
-                .map(|junction| &**junction)
-                .filter(|junction| junction_layer(self.scenario, junction) == Some(layer))
-                .collect();
+        let shown: Vec<Level<'_>> = shown.map(|layer| self.level(layer)).collect();
+        // Verges are on the ground, also those of roads above it.
+        for level in &shown {
+            let (roads, junctions) = (&level.roads, &level.junctions);
+            verges(
+                canvas,
+                self.scenario,
+                self.layout,
+                self.bridges,
+                roads,
+                junctions,
+            );
+        }
+        for Level {
+            layer,
+            roads,
+            junctions,
+        } in shown
+        {
             self.bridges.draw_shadows(canvas, &roads);
             self.bridges.draw_decks(canvas, &roads);
             roads_and_junctions(canvas, self.scenario, self.layout, &roads, &junctions);
@@ -318,11 +354,28 @@ impl Roads<'_> {
         }
     }
 
+    fn level(&self, layer: i8) -> Level<'_> {
+        let all = self.layout.junctions.iter();
+        let own = all.filter(|one| junction_layer(self.scenario, one) == Some(layer));
+        Level {
+            layer,
+            roads: self.on_layer(layer),
+            junctions: own.map(|junction| &**junction).collect(),
+        }
+    }
+
     fn on_layer(&self, layer: i8) -> Vec<RoadId> {
         let roads = self.scenario.network().roads();
         let own = roads.filter(|(_, road)| road.layer == layer);
         own.map(|(id, _)| id).collect()
     }
+}
+
+/// The roads and junctions of a layer.
+struct Level<'a> {
+    layer: i8,
+    roads: Vec<RoadId>,
+    junctions: Vec<&'a Junction>,
 }
 
 /// Vehicles below the decks of bridges.
@@ -400,6 +453,7 @@ pub fn roads_and_junctions(
     splitter::painted(painter, scenario, junctions);
     crossing::zebras(painter, junctions);
     marking::stop_lines(painter, scenario, layout, junctions);
+    rim::paint(painter, scenario, layout, junctions);
     arrow::turns(painter, scenario, layout, junctions);
     arrow::one_ways(painter, scenario, layout, roads);
     if painter.scale() > LEAST_SIGNAL_SCALE {

@@ -6,6 +6,7 @@
 use crate::median;
 use crate::painter::Painter;
 use crate::palette::{MARKING, faded};
+use crate::rim;
 use crate::road::Stretch;
 use glam::DVec2;
 use roadwright_geometry::Pose;
@@ -37,13 +38,13 @@ const SOLID: f64 = 20.0;
 /// Minimum total width of the lanes at which a road has a centre line, m.
 const LEAST_TWO_WAY: f64 = 5.5;
 /// Lowest speed limit of roads with edge lines, m/s.
-const RURAL: f64 = 60.0 / 3.6;
+pub(crate) const RURAL: f64 = 60.0 / 3.6;
 /// Distance of an edge line from the edge, m.
 const EDGE_INSET: f64 = 0.2;
 /// Width of a stop line, and distance of its middle from the cut, m.
 const STOP: (f64, f64) = (0.4, 0.0);
 /// Base and height of a give-way triangle, and gap between two triangles, m.
-const TRIANGLE: (f64, f64, f64) = (0.6, 0.7, 0.35);
+pub(crate) const TRIANGLE: (f64, f64, f64) = (0.6, 0.7, 0.35);
 /// Largest bend between two arms of a through road, rad.
 const MOST_BEND: f64 = 0.8;
 /// Gap between lines along the road and a line across it, m.
@@ -368,7 +369,7 @@ impl End {
 
 /// The sign of an arm, which determines its paint. Traffic merges at slip roads and motorways, so stop lines
 /// and give-way triangles are painted there only if there are signals.
-fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
+pub(crate) fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
     match arm.sign {
         Sign::Yield | Sign::Stop if road.class >= RoadClass::Ramp && is_one_way(road) => Sign::None,
         sign => sign,
@@ -376,7 +377,7 @@ fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
 }
 
 /// Whether all lanes of a road have the same direction.
-fn is_one_way(road: &Road) -> bool {
+pub(crate) fn is_one_way(road: &Road) -> bool {
     let side = DrivingSide::Right;
     road.lanes_forward(0.0, side) == 0 || road.lanes_backward(0.0, side) == 0
 }
@@ -494,7 +495,9 @@ pub(crate) fn stop_lines(
                 continue;
             };
             let sign = painted_sign(end, road);
-            if sign == Sign::None {
+            if sign == Sign::None
+                || (sign == Sign::Yield && rim::is_on_rim(scenario, layout, junction, end))
+            {
                 continue;
             }
             let lanes = Arm::new(end.road, road, end.end).entering_lanes(end.trim, side);

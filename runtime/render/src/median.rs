@@ -11,12 +11,13 @@
 //! Medians without any wide part are raised over their whole width.
 
 use crate::painter::{Painter, Pass};
-use crate::palette::{KERB, MEDIAN, SIDEWALK, rgb};
+use crate::palette::{KERB, MEDIAN, RAIL, SIDEWALK, rgb};
 use crate::road::{KERB_WIDTH, MIN_KERB_SCALE, Stretch};
+use crate::verge;
 use glam::DVec2;
 use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::junction::{Junction, Splitter};
-use roadwright_scenario::{Lane, LaneType, RoadEnd, Scenario};
+use roadwright_scenario::{Lane, LaneType, RoadClass, RoadEnd, Scenario};
 use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
@@ -160,7 +161,8 @@ impl<'s, 'a> Median<'s, 'a> {
             self.stretch.part((from, to), left),
             self.stretch.part((from, to), right),
         );
-        if painter.scale() >= MIN_KERB_SCALE {
+        let is_motorway = self.stretch.road.class == RoadClass::Motorway;
+        if painter.scale() >= MIN_KERB_SCALE && !is_motorway {
             let mut kerb = |line: &[DVec2]| painter.line(line, 2.0 * KERB_WIDTH, 2.0, rgb(KERB));
             kerb(&left);
             kerb(&right);
@@ -178,6 +180,30 @@ impl<'s, 'a> Median<'s, 'a> {
         surface.extend(right.into_iter().rev());
         surface.extend(near.into_iter().rev());
         painter.polygon(&surface, rgb(MEDIAN));
+        if is_motorway {
+            self.draw_rails(painter, from..to);
+        }
+    }
+
+    /// Draws the guard rails along a range: one beside each carriageway, or one for both in a narrow median.
+    fn draw_rails(&self, painter: &mut impl Painter, range: Range<f64>) {
+        let beside = |s: f64, share: f64| {
+            let (left, right) = self.sides(s);
+            let half = 0.5 * (left - right);
+            let apart = (half - verge::BEFORE_RAIL).max(0.0);
+            let apart = if apart < verge::BEFORE_RAIL {
+                0.0
+            } else {
+                apart
+            };
+            0.5 * (left + right) + share * apart
+        };
+        for share in [1.0, -1.0] {
+            let line = self
+                .stretch
+                .part((range.start, range.end), |s| beside(s, share));
+            painter.line(&line, verge::RAIL_WIDTH, 1.0, rgb(RAIL));
+        }
     }
 
     /// Returns the left and right corner slightly beyond a distance along the road.

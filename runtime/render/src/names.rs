@@ -3,8 +3,9 @@
 use crate::canvas::Canvas;
 use crate::ground;
 use crate::painter::Painter;
-use crate::palette::{ASPHALT, GROUND, INK, ROAD_INK, rgb};
-use crate::street_name;
+use crate::palette::{ASPHALT, GROUND, INK, ROAD_INK, faded, rgb};
+use crate::street_name::{self, Cover, FADED};
+use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_scenario::junction::Layout;
 use roadwright_scenario::{BAY, MapPart, Road, Scenario, hides_layer};
@@ -48,7 +49,7 @@ pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
             heading: 0.0,
         };
         let halo = canvas.shown(rgb(ground::color(land.usage)));
-        canvas.text_along(&land.name, pose, size, ink, halo);
+        canvas.text_along(&land.name, pose, size, rgb(ink), halo);
     }
 }
 
@@ -73,7 +74,7 @@ pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
                     ..vehicle
                 };
                 let paper = canvas.shown(rgb(crate::palette::PAPER));
-                canvas.text_along(&point.name, at, size, crate::palette::INK, paper);
+                canvas.text_along(&point.name, at, size, rgb(INK), paper);
             }
             continue;
         }
@@ -101,60 +102,110 @@ pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Writes street names along their roads, each on the longest stretch of its street in the picture. Names are
-/// light if the asphalt is wide enough for them. Otherwise, they are dark with a halo in the colour of the
-/// ground.
+/// Writes street names along their roads, each on the longest stretch of its street in the picture where no vehicle
+/// covers it. Names are light if the asphalt is wide enough for them. Otherwise, they are dark with a halo in the
+/// colour of the ground. A name that vehicles cover everywhere is pale.
 pub(crate) fn streets(
     canvas: &mut Canvas,
     scenario: &Scenario,
     layout: &Layout,
     hidden: &BTreeSet<MapPart>,
+    vehicles: &[Cover],
 ) {
     if canvas.scale < MIN_SCALE {
         return;
     }
     let size = if canvas.scale < 6.0 { 11.5 } else { 14.0 };
     let mut written: Vec<(f32, f32, f32)> = Vec::new();
-    for (name, (length, middle, road_width)) in longest_stretches(canvas, scenario, layout, hidden)
-    {
+    for (name, stretches) in stretches(canvas, scenario, layout, hidden) {
         let width = crate::text::width(name, size);
-        let (x, y) = canvas.pixel(middle.position);
+        let half = 0.5 / canvas.scale * DVec2::new(f64::from(width), f64::from(size));
+        let Some(place) = clear_place(&stretches, half, vehicles) else {
+            continue;
+        };
+        let (x, y) = canvas.pixel(place.at.position);
         // Names must not overlap, however they are oriented.
         let reach = 0.5 * width.min(90.0);
         let taken = written.iter().any(|&(other_x, other_y, other)| {
             (x - other_x).abs() < reach + other && (y - other_y).abs() < reach + other
         });
-        if 1.15 * width < (length * canvas.scale) as f32 && !taken {
+        if !taken {
             written.push((x, y, reach));
-            let is_on_road = (road_width * canvas.scale) as f32 >= size + 5.0;
-            let (ink, halo) = if is_on_road {
-                (ROAD_INK, ASPHALT)
-            } else {
-                (INK, GROUND)
-            };
-            if is_on_road {
-                // The halo also covers the spaces between words, so that no road marking is visible there.
-                let half = 0.5 * f64::from(width) / canvas.scale;
-                let ends = [-half, half].map(|ahead| middle.point(ahead, 0.0));
-                canvas.line(&ends, 0.0, 0.34 * size, rgb(halo));
-            }
-            canvas.text_along(name, middle, size, ink, canvas.shown(rgb(halo)));
+            write_street(canvas, name, &place, size);
         }
     }
 }
 
-/// For each street name, returns the longest stretch between junctions in the picture, with its length, the
-/// middle of its carriageway, and the width at that point. A street consists of many roads with the same
-/// name, because it is split at every junction. Sorted by name, so that the choice between two colliding
-/// names does not depend on ids.
-fn longest_stretches<'a>(
+/// Place of a name on a road.
+struct NamePlace {
+    at: Pose,
+    /// Width of the carriageway, m.
+    road_width: f64,
+    is_covered: bool,
+}
+
+/// Returns the first place of a name that is clear of vehicles, or the first one if there is none. `half` is half the
+/// length and half the height of the name, m. Returns `None` if there is no room.
+fn clear_place(
+    stretches: &[(&Road, (f64, f64))],
+    half: DVec2,
+    vehicles: &[Cover],
+) -> Option<NamePlace> {
+    let length = 2.0 * half.x;
+    let has_room = |(_, (from, to)): &&(&Road, (f64, f64))| 1.15 * length < to - from;
+    let all = stretches
+        .iter()
+        .filter(has_room)
+        .flat_map(|(road, (from, to))| street_name::places(road, *from..*to, length));
+    let mut first = None;
+    for (at, road_width) in all {
+        let is_on = |vehicle: &Cover| street_name::is_covered(at, half, vehicle);
+        let is_covered = vehicles.iter().any(is_on);
+        let place = NamePlace {
+            at,
+            road_width,
+            is_covered,
+        };
+        if !is_covered {
+            return Some(place);
+        }
+        first.get_or_insert(place);
+    }
+    first
+}
+
+fn write_street(canvas: &mut Canvas, name: &str, place: &NamePlace, size: f32) {
+    let is_on_road = (place.road_width * canvas.scale) as f32 >= size + 5.0;
+    let (ink, halo) = if is_on_road {
+        (ROAD_INK, ASPHALT)
+    } else {
+        (INK, GROUND)
+    };
+    let opacity = if place.is_covered { FADED } else { 1.0 };
+    if is_on_road {
+        // The halo also covers the spaces between words, so that no road marking is visible there.
+        let half = 0.5 * f64::from(crate::text::width(name, size)) / canvas.scale;
+        let ends = [-half, half].map(|ahead| place.at.point(ahead, 0.0));
+        canvas.line(&ends, 0.0, 0.34 * size, faded(halo, opacity));
+    }
+    let halo = canvas.shown(faded(halo, opacity));
+    canvas.text_along(name, place.at, size, faded(ink, opacity), halo);
+}
+
+/// Maximum number of stretches of a street on which its name is tested for vehicles.
+const MOST_STRETCHES: usize = 8;
+
+/// For each street name, returns the stretches between junctions in the picture, the longest first, in metres along
+/// their roads. A street consists of many roads with the same name, because it is split at every junction. Sorted by
+/// name, so that the choice between two colliding names does not depend on ids.
+fn stretches<'a>(
     canvas: &Canvas,
     scenario: &'a Scenario,
     layout: &Layout,
     hidden: &BTreeSet<MapPart>,
-) -> BTreeMap<&'a str, (f64, Pose, f64)> {
+) -> BTreeMap<&'a str, Vec<(&'a Road, (f64, f64))>> {
     let view = canvas.view();
-    let mut longest: BTreeMap<&str, (f64, Pose, f64)> = BTreeMap::new();
+    let mut of_streets: BTreeMap<&str, Vec<(&Road, (f64, f64))>> = BTreeMap::new();
     let roads = scenario.network().roads();
     let is_named = |road: &Road| !road.name.is_empty() && !hides_layer(hidden, road.layer);
     for (id, road) in roads.filter(|(_, road)| is_named(road)) {
@@ -164,12 +215,15 @@ fn longest_stretches<'a>(
             false => Some(stretch),
         });
         let seen = clear.and_then(|stretch| street_name::in_view(road, stretch, view));
-        let Some((from, to)) = seen else { continue };
-        let known = longest.entry(&road.name).or_default();
-        if to - from > known.0 {
-            let (middle, width) = street_name::place(road, (from, to));
-            *known = (to - from, middle, width);
+        if let Some(seen) = seen {
+            of_streets.entry(&road.name).or_default().push((road, seen));
         }
     }
-    longest
+    for stretches in of_streets.values_mut() {
+        // Stable, so that of two equally long stretches the one with the lower id comes first.
+        let length = |(_, (from, to)): &(&Road, (f64, f64))| to - from;
+        stretches.sort_by(|a, b| length(b).total_cmp(&length(a)));
+        stretches.truncate(MOST_STRETCHES);
+    }
+    of_streets
 }

@@ -35,6 +35,12 @@ pub const BUS_LANE: u32 = 0x93625A;
 pub const CYCLE_LANE: u32 = 0x5F9384;
 /// Medians.
 pub const MEDIAN: u32 = 0xCBD8B4;
+/// Setts around the islands of roundabouts.
+pub const APRON: u32 = 0xB0958A;
+/// Joints between setts.
+pub const SETT_JOINT: u32 = 0x8A736A;
+/// Guard rails.
+pub const RAIL: u32 = 0x8D939C;
 /// Lines and arrows on the road.
 pub const MARKING: u32 = 0xFAFAF6;
 /// Flows.
@@ -169,7 +175,7 @@ const OF_WHAT_MOVES: [u32; 12] = [
 
 /// Pairs of colours in the light and in the dark theme. In the dark theme, roads are lighter than the ground,
 /// pavements darker than roads, and kerbs lighter than both.
-const BY_NIGHT: [(u32, u32); 41] = [
+const BY_NIGHT: [(u32, u32); 44] = [
     (GROUND, 0x182029),
     (BLOCK, 0x1D2630),
     (FOREST, 0x1A2E24),
@@ -192,6 +198,9 @@ const BY_NIGHT: [(u32, u32); 41] = [
     (BUS_LANE, 0x7A4A45),
     (CYCLE_LANE, 0x3A7468),
     (MEDIAN, 0x1B3027),
+    (APRON, 0x5E4C48),
+    (SETT_JOINT, 0x4A3D3A),
+    (RAIL, 0x6B7886),
     (MARKING, 0xDCE3EA),
     (ROAD_INK, 0xF4F7FA),
     (INK, 0xE8ECF1),

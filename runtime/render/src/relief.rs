@@ -239,7 +239,7 @@ pub(crate) fn draw(canvas: &mut Canvas, relief: &Relief) {
     for label in relief.labels(&view) {
         let text = height_text(label.height);
         let ground = relief.ground(label.height, canvas.is_dark());
-        canvas.text_along(&text, label.pose, LABEL_SIZE, CONTOUR, ground);
+        canvas.text_along(&text, label.pose, LABEL_SIZE, rgb(CONTOUR), ground);
     }
     for peak in relief.seen_peaks(&view) {
         let size = f64::from(PEAK_SIZE) / canvas.scale;

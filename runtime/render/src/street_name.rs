@@ -2,7 +2,9 @@
 
 use glam::DVec2;
 use roadwright_geometry::Pose;
+use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::{DrivingSide, Lane, LaneType, Road};
+use std::ops::Range;
 
 /// Distance between the points at which a road is tested against the view, m.
 const STEP: f64 = 5.0;
@@ -14,6 +16,62 @@ const MOST_STEPS: f64 = 200.0;
 const ARROWS: f64 = 27.0;
 /// Scale above which arrows are visible, pixels per metre. Above it, names keep clear of arrows.
 pub const ARROW_SCALE: f64 = 3.0;
+
+/// Maximum change of a road's heading over the length of a name, rad.
+const MOST_BEND: f64 = 0.44;
+/// Distance between the places at which a name is tested for vehicles, m.
+const PLACE_STEP: f64 = 4.0;
+/// Maximum number of places on a stretch at which a name is tested for vehicles.
+const MOST_PLACES: usize = 41;
+/// Opacity of a name below a vehicle.
+pub const FADED: f32 = 0.15;
+
+/// The area of a vehicle that can cover a name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cover {
+    /// Middle of the vehicle, m.
+    pub at: DVec2,
+    /// Length, m.
+    pub length: f64,
+    /// Width, m.
+    pub width: f64,
+}
+
+/// Whether a vehicle is on a name with its middle at `place`; `half` is half the length and half the height of the
+/// name, m. Vehicles are assumed to be parallel to the name.
+pub fn is_covered(place: Pose, half: DVec2, vehicle: &Cover) -> bool {
+    let offset = vehicle.at - place.position;
+    let forward = place.forward();
+    let (along, aside) = (offset.dot(forward), offset.dot(forward.perp()));
+    along.abs() < half.x + 0.5 * vehicle.length && aside.abs() < half.y + 0.5 * vehicle.width
+}
+
+/// Returns the places of a name on a stretch, the middle of the stretch first and then those beside it. `length` is the
+/// length of the name, m. Places where the road bends are left out, apart from the middle.
+pub fn places(
+    road: &Road,
+    stretch: Range<f64>,
+    length: f64,
+) -> impl Iterator<Item = (Pose, f64)> + '_ {
+    let Range {
+        start: from,
+        end: to,
+    } = stretch;
+    let middle = 0.5 * (from + to);
+    let room = 0.5 * (to - from - 1.15 * length);
+    let count = ((room / PLACE_STEP).max(0.0) as usize).min(MOST_PLACES / 2);
+    let shifts = (1..=count).flat_map(|i| {
+        let shift = PLACE_STEP * i as f64;
+        [shift, -shift]
+    });
+    let is_straight = move |shift: &f64| {
+        let ends = [-0.5, 0.5].map(|half| middle + shift + half * length);
+        let [first, last] = ends.map(|s| road.reference_line.pose(s).heading);
+        wrap_angle(last - first).abs() < MOST_BEND
+    };
+    let shifts = std::iter::once(0.0).chain(shifts.filter(is_straight));
+    shifts.map(move |shift| place(road, (from + shift, to + shift)))
+}
 
 /// Returns the middle of the carriageway half-way along a stretch, and the width of the carriageway
 /// there, m. The stretch is given in metres from the start of the road.
@@ -130,6 +188,12 @@ mod tests {
         let expected = DVec2::new(800.0, 0.5 * (left + right));
         assert!((middle.position - expected).length() < 6.0);
         assert_eq!(width, left - right);
+        // Other places for the name are beside the middle, up to the ends of the stretch.
+        let all: Vec<f64> = places(&road, 700.0..760.0, 20.0)
+            .map(|(pose, _)| pose.position.x)
+            .collect();
+        assert_eq!(all[..3], [730.0, 734.0, 726.0]);
+        assert!(all.iter().all(|x| (711.5..=748.5).contains(x)), "{all:?}");
         // Only one lane leads to the junction, so there are no arrows.
         let clear = clear_of_ends(&road, DrivingSide::Right, (10.0, 990.0));
         assert_eq!(clear, Some((10.0, 990.0)));
@@ -145,5 +209,26 @@ mod tests {
         assert_eq!(clear, Some((10.0, 960.0)));
         let elsewhere = (DVec2::new(700.0, 10.0), DVec2::new(900.0, 50.0));
         assert_eq!(in_view(&road, (10.0, 990.0), elsewhere), None);
+    }
+
+    #[test]
+    fn a_name_is_below_the_vehicles_on_it() {
+        // A name of 20 m by 3 m along a street that leads to the north.
+        let place = Pose::new(100.0, 50.0, std::f64::consts::FRAC_PI_2);
+        let half = DVec2::new(10.0, 1.5);
+        for (x, y, expected) in [
+            (100.0, 50.0, true),
+            (100.0, 61.5, true),
+            (100.0, 62.5, false),
+            (102.4, 45.0, true),
+            (102.6, 45.0, false),
+        ] {
+            let vehicle = Cover {
+                at: DVec2::new(x, y),
+                length: 4.0,
+                width: 2.0,
+            };
+            assert_eq!(is_covered(place, half, &vehicle), expected, "{x} {y}");
+        }
     }
 }

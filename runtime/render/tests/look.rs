@@ -2,7 +2,7 @@
 
 use roadwright_render::palette::*;
 
-const ROLES: [(&str, u32); 24] = [
+const ROLES: [(&str, u32); 26] = [
     ("ground", GROUND),
     ("block", BLOCK),
     ("forest floor", FOREST),
@@ -15,6 +15,8 @@ const ROLES: [(&str, u32); 24] = [
     ("bus lane", BUS_LANE),
     ("cycle lane", CYCLE_LANE),
     ("median, island", MEDIAN),
+    ("apron of setts", APRON),
+    ("guard rail", RAIL),
     ("paint", MARKING),
     ("crown 1", CROWNS[0]),
     ("crown 2", CROWNS[1]),

@@ -1,7 +1,9 @@
 //! Tests of paint on roads and of its positions.
 
 use roadwright_geometry::{DVec2, ReferenceLine, polygon, unit};
-use roadwright_render::{Color, Painter, Pass, Picture, map, palette, roads_and_junctions};
+use roadwright_render::{
+    Bridges, Color, Painter, Pass, Picture, map, palette, roads_and_junctions, verges,
+};
 use roadwright_scenario::junction::{Junction, Turn, Turns, layout};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
@@ -482,4 +484,208 @@ fn painted_medians_have_lines_and_are_never_raised() {
         let mut lines = flat.marking_lines().filter(beside);
         assert!(lines.any(|line| line.3.is_none()));
     }
+}
+
+/// Two streets with pavements that cross, with a roundabout over their crossing, as they are drawn by hand.
+fn drawn_roundabout(radius: f64, side: DrivingSide) -> Scenario {
+    let mut scenario = Scenario::new("roundabout");
+    let mut about = scenario.about().clone();
+    about.driving_side = side;
+    scenario.apply(Edit::About(Box::new(about))).unwrap();
+    let style = RoadStyle {
+        name: String::new(),
+        class: RoadClass::Collector,
+        layer: 0,
+        speed_limit: 50.0 / 3.6,
+        section: CrossSection::driving(1, 1, 3.25).with_border(LaneType::Sidewalk, 2.0),
+    };
+    for (from, to) in [(DVec2::NEG_X, DVec2::X), (DVec2::NEG_Y, DVec2::Y)] {
+        let line = ReferenceLine::straight(80.0 * from, 80.0 * to).unwrap();
+        let edit = draw::road(&scenario, &line, &style).unwrap();
+        scenario.apply(edit).unwrap();
+    }
+    let edit = draw::roundabout(&scenario, DVec2::ZERO, radius, 0).unwrap();
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+#[test]
+fn roundabouts_have_triangles_and_dashes_on_their_rim() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        let scenario = drawn_roundabout(15.0, side);
+        let notes = Notes::of(&scenario, 18.0);
+        let rim = 15.0 + 0.5 * draw::ring_section(15.0).forward[0].1;
+        let triangles = notes.painted().filter(|points| points.len() == 3);
+        let mut of_arms = [0; 4];
+        for triangle in triangles {
+            let [from, tip, to] = triangle[..] else {
+                panic!("{triangle:?}");
+            };
+            assert!((from.length() - rim).abs() < 0.02 && (to.length() - rim).abs() < 0.02);
+            assert!((tip.length() - rim - 0.7).abs() < 0.02, "{}", tip.length());
+            // Traffic enters behind the middle of the arm, in the driving direction of the ring.
+            let arm = [DVec2::X, DVec2::Y, DVec2::NEG_X, DVec2::NEG_Y];
+            let nearest = (0..4).max_by(|a, b| tip.dot(arm[*a]).total_cmp(&tip.dot(arm[*b])));
+            let nearest = nearest.unwrap();
+            let behind = side.around() * arm[nearest].perp_dot(tip);
+            assert!((0.3..8.5).contains(&behind), "{behind}");
+            of_arms[nearest] += 1;
+        }
+        assert!(
+            of_arms.iter().all(|count| (3..=6).contains(count)),
+            "{of_arms:?}"
+        );
+        let exits = notes.marking_lines().filter(|(_, points, _, dash, _)| {
+            *dash == Some((0.5, 0.5)) && points.iter().all(|p| (p.length() - rim).abs() < 0.02)
+        });
+        assert_eq!(exits.count(), 4);
+    }
+}
+
+#[test]
+fn small_islands_have_an_apron_of_setts() {
+    let areas = |radius: f64| {
+        let notes = Notes::of(&drawn_roundabout(radius, DrivingSide::Right), 18.0);
+        let area = |color: u32| {
+            let own = notes.polygons.iter();
+            let own = own.filter(|(pass, _, c)| *pass == Pass::Ground && *c == palette::rgb(color));
+            own.map(|(_, points, _)| polygon::signed_area(points).abs())
+                .fold(0.0, f64::max)
+        };
+        (area(palette::APRON), area(palette::MEDIAN))
+    };
+    let of_circle = |radius: f64| std::f64::consts::PI * radius * radius;
+    for (radius, apron) in [(15.0, 2.4), (9.0, 0.3 * 6.1)] {
+        let inner = radius - 0.5 * draw::ring_section(radius).forward[0].1;
+        let (whole, lawn) = areas(radius);
+        assert!((whole / of_circle(inner) - 1.0).abs() < 0.01, "{whole}");
+        assert!(
+            (lawn / of_circle(inner - apron) - 1.0).abs() < 0.01,
+            "{lawn}"
+        );
+    }
+    let (apron, lawn) = areas(30.0);
+    assert_eq!(apron, 0.0);
+    assert!(lawn > of_circle(27.0));
+}
+
+/// Records the verges of a scenario.
+fn verges_of(scenario: &Scenario) -> Notes {
+    let layout = layout(scenario.network(), scenario.about().driving_side);
+    let mut notes = Notes {
+        scale: 10.0,
+        pass: Pass::Ground,
+        polygons: Vec::new(),
+        lines: Vec::new(),
+    };
+    let roads: Vec<RoadId> = scenario.network().roads().map(|(id, _)| id).collect();
+    let bridges = Bridges::of(scenario, &layout);
+    let junctions: Vec<&Junction> = layout.junctions.iter().map(|j| &**j).collect();
+    verges(&mut notes, scenario, &layout, &bridges, &roads, &junctions);
+    notes
+}
+
+/// A straight road from west to east.
+fn straight_road(class: RoadClass, speed: f64, section: CrossSection) -> Scenario {
+    let mut scenario = Scenario::new("road");
+    let line = ReferenceLine::straight(DVec2::ZERO, DVec2::new(300.0, 0.0)).unwrap();
+    let style = RoadStyle {
+        name: String::new(),
+        class,
+        layer: 0,
+        speed_limit: speed / 3.6,
+        section,
+    };
+    let edit = draw::road(&scenario, &line, &style).unwrap();
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+#[test]
+fn fast_roads_have_verges_and_motorways_a_rail() {
+    let town = straight_road(
+        RoadClass::Collector,
+        50.0,
+        CrossSection::driving(1, 1, 3.25),
+    );
+    assert!(verges_of(&town).polygons.is_empty());
+    let paved = CrossSection::driving(1, 1, 3.25).with_border(LaneType::Sidewalk, 2.0);
+    let paved = straight_road(RoadClass::Arterial, 80.0, paved);
+    assert!(verges_of(&paved).polygons.is_empty());
+    let rural = straight_road(RoadClass::Arterial, 80.0, CrossSection::driving(1, 1, 3.5));
+    let notes = verges_of(&rural);
+    let reach = |notes: &Notes, color: u32| {
+        let own = notes
+            .polygons
+            .iter()
+            .filter(|(.., c)| *c == palette::rgb(color));
+        let all: Vec<f64> = own
+            .flat_map(|(_, points, _)| points.iter().map(|p| p.y))
+            .collect();
+        (
+            all.iter().copied().fold(f64::INFINITY, f64::min),
+            all.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        )
+    };
+    let (low, high) = reach(&notes, palette::SAND);
+    assert!(
+        (low + 5.0).abs() < 1e-6 && (high - 5.0).abs() < 1e-6,
+        "{low} {high}"
+    );
+    assert!(notes.lines.is_empty());
+    // In right-hand traffic, the inner edge of a carriageway to the east is its northern one.
+    let motorway = straight_road(RoadClass::Motorway, 120.0, CrossSection::driving(3, 0, 3.5));
+    let (_, road) = motorway.network().roads().next().unwrap();
+    let (right, left) = road.carriageway(100.0);
+    let notes = verges_of(&motorway);
+    assert!((reach(&notes, palette::SAND).0 - (right - 1.5)).abs() < 1e-6);
+    assert!((reach(&notes, palette::MEDIAN).1 - (left + 2.0)).abs() < 1e-6);
+    let rails: Vec<f64> = notes
+        .lines
+        .iter()
+        .flat_map(|line| line.1.iter().map(|p| p.y))
+        .collect();
+    assert!(!rails.is_empty() && rails.iter().all(|y| (y - left - 0.65).abs() < 1e-6));
+}
+
+#[test]
+fn embankments_lead_to_bridges_over_roads() {
+    let mut scenario = straight_road(
+        RoadClass::Collector,
+        50.0,
+        CrossSection::driving(1, 1, 3.25),
+    );
+    assert!(verges_of(&scenario).polygons.is_empty());
+    let line = ReferenceLine::straight(DVec2::new(150.0, -50.0), DVec2::new(150.0, 150.0)).unwrap();
+    let style = RoadStyle {
+        name: String::new(),
+        class: RoadClass::Collector,
+        layer: 1,
+        speed_limit: 50.0 / 3.6,
+        section: CrossSection::driving(1, 1, 3.25),
+    };
+    let edit = draw::road(&scenario, &line, &style).unwrap();
+    scenario.apply(edit).unwrap();
+    let notes = verges_of(&scenario);
+    // Two slopes at either end of the deck.
+    assert_eq!(notes.polygons.len(), 4);
+    let reach = |points: &[DVec2]| {
+        points
+            .iter()
+            .map(|p| (p.x - 150.0).abs())
+            .fold(0.0, f64::max)
+    };
+    for (_, slope, _) in &notes.polygons {
+        // Five metres high beside a road of 6.5 m.
+        assert!((reach(slope) - 11.25).abs() < 1e-6, "{}", reach(slope));
+        let ends = slope.iter().map(|p| p.y.abs());
+        let (near, far) = ends.fold((f64::INFINITY, 0.0_f64), |(a, b), y| (a.min(y), b.max(y)));
+        assert!((near - 13.25).abs() < 0.1, "{near}");
+        // To the south the road ends before the embankment would be flat.
+        assert!(
+            far < 76.0 && (far - 75.75).abs().min((far - 50.0).abs()) < 3.0,
+            "{far}"
+        );
+    }
+    assert!(notes.lines.len() > 40);
 }

@@ -407,3 +407,78 @@ fn agents_keep_their_places_when_a_loose_end_is_joined() {
     let origin = pose(&scenario, &before.origin) - pose(&joined, &after.origin);
     assert!(origin.length() < 1.0, "{origin}");
 }
+
+/// Kinds of the lanes of a road at one end, from left to right.
+fn kinds(road: &Road, end: RoadEnd) -> Vec<LaneType> {
+    let section = match end {
+        RoadEnd::Start => &road.lane_sections[0],
+        RoadEnd::End => &road.lane_sections[road.lane_sections.len() - 1],
+    };
+    section.lanes.iter().map(|lane| lane.kind).collect()
+}
+
+#[test]
+fn a_street_that_is_drawn_to_a_ring_widens_and_paves_it() {
+    let mut scenario = Scenario::new("ring");
+    let edit = draw::roundabout(&scenario, DVec2::ZERO, 15.0, 0).unwrap();
+    scenario.apply(edit).unwrap();
+    let mut style = street("");
+    style.section = CrossSection::driving(1, 1, 3.25).with_border(LaneType::Sidewalk, 2.5);
+    let first = scenario.network().next_road_id();
+    for out in [DVec2::X, DVec2::Y, DVec2::NEG_X, DVec2::NEG_Y] {
+        // Drawn alternately towards the ring and away from it.
+        let mut trace = vec![90.0 * out, 16.0 * out];
+        if out.y != 0.0 {
+            trace.reverse();
+        }
+        let ends = ends(&scenario, &trace, &style);
+        assert_eq!(ends.iter().filter(|end| end.is_joined()).count(), 1);
+        let points = guided(&trace, &ends);
+        let line = ReferenceLine::straight(points[0], points[points.len() - 1]).unwrap();
+        let layered = LayeredStyle::plain(&style);
+        let edit = draw::layered_road(&scenario, &line, &layered, &ends).unwrap();
+        let inverse = scenario.clone().apply(edit.clone()).unwrap();
+        let mut after = scenario.clone();
+        after.apply(edit).unwrap();
+        let mut undone = after.clone();
+        undone.apply(inverse).unwrap();
+        assert_eq!(undone, scenario);
+        scenario = after;
+    }
+    let layout = layout(scenario.network(), scenario.about());
+    assert!(layout.rings.len() >= 4);
+    for id in &layout.rings {
+        let ring = scenario.network().road(*id).unwrap();
+        let kinds = kinds(ring, RoadEnd::Start);
+        let of_kind = |kind| kinds.iter().filter(|one| **one == kind).count();
+        assert_eq!(
+            (of_kind(LaneType::Driving), of_kind(LaneType::Sidewalk)),
+            (1, 1)
+        );
+    }
+    let all = scenario.network().roads();
+    let streets: Vec<&Road> = all
+        .filter(|(id, _)| *id >= first && !layout.rings.contains(id))
+        .map(|(_, road)| road)
+        .collect();
+    assert_eq!(streets.len(), 4);
+    for road in streets {
+        let start = road.reference_line.start().position.length();
+        let (at_ring, far) = match start < 50.0 {
+            true => (RoadEnd::Start, RoadEnd::End),
+            false => (RoadEnd::End, RoadEnd::Start),
+        };
+        use LaneType::{Driving, Median, Sidewalk};
+        assert_eq!(
+            kinds(road, at_ring),
+            [Sidewalk, Driving, Median, Median, Driving, Sidewalk]
+        );
+        assert_eq!(kinds(road, far), [Sidewalk, Driving, Driving, Sidewalk]);
+    }
+    let splitters: usize = layout
+        .junctions
+        .iter()
+        .map(|one| one.splitters().len())
+        .sum();
+    assert_eq!(splitters, 4);
+}

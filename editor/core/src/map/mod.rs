@@ -4,6 +4,7 @@
 pub mod groves;
 pub mod heat;
 pub mod instances;
+pub mod interim;
 pub mod mesh;
 pub mod objects;
 pub mod pushed;

@@ -4,10 +4,12 @@ use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use crate::scene::Scene;
 use roadwright_geometry::{DVec2, polygon};
 use roadwright_render::{
-    Painter, Pass, ground, junction_layer, land, over_traffic, palette, roads_and_junctions,
+    Painter, Pass, ground, junction_layer, land, over_traffic, palette, roads_and_junctions, verges,
 };
 use roadwright_scenario::junction::{Junction, OutlineEdge};
-use roadwright_scenario::{DrivingSide, LandId, ObjectId, ObstacleId, Road, RoadClass, RoadId};
+use roadwright_scenario::{
+    DrivingSide, LandId, ObjectId, ObstacleId, Road, RoadClass, RoadId, Scenario,
+};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -15,6 +17,9 @@ use std::sync::Arc;
 /// Edge length of a tile, m. An edit rebuilds a whole tile, so larger tiles make edits slower, and smaller
 /// tiles need more GPU calls per frame.
 const SIDE: f64 = 500.0;
+
+/// Width of the verges and embankments beside roads, m.
+const BESIDE_ROADS: f64 = 10.0;
 
 /// A tile by its column and row.
 pub type TileId = (i32, i32);
@@ -53,8 +58,8 @@ impl Tiles {
             let tile = tiles.entry(id).or_default();
             let empty = tile.roads.is_empty();
             tile.grow(
-                shape.low - shape.reach - 1.0,
-                shape.high + shape.reach + 1.0,
+                shape.low - shape.reach - BESIDE_ROADS,
+                shape.high + shape.reach + BESIDE_ROADS,
                 empty,
             );
             tile.roads.push(shape.id);
@@ -107,6 +112,14 @@ impl Tile {
         !has_roads && self.land.is_empty() && self.obstacles.is_empty()
     }
 
+    /// Land and fixed obstacles of the tile.
+    pub fn contents(&self) -> Contents<'_> {
+        Contents {
+            land: &self.land,
+            obstacles: &self.obstacles,
+        }
+    }
+
     /// Whether the tile contains fixed obstacles.
     pub fn has_obstacles(&self) -> bool {
         !self.obstacles.is_empty()
@@ -144,9 +157,16 @@ fn land_and_obstacles(tiles: &mut BTreeMap<TileId, Tile>, scene: &Scene) {
     }
 }
 
-fn tile_of(point: DVec2) -> TileId {
+/// The tile of a point.
+pub fn tile_of(point: DVec2) -> TileId {
     let cell = (point / SIDE).floor();
     (cell.x as i32, cell.y as i32)
+}
+
+/// The middle of a tile, m.
+pub fn middle(id: TileId) -> DVec2 {
+    let (column, row) = id;
+    SIDE * (DVec2::new(f64::from(column), f64::from(row)) + 0.5)
 }
 
 fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
@@ -242,19 +262,40 @@ fn hash_ring(ring: &[DVec2], hasher: &mut impl Hasher) {
 /// Layer of yards in the meshes of land: below every kind of land use.
 pub const YARDS: i8 = -1;
 
+/// Land and fixed obstacles of a tile.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Contents<'a> {
+    /// Areas of land.
+    pub land: &'a [LandId],
+    /// Fixed obstacles.
+    pub obstacles: &'a [ObstacleId],
+}
+
 /// The triangles of a tile's land and yards, below all roads.
 pub fn ground(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
-    let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
-    let scenario = &scene.scenario;
+    let origin = 0.5 * (tile.low + tile.high);
+    ground_of(&scene.scenario, tile.contents(), origin, level, ink)
+}
+
+/// The triangles of land and yards. `origin` is the point that corners are relative to, m.
+pub fn ground_of(
+    scenario: &Scenario,
+    contents: Contents<'_>,
+    origin: DVec2,
+    level: Level,
+    ink: Ink,
+) -> Mesh {
+    let mut builder = MeshBuilder::new(origin, level, ink);
     // From far away the meshes of the previous level are shown, see `frame`.
     if let Some(detail) = land::Detail::at(builder.nearest_scale()).filter(|_| level != Level::Far)
     {
         builder.set_layer(YARDS);
-        let obstacles = tile.obstacles.iter();
+        let obstacles = contents.obstacles.iter();
         let houses = obstacles.filter_map(|id| scenario.obstacles().get(id));
         land::yards(&mut builder, houses, detail);
     }
-    for area in tile.land.iter().filter_map(|id| scenario.land().get(id)) {
+    let areas = contents.land.iter();
+    for area in areas.filter_map(|id| scenario.land().get(id)) {
         // Drawn in the order of land uses over all tiles, so that a park that extends into the next tile lies
         // on the district there.
         builder.set_layer(area.usage.rank() as i8);
@@ -265,16 +306,25 @@ pub fn ground(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
 
 /// The triangles of a tile's fixed obstacles, drawn above the roads as in exported pictures.
 pub fn obstacles(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
-    let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
+    let origin = 0.5 * (tile.low + tile.high);
+    obstacles_of(&scene.scenario, tile.contents(), origin, level, ink)
+}
+
+/// The triangles of fixed obstacles. `origin` is the point that corners are relative to, m.
+pub fn obstacles_of(
+    scenario: &Scenario,
+    contents: Contents<'_>,
+    origin: DVec2,
+    level: Level,
+    ink: Ink,
+) -> Mesh {
+    let mut builder = MeshBuilder::new(origin, level, ink);
     if level == Level::Far {
         return builder.finish();
     }
-    let all = scene.scenario.obstacles();
-    let own: Vec<_> = tile
-        .obstacles
-        .iter()
-        .filter_map(|id| Some((id, all.get(id)?)))
-        .collect();
+    let all = scenario.obstacles();
+    let own = contents.obstacles.iter();
+    let own: Vec<_> = own.filter_map(|id| Some((id, all.get(id)?))).collect();
     land::obstacles(&mut builder, own);
     builder.finish()
 }
@@ -300,9 +350,21 @@ pub fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
             layers.entry(layer).or_default().1.push(junction);
         }
     }
+    let (scenario, bridges) = (&*scene.scenario, &*scene.bridges);
+    // Verges are on the ground, also those of roads above it.
+    builder.set_layer(i8::MIN);
+    for (roads, junctions) in layers.values() {
+        verges(
+            &mut builder,
+            scenario,
+            &scene.layout,
+            bridges,
+            roads,
+            junctions,
+        );
+    }
     for (layer, (roads, junctions)) in layers {
         builder.set_layer(layer);
-        let (scenario, bridges) = (&*scene.scenario, &*scene.bridges);
         bridges.draw_shadows(&mut builder, &roads);
         bridges.draw_decks(&mut builder, &roads);
         roads_and_junctions(&mut builder, scenario, &scene.layout, &roads, &junctions);

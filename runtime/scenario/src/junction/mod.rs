@@ -36,7 +36,7 @@ mod mini;
 mod outline;
 mod right_of_way;
 mod ring_node;
-mod rings;
+pub(crate) mod rings;
 mod room;
 mod setback;
 mod shape;

@@ -41,7 +41,7 @@ struct OneWay {
 }
 
 /// The roads of all rings. O(one-way roads).
-pub(super) fn rings(network: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId> {
+pub(crate) fn rings(network: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId> {
     let roads = network.roads();
     let roads: Vec<OneWay> = roads
         .filter_map(|(id, road)| one_way(id, road, side))
@@ -75,7 +75,7 @@ pub(super) fn rings(network: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId
 
 /// The roads of the ring that contains a road, including other rings that touch it, in order of id.
 /// O(roads of these rings).
-pub(super) fn connected(
+pub(crate) fn connected(
     network: &RoadNetwork,
     rings: &BTreeSet<RoadId>,
     road: RoadId,

@@ -148,17 +148,28 @@ pub fn joined_road(
     style: &RoadStyle,
     ends: &[StrokeEnd; 2],
 ) -> Result<Edit, DrawError> {
-    layered_road(scenario, line, &LayeredStyle::plain(style), ends)
+    drawn(scenario, line, &LayeredStyle::plain(style), ends)
 }
 
 /// Returns the edit that draws a road which changes its layer along the line, such as a ramp to a bridge.
 ///
 /// A road has one layer, so a node is made where the layer changes. Each piece crosses the roads of its own layer
-/// only. The rest is as for [`joined_road`].
+/// only. A street that ends on the ring of a roundabout widens towards it, and the ring gets the pavements of the
+/// street, as if [`roundabout`] had been called with the street in place. The rest is as for [`joined_road`].
 ///
 /// # Errors
 /// As [`road`].
 pub fn layered_road(
+    scenario: &Scenario,
+    line: &ReferenceLine,
+    style: &LayeredStyle<'_>,
+    ends: &[StrokeEnd; 2],
+) -> Result<Edit, DrawError> {
+    let edit = drawn(scenario, line, style, ends)?;
+    roundabout::with_arms(scenario, edit, ends)
+}
+
+fn drawn(
     scenario: &Scenario,
     line: &ReferenceLine,
     style: &LayeredStyle<'_>,

@@ -11,18 +11,19 @@
 //! ```
 
 use super::flare::flared;
-use super::{DrawError, JOIN_DISTANCE, MIN_PIECE, RoadStyle, road, split};
+use super::{DrawError, JOIN_DISTANCE, Joint, MIN_PIECE, RoadStyle, StrokeEnd, road, split};
 use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::{ObjectId, RoadId};
-use crate::junction;
+use crate::junction::{self, rings};
 use crate::lane_type::LaneType;
 use crate::operation::deleted;
 use crate::operation::draft::Draft;
-use crate::road::{CrossSection, Lane, RoadClass, RoadEnd};
+use crate::road::{CrossSection, Lane, Road, RoadClass, RoadEnd};
 use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::{GeometryError, Pose, ReferenceLine, Segment, heading_of, unit};
+use std::collections::BTreeSet;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::ops::RangeInclusive;
 
@@ -104,34 +105,117 @@ pub fn roundabout(
         draft.apply(road(draft.now(), &line, &style)?)?;
     }
     let pavement = arms.iter().map(|arm| arm.pavement).fold(0.0, f64::max);
-    if pavement > 0.0 {
-        for edit in paved(draft.now(), first, pavement) {
+    let pieces = draft.now().network().roads().map(|(id, _)| id);
+    let pieces: Vec<RoadId> = pieces.filter(|id| *id >= first).collect();
+    for edit in paved(draft.now(), &pieces, pavement) {
+        draft.apply(edit)?;
+    }
+    Ok(draft.edit())
+}
+
+/// Completes the edit of a new road, whose ends have the given joints: a street that ends on a ring widens towards it,
+/// and the ring gets a pavement on the outside if the street has one. O(one-way roads) if an end joins a one-way road,
+/// otherwise O(1).
+pub(super) fn with_arms(
+    scenario: &Scenario,
+    edit: Edit,
+    ends: &[StrokeEnd; 2],
+) -> Result<Edit, DrawError> {
+    let network = scenario.network();
+    let side = scenario.about().driving_side;
+    let is_one_way = |id: RoadId| {
+        let road = network.road(id);
+        road.is_some_and(|road| {
+            (road.lanes_forward(0.0, side) > 0) != (road.lanes_backward(0.0, side) > 0)
+        })
+    };
+    let meets_one_way = |end: &StrokeEnd| match &end.joint {
+        Joint::Node(node) => network.ends_at(*node).iter().any(|(id, _)| is_one_way(*id)),
+        Joint::Road { road, .. } => is_one_way(*road),
+        Joint::SlipRoad(_) | Joint::Free => false,
+    };
+    if !ends.iter().any(meets_one_way) {
+        return Ok(edit);
+    }
+    let first = network.next_road_id();
+    let mut draft = Draft::of(scenario);
+    draft.apply(edit)?;
+    let rings = rings::rings(draft.now().network(), side);
+    for (id, end, ring) in new_arms(draft.now(), first, &rings) {
+        let lines = ring.iter().filter_map(|id| draft.now().network().road(*id));
+        let radius = lines.map(Road::length).sum::<f64>() / TAU;
+        let Some(road) = draft.now().network().road(id) else {
+            continue;
+        };
+        let at_ring = match end {
+            RoadEnd::Start => 0.0,
+            RoadEnd::End => road.length(),
+        };
+        let (left, right) = junction::Arm::new(id, road, end).pavements(at_ring);
+        let street = flared(draft.now(), id, end, radius);
+        let ring = paved(draft.now(), &ring, left.max(right));
+        for edit in street.into_iter().chain(ring) {
             draft.apply(edit)?;
         }
     }
     Ok(draft.edit())
 }
 
-/// Returns the edits that add a pavement on the outside of the pieces of a ring, whose ids begin at `first`.
-/// The pavement is added after the ring has been drawn, because a cross-section with a pavement would centre
-/// lane and pavement together on the line, and not only the lane.
-fn paved(scenario: &Scenario, first: RoadId, width: f64) -> Vec<Edit> {
-    let pieces = scenario.network().roads().filter(|(id, _)| *id >= first);
-    let with_pavement = pieces.map(|(id, road)| {
-        let mut road = road.clone();
-        for section in &mut road.lane_sections {
-            let out = section
-                .lanes
-                .iter()
-                .map(|lane| lane.id)
-                .max_by_key(|id| id.abs());
-            let out = out.unwrap_or(0);
-            let pavement = Lane::new(out + out.signum(), LaneType::Sidewalk, width);
-            section.lanes.push(pavement);
-            section.lanes.sort_by_key(|lane| -lane.id);
-        }
-        Edit::Road(id, Some(Box::new(road)))
+/// The ends of new roads that are on rings, each with the roads of its ring. The ids of new roads begin at `first`.
+fn new_arms(
+    scenario: &Scenario,
+    first: RoadId,
+    rings: &BTreeSet<RoadId>,
+) -> Vec<(RoadId, RoadEnd, Vec<RoadId>)> {
+    let network = scenario.network();
+    let new = network
+        .roads()
+        .filter(|(id, _)| *id >= first && !rings.contains(id));
+    let ends = new.flat_map(|(id, road)| {
+        [(RoadEnd::Start, road.from), (RoadEnd::End, road.to)].map(|(end, node)| (id, end, node))
     });
+    let on_ring = ends.filter_map(|(id, end, node)| {
+        let mut met = network.ends_at(node).into_iter().map(|(id, _)| id);
+        let met = met.find(|id| rings.contains(id))?;
+        let ring = rings::connected(network, rings, met).into_iter().collect();
+        Some((id, end, ring))
+    });
+    on_ring.collect()
+}
+
+/// Returns the edits that add a pavement on the outside of those pieces of a ring that have none. The pavement is added
+/// after the ring has been drawn, because a cross-section with a pavement would centre lane and pavement together on
+/// the line, and not only the lane.
+fn paved(scenario: &Scenario, pieces: &[RoadId], width: f64) -> Vec<Edit> {
+    if width <= 0.0 {
+        return Vec::new();
+    }
+    let has_pavement = |road: &Road| {
+        let lanes = road.lane_sections.iter().flat_map(|section| &section.lanes);
+        lanes
+            .into_iter()
+            .any(|lane| lane.kind == LaneType::Sidewalk)
+    };
+    let pieces = pieces
+        .iter()
+        .filter_map(|id| Some((*id, scenario.network().road(*id)?)));
+    let with_pavement = pieces
+        .filter(|(_, road)| !has_pavement(road))
+        .map(|(id, road)| {
+            let mut road = road.clone();
+            for section in &mut road.lane_sections {
+                let out = section
+                    .lanes
+                    .iter()
+                    .map(|lane| lane.id)
+                    .max_by_key(|id| id.abs());
+                let out = out.unwrap_or(0);
+                let pavement = Lane::new(out + out.signum(), LaneType::Sidewalk, width);
+                section.lanes.push(pavement);
+                section.lanes.sort_by_key(|lane| -lane.id);
+            }
+            Edit::Road(id, Some(Box::new(road)))
+        });
     with_pavement.collect()
 }
 
