@@ -57,7 +57,7 @@ impl Afterimage {
         }
         let revision = model.document.revision();
         if revision != self.before {
-            // What the stroke has drawn is shown from now on.
+            // From now on, the new parts of the scenario are shown.
             if stroke.is_none() {
                 self.last.clear();
             }

@@ -107,8 +107,8 @@ impl Plugin for InputOrder {
             let part = self.waiting.drain(..part);
             input.events.extend(part.map(|arrived| arrived.event));
         }
-        // Press and release of a button are in two frames. On a slow computer any time may lie between these, so the
-        // duration does not tell a click from a drag. Only on touch screens it has another meaning.
+        // Press and release of a button arrive in two frames, which may be far apart on a slow computer. The duration
+        // of a press therefore does not distinguish a click from a drag. On touch screens, a long press opens a menu.
         let is_touched = ctx.input(egui::InputState::any_touches);
         let longest = if is_touched {
             LONGEST_TAP

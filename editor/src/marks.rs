@@ -575,7 +575,7 @@ mod tests {
             let moved = kept_inside(plate(x, y), map, Pos2::new(300.0, 300.0));
             assert_eq!(moved, plate(expected.0, expected.1));
         }
-        // What it belongs to is outside the map.
+        // The point of the plate is outside the map.
         let beyond = plate(495.0, 200.0);
         assert_eq!(kept_inside(beyond, map, Pos2::new(510.0, 210.0)), beyond);
     }

@@ -5,7 +5,7 @@
  *    line leads to the goal.
  * 3. A forward path is smoothed: its points are pulled towards a line of little bending and away from posts.
  * 4. Paths bow to the side of their first bend, so that those of several vehicles do not all meet in one place.
- * 5. The plugin knows where the vehicles that follow its paths will be. If others are under way, it finds paths with
+ * 5. The plugin knows where the vehicles that follow its paths will be. If others are moving, it finds paths with
  *    several bows, and takes the one that arrives soonest without coming close to others.
  *
  * A search is kept between steps. A search that is not in memory is repeated. So its state consists of the expected
@@ -531,6 +531,7 @@ void smooth(const rw_ground_planner_input &in, const Map &map, const Settings &s
 struct Trip {
   uint64_t number = 0;
   double began = 0.0;         /* time at which it began, s */
+  double speed = 0.0;         /* speed of the vehicle then, m/s */
   std::vector<Course> others; /* expected courses of others then */
   uint64_t expanded = 0;      /* by searches that are over */
   size_t bow = 0;             /* number of the current one */
@@ -559,7 +560,7 @@ struct Trip {
         smooth(in, map, settings, found);
         for (double later : LATER) {
           found.speed = later > 0.0 ? SLOW_PART / (SLOW_PART / settings.speed + later) : HUGE_VAL;
-          const Course course = course_along(settings, found, in.speed, began);
+          const Course course = course_along(settings, found, speed, began);
           const double time = course.duration() + course.lost(others, settings.berth);
           if (time < least) least = time, best = found;
           if (others.empty()) break;
@@ -637,6 +638,7 @@ struct rw_instance {
     if (trip.number != in.search || in.expanded == 0) {
       trip.number = in.search;
       trip.began = batch->time;
+      trip.speed = in.speed;
       trip.others.clear();
       for (const auto &other : courses) {
         const Course &course = other.second.until(batch->step);
@@ -758,16 +760,17 @@ int32_t state_save(rw_instance *self, rw_write write, void *ctx, uint32_t *schem
     bytes.put(static_cast<uint64_t>(self->trips.size()));
     for (const auto &own : self->trips) {
       bytes.put(uint64_t{own.first}), bytes.put(own.second.number), bytes.put(own.second.began);
+      bytes.put(own.second.speed);
       bytes.put(static_cast<uint64_t>(own.second.others.size()));
       for (const Course &other : own.second.others) bytes.put_course(other);
     }
-    *schema = 1;
+    *schema = 2;
     return write(ctx, bytes.all.data(), bytes.all.size());
   });
 }
 
 int32_t state_load(rw_instance *self, const uint8_t *bytes, uint64_t length, uint32_t schema) {
-  if (schema != 1) return RW_E_STATE;
+  if (schema != 2) return RW_E_STATE;
   try {
     Reader reader = {bytes, length};
     std::map<uint32_t, Courses> courses;
@@ -776,9 +779,10 @@ int32_t state_load(rw_instance *self, const uint8_t *bytes, uint64_t length, uin
       const auto agent = static_cast<uint32_t>(reader.take<uint64_t>());
       courses[agent].last = reader.take_course(), courses[agent].before = reader.take_course();
     }
-    for (uint64_t count = reader.take_count(32); count > 0; count--) {
+    for (uint64_t count = reader.take_count(40); count > 0; count--) {
       Trip &trip = trips[static_cast<uint32_t>(reader.take<uint64_t>())];
       trip.number = reader.take<uint64_t>(), trip.began = reader.take<double>();
+      trip.speed = reader.take<double>();
       for (uint64_t others = reader.take_count(24); others > 0; others--) trip.others.push_back(reader.take_course());
     }
     self->courses.swap(courses), self->trips.swap(trips);

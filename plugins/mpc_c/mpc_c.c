@@ -4,11 +4,12 @@
  * The model is a vehicle on two axles along a path of known curvature. Its state is the offset from
  * the path, the heading relative to the path, and the curvature that the wheels drive; its control
  * is the rate of that curvature. It slows down as the path ahead demands. First the plan without
- * limits is computed exactly, by going backwards through the steps. If it violates a limit, a fixed number of projected gradient steps
- * finds the best plan within the limits, so the answer never depends on a clock. The controller keeps
- * no state and allocates nothing after create.
+ * limits is computed exactly, by going backwards through the steps. If it violates a limit, a fixed
+ * number of projected gradient steps finds the best plan within the limits, so the answer never
+ * depends on a clock. The controller keeps no state and allocates nothing after create.
  *
- * It accelerates like the intelligent driver model, and brakes before bends that the wheels could not follow in time. */
+ * It accelerates like the intelligent driver model, and brakes before bends that the wheels could
+ * not follow in time. */
 #include "roadwright_plugin.h"
 
 #include <math.h>
@@ -142,7 +143,7 @@ static double speed_at(const rw_vehicle *car, rw_view path, uint32_t index) {
 
 /* Speed from which the vehicle can slow down in time for the path ahead. */
 static double speed_ahead(const rw_controller_input *in, const rw_vehicle *car, rw_view path, double braking) {
-  /* The wheels may still be on their way. */
+  /* The wheels may still be turning. */
   double least = speed_for(car, tan(in->steering) / car->wheelbase - path_at(path, in->path_s + 0.3 * in->speed).curvature);
   for (uint32_t i = 0; i < path.count; i++) {
     const rw_path_point *point = rw_at(path, i);

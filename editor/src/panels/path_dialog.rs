@@ -183,7 +183,7 @@ fn edit(
     // removes it; otherwise Enter would be lost.
     if !response.has_focus() && !response.lost_focus() {
         response.request_focus();
-        // What is typed replaces a suggested name.
+        // Typed text replaces a suggested name.
         if !text.contains(std::path::is_separator) {
             let end = CCursor::new(text.chars().count());
             select(ui, id, CCursorRange::two(CCursor::new(0), end));

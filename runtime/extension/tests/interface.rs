@@ -704,7 +704,7 @@ fn many_wide_rows_are_the_same_in_a_process_of_its_own() {
     assert!(here == answers(true));
 }
 
-/// Checks that the header needs no other one, has no padding that is not declared, and causes no warning.
+/// Checks that the header needs no other header, has no padding that is not declared, and causes no warning.
 #[test]
 fn the_header_is_clean_in_every_version_of_c_and_cpp() {
     let folder = tempfile::tempdir().unwrap();

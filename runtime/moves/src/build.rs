@@ -28,11 +28,11 @@ pub struct BuildRules {
     /// Maximum difference in duration between duplicate moves, frames. Their poses are compared at the same share of
     /// their durations.
     pub prune_frames: u32,
-    /// What is a state.
+    /// Definition of the states.
     pub states: StateRule,
 }
 
-/// What is a state of a graph.
+/// Definition of the states of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StateRule {
     /// Each frame at which a transition begins or ends.

@@ -26,8 +26,8 @@ struct Cut {
     distance: f64,
 }
 
-/// Cuts clips into moves. A move is longer than `kc` frames, and at most twice as long, because the frame that is most
-/// similar to a state becomes the next cut. A frame that is similar to no state begins a new one.
+/// Cuts clips into moves of `kc` + 1 to 2 `kc` + 1 frames. The frame of this range that is most similar to a state
+/// becomes the next cut. If no frame is similar to a state, the first one begins a new state.
 pub(crate) fn merged(clips: &ClipFile, rules: &BuildRules) -> Merged {
     let mut states: Vec<FrameNumber> = Vec::new();
     let mut merged = Merged {

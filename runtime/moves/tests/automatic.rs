@@ -110,7 +110,6 @@ fn ten_minutes_of_driving_become_a_graph_that_takes_the_cornered_track() {
         };
         let mut played = Played::new(&library, &course, built.graph.start_state(), bounded);
         assert_eq!(played.run(), Ending::Arrived, "{seed}: {}", played.time());
-        println!("{seed}: {:.1} s", played.time());
     }
 }
 

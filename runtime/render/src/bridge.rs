@@ -42,6 +42,8 @@ const PORTAL: f64 = 0.8;
 const GRADE: f64 = 0.08;
 /// Width of the slope of an embankment for each metre of its height.
 const SLOPE: f64 = 1.6;
+/// Maximum width of the slope of an embankment, m. The tiles of the editor leave 10 m beside roads.
+const MOST_SLOPE: f64 = 9.0;
 /// Length of the shortest embankment that is drawn, m.
 const LEAST_EMBANKMENT: f64 = 8.0;
 /// Distance between the short lines that show the slope of an embankment, m.
@@ -371,7 +373,7 @@ impl<'a> Embankment<'a> {
             road,
             abutment,
             foot,
-            width: height * SLOPE,
+            width: (height * SLOPE).min(MOST_SLOPE),
         })
     }
 

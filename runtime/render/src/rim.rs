@@ -165,18 +165,25 @@ fn point_at(line: &[DVec2], s: f64) -> Option<DVec2> {
     None
 }
 
+/// A direction of traffic on an arm, seen from its junction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Entering,
+    Leaving,
+}
+
 /// Lanes of an arm in one direction: the path that begins or ends beside the island, and the width of all lanes, m.
 fn lanes_of<'a>(
     scenario: &Scenario,
     junction: &'a Junction,
     arm: &ArmEnd,
-    enters: bool,
+    flow: Flow,
 ) -> Option<(&'a ConnectingPath, f64)> {
     let road = scenario.network().road(arm.road)?;
     let of_road = Arm::new(arm.road, road, arm.end);
-    let lanes = match enters {
-        true => of_road.entering_lanes(arm.trim, junction.side),
-        false => of_road.leaving_lanes(arm.trim, junction.side),
+    let lanes = match flow {
+        Flow::Entering => of_road.entering_lanes(arm.trim, junction.side),
+        Flow::Leaving => of_road.leaving_lanes(arm.trim, junction.side),
     };
     let inner = match junction.side {
         DrivingSide::Right => lanes.first(),
@@ -187,9 +194,9 @@ fn lanes_of<'a>(
         end: arm.end,
         lane: inner.id,
     };
-    let is_own = |path: &&ConnectingPath| match enters {
-        true => path.from == own,
-        false => path.to == own,
+    let is_own = |path: &&ConnectingPath| match flow {
+        Flow::Entering => path.from == own,
+        Flow::Leaving => path.to == own,
     };
     let path = junction.paths.iter().find(is_own)?;
     Some((path, lanes.iter().map(|lane| lane.width).sum()))
@@ -204,19 +211,29 @@ pub(crate) fn is_on_rim(
 ) -> bool {
     let is_arm = !layout.rings.contains(&arm.road);
     let rim = Rim::of(scenario, layout, junction).filter(|_| is_arm);
-    rim.is_some_and(|rim| entry(scenario, junction, arm, &rim).is_some())
+    rim.is_some_and(|rim| {
+        rim.mouth_of(scenario, junction, arm, Flow::Entering)
+            .is_some()
+    })
 }
 
-fn entry(scenario: &Scenario, junction: &Junction, arm: &ArmEnd, rim: &Rim) -> Option<Mouth> {
-    let (path, width) = lanes_of(scenario, junction, arm, true)?;
-    let from = rim.crossing(path, junction.side)?;
-    rim.mouth(from, 1.0, LONGEST * width, &junction.polygon())
-}
-
-fn exit(scenario: &Scenario, junction: &Junction, arm: &ArmEnd, rim: &Rim) -> Option<Mouth> {
-    let (path, width) = lanes_of(scenario, junction, arm, false)?;
-    let from = rim.crossing(path, junction.side)?;
-    rim.mouth(from, -1.0, LONGEST * width, &junction.polygon())
+impl Rim {
+    /// Returns the part of the rim in front of the lanes of an arm in one direction.
+    fn mouth_of(
+        &self,
+        scenario: &Scenario,
+        junction: &Junction,
+        arm: &ArmEnd,
+        flow: Flow,
+    ) -> Option<Mouth> {
+        let (path, width) = lanes_of(scenario, junction, arm, flow)?;
+        let from = self.crossing(path, junction.side)?;
+        let towards = match flow {
+            Flow::Entering => 1.0,
+            Flow::Leaving => -1.0,
+        };
+        self.mouth(from, towards, LONGEST * width, &junction.polygon())
+    }
 }
 
 /// Draws triangles before the entries and dashes across the exits of roundabouts.
@@ -245,13 +262,13 @@ pub(crate) fn paint(
             let room = layout.room_before(scenario.network(), arm.road, arm.end);
             if gives_way
                 && room.fits_car(0.0)
-                && let Some(mouth) = entry(scenario, junction, arm, &rim)
+                && let Some(mouth) = rim.mouth_of(scenario, junction, arm, Flow::Entering)
             {
                 for triangle in mouth.triangles(outside) {
                     painter.polygon(&triangle, color);
                 }
             }
-            if let Some(mouth) = exit(scenario, junction, arm, &rim) {
+            if let Some(mouth) = rim.mouth_of(scenario, junction, arm, Flow::Leaving) {
                 let (width, dash) = EXIT;
                 painter.dashed_line(&mouth.line, width, 0.8, Some(dash), color);
             }

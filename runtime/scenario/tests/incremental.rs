@@ -42,11 +42,11 @@ fn change(scenario: &mut Scenario, kind: u8, which: usize, size: f64) {
     let (road, node) = (roads[which % roads.len()], nodes[which % nodes.len()]);
     let at = scenario.network().node(node).unwrap().position();
     let draws = matches!(kind, 2 | 3 | 9..);
-    match if draws && roads.len() > MANY_ROADS {
-        0
-    } else {
-        kind
-    } {
+    let kind = match draws && roads.len() > MANY_ROADS {
+        true => 0,
+        false => kind,
+    };
+    match kind {
         0 => drop(scenario.apply(Edit::Road(road, None))),
         1 => {
             let mut wider = scenario.network().road(road).unwrap().clone();

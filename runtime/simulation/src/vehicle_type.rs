@@ -27,6 +27,11 @@ use std::sync::Arc;
 /// Curvature limit of a vehicle's normal driving, as a fraction of the curvature at full lock. The rest is a
 /// reserve for returning to the lane within a bend. For a car, this gives a radius of 4.3 m.
 const EASE: f64 = 0.9;
+/// Vehicle length for which distances off the lanes are defined, m. Shorter vehicles use proportionally shorter
+/// distances.
+const USUAL_LENGTH: f64 = 3.0;
+/// Minimum factor for the distances of short vehicles.
+const LEAST_SCALE: f64 = 0.2;
 
 /// A vehicle type, prepared for simulation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,6 +101,20 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
 }
 
 impl VehicleType {
+    /// Factor that shortens distances off the lanes for a short vehicle.
+    pub(crate) fn scale(&self) -> f64 {
+        (self.length / USUAL_LENGTH).clamp(LEAST_SCALE, 1.0)
+    }
+
+    /// Factor that shortens the distances at which a vehicle reacts off the lanes. It is 1 for characters, for whose
+    /// size these distances are meant.
+    pub(crate) fn reaction_scale(&self) -> f64 {
+        match self.is_disc {
+            true => 1.0,
+            false => self.scale(),
+        }
+    }
+
     /// Maximum acceleration or deceleration that the tyres allow on dry asphalt, m/s^2.
     #[inline]
     pub(crate) fn hardest(&self) -> f64 {

@@ -18,7 +18,7 @@ const MOST_OBJECTS: usize = 64;
 /// Largest number of objects in a tile that is drawn at once.
 const MOST_IN_TILE: usize = 4000;
 
-/// What interim tiles are made from.
+/// Inputs of interim tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InterimKey {
     /// Revision of the document.
@@ -45,7 +45,7 @@ pub struct Sorted<'a> {
 /// Tiles that differ from those of the workers.
 #[derive(Debug, Default)]
 pub struct Interim {
-    /// What the tiles are made from; `None` before the first edit.
+    /// Inputs of the tiles; `None` before the first edit.
     pub key: Option<InterimKey>,
     /// Land and yards, and fixed obstacles of the tiles that differ.
     pub tiles: BTreeMap<TileId, [Arc<Mesh>; 2]>,

@@ -226,7 +226,8 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
         }
         // Arrows and stop lines of a junction depend on the lanes of its roads.
         for arm in &junction.arms {
-            (arm.road, arm.sign).hash(&mut hasher);
+            // Triangles before a ring are on its rim.
+            (arm.road, arm.sign, rings.contains(&arm.road)).hash(&mut hasher);
             network
                 .shared_road(arm.road)
                 .map(Arc::as_ptr)

@@ -28,9 +28,8 @@ const LANE_SHARE: f64 = 0.95;
 /// ahead of its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out 0.1 m less. Two
 /// such cars keep 0.1 m between them, which is enough for drivers who do not follow their line exactly.
 const SLIM: f64 = 0.2;
-/// Radius below which drivers deviate from a connection, m. Such a bend takes a car's steering nearly to full
-/// lock. In connections into or out of a roundabout's ring, this happens just after the opposite bend of the
-/// ring.
+/// Radius below which drivers deviate from a connection into or out of a roundabout's ring, m. Such a bend
+/// takes a car's steering nearly to full lock, just after the opposite bend of the ring.
 pub(super) const TIGHT: f64 = 5.0;
 /// Deviation from a tight connection to either side, m.
 const DRIFT: f64 = 0.2;

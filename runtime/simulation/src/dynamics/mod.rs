@@ -226,7 +226,7 @@ pub(crate) trait Level {
     /// Distance from a goal on open ground at which a body has arrived unless it has to stop at the end of its path, m.
     /// Shorter for vehicles shorter than usual.
     fn goal_radius(kind: &VehicleType) -> f64 {
-        crate::route::GROUND_GOAL_RADIUS * crate::open_ground::scale_of(kind)
+        crate::route::GROUND_GOAL_RADIUS * kind.scale()
     }
 
     /// States of this level.

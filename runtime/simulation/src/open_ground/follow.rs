@@ -26,11 +26,6 @@ const PART: f64 = 8.0;
 const BEFORE: f64 = 4.0;
 /// Length of the steps in which the drive along a path is simulated, m.
 const STEP: f64 = 0.5;
-/// Vehicle length for which the distances in this module are defined, m. Shorter vehicles use proportionally shorter
-/// distances.
-const USUAL_LENGTH: f64 = 3.0;
-/// Minimum factor for the distances of short vehicles.
-const LEAST_SCALE: f64 = 0.2;
 /// Radius of planned bends, as a multiple of the minimum turning radius of vehicle and driver.
 const EASE: f64 = 1.05;
 /// The same on paths of `drivable_path`, which are driven exactly.
@@ -158,7 +153,7 @@ impl Track {
 impl Driver<'_> {
     /// Factor that shortens the distances in this module for a short vehicle.
     pub(super) fn scale(&self) -> f64 {
-        scale_of(self.kind)
+        self.kind.scale()
     }
 
     /// Distance between successive poses of a track, m.
@@ -657,20 +652,6 @@ pub(crate) fn pull(ground: &Ground, pose: Pose, wheelbase: f64, gear: i8) -> f64
 /// `margin`. `share` is the share of the distance within which it rises.
 pub(super) fn rising_margin(own: f64, margin: f64, share: f64) -> f64 {
     (own + share.min(1.0) * (margin - own)).min(margin)
-}
-
-/// Factor that shortens distances for a short vehicle.
-pub(crate) fn scale_of(kind: &VehicleType) -> f64 {
-    (kind.length / USUAL_LENGTH).clamp(LEAST_SCALE, 1.0)
-}
-
-/// Factor that shortens the distances at which a vehicle reacts. It is 1 for characters, for whose size these distances
-/// are meant.
-pub(crate) fn reaction_scale_of(kind: &VehicleType) -> f64 {
-    match kind.is_disc {
-        true => 1.0,
-        false => scale_of(kind),
-    }
 }
 
 /// Lowers speeds so that the vehicle can brake from the speed at each waypoint to the speed at the next one.

@@ -25,6 +25,8 @@ const PIECE: f64 = 0.5;
 const CELL: f64 = 1.0;
 /// Rounding error of the number of collision checks within a step.
 const ROUNDING: f64 = 1e-6;
+/// Maximum factor by which a step is shorter than usual. Vehicles that turn more sharply do not use their sharpest bends.
+const MOST_FINER: f64 = 3.0;
 /// Number of headings that identify equal poses.
 const HEADINGS: f64 = 24.0;
 /// Edge length of the cells for a vehicle in motion, as a fraction of the usual one. It cannot stop to turn its wheels,
@@ -250,13 +252,17 @@ impl Driver<'_> {
         let estimate = |pose: &Pose| to_go.at(pose.position);
         let piece = PIECE * scale;
         let radius = self.radius();
-        // A longer step could not use the sharpest bends.
-        let longest = MOST_TURN * radius;
         let usual = (TURN * radius).max(STEP * scale);
+        // A longer step could not use the sharpest bends, but much shorter steps would need too many poses.
+        let sharp = MOST_TURN * radius;
+        let longest = sharp.max(usual / MOST_FINER);
         let pieces = (usual.min(longest) / piece - ROUNDING).ceil() as u32;
         let step = (piece * f64::from(pieces)).min(longest);
         let piece = step / f64::from(pieces);
-        let tightest = 1.0 / radius;
+        let tightest = match longest > sharp {
+            true => (1.0 / radius).min(MOST_TURN / step),
+            false => 1.0 / radius,
+        };
         // The same area holds more poses where steps are shorter than usual.
         let finer = (usual / step).max(1.0);
         let most = (f64::from(MOST) * finer * finer) as u32;

@@ -44,7 +44,7 @@ mod walking;
 
 pub(crate) use drivable::{DrivePlan, STRAIGHT, only_trailer, settings_for};
 pub use fixed_items::{FixedItems, ItemSource};
-pub(crate) use follow::{moved, pull, reaction_scale_of, scale_of};
+pub(crate) use follow::{moved, pull};
 pub use inspection::{
     CellFactors, GroundInspection, GroundQuestion, LayerShare, PLAIN_FACTOR, PathComparison,
     PathReport, PlannedPose, SearchOrder,

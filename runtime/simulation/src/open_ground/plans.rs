@@ -1,9 +1,7 @@
 //! The plans of all agents off the lanes, and the map that they share.
 
 use super::drivable::DrivePlan;
-use super::follow::{
-    CREEP, Closeness, DRIVEN, Driver, FreeDisc, Track, brake_in_time, end_slowly, scale_of,
-};
+use super::follow::{CREEP, Closeness, DRIVEN, Driver, FreeDisc, Track, brake_in_time, end_slowly};
 use super::inspection::{self, GroundInspection, GroundQuestion};
 use super::live_map::{LiveMap, OnGround};
 use super::manoeuvre::{Begin, Manoeuvre};
@@ -271,8 +269,7 @@ pub(crate) struct LeftPath<'a> {
 /// Whether a vehicle has left its planned path or is not heading along it.
 pub(crate) fn has_left(place: LeftPath<'_>) -> bool {
     let heading = place.path.path.line().heading(place.s);
-    place.t.abs() > BESIDE * scale_of(place.kind)
-        || wrap_angle(place.heading - heading).abs() > ASKEW
+    place.t.abs() > BESIDE * place.kind.scale() || wrap_angle(place.heading - heading).abs() > ASKEW
 }
 
 /// Functions that answer questions of a plan about its agent. They are called only if necessary, because both
@@ -890,7 +887,7 @@ impl Planning<'_> {
         let agent = self.agent;
         let path = agent.path?;
         let is_last = self.plan.rest.is_empty();
-        let scale = scale_of(agent.kind);
+        let scale = agent.kind.scale();
         let is_driven = match is_last {
             true => agent.s >= until - (LAST_PART_END * scale).min(LAST_SHARE * until),
             false => agent.s >= until - PART_END * scale,
@@ -1297,7 +1294,7 @@ fn swung(driver: &Driver<'_>, agent: &Planner<'_>, swing: &Manoeuvre, path: &[DV
 /// stops for a manoeuvre, so it does not search for a drive in motion.
 fn stops_at_once(agent: &Planner<'_>) -> bool {
     let braking = agent.kind.limits.max_braking;
-    let is_short = scale_of(agent.kind) < 1.0;
+    let is_short = agent.kind.scale() < 1.0;
     is_short && agent.top_speed * agent.top_speed < 2.0 * braking * agent.kind.length
 }
 
@@ -1383,7 +1380,7 @@ fn creeping(agent: &Planner<'_>, path: &[DVec2]) -> Vec<Waypoint> {
         };
         Waypoint {
             pose: before,
-            speed: CREEPING * scale_of(agent.kind).sqrt(),
+            speed: CREEPING * agent.kind.scale().sqrt(),
             gear: 1,
         }
     };

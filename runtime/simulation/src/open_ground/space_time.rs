@@ -108,7 +108,7 @@ pub(super) struct SpaceTime {
     size: CellSize,
     /// Time slots in which another character is too near, for each cell.
     taken: Vec<Slots>,
-    /// Time from each cell to the target while nobody is in the way, ms.
+    /// Time from each cell to the target without other characters, ms.
     left: Vec<u32>,
     /// Time of the first slot, s.
     begin: f64,
@@ -255,7 +255,7 @@ impl SpaceTime {
         (left < u32::MAX).then_some(left)
     }
 
-    /// Finds the times from all cells to the target while nobody is in the way.
+    /// Finds the times from all cells to the target without other characters.
     fn estimate_all(&mut self, query: &Query) {
         let mut left = vec![u32::MAX; self.taken.len()];
         let mut open = BinaryHeap::new();
@@ -292,7 +292,8 @@ impl SpaceTime {
     }
 
     /// Finds the walk with the earliest arrival from one place to another. The walk begins after `delay`
-    /// seconds. `None` if there is neither a walk nor a place where the character can stay.
+    /// seconds. `None` if the target cannot be reached even without other characters, or if there is neither a
+    /// walk nor a place where the character can stay.
     pub(super) fn find(
         &mut self,
         from: DVec2,

@@ -6,9 +6,9 @@
 //! wait (`space_time.rs`).
 //!
 //! Courses are promises about the order in which characters pass a place, not about the time ([Hoenig 2016]).
-//! Each character counts how far along its course it is. It may walk on to a place unless another one, who is to
-//! pass there earlier, is still to come. The character that is farthest behind never has to wait for anyone, so they
-//! never wait for each other in a circle, however late some of them are.
+//! Each character counts how far along its course it is. It may walk on to a place unless another character that is to
+//! pass there earlier is still to come. The character that is farthest behind never has to wait, so characters never
+//! wait for each other in a circle, however late some of them are.
 //!
 //! ```text
 //!            |   |
@@ -108,6 +108,11 @@ const MARGIN: f64 = 0.03;
 const LONGEST_CHORD: usize = 100;
 /// Distance from the end of a path that does not reach the goal at which the character looks for the next one, m.
 const LEFT: f64 = 2.0;
+/// Lowest speed for which courses are planned, m/s. Courses of slower characters would have too many moments to
+/// compare, and a course only promises an order.
+const SLOWEST: f64 = 0.05;
+/// Lowest speed on a piece of a course, m/s, for characters that can walk faster.
+const SLOWEST_PIECE: f64 = 0.3;
 
 /// A position at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -151,11 +156,11 @@ pub(crate) struct WalkPlan {
     reached: f64,
     /// Distance along the course up to which the controller has a path, m.
     given: f64,
-    /// Time since which a character without a course has been in the way, s.
+    /// Time since which a character without a course has been blocking the path, s.
     blocked_since: Option<f64>,
-    /// Distance along the course at which the character last got on, m.
+    /// Distance along the course at the last progress, m.
     moved: f64,
-    /// Time at which it last got on, s.
+    /// Time of the last progress, s.
     moved_at: f64,
     /// Time of the next look at other characters, s.
     looks_at: f64,
@@ -181,7 +186,7 @@ pub(super) struct Other {
     fastest: f64,
     /// Planned time of its position on its course, s.
     reached: f64,
-    /// Planned time after which it is not there any more, s.
+    /// Planned time at which the character leaves its last place, s.
     until: f64,
 }
 
@@ -203,7 +208,7 @@ impl Other {
                     let last = plan.course.last().map_or(0.0, |last| last.time);
                     last.max(plan.reached) + LEAVES
                 }
-                // It plans its course around those that are announced.
+                // The character plans its course around announced courses, so it is expected to leave.
                 None if plan.is_some_and(|plan| plan.path.len() > 1) => now + SETS_OFF,
                 Some(_) | None => f64::INFINITY,
             },
@@ -460,7 +465,7 @@ impl Planning<'_> {
         if self.plan.walk.sight(agent.now).is_none() {
             let left = self.plan.walk.given - self.plan.walk.walked;
             if left > 0.0 && left < STOPS_WITHIN {
-                // The path may go on in the next step.
+                // The path may be extended in the next step.
                 self.plan.walk.looks_at = agent.now;
             }
             return Step::Stays;
@@ -473,7 +478,12 @@ impl Planning<'_> {
     }
 
     fn is_nearly_over(&self, walked: f64) -> bool {
-        self.plan.walk.is_whole && polyline::length(&rest(&self.plan.walk.line(), walked)) < LEFT
+        let walk = &self.plan.walk;
+        let length = match walk.course.is_empty() {
+            true => polyline::length(&walk.path),
+            false => length_of(&walk.course),
+        };
+        walk.is_whole && length - walked < LEFT
     }
 
     /// Searches for a path around everything that is stationary.
@@ -584,7 +594,7 @@ impl Planning<'_> {
         let left = rest(path, from);
         let points = std::iter::once(here).chain(left.iter().skip(1).copied());
         let starts = begin + self.delay(left.get(1).copied().unwrap_or(agent.goal));
-        let mut course = course_along(points, starts, agent.top_speed);
+        let mut course = course_along(points, starts, agent.top_speed.max(SLOWEST));
         course.insert(
             0,
             Moment {
@@ -592,7 +602,7 @@ impl Planning<'_> {
                 time: begin,
             },
         );
-        // A character that did not get on along the plain path tries another one.
+        // A character without progress along the plain path tries another one.
         let is_stuck = self.plan.walk.blocked_since.is_some();
         let found = match !is_stuck && self.is_undisturbed(&course) {
             true => Some((course, true, true)),
@@ -671,7 +681,7 @@ impl Planning<'_> {
             return Step::Stays;
         }
         if !is_end && limit < walk.walked + STOPS_WITHIN {
-            // It counts as there, so that those who wait for it walk on.
+            // The character counts as being at its limit, so that characters that wait for it can walk on.
             walk.arrive_at(limit);
             let is_standing = given.is_none() && walk.given <= walk.walked && agent.speed < STANDS;
             walk.given = walk.walked;
@@ -714,7 +724,8 @@ impl Planning<'_> {
             let is_beside = (start - self.agent.pose.position).length() > BESIDE;
             let is_near = is_beside && points.is_empty() && b - a < STOPS_WITHIN && until > b;
             if length > 1e-6 && b > a && !is_near {
-                let speed = (length / (pair[1].time - pair[0].time).max(1e-3)).clamp(0.3, most);
+                let speed = length / (pair[1].time - pair[0].time).max(1e-3);
+                let speed = speed.clamp(SLOWEST_PIECE.min(most), most);
                 if points.is_empty() {
                     points.push(match is_beside {
                         true => self.agent.pose.position,
@@ -739,7 +750,7 @@ impl Planning<'_> {
     }
 
     /// Distance along the course up to which the character may walk now, m, and whether a character without a
-    /// course is in the way there.
+    /// course blocks the path there.
     fn limit(&self) -> (f64, bool) {
         let walk = &self.plan.walk;
         let agent = self.agent;
@@ -813,7 +824,8 @@ impl Planning<'_> {
         })
     }
 
-    /// Searches for a course around other characters. Returns it and whether it leads to the end of the path.
+    /// Searches for a course around other characters. Returns it, whether it leads to the end of the path, and whether
+    /// it leads to the end of the part of the path that was searched.
     fn around(
         &mut self,
         left: &[DVec2],
@@ -875,7 +887,7 @@ impl Planning<'_> {
                 map.set(Cell::new(own.x + x, own.y + y), 16);
             }
         }
-        let mut search = SpaceTime::new(map, size, begin, agent.top_speed);
+        let mut search = SpaceTime::new(map, size, begin, agent.top_speed.max(SLOWEST));
         for other in self.others {
             search.take(apart(&agent, other, APART), |time| other.at(time));
         }
@@ -1023,5 +1035,5 @@ fn factor_at(space: &mut TileSpace<'_>, size: CellSize, point: DVec2) -> u32 {
     node.map_or(0, |node| space.factor(node))
 }
 
-// A search looks farther ahead than it takes to walk the path for which it is made.
-const _: () = assert!(SLOTS as f64 * SLOT > RESERVED);
+// At 0.5 m/s or more, a search looks farther ahead than it takes to walk the path for which it is made.
+const _: () = assert!(0.5 * SLOTS as f64 * SLOT > RESERVED);

@@ -6,7 +6,7 @@
 
 use super::View;
 use super::open_ground::{curvature_to, planned_curvature};
-use crate::open_ground::{moved, reaction_scale_of, scale_of};
+use crate::open_ground::moved;
 use crate::records::AgentIndex;
 use crate::route::PlannedPath;
 use roadwright_geometry::Pose;
@@ -69,7 +69,7 @@ impl View<'_> {
         }
         let planned = self.route(agent).planned_to(self.progress(agent).reached)?;
         let speed = input.speed.max(0.0);
-        let scale = reaction_scale_of(self.vehicle_type(agent));
+        let scale = self.vehicle_type(agent).reaction_scale();
         let reach = speed * speed / (2.0 * braking) + REACTION * speed + ROOM * scale;
         let own = self.pose(agent);
         let around = self.outline(agent, own, speed);
@@ -82,7 +82,7 @@ impl View<'_> {
 
     /// Clearance around a vehicle at a speed in m/s, m.
     fn clearance(&self, agent: AgentIndex, speed: f64) -> f64 {
-        (CLEARANCE + CLEARANCE_TIME * speed) * scale_of(self.vehicle_type(agent))
+        (CLEARANCE + CLEARANCE_TIME * speed) * self.vehicle_type(agent).scale()
     }
 
     /// Outline of a vehicle with its rear axle at `pose`, including the clearance at a speed in m/s.
@@ -153,7 +153,7 @@ impl View<'_> {
         let wanted = wanted.clamp(-sharpest, sharpest);
         let bend = tan(input.steering) / input.wheelbase;
         let rate = limits.steering_rate / limits.wheelbase;
-        let scale = reaction_scale_of(self.vehicle_type(agent));
+        let scale = self.vehicle_type(agent).reaction_scale();
         let step = (STEP * scale).max(reach / MOST_STEPS);
         let slowest = ROLLING * scale.sqrt();
         let speed = input.speed.max(0.0);

@@ -2,7 +2,6 @@
 
 use super::{View, angle_to};
 use crate::dynamics::STANDING;
-use crate::open_ground::scale_of;
 use crate::records::AgentIndex;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
@@ -290,7 +289,7 @@ impl View<'_> {
             false => kind.front,
         };
         let speed = self.motion(agent).speed;
-        let scale = scale_of(kind);
+        let scale = kind.scale();
         let reach = front + speed * speed / (2.0 * BRAKING) + STANDSTILL * scale;
         let (s, t) = line.project(point, position.s + front);
         let ahead = s - position.s;

@@ -1,7 +1,7 @@
 //! Perception of an agent off the lanes: the path, or the goal if there is no path.
 
 use super::{View, aim};
-use crate::open_ground::{moved, reaction_scale_of};
+use crate::open_ground::moved;
 use crate::records::AgentIndex;
 use crate::route::{Goal, GroundPath, PlannedPath};
 use crate::vehicle_type::VehicleType;
@@ -61,7 +61,7 @@ struct Reach {
 
 impl Reach {
     fn of(planned: &PlannedPath, kind: &VehicleType, speed: f64) -> Self {
-        let scale = reaction_scale_of(kind);
+        let scale = kind.reaction_scale();
         let (near, speed) = (planned.near.min(NEAREST * scale), speed.max(0.0));
         Self {
             least: near + NEAREST_TIME * scale.sqrt() * speed,
@@ -172,7 +172,7 @@ pub(super) fn planned_curvature(
     pose: Pose,
     input: &ControllerInput,
 ) -> f64 {
-    let scale = reaction_scale_of(kind);
+    let scale = kind.reaction_scale();
     let slow = match kind.is_disc {
         true => SLOW_ON_FOOT,
         false => SLOW * scale.sqrt(),

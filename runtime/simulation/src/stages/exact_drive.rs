@@ -9,7 +9,7 @@
 //! the same manner, but the vehicle need not stop exactly at the end of a part.
 
 use super::control::Stand;
-use crate::open_ground::{pull, scale_of};
+use crate::open_ground::pull;
 use crate::perception::View;
 use crate::records::{AgentIndex, Command, Order};
 use crate::route::GroundPath;
@@ -160,7 +160,7 @@ impl View<'_> {
         });
         let in_turn = progress.standing.rem_euclid(TURNS_WHEELS + DRIVES_OFF);
         let scale = match part {
-            Some(_) => scale_of(kind),
+            Some(_) => kind.scale(),
             None => 1.0,
         };
         let (start, is_patient) = match part {

@@ -419,7 +419,7 @@ fn put_trips(scenario: &mut Scenario, trips: [(Place, Place); 2]) {
 #[test]
 fn who_begins_in_an_alley_leaves_it_through_the_next_one_before_who_waits_for_both() {
     // There are two alleys without a place to wait between them. One car approaches the first alley and needs
-    // both. The other car starts inside the second alley, at its far end, and comes the other way.
+    // both. The other car starts inside the second alley, at its far end, and drives in the opposite direction.
     let mut scenario = with_vehicles();
     let west = draw(&mut scenario, -160.0, 0.0, -60.0, 0.0, 3.25);
     draw(&mut scenario, -60.0, 0.0, 0.0, 0.0, 1.65);

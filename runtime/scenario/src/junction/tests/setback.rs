@@ -95,13 +95,14 @@ fn buses_turn_clear_of_those_who_wait_at_their_lines() {
     }
 }
 
-/// A car with 0.5 m added on either side, because drivers leave sharp turns late.
+/// A car with 0.5 m added on either side, because drivers leave sharp turns at rings late.
 const DRIFTING: Extent = Extent { half: 1.4, ..CAR };
 
 #[test]
 fn cars_turn_clear_of_those_who_wait_where_corners_are_tight() {
-    let with = |radius: f64, side| {
+    let with = |radius: f64, side, control| {
         ruled(&CROSS, side, |roads, rules| {
+            rules.control = control;
             for (road, bearing) in roads.iter_mut().zip(CROSS) {
                 *road = arm(bearing, 100.0, CrossSection::driving(1, 1, 3.25), side);
             }
@@ -111,14 +112,20 @@ fn cars_turn_clear_of_those_who_wait_where_corners_are_tight() {
         })
     };
     for side in [DrivingSide::Right, DrivingSide::Left] {
-        let tight = with(0.6, side);
+        let at_ring = with(0.6, side, Some(Control::Roundabout));
+        let setbacks = at_ring.setbacks_of_cars();
+        let back = |lane| of_lane(&setbacks, lane);
+        assert_eq!(touched(&at_ring, DRIFTING, back), 0);
+        let tight = with(0.6, side, None);
         let setbacks = tight.setbacks_of_cars();
         let back = |lane| of_lane(&setbacks, lane);
         assert!(touched(&tight, CAR, |_| 0.0) > 0);
         assert_eq!(touched(&tight, CAR, back), 0);
-        assert_eq!(touched(&tight, DRIFTING, back), 0);
+        let most =
+            |setbacks: &[(LaneEnd, f64)]| setbacks.iter().map(|(_, by)| *by).fold(0.0, f64::max);
+        assert!(most(&at_ring.setbacks_of_cars()) > most(&setbacks) + 0.1);
         // Wider lanes leave enough room.
-        let wide = with(6.0, side);
+        let wide = with(6.0, side, None);
         assert_eq!(touched(&wide, CAR, |_| 0.0), 0);
         assert_eq!(wide.setbacks_of_cars(), []);
     }

@@ -121,7 +121,7 @@ pub(crate) struct Alleys {
 pub(crate) enum SwitchedOff {
     #[default]
     Nothing,
-    /// What lies beyond an alley: a vehicle is let into an alley without the next one and without room.
+    /// The reservation beyond an alley: a vehicle is let in without the next alley and without room behind it.
     Beyond,
     /// Everything: alleys are treated as ordinary roads.
     Everything,
