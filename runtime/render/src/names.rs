@@ -195,6 +195,9 @@ fn write_street(canvas: &mut Canvas, name: &str, place: &NamePlace, size: f32) {
 /// Maximum number of stretches of a street on which its name is tested for vehicles.
 const MOST_STRETCHES: usize = 8;
 
+/// A part of a road, from one distance along it to another, m.
+type Stretch<'a> = (&'a Road, (f64, f64));
+
 /// For each street name, returns the stretches between junctions in the picture, the longest first, in metres along
 /// their roads. A street consists of many roads with the same name, because it is split at every junction. Sorted by
 /// name, so that the choice between two colliding names does not depend on ids.
@@ -203,9 +206,9 @@ fn stretches<'a>(
     scenario: &'a Scenario,
     layout: &Layout,
     hidden: &BTreeSet<MapPart>,
-) -> BTreeMap<&'a str, Vec<(&'a Road, (f64, f64))>> {
+) -> BTreeMap<&'a str, Vec<Stretch<'a>>> {
     let view = canvas.view();
-    let mut of_streets: BTreeMap<&str, Vec<(&Road, (f64, f64))>> = BTreeMap::new();
+    let mut of_streets: BTreeMap<&str, Vec<Stretch<'_>>> = BTreeMap::new();
     let roads = scenario.network().roads();
     let is_named = |road: &Road| !road.name.is_empty() && !hides_layer(hidden, road.layer);
     for (id, road) in roads.filter(|(_, road)| is_named(road)) {
@@ -221,7 +224,7 @@ fn stretches<'a>(
     }
     for stretches in of_streets.values_mut() {
         // Stable, so that of two equally long stretches the one with the lower id comes first.
-        let length = |(_, (from, to)): &(&Road, (f64, f64))| to - from;
+        let length = |(_, (from, to)): &Stretch<'_>| to - from;
         stretches.sort_by(|a, b| length(b).total_cmp(&length(a)));
         stretches.truncate(MOST_STRETCHES);
     }

@@ -52,7 +52,7 @@ impl Part {
                 let (right, left) = road.carriageway(foot.s.clamp(*from, *to));
                 let beside = (foot.t - left).max(right - foot.t).max(0.0);
                 let beyond = (foot.s - to).max(from - foot.s).max(0.0);
-                beside.hypot(beyond)
+                DVec2::new(beside, beyond).length()
             }
             Self::Area(outline) => polygon::distance(outline, point),
         }
