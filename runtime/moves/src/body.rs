@@ -1,7 +1,7 @@
 //! Outlines of vehicles as rectangles, and convex outlines in general.
 
 use crate::placement::Placement;
-use roadwright_geometry::DVec2;
+use roadwright_geometry::{DVec2, polygon};
 use roadwright_scenario::vehicle_file::VehicleFile;
 use serde::{Deserialize, Serialize};
 
@@ -161,22 +161,7 @@ impl Convex {
 
     /// Distance from a point to the outline, m; 0 inside.
     pub(crate) fn distance(&self, point: DVec2) -> f64 {
-        let mut nearest = f64::INFINITY;
-        let mut is_inside = self.count > 2;
-        for i in 0..self.count {
-            let from = self.corners[i];
-            let edge = self.corners[if i + 1 == self.count { 0 } else { i + 1 }] - from;
-            let away = point - from;
-            is_inside &= edge.perp_dot(away) >= 0.0;
-            let length = edge.length_squared();
-            let share = if length > 0.0 {
-                away.dot(edge) / length
-            } else {
-                0.0
-            };
-            nearest = nearest.min((away - edge * share.clamp(0.0, 1.0)).length_squared());
-        }
-        if is_inside { 0.0 } else { nearest.sqrt() }
+        polygon::distance(self.corners(), point)
     }
 
     /// Whether another outline is entirely outside one of the edges of this outline.
@@ -263,12 +248,13 @@ impl Bounds {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
     use roadwright_geometry::Pose;
 
-    const CAR: BodyOutline = BodyOutline {
+    /// The body of a car in unit tests of this crate.
+    pub(crate) const CAR: BodyOutline = BodyOutline {
         front: 2.7,
         rear: 0.7,
         half_width: 0.8,

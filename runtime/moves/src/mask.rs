@@ -211,17 +211,10 @@ fn extent(outline: &Convex, [low, high]: [f64; 2]) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::BodyOutline;
+    use crate::body::tests::CAR;
     use crate::frame::Frame;
     use crate::sweep::{Sweep, SweepKind};
     use roadwright_geometry::Pose;
-
-    const CAR: BodyOutline = BodyOutline {
-        front: 2.7,
-        rear: 0.7,
-        half_width: 0.8,
-        centre_of_gravity: 1.0,
-    };
 
     /// A move of 20 m straight ahead.
     fn straight() -> Sweep {

@@ -259,15 +259,9 @@ impl Track {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::body::tests::CAR;
     use proptest::prelude::*;
     use roadwright_geometry::Pose;
-
-    const CAR: BodyOutline = BodyOutline {
-        front: 2.7,
-        rear: 0.7,
-        half_width: 0.8,
-        centre_of_gravity: 1.0,
-    };
 
     /// Frames of a body that drives, slides and turns with constant accelerations.
     fn frames([speed, gain, slide, turn, growth]: [f64; 5]) -> Vec<Frame> {

@@ -384,12 +384,7 @@ impl<'a> Embankment<'a> {
 
     /// The point beyond the edge of the road by a share of the slope's width.
     fn point(&self, s: f64, side: Side, share: f64) -> DVec2 {
-        let (right, left) = self.road.edges(s);
-        let beyond = share * self.width_at(s);
-        let t = match side {
-            Side::Left => left + beyond,
-            Side::Right => right - beyond,
-        };
+        let t = side.outside(self.road.edges(s), share * self.width_at(s));
         self.road.reference_line.point(s, t)
     }
 
@@ -422,20 +417,28 @@ impl<'a> Embankment<'a> {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Side {
+/// A side of a road, seen in its direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
     Left,
     Right,
+}
+
+impl Side {
+    /// Lateral position of the point outside an edge by a distance, m to the left. `edges` are the right edge and the
+    /// left edge.
+    pub(crate) fn outside(self, (right, left): (f64, f64), distance: f64) -> f64 {
+        match self {
+            Self::Left => left + distance,
+            Self::Right => right - distance,
+        }
+    }
 }
 
 /// The edge of a road along a span, moved outwards by a distance, m.
 fn edge(road: &Road, span: &Span, side: Side, outwards: f64) -> Vec<DVec2> {
     let point = |s: f64| {
-        let (right, left) = road.edges(s);
-        let t = match side {
-            Side::Left => left + outwards,
-            Side::Right => right - outwards,
-        };
+        let t = side.outside(road.edges(s), outwards);
         road.reference_line.point(s, t)
     };
     places(span.from, span.to).map(point).collect()

@@ -146,13 +146,9 @@ struct NamePlace {
 
 /// Returns the first place of a name that is clear of vehicles, or the first one if there is none. `half` is half the
 /// length and half the height of the name, m. Returns `None` if there is no room.
-fn clear_place(
-    stretches: &[(&Road, (f64, f64))],
-    half: DVec2,
-    vehicles: &[Cover],
-) -> Option<NamePlace> {
+fn clear_place(stretches: &[Stretch<'_>], half: DVec2, vehicles: &[Cover]) -> Option<NamePlace> {
     let length = 2.0 * half.x;
-    let has_room = |(_, (from, to)): &&(&Road, (f64, f64))| 1.15 * length < to - from;
+    let has_room = |(_, (from, to)): &&Stretch<'_>| 1.15 * length < to - from;
     let all = stretches
         .iter()
         .filter(has_room)

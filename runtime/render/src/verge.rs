@@ -9,7 +9,7 @@
 //!   . . . . . . . . . .   are the median between two carriageways
 //! ```
 
-use crate::bridge::{Bridges, SpanKind};
+use crate::bridge::{Bridges, Side, SpanKind};
 use crate::marking::{RURAL, is_one_way};
 use crate::painter::{Painter, Pass};
 use crate::palette::{MEDIAN, RAIL, SAND, rgb};
@@ -56,8 +56,8 @@ pub fn verges(
     let stretches = road::stretches(scenario, layout, &fast, painter.tolerance());
     for stretch in &stretches {
         for part in open_parts(stretch, bridges) {
-            for is_left in [true, false] {
-                beside(painter, stretch, &part, is_left, side);
+            for edge in [Side::Left, Side::Right] {
+                beside(painter, stretch, &part, edge, side);
             }
         }
     }
@@ -87,19 +87,18 @@ fn beside(
     painter: &mut impl Painter,
     stretch: &Stretch<'_>,
     part: &Range<f64>,
-    is_left: bool,
+    edge: Side,
     side: DrivingSide,
 ) {
     let road = stretch.road;
-    let out = if is_left { 1.0 } else { -1.0 };
-    let pick = |(right, left): (f64, f64)| if is_left { left } else { right };
     let middle = 0.5 * (part.start + part.end);
-    if (pick(road.edges(middle)) - pick(road.carriageway(middle))).abs() > 0.05 {
+    let outside = |edges: (f64, f64)| edge.outside(edges, 0.0);
+    if (outside(road.edges(middle)) - outside(road.carriageway(middle))).abs() > 0.05 {
         return;
     }
     // In right-hand traffic, the inner edge is to the left of the driving direction.
     let is_forward = road.lanes_forward(middle, side) > 0;
-    let is_inner = is_left == (is_forward == (side == DrivingSide::Right));
+    let is_inner = (edge == Side::Left) == (is_forward == (side == DrivingSide::Right));
     let has_rail = road.class == RoadClass::Motorway && is_one_way(road) && is_inner;
     let (width, color) = if has_rail {
         (GRASS, MEDIAN)
@@ -108,7 +107,7 @@ fn beside(
     };
     let line = |beyond: f64| {
         stretch.part((part.start, part.end), |s| {
-            pick(road.carriageway(s)) + out * beyond
+            edge.outside(road.carriageway(s), beyond)
         })
     };
     let mut band = line(-BELOW);

@@ -382,8 +382,8 @@ impl Editing<'_> {
         ahead
     }
 
-    /// Carries alleys over an edit. An agent that was rerouted keeps those that its new route reaches along the
-    /// same lanes, without a junction that it has to request again. `passed` is the number of lanelets at the
+    /// Carries alleys over an edit. An agent that was rerouted keeps the alleys that its new route reaches along
+    /// the same lanes, without a junction that it has to request again. `passed` is the number of lanelets at the
     /// front of its old route that the new one lacks.
     fn take_over_alleys(
         &mut self,

@@ -51,8 +51,7 @@ pub(super) const MOST_OTHERS: usize = 64;
 pub(super) const MOST_SEARCHES: u32 = 4;
 /// Length of path for which a course is planned at once, m.
 const RESERVED: f64 = 30.0;
-/// Distance before the end of a course that does not reach the end of the path at which the next one is
-/// planned, m.
+/// Distance before the end of a course at which the next course is planned, m, if the path continues.
 const RENEWED: f64 = 10.0;
 /// Time for which a character is held up by one without a course, or finds no course, before it plans again, s.
 const PATIENCE: f64 = 1.0;
@@ -60,8 +59,8 @@ const PATIENCE: f64 = 1.0;
 const LEAVES: f64 = 0.6;
 /// Time after which a character that has no course yet is expected to have left its place, s.
 const SETS_OFF: f64 = 6.0;
-/// Distance before the end of a course that leads only to a place beside the others at which the next one is
-/// planned, m.
+/// Distance before the end of a course at which the next course is planned, m, if it only leads to a place beside other
+/// characters.
 const NEARLY: f64 = 0.3;
 /// Angle of a corner of a course from which the character passes it at `AT_CORNERS`, rad.
 const SHARP: f64 = 1.2;
@@ -150,7 +149,7 @@ pub(crate) struct WalkPlan {
     fastest: f64,
     /// Whether the course ends where the path ends.
     is_whole: bool,
-    /// Distance along the course from which the next one is planned, m; beyond its end if it is whole.
+    /// Distance along the course from which the next course is planned, m; beyond its end if it is whole.
     renews_from: f64,
     /// Planned time of the character's position on its course, s.
     reached: f64,
