@@ -384,7 +384,8 @@ impl<'a> Embankment<'a> {
 
     /// The point beyond the edge of the road by a share of the slope's width.
     fn point(&self, s: f64, side: Side, share: f64) -> DVec2 {
-        let t = side.outside(self.road.edges(s), share * self.width_at(s));
+        let (right, left) = self.road.edges(s);
+        let t = side.outside(right, left, share * self.width_at(s));
         self.road.reference_line.point(s, t)
     }
 
@@ -425,9 +426,8 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// Lateral position of the point outside an edge by a distance, m to the left. `edges` are the right edge and the
-    /// left edge.
-    pub(crate) fn outside(self, (right, left): (f64, f64), distance: f64) -> f64 {
+    /// Lateral position outside the edge on this side by a distance, m to the left.
+    pub(crate) fn outside(self, right: f64, left: f64, distance: f64) -> f64 {
         match self {
             Self::Left => left + distance,
             Self::Right => right - distance,
@@ -438,7 +438,8 @@ impl Side {
 /// The edge of a road along a span, moved outwards by a distance, m.
 fn edge(road: &Road, span: &Span, side: Side, outwards: f64) -> Vec<DVec2> {
     let point = |s: f64| {
-        let t = side.outside(road.edges(s), outwards);
+        let (right, left) = road.edges(s);
+        let t = side.outside(right, left, outwards);
         road.reference_line.point(s, t)
     };
     places(span.from, span.to).map(point).collect()

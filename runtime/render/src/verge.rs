@@ -92,8 +92,8 @@ fn beside(
 ) {
     let road = stretch.road;
     let middle = 0.5 * (part.start + part.end);
-    let outside = |edges: (f64, f64)| edge.outside(edges, 0.0);
-    if (outside(road.edges(middle)) - outside(road.carriageway(middle))).abs() > 0.05 {
+    let outside = |(right, left): (f64, f64), by: f64| edge.outside(right, left, by);
+    if (outside(road.edges(middle), 0.0) - outside(road.carriageway(middle), 0.0)).abs() > 0.05 {
         return;
     }
     // In right-hand traffic, the inner edge is to the left of the driving direction.
@@ -107,7 +107,7 @@ fn beside(
     };
     let line = |beyond: f64| {
         stretch.part((part.start, part.end), |s| {
-            edge.outside(road.carriageway(s), beyond)
+            outside(road.carriageway(s), beyond)
         })
     };
     let mut band = line(-BELOW);
