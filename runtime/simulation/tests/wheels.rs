@@ -235,19 +235,6 @@ fn drive(scenario: &Scenario, level: DynamicsLevel, seconds: f64) -> [Count; 2] 
 /// Scenarios whose vehicles leave the roads on purpose.
 const OFF_ROAD: [&str; 2] = ["proving-ground", "short-cut"];
 
-/// Largest distance of a wheel of a car from the carriageway that is known to occur in a scenario, m.
-///
-/// Paths through the corners of junctions with crossings cut the kerb, because they begin to bend at stop lines
-/// that lie far back. In the other two, a vehicle driven by `pursuit` cuts bends.
-fn known_distance(scenario: &str, level: DynamicsLevel) -> f64 {
-    match (scenario, level) {
-        ("crossings", _) => 0.65,
-        ("figure-eight", DynamicsLevel::OneTrack) => 0.35,
-        ("old-town", DynamicsLevel::OneTrack) => 0.25,
-        _ => CAR_LIMIT + 0.02,
-    }
-}
-
 #[test]
 fn wheels_of_cars_stay_on_the_carriageway() {
     let (names, seconds) = match is_slow() {
@@ -269,10 +256,7 @@ fn wheels_of_cars_stay_on_the_carriageway() {
             );
             let worst = cars.places.values().map(|worst| worst.distance);
             let worst = worst.fold(0.0, f64::max);
-            assert!(
-                worst <= known_distance(name, level),
-                "{name} {level}: {cars}"
-            );
+            assert!(worst <= CAR_LIMIT, "{name} {level}: {cars}");
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The curve of a connecting path.
 
+use super::corner::Fillet;
 use glam::DVec2;
 use roadwright_geometry::clothoid::displacement;
 use roadwright_geometry::cubic::Cubic;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
-use roadwright_geometry::{MIN_SEGMENT, Pose, ReferenceLine, Segment};
+use roadwright_geometry::{MIN_SEGMENT, Pose, ReferenceLine, Segment, unit};
+use std::f64::consts::FRAC_PI_2;
 
 /// Fraction of the turn that each of the two spirals covers. With spirals, the radius is 20 % smaller than
 /// that of a pure arc, but drivers have time to turn the steering wheel.
@@ -17,6 +19,10 @@ const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Longest distance between the ends of a path, m. No junction is that large. A longer path would mean that a
 /// road ends in the wrong place, so it is not built.
 const LONGEST: f64 = 300.0;
+/// Distance that a path keeps from the kerb that it goes round, m: half the width of a bus, and a little more.
+const BESIDE_KERB: f64 = 1.3;
+/// Radius below which a path is not tightened to keep clear of a kerb, m.
+const TIGHTEST: f64 = 6.0;
 /// Tolerance for reaching an end of the curve, m.
 const END_TOLERANCE: f64 = 1e-6;
 
@@ -26,18 +32,37 @@ const END_TOLERANCE: f64 = 1e-6;
 /// These forms are tried in order: a line; if the tangents meet ahead, a line, spiral, arc, spiral and line
 /// (in closed form, so the ends are exact to about 1e-9 m); one clothoid; a cubic.
 pub fn connecting_curve(start: Pose, end: Pose) -> Option<ReferenceLine> {
-    connecting_bend(start, 0.0, end, 0.0)
+    connecting_bend(LaneEnds::straight(start, end), None)
 }
 
-/// Like `connecting_curve`, but for lanes whose ends have the given curvatures, 1/m. Lanes of equal curvature
-/// are joined by an arc with that curvature, without spirals to a straight line and back, so that a ring
-/// stays round.
-pub(super) fn connecting_bend(
-    start: Pose,
-    bent_before: f64,
-    end: Pose,
-    bent_after: f64,
-) -> Option<ReferenceLine> {
+/// The end of a lane and the beginning of the next one, which a path joins.
+#[derive(Clone, Copy)]
+pub(super) struct LaneEnds {
+    pub(super) start: Pose,
+    pub(super) end: Pose,
+    /// Curvature of the first lane at its end, 1/m, positive to the left.
+    pub(super) bent_before: f64,
+    /// Curvature of the second lane at its beginning, 1/m, positive to the left.
+    pub(super) bent_after: f64,
+}
+
+impl LaneEnds {
+    /// Ends of two straight lanes.
+    pub(super) fn straight(start: Pose, end: Pose) -> Self {
+        Self {
+            start,
+            end,
+            bent_before: 0.0,
+            bent_after: 0.0,
+        }
+    }
+}
+
+/// Like `connecting_curve`, but for lanes whose ends may be curved. Lanes of equal curvature are joined by an
+/// arc with that curvature, without spirals to a straight line and back, so that a ring stays round. If the
+/// path goes round a kerb, it begins to turn late enough to keep clear of it.
+pub(super) fn connecting_bend(ends: LaneEnds, kerb: Option<&Fillet>) -> Option<ReferenceLine> {
+    let LaneEnds { start, end, .. } = ends;
     let local = start.to_local(end.position);
     let turn = wrap_angle(end.heading - start.heading);
     if local.length() > LONGEST {
@@ -46,9 +71,7 @@ pub(super) fn connecting_bend(
     if local.x > MIN_SEGMENT && local.y.abs() < 1e-9 && turn.abs() < 1e-9 {
         return ReferenceLine::straight(start.position, end.position).ok();
     }
-    if let Some(line) =
-        rounded_turn(start, local, turn, bent_before, bent_after).filter(|line| meets(line, end))
-    {
+    if let Some(line) = rounded_turn(ends, local, turn, kerb).filter(|line| meets(line, end)) {
         return Some(line);
     }
     let chord = local.length();
@@ -79,14 +102,15 @@ fn meets(line: &ReferenceLine, end: Pose) -> bool {
 ///          |<--- first --->|
 /// ```
 ///
-/// A bend that continues the curvature of both lanes has no spirals.
+/// A bend that continues the curvature of both lanes has no spirals. Both tangents are shortened if the bend
+/// would otherwise come too close to the kerb.
 fn rounded_turn(
-    start: Pose,
+    ends: LaneEnds,
     end: DVec2,
     turn: f64,
-    bent_before: f64,
-    bent_after: f64,
+    kerb: Option<&Fillet>,
 ) -> Option<ReferenceLine> {
+    let start = ends.start;
     if turn.abs() < 1e-4 || turn.abs() > MAX_TURN {
         return None;
     }
@@ -103,7 +127,7 @@ fn rounded_turn(
     // The tangent of an arc without spirals is R tan(turn / 2).
     let plain = turn.signum() * tan(0.5 * size) / tangent;
     let goes_on = |bent: f64| (bent / plain - 1.0).abs() < SAME_BEND;
-    if goes_on(bent_before) && goes_on(bent_after) {
+    if goes_on(ends.bent_before) && goes_on(ends.bent_after) {
         let arc = Segment::Arc {
             length: size / plain.abs(),
             curvature: plain,
@@ -116,7 +140,14 @@ fn rounded_turn(
     // First computed for a unit radius, and then scaled by the radius.
     let spiral = unit_spiral(spiral_turn);
     let unit_tangent = unit_tangent(size);
-    let radius = tangent / unit_tangent;
+    let meeting = start.point(first, 0.0);
+    let limit = kerb.and_then(|kerb| largest_radius(kerb, start, meeting, turn));
+    let limit = limit.map_or(f64::INFINITY, |limit| limit.max(TIGHTEST));
+    let widest = tangent / unit_tangent;
+    let (radius, tangent) = match limit < widest {
+        true => (limit, limit * unit_tangent),
+        false => (widest, tangent),
+    };
     let curvature = turn.signum() / radius;
     let (spiral, arc) = (spiral * radius, (size - 2.0 * spiral_turn) * radius);
     let mut segments = Vec::with_capacity(5);
@@ -148,14 +179,52 @@ fn unit_spiral(turn: f64) -> f64 {
 /// Length of the tangents of a turn by `size`, from their ends to their meeting point, if the arc has unit
 /// radius.
 pub(super) fn unit_tangent(size: f64) -> f64 {
-    let spiral_turn = SPIRAL_SHARE * size;
-    let spiral = unit_spiral(spiral_turn);
-    let reach = displacement(0.0, 0.0, 1.0 / spiral, spiral);
-    // As in surveying: compared with a plain arc, the spiral shifts the arc inward by `shift` and begins
-    // `lead` earlier, so the tangent of the whole curve is (R + shift) tan(turn / 2) + lead.
-    let shift = reach.y - (1.0 - cos(spiral_turn));
-    let lead = reach.x - sin(spiral_turn);
+    let Lead { shift, lead } = Lead::of(size);
     (1.0 + shift) * tan(0.5 * size) + lead
+}
+
+/// What the spirals of a turn change, if its arc has unit radius. As in surveying: compared with a plain arc, the
+/// spiral shifts the arc inward by `shift` and begins `lead` earlier, so the tangent of the whole curve is
+/// (R + shift) tan(turn / 2) + lead.
+struct Lead {
+    shift: f64,
+    lead: f64,
+}
+
+impl Lead {
+    fn of(size: f64) -> Self {
+        let spiral_turn = SPIRAL_SHARE * size;
+        let spiral = unit_spiral(spiral_turn);
+        let reach = displacement(0.0, 0.0, 1.0 / spiral, spiral);
+        Self {
+            shift: reach.y - (1.0 - cos(spiral_turn)),
+            lead: reach.x - sin(spiral_turn),
+        }
+    }
+}
+
+/// Largest radius of the arc of a turn whose tangents meet at `meeting`, so that it keeps clear of the kerb inside
+/// the turn; `None` if no arc does.
+///
+/// ```text
+///  meeting +-----------     The centre of the arc is at distance R k from the meeting point, on the bisector.
+///          |`. .-'          The point of the arc that is nearest to the kerb's centre K is R - |centre - K|
+///          | .'  _.--       away from it, which has to be the kerb's radius and the clearance. With q from K to
+///          |'  .'  K        the meeting point and b along the bisector, (R - m)^2 = |q + R k b|^2.
+/// ```
+fn largest_radius(kerb: &Fillet, start: Pose, meeting: DVec2, turn: f64) -> Option<f64> {
+    let inward = FRAC_PI_2.copysign(turn);
+    let bisector = unit(start.heading + 0.5 * turn + inward);
+    let from_centre = meeting - kerb.centre;
+    let beside = |heading: f64| -from_centre.dot(unit(heading + inward)) - kerb.radius;
+    let lanes = beside(start.heading).min(beside(start.heading + turn));
+    let clear = kerb.radius + BESIDE_KERB.min(lanes);
+    let k = (1.0 + Lead::of(turn.abs()).shift) / cos(0.5 * turn);
+    let a = k * k - 1.0;
+    let b = k * from_centre.dot(bisector) + clear;
+    let c = from_centre.length_squared() - clear * clear;
+    let square = b * b - a * c;
+    (lanes > 0.0 && square >= 0.0).then(|| (square.sqrt() - b) / a)
 }
 
 /// Returns a single cubic with handles of 40 % of the chord.
@@ -172,8 +241,8 @@ fn cubic(start: Pose, end: Pose) -> Option<ReferenceLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::junction::arm::Pair;
     use proptest::prelude::*;
-    use std::f64::consts::FRAC_PI_2;
 
     #[test]
     fn a_right_angle_loses_a_fifth_of_the_arc_radius() {
@@ -204,15 +273,55 @@ mod tests {
             heading: angle + FRAC_PI_2,
         };
         let ends = (on_ring(-0.4), on_ring(0.3));
-        let bend = 1.0 / 18.0;
-        let line = connecting_bend(ends.0, bend, ends.1, bend).unwrap();
+        let bent = 1.0 / 18.0;
+        let bend = |bent_before, bent_after| {
+            let ends = LaneEnds {
+                start: ends.0,
+                end: ends.1,
+                bent_before,
+                bent_after,
+            };
+            connecting_bend(ends, None).unwrap()
+        };
+        let line = bend(bent, bent);
         assert!((line.length() - 0.7 * 18.0).abs() < 1e-6);
-        assert!((line.max_curvature() - bend).abs() < 1e-9);
+        assert!((line.max_curvature() - bent).abs() < 1e-9);
         // Between a straight lane and a bend there are spirals, so that drivers have time to turn the
         // steering wheel.
-        for (before, after) in [(0.0, bend), (bend, 0.0), (-bend, bend)] {
-            let line = connecting_bend(ends.0, before, ends.1, after).unwrap();
-            assert!(line.max_curvature() > 1.1 * bend);
+        for (before, after) in [(0.0, bent), (bent, 0.0), (-bent, bent)] {
+            let line = bend(before, after);
+            assert!(line.max_curvature() > 1.1 * bent);
+        }
+    }
+
+    /// Stop lines of zebra crossings lie far back, and the bend between them would cut the kerb.
+    #[test]
+    fn a_turn_from_far_back_keeps_clear_of_the_kerb() {
+        let kerb = Fillet {
+            feet: Pair::both(0.0),
+            centre: DVec2::new(-7.5, 7.5),
+            radius: 6.0,
+        };
+        let nearest = |line: &ReferenceLine| {
+            let points = (0..200).map(|i| line.pose(line.length() * f64::from(i) / 200.0));
+            let distances = points.map(|pose| (pose.position - kerb.centre).length());
+            distances.fold(f64::INFINITY, f64::min) - kerb.radius
+        };
+        for (before, after) in [(20.0, 20.0), (14.0, 20.0), (20.0, 14.0)] {
+            let (start, end) = (
+                Pose::new(-before, 0.0, 0.0),
+                Pose::new(0.0, after, FRAC_PI_2),
+            );
+            let ends = LaneEnds::straight(start, end);
+            let wide = connecting_bend(ends, None).unwrap();
+            assert!(nearest(&wide) < 0.5, "{}", nearest(&wide));
+            let line = connecting_bend(ends, Some(&kerb)).unwrap();
+            assert!(
+                (nearest(&line) - BESIDE_KERB).abs() < 0.01,
+                "{}",
+                nearest(&line)
+            );
+            assert!(meets(&line, end));
         }
     }
 

@@ -1,8 +1,7 @@
 //! Turns through a junction that the user adds to those derived from the rules.
 
 use super::arm::{Arm, ArmLane};
-use super::links::{STRAIGHT, U_TURN, connecting_path, lane_end, road_lane};
-use super::mini::Round;
+use super::links::{STRAIGHT, Surroundings, U_TURN, connecting_path, lane_end, road_lane};
 use super::{ConnectingPath, Flag, LinkKind, Site, Turn};
 use crate::junction_rules::{LaneTurn, RoadLane, TurnRules};
 use roadwright_geometry::math::wrap_angle;
@@ -28,9 +27,7 @@ pub(super) struct EnteringLanes<'a> {
 /// according to the rules.
 pub(super) fn added(
     site: &Site<'_>,
-    arms: &[Arm<'_>],
-    trims: &[f64],
-    round: Option<&Round>,
+    surroundings: &Surroundings<'_>,
     from: EnteringLanes<'_>,
 ) -> Vec<Result<ConnectingPath, Flag>> {
     let EnteringLanes {
@@ -39,6 +36,7 @@ pub(super) fn added(
         known,
         exits,
     } = from;
+    let Surroundings { arms, trims, .. } = *surroundings;
     let arm = &arms[index];
     let mut added = Vec::new();
     for (from, turn) in wanted(site, arm, entering, known) {
@@ -62,7 +60,8 @@ pub(super) fn added(
                     _ => LinkKind::Normal,
                 };
                 let ends = (lane_end(arm, from.id), lane_end(to_arm, to.id));
-                let path = connecting_path(arm, from, to_arm, to, taken, kind, round);
+                let inside = surroundings.inside(index, i);
+                let path = connecting_path(arm, from, to_arm, to, taken, kind, inside);
                 added.push(path.ok_or(Flag::NoCurve(ends.0, ends.1)));
             }
         }

@@ -13,9 +13,9 @@
 //! get one ([`LinkKind::Merge`]), and so do lanes beyond the junction that no link leads into
 //! ([`LinkKind::Fan`]). Bus lanes and other lanes are linked separately by the same rules.
 
-use super::arm::{Arm, ArmLane};
-use super::corner::U_TURN_RADIUS;
-use super::curve::connecting_bend;
+use super::arm::{Arm, ArmLane, Pair};
+use super::corner::{Corner, Fillet, U_TURN_RADIUS};
+use super::curve::{LaneEnds, connecting_bend};
 use super::lane_turns::EnteringLanes;
 use super::lengthways::{self, Continued};
 use super::mini::{LEAST_BEND, Round};
@@ -64,15 +64,72 @@ struct Link {
     kind: LinkKind,
 }
 
+/// The arms of a junction, and what paths between them go round.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) arms: &'a [Arm<'a>],
+    /// Length by which each arm is cut back, m.
+    pub(super) trims: &'a [f64],
+    /// The corner after each arm, counter-clockwise.
+    pub(super) corners: &'a [Corner],
+    /// The ring of a mini roundabout.
+    pub(super) round: Option<&'a Round>,
+    pub(super) side: DrivingSide,
+}
+
+/// What a path through a junction goes round.
+#[derive(Clone, Copy)]
+pub(super) enum Inside<'a> {
+    Nothing,
+    /// The island of a mini roundabout.
+    Island(&'a Round),
+    /// The kerb of a corner.
+    Kerb(Fillet),
+}
+
+impl<'a> Surroundings<'a> {
+    /// What the path from one arm to another goes round.
+    pub(super) fn inside(&self, from: usize, to: usize) -> Inside<'a> {
+        match self.round {
+            Some(round) => Inside::Island(round),
+            None => self.kerb(from, to).map_or(Inside::Nothing, Inside::Kerb),
+        }
+    }
+
+    /// The kerb between two neighbouring arms, if vehicles that turn from the first into the second pass
+    /// beside it.
+    fn kerb(&self, from: usize, to: usize) -> Option<Fillet> {
+        // In right-hand traffic, vehicles enter on the left of an arm, looking outward.
+        let (arm, next) = match self.side {
+            DrivingSide::Right => (from, to),
+            DrivingSide::Left => (to, from),
+        };
+        if (arm + 1) % self.arms.len() != next {
+            return None;
+        }
+        // A dead end has no corners.
+        let corner = self.corners.get(arm)?;
+        let at = |index: usize| (&self.arms[index], self.trims[index]);
+        let ((arm, trim), (next, next_trim)) = (at(arm), at(next));
+        let trims = Pair {
+            arm: trim,
+            next: next_trim,
+        };
+        let is_round = corner.wanted_radius > 0.0 && corner.radius > 0.0;
+        is_round
+            .then(|| Fillet::within(Pair { arm, next }, corner.radius, trims))
+            .flatten()
+    }
+}
+
 /// Returns all connecting paths of a junction, ordered by (from, to). Returns no paths if there would be more
 /// than in any real junction.
 pub(super) fn paths(
     site: &Site<'_>,
-    arms: &[Arm<'_>],
-    trims: &[f64],
-    round: Option<&Round>,
+    surroundings: &Surroundings<'_>,
     flags: &mut Vec<Flag>,
 ) -> Vec<ConnectingPath> {
+    let arms = surroundings.arms;
     let lanes = |arm: &Arm<'_>| {
         let section = match arm.end {
             RoadEnd::Start => arm.road.lane_sections.first(),
@@ -85,7 +142,7 @@ pub(super) fn paths(
         flags.push(Flag::TooManyLanes);
         return Vec::new();
     }
-    let mut paths = all_paths(site, arms, trims, round, flags);
+    let mut paths = all_paths(site, surroundings, flags);
     let lengths = paths.iter().filter_map(|path| path.curve.as_ref());
     if lengths.map(ReferenceLine::length).sum::<f64>() > MAX_CONNECTIONS {
         flags.push(Flag::TooManyLanes);
@@ -96,15 +153,14 @@ pub(super) fn paths(
 
 fn all_paths(
     site: &Site<'_>,
-    arms: &[Arm<'_>],
-    trims: &[f64],
-    round: Option<&Round>,
+    surroundings: &Surroundings<'_>,
     flags: &mut Vec<Flag>,
 ) -> Vec<ConnectingPath> {
+    let Surroundings { arms, trims, .. } = *surroundings;
     let mut paths = Vec::new();
     let continued = lengthways::continued(site, arms, trims);
     let around = Around {
-        goes_round: round.is_some(),
+        goes_round: surroundings.round.is_some(),
         ring: RingNode::of(site, arms, trims),
     };
     for (index, arm) in arms.iter().enumerate() {
@@ -148,7 +204,8 @@ fn all_paths(
             let exit = &exits[link.exit];
             let to_arm = &arms[exit.arm];
             let (from, to) = (&entering[link.from], &exit.lanes[link.to]);
-            match connecting_path(arm, from, to_arm, to, exit.turn, link.kind, round) {
+            let inside = surroundings.inside(index, exit.arm);
+            match connecting_path(arm, from, to_arm, to, exit.turn, link.kind, inside) {
                 // Where no car can turn from one arm into the next, vehicles drive around the island.
                 Some(path) if around.is_beside_ring(index, exit.arm) && is_too_tight(&path) => {
                     continue;
@@ -181,7 +238,7 @@ fn all_paths(
             known: &known,
             exits: &turns_by_arm,
         };
-        let added = lane_turns::added(site, arms, trims, round, from);
+        let added = lane_turns::added(site, surroundings, from);
         for path in added {
             match path {
                 Ok(path) => paths.push(path),
@@ -589,8 +646,8 @@ fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], sid
     }
 }
 
-/// Returns a link with its curve. At a mini roundabout, the curve leads around the island. Returns `None` if
-/// no drivable curve exists.
+/// Returns a link with its curve. At a mini roundabout, the curve leads around the island, elsewhere clear of the
+/// kerb. Returns `None` if no drivable curve exists.
 pub(super) fn connecting_path(
     arm: &Arm<'_>,
     from: &ArmLane,
@@ -598,12 +655,17 @@ pub(super) fn connecting_path(
     to: &ArmLane,
     turn: Turn,
     kind: LinkKind,
-    round: Option<&Round>,
+    inside: Inside<'_>,
 ) -> Option<ConnectingPath> {
     let gap = (to.pose.position - from.pose.position).length();
     let bent = wrap_angle(to.pose.heading - from.pose.heading).abs();
     // The headings of roads that continue each other may differ by a milliradian, which is a centimetre at
     // their edge.
+    let (round, kerb) = match &inside {
+        Inside::Nothing => (None, None),
+        Inside::Island(round) => (Some(*round), None),
+        Inside::Kerb(kerb) => (None, Some(kerb)),
+    };
     let around = round.and_then(|round| round.curve(arm, from, to_arm, to));
     let goes_round = around.is_some();
     let curve = if goes_round {
@@ -615,7 +677,13 @@ pub(super) fn connecting_path(
         // curvature is the radius of the reference line, it is 1 / (R - lateral), where lateral is positive
         // to the left.
         let bend = |lane: &ArmLane| lane.curvature / (1.0 - lane.curvature * lane.lateral);
-        Some(connecting_bend(from.pose, bend(from), to.pose, bend(to))?)
+        let ends = LaneEnds {
+            start: from.pose,
+            end: to.pose,
+            bent_before: bend(from),
+            bent_after: bend(to),
+        };
+        Some(connecting_bend(ends, kerb)?)
     };
     let path = ConnectingPath {
         from: lane_end(arm, from.id),

@@ -14,7 +14,7 @@
 
 use super::Corner;
 use super::arm::{Arm, ArmLane};
-use super::curve::connecting_bend;
+use super::curve::connecting_curve;
 use super::outline;
 use crate::driving_side::DrivingSide;
 use crate::ids::RoadId;
@@ -234,11 +234,11 @@ impl Round {
         let lane = from.pose;
         let (join, onto) = smoothest(start.join, most - end.leave, |join| {
             let place = self.on_ring(start.bearing + self.turn * join);
-            connecting_bend(lane, 0.0, place, 0.0)
+            connecting_curve(lane, place)
         })?;
         let (leave, off) = smoothest(end.leave, most - join, |leave| {
             let place = self.on_ring(end.bearing - self.turn * leave);
-            connecting_bend(place, 0.0, to.pose, 0.0)
+            connecting_curve(place, to.pose)
         })?;
         let arc = Segment::Arc {
             length: (between - join - leave) * self.ring.radius,

@@ -300,7 +300,16 @@ fn build_around(site: &Site<'_>, arms: &[Arm<'_>], corners: Vec<Corner>) -> Junc
     };
     let paths = match &direct {
         Some(pairs) => direct::paths(arms, pairs),
-        None => links::paths(site, arms, &trims, round.as_ref(), &mut flags),
+        None => {
+            let surroundings = links::Surroundings {
+                arms,
+                trims: &trims,
+                corners: &corners,
+                round: round.as_ref(),
+                side: site.side,
+            };
+            links::paths(site, &surroundings, &mut flags)
+        }
     };
     let crossings = crossing::crossings(arms, &trims, &corners, rules, &paths, &mut flags);
     let JunctionRules {

@@ -96,7 +96,7 @@ pub(crate) fn figure_eight() -> Scenario {
         &style("West Loop", 0),
     );
     let stack = |key: &str| match key {
-        "fuzzy_driver" => calibrated_fuzzy(),
+        "fuzzy_driver" => city_fuzzy(7.0),
         other => Stack::with_controller(other),
     };
     for (key, lead) in [("idm", 46.0), ("pursuit", 28.0), ("fuzzy_driver", 10.0)] {
@@ -142,23 +142,13 @@ fn loop_line(start: Pose, side: f64) -> ReferenceLine {
     ReferenceLine::new(start, segments).expect("plain numbers")
 }
 
-/// The fuzzy driver with a nearer waypoint and stronger steering, tuned for streets.
-pub(crate) fn calibrated_fuzzy() -> Stack {
-    let mut stack = Stack::with_controller("fuzzy_driver");
-    stack.controller = ModuleSetting::new("fuzzy_driver")
-        .with("lookahead_distance", 9.0)
-        .with("lookahead_time", 0.7)
-        .with("route_steering_gain", 9.0);
-    stack
-}
-
 /// The fuzzy driver for streets with tight corners: it aims along the bend just ahead, so that it neither cuts
-/// corners nor swings out into the oncoming lane (`docs/controllers.md`).
-pub(crate) fn city_fuzzy() -> Stack {
+/// corners nor swings out into the oncoming lane (`docs/controllers.md`). `lookahead_distance` is in metres.
+pub(crate) fn city_fuzzy(lookahead_distance: f64) -> Stack {
     let mut stack = Stack::with_controller("fuzzy_driver");
     stack.controller = ModuleSetting::new("fuzzy_driver")
         .with("aim", 1.0)
-        .with("lookahead_distance", 7.0)
+        .with("lookahead_distance", lookahead_distance)
         .with("lookahead_time", 0.5)
         .with("route_steering_gain", 22.0);
     stack
