@@ -272,6 +272,16 @@ fn every_documented_item_can_be_written_as_it_is_documented() {
     assert!(error("fn behave(agent) { agent.go(); }").contains("reserved"));
 }
 
+/// Names of the API are hashed with a seed that is set once per process, so the order of the first calls matters.
+#[test]
+fn the_api_may_be_listed_before_the_first_script_is_compiled() {
+    let alone = "scripts::every_documented_item_can_be_written_as_it_is_documented";
+    let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = test.args(["--exact", alone]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("1 passed"), "{said}");
+}
+
 /// Returns a script that repeats a statement in a loop.
 fn repeated(times: u32, body: &str) -> String {
     format!(

@@ -204,13 +204,22 @@ pub struct Compiled {
 }
 
 /// Rhai's standard library. All engines share it, because it has thousands of functions.
-pub(super) static STANDARD: LazyLock<StandardPackage> = LazyLock::new(StandardPackage::new);
+pub(super) static STANDARD: LazyLock<StandardPackage> = LazyLock::new(|| {
+    seed_hashing();
+    StandardPackage::new()
+});
+
+/// Fixes the seed with which Rhai hashes the names of functions. It takes effect once per process, and functions that
+/// were registered before are not found afterwards, so it precedes each registration.
+pub(super) fn seed_hashing() {
+    // Fails if the seed is set already.
+    let _ = rhai::config::hashing::set_hashing_seed(Some(HASHING));
+}
 
 /// Creates an engine with the limits and the API of scripts. It adds the parameters declared by a script to
 /// `parameters`.
 pub(super) fn engine(parameters: Parameters) -> Engine {
-    // Takes effect once per process; later calls change nothing.
-    let _ = rhai::config::hashing::set_hashing_seed(Some(HASHING));
+    seed_hashing();
     let mut engine = Engine::new_raw();
     STANDARD.register_into_engine(&mut engine);
     limit(&mut engine);

@@ -179,6 +179,7 @@ const ROUTE: u64 = 500;
 static INTERFACE: LazyLock<(Shared<Module>, Vec<ApiItem>)> = LazyLock::new(register);
 
 fn register() -> (Shared<Module>, Vec<ApiItem>) {
+    super::compile::seed_hashing();
     let mut module = Module::new();
     module.set_custom_type::<Agent>("Agent");
     module.set_custom_type::<Other>("Other");
