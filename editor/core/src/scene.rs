@@ -2,7 +2,7 @@
 
 mod footing;
 
-use roadwright_geometry::projection::Projector;
+use roadwright_geometry::projection::{Projector, RoadPoint};
 use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_render::{Bridges, RoadLine, ground, street_name};
 use roadwright_scenario::junction::{Layout, Watch, layout_watched};
@@ -10,7 +10,7 @@ use roadwright_scenario::{
     GripMap, LandId, LandUse, LanePlace, NodeId, ObjectId, ObstacleId, Place, Road, RoadBox,
     RoadBoxes, RoadId, Scenario,
 };
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Maximum distance between a road's line and its sampled polyline, m.
 const SAMPLING: f64 = 0.1;
@@ -35,9 +35,19 @@ pub struct RoadShape {
     /// The road from which the shape was made. The shape is valid as long as the scenario contains the same
     /// road.
     pub road: Arc<Road>,
+    /// Finds points on the road's line. Made for the first point that is looked up, which takes longer than all
+    /// later ones together.
+    projector: OnceLock<Projector>,
 }
 
 impl RoadShape {
+    /// Road coordinates of the point of the road that is nearest to a point.
+    pub fn foot(&self, point: DVec2) -> RoadPoint {
+        let line = || self.road.reference_line.clone();
+        let projector = self.projector.get_or_init(|| Projector::new(line()));
+        projector.closest(point)
+    }
+
     fn road_line(&self) -> RoadLine<'_> {
         RoadLine {
             id: self.id,
@@ -327,7 +337,7 @@ impl Scene {
             .filter(|shape| polyline::distance(&shape.line, point) < reach + 2.0 * SAMPLING)
             .filter_map(|shape| {
                 let road = self.scenario.network().road(shape.id)?;
-                let foot = Projector::new(road.reference_line.clone()).closest(point);
+                let foot = shape.foot(point);
                 let on = road.reference_line.pose(foot.s).position;
                 let distance = (on - point).length();
                 (distance < reach).then_some((distance, shape.id, foot.s, on))
@@ -359,7 +369,7 @@ impl Scene {
             if polyline::distance(&shape.line, point) > shape.reach + reach + 1.0 {
                 continue;
             }
-            let foot = Projector::new(road.reference_line.clone()).closest(point);
+            let foot = shape.foot(point);
             let on_line = road.reference_line.pose(foot.s);
             // Past the end of a road the nearest point is its end, and the distance past it counts as a miss.
             let beyond = (point - on_line.position).dot(on_line.forward()).abs();
@@ -436,6 +446,7 @@ fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
         line,
         reach: road.reach(),
         road: road.clone(),
+        projector: OnceLock::new(),
     }
 }
 

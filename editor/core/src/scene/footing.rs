@@ -1,7 +1,6 @@
 //! The surface at a point, classified as in runs: roads by class, junctions, and open ground.
 
 use super::{SAMPLING, Scene};
-use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::{NodeId, RoadClass};
 use std::collections::BTreeSet;
@@ -38,7 +37,7 @@ impl Scene {
             let Some((from, to)) = self.layout.remaining(shape.id, road) else {
                 return false;
             };
-            let foot = Projector::new(road.reference_line.clone()).closest(point);
+            let foot = shape.foot(point);
             let on_line = road.reference_line.pose(foot.s);
             let beyond = (point - on_line.position).dot(on_line.forward()).abs();
             let (right, left) = road.edges(foot.s);
