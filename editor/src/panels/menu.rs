@@ -194,8 +194,10 @@ fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, group
 /// because of a large font.
 fn rolling(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     let room = ui.ctx().content_rect().bottom() - ui.cursor().top() - MENU_MARGIN;
+    // Menus are first laid out in a default height, beyond which the area would scroll.
     egui::ScrollArea::vertical()
         .max_height(room)
+        .min_scrolled_height(room)
         .show(ui, |ui| {
             ui.with_layout(Layout::top_down_justified(Align::Min), content)
         });
