@@ -53,13 +53,13 @@ fn picture(bench: &Bench) -> Arc<TrainingPicture> {
 }
 
 fn wait_until(bench: &mut Bench, what: &str, done: impl Fn(&TrainingPicture) -> bool) {
-    for _ in 0..60_000 {
+    for _ in 0..6_000 {
         bench.harness.step();
         if done(&picture(bench)) {
             bench.settle();
             return;
         }
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(20));
     }
     panic!("{what}: {:?}", picture(bench).phase);
 }

@@ -162,9 +162,12 @@ impl Bench {
 
     /// Advances a run by a number of steps, so that the result is the same every time.
     pub(crate) fn step_run(&mut self, steps: usize) {
-        for _ in 0..steps {
+        for step in 1..=steps {
             self.harness.state_mut().ask(Action::Do(Command::StepOnce));
-            self.harness.step();
+            // A frame takes longer than a step.
+            if step % 20 == 0 || step == steps {
+                self.harness.step();
+            }
         }
         // The run steps in the background, so wait until the next query sees all of it.
         self.settle();
@@ -178,7 +181,8 @@ impl Bench {
                 self.harness.step();
                 return;
             }
-            std::thread::sleep(Duration::from_millis(2));
+            // Frames take processor time from the work that is waited for.
+            std::thread::sleep(Duration::from_millis(5));
         }
         panic!("the editor does not settle");
     }
@@ -442,7 +446,7 @@ impl Bench {
             if live.is_some_and(|live| live.snapshot.time > seconds || live.is_over) {
                 return done(self.editor());
             }
-            std::thread::sleep(Duration::from_millis(1));
+            std::thread::sleep(Duration::from_millis(4));
         }
         false
     }
@@ -506,7 +510,7 @@ pub(crate) fn small_training(bench: &mut Bench) {
         if training.is_some_and(|training| !training.phase.is_busy()) {
             return bench.settle();
         }
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(20));
     }
     panic!("the training does not end");
 }

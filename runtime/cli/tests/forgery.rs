@@ -446,7 +446,7 @@ fn a_record_beside_other_files_is_verified_with_the_folder_of_its_experiment() {
     std::fs::create_dir(&made).unwrap();
     std::fs::create_dir(&kept).unwrap();
     let scenario = std::fs::read_to_string(crate::common::scenario("obstacle-field")).unwrap();
-    let short = scenario.replace("\"duration\": 120.0", "\"duration\": 20.0");
+    let short = scenario.replace("\"duration\": 120.0", "\"duration\": 4.0");
     assert_ne!(short, scenario);
     std::fs::write(made.join("s.scenario.json"), short).unwrap();
     let experiment = EXPERIMENT

@@ -29,23 +29,15 @@ fn signal_nodes(elements: &Elements) -> usize {
         .count()
 }
 
-/// Number of ways that the summary lists as left out.
+/// Number of ways that the summary lists as left out. Other warnings about ways are about parts of them, such as
+/// bus lanes, or about changes of their course.
 fn left_out(summary: &ImportSummary) -> usize {
     let warnings = summary.warnings.iter();
-    let of_ways = warnings.filter(|warning| {
-        let changes = [
-            "missing",
-            "moved apart",
-            "still overlap",
-            "split around",
-            "stretches",
-            "loops",
-            "buildings",
-        ];
-        let is_change = changes.iter().any(|word| warning.reason.contains(word));
-        !is_change && warning.examples.iter().any(|one| one.starts_with("way"))
+    let of_whole_ways = warnings.filter(|warning| {
+        let reasons = ["highway=", "area=yes", "closed to motor vehicles"];
+        reasons.iter().any(|one| warning.reason.starts_with(one))
     });
-    of_ways.map(|warning| warning.count).sum()
+    of_whole_ways.map(|warning| warning.count).sum()
 }
 
 /// Total length of all ways that cars may use, measured along great circles, m.
