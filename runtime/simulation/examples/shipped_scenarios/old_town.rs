@@ -23,7 +23,7 @@ pub(crate) fn old_town() -> Scenario {
     b.settings(7, 900.0);
     roads(&mut b);
     blocks(&mut b);
-    b.stack("fuzzy_driver", city_fuzzy(6.5));
+    b.stack("fuzzy_driver", city_fuzzy(6.5, 20.0));
     traffic(&mut b);
     b.scenario
 }

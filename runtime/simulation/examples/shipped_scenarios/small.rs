@@ -96,7 +96,7 @@ pub(crate) fn figure_eight() -> Scenario {
         &style("West Loop", 0),
     );
     let stack = |key: &str| match key {
-        "fuzzy_driver" => city_fuzzy(7.0),
+        "fuzzy_driver" => city_fuzzy(7.0, 22.0),
         other => Stack::with_controller(other),
     };
     for (key, lead) in [("idm", 46.0), ("pursuit", 28.0), ("fuzzy_driver", 10.0)] {
@@ -144,13 +144,13 @@ fn loop_line(start: Pose, side: f64) -> ReferenceLine {
 
 /// The fuzzy driver for streets with tight corners: it aims along the bend just ahead, so that it neither cuts
 /// corners nor swings out into the oncoming lane (`docs/controllers.md`). `lookahead_distance` is in metres.
-pub(crate) fn city_fuzzy(lookahead_distance: f64) -> Stack {
+pub(crate) fn city_fuzzy(lookahead_distance: f64, route_steering_gain: f64) -> Stack {
     let mut stack = Stack::with_controller("fuzzy_driver");
     stack.controller = ModuleSetting::new("fuzzy_driver")
         .with("aim", 1.0)
         .with("lookahead_distance", lookahead_distance)
         .with("lookahead_time", 0.5)
-        .with("route_steering_gain", 22.0);
+        .with("route_steering_gain", route_steering_gain);
     stack
 }
 
