@@ -859,7 +859,7 @@ fn a_plugin_of_today_works_with_the_first_host() {
 }
 
 /// Pretends a plugin of a later version: its description and its tables are longer, with 0x55 in what this host does not know.
-/// It drives like one of today. One that requires the later host is refused before any of its code runs.
+/// It drives like a plugin of this version. If it requires the later host, it is refused before any of its code runs.
 #[test]
 fn the_host_works_with_a_later_plugin() {
     const NEEDS: &str = "org.roadwright.needs";

@@ -49,22 +49,11 @@ impl Nearest<'_> {
     fn offer(&mut self, number: u32) {
         let object = &self.list.all[number as usize];
         let middle = DVec2::new(object.x, object.y);
-        let away = (middle - self.own.centre).length();
-        let least = away - self.reach - radius(object);
-        if least > self.radius {
+        let least = (middle - self.own.centre).length() - self.reach - radius(object);
+        // An object that is dropped only matters for whether there are more.
+        let is_far = || self.is_more && least > self.kept[self.count - 1].distance;
+        if least > self.radius || self.count == self.kept.len() && is_far() {
             return;
-        }
-        if self.count == self.kept.len() && least > self.kept[self.count - 1].distance {
-            // An object that is dropped only matters for whether there are more. One with a point within the radius is
-            // within it itself.
-            let most = match object.outline_count {
-                0 => away,
-                _ => (self.list.corners[object.outline as usize] - self.own.centre).length(),
-            };
-            self.is_more |= most <= self.radius;
-            if self.is_more {
-                return;
-            }
         }
         let distance = self.distance(object, middle);
         if distance > self.radius {
