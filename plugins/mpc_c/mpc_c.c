@@ -16,14 +16,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 20, ITERATIONS = 40, STATES = 3 };
+enum { STEPS = 36, PASSES = 24, STATES = 3 };
 enum { OFFSET, HEADING, BEND };
 
-#define HORIZON 1.6
-#define SLOWEST 1.5 /* m/s; a standing vehicle cannot be steered */
-#define GENTLE 2.5 /* lateral acceleration beyond that of the path, m/s^2 */
+#define HORIZON 1.6 /* least length of a plan, s */
+#define LONGEST 14.0 /* most length of a plan, s */
+#define REACH 32.0  /* distance that a plan covers if its length allows that, m */
+#define SLOWEST 2.0 /* m/s; a standing vehicle cannot be steered */
+#define FIRST_BARRIER 0.1
+#define STEEPER 0.5
 #define ASIDE 0.08 /* allowed offset where a bend begins or ends, m */
-#define BEND_BEGINS 1.5 /* distance on either side within which the change of a curvature counts as sudden, m */
+#define MOST_ASIDE 0.1 /* planned offset from the path beyond which the vehicle slows down, m */
+#define SOFTLY 0.03    /* further offset at which it slows down fully, m */
+#define LONGEST_CHANGE 6.0 /* distance within which changes of the curvature are compared with the rate of the wheels, m */
+#define LEAST_CHANGE 0.02 /* change of the curvature that the wheels follow at any speed, 1/m */
 #define PI 3.14159265358979323846
 
 /* ---- parameters ---------------------------------------------------------------------------- */
@@ -97,7 +103,7 @@ static int32_t param_set(rw_instance *self, uint32_t index, double value) {
 static int32_t needs(rw_instance *self, rw_needs *out) {
   (void)self;
   out->groups = RW_NEED_MOTION | RW_NEED_VEHICLES | RW_NEED_PATH;
-  out->path_distance = 8.0;
+  out->path_distance = 36.0;
   out->path_time = HORIZON + 0.2;
   out->path_spacing = 0.5;
   out->path_most = 160;
@@ -125,30 +131,33 @@ static rw_path_point path_at(rw_view path, double s) {
   return p;
 }
 
-/* Speed at which the wheels change the curvature by c in time. If it changes suddenly, wheels that turn as fast as they
- * can, r, begin early and are done late; at a speed v the vehicle is then up to c^3 v^2 / (24 r^2) beside the path. */
-static double speed_for(const rw_vehicle *car, double change) {
-  double rate = 0.9 * car->max_steering_rate / car->wheelbase, c = fabs(change);
-  return fmax(SLOWEST, rate * sqrt(24.0 * ASIDE / fmax(c * c * c, 1e-9)));
-}
-
-/* Highest speed at a point of the path. */
-static double speed_at(const rw_vehicle *car, rw_view path, uint32_t index) {
-  const rw_path_point *first = rw_at(path, 0), *second = rw_at(path, 1), *here = rw_at(path, index);
-  uint32_t reach = (uint32_t)ceil(BEND_BEGINS / fmax(second->s - first->s, 1e-3));
-  const rw_path_point *before = rw_at(path, index > reach ? index - reach : 0);
-  const rw_path_point *after = rw_at(path, index + reach < path.count ? index + reach : path.count - 1);
-  return fmin(here->speed, speed_for(car, after->curvature - before->curvature));
+/* Highest speed at which the wheels can follow a change of the curvature by c over a distance w. Wheels that turn as fast
+ * as they can, r, need a distance l = c v / r. If that is more than w, they begin early and are done late, and the vehicle
+ * is up to c (l^2 - w^2) / 24 beside the path. Also returns l. */
+static double speed_for(const rw_vehicle *car, double change, double distance, double *length) {
+  double rate = 0.9 * car->max_steering_rate / car->wheelbase, c = fmax(fabs(change), 1e-3);
+  *length = sqrt(24.0 * ASIDE / c + distance * distance);
+  return fmax(SLOWEST, rate / c * *length);
 }
 
 /* Speed from which the vehicle can slow down in time for the path ahead. */
 static double speed_ahead(const rw_controller_input *in, const rw_vehicle *car, rw_view path, double braking) {
   /* The wheels may still be turning. */
-  double least = speed_for(car, tan(in->steering) / car->wheelbase - path_at(path, in->path_s + 0.3 * in->speed).curvature);
+  double length, bend = tan(in->steering) / car->wheelbase;
+  double least = speed_for(car, bend - path_at(path, in->path_s + 0.3 * in->speed).curvature, 0.0, &length);
+  double spacing = fmax(((const rw_path_point *)rw_at(path, 1))->s - ((const rw_path_point *)rw_at(path, 0))->s, 1e-3);
+  uint32_t most = (uint32_t)fmin(ceil(LONGEST_CHANGE / spacing), 1000.0);
   for (uint32_t i = 0; i < path.count; i++) {
     const rw_path_point *point = rw_at(path, i);
-    double speed = speed_at(car, path, i), distance = fmax(0.0, point->s - in->path_s);
-    least = fmin(least, sqrt(speed * speed + 2.0 * braking * distance));
+    double ahead = fmax(0.0, point->s - in->path_s);
+    least = fmin(least, sqrt(point->speed * point->speed + 2.0 * braking * ahead));
+    for (uint32_t j = i + 1; j < path.count && j <= i + most; j++) {
+      double change = ((const rw_path_point *)rw_at(path, j))->curvature - point->curvature;
+      if (fabs(change) < LEAST_CHANGE) continue;
+      double distance = (j - i) * spacing, speed = speed_for(car, change, distance, &length);
+      double before = fmax(0.0, point->s - in->path_s - 0.5 * (length - distance));
+      least = fmin(least, sqrt(speed * speed + 2.0 * braking * before));
+    }
   }
   return least;
 }
@@ -165,117 +174,123 @@ typedef struct problem {
   double most_bend, most_rate; /* 1/m, 1/(m s) */
 } problem;
 
-/* The state after step k with a rate of the curvature. */
-static void advance(const problem *p, int k, const double *x, double rate, double *next) {
-  double way = p->way[k], curvature = p->curvature[k];
-  double bend = x[BEND] + 0.5 * rate * p->step; /* in the middle of the step */
-  next[OFFSET] = x[OFFSET] + way * (x[HEADING] + 0.5 * way * (bend - curvature));
-  next[HEADING] = x[HEADING] + way * (bend - curvature);
-  next[BEND] = x[BEND] + rate * p->step;
-}
+/* Additional costs in each step: weight . value^2 + 2 . slope . value, for the rate and for the curvature after the step. */
+typedef struct barrier {
+  double rate_weight[STEPS], rate_slope[STEPS], bend_weight[STEPS], bend_slope[STEPS];
+} barrier;
 
-/* The best rates without limits: backwards through the steps, the cost of the rest is a quadratic form
- * m, v of the state, and the best rate is linear in the state. Then forwards, within the limits. Returns
- * whether a limit was reached. */
-static int plan_freely(const problem *p, double *rates) {
-  double h = p->step;
-  double m[STATES][STATES] = {{p->offset_weight, 0, 0}, {0, p->heading_weight, 0}, {0, 0, 0}};
-  double v[STATES] = {0, 0, 0};
-  double gain[STEPS][STATES], push[STEPS];
+/* Rates of a plan, and the curvature and the offset after each step. */
+typedef struct plan {
+  double rate[STEPS], bend[STEPS], offset[STEPS];
+} plan;
+
+/* The best rates without limits. Backwards through the steps, the cost of the rest is a quadratic form m, v of the state, and
+ * the best rate is linear in the state: -(gain . state + push). Then forwards. */
+static void plan_freely(const problem *p, const barrier *more, plan *out) {
+  double h = p->step, gain[STEPS][STATES], push[STEPS];
+  double m[STATES][STATES] = {{0}}, v[STATES] = {0};
   for (int k = STEPS - 1; k >= 0; k--) {
+    m[OFFSET][OFFSET] += p->offset_weight;
+    m[HEADING][HEADING] += p->heading_weight;
+    m[BEND][BEND] += more->bend_weight[k];
+    v[BEND] += more->bend_slope[k];
     double way = p->way[k];
     const double a[STATES][STATES] = {{1.0, way, 0.5 * way * way}, {0.0, 1.0, way}, {0.0, 0.0, 1.0}};
     const double b[STATES] = {0.25 * way * way * h, 0.5 * way * h, h};
-    double c[STATES] = {-0.5 * way * way * p->curvature[k], -way * p->curvature[k], 0.0};
+    const double c[STATES] = {-0.5 * way * way * p->curvature[k], -way * p->curvature[k], 0.0};
     double mb[STATES], ma[STATES][STATES], w[STATES];
-    double inner = p->rate_weight[k] * h * h;
+    double inner = p->rate_weight[k] * h * h + more->rate_weight[k];
+    push[k] = more->rate_slope[k];
     for (int i = 0; i < STATES; i++) {
-      mb[i] = 0.0;
-      w[i] = v[i];
-      for (int j = 0; j < STATES; j++) {
-        mb[i] += m[i][j] * b[j];
-        w[i] += m[i][j] * c[j];
-        ma[i][j] = 0.0;
-        for (int l = 0; l < STATES; l++) ma[i][j] += m[i][l] * a[l][j];
-      }
-    }
-    push[k] = 0.0;
-    for (int i = 0; i < STATES; i++) {
+      mb[i] = m[i][0] * b[0] + m[i][1] * b[1] + m[i][2] * b[2];
+      w[i] = v[i] + m[i][0] * c[0] + m[i][1] * c[1] + m[i][2] * c[2];
+      for (int j = 0; j < STATES; j++) ma[i][j] = m[i][0] * a[0][j] + m[i][1] * a[1][j] + m[i][2] * a[2][j];
       inner += b[i] * mb[i];
       push[k] += b[i] * w[i];
-      gain[k][i] = 0.0;
-      for (int j = 0; j < STATES; j++) gain[k][i] += b[j] * ma[j][i];
     }
-    for (int i = 0; i < STATES; i++) gain[k][i] /= inner;
     push[k] /= inner;
-    double next_m[STATES][STATES], next_v[STATES];
+    for (int j = 0; j < STATES; j++) gain[k][j] = (b[0] * ma[0][j] + b[1] * ma[1][j] + b[2] * ma[2][j]) / inner;
     for (int i = 0; i < STATES; i++) {
-      next_v[i] = -inner * gain[k][i] * push[k];
-      for (int l = 0; l < STATES; l++) next_v[i] += a[l][i] * w[l];
-      for (int j = 0; j < STATES; j++) {
-        next_m[i][j] = -inner * gain[k][i] * gain[k][j];
-        for (int l = 0; l < STATES; l++) next_m[i][j] += a[l][i] * ma[l][j];
-      }
+      v[i] = a[0][i] * w[0] + a[1][i] * w[1] + a[2][i] * w[2] - inner * gain[k][i] * push[k];
+      for (int j = 0; j < STATES; j++)
+        m[i][j] = a[0][i] * ma[0][j] + a[1][i] * ma[1][j] + a[2][i] * ma[2][j] - inner * gain[k][i] * gain[k][j];
     }
-    next_m[OFFSET][OFFSET] += p->offset_weight;
-    next_m[HEADING][HEADING] += p->heading_weight;
-    memcpy(m, next_m, sizeof m);
-    memcpy(v, next_v, sizeof v);
   }
-  int is_limited = 0;
-  double x[STATES], next[STATES];
+  double x[STATES];
   memcpy(x, p->start, sizeof x);
   for (int k = 0; k < STEPS; k++) {
-    double rate = -push[k];
-    for (int i = 0; i < STATES; i++) rate -= gain[k][i] * x[i];
-    double low = fmax(-p->most_rate, (-p->most_bend - x[BEND]) / h);
-    double high = fmin(p->most_rate, (p->most_bend - x[BEND]) / h);
-    rates[k] = low < high ? clamp(rate, low, high) : clamp(0.5 * (low + high), -p->most_rate, p->most_rate);
-    is_limited |= rates[k] != rate;
-    advance(p, k, x, rates[k], next);
-    memcpy(x, next, sizeof x);
+    double rate = -push[k] - gain[k][0] * x[0] - gain[k][1] * x[1] - gain[k][2] * x[2], way = p->way[k];
+    double bend = x[BEND] + 0.5 * rate * h - p->curvature[k]; /* relative to the path, in the middle of the step */
+    x[OFFSET] += way * (x[HEADING] + 0.5 * way * bend);
+    x[HEADING] += way * bend;
+    x[BEND] += rate * h;
+    out->rate[k] = rate, out->bend[k] = x[BEND], out->offset[k] = x[OFFSET];
   }
-  return is_limited;
 }
 
-/* Improves rates within the limits by projected gradient steps. */
-static void plan_within_limits(const problem *p, double *rates) {
-  double h = p->step, time = h * STEPS, reach = 0.0, heaviest = 0.0;
+static int is_within(double value, double most) { return fabs(value) <= most; }
+
+/* Adds a barrier of height mu in front of both limits of a value. It is approximated at the value. */
+static void add_barrier(double value, double most, double mu, double *weight, double *slope) {
+  double low = 1.0 / (most + value), high = 1.0 / (most - value);
+  *weight = 0.5 * mu * (low * low + high * high);
+  *slope = 0.5 * mu * (high - low) - *weight * value;
+}
+
+/* The longest part of a step at which a value stays within its limits. */
+static double part_within(double value, double step, double most) {
+  return step > 0.0 ? (most - value) / step : step < 0.0 ? (-most - value) / step : HUGE_VAL;
+}
+
+/* The best plan within the limits, by a fixed number of steps of an interior point method: barriers before the limits become
+ * steeper and steeper. */
+static void plan_within_limits(const problem *p, plan *best) {
+  /* It begins with a plan that turns the wheels back a little, which is within all limits. */
+  double bend = p->start[BEND], most_bend = fmax(p->most_bend, 1.001 * fabs(bend)), mu = FIRST_BARRIER;
   for (int k = 0; k < STEPS; k++) {
-    reach += p->way[k];
-    heaviest = fmax(heaviest, p->rate_weight[k]);
+    best->rate[k] = clamp(-0.05 * bend / p->step, -0.5 * p->most_rate, 0.5 * p->most_rate);
+    best->bend[k] = bend += best->rate[k] * p->step;
+    best->offset[k] = 0.0; /* set by the first pass */
   }
-  /* More than the largest curvature of the cost, so the steps never overshoot. */
-  double steepest = heaviest * h * h + p->offset_weight * pow(reach * reach * time / 6.0, 2.0) +
-                    p->heading_weight * pow(0.5 * reach * time, 2.0);
-  double x[STEPS + 1][STATES];
-  for (int pass = 0; pass < ITERATIONS; pass++) {
-    memcpy(x[0], p->start, sizeof x[0]);
-    for (int k = 0; k < STEPS; k++) advance(p, k, x[k], rates[k], x[k + 1]);
-    double back[STATES] = {0, 0, 0}; /* the derivative of the rest of the cost by the state */
-    double gradient[STEPS];
-    for (int k = STEPS - 1; k >= 0; k--) {
-      double way = p->way[k];
-      back[OFFSET] += p->offset_weight * x[k + 1][OFFSET];
-      back[HEADING] += p->heading_weight * x[k + 1][HEADING];
-      gradient[k] = p->rate_weight[k] * h * h * rates[k] + 0.25 * way * way * h * back[OFFSET] +
-                    0.5 * way * h * back[HEADING] + h * back[BEND];
-      back[BEND] += 0.5 * way * way * back[OFFSET] + way * back[HEADING];
-      back[HEADING] += way * back[OFFSET];
-    }
-    double bend = p->start[BEND];
+  for (int pass = 0; pass < PASSES; pass++, mu *= STEEPER) {
+    barrier all;
+    plan next;
     for (int k = 0; k < STEPS; k++) {
-      double low = fmax(-p->most_rate, (-p->most_bend - bend) / h);
-      double high = fmin(p->most_rate, (p->most_bend - bend) / h);
-      double rate = rates[k] - gradient[k] / steepest;
-      rates[k] = low < high ? clamp(rate, low, high) : clamp(0.5 * (low + high), -p->most_rate, p->most_rate);
-      bend += rates[k] * h;
+      add_barrier(best->rate[k], p->most_rate, mu, &all.rate_weight[k], &all.rate_slope[k]);
+      add_barrier(best->bend[k], most_bend, mu, &all.bend_weight[k], &all.bend_slope[k]);
+    }
+    plan_freely(p, &all, &next);
+    double part = 1.0;
+    for (int k = 0; k < STEPS; k++) {
+      part = fmin(part, 0.95 * part_within(best->rate[k], next.rate[k] - best->rate[k], p->most_rate));
+      part = fmin(part, 0.95 * part_within(best->bend[k], next.bend[k] - best->bend[k], most_bend));
+    }
+    for (int k = 0; k < STEPS; k++) {
+      best->rate[k] += part * (next.rate[k] - best->rate[k]);
+      best->bend[k] += part * (next.bend[k] - best->bend[k]);
+      best->offset[k] += part * (next.offset[k] - best->offset[k]);
     }
   }
 }
 
-static double steer(const rw_instance *self, const rw_controller_input *in, const rw_vehicle *car,
-                    rw_view path, double period) {
+/* The best plan. */
+static void make_plan(const problem *p, plan *best) {
+  static const barrier none;
+  plan_freely(p, &none, best);
+  int is_possible = 1;
+  for (int k = 0; k < STEPS; k++)
+    is_possible &= is_within(best->rate[k], p->most_rate) && is_within(best->bend[k], p->most_bend);
+  if (!is_possible) plan_within_limits(p, best);
+}
+
+/* A command, and the largest offset from the path to which it leads, m. */
+typedef struct command {
+  double acceleration, steering, aside;
+} command;
+
+/* Plans the steering for an acceleration. */
+static command steer(const rw_instance *self, const rw_controller_input *in, const rw_vehicle *car, rw_view path,
+                     double acceleration, double period) {
   double bend = tan(in->steering) / car->wheelbase;
   /* Where the vehicle will be when the command begins to act. */
   double lead = in->delay * in->speed;
@@ -284,56 +299,61 @@ static double steer(const rw_instance *self, const rw_controller_input *in, cons
   double s = in->path_s + lead;
   rw_path_point here = path_at(path, s);
   problem p;
-  p.step = HORIZON / STEPS;
+  double speed = fmax(in->speed, SLOWEST), along = 0.0;
+  p.step = clamp(REACH / fmax(SLOWEST, speed + fmin(0.0, acceleration)), HORIZON, LONGEST) / STEPS;
   p.start[OFFSET] = -(x - here.x) * sin(here.heading) + (y - here.y) * cos(here.heading);
   p.start[HEADING] = remainder(in->heading + lead * bend - here.heading, 2.0 * PI);
   p.start[BEND] = bend;
   p.offset_weight = self->values[OFFSET_WEIGHT];
   p.heading_weight = self->values[HEADING_WEIGHT];
-  double speed = fmax(in->speed, SLOWEST), fastest = speed, sharpest = 0.0, along = 0.0;
   for (int k = 0; k < STEPS; k++) {
-    /* It brakes as the path ahead demands. */
-    double allowed = fmax(path_at(path, s + along).speed, SLOWEST);
-    speed = fmin(speed, fmax(allowed, speed - self->values[BRAKING] * p.step));
-    p.way[k] = speed * p.step;
+    /* It drives on with this acceleration, and brakes as the path ahead demands. */
+    double allowed = fmax(path_at(path, s + along).speed, SLOWEST), before = speed;
+    speed = fmax(SLOWEST, fmin(speed + acceleration * p.step, fmax(allowed, speed - self->values[BRAKING] * p.step)));
+    p.way[k] = 0.5 * (before + speed) * p.step;
     p.curvature[k] = path_at(path, s + along + 0.5 * p.way[k]).curvature;
     /* The same jerk costs the same at every speed. */
     p.rate_weight[k] = self->values[RATE_WEIGHT] * pow(speed / 10.0, 4.0);
-    sharpest = fmax(sharpest, fabs(p.curvature[k]));
     along += p.way[k];
   }
   p.most_bend = tan(car->max_steering) / car->wheelbase;
-  /* At speed, the vehicle returns to its path gently, however far off it is. */
-  p.most_bend = fmin(p.most_bend, fmax(GENTLE / (fastest * fastest), 1.2 * sharpest));
   /* The wheels turn at a limited rate; the curvature changes least with them when they are straight. */
   p.most_rate = car->max_steering_rate / car->wheelbase;
-  double rates[STEPS];
-  if (plan_freely(&p, rates)) plan_within_limits(&p, rates);
+  plan best;
+  make_plan(&p, &best);
   /* Steering for the time until the next command. */
-  double wanted = clamp(bend + rates[0] * fmin(period, p.step), -p.most_bend, p.most_bend);
-  return clamp(atan(wanted * car->wheelbase), -car->max_steering, car->max_steering);
+  double wanted = clamp(bend + best.rate[0] * fmin(period, p.step), -p.most_bend, p.most_bend);
+  command out = {acceleration, clamp(atan(wanted * car->wheelbase), -car->max_steering, car->max_steering), 0.0};
+  for (int k = 0; k < STEPS; k++) out.aside = fmax(out.aside, fabs(best.offset[k]));
+  return out;
 }
 
 /* ---- the speed ----------------------------------------------------------------------------- */
 
 static double squared_ratio(double wanted, double distance) {
-  double ratio = wanted / fmax(distance, 0.1);
+  double ratio = wanted / fmax(distance, 0.05);
   return ratio * ratio;
+}
+
+/* The gap that the intelligent driver model wants. */
+static double wanted_gap(const rw_instance *self, double speed, double leader_speed, double at_rest) {
+  double closing = speed * (speed - leader_speed) / (2.0 * sqrt(self->values[ACCELERATION] * self->values[BRAKING]));
+  return at_rest + fmax(0.0, speed * self->values[HEADWAY] + closing);
 }
 
 static double accelerate(const rw_instance *self, const rw_controller_input *in, const rw_vehicle *car, rw_view path) {
   double a = self->values[ACCELERATION], b = self->values[BRAKING];
-  double closing = in->speed * (in->speed - in->leader_speed) / (2.0 * sqrt(a * b));
-  double follow = 2.0 + fmax(0.0, in->speed * self->values[HEADWAY] + closing);
-  double stop = 0.5 + 0.5 * in->speed + in->speed * in->speed / (2.0 * b);
+  /* Obstacles beside the straight line ahead do not count. */
+  int is_ahead = in->obstacle_distance * sin(fmin(fabs(in->obstacle_angle), 1.5)) < 1.5;
+  double obstacle = is_ahead ? in->obstacle_distance : RW_NOTHING;
+  double hindered = fmax(squared_ratio(wanted_gap(self, in->speed, in->leader_speed, 2.0), in->leader_gap),
+                         fmax(squared_ratio(wanted_gap(self, in->speed, 0.0, 0.5), in->stop_distance),
+                              squared_ratio(wanted_gap(self, in->speed, 0.0, 2.0), obstacle)));
   /* A desired speed of 0 means stop. */
   double allowed = fmin(in->road_speed, speed_ahead(in, car, path, 0.6 * b));
-  double free_road = allowed > 0.0 ? fmin(in->speed / allowed, 2.0) : (in->speed > 0.0 ? 2.0 : 1.0);
-  double hindered = fmax(squared_ratio(follow, in->leader_gap),
-                         fmax(squared_ratio(stop, in->stop_distance),
-                              squared_ratio(stop, in->obstacle_distance)));
-  double wanted = a * (1.0 - pow(free_road, 4.0) - hindered);
-  return clamp(wanted, -car->max_braking, car->max_acceleration);
+  double share = allowed > 0.0 ? fmin(in->speed / allowed, 10.0) : (in->speed > 0.0 ? 10.0 : 1.0);
+  double free_road = fmax(1.0 - pow(share, 4.0), -b / a);
+  return clamp(a * (free_road - hindered), -car->max_braking, car->max_acceleration);
 }
 
 /* ---- the interface ------------------------------------------------------------------------- */
@@ -350,8 +370,17 @@ static int32_t step(rw_instance *self, rw_batch *batch) {
     /* Off the lanes and in reverse the host's own paths are followed by the built-in module. */
     if (first->lanelet == RW_NO_LANELET) continue;
     const rw_vehicle *car = rw_at(vehicles, in->vehicle);
-    out->acceleration = accelerate(self, in, car, path);
-    out->steering = steer(self, in, car, path, batch->period);
+    const double wish = accelerate(self, in, car, path);
+    command best = steer(self, in, car, path, wish, batch->period);
+    /* Where the wheels would be too slow, the vehicle slows down. */
+    const double slowing = clamp((SLOWEST - in->speed) / 0.5, -0.6 * self->values[BRAKING], wish);
+    if (best.aside > MOST_ASIDE && slowing < wish) {
+      const command slower = steer(self, in, car, path, slowing, batch->period);
+      const double share = clamp((best.aside - MOST_ASIDE) / SOFTLY, 0.0, 1.0);
+      if (slower.aside < best.aside) best = slower, best.acceleration = wish + share * (slowing - wish);
+    }
+    out->acceleration = best.acceleration;
+    out->steering = best.steering;
     batch->status[row] = RW_ROW_OK;
   }
   return RW_OK;

@@ -652,6 +652,253 @@ impl Kept {
     }
 }
 
+/// A plugin, a drive in which it is used, and whether its table of functions may be smaller than it knows.
+struct Older {
+    /// File of the kept binary, or source of a plugin that is built now.
+    file: &'static str,
+    id: &'static str,
+    minor: u32,
+    slot: Slot,
+    scenario: &'static str,
+    definitions: &'static [&'static str],
+}
+
+impl Older {
+    /// Hash and scores at the end of a drive with a library in the plugin's place.
+    fn end(&self, library: &Path, id: &str, isolated: bool) -> (u64, Vec<u64>) {
+        let bench = Bench::new();
+        bench.put_file("own.so", library);
+        let state = bench.host().files()[0].state.clone();
+        assert_eq!(state, FileState::Active, "{}: {}", self.file, bench.said());
+        bench.host().set_isolated(id, isolated);
+        let options = RunOptions {
+            dynamics: Some(DynamicsLevel::OneTrack),
+            ..RunOptions::default()
+        };
+        let mut world = bench.world(&shipped(self.scenario), self.slot, id, options);
+        run(&mut world, 8.0);
+        let faults = world.faults();
+        assert!(
+            faults.is_empty(),
+            "{}: {faults:?} {}",
+            self.file,
+            bench.said()
+        );
+        assert_eq!(bench.row(id).faults, 0, "{}: {}", self.file, bench.said());
+        let drives = world.drives();
+        let scores = drives.iter().flat_map(|drive| &drive.scores);
+        let scores = scores.map(|(_, score)| score.to_bits()).collect();
+        (world.snapshot().hash(), scores)
+    }
+
+    /// The library that shows the plugin another host, and the plugin itself.
+    fn libraries(&self, folder: &Path, mode: &str) -> Option<[PathBuf; 2]> {
+        let source = root().join(self.file);
+        let mut plugin = source.clone();
+        if !self.file.ends_with(".so") {
+            plugin = folder.join("plugin.so");
+            compile(&source, &plugin, &["-ffp-contract=off", "-lm"])?;
+        }
+        let target = format!("TARGET=\"{}\"", plugin.display());
+        let minor = format!("MINOR={}", self.minor);
+        let mut definitions = vec![target.as_str(), minor.as_str(), mode];
+        definitions.extend(self.definitions);
+        let between = c_source(
+            "later_host.c",
+            &folder.join("between"),
+            &definitions,
+            &["-ldl"],
+        );
+        Some([between, plugin])
+    }
+}
+
+const LATER: &str = "org.roadwright.later";
+
+/// Pretends a later host, whose rows, records, views, batches and tables are longer, with 0x55 in everything that the plugin
+/// does not know and behind all arrays: plugins give the same bits and write nothing there.
+#[test]
+fn plugins_work_with_a_later_host() {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        eprintln!("skipped: the kept binaries are for x86-64 Linux");
+        return;
+    }
+    let kept = |file, id, minor, slot, definitions| Older {
+        file,
+        id,
+        minor,
+        slot,
+        scenario: "old-town",
+        definitions,
+    };
+    let controller: &[&str] = &["KIND=RW_KIND_CONTROLLER"];
+    let along: &[&str] = &["KIND=RW_KIND_CONTROLLER", "CAPS=RW_CAP_ALONG_BEND"];
+    let fitness: &[&str] = &["KIND=RW_KIND_FITNESS"];
+    let full: &[&str] = &["KIND=RW_KIND_FITNESS", "CAPS=RW_CAP_FULL_CONDUCT"];
+    let planner: &[&str] = &["KIND=RW_KIND_PLANNER"];
+    let ground: &[&str] = &["KIND=RW_KIND_GROUND_PLANNER", "WRITES_MEMBERS"];
+    let (drives, rates, plans) = (Slot::Controller, Slot::Fitness, Slot::Planner);
+    for older in [
+        kept(
+            "runtime/extension/tests/abi/controller-1.0-x86_64-linux.so",
+            "org.roadwright.kept",
+            0,
+            drives,
+            controller,
+        ),
+        kept(
+            "runtime/extension/tests/abi/stateful-1.0-x86_64-linux.so",
+            "org.roadwright.kept.stateful",
+            0,
+            drives,
+            controller,
+        ),
+        kept(
+            "runtime/extension/tests/abi/planner-1.0-x86_64-linux.so",
+            "org.roadwright.kept.planner",
+            0,
+            plans,
+            planner,
+        ),
+        kept(
+            "runtime/extension/tests/abi/fitness-1.0-x86_64-linux.so",
+            "org.roadwright.kept.fitness",
+            0,
+            rates,
+            fitness,
+        ),
+        kept(
+            "runtime/extension/tests/abi/pedals-1.1-x86_64-linux.so",
+            KEPT,
+            1,
+            drives,
+            controller,
+        ),
+        kept(
+            "runtime/extension/tests/abi/controller-1.2-x86_64-linux.so",
+            "com.example.neural_driver",
+            2,
+            drives,
+            along,
+        ),
+        kept(
+            "runtime/extension/tests/abi/fitness-1.2-x86_64-linux.so",
+            "com.example.watching_fitness",
+            2,
+            rates,
+            full,
+        ),
+        kept(
+            "runtime/extension/tests/abi/controller-1.3-x86_64-linux.so",
+            "com.example.mpc_c",
+            3,
+            drives,
+            along,
+        ),
+        kept(
+            "runtime/extension/tests/abi/controller-1.4-x86_64-linux.so",
+            "com.example.neural_driver",
+            4,
+            drives,
+            along,
+        ),
+        kept(
+            "plugins/neural_driver/neural_driver.c",
+            "com.example.neural_driver",
+            5,
+            drives,
+            along,
+        ),
+        Older {
+            scenario: "obstacle-field",
+            ..kept(
+                "plugins/hybrid_a_star/hybrid_a_star.cpp",
+                "com.example.hybrid_a_star",
+                5,
+                Slot::GroundPlanner,
+                ground,
+            )
+        },
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some([between, plugin]) = older.libraries(folder.path(), "LATER_HOST") else {
+            continue;
+        };
+        let expected = older.end(&plugin, older.id, false);
+        assert_eq!(
+            older.end(&between, LATER, false),
+            expected,
+            "{}",
+            older.file
+        );
+        assert_eq!(
+            older.end(&between, LATER, true),
+            expected,
+            "{}, isolated",
+            older.file
+        );
+    }
+}
+
+/// Pretends a host of 1.0, with rows of 128 bytes, without views and later extensions: a plugin that is built now and asks for no
+/// later host gives the same bits.
+#[test]
+fn a_plugin_of_today_works_with_the_first_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let older = Older {
+        file: "plugins/stanley_c/stanley_c.c",
+        id: "com.example.stanley_c",
+        minor: 0,
+        slot: Slot::Controller,
+        scenario: "old-town",
+        definitions: &["KIND=RW_KIND_CONTROLLER"],
+    };
+    let [between, plugin] = older.libraries(folder.path(), "OLDER").unwrap();
+    let expected = older.end(&plugin, older.id, false);
+    assert_eq!(older.end(&between, LATER, false), expected);
+}
+
+/// Pretends a plugin of a later version: its description and its tables are longer, with 0x55 in what this host does not know.
+/// It drives like a plugin of this version. If it requires the later host, it is refused before any of its code runs.
+#[test]
+fn the_host_works_with_a_later_plugin() {
+    const NEEDS: &str = "org.roadwright.needs";
+    let folder = tempfile::tempdir().unwrap();
+    let end = |name: &str, definitions: &[&str], isolated: bool| {
+        let bench = Bench::new();
+        bench.put_file(
+            "needs.so",
+            &built(folder.path(), "needs.c", name, definitions),
+        );
+        let state = bench.host().files()[0].state.clone();
+        assert_eq!(state, FileState::Active, "{name}: {}", bench.said());
+        bench.host().set_isolated(NEEDS, isolated);
+        let options = RunOptions::default();
+        let mut world = bench.world(&shipped("old-town"), Slot::Controller, NEEDS, options);
+        run(&mut world, 3.0);
+        assert!(world.faults().is_empty(), "{name}: {:?}", world.faults());
+        world.state_hash()
+    };
+    for pedals in [&[][..], &["PEDALS"]] {
+        let definitions = |more: &[&'static str]| [&["GROUPS=15"], pedals, more].concat();
+        let expected = end("today", &definitions(&[]), false);
+        let later = definitions(&["LATER", "MINOR=6"]);
+        assert_eq!(end("later", &later, false), expected);
+        assert_eq!(end("later", &later, true), expected, "isolated");
+    }
+    let bench = Bench::new();
+    let required = ["GROUPS=15", "LATER", "MINOR=6", "MIN_HOST=6", "EXITS"];
+    bench.put_file(
+        "needs.so",
+        &built(folder.path(), "needs.c", "required", &required),
+    );
+    let state = bench.host().files()[0].state.clone();
+    assert!(
+        matches!(&state, FileState::Rejected(why) if why.contains("1.6") && why.contains("update Roadwright")),
+        "{state:?}"
+    );
+}
+
 /// Checks that long rows of many agents reach an isolated plugin, whose memory has to grow for them.
 #[test]
 fn many_wide_rows_are_the_same_in_a_process_of_its_own() {

@@ -1,11 +1,13 @@
 //! Tests of external modules.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod allocations;
 mod cancelled;
 mod common;
 mod faults;
 mod ground;
 mod interface;
+mod law;
 mod limits;
 #[path = "../../simulation/tests/modules/mod.rs"]
 mod modules;

@@ -12,6 +12,7 @@ mod driving;
 mod followers;
 mod grip;
 mod grip_ahead;
+mod ground_map;
 mod hands;
 mod heat_map;
 mod heights;

@@ -16,7 +16,7 @@ use roadwright_plugin_api::{
     OBJECT_PERSON, OBJECT_TRAILER, OBJECT_TREE, OBJECT_VEHICLE, ObjectData, PATH_CONNECTION,
     PATH_END, PATH_LANE_CHANGE, PATH_STOP, PathPoint, VehicleData,
 };
-use roadwright_scenario::{DynamicsLevel, LaneletIndex, Scenario};
+use roadwright_scenario::{DynamicsLevel, Edit, LaneletIndex, Scenario};
 use roadwright_simulation::{Ground, ModuleOverrides, RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -359,7 +359,7 @@ fn pairs_tell_who_leads_who_goes_first_and_which_lane_others_are_on() {
                     beside += 1;
                     // About a lane's width to the side on which the lane is, or less at the begin of a lane change.
                     let off = near.path_offset * f64::from(near.lane);
-                    assert!((-0.5..6.5).contains(&off), "{name}: {near:?} {seen:?}");
+                    assert!((-0.5..6.6).contains(&off), "{name}: {near:?} {seen:?}");
                 }
             }
         }
@@ -516,7 +516,7 @@ fn stay_where_they_are(name: &str, all: &[Seen]) -> [f64; 2] {
             let moved = (place(a) - place(b)).length();
             worst[within] = worst[within].max(moved);
             assert!(
-                moved < [0.05, 0.35][within],
+                moved < [0.05, 0.07][within],
                 "{name}: {moved} m, agent {} {a:?} {b:?}",
                 now.id
             );
@@ -675,4 +675,65 @@ fn a_rigid_vehicle_tells_how_it_pitches() {
         .filter(|seen| seen.input.motion.acceleration > 0.8 && seen.input.motion.pitch < -1e-4);
     assert!(rising.count() > 10);
     assert!(all.iter().all(|seen| seen.input.motion.pitch.abs() < 0.2));
+}
+
+/// Everything that controllers see until a time, s, with the world at the end.
+fn seen_until(world: &mut World, notes: &Notes, time: f64) -> Vec<Seen> {
+    notes.lock().unwrap().clear();
+    while world.time() < time {
+        world.step();
+    }
+    let mut all = std::mem::take(&mut *notes.lock().unwrap());
+    all.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.id.cmp(&b.id)));
+    all
+}
+
+/// The scenario with lower speed limits on all roads.
+fn slowed(scenario: &Scenario) -> Scenario {
+    let mut slowed = scenario.clone();
+    let roads = scenario.network().roads();
+    let edits = roads.map(|(id, road)| {
+        let mut road = road.clone();
+        road.speed_limit = (0.8 * road.speed_limit.get()).into();
+        Edit::Road(id, Some(Box::new(road)))
+    });
+    slowed.apply(Edit::Batch(edits.collect())).unwrap();
+    slowed
+}
+
+/// Points that are kept between calls have to be the ones that a restored world, which has kept none, computes: while
+/// agents change lanes, turn in junctions and get other routes, and after the roads have changed.
+#[test]
+fn points_that_are_kept_are_those_that_are_computed_anew() {
+    let options = options(DynamicsLevel::OneTrack, 1);
+    let (mut compared, mut changed) = (0, 0);
+    for name in ["old-town", "motorway-m4", "figure-eight"] {
+        let mut scenario = shipped(name);
+        let notes = Notes::default();
+        let registry = registry(ALL, &notes);
+        let mut world = World::new(&scenario, &registry, &options).unwrap();
+        for moment in 1..=8u32 {
+            let time = 1.5 * f64::from(moment);
+            seen_until(&mut world, &notes, time);
+            // In the others, this edit would wait for vehicles in junctions.
+            if moment == 4 && name == "figure-eight" {
+                let slower = slowed(&scenario);
+                world.update(&scenario, &slower, &registry).unwrap();
+                scenario = slower;
+            }
+            let saved = world.save().unwrap();
+            let kept = seen_until(&mut world, &notes, time + 0.2);
+            let ground = Ground::new(&scenario);
+            let restored = World::restore(ground, &scenario, &registry, &options, &saved);
+            let (mut restored, _) = restored.unwrap();
+            let anew = seen_until(&mut restored, &notes, time + 0.2);
+            assert!(kept == anew, "{name} at {time} s");
+            compared += kept.iter().map(|seen| seen.points.len()).sum::<usize>();
+            let flags = kept.iter().flat_map(|seen| &seen.points);
+            changed += flags
+                .filter(|point| point.flags & PATH_LANE_CHANGE != 0)
+                .count();
+        }
+    }
+    assert!(compared > 1000 && changed > 10, "{compared} {changed}");
 }

@@ -30,6 +30,9 @@
 #ifndef RADIUS
 #define RADIUS 40.0
 #endif
+#ifndef MIN_HOST
+#define MIN_HOST 0
+#endif
 #ifndef NEEDS_SIZE
 #define NEEDS_SIZE (MINOR < 4 ? 40 : sizeof(rw_needs))
 #endif
@@ -230,10 +233,29 @@ static int32_t press(rw_instance *self, rw_batch *batch, const void *drives, uin
   return RW_OK;
 }
 
-static const rw_pedals_extension PRESS = {sizeof PRESS, 0, press};
 #endif
 
-static const rw_needs_extension NEEDS = {sizeof NEEDS, 0, needs};
+/* With LATER, tables and description are those of a later version: longer, with 0x55 in what is new. */
+#ifdef LATER
+#define NEW unsigned char more[64];
+#define NEW_SIZE 64
+#define FILLED , "UUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUU"
+#else
+#define NEW
+#define NEW_SIZE 0
+#define FILLED
+#endif
+
+#ifdef PEDALS
+static const struct {
+  rw_pedals_extension known;
+  NEW
+} PRESS = {{sizeof(rw_pedals_extension) + NEW_SIZE, 0, press} FILLED};
+#endif
+static const struct {
+  rw_needs_extension known;
+  NEW
+} NEEDS = {{sizeof(rw_needs_extension) + NEW_SIZE, 0, needs} FILLED};
 
 static int is(const char *id, uint64_t length, const char *known) {
   return length == strlen(known) && memcmp(id, known, length) == 0;
@@ -248,6 +270,9 @@ static const void *get_extension(const char *id, uint64_t length) {
 
 RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *host, rw_api *out) {
   (void)host;
+#ifdef EXITS
+  exit(77); /* its code may not run */
+#endif
   rw_api api = {.create = create,
                 .destroy = destroy,
                 .step = step,
@@ -261,11 +286,21 @@ RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *host, rw_api *out) {
   return RW_OK;
 }
 
+#ifdef LATER
+/* The symbol of the description, which is longer than the header knows. */
+RW_EXPORT extern const struct later_info described __asm__("rw_plugin_info_v1");
+const struct later_info {
+  rw_plugin_info known;
+  NEW
+} described = {{
+#else
 const rw_plugin_info rw_plugin_info_v1 = {
+#endif
     .magic = RW_MAGIC,
-    .info_size = sizeof(rw_plugin_info),
+    .info_size = sizeof(rw_plugin_info) + NEW_SIZE,
     .abi_major = RW_ABI_MAJOR,
     .abi_minor = MINOR,
+    .min_host_minor = MIN_HOST,
     .kinds = KIND,
     .caps = RW_CAP_STATELESS | RW_CAP_DETERMINISTIC | RW_CAP_ALONG_BEND | CAPS,
     .row_schema = RW_ROW_SCHEMA,
@@ -273,4 +308,7 @@ const rw_plugin_info rw_plugin_info_v1 = {
     .id = "org.roadwright.needs",
     .version = "1.0.0",
     .doc = "Checks what it sees.",
+#ifdef LATER
+} FILLED
+#endif
 };

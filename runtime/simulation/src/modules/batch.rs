@@ -265,7 +265,7 @@ impl Splits for () {
 pub(crate) struct Column<T> {
     elements: Vec<T>,
     /// Number of elements of a row.
-    pub(crate) stride: usize,
+    stride: usize,
 }
 
 /// Elements of some rows of a [`Column`].
@@ -275,6 +275,17 @@ pub(crate) struct ColumnPart<'a, T> {
 }
 
 impl<T: Default + Clone> Column<T> {
+    /// Number of elements of a row.
+    pub(crate) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Removes all elements, and sets the number of elements of a row.
+    pub(crate) fn clear(&mut self, stride: usize) {
+        self.elements.clear();
+        self.stride = stride;
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.elements.capacity() * size_of::<T>()
     }

@@ -41,7 +41,7 @@ pub(crate) use lane::StopCause;
 pub(crate) use near::ObjectScene;
 pub(crate) use objects::{ObjectList, ObjectSources};
 pub use path_ahead::{Travel, lateral_model};
-pub(crate) use points::{NeedsLists, Wanted};
+pub(crate) use points::{KeptPaths, NeedsLists, Used, Wanted};
 pub(crate) use roadwright_ground::OPEN_GROUND_SPEED;
 
 use crate::agents::AgentsRef;

@@ -1,9 +1,9 @@
 //! Points of the path ahead, the motion and the vehicle of an agent, for controllers that request them.
 //!
 //! Points lie at multiples of a spacing along the route, so that they stay in place while the agent drives.
-//! They are computed from the route and the agent's place alone. Between calls, only the positions of roads along
-//! their routes are kept, so that the cost does not depend on the length of the trip, and a restored world gives the
-//! same points.
+//! They are computed from the route and the agent's place alone. Between calls, the positions of roads along
+//! their routes are kept, so that the cost does not depend on the length of the trip, and the points that do not
+//! depend on the agent's place ([`KeptPaths`]). A restored world has kept none and gives the same points.
 
 use super::near::ObjectScene;
 use super::{Look, View};
@@ -12,7 +12,7 @@ use crate::route::{Goal, GroundPath, Road, Route};
 use crate::vehicle_type::VehicleRecords;
 use glam::DVec2;
 use roadwright_agent::{Needs, PathNeeds};
-use roadwright_geometry::math::{atan, exp, tan, wrap_angle};
+use roadwright_geometry::math::{atan, exp, ln, sinh, wrap_angle};
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::{
     MotionInput, NearData, NeedsInput, PATH_CONNECTION, PATH_END, PATH_LANE_CHANGE, PATH_REVERSE,
@@ -20,20 +20,19 @@ use roadwright_plugin_api::{
 };
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::FRAC_PI_2;
+use std::sync::{Mutex, PoisonError};
 
 /// Maximum distance from the wanted line at which a vehicle counts as being on the line, m. Its path then
-/// follows the line.
+/// follows the line. The path of a vehicle farther away begins this much nearer to the line than the vehicle.
 const ON_LINE: f64 = 0.3;
-/// Distance from the wanted line beyond which the path begins at the vehicle, m. For vehicles between
-/// [`ON_LINE`] and this distance, it begins between the vehicle and the line.
-const BESIDE_LINE: f64 = 1.2;
-/// Time in which the offset of the path from the wanted line decays to 74 %, s. After four times this time,
-/// it is below 10 %.
+/// Time in which the offset of the path from the wanted line decays to 37 % near the line, s.
 const RETURN_TIME: f64 = 1.2;
 /// Minimum of the distance that a vehicle covers in [`RETURN_TIME`], m.
 const LEAST_RETURN: f64 = 5.0;
-/// Largest slope of the path relative to the wanted line.
-const STEEPEST: f64 = 0.5;
+/// Offset beyond which the path returns to the line at a constant angle, m. Larger values make lane changes quicker.
+const STRAIGHT_BEYOND: f64 = 1.0;
+/// Largest offset from the wanted line at which a path begins, m.
+const FARTHEST: f64 = 50.0;
 /// Time for half of a lane change that has not begun yet, s.
 const HALF_OF_CHANGE: f64 = 1.5;
 /// Maximum length of half of a lane change that has not begun yet, as a fraction of the distance available
@@ -51,19 +50,116 @@ struct Place {
     right: f64,
     lanelet: LaneletIndex,
     flags: u32,
+    /// Whether the place depends on the route alone.
+    is_fixed: bool,
 }
+
+/// Conditions under which points of a path stay the same.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct PathKey {
+    route_version: u64,
+    /// State of the roads, see [`Routes::roads_version`](crate::route::Routes::roads_version).
+    roads_version: u64,
+    spacing: f64,
+}
+
+/// Consecutive points of the path of one agent that depend on its route alone.
+#[derive(Debug, Default)]
+struct KeptPath {
+    key: PathKey,
+    /// Number of the first point: its position as a multiple of the spacing.
+    first: i64,
+    points: Vec<PathPoint>,
+    /// Number of points at the beginning that are no longer used.
+    passed: usize,
+    /// Places of the last point and of the one that follows it, if there are points.
+    last: Option<[Place; 2]>,
+}
+
+impl KeptPath {
+    /// The kept points from number `first`, of which `count` are needed. Points before it are forgotten.
+    fn from(&mut self, key: PathKey, first: i64, count: usize) -> &[PathPoint] {
+        let passed = first - self.first;
+        if self.key != key || !(0..=self.points.len() as i64).contains(&passed) {
+            (self.key, self.first, self.passed) = (key, first, 0);
+            self.points.clear();
+            self.last = None;
+            self.points.reserve(MOST_PASSED + count + 1);
+        } else {
+            self.passed = passed as usize;
+        }
+        // Moving the points costs as much as copying them to a row, so it is done rarely.
+        if self.passed > MOST_PASSED {
+            self.points.drain(..self.passed);
+            (self.first, self.passed) = (first, 0);
+        }
+        &self.points[self.passed..]
+    }
+
+    /// Adds the next point, with the places of it and of the one that follows it.
+    fn push(&mut self, point: PathPoint, places: [Place; 2]) {
+        self.points.push(point);
+        self.last = Some(places);
+    }
+}
+
+/// Points of the paths of all agents that depend on their routes alone. The caller only gets what it would
+/// compute itself, so it does not matter which points are kept.
+#[derive(Default)]
+pub(crate) struct KeptPaths {
+    of: Vec<Mutex<KeptPath>>,
+}
+
+impl KeptPaths {
+    /// Makes room for agents with indices below `capacity`.
+    pub(crate) fn set_capacity(&mut self, capacity: usize) {
+        if self.of.len() < capacity {
+            self.of.resize_with(capacity, Mutex::default);
+        }
+    }
+
+    /// Memory used by the points, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let own = self.of.capacity() * size_of::<Mutex<KeptPath>>();
+        let points = self.of.iter().map(|kept| {
+            let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.points.capacity() * size_of::<PathPoint>()
+        });
+        own + points.sum::<usize>()
+    }
+}
+
+/// Number of passed points after which they are removed.
+const MOST_PASSED: usize = 32;
 
 /// Request of a controller, with the objects of the world if it asks for them.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     pub(crate) needs: &'a Needs,
+    pub(crate) paths: &'a KeptPaths,
     pub(crate) scene: Option<ObjectScene<'a>>,
+}
+
+/// Numbers of elements of a row that are not zero.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Used {
+    points: u32,
+    near: u32,
 }
 
 /// Elements of the lists that belong to one row.
 pub(crate) struct NeedsLists<'a> {
     pub(crate) points: &'a mut [PathPoint],
     pub(crate) near: &'a mut [NearData],
+    pub(crate) used: &'a mut Used,
+}
+
+/// Sets the elements beyond the first `count` to zero. `used` is the number of those that may be something else.
+fn clear<T: Clone + Default>(elements: &mut [T], used: &mut u32, count: usize) {
+    if let Some(old) = elements.get_mut(count..*used as usize) {
+        old.fill(T::default());
+    }
+    *used = count as u32;
 }
 
 /// A road of the route, as an agent drives on it.
@@ -85,47 +181,42 @@ impl From<Road> for Stage {
 
 /// Lateral offset of a path from the line that the agent should follow. It starts at the agent's offset and
 /// decays along the path.
+///
+/// The slope depends on the offset alone: `-(w / length) tanh(offset / w)`, where `w` is [`STRAIGHT_BEYOND`]. So a
+/// vehicle on the path gets the same path at its next place, and one that is turned away from the path sees that. A
+/// path with the slope of the vehicle would agree with a vehicle that overshoots.
 #[derive(Debug, Clone, Copy, Default)]
 struct Return {
     /// Position of the agent along the path, m.
     from: f64,
-    offset: f64,
-    slope: f64,
+    /// Hyperbolic sine of the offset there, as a multiple of [`STRAIGHT_BEYOND`].
+    sinh: f64,
     length: f64,
 }
 
 impl Return {
-    /// Creates the decay from an offset (m) and a slope at position `from` (m). `length` is the length
-    /// constant of the decay, m.
-    fn new(from: f64, offset: f64, slope: f64, length: f64) -> Self {
-        // A vehicle near the line follows the line itself. Offset and slope change smoothly with the vehicle's
-        // own offset, so the path does not jump.
-        let beyond = (offset.abs() - ON_LINE) / (BESIDE_LINE - ON_LINE);
-        let share = beyond.clamp(0.0, 1.0);
-        let weight = share * share * (3.0 - 2.0 * share);
-        let growth = 6.0 * share * (1.0 - share) / (BESIDE_LINE - ON_LINE);
+    /// Creates the decay from an offset at position `from` (m). `length` is the length constant of the decay
+    /// near the line, m.
+    fn new(from: f64, offset: f64, length: f64) -> Self {
+        let begin = (offset.abs() - ON_LINE)
+            .clamp(0.0, FARTHEST)
+            .copysign(offset);
         Self {
             from,
-            offset: offset * weight,
-            slope: slope * (weight + offset.abs() * growth),
+            sinh: sinh(begin / STRAIGHT_BEYOND),
             length,
         }
     }
 
-    /// Offset to the left (m) and slope at position `s` along the path (m). The curve is that of a critically
-    /// damped oscillator, so a decay that is restarted at any point of the curve follows the same curve.
+    /// Offset to the left (m) and slope at position `s` along the path (m).
     fn at(&self, s: f64) -> (f64, f64) {
-        if self.offset == 0.0 && self.slope == 0.0 {
+        if self.sinh == 0.0 {
             return (0.0, 0.0);
         }
-        let along = s - self.from;
-        if along < 0.0 {
-            return (self.offset + self.slope * along, self.slope);
-        }
-        let decay = exp(-along / self.length);
-        let rate = self.slope + self.offset / self.length;
-        let offset = (self.offset + rate * along) * decay;
-        (offset, rate * decay - offset / self.length)
+        let sinh = self.sinh * exp((self.from - s) / self.length);
+        let cosh = (1.0 + sinh * sinh).sqrt();
+        let offset = STRAIGHT_BEYOND * ln(sinh.abs() + cosh).copysign(sinh);
+        (offset, -STRAIGHT_BEYOND / self.length * (sinh / cosh))
     }
 }
 
@@ -162,14 +253,19 @@ struct LaneCourse<'a> {
 
 impl View<'_> {
     /// Input row of a controller that asks for more than its row, before the wish of the behaviour is applied.
-    /// `last` is the last command of its agent. Fills in the lists of the row; unused elements become zero.
+    /// `last` is the last command of its agent. Fills in the lists of the row. Unused elements are zero, if those that
+    /// the previous row has not used were zero.
     pub(crate) fn needs_input(
         &self,
         agent: AgentIndex,
         look: Look,
-        Wanted { needs, scene }: Wanted<'_>,
+        Wanted {
+            needs,
+            paths,
+            scene,
+        }: Wanted<'_>,
         last: Command,
-        NeedsLists { points, near }: NeedsLists<'_>,
+        lists: NeedsLists<'_>,
     ) -> NeedsInput {
         let mut input = NeedsInput::of(self.allowed_input(agent, look));
         if needs.motion {
@@ -180,13 +276,15 @@ impl View<'_> {
             input.vehicle = VehicleRecords::index(number, self.level(agent));
         }
         if let Some(wanted) = &needs.path {
-            let count = self.fill_path(agent, wanted, &mut input, points);
-            points[count..].fill(PathPoint::default());
+            let kept = paths.of[agent.index()].lock();
+            let mut kept = kept.unwrap_or_else(PoisonError::into_inner);
+            let count = self.fill_path(agent, wanted, &mut kept, &mut input, lists.points);
+            clear(lists.points, &mut lists.used.points, count);
             input.path_count = count as u32;
         }
         if let (Some(needs), Some(scene)) = (&needs.near, scene) {
-            let count = self.fill_near(agent, needs, scene, &mut input, near);
-            near[count..].fill(NearData::default());
+            let count = self.fill_near(agent, needs, scene, &mut input, lists.near);
+            clear(lists.near, &mut lists.used.near, count);
         }
         input
     }
@@ -241,6 +339,7 @@ impl View<'_> {
         &self,
         agent: AgentIndex,
         wanted: &PathNeeds,
+        kept: &mut KeptPath,
         input: &mut NeedsInput,
         points: &mut [PathPoint],
     ) -> usize {
@@ -262,30 +361,55 @@ impl View<'_> {
         input.path_s = path_s;
         let count = wanted.points(input.seen.speed).min(points.len());
         let first = (path_s / spacing).floor();
-        let at = |number: f64| (first + number) * spacing;
-        // Curvature and grade are central differences, over one spacing before and one after a point.
-        let mut before = course.at(self, at(-1.0));
-        let mut here = course.at(self, at(0.0));
-        let stop = path_s + input.seen.stop_distance;
-        for (number, point) in points[..count].iter_mut().enumerate() {
-            let s = at(number as f64);
-            let after = course.at(self, at(number as f64 + 1.0));
-            let stops = if s >= stop { PATH_STOP } else { 0 };
-            *point = PathPoint {
-                s,
-                x: here.position.x,
-                y: here.position.y,
-                z: here.height,
-                heading: wrap_angle(here.heading),
-                curvature: wrap_angle(after.heading - before.heading) / (2.0 * spacing),
-                grade: (after.height - before.height) / (2.0 * spacing),
-                speed: here.speed,
-                left: here.left,
-                right: here.right,
-                lanelet: here.lanelet.number(),
-                flags: here.flags | stops,
+        let keeps = course.keeps_line();
+        let mut known = 0;
+        if keeps {
+            let key = PathKey {
+                route_version: input.route_version,
+                roads_version: self.routes.roads_version(),
+                spacing,
             };
-            (before, here) = (here, after);
+            let old = kept.from(key, first as i64, count);
+            known = old.len().min(count);
+            points[..known].copy_from_slice(&old[..known]);
+        }
+        if known < count {
+            let at = |number: f64| (first + number) * spacing;
+            // Curvature and grade are central differences, over one spacing before and one after a point.
+            let begin = known as f64;
+            let [mut before, mut here] = match kept.last.filter(|_| keeps) {
+                Some(places) => places,
+                None => [begin - 1.0, begin].map(|number| course.at(self, at(number))),
+            };
+            let mut is_fixed = keeps && before.is_fixed && here.is_fixed;
+            for (number, point) in points[..count].iter_mut().enumerate().skip(known) {
+                let s = at(number as f64);
+                let after = course.at(self, at(number as f64 + 1.0));
+                *point = PathPoint {
+                    s,
+                    x: here.position.x,
+                    y: here.position.y,
+                    z: here.height,
+                    heading: wrap_angle(here.heading),
+                    curvature: wrap_angle(after.heading - before.heading) / (2.0 * spacing),
+                    grade: (after.height - before.height) / (2.0 * spacing),
+                    speed: here.speed,
+                    left: here.left,
+                    right: here.right,
+                    lanelet: here.lanelet.number(),
+                    flags: here.flags,
+                };
+                is_fixed &= after.is_fixed;
+                if is_fixed {
+                    kept.push(*point, [here, after]);
+                }
+                (before, here) = (here, after);
+            }
+        }
+        let stop = path_s + input.seen.stop_distance;
+        let stops = points[..count].iter_mut().rev();
+        for point in stops.take_while(|point| point.s >= stop) {
+            point.flags |= PATH_STOP;
         }
         count
     }
@@ -371,14 +495,13 @@ impl View<'_> {
                 ..before
             });
         }
-        let slope = tan(input.seen.heading_error.clamp(-STEEPEST, STEEPEST));
         let length = (RETURN_TIME * input.seen.speed).max(LEAST_RETURN);
         let course = LaneCourse {
             route,
             here,
             own,
             aside: self.led_to(agent),
-            back: Return::new(agent_s, input.seen.lane_offset, slope, length),
+            back: Return::new(agent_s, input.seen.lane_offset, length),
             leaving: position.leaving,
         };
         (agent_s, course)
@@ -409,11 +532,17 @@ impl View<'_> {
             } else {
                 0
             },
+            is_fixed: road.first == road.last,
         }
     }
 }
 
 impl Course<'_> {
+    /// Whether the agent follows the centre lines of its lanes.
+    fn keeps_line(&self) -> bool {
+        matches!(self, Self::Lanes(course) if course.aside == 0.0 && course.back.sinh == 0.0)
+    }
+
     /// The place at a position along the path, m.
     fn at(&mut self, view: &View<'_>, s: f64) -> Place {
         let mut place = match self {
@@ -443,6 +572,7 @@ impl Course<'_> {
                     } else {
                         *flags
                     },
+                    is_fixed: false,
                 }
             }
             Self::Straight { to, speed, room } => Place {
@@ -454,6 +584,7 @@ impl Course<'_> {
                 right: *room,
                 lanelet: NO_LANELET,
                 flags: if s > 0.0 { PATH_END } else { 0 },
+                is_fixed: false,
             },
         };
         place.height = view.height(place.position);
@@ -590,5 +721,6 @@ fn between(old: &Place, new: &Place, share: f64, length: f64) -> Place {
             new.lanelet
         },
         flags: old.flags | new.flags | PATH_LANE_CHANGE,
+        is_fixed: false,
     }
 }

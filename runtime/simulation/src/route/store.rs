@@ -32,6 +32,17 @@ impl PartialEq for Roads {
     }
 }
 
+/// Number of times that lanes may have changed in this world. It does not matter for comparisons, because it only tells
+/// what has to be derived again.
+#[derive(Debug, Clone, Default)]
+struct RoadsVersion(u64);
+
+impl PartialEq for RoadsVersion {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 /// The routes of all agents.
 ///
 /// Agents of a flow have equal routes of hundreds of lanelets. Each route is stored once, so an agent stores
@@ -49,6 +60,8 @@ pub(crate) struct Routes {
     /// Number of routes with goals both on lanes and off the lanes.
     #[serde(skip)]
     leaving_lanes: u32,
+    #[serde(skip)]
+    roads_version: RoadsVersion,
 }
 
 impl Routes {
@@ -69,8 +82,14 @@ impl Routes {
         roads.0.get_or_init(|| route.roads(ground))
     }
 
+    /// Number that changes whenever lanes may have changed.
+    pub(crate) fn roads_version(&self) -> u64 {
+        self.roads_version.0
+    }
+
     /// Forgets the roads of all routes, because lengths of lanes may have changed.
     pub(crate) fn forget_roads(&mut self) {
+        self.roads_version.0 += 1;
         for stored in &mut self.stored {
             stored.roads = Roads::default();
         }

@@ -9,7 +9,8 @@ use crate::modules::{
     Column, ColumnPart, Columns, Due, Modules, Rota, Rows, Sharing, Splits, batches,
 };
 use crate::perception::{
-    Look, NeedsLists, ObjectList, ObjectScene, ObjectSources, Surroundings, View, Wanted,
+    KeptPaths, Look, NeedsLists, ObjectList, ObjectScene, ObjectSources, Surroundings, Used, View,
+    Wanted,
 };
 use crate::records::{AgentIndex, Command, Order, Statistics};
 use crate::traffic::{Claims, Setting};
@@ -27,6 +28,8 @@ pub(crate) struct Controlling {
     asking: Asking,
     /// Objects of the world, for controllers that ask for those around.
     objects: ObjectList,
+    /// Points of paths, for controllers that ask for them.
+    paths: KeptPaths,
 }
 
 /// Data for controllers that ask for the objects around.
@@ -64,6 +67,7 @@ impl Controlling {
             + asking.needs.bytes()
             + asking.needs_pedals.bytes()
             + self.objects.bytes()
+            + self.paths.bytes()
     }
 }
 
@@ -109,7 +113,11 @@ pub(crate) fn control(
         rota,
         asking,
         objects,
+        paths,
     } = stage;
+    if all_needs(modules).any(|needs| needs.path.is_some()) {
+        paths.set_capacity(agents.position.len());
+    }
     if let Some(around) = around {
         let trees = all_needs(modules).any(|needs| needs.near.is_some_and(|near| near.trees));
         let seen = surroundings.with(agents.lent());
@@ -123,7 +131,11 @@ pub(crate) fn control(
     for (number, instance) in pool.instances.iter().enumerate() {
         let module = instance.module();
         let needs = module.needs();
-        let wanted = needs.as_ref().map(|needs| Wanted { needs, scene });
+        let wanted = needs.as_ref().map(|needs| Wanted {
+            needs,
+            paths,
+            scene,
+        });
         let asked = Asked {
             module,
             step: clock.moment(instance.rate),
@@ -333,25 +345,28 @@ impl Question for PathInput {
 struct NeedsColumns {
     points: Column<PathPoint>,
     near: Column<NearData>,
+    used: Column<Used>,
 }
 
 /// Elements of [`NeedsColumns`] for some rows.
 struct NeedsPart<'a> {
     points: ColumnPart<'a, PathPoint>,
     near: ColumnPart<'a, NearData>,
+    used: ColumnPart<'a, Used>,
 }
 
 impl Columns for NeedsColumns {
     type Part<'a> = NeedsPart<'a>;
 
     fn bytes(&self) -> usize {
-        self.points.bytes() + self.near.bytes()
+        self.points.bytes() + self.near.bytes() + self.used.bytes()
     }
 
     fn first(&mut self, rows: usize) -> NeedsPart<'_> {
         NeedsPart {
             points: self.points.first(rows),
             near: self.near.first(rows),
+            used: self.used.first(rows),
         }
     }
 }
@@ -361,6 +376,7 @@ impl Splits for NeedsPart<'_> {
         Self {
             points: self.points.split_off(rows),
             near: self.near.split_off(rows),
+            used: self.used.split_off(rows),
         }
     }
 }
@@ -368,8 +384,13 @@ impl Splits for NeedsPart<'_> {
 impl NeedsColumns {
     /// Makes as much room for each row as a controller asks for.
     fn set_room(&mut self, needs: &Needs) {
-        self.points.stride = needs.path.map_or(1, |path| path.most as usize);
-        self.near.stride = needs.near.map_or(1, |near| near.most as usize);
+        let points = needs.path.map_or(1, |path| path.most as usize);
+        let near = needs.near.map_or(1, |near| near.most as usize);
+        if (points, near) != (self.points.stride(), self.near.stride()) {
+            self.points.clear(points);
+            self.near.clear(near);
+            self.used.clear(1);
+        }
     }
 }
 
@@ -385,6 +406,7 @@ impl Perceiving<'_> {
         let lists = NeedsLists {
             points: lists.points.row(row),
             near: lists.near.row(row),
+            used: &mut lists.used.row(row)[0],
         };
         self.seen.needs_input(agent, self.look, wanted, last, lists)
     }
