@@ -98,7 +98,7 @@ fn posts(seed: u64) -> Vec<Convex> {
 
 fn forest(library: &Library, start: StateNumber) {
     const SEEDS: u64 = 200;
-    for (horizon, limit) in [(49, 5_000), (100, 5_000), (200, 15_000)] {
+    for (horizon, limit) in [(49, 5_000), (200, 15_000), (400, 45_000)] {
         let bounded = Bounded {
             horizon,
             limit,

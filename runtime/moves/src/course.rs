@@ -28,11 +28,11 @@ pub struct CarLine {
     pub size: DVec2,
     /// Angle between the body and the direction of motion, rad, positive to the left.
     pub tilt: f64,
-    /// What the car does at the end of the line.
+    /// Behaviour at the end of the line.
     pub end: LineEnd,
 }
 
-/// What a car does at the end of its line.
+/// Behaviour of a car at the end of its line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LineEnd {
     /// It jumps back to the beginning of the line.
