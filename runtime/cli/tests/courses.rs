@@ -213,6 +213,14 @@ fn figures_of_the_source_are_made_anew() {
         "figure 10.12",
         "table 10.4",
         "figure 12.5",
+        "table 4.1 of [Adam 2007]",
+        "table 4.2 of [Adam 2007]",
+        "table 4.3 of [Adam 2007]",
+        "table 4.4 of [Adam 2007]",
+        "table 4.5 of [Adam 2007]",
+        "table 4.6 of [Adam 2007]",
+        "table 4.7 of [Adam 2007]",
+        "table 4.8 of [Adam 2007]",
     ];
     assert_eq!(of, expected);
     let made = folder.path().join("made");

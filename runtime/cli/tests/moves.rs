@@ -89,6 +89,9 @@ fn the_commands_of_the_page_lead_from_a_drive_to_a_graph() {
         "clips",
     );
     refused(at, &["moves", "show", "kart.clips.json"], "format");
+    let merged = "moves build kart.clips.json --merge --ks 5 --out x.moves.json";
+    let words: Vec<&str> = merged.split(' ').collect();
+    refused(at, &words, "cannot be used with");
     // Clips that have changed since are noticed.
     let text = std::fs::read_to_string(at.join("kart.clips.json")).unwrap();
     std::fs::write(
@@ -148,6 +151,7 @@ fn presets_are_built_shown_and_checked() {
         ("large", 37),
         ("large-angles", 43),
         ("large-without-skids", 35),
+        ("large-slow", 37),
         ("shunting", 12),
     ] {
         let built = json(&[

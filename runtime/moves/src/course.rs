@@ -15,8 +15,7 @@ const CLEAR: f64 = 25.0;
 /// Maximum lateral offset of the start from the centre line, m.
 const START_RANGE: f64 = 1.0;
 
-/// A car that drives along a line at constant speed. At the end of the line, it jumps back to the beginning
-/// of the line.
+/// A car that drives along a line at constant speed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CarLine {
     /// Points of the line.
@@ -29,9 +28,37 @@ pub struct CarLine {
     pub size: DVec2,
     /// Angle between the body and the direction of motion, rad, positive to the left.
     pub tilt: f64,
+    /// Behaviour at the end of the line.
+    pub end: LineEnd,
+}
+
+/// Behaviour of a car at the end of its line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LineEnd {
+    /// It jumps back to the beginning of the line.
+    Returns,
+    /// It leaves, and no other car comes.
+    Leaves {
+        /// Initial distance to the next car on the line, m.
+        gap: f64,
+    },
 }
 
 impl CarLine {
+    /// Whether the car is on its line at the given time, s.
+    pub fn is_present(&self, time: f64) -> bool {
+        self.end == LineEnd::Returns || self.phase + self.speed * time < self.length()
+    }
+
+    /// Moves the car along its line by a share of the line, or of the gap to the next car if no cars follow.
+    fn advance(&mut self, share: f64) {
+        let whole = match self.end {
+            LineEnd::Returns => self.length(),
+            LineEnd::Leaves { gap } => gap,
+        };
+        self.phase += share * whole;
+    }
+
     /// Length of the line, m.
     pub(crate) fn length(&self) -> f64 {
         self.line
@@ -126,6 +153,11 @@ pub struct Traffic {
     pub tilt: f64,
 }
 
+/// Radius of the bends of the innermost line of cars, m.
+const BEND: f64 = 4.0;
+/// Maximum change of direction between two pieces of a bend, rad.
+const BEND_PIECE: f64 = 0.05;
+
 /// Length and width of the cars, m. They are those of the sliding racer.
 const CAR: DVec2 = DVec2::new(3.4, 1.6);
 
@@ -193,7 +225,8 @@ impl Corridor {
             } else {
                 f64::from(number) / f64::from(lines - 1)
             };
-            beside(line, room * (across - 0.5))
+            let far = room * across;
+            rounded(&beside(line, far - 0.5 * room), [room - far, far])
         });
         let all: Vec<Vec<DVec2>> = all.collect();
         (0..count)
@@ -210,6 +243,7 @@ impl Corridor {
                     phase: own * f64::from(number) / f64::from(count.max(1)),
                     size: CAR,
                     tilt: if which % 2 == 0 { tilt } else { -tilt },
+                    end: LineEnd::Returns,
                 }
             })
             .collect()
@@ -236,8 +270,8 @@ pub struct DrawnCorridor {
     pub stretches: &'static [Stretch],
 }
 
-/// Rows of oncoming cars in a part of a drawn corridor. At the end of its row, a car jumps back to the
-/// beginning of the row.
+/// Rows of oncoming cars in a part of a drawn corridor. Cars leave at the end of their rows, and no others come, because
+/// no plan could foresee where they appear.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rows {
     /// Index of the stretch on which the cars drive. The stretch must lead north.
@@ -298,6 +332,7 @@ impl Rows {
         let room = widths[self.stretch + 1].min(widths[self.stretch + 2]) - 2.0 * self.margin;
         let whole = (north - south).length();
         let count = (whole / self.gap).floor() as u32;
+        let gap = whole / f64::from(count);
         let rows = (0..self.count).flat_map(|row| {
             let across = f64::from(row) / f64::from(self.count - 1) - 0.5;
             let aside = DVec2::new(room * across, 0.0);
@@ -305,9 +340,10 @@ impl Rows {
             (0..count).map(move |number| CarLine {
                 line: vec![north + aside, south + aside],
                 speed: self.speed,
-                phase: (f64::from(number) + shift) * whole / f64::from(count),
+                phase: (f64::from(number) + shift) * gap,
                 size: CAR,
                 tilt: 0.0,
+                end: LineEnd::Leaves { gap },
             })
         });
         rows.collect()
@@ -364,6 +400,38 @@ pub(crate) fn too_tight(line: &[DVec2], width: f64) -> Option<String> {
     })
 }
 
+/// A line with bends instead of corners, concentric with those of the lines beside it. `inside` is the distance to the
+/// innermost line in bends to the left and to the right, m.
+fn rounded(line: &[DVec2], inside: [f64; 2]) -> Vec<DVec2> {
+    let mut bent = vec![line[0]];
+    for three in line.windows(3) {
+        let [before, after] = [three[1] - three[0], three[2] - three[1]];
+        let turn = roadwright_geometry::math::wrap_angle(heading_of(after) - heading_of(before));
+        let half = tan(0.5 * turn.abs());
+        if half < 1e-6 {
+            bent.push(three[1]);
+            continue;
+        }
+        let (side, inside) = if turn > 0.0 {
+            (1.0, inside[0])
+        } else {
+            (-1.0, inside[1])
+        };
+        // Distance from the corner to the ends of the bend, less than half of the stretches beside it.
+        let most = 0.49 * before.length().min(after.length());
+        let cut = ((BEND + inside) * half).min(most);
+        let begin = three[1] - before.normalize() * cut;
+        let centre = begin + left_of(before.normalize()) * (side * cut / half);
+        let pieces = (turn.abs() / BEND_PIECE).ceil() as u32;
+        bent.extend((0..=pieces).map(|piece| {
+            let (sin, cos) = sin_cos(turn * f64::from(piece) / f64::from(pieces));
+            centre + (begin - centre).rotate(DVec2::new(cos, sin))
+        }));
+    }
+    bent.push(line[line.len() - 1]);
+    bent
+}
+
 /// A line `offset` metres to the left of another line, with mitred corners.
 pub(crate) fn beside(line: &[DVec2], offset: f64) -> Vec<DVec2> {
     beside_by(line, |_| offset)
@@ -387,8 +455,8 @@ fn beside_by(line: &[DVec2], offset: impl Fn(usize) -> f64) -> Vec<DVec2> {
 
 impl Course {
     /// Returns the course with a start and car positions drawn from a seed. The start is up to a metre beside
-    /// the centre line. All cars are moved along their lines by the same fraction of the line's length. Cars
-    /// that would be too close to the start are removed.
+    /// the centre line. All cars are moved along their lines by the same fraction of the line's length, or of the gap
+    /// between cars if none follow. Cars that would be too close to the start are removed.
     pub fn with_seed(&self, seed: u64) -> Self {
         let mut draw = Stream::new(seed, "move tree start", 0);
         let aside = draw.next_in(-START_RANGE, START_RANGE);
@@ -396,7 +464,7 @@ impl Course {
         course.start = self.start.shifted(aside);
         let share = draw.next_unit();
         for car in &mut course.cars {
-            car.phase += share * car.length();
+            car.advance(share);
         }
         let start = course.start.position;
         course.cars.retain(|car| {
@@ -408,7 +476,8 @@ impl Course {
 
     /// The cars at the given time, s.
     pub fn movers(&self, time: f64) -> Vec<Mover> {
-        self.cars.iter().map(|car| car.at(time)).collect()
+        let present = self.cars.iter().filter(|car| car.is_present(time));
+        present.map(|car| car.at(time)).collect()
     }
 }
 
@@ -457,6 +526,7 @@ mod tests {
             phase: 95.0,
             size: CAR,
             tilt: 0.0,
+            end: LineEnd::Returns,
         };
         let middle = |time: f64| {
             let bounds = car.at(time).outline.bounds();
@@ -466,5 +536,53 @@ mod tests {
         assert!((middle(1.0) - DVec2::new(5.0, 100.0)).length() < 1e-12);
         assert!((middle(6.5) - DVec2::new(0.0, 10.0)).length() < 1e-12);
         assert_eq!(car.at(1.0).velocity, DVec2::new(10.0, 0.0));
+        assert!(car.is_present(6.5));
+    }
+
+    #[test]
+    fn cars_turn_in_bends_beside_each_other() {
+        let corner = [DVec2::ZERO, DVec2::new(0.0, 50.0), DVec2::new(-50.0, 50.0)];
+        let [inner, outer] =
+            [2.0, -3.0].map(|left| rounded(&beside(&corner, left), [2.0 - left, 3.0 + left]));
+        let centre = DVec2::new(-2.0 - BEND, 48.0 - BEND);
+        for (line, radius) in [(inner, BEND), (outer, BEND + 5.0)] {
+            for point in &line[1..line.len() - 1] {
+                assert!(
+                    ((*point - centre).length() - radius).abs() < 1e-9,
+                    "{point}"
+                );
+            }
+            for three in line.windows(3) {
+                let [before, after] = [three[1] - three[0], three[2] - three[1]];
+                let turn = before.angle_to(after).abs();
+                assert!(turn <= BEND_PIECE + 1e-9, "{turn}");
+            }
+        }
+        // A straight line keeps its points.
+        let straight = [DVec2::ZERO, DVec2::new(0.0, 10.0), DVec2::new(0.0, 30.0)];
+        assert_eq!(rounded(&straight, [1.0; 2]), straight);
+    }
+
+    #[test]
+    fn cars_that_leave_do_not_appear_again() {
+        let car = CarLine {
+            line: vec![DVec2::ZERO, DVec2::new(0.0, 100.0)],
+            speed: 10.0,
+            phase: 70.0,
+            size: CAR,
+            tilt: 0.0,
+            end: LineEnd::Leaves { gap: 20.0 },
+        };
+        assert!(car.is_present(2.9) && !car.is_present(3.1));
+        // From any start, no car of the final track appears during a drive.
+        let course = crate::Track::FinalDense.course();
+        for seed in 1..=5 {
+            let course = course.with_seed(seed);
+            let counts: Vec<usize> = (0..=60)
+                .map(|second| course.movers(f64::from(second)).len())
+                .collect();
+            assert!(counts.is_sorted_by(|a, b| a >= b), "{counts:?}");
+            assert!(counts[0] > 100 && counts[60] < counts[0], "{counts:?}");
+        }
     }
 }

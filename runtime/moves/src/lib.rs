@@ -55,7 +55,7 @@ pub use build::{
     build, transitions, unpruned_size,
 };
 pub use clips::{COLUMNS, Clip, ClipFile, ClipGround, LARGEST, RecordedVehicle, rounded, turned};
-pub use course::{CarLine, Corridor, Course, DrawnCorridor, Rows, Stretch, Traffic};
+pub use course::{CarLine, Corridor, Course, DrawnCorridor, LineEnd, Rows, Stretch, Traffic};
 pub use follower::{FollowError, follow};
 pub use frame::{Frame, FrameCommand, Gear, HeldPedals, Weights, distance};
 pub use graph::{MoveEntry, MoveFile, Seam};

@@ -167,10 +167,11 @@ pub const ROWS: [TableRow; 29] = [
 ];
 
 /// Additional rows that support the statements of the source: the cornered track with a horizon in which 45,000 nodes
-/// can be reached, sharp corners without skids, sharp corners with skids of several angles, and many cars with a small
+/// can be reached and with a slower tree, sharp corners without skids, sharp corners with skids of several angles, and many cars with a small
 /// limit.
-pub const CONTROLS: [TableRow; 6] = [
+pub const CONTROLS: [TableRow; 7] = [
     row(Table::T45, Preset::Large, 499, MANY, Printed::Nothing),
+    row(Table::T45, Preset::LargeSlow, 49, MANY, Printed::Nothing),
     row(
         Table::T47,
         Preset::LargeWithoutSkids,
@@ -276,7 +277,7 @@ pub const CORNERED: Corridor = Corridor {
 /// Cars on the cornered track. Their number is chosen so that the 7-branch tree with 99 frames and 15,000
 /// nodes arrives from at least 16 of 20 starts, whereas no 5-branch tree does.
 pub const CORNERED_CARS: Traffic = Traffic {
-    count: 38,
+    count: 34,
     lines: 2,
     margin: 2.5,
     speed: 3.0,

@@ -1,7 +1,7 @@
 //! Scenarios of tracks: walls as obstacles, cars as agents at constant speed, and a racer with a move tree.
 
 use crate::body::Convex;
-use crate::course::{CarLine, Course};
+use crate::course::{CarLine, Course, LineEnd};
 use crate::shipped::Loaded;
 use crate::text::MoveFileError;
 use roadwright_geometry::{DVec2, heading_of, left_of};
@@ -273,10 +273,13 @@ impl CarLine {
     /// The drives of the car within `seconds`. The first one starts at the car's initial position, and each
     /// of the others starts at the beginning of the line, when the car jumps back there.
     fn departures(&self, seconds: f64) -> Vec<Departure> {
+        if !self.is_present(0.0) {
+            return Vec::new();
+        }
         let length = self.length();
         let along = self.phase.rem_euclid(length);
         let mut departures = vec![Departure { time: 0.0, along }];
-        if self.speed > 0.0 {
+        if self.speed > 0.0 && self.end == LineEnd::Returns {
             let mut time = (length - along) / self.speed;
             while time < seconds {
                 departures.push(Departure { time, along: 0.0 });

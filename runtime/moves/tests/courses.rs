@@ -97,6 +97,24 @@ fn the_large_tree_keeps_its_seams() {
 }
 
 #[test]
+fn only_a_tree_that_can_stop_in_time_takes_corners_with_two_moves_ahead() {
+    for (preset, arrive) in [(Preset::Large, 0), (Preset::LargeSlow, 4)] {
+        let library = library(preset);
+        let begin = preset.record().graph.start_state();
+        let arrives = |&seed: &u64| {
+            let course = Track::Cornered.course().with_seed(seed);
+            let mut played = Played::new(&library, &course, begin, bounded(49, 45_000));
+            let ending = played.run();
+            assert!(played.figures.worst_seam <= 0.5);
+            ending == Ending::Arrived
+        };
+        let count = (1..=5).filter(arrives).count();
+        assert!(count >= arrive, "{}: {count}", preset.name());
+        assert_eq!(count == 0, arrive == 0, "{}: {count}", preset.name());
+    }
+}
+
+#[test]
 fn generated_tracks_can_be_passed() {
     let recorded = Preset::Large.record();
     let library = library(Preset::Large);

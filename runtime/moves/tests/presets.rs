@@ -43,6 +43,7 @@ fn moves_of_the_large_trees_fit_together() {
         Preset::Large,
         Preset::LargeAngles,
         Preset::LargeWithoutSkids,
+        Preset::LargeSlow,
     ] {
         let recorded = preset.record();
         let library = library(preset);

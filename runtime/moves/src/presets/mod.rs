@@ -33,6 +33,9 @@ pub enum Preset {
     LargeAngles,
     /// The large tree without skids, for comparison.
     LargeWithoutSkids,
+    /// The large tree with a top speed from which the car can stop within a horizon of 49 frames. It does not ship with
+    /// the program.
+    LargeSlow,
     /// Short moves from standstill to standstill, forwards and in reverse: section 5.7.
     Shunting,
 }
@@ -47,7 +50,7 @@ pub struct Recorded {
 }
 
 impl Preset {
-    /// All presets.
+    /// The presets that ship with the program.
     pub const ALL: [Self; 6] = [
         Self::Five,
         Self::Seven,
@@ -65,6 +68,7 @@ impl Preset {
             Self::Large => "large",
             Self::LargeAngles => "large-angles",
             Self::LargeWithoutSkids => "large-without-skids",
+            Self::LargeSlow => "large-slow",
             Self::Shunting => "shunting",
         }
     }
@@ -84,17 +88,18 @@ impl Preset {
         let moves = match self {
             Self::Five => small(&car, &SMALL[..3]),
             Self::Seven => small(&car, &SMALL),
-            Self::Large => large(&car, &[FRAC_PI_2]),
-            Self::LargeAngles => large(&car, &[0.94, 1.26, FRAC_PI_2, 1.95]),
-            Self::LargeWithoutSkids => large(&car, &[]),
+            Self::Large => large(&car, &QUICK, &SKIDS),
+            Self::LargeAngles => large(&car, &QUICK, &SKIDS_OF_SEVERAL_ANGLES),
+            Self::LargeWithoutSkids => large(&car, &QUICK, &[]),
+            Self::LargeSlow => large(&car, &SLOW, &SKIDS),
             Self::Shunting => shunting(&car),
         };
         let states = match self {
             Self::Five | Self::Seven => vec!["Drive".to_owned()],
-            Self::Large | Self::LargeAngles | Self::LargeWithoutSkids => {
-                LEVELS.iter().map(|one| one.name.to_owned()).collect()
+            Self::Large | Self::LargeAngles | Self::LargeWithoutSkids | Self::LargeSlow => {
+                STATES.map(str::to_owned).to_vec()
             }
-            Self::Shunting => vec![LEVELS[STOP].name.to_owned()],
+            Self::Shunting => vec![STATES[STOP].to_owned()],
         };
         let clips = ClipFile {
             rate: RATE,
@@ -117,9 +122,11 @@ impl Preset {
             clips_hash: clips.hash(),
             threshold: match self {
                 Self::Five | Self::Seven => None,
-                Self::Large | Self::LargeAngles | Self::LargeWithoutSkids | Self::Shunting => {
-                    Some(0.5)
-                }
+                Self::Large
+                | Self::LargeAngles
+                | Self::LargeWithoutSkids
+                | Self::LargeSlow
+                | Self::Shunting => Some(0.5),
             },
             start: states[0].clone(),
             moves: moves
@@ -223,30 +230,44 @@ fn pair(all: &mut Vec<Scripted>, name: &str, ends: Ends, frames: Vec<Frame>, sid
     add(format!("{name} right"), mirrored);
 }
 
-/// A state of the large tree.
-struct Level {
-    name: &'static str,
-    /// Speed, m/s.
-    speed: f64,
-}
-
-/// States of the large tree, slowest first.
-const LEVELS: [Level; 7] = [
-    level("Stop", 0.0),
-    level("sm1", 4.0),
-    level("sm2", 8.0),
-    level("Medium", 12.0),
-    level("mf1", 16.0),
-    level("mf2", 20.0),
-    level("Fast", 24.0),
-];
+/// States of the large tree, slowest first. Their speeds are equally spaced.
+const STATES: [&str; 7] = ["Stop", "sm1", "sm2", "Medium", "mf1", "mf2", "Fast"];
 const STOP: usize = 0;
 const MEDIUM: usize = 3;
+const MF1: usize = 4;
+const MF2: usize = 5;
 const FAST: usize = 6;
 
-const fn level(name: &'static str, speed: f64) -> Level {
-    Level { name, speed }
+/// Speeds and turns of a large tree.
+struct Pace {
+    /// Speed of the fastest state, m/s.
+    top: f64,
+    /// Duration of braking from a state to the next slower one, frames.
+    braking: u32,
+    turns: [LargeTurn; 7],
 }
+
+impl Pace {
+    /// Speed of a state, m/s.
+    fn speed(&self, state: usize) -> f64 {
+        self.top * state as f64 / FAST as f64
+    }
+}
+
+/// The racer loses 4 m/s with 7.1 of the 8 m/s^2 that its brakes have, so that a plan that has to stop needs less than
+/// 3.5 s from the highest speed.
+const QUICK: Pace = Pace {
+    top: 24.0,
+    braking: 14,
+    turns: TURNS,
+};
+/// With 49 frames, a second of a plan remains when the first move has been driven. The car brakes with 6.5 m/s^2, and
+/// from this speed it stops within the distance that it sees then.
+const SLOW: Pace = Pace {
+    top: 14.0,
+    braking: 9,
+    turns: SLOW_TURNS,
+};
 
 /// A turn at a state of the large tree.
 struct LargeTurn {
@@ -271,6 +292,17 @@ const TURNS: [LargeTurn; 7] = [
     turn("fast tight", FAST, 0.8, [12, 12, 10, 4]),
 ];
 
+/// Turns at lower speeds.
+const SLOW_TURNS: [LargeTurn; 7] = [
+    turn("medium slight", MEDIUM, 0.2, [8, 8, 6, 3]),
+    turn("medium wide", MEDIUM, 0.5, [10, 10, 8, 3]),
+    turn("medium tight", MEDIUM, 0.85, [12, 12, 10, 3]),
+    turn("medium sharp", MEDIUM, 1.2, [16, 14, 10, 3]),
+    turn("fast slight", FAST, 0.16, [8, 8, 6, 3]),
+    turn("fast wide", FAST, 0.55, [10, 10, 8, 4]),
+    turn("fast tight", FAST, 1.0, [12, 12, 10, 4]),
+];
+
 /// `frames` are the durations of the three holds and of the last one.
 const fn turn(name: &'static str, level: usize, turn: f64, frames: [u32; 4]) -> LargeTurn {
     let [first, second, third, straight] = frames;
@@ -292,15 +324,38 @@ const WIDE_SKID: [u32; 3] = [30, 16, 14];
 /// Change of heading up to which [`SKID`] is used, rad.
 const WIDEST: f64 = 1.6;
 
-fn large(car: &ScriptedCar, skids: &[f64]) -> Vec<Scripted> {
+/// A skid from the fastest state.
+struct Skid {
+    /// Change of heading, rad.
+    turn: f64,
+    /// State at the end.
+    to: usize,
+}
+
+const SKIDS: [Skid; 1] = [skid(FRAC_PI_2, MEDIUM)];
+/// The smaller the angle, the less speed is lost.
+const SKIDS_OF_SEVERAL_ANGLES: [Skid; 4] = [
+    skid(0.94, MF2),
+    skid(1.26, MF1),
+    skid(FRAC_PI_2, MEDIUM),
+    skid(1.95, MEDIUM),
+];
+
+const fn skid(turn: f64, to: usize) -> Skid {
+    Skid { turn, to }
+}
+
+fn large(car: &ScriptedCar, pace: &Pace, skids: &[Skid]) -> Vec<Scripted> {
     let mut all = Vec::new();
-    for (from, one) in LEVELS.iter().enumerate() {
+    for (from, name) in STATES.iter().enumerate() {
         let mut straight = |word: &str, to: usize| {
+            let frames = if to < from { pace.braking } else { SECOND };
+            let speeds = [from, to].map(|state| pace.speed(state));
             all.push(Scripted {
-                name: format!("{} {word}", one.name),
+                name: format!("{name} {word}"),
                 from,
                 to,
-                frames: change_of_speed(car, one.speed, LEVELS[to].speed),
+                frames: change_of_speed(car, speeds, frames),
             });
         };
         if from < FAST {
@@ -311,8 +366,8 @@ fn large(car: &ScriptedCar, skids: &[f64]) -> Vec<Scripted> {
             straight("lose", from - 1);
         }
     }
-    for one in &TURNS {
-        let speed = LEVELS[one.level].speed;
+    for one in &pace.turns {
+        let speed = pace.speed(one.level);
         let shape = Shape {
             speed,
             holds: one.holds,
@@ -335,24 +390,24 @@ fn large(car: &ScriptedCar, skids: &[f64]) -> Vec<Scripted> {
     };
     let frames = car.drive(0.0, &OFF_AND_ROUND);
     pair(&mut all, "stop turn", stopped, frames, Sides::Both);
-    for &turn in skids {
+    for one in skids {
         let name = if skids.len() == 1 {
             "skid".to_owned()
         } else {
-            format!("skid {:.0}", turn.to_degrees())
+            format!("skid {:.0}", one.turn.to_degrees())
         };
         let shape = Shape {
-            speed: LEVELS[FAST].speed,
-            holds: if turn > WIDEST { WIDE_SKID } else { SKID },
+            speed: pace.top,
+            holds: if one.turn > WIDEST { WIDE_SKID } else { SKID },
             straight: STRAIGHT,
         };
         let goal = Goal {
-            turn,
-            speed: LEVELS[MEDIUM].speed,
+            turn: one.turn,
+            speed: pace.speed(one.to),
         };
         let ends = Ends {
             from: FAST,
-            to: MEDIUM,
+            to: one.to,
         };
         let frames = car.manoeuvre(&shape, &goal);
         pair(&mut all, &name, ends, frames, Sides::Both);
@@ -418,13 +473,8 @@ const fn hold(frames: u32, steering: f64, acceleration: f64) -> Hold {
     }
 }
 
-/// Duration of braking from a state of the large tree to the next slower one, frames. The racer loses 4 m/s with 7.1 of
-/// the 8 m/s^2 that its brakes have, so that a plan that has to stop needs less than 3.5 s from the highest speed.
-const BRAKING: u32 = 14;
-
 /// A straight drive between two speeds, m/s. The acceleration is found by bisection.
-fn change_of_speed(car: &ScriptedCar, from: f64, to: f64) -> Vec<Frame> {
-    let frames = if to < from { BRAKING } else { SECOND };
+fn change_of_speed(car: &ScriptedCar, [from, to]: [f64; 2], frames: u32) -> Vec<Frame> {
     let drive = |acceleration: f64| car.drive(from, &[hold(frames, 0.0, acceleration)]);
     let (mut low, mut high) = (-10.0, 10.0);
     for _ in 0..50 {

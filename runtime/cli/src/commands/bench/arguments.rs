@@ -20,7 +20,7 @@ pub(crate) enum BenchVerb {
     Compare(Compare),
     /// Compare all built-in controllers on all courses
     League(League),
-    /// Recreate the figures and tables of [Gerdelan 2011]: data, pictures and a report
+    /// Recreate figures and tables of [Gerdelan 2011] and [Adam 2007]: data, pictures and a report
     Reproduce(Reproduce),
     /// Saturate junctions of every kind with traffic and check their guarantees
     Junctions(Junctions),

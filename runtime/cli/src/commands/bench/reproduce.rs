@@ -1,8 +1,9 @@
-//! `roadwright bench reproduce`: recreates the figures and tables of [Gerdelan 2011], chapters 9, 10 and 12,
-//! as data, pictures and a report that compares our results with the source.
+//! `roadwright bench reproduce`: recreates the figures and tables of [Gerdelan 2011], chapters 9, 10 and 12, and the
+//! tables of [Adam 2007], as data, pictures and a report that compares our results with the source.
 
 use super::course::threads;
 use super::course_arguments::Reproduce;
+use super::move_trees;
 use super::results_of;
 use crate::commands::plot::{Figure, Line, Point, study_figure};
 use crate::commands::print_json;
@@ -66,6 +67,7 @@ pub(super) fn reproduce(arguments: &Reproduce) -> anyhow::Result<Outcome> {
         parts.push(of_study(&result, file));
     }
     parts.push(figure_12_5(arguments, &modules)?);
+    parts.extend(pool.install(|| move_tables(arguments))?);
     for part in &parts {
         if let Some(figure) = &part.figure {
             figure.write(&mut outputs, "--out", &arguments.out)?;
@@ -288,10 +290,29 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
     })
 }
 
+/// Number of starts of each row of the tables of move trees, as in `bench move-trees`, unless there are fewer seeds.
+const STARTS: u32 = 20;
+
+fn move_tables(arguments: &Reproduce) -> anyhow::Result<Vec<Part>> {
+    let starts = u32::try_from(arguments.seeds).map_or(STARTS, |seeds| seeds.min(STARTS));
+    let tables = move_trees::tables(starts)?;
+    let parts = tables.into_iter().map(|table| Part {
+        of: format!("table {} of [Adam 2007]", table.number),
+        reading: format!(
+            "Drives from {starts} starts, which differ in lateral position and in the phase of the cars; the source \
+             drove each row once. Rows without a result of the source are additional ones."
+        ),
+        figure: None,
+        found: table.rows,
+        statements: table.statements,
+    });
+    Ok(parts.collect())
+}
+
 /// Returns everything as one page.
 fn report(arguments: &Reproduce, parts: &[Part]) -> anyhow::Result<String> {
     let mut page = format!(
-        "# Figures and tables of [Gerdelan 2011], recreated\n\n\
+        "# Figures and tables of [Gerdelan 2011] and [Adam 2007], recreated\n\n\
          Roadwright {}, {} runs of each drive, {} seeds of each study. Bars are one standard error.\n",
         env!("CARGO_PKG_VERSION"),
         arguments.runs,

@@ -112,7 +112,7 @@ pub(crate) struct Build {
         long,
         default_value_t = 9,
         value_name = "FRAMES",
-        conflicts_with = "preset"
+        conflicts_with_all = ["preset", "merge"]
     )]
     pub(crate) ks: u32,
     /// Weight of the speed in the distance between frames
@@ -133,7 +133,7 @@ pub(crate) struct Build {
     )]
     pub(crate) prune: f64,
     /// Make one state of all frames with similar motions at which clips are cut, so that long drives give small graphs;
-    /// --ks has no effect
+    /// --ks cannot be used with it
     #[arg(long, conflicts_with = "preset")]
     pub(crate) merge: bool,
     /// Also show the size of the graph without pruning, without --kc and without --ks (sections 5.1 and 5.2)
@@ -173,6 +173,8 @@ pub(crate) enum PresetArgument {
     LargeAngles,
     /// The large tree without skids, for comparison
     LargeWithoutSkids,
+    /// The large tree with a top speed of 14 m/s, which does not ship with the program
+    LargeSlow,
     /// Short moves from standstill to standstill, forwards and in reverse
     Shunting,
 }
@@ -185,6 +187,7 @@ impl PresetArgument {
             Self::Large => Preset::Large,
             Self::LargeAngles => Preset::LargeAngles,
             Self::LargeWithoutSkids => Preset::LargeWithoutSkids,
+            Self::LargeSlow => Preset::LargeSlow,
             Self::Shunting => Preset::Shunting,
         }
     }

@@ -1,7 +1,10 @@
 //! `roadwright bench move-trees`: repeats the experiments of [Adam 2007], tables 4.1 to 4.8, from many starts.
 
 mod free_ground;
+mod reproduced;
 mod statements;
+
+pub(super) use reproduced::tables;
 
 use super::arguments::{MoveTable, MoveTrees as Arguments};
 use super::course::threads;
