@@ -3,6 +3,7 @@
 
 use crate::common::{command, roadwright};
 use roadwright_simulation::{SteeringLock, builtin_modules};
+use roadwright_testing::is_slow;
 use roadwright_training::{ControlChange, Course, PersonTry, Setup};
 use serde_json::Value;
 use std::path::Path;
@@ -199,11 +200,14 @@ fn the_forest_is_driven_at_any_level_with_any_vehicle_and_drawn() {
 #[test]
 fn figures_of_the_source_are_made_anew() {
     let folder = tempfile::tempdir().unwrap();
-    let parts = json(folder.path(), "reproduce --out made --runs 6 --seeds 2");
+    // The tables of move trees take longer than all others.
+    let starts = if is_slow() { 2 } else { 0 };
+    let words = format!("reproduce --out made --runs 6 --seeds 2 --starts {starts}");
+    let parts = json(folder.path(), &words);
     let of: Vec<&str> = (parts.as_array().unwrap().iter())
         .map(|part| part["of"].as_str().unwrap())
         .collect();
-    let expected = [
+    let mut expected = vec![
         "figure 9.3",
         "table 10.3",
         "figure 10.7",
@@ -222,6 +226,9 @@ fn figures_of_the_source_are_made_anew() {
         "table 4.7 of [Adam 2007]",
         "table 4.8 of [Adam 2007]",
     ];
+    if starts == 0 {
+        expected.retain(|name| !name.ends_with("[Adam 2007]"));
+    }
     assert_eq!(of, expected);
     let made = folder.path().join("made");
     for part in parts.as_array().unwrap() {
@@ -237,10 +244,8 @@ fn figures_of_the_source_are_made_anew() {
         assert!(report.contains(&format!("## {name}\n")), "{name}");
     }
     // The result does not depend on threads.
-    let again = json(
-        folder.path(),
-        "reproduce --out again --runs 6 --seeds 2 --threads 1",
-    );
+    let words = format!("{} --threads 1", words.replace("made", "again"));
+    let again = json(folder.path(), &words);
     assert_eq!(again, parts);
     for words in [
         "reproduce --out x --runs 1",

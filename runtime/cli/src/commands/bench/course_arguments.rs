@@ -194,9 +194,12 @@ pub(crate) struct Reproduce {
     /// Number of runs of each drive; figure 12.5 of [Gerdelan 2011] has 600
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     pub(crate) runs: u64,
-    /// Number of training seeds for each curve of a study, and of starts for each row of move trees, up to 20
+    /// Number of training seeds for each curve of a study
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = seeds)]
     pub(crate) seeds: usize,
+    /// Number of starts of each row of the tables of move trees; 0 leaves these tables out
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(..=20))]
+    pub(crate) starts: u32,
     /// Level of dynamics of the vehicles in the forest [default: one_track]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,

@@ -67,7 +67,7 @@ pub(super) fn reproduce(arguments: &Reproduce) -> anyhow::Result<Outcome> {
         parts.push(of_study(&result, file));
     }
     parts.push(figure_12_5(arguments, &modules)?);
-    parts.extend(pool.install(|| move_tables(arguments))?);
+    parts.extend(pool.install(|| move_tables(arguments.starts))?);
     for part in &parts {
         if let Some(figure) = &part.figure {
             figure.write(&mut outputs, "--out", &arguments.out)?;
@@ -290,11 +290,11 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
     })
 }
 
-/// Number of starts of each row of the tables of move trees, as in `bench move-trees`, unless there are fewer seeds.
-const STARTS: u32 = 20;
-
-fn move_tables(arguments: &Reproduce) -> anyhow::Result<Vec<Part>> {
-    let starts = u32::try_from(arguments.seeds).map_or(STARTS, |seeds| seeds.min(STARTS));
+/// The tables of move trees, as `bench move-trees` drives them.
+fn move_tables(starts: u32) -> anyhow::Result<Vec<Part>> {
+    if starts == 0 {
+        return Ok(Vec::new());
+    }
     let tables = move_trees::tables(starts)?;
     let parts = tables.into_iter().map(|table| Part {
         of: format!("table {} of [Adam 2007]", table.number),
