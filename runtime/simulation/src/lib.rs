@@ -47,6 +47,10 @@
 //! - **module pool**: the **instances** of modules that run in a world, each with its **settings**.
 //!   **Step boundary**: the moment between two steps; reloads, edits and saves happen there.
 
+// Helpers of the integration tests are also used by unit tests.
+#[cfg(test)]
+extern crate self as roadwright_simulation;
+
 mod agents;
 mod channels;
 mod check;

@@ -965,6 +965,8 @@ mod alley_tests;
 #[cfg(test)]
 mod gridlock_tests;
 #[cfg(test)]
+mod network_tests;
+#[cfg(test)]
 mod order_tests;
 mod people;
 mod reads;

@@ -224,7 +224,7 @@ fn drive(scenario: &Scenario, seed: u64, seconds: f64) -> Outcome {
         .filter(|drive| drive.status == Status::Arrived)
     {
         // Ids of vehicles from flows name the flow, counted from 1, in their upper half. Other ids are those of
-        // `full_drop`.
+        // `full`.
         let flow = match drive.id >> 32 {
             0 => drive.id % 3,
             flow => (flow & 0xff) - 1,
@@ -331,28 +331,24 @@ const DROP: f64 = 1600.0;
 
 /// Time between vehicles on a lane there, s: 5,400 vehicles per hour on three lanes.
 const FULL_HEADWAY: f64 = 2.0;
+/// The same on two plain lanes: 4,500 vehicles per hour, which is more than the intelligent driver model carries on them
+/// in equilibrium (4,450).
+const PLAIN_HEADWAY: f64 = 1.6;
 /// Speed at which they depart, m/s.
 const FULL_SPEED: f64 = 25.0;
 
-/// Largest flow of the intelligent driver model with its default parameters on a motorway lane in equilibrium,
-/// vehicles per second: the largest v / (gap + length), with a gap of (2 + 1.2 v) / sqrt(1 - (v / 33.3)^4).
-fn lane_capacity() -> f64 {
-    let flow = |v: f64| {
-        let share: f64 = v / (120.0 / 3.6);
-        v / ((2.0 + 1.2 * v) / (1.0 - share.powi(4)).sqrt() + 4.5)
-    };
-    (1..333)
-        .map(|v| flow(0.1 * f64::from(v)))
-        .fold(0.0, f64::max)
-}
-
-/// As `drop(DROP, 5400.0)`, but with vehicles that depart at speed. Flows put a vehicle from rest onto a lane every 3 s
-/// at most, which is less than the two lanes beyond carry.
-fn full_drop() -> Scenario {
-    let mut scenario = drop(DROP, 0.0);
-    let per_lane = (INPUT / FULL_HEADWAY) as u32;
-    for number in 0..3 * per_lane {
-        let lane = -1 - (number % 3) as i8;
+/// A road of `lanes` lanes that becomes one of 2 lanes after [`DROP`], with a vehicle every `headway` seconds on each
+/// lane. Vehicles depart at speed, because flows put a vehicle from rest onto a lane every 3 s at most, which is less than
+/// the two lanes beyond carry.
+fn full(lanes: u32, headway: f64) -> Scenario {
+    let mut scenario = network(&[
+        Road::motorway(-DROP, 0.0, lanes as usize),
+        Road::motorway(0.0, 400.0, 2),
+    ]);
+    let per_lane = (INPUT / headway) as u32;
+    for number in 0..lanes * per_lane {
+        let (lane, turn) = (number % lanes, number / lanes);
+        let lane = -1 - lane as i8;
         let agent = Agent {
             name: String::new(),
             vehicle: "car".into(),
@@ -361,32 +357,35 @@ fn full_drop() -> Scenario {
             start: on(1, lane, 5.0),
             via: Vec::new(),
             destination: Some(on(2, lane.max(-2), 380.0)),
-            depart: (FULL_HEADWAY * f64::from(number / 3)).into(),
+            depart: (headway * f64::from(turn)).into(),
             repeat: None.into(),
             speed: FULL_SPEED.into(),
         };
-        let edit = Edit::Agent(AgentId(number + 3), Some(Box::new(agent)));
+        // Ids without a flow tell the lane by their remainder after division by 3.
+        let id = 3 * (turn + 1) + number % lanes;
+        let edit = Edit::Agent(AgentId(id), Some(Box::new(agent)));
         scenario.apply(edit).unwrap();
     }
     scenario
 }
 
-/// Three lanes become two, with more vehicles than can pass. In the queue, the two lanes pass fewer vehicles than two
-/// plain lanes in equilibrium, because vehicles leave it at walking pace and then accelerate.
+/// Three lanes become two, with more vehicles than can pass. They pass at least 0.9 of the vehicles that two lanes
+/// without a merge pass, on which more vehicles depart than the lanes carry. With gaps that opened only at the merge,
+/// it was 0.78.
 #[test]
 fn in_a_queue_vehicles_alternate_at_the_end_of_the_lane() {
-    let plain = 2.0 * lane_capacity() * (RUN - SETTLED);
     for seed in seeds() {
-        let outcome = drive(&full_drop(), seed, RUN);
+        let plain = drive(&full(2, PLAIN_HEADWAY), seed, RUN).discharged;
+        let outcome = drive(&full(3, FULL_HEADWAY), seed, RUN);
         let from_end = outcome.count(2) / (outcome.count(1) + outcome.count(2));
-        let discharge = outcome.discharged as f64 / plain;
+        let discharge = outcome.discharged as f64 / plain as f64;
         let [middle, right] = outcome.queues;
         println!(
-            "seed {seed}: {discharge:.2} of two plain lanes ({plain:.0}), {from_end:.2} from the lane that ends, \
+            "seed {seed}: {} of {plain} on two plain lanes ({discharge:.3}), {from_end:.2} from the lane that ends, \
              queues {middle:.0} m and {right:.0} m, {} of {}",
-            outcome.arrived, outcome.spawned
+            outcome.discharged, outcome.arrived, outcome.spawned
         );
-        assert!(discharge > 0.75, "seed {seed}: {discharge}");
+        assert!(discharge >= 0.9, "seed {seed}: {discharge}");
         assert!((0.4..0.6).contains(&from_end), "seed {seed}: {from_end}");
         assert!(middle.min(right) > 50.0, "seed {seed}: {middle} {right}");
         let apart = (middle - right).abs() / middle.max(right);

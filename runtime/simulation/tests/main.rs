@@ -9,6 +9,7 @@ mod coordinators;
 mod coupling;
 mod determinism;
 mod driving;
+mod extracts;
 mod followers;
 mod grip;
 mod grip_ahead;

@@ -21,7 +21,7 @@ use crate::traffic::{Claims, Encroachment, Index, RouteConnection};
 use roadwright_geometry::DVec2;
 use roadwright_ground::{Ground, LANE_REACH, Spot};
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
-use roadwright_scenario::{AgentId, Connection, Scenario};
+use roadwright_scenario::{AgentId, Connection, JunctionIndex, Scenario};
 use std::collections::BTreeSet;
 
 /// Maximum distance beyond the end of a lane at which a place still counts as on the lane, m.
@@ -216,13 +216,20 @@ impl Editing<'_> {
             }
         }
         let ahead = self.take_over_claims(&held, &firsts, &moves, &keeps);
-        // Number of lanelets by which the routes of rerouted agents became shorter at the front.
-        let mut passed = vec![0; keeps.len()];
+        // Places of the rerouted agents on their old routes. The new ones begin there.
+        let mut passed = vec![None; keeps.len()];
         for agent in lost {
-            passed[agent.index()] = self.agents.progress[agent.index()].at;
+            let position = &self.agents.position[agent.index()];
+            let old = OldPlace {
+                at: self.agents.progress[agent.index()].at,
+                lanelet: position.lanelet,
+                s: position.s,
+            };
+            passed[agent.index()] = Some(old);
             self.start_anew(agent, &moves);
             // If the agent is inside a junction, its claim follows from its place and not from its id.
             self.traffic.claims.forget(agent);
+            self.keep_inside(agent, old, &held, &moves);
         }
         self.take_over_alleys(&held, &moves, &keeps, &passed);
         self.hold_over_lines();
@@ -370,12 +377,16 @@ impl Editing<'_> {
         wanted.sort_unstable_by_key(|wanted| (wanted.order, wanted.place));
         let ahead = wanted.partition_point(|wanted| !wanted.is_ahead());
         let ahead = wanted.split_off(ahead);
-        for one in wanted {
-            // If the shape of its connection has changed, the grant was for the old shape, so the agent's
-            // place decides.
-            let index = one.agent.index();
-            let is_under = one.place == agents.progress[index].at;
-            if !is_under || keeps[index] == Keeps::Line {
+        // If the shape of its connection has changed, the grant was for the old shape, so the agent's place decides.
+        // Then the places of all agents in this junction decide (`hold_over_lines`). If the others kept their
+        // tickets, one of them could have to pass before an agent that it stands behind.
+        let is_under = |one: &Wanted| one.place == agents.progress[one.agent.index()].at;
+        let is_moved = |one: &&Wanted| is_under(one) && keeps[one.agent.index()] != Keeps::Line;
+        let moved: BTreeSet<JunctionIndex> = (wanted.iter().filter(is_moved))
+            .map(|one| one.path.junction)
+            .collect();
+        for one in &wanted {
+            if !is_under(one) || !moved.contains(&one.path.junction) {
                 one.hold(claims);
             }
         }
@@ -383,14 +394,14 @@ impl Editing<'_> {
     }
 
     /// Carries alleys over an edit. An agent that was rerouted keeps the alleys that its new route reaches along
-    /// the same lanes, without a junction that it has to request again. `passed` is the number of lanelets at the
-    /// front of its old route that the new one lacks.
+    /// the same lanes, without a junction that it has to request again, and those that it is in. `passed` is the place
+    /// of each rerouted agent on its old route.
     fn take_over_alleys(
         &mut self,
         held: &Claims,
         moves: &Moves<'_>,
         keeps: &[Keeps],
-        passed: &[u32],
+        passed: &[Option<OldPlace>],
     ) {
         let (agents, routes) = (self.agents.lent(), &*self.routes);
         let place = |agent: AgentIndex, at: u32| {
@@ -399,7 +410,7 @@ impl Editing<'_> {
                 return None;
             }
             let (progress, claim) = (&agents.progress[index], &agents.claim[index]);
-            let at = at.checked_sub(passed[index])?;
+            let at = at.checked_sub(passed[index].map_or(0, |old| old.at))?;
             let route = routes.get(progress.route);
             let is_open = |place: u32| {
                 let lanelet = route.lanelet(place);
@@ -412,6 +423,60 @@ impl Editing<'_> {
         let grounds = [moves.before, moves.after];
         let alleys = &mut self.traffic.claims.alleys;
         alleys.take_over(&held.alleys, grounds, |id| moves.lanelet(id), place);
+        for agent in agents.by_growing_id() {
+            let index = agent.index();
+            let position = &agents.position[index];
+            let Some(old) = passed[index].filter(|_| agents.drives(agent) && position.is_on_lane())
+            else {
+                continue;
+            };
+            let inside = held.alleys.inside_up_to(agent, old.at, moves.before);
+            let Some(remaining) = inside.map(|to| to - old.s) else {
+                continue;
+            };
+            let (route, at) = (
+                routes.get(agents.progress[index].route),
+                agents.progress[index].at,
+            );
+            let mut begin = -position.s;
+            for at in at.. {
+                let Some(lanelet) = route.lanelet(at).filter(|_| begin < remaining) else {
+                    break;
+                };
+                alleys.hold_inside(agent, at, lanelet, remaining - begin, moves.after);
+                begin += moves.after.length(lanelet);
+            }
+        }
+    }
+
+    /// Returns its old ticket to a rerouted agent that is still on the same connection of an unchanged junction.
+    fn keep_inside(&mut self, agent: AgentIndex, old: OldPlace, held: &Claims, moves: &Moves<'_>) {
+        let progress = &self.agents.progress[agent.index()];
+        let position = &self.agents.position[agent.index()];
+        if !self.agents.census().drives(agent)
+            || moves.lanelet(old.lanelet) != Some(position.lanelet)
+        {
+            return;
+        }
+        let before = moves.before.contested(old.lanelet);
+        let paths = before.zip(moves.after.contested(position.lanelet));
+        let exit = self.routes.get(progress.route).lanelet(progress.at + 1);
+        let Some(((before, path), exit)) = paths.zip(exit) else {
+            return;
+        };
+        if moves
+            .after
+            .has_law_of(path.junction, moves.before, before.junction)
+        {
+            let route = RouteConnection {
+                agent,
+                path,
+                at: progress.at,
+                exit,
+            };
+            let grants = &mut self.traffic.claims.grants;
+            grants.keep_inside(&held.grants, before.junction, old.at, route);
+        }
     }
 
     /// Restores the claims of agents that are not inside a junction, unless they conflict with another claim.
@@ -503,6 +568,16 @@ impl Editing<'_> {
         }
         true
     }
+}
+
+/// Place of an agent on its old route.
+#[derive(Debug, Clone, Copy)]
+struct OldPlace {
+    /// Index of the lanelet in the route.
+    at: u32,
+    lanelet: LaneletIndex,
+    /// Distance along the lanelet, m.
+    s: f64,
 }
 
 /// A connection that an agent does not yet hold on the new roads, although it was granted to the

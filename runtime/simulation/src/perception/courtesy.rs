@@ -73,6 +73,13 @@ pub(super) struct Beside {
     seeking: f32,
 }
 
+impl Beside {
+    /// The vehicle.
+    pub(super) fn agent(&self) -> AgentIndex {
+        self.entry.agent
+    }
+}
+
 impl View<'_> {
     /// How an agent on a lane accommodates vehicles beside it.
     pub(super) fn courtesy(&self, agent: AgentIndex) -> Courtesy {

@@ -53,7 +53,8 @@
 //! counts as holding the alley until it has left. If it needs the next alley in order to leave, vehicles that
 //! wait for its current alley do not keep it out of the next one. Nor do they keep out a vehicle ahead of it, behind
 //! which it waits: in an alley in which only two buses cannot pass each other, a car that holds nothing may wait
-//! for an inner alley, with a bus behind it.
+//! for an inner alley, with a bus behind it. The same applies beyond the alley: an edit may put a new junction where
+//! the vehicle was promised room, and then it stands in the alley behind the next vehicle.
 
 mod bound;
 #[cfg(test)]
@@ -63,6 +64,7 @@ pub(super) use bound::wait_beyond;
 pub use bound::{AlleyWait, alley_waits};
 
 use super::Scratch;
+use super::gridlock::STANDS;
 use super::request::{Need, Request, reach};
 use super::rule::TURN_AFTER;
 use super::situation::Situation;
@@ -77,6 +79,10 @@ use serde::{Deserialize, Serialize};
 const BEFORE: f64 = 1.0;
 /// Distance inside an alley beyond which a vehicle is no longer stopped before the alley, m.
 const INSIDE: f64 = 0.5;
+
+/// Number of lanelets beyond an alley on which a vehicle can block another vehicle that stands in the alley. They
+/// include a junction and the lanes on both sides of it.
+const LANELETS_BEYOND: u32 = 4;
 
 /// An alley that a vehicle has been granted or is inside.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -300,6 +306,39 @@ impl Alleys {
             Some(Waiter { at, ..one })
         });
         self.waiting.extend(waiting);
+    }
+
+    /// Distance along the lanelet at index `at` of an agent's route up to which the alleys extend that it is in, m.
+    /// `None` if it is in no alley there.
+    pub(crate) fn inside_up_to(&self, agent: AgentIndex, at: u32, ground: &Ground) -> Option<f64> {
+        let own = self.held.iter();
+        let own = own.filter(|hold| hold.agent == agent && hold.at == at && hold.has_entered);
+        let ends = own.map(|hold| ground.alleys().direction(hold.side).to);
+        ends.reduce(f64::max)
+    }
+
+    /// Makes an agent hold the alleys on a lanelet of its route that begin within `reach` metres. After an edit that
+    /// divides the lane of an alley, an agent in the alley has to leave it through these parts.
+    pub(crate) fn hold_inside(
+        &mut self,
+        agent: AgentIndex,
+        at: u32,
+        lanelet: LaneletIndex,
+        reach: f64,
+        ground: &Ground,
+    ) {
+        for &side in ground.alleys().on(lanelet) {
+            let is_within = ground.alleys().direction(side).from < reach;
+            if is_within && !self.has(agent, AlleyNeed { side, at }) {
+                self.held.push(Hold {
+                    agent,
+                    side,
+                    at,
+                    lanelet,
+                    has_entered: true,
+                });
+            }
+        }
     }
 
     /// Route index up to which an agent holds alleys; 0 if it holds none. The route is not replanned before
@@ -592,7 +631,8 @@ impl Alleys {
     /// Decides whether an agent may have the alleys now. If not, returns the reason.
     fn decide(&self, agent: AgentIndex, needs: &[AlleyNeed], situation: &Situation<'_>) -> Refusal {
         let holds_up = |other, side| situation.hold_up(agent, other, side);
-        let is_behind = |hold: &Hold| follows(hold, agent, situation);
+        let is_behind =
+            |hold: &Hold| follows(hold, agent, situation) || stands_behind(hold, agent, situation);
         if !self.are_free(agent, needs, holds_up, is_behind) {
             return Refusal::Alley;
         }
@@ -970,6 +1010,16 @@ fn follows(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> bool {
     let route = situation.route(hold.agent);
     (here..=hold.at)
         .any(|at| route.lanelet(at) == Some(place.lanelet) && (at > here || own.s < place.s))
+}
+
+/// Whether the agent of a hold stands in the alley and has to pass the position of another agent soon after it. Edits
+/// of the roads can take the room away that it was promised there, so it may wait for the other agent to drive on.
+fn stands_behind(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> bool {
+    let stands = situation.agents.progress[hold.agent.index()].standing >= STANDS;
+    let place = situation.agents.position[other.index()].lanelet;
+    let route = situation.route(hold.agent);
+    let mut beyond = hold.at + 1..=hold.at + LANELETS_BEYOND;
+    stands && hold.has_entered && beyond.any(|at| route.lanelet(at) == Some(place))
 }
 
 /// Distance ahead of the rear axle within which an agent makes requests, m.

@@ -255,6 +255,29 @@ impl Grants {
         self.add(route.path.junction, grant);
     }
 
+    /// Carries the grant of a vehicle that is inside a junction over an edit that changes the rest of its route. `at` is
+    /// the index of the connection in its old route, and `route` the same connection in its new one. Without its old
+    /// ticket, the vehicle would have to let vehicles behind it pass first.
+    pub(crate) fn keep_inside(
+        &mut self,
+        held: &Self,
+        junction: JunctionIndex,
+        at: u32,
+        route: RouteConnection,
+    ) {
+        let mut grants = held.of(junction).iter();
+        let own = grants.find(|grant| grant.agent == route.agent && grant.at == at);
+        if let Some(grant) = own {
+            let grant = Grant {
+                path: route.path.number,
+                at: route.at,
+                exit: route.exit,
+                ..*grant
+            };
+            self.add(route.path.junction, grant);
+        }
+    }
+
     fn draw_ticket(&mut self) -> u64 {
         let ticket = self.next_ticket;
         self.next_ticket += TICKET_STEP;
