@@ -183,8 +183,8 @@ pub(super) fn unit_tangent(size: f64) -> f64 {
     (1.0 + shift) * tan(0.5 * size) + lead
 }
 
-/// What the spirals of a turn change, if its arc has unit radius. As in surveying: compared with a plain arc, the
-/// spiral shifts the arc inward by `shift` and begins `lead` earlier, so the tangent of the whole curve is
+/// Effect of the spirals on a turn whose arc has unit radius. As in surveying: compared with a plain arc, the spiral
+/// shifts the arc inward by `shift` and begins `lead` earlier, so the tangent of the whole curve is
 /// (R + shift) tan(turn / 2) + lead.
 struct Lead {
     shift: f64,

@@ -64,7 +64,7 @@ struct Link {
     kind: LinkKind,
 }
 
-/// The arms of a junction, and what paths between them go round.
+/// The arms of a junction, with the corners and the ring between them.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {
     pub(super) arms: &'a [Arm<'a>],
@@ -77,7 +77,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) side: DrivingSide,
 }
 
-/// What a path through a junction goes round.
+/// Obstacle on the inner side of a path through a junction.
 #[derive(Clone, Copy)]
 pub(super) enum Inside<'a> {
     Nothing,
@@ -88,7 +88,7 @@ pub(super) enum Inside<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// What the path from one arm to another goes round.
+    /// Returns the obstacle on the inner side of the path from one arm to another.
     pub(super) fn inside(&self, from: usize, to: usize) -> Inside<'a> {
         match self.round {
             Some(round) => Inside::Island(round),
