@@ -86,6 +86,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "agent",
             "control",
             "planning",
+            "moves",
             "simulation",
         ],
         "roadwright-render" => &["geometry", "scenario", "simulation"],

@@ -36,6 +36,7 @@ fn a_person_needs_a_display_and_a_course_with_a_world() {
         said
     };
     assert!(drive("forest").contains("There is no display"));
+    assert!(drive("cornered").contains("There is no display"));
     assert!(drive("parking").contains("cannot be driven manually"));
     let both = bench(folder.path(), "run forest --drive --runs 3");
     assert_eq!(both.status.code(), Some(2));
@@ -135,6 +136,12 @@ fn courses_are_listed_and_driven_with_error_bars() {
         "office",
         "obstacle-town",
         "hill-country-drive",
+        "long-straight",
+        "cornered",
+        "cornered-cars",
+        "sharp-corners",
+        "final",
+        "final-dense",
     ];
     assert_eq!(names, expected);
     let run = "run arena --use controller=pursuit --runs 6 --threads";
@@ -169,6 +176,30 @@ fn courses_are_listed_and_driven_with_error_bars() {
     assert_ne!(other["hash"], one["hash"]);
     let single = bench(folder.path(), "run arena --runs 1");
     assert!(String::from_utf8_lossy(&single.stdout).contains("n = 1: no interval"));
+}
+
+#[test]
+fn a_track_is_driven_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = "run cornered --runs 1 --out track.json";
+    let found = json(folder.path(), run);
+    // Contacts would end the drive.
+    assert_eq!(
+        (&found["drives"], &found["completed"]),
+        (&1.into(), &1.into()),
+        "{found}"
+    );
+    json(folder.path(), "verify track.json --all");
+    // A driver that heads straight for the finish touches a wall.
+    let straight = json(
+        folder.path(),
+        "run cornered --use ground_planner=straight --runs 1",
+    );
+    assert_eq!(
+        (&straight["drives"], &straight["completed"]),
+        (&1.into(), &0.into()),
+        "{straight}"
+    );
 }
 
 #[test]

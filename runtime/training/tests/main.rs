@@ -8,3 +8,4 @@ mod forest_training;
 mod manoeuvres;
 mod open_ground;
 mod runs;
+mod tracks;

@@ -55,6 +55,17 @@ impl Draft {
         }
     }
 
+    /// Creates a draft from a new scenario, or from the error that prevented it.
+    pub(super) fn of_result(name: &str, scenario: Result<Scenario, EditError>) -> Self {
+        match scenario {
+            Ok(scenario) => Self::of(scenario),
+            Err(error) => Self {
+                error: Some(error),
+                ..Self::of(Scenario::new(name))
+            },
+        }
+    }
+
     pub(super) fn apply(&mut self, edit: Edit) {
         if let Err(error) = self.scenario.apply(edit) {
             self.error.get_or_insert(error);
@@ -152,6 +163,35 @@ impl Draft {
             self.apply(Edit::Agent(AgentId(number), Some(Box::new(agent))));
         }
         self.sound(course)
+    }
+
+    /// Assigns a vehicle of a type and a driver to the first agent, and returns the finished scenario. All
+    /// other agents keep theirs. A vehicle of another type drives at the level of the scenario.
+    pub(super) fn finish_first(
+        mut self,
+        course: &Course,
+        vehicle: &str,
+        drivers: &[Stack],
+    ) -> Result<Scenario, CourseError> {
+        self.check(course)?;
+        self.check_vehicle(course, vehicle)?;
+        self.add_stacks(drivers);
+        let first = self.scenario.agents().iter().next();
+        if let Some((id, mut agent)) = first.map(|(id, agent)| (*id, agent.clone())) {
+            if agent.vehicle != vehicle {
+                agent.vehicle = vehicle.into();
+                agent.dynamics = None;
+            }
+            let before = std::mem::replace(&mut agent.stack, driver_key(0));
+            self.apply(Edit::Agent(id, Some(Box::new(agent))));
+            self.apply(Edit::Stack(before, None));
+        }
+        self.sound(course)
+    }
+
+    /// Replaces the first driver.
+    pub(super) fn set_first_driver(&mut self, driver: &Stack) {
+        self.add_stacks(std::slice::from_ref(driver));
     }
 
     /// Sets the vehicle type of all agents and flows.
@@ -282,6 +322,12 @@ fn driver_key(number: usize) -> String {
 pub(crate) fn driver_of(stack: &str) -> usize {
     let number = stack.strip_prefix(DRIVER);
     number.and_then(|n| n.parse().ok()).unwrap_or_default()
+}
+
+/// Whether the stack with this key is that of a driver.
+pub(super) fn is_driver(stack: &str) -> bool {
+    let number = stack.strip_prefix(DRIVER);
+    number.is_some_and(|number| number.parse::<usize>().is_ok())
 }
 
 /// Assigns one of the drivers to each agent. The numbers of agents per driver differ by at most one, and the

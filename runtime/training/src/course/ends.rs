@@ -53,7 +53,8 @@ pub enum End {
     Stuck,
     /// The vehicle touched an object through which its body would otherwise pass.
     Struck,
-    /// The pole was still upright when the time ran out.
+    /// The time of a course on which drives have to last ran out: the pole was still upright, or the vehicle still
+    /// drove.
     Held,
     /// The pole fell.
     Fell,

@@ -11,6 +11,7 @@ mod obstacle_stream;
 mod old_town;
 mod open_ground;
 mod setup;
+mod track;
 
 pub(crate) use bays::Parked;
 pub(crate) use draft::driver_of;
@@ -21,6 +22,7 @@ pub use setup::Setup;
 
 use draft::Draft;
 use manoeuvre::{parking, pendulum, trailer_reverse};
+use roadwright_moves::Track;
 use roadwright_scenario::{DynamicsLevel, Edit, Scenario, Stack, file};
 use roadwright_simulation::{Ground, SimulationError};
 use std::sync::Arc;
@@ -61,6 +63,7 @@ enum Kind {
     FollowPath,
     OpenGround(open_ground::Site),
     Bay(bays::Bay),
+    Track(Track),
     /// A user's scenario. It is the same for all seeds, apart from random draws during its run.
     Own(Box<Scenario>),
 }
@@ -161,9 +164,11 @@ impl Course {
         ];
         let in_bays = bays::Bay::ALL.map(bays::course);
         let without_lanes = open_ground::Site::ALL.map(open_ground::course);
+        let tracks = Track::ALL.map(track::course);
         own.into_iter()
             .chain(in_bays)
             .chain(without_lanes)
+            .chain(tracks)
             .collect()
     }
 
@@ -190,7 +195,11 @@ impl Course {
     /// Whether the course has a destination that its drivers can reach. If not, drives end only after a
     /// distance or a time.
     pub fn has_arrival(&self) -> bool {
-        !matches!(self.kind, Kind::ObstacleStream)
+        match self.kind {
+            Kind::ObstacleStream => false,
+            Kind::Track(track) => track::has_arrival(track),
+            _ => true,
+        }
     }
 
     /// Creates a course from a user's scenario, whose agents drive until they arrive or the time runs out.
@@ -224,12 +233,16 @@ impl Course {
             Kind::FollowPath => follow_path::draft(seed),
             Kind::OpenGround(site) => open_ground::draft(*site, seed),
             Kind::Bay(bay) => bays::draft(*bay, seed),
+            Kind::Track(track) => track::draft(self, *track, seed),
             Kind::Own(scenario) => return self.own_scenario(scenario, seed, setup),
         };
         self.check_dynamics(setup)?;
         let drivers = self.drivers(setup)?;
         let vehicle = setup.vehicle.as_deref().unwrap_or(self.vehicle);
-        draft.finish(self, seed, vehicle, &drivers)
+        match self.is_track() {
+            true => draft.finish_first(self, vehicle, &drivers),
+            false => draft.finish(self, seed, vehicle, &drivers),
+        }
     }
 
     /// Returns [`Course::scenario`] with the time step and dynamics level of the setup, so that running it
@@ -294,7 +307,11 @@ impl Course {
         // Names, texts, seeds and drivers are not part of the course.
         draft.set_seed(0);
         draft.apply(Edit::About(Box::default()));
-        draft.forget_drivers(self)?;
+        match self.is_track() {
+            // The other cars and their drivers are part of the course.
+            true => draft.set_first_driver(&Stack::default()),
+            false => draft.forget_drivers(self)?,
+        }
         let text = format!("{:?}\n{}", self.ends, file::to_text(&draft.scenario));
         Ok(crate::experiment::digits(text.as_bytes()))
     }
@@ -311,6 +328,11 @@ impl Course {
     pub fn is_for(&self, controller: &str) -> bool {
         let special = |course: &Self| course.is_manoeuvre() && course.driver == controller;
         self.driver == controller || !Self::all().iter().any(special)
+    }
+
+    /// Whether drives of agents with a stack are scored. On tracks, those of the other cars are not.
+    pub(crate) fn scores(&self, stack: &str) -> bool {
+        !self.is_track() || draft::is_driver(stack)
     }
 
     /// Whether this is a user's scenario.

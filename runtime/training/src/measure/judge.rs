@@ -6,7 +6,7 @@ use crate::course::{Course, End, Ends, LOOK};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_simulation::{Status, World};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Radius within which a person has to pass a goal, m, unless the course has its own radius. Vehicles under
 /// manual control do not arrive automatically.
@@ -22,6 +22,12 @@ pub struct Judge {
     gone: usize,
     /// The agent that a person drives.
     person: Option<Person>,
+    /// How a drive ends when its time runs out.
+    end_of_time: End,
+    /// Number of agents of the scenario whose drives are scored.
+    scored: usize,
+    /// Agents of the scenario whose drives are not scored.
+    unscored: BTreeSet<u64>,
 }
 
 /// An agent that a person drives.
@@ -34,12 +40,18 @@ struct Person {
 impl Judge {
     /// Creates a judge for a scenario of a course at a dynamics level.
     pub fn new(course: &Course, level: DynamicsLevel, scenario: &Scenario) -> Self {
+        let agents = scenario.agents().iter();
+        let unscored = agents.filter(|(_, agent)| !course.scores(&agent.stack));
+        let unscored: BTreeSet<u64> = unscored.map(|(id, _)| u64::from(id.0)).collect();
         Self {
             ends: course.ends,
             watch: Watch::new(course, level, scenario),
             ended: BTreeMap::new(),
             gone: 0,
             person: None,
+            end_of_time: course.end_of_time(),
+            scored: scenario.agents().len() - unscored.len(),
+            unscored,
         }
     }
 
@@ -103,7 +115,7 @@ impl Judge {
         self.watch.look(world);
         self.pass_goals(world);
         for (agent, started, distance) in world.odometers() {
-            if self.ended.contains_key(&agent) {
+            if self.ended.contains_key(&agent) || self.unscored.contains(&agent) {
                 continue;
             }
             let mut moment = self.watch.moment(agent, distance, now - started);
@@ -115,6 +127,7 @@ impl Judge {
             let end = self.ends.end_of(&moment);
             let end = end.or(is_parked.then_some(End::Arrived));
             match end.or(is_last.then_some(End::Time)) {
+                Some(End::Time) => ending.push((agent, self.end_of_time)),
                 Some(end) => ending.push((agent, end)),
                 None => under_way += 1,
             }
@@ -129,7 +142,11 @@ impl Judge {
         }
         // Vehicles that continue after their drives have ended keep the world running, but there is nothing
         // left to measure.
-        let all_have_come = || world.counts().waiting == 0;
+        let all_have_come = || match self.unscored.is_empty() {
+            true => world.counts().waiting == 0,
+            // The other agents may come later.
+            false => self.ended.len() >= self.scored,
+        };
         let goes_on = self.ends.leaves_vehicles();
         is_last || world.is_over() || (goes_on && under_way == 0 && all_have_come())
     }
@@ -158,6 +175,9 @@ impl Judge {
     /// Records the drives of vehicles that despawned since the last check.
     fn note_gone(&mut self, world: &World) {
         for drive in world.finished().skip(self.gone) {
+            if self.unscored.contains(&drive.id) {
+                continue;
+            }
             let end = match drive.status {
                 // The vehicle has arrived but does not stand in its bay.
                 Status::Arrived if self.watch.was_in_place(drive.id) == Some(false) => End::Removed,

@@ -36,6 +36,7 @@ pub fn measure_logged(
     seed: u64,
 ) -> Result<(Measured, Vec<MileageMark>), CourseError> {
     let mut log = Log {
+        course,
         last: course.ends.mileage.unwrap_or(f64::INFINITY),
         next: BTreeMap::new(),
         marks: Vec::new(),
@@ -48,7 +49,8 @@ pub fn measure_logged(
     Ok((measured, log.marks))
 }
 
-struct Log {
+struct Log<'a> {
+    course: &'a Course,
     /// Last distance that is logged, m.
     last: f64,
     /// Distance of the next entry of each agent, m.
@@ -56,7 +58,7 @@ struct Log {
     marks: Vec<MileageMark>,
 }
 
-impl Log {
+impl Log<'_> {
     fn look(&mut self, world: &World) {
         let mut due = Vec::new();
         for (agent, started, distance) in world.odometers() {
@@ -72,6 +74,7 @@ impl Log {
         due.sort_by_key(|(agent, ..)| *agent);
         for (agent, started, distance) in due {
             let drive = world.drive_so_far(agent);
+            let drive = drive.filter(|drive| self.course.scores(drive.stack));
             let noted =
                 drive.and_then(|drive| Some((driver_of(drive.stack), drive.scores.first()?.1)));
             self.marks

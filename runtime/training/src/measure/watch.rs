@@ -105,7 +105,7 @@ impl Watch {
             roll_limit: ends.roll,
             parked: course.parked(),
             moves: BTreeMap::new(),
-            records_contacts: passes_through(level) || course.is_in_bay(),
+            records_contacts: passes_through(level) || course.is_in_bay() || course.is_track(),
             collisions: 0,
             struck: BTreeSet::new(),
         }

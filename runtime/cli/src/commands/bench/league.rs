@@ -27,10 +27,13 @@ struct LeagueEntry {
 
 pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
     let courses: Vec<Course> = match &arguments.courses[..] {
-        // `bench open-ground` judges the courses without lanes.
+        // `bench open-ground` judges the courses without lanes. On tracks, a planner drives, so controllers would
+        // not differ.
         [] => Course::all()
             .into_iter()
-            .filter(|course| !course.is_on_open_ground() && !course.is_in_bay())
+            .filter(|course| {
+                !course.is_on_open_ground() && !course.is_in_bay() && !course.is_track()
+            })
             .collect(),
         names => names
             .iter()

@@ -176,6 +176,7 @@ impl Course {
             | Kind::FollowPath
             | Kind::OpenGround(_)
             | Kind::Bay(_)
+            | Kind::Track(_)
             | Kind::Own(_) => None,
         }
     }

@@ -8,7 +8,7 @@
 mod sites;
 
 use super::draft::{Draft, Trip};
-use super::{Course, Ends, Kind};
+use super::{Course, Ends, Kind, track};
 use roadwright_agent::{GroundPlanner, GroundPlanning};
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -456,6 +456,10 @@ impl Course {
                 ),
                 ..stack
             },
+            Kind::Track(_) => Stack {
+                ground_planner: self.ground_planner(),
+                ..stack
+            },
             _ => stack,
         }
     }
@@ -466,6 +470,7 @@ impl Course {
         match self.kind {
             Kind::OpenGround(site) => site.planner(),
             Kind::Bay(_) => Some(ModuleSetting::new("drivable_path").with("arrive", 1.0)),
+            Kind::Track(_) => Some(track::planner()),
             _ if self.is_without_planner() => Some(ModuleSetting::new("straight")),
             _ => None,
         }
