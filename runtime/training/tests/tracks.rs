@@ -1,8 +1,8 @@
 //! Tests of the tracks as courses: which drives are scored, and what the other cars do.
 
 use roadwright_geometry::DVec2;
-use roadwright_simulation::{Party, RunOptions, World, builtin_modules};
-use roadwright_training::{Course, Setup, measure, measure_logged};
+use roadwright_simulation::{Party, RunOptions, SteeringLock, World, builtin_modules};
+use roadwright_training::{ControlChange, Course, PersonTry, Setup, measure, measure_logged};
 use std::collections::BTreeMap;
 
 fn course(name: &str) -> Course {
@@ -70,4 +70,21 @@ fn a_drive_on_the_straight_is_complete_when_it_lasts() {
         "held" => assert!(drive.time > 119.0, "{drive:?}"),
         end => panic!("{end}: {drive:?}"),
     }
+}
+
+#[test]
+fn a_person_drives_the_racer() {
+    let (course, setup, modules) = (course("cornered-cars"), Setup::default(), builtin_modules());
+    let straight_on = ControlChange {
+        step: 1,
+        pedals: 1.0,
+        steering: 0.0,
+        lock: SteeringLock::Limited,
+    };
+    let own = PersonTry::drive(&course, &setup, &modules, 1, vec![straight_on]).unwrap();
+    // The racer meets a wall or a car.
+    let ends: Vec<&str> = own.row.ends.keys().map(|end| end.name()).collect();
+    assert_eq!((own.row.drives, &ends[..]), (1, &["struck"][..]));
+    let again = own.drive_again(&course, &modules).unwrap();
+    assert_eq!(again.wrong, Vec::<String>::new());
 }
