@@ -37,7 +37,7 @@ pub(super) enum Trust {
     LetIn,
 }
 
-/// What a vehicle does on the lanes beyond a junction.
+/// Behaviour of a vehicle on the lanes beyond a junction.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Stay {
     /// The vehicle may have to stop on these lanes, because it does not request the junction after them.

@@ -15,7 +15,7 @@ const MOST_REQUESTS: usize = 64;
 /// Distance of detectors from the stop line, m.
 const DETECTOR: f64 = 40.0;
 
-/// What an agent requests for a stage.
+/// Request of an agent for a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Wish {
     /// The stage should come next.
