@@ -701,8 +701,8 @@ fn slowed(scenario: &Scenario) -> Scenario {
     slowed
 }
 
-/// Points that are kept between calls have to be the ones that a restored world, which has kept none, computes: while
-/// agents change lanes, turn in junctions and get other routes, and after the roads have changed.
+/// A restored world has kept no points, and has to compute the same points as a world that has: while agents change
+/// lanes, turn in junctions and get other routes, and after the roads have changed.
 #[test]
 fn points_that_are_kept_are_those_that_are_computed_anew() {
     let options = options(DynamicsLevel::OneTrack, 1);

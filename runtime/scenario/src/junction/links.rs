@@ -659,8 +659,6 @@ pub(super) fn connecting_path(
 ) -> Option<ConnectingPath> {
     let gap = (to.pose.position - from.pose.position).length();
     let bent = wrap_angle(to.pose.heading - from.pose.heading).abs();
-    // The headings of roads that continue each other may differ by a milliradian, which is a centimetre at
-    // their edge.
     let (round, kerb) = match &inside {
         Inside::Nothing => (None, None),
         Inside::Island(round) => (Some(*round), None),
@@ -668,6 +666,8 @@ pub(super) fn connecting_path(
     };
     let around = round.and_then(|round| round.curve(arm, from, to_arm, to));
     let goes_round = around.is_some();
+    // The headings of roads that continue each other may differ by a milliradian, which is a centimetre at
+    // their edge.
     let curve = if goes_round {
         around
     } else if gap < 0.02 && bent < 1e-2 {

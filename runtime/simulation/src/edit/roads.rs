@@ -393,9 +393,9 @@ impl Editing<'_> {
         ahead
     }
 
-    /// Carries alleys over an edit. An agent that was rerouted keeps the alleys that its new route reaches along
-    /// the same lanes, without a junction that it has to request again, and those that it is in. `passed` is the place
-    /// of each rerouted agent on its old route.
+    /// Carries alleys over an edit. An agent that was rerouted keeps the alleys in which it is, and the alleys that
+    /// its new route reaches along the same lanes without a junction that it has to request again. `passed` is the
+    /// place of each rerouted agent on its old route.
     fn take_over_alleys(
         &mut self,
         held: &Claims,

@@ -72,7 +72,7 @@ struct KeptPath {
     points: Vec<PathPoint>,
     /// Number of points at the beginning that are no longer used.
     passed: usize,
-    /// Places of the last point and of the one that follows it, if there are points.
+    /// Places of the last point and of its successor, if there are points.
     last: Option<[Place; 2]>,
 }
 
@@ -96,7 +96,7 @@ impl KeptPath {
         &self.points[self.passed..]
     }
 
-    /// Adds the next point, with the places of it and of the one that follows it.
+    /// Adds the next point, with its place and that of its successor.
     fn push(&mut self, point: PathPoint, places: [Place; 2]) {
         self.points.push(point);
         self.last = Some(places);
@@ -154,7 +154,7 @@ pub(crate) struct NeedsLists<'a> {
     pub(crate) used: &'a mut Used,
 }
 
-/// Sets the elements beyond the first `count` to zero. `used` is the number of those that may be something else.
+/// Sets the elements beyond the first `count` to zero. Elements from number `used` on are zero already.
 fn clear<T: Clone + Default>(elements: &mut [T], used: &mut u32, count: usize) {
     if let Some(old) = elements.get_mut(count..*used as usize) {
         old.fill(T::default());
@@ -253,8 +253,8 @@ struct LaneCourse<'a> {
 
 impl View<'_> {
     /// Input row of a controller that asks for more than its row, before the wish of the behaviour is applied.
-    /// `last` is the last command of its agent. Fills in the lists of the row. Unused elements are zero, if those that
-    /// the previous row has not used were zero.
+    /// `last` is the last command of its agent. Fills in the lists of the row, and sets elements to zero that the
+    /// previous row used and this one does not.
     pub(crate) fn needs_input(
         &self,
         agent: AgentIndex,

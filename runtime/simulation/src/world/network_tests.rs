@@ -45,7 +45,7 @@ fn locks(number: u64, switched_off: SwitchedOff) -> bool {
 
 #[test]
 fn random_networks_deadlock_only_without_the_reservation_beyond() {
-    // The first one is network 122; those before it take a while.
+    // Network 122 is the first in which they do; driving all networks before it takes a while.
     let first = if is_slow() { 0 } else { 120 };
     let number = (first..1000).find(|&number| locks(number, SwitchedOff::Beyond));
     println!("{number:?}");
