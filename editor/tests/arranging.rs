@@ -111,6 +111,7 @@ fn it_is_found_in_the_menu_and_in_the_palette() {
     let mut bench = corner();
     let before = bench.scenario().clone();
     bench.press("Edit");
+    bench.press("Mirror and turn");
     bench.press("Mirror left to right Shift+H");
     assert_ne!(bench.scenario(), &before);
     bench.key_with(Modifiers::COMMAND, Key::P);

@@ -22,7 +22,7 @@ const SLOW: f64 = 0.9;
 /// Minimum margin between a menu and the lower edge of the window, points.
 const MENU_MARGIN: f32 = 12.0;
 
-use Line::{Do, Panels, Recent};
+use Line::{Do, Panels, Recent, Submenu};
 
 /// Lines of a menu in groups that are separated by rules.
 type Groups = &'static [&'static [Line]];
@@ -36,6 +36,8 @@ enum Line {
     Panels(MenuPlace),
     /// The files that were opened or saved last.
     Recent,
+    /// Commands in a submenu of this name, so that the menu fits into the smallest window.
+    Submenu(&'static str, &'static [C]),
 }
 
 const FILE: Groups = &[
@@ -62,10 +64,15 @@ const EDIT: Groups = &[
     &[
         Do(C::Group),
         Do(C::Ungroup),
-        Do(C::MirrorLeftRight),
-        Do(C::MirrorUpDown),
-        Do(C::TurnLeft),
-        Do(C::TurnRight),
+        Submenu(
+            "Mirror and turn",
+            &[
+                C::MirrorLeftRight,
+                C::MirrorUpDown,
+                C::TurnLeft,
+                C::TurnRight,
+            ],
+        ),
     ],
     &[
         Do(C::SplitRoad),
@@ -178,6 +185,9 @@ fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, group
                     match *line {
                         Do(command) => item(ui, model, actions, command),
                         Recent => recent(ui, model, actions),
+                        Submenu(name, commands) => {
+                            ui.menu_button(name, |ui| items(ui, model, actions, commands));
+                        }
                         Panels(place) => {
                             for panel in PanelId::at(place) {
                                 item(ui, model, actions, C::Panel(panel));
@@ -194,6 +204,8 @@ fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, group
 /// because of a large font.
 fn rolling(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     let room = ui.ctx().content_rect().bottom() - ui.cursor().top() - MENU_MARGIN;
+    // Otherwise menus would end at the default height of areas, 400 points.
+    ui.set_max_height(room);
     egui::ScrollArea::vertical()
         .max_height(room)
         .show(ui, |ui| {
