@@ -52,8 +52,8 @@ pub struct VehicleType {
     /// Gaits of a character; by default those of an adult who walks at 1.4 m/s and jogs at 2.6 m/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gaits: Option<Arc<Gaits>>,
-    /// Libraries of recorded moves, for the ground planner `move_tree` with `library` = `of_vehicle`. The first one
-    /// whose ground fits is used.
+    /// Libraries of recorded moves, for the ground planner `move_tree` with `library` =
+    /// `of_vehicle`. The first library whose ground fits is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub move_libraries: Vec<MoveLibrary>,
     /// The file that these values were read from, if there is one.
