@@ -52,7 +52,7 @@ impl GroundSearch {
 pub struct MoveTreeSearch {
     /// Library of moves.
     pub library: MoveTreeLibrary,
-    /// Way in which vehicles follow their plans.
+    /// Method by which vehicles follow their plans.
     pub execution: MoveExecution,
     /// Time for which moves are planned, in frames of the library.
     pub horizon: u32,
@@ -81,7 +81,7 @@ pub enum MoveTreeLibrary {
     OfVehicle,
 }
 
-/// Way in which vehicles follow plans of recorded moves.
+/// Method by which vehicles follow plans of recorded moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MoveExecution {
     /// The recorded motion is played back and replaces the dynamics level.

@@ -4,7 +4,7 @@
 //! A bundle is a zip archive with a [`Manifest`]. It contains the scenario (including heights), the
 //! scripts that the scenario uses, its vehicle files and, if there are any, road presets and a
 //! background picture. Compiled plugins are never included. The manifest lists them with their
-//! hashes, and [`Bundle::lacks`] returns those that are not available.
+//! hashes, and [`Bundle::lacks`] returns the plugins that are not available.
 //!
 //! Reading a bundle runs nothing and writes nothing. A bundle is rejected if it contains files of
 //! other kinds, files that are not in the manifest or have a different hash, paths that lead out of

@@ -23,7 +23,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 /// A file that is written in the same folder as the file that it will replace.
 ///
 /// A link is followed to its target. The new file gets the permissions of the old one, and its
-/// owner and group if the system allows that. If there is no old file, the new one gets the usual
+/// owner and group if the system allows that. Without an old file, it gets the usual
 /// permissions. If the old file has another name (a hard link), that name keeps the old bytes.
 /// Temporary files that killed programs have left in the folder are removed. The temporary file is
 /// removed if this value is dropped before [`finish`](Self::finish).

@@ -104,7 +104,7 @@ impl OrientedBox {
         if distance > 0.0 {
             return (radius - distance).max(0.0);
         }
-        // The centre is inside the box, so the shortest way out is through the nearest side.
+        // The centre is inside the box, so the shortest exit is through the nearest side.
         let offset = centre - self.centre;
         let along = self.half_length - offset.dot(self.forward).abs();
         let across = self.half_width - offset.dot(left_of(self.forward)).abs();

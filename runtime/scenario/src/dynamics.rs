@@ -57,7 +57,7 @@ pub struct LevelTraits {
     pub slips: bool,
     /// Whether bodies at this level push each other. Otherwise they pass through each other.
     pub pushes: bool,
-    /// Parts that the level needs beyond those that every vehicle file has.
+    /// Parts that the level needs in addition to the parts of every vehicle file.
     pub needs: &'static [VehiclePart],
 }
 

@@ -78,7 +78,7 @@ named! {
     /// Permitted lane changes from a lane to adjacent lanes of the same direction, as marked by the
     /// lines beside it.
     ///
-    /// Sides are those that drivers see, so reversing a road does not change them. In OpenDRIVE,
+    /// Sides are relative to the driver, so reversing a road does not change them. In OpenDRIVE,
     /// the line between two lanes has a `laneChange` of `both` if vehicles may change in either
     /// direction, `none` if they may change in neither, and `increase` or `decrease` if they may
     /// change in one.

@@ -7,8 +7,8 @@ use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, Reachability};
 use roadwright_scenario::*;
 
-/// Compares random pairs of lanelets. Returns the number of starts that lead to their goal, and of
-/// those that do not.
+/// Compares random pairs of lanelets. Returns the number of starts that lead to their goal, and the
+/// number of other starts.
 fn hold(graph: &LaneGraph, class: VehicleClass, stream: &mut Stream) -> [usize; 2] {
     let mut reachability = Reachability::new(graph, class);
     let mut counts = [0; 2];

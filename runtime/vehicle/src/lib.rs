@@ -1,8 +1,8 @@
 //! Vehicle models: pure functions from a state, a command and a time step to the next state.
 //!
-//! - [`one_track`]: the kinematic one-track model, a bicycle without slip, and the **actuators**, which limit
-//!   a command to the capabilities of the vehicle: acceleration within the limits of engine and brakes, and wheels
-//!   within their **lock** and **steering rate**.
+//! - [`one_track`]: the kinematic one-track model, a bicycle without slip, and the **actuators**,
+//!   which limit a command to the capabilities of the vehicle: acceleration within the limits of
+//!   engine and brakes, and wheels within their **lock** and **steering rate**.
 //! - [`dynamic`]: the dynamic one-track model, a bicycle with tyre slip: side slip and yaw rate, axle loads,
 //!   linear or saturating tyres.
 //! - [`drive_train`]: engine, clutch, gearbox, brakes and resistance, and the actuator stage that operates

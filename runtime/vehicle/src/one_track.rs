@@ -1,10 +1,9 @@
 //! The kinematic one-track model, and the actuators that all dynamics levels share.
 //!
 //! The model treats a vehicle as a bicycle with one steered front wheel, one fixed rear wheel, and
-//! no slip. Its
-//! **pose** refers to the centre of the rear axle, because the velocity there always points along the body.
-//! The model only drives forwards. The simulation represents a reversing vehicle by one that faces
-//! the opposite direction.
+//! no slip. Its **pose** refers to the centre of the rear axle, because the velocity there always
+//! points along the body. The model only drives forwards. The simulation represents a reversing
+//! vehicle by one that faces the opposite direction.
 
 use crate::drive_train::Pedals;
 use crate::grade::{Ask, Effort, Grade};

@@ -153,8 +153,8 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     if radius_squared <= 0.0 {
         return None;
     }
-    // |p - c|^2 - r^2 = (|p - c| - r)(|p - c| + r) is about 2 r times the distance from the circle. The sum of
-    // (|p - c|^2 - r^2)^2 is therefore divided by 4 r^2 to get a sum of squared distances.
+    // |p - c|^2 - r^2 = (|p - c| - r)(|p - c| + r) is about 2 r times the distance from the circle.
+    // The sum of (|p - c|^2 - r^2)^2 is therefore divided by 4 r^2 to get a sum of squared distances.
     let k = centre.length_squared() - radius_squared;
     let (cx, cy) = (centre.x, centre.y);
     let quartic =

@@ -388,7 +388,7 @@ fn links_of(arm: usize, continued: &[Continued]) -> Vec<Link> {
     links.collect()
 }
 
-/// Returns the lane links of one arm: first those that follow from the turning rules, then links
+/// Returns the lane links of one arm: first the links from the turning rules, then links
 /// for the remaining lanes.
 fn links(entering: &[ArmLane], exits: &[Exit], site: &Site<'_>) -> Vec<Link> {
     let side = site.side;
@@ -552,9 +552,8 @@ fn straight_shift(
         }
         (-count, sum / count.max(1) as f64)
     };
-    // All shifts that link at least one pair of lanes. From 3 lanes to 2, these are -2 to 1. Of
-    // these, 0 and
-    // -1 link two lanes each, so the one with the smaller jump is used.
+    // All shifts that link at least one pair of lanes. From 3 lanes to 2, these are -2 to 1. Shifts
+    // 0 and -1 link two lanes each, so the one with the smaller jump is used.
     (1 - n..m)
         .min_by(|&a, &b| {
             let (count_a, jump_a) = jump(a);

@@ -16,7 +16,7 @@ use roadwright_geometry::polygon::segments_cross;
 const TOLERANCE: f64 = 0.02;
 
 named! {
-    /// The way in which two connections of a junction meet.
+    /// Relation between two connections of a junction that meet.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Meeting {
         /// Both connections start in the same lane, so vehicles follow each other.

@@ -125,7 +125,7 @@ pub(super) struct Flow {
     pub(super) shape: Shape,
 }
 
-/// The way in which two edges are joined.
+/// Form of the join between two edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shape {
     /// An arc joins the edges.
@@ -272,7 +272,7 @@ const CANDIDATES: [(f64, Sides); 4] = [
     (0.0, Sides::Straight),
 ];
 
-/// The way in which sides without a corner are drawn.
+/// Drawing style of sides without a corner.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sides {
     Smooth,

@@ -41,8 +41,8 @@ impl Hub {
     /// Finds the hub of a graph; `None` if it has no main streets.
     fn of(graph: &LaneGraph, class: VehicleClass) -> Option<Self> {
         // The road of the hub is open to all traffic, so a trip that reaches the hub is still in
-        // its leaving part and may continue like a trip that begins there. No restriction with via
-        // ways includes the hub, because the trip might have followed its via ways.
+        // its leaving part and may continue like a trip that begins there. The hub is not on a via
+        // road, because the trip might then have followed the roads of a restriction.
         let is_on_via_way =
             |id: LaneletIndex| graph.via_places().is_some_and(|via| via.has_several(id));
         let mut main = graph.main_component().iter().copied();

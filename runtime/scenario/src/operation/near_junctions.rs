@@ -23,7 +23,8 @@ const TRIED: usize = 4;
 /// Returns the edit that merges the junctions of the given nodes. A single junction is merged with
 /// the nearest junction for which this is possible. Lays the network out: O(roads log roads).
 ///
-/// # Errors If no road connects the junctions, if a trip begins on, passes or ends on a road between them, or
+/// # Errors
+/// If no road connects the junctions, if a trip begins on, passes or ends on a road between them, or
 /// if the merged junction would be larger than 60 m or break up the ring of a roundabout.
 pub fn merged_junctions(
     scenario: &Scenario,

@@ -7,7 +7,7 @@ use crate::junction_rules::{Control, SignalControllerSetting};
 use crate::network::RoadNetwork;
 use crate::scenario::Scenario;
 
-/// Returns the edit that lets a module control all signals, except those that flash or are off. If
+/// Returns the edit that lets a module control all signals, except signals that flash or are off. If
 /// `module` is the name of a mode, that mode is set instead. A plan that already names the module
 /// keeps its parameters.
 pub fn controlled_by(scenario: &Scenario, module: &str) -> Edit {

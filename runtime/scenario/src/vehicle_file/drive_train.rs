@@ -46,7 +46,7 @@ pub struct Gear {
     pub wheels: u8,
 }
 
-/// Way in which a differential distributes torque.
+/// Distribution of torque between the wheels of a differential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Differential {

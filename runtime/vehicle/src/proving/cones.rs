@@ -138,9 +138,8 @@ impl Course {
 /// Returns the path from one lane to the next, a polynomial of fifth order.
 fn over(before: Gate, after: Gate, x: f64) -> Aim {
     let (room, rise) = (after.from - before.to, after.middle - before.middle);
-    // 10 u³ - 15 u⁴ + 6 u⁵ has zero slope and curvature at both ends; 30 u² (1 - u)² and 60 u (1 -
-    // u) (1
-    // - 2 u) are its derivatives. The curvature is an approximation for small slopes.
+    // 10 u³ - 15 u⁴ + 6 u⁵ has zero slope and curvature at both ends. Its derivatives are
+    // 30 u² (1 - u)² and 60 u (1 - u) (1 - 2 u). The curvature is an approximation for small slopes.
     let u = (x - before.to) / room;
     let slope = rise / room * 30.0 * u * u * (1.0 - u) * (1.0 - u);
     let bend = rise / (room * room) * 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u);

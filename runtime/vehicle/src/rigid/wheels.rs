@@ -2,10 +2,9 @@
 //!
 //! A wheel **rolls** as long as its tyre transmits the forces of engine and brake. It then turns
 //! with the ground, apart from a small slip caused by the force. If the forces exceed the grip, the
-//! wheel
-//! **slides**: with too much torque it spins up against its inertia, with too much braking it locks, and
-//! friction acts on the ground in the sliding direction of the contact. A wheel in the air keeps
-//! its rotation.
+//! wheel **slides**: with too much torque it spins up against its inertia, with too much braking it
+//! locks, and friction acts on the ground in the sliding direction of the contact. A wheel in the
+//! air keeps its rotation.
 
 use super::brush::{Grip, Torque};
 use crate::dynamic::Tyre;

@@ -67,8 +67,8 @@ fn connections_go_round_the_island_and_keep_off_it() {
                         }
                     }
                 }
-                // All vehicles drive around the island in the same direction, and U-turns lead all
-                // the way around it.
+                // All vehicles drive around the island in the same direction, and U-turns lead once
+                // around it.
                 let around = match side {
                     DrivingSide::Right => turned,
                     DrivingSide::Left => -turned,
