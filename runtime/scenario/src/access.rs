@@ -104,7 +104,7 @@ file_value! {
 }
 
 impl RoadAccess {
-    /// How restricted the road is: 0 if open to all traffic, 1 for trips that begin or end here, 2
+    /// Degree of restriction: 0 if open to all traffic, 1 for trips that begin or end here, 2
     /// for a restricted group, 3 if closed to all traffic.
     #[inline]
     pub fn strictness(self) -> u8 {

@@ -437,7 +437,7 @@ fn is_forward(lanelet: &Lanelet) -> bool {
 #[derive(Clone, Copy)]
 struct Narrow {
     own: (f64, f64),
-    /// Positions on the second lanelet that are level with the start and the end of the stretch.
+    /// Positions on the second lanelet that are alongside the start and the end of the stretch.
     beside: (f64, f64),
     distance: f64,
     wanted: f64,
@@ -562,7 +562,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// The position on the second of two opposite lanes that is level with a point of the first lane.
+/// The position on the second of two opposite lanes that is alongside a point of the first lane.
 struct Beside {
     /// Index of the nearest point of the second lane.
     point: usize,
@@ -601,12 +601,12 @@ impl Enough {
     }
 }
 
-/// Two opposite lanes, with the positions on the second lane that are level with each point of the
+/// Two opposite lanes, with the positions on the second lane that are alongside each point of the
 /// first.
 struct Lanes<'a> {
     one: Lane<'a>,
     other: Lane<'a>,
-    /// For each point of the first lane, the position on the second lane that is level with it.
+    /// For each point of the first lane, the position on the second lane that is alongside it.
     beside: Vec<Beside>,
 }
 

@@ -386,7 +386,7 @@ impl OtherLanes {
     }
 }
 
-/// Returns the places on other lanes of the road that are level with `place` and that vehicles of a
+/// Returns the places on other lanes of the road that are alongside `place` and that vehicles of a
 /// class may use, nearest lane first.
 fn beside(subjects: &Subjects<'_>, place: &Place, class: VehicleClass) -> Vec<LanePlace> {
     match place {
@@ -395,7 +395,7 @@ fn beside(subjects: &Subjects<'_>, place: &Place, class: VehicleClass) -> Vec<La
     }
 }
 
-/// Returns the places on other lanes of a road that are level with a place and that vehicles of a
+/// Returns the places on other lanes of a road that are alongside a place and that vehicles of a
 /// class may use, nearest lane first. Empty if the road or the lane does not exist.
 pub fn lanes_beside(
     scenario: &Scenario,

@@ -251,7 +251,7 @@ impl Widths {
         }
         // If one pavement is narrow and the other is as wide as the radius of the arc, a corner of
         // the outer lines would be on the carriageway. A line whose distance from the kerb's arc
-        // changes gradually stays off it.
+        // changes gradually does not touch the carriageway.
         let outer = self.changing(arms, ends, fillet);
         Border::of(border.kerb, outer.edges)
     }

@@ -194,7 +194,7 @@ pub struct Junction {
     pub ring: Option<MiniRing>,
     /// Pedestrian crossings over the arms of the junction, in order of the arms.
     pub crossings: Vec<Crossing>,
-    /// How right of way is controlled.
+    /// Control of right of way at the junction.
     pub control: Control,
     /// The signal plan set by the scenario.
     pub plan: SignalPlan,

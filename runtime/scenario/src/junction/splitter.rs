@@ -266,7 +266,7 @@ fn cell(distance: f64) -> f64 {
     (distance / CELL + 1e-6).floor()
 }
 
-/// How a path uses an arm: it enters there, leaves there, or passes the arm.
+/// Role of an arm for a path: the path enters there, leaves there, or passes the arm.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
     Enters,

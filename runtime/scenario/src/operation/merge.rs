@@ -58,8 +58,8 @@ struct Pair {
     first_is_turned: bool,
     /// Whether the second road ends at the node.
     second_is_turned: bool,
-    /// Length of the first road as stored, m. The length of its reversed line may differ in the
-    /// last bit, because the segments are summed in another order.
+    /// Lengths of the roads as stored, m. The length of a reversed line may differ in the last bit,
+    /// because the segments are summed in another order.
     first_length: f64,
     second_length: f64,
     /// The first road, ending at the node.

@@ -99,7 +99,7 @@ struct Car<'a> {
     spheres: Vec<(RigidBodyHandle, ColliderHandle)>,
 }
 
-/// How a vehicle or trailer is controlled.
+/// Control of a vehicle or trailer in the yard.
 enum Role<'a> {
     /// Controlled by its driver. The second value is the towed mass, kg.
     Driven(Controls, f64),
