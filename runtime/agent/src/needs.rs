@@ -65,7 +65,7 @@ pub struct Views<'a> {
     pub hitches: &'a [HitchData],
     /// Version of the lists of vehicles and trailers, which changes whenever their contents change.
     pub vehicles_version: u64,
-    /// Points of the paths of all rows.
+    /// Path points of all rows.
     pub path: &'a [PathPoint],
     /// Objects of the world.
     pub objects: Objects<'a>,

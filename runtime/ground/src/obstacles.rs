@@ -237,7 +237,7 @@ pub struct Obstacles {
     /// Centres of the small bodies. Large bodies are kept in a separate list, so that one long wall
     /// does not widen every look-up.
     grid: GridIndex,
-    /// Body of each point in the grid.
+    /// For each point of the grid, the number of its body.
     small: Vec<u32>,
     /// Large bodies with their bounding circles.
     large: Vec<(u32, DVec2, f64)>,

@@ -174,7 +174,7 @@ pub enum Flag {
     NoCurve(LaneEnd, LaneEnd),
 }
 
-/// A junction as built where roads meet, with its trims, connections, control and surface.
+/// A junction of roads, with its trims, connections, control and surface.
 #[derive(Debug, Clone)]
 pub struct Junction {
     /// Nodes that the junction covers; several if short roads between them were absorbed.

@@ -202,7 +202,7 @@ fn mirrored_turn(turn: Turn) -> Turn {
     }
 }
 
-/// Among lanes of the same direction, returns the lane with the same position counted from the other side.
+/// Returns the lane of the same direction that has the same position, counted from the other side.
 pub(super) fn opposite(section: &LaneSection, lane: i8, side: DrivingSide) -> i8 {
     let Some(own) = section.lanes.iter().find(|other| other.id == lane) else {
         return lane;

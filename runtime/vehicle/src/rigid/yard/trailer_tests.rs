@@ -442,7 +442,7 @@ fn several_axles_turn_about_the_point_where_their_tyres_balance() {
         let at = road.towed[0].body.position + road.towed[0].body.rotation * joint.behind;
         let to_coupling = at.truncate() - middle;
         let along = road.towed[0].forward().truncate().normalize();
-        // From the foot of the perpendicular on the trailer's centre line to its coupling.
+        // Distance along the trailer's centre line from the foot of the perpendicular to the coupling.
         let shown = to_coupling.dot(along);
         assert!(
             (shown / balance - 1.0).abs() < 0.015,
