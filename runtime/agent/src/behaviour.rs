@@ -1,5 +1,5 @@
-//! The view that behaviours have of other agents, and the effects that they can request in addition
-//! to their output rows.
+//! The view of other agents that behaviours receive, and the effects that they can request in
+//! addition to their output rows.
 
 use crate::signals::SignalFacts;
 use roadwright_geometry::DVec2;
@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 /// Cell size of the spatial index of agents, in metres.
 const CELL: f64 = 30.0;
 
-/// Publicly visible state of an agent.
+/// Publicly visible data of an agent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AgentFacts {
     /// Agent id.
@@ -45,10 +45,11 @@ pub struct AgentFacts {
     pub t: f64,
     /// Speed limit of the current lane, in m/s.
     pub speed_limit: f64,
-    /// Light that the signals at the end of the lane show for the agent's route; `None` without signals.
+    /// Light that the signals at the end of the lane show for the agent's route; `None` if there
+    /// are no signals.
     pub signal: Option<Light>,
     /// Node of the signals ahead, and a bit mask of the stages in which the agent's movement has
-    /// green. The mask is 0 without signals.
+    /// green. Without signals, the mask is 0.
     pub signal_ahead: (u32, u32),
     /// State of the direction indicators.
     pub indicator: Indicator,
@@ -131,11 +132,11 @@ pub struct Message {
 }
 
 impl Message {
-    // Host topics begin with a control character, so that no topic of a script can clash with one.
+    // Host topics begin with a control character, so that they cannot clash with topics of scripts.
     /// Topic of collision reports from the host. A report contains the penetration depth in metres
     /// and, if there is another agent, its id.
     pub const COLLISION: &'static str = "\u{1}collision";
-    /// Topic of the host's report that a goal cannot be reached.
+    /// Topic of the host's report that a goal is unreachable.
     pub const NO_ROUTE: &'static str = "\u{1}no route";
 }
 
@@ -148,18 +149,18 @@ pub struct NamedPlace {
     pub heading: Option<f64>,
 }
 
-/// Speeds allowed by limits and bends on the route ahead of an agent.
+/// Speeds that limits and bends permit on the route ahead of an agent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outlook([f32; Self::PARTS]);
 
 impl Outlook {
-    /// Number of equally long sections into which the route ahead is divided.
+    /// Number of sections of equal length into which the route ahead is divided.
     pub const PARTS: usize = 20;
     /// Length of a section, in metres.
     pub const PART: f64 = 10.0;
 
-    /// Creates an outlook from the lowest speed on each section, in m/s; infinity for sections beyond the end
-    /// of the route.
+    /// Creates an outlook from the lowest speed on each section, in m/s. Sections beyond the end of
+    /// the route have infinite speed.
     pub fn new(lowest: [f32; Self::PARTS]) -> Self {
         Self(lowest)
     }
@@ -167,15 +168,16 @@ impl Outlook {
     /// Returns the lowest speed within the given distance, in m/s. A section that is only partly covered
     /// counts in full.
     pub fn lowest_within(&self, distance: f64) -> f64 {
-        // Rounded up: a section that the distance reaches into counts with its lowest speed, even if that
-        // speed applies beyond the distance. A behaviour slows down a little early rather than too late.
+        // Rounded up, so that a section which the distance only partly covers counts with its
+        // lowest speed, even if this speed applies beyond the distance. A behaviour then slows down
+        // slightly too early rather than too late.
         let parts = (distance.max(0.0) / Self::PART).ceil() as usize;
         let parts = &self.0[..parts.clamp(1, Self::PARTS)];
         f64::from(parts.iter().copied().fold(f32::INFINITY, f32::min))
     }
 }
 
-/// The driving agents at one moment, and their pending messages.
+/// All driving agents at one moment, and their pending messages.
 #[derive(Debug, Default)]
 pub struct Surroundings {
     /// Driving agents, by ascending index.
@@ -194,14 +196,14 @@ pub struct Surroundings {
     pub places: Arc<BTreeMap<String, NamedPlace>>,
     /// Time of day, in hours from 0 to 24.
     pub time_of_day: f64,
-    /// Visible state of the signals, by node; empty unless a behaviour needs it.
+    /// Visible state of the signals, by node. Empty if no behaviour needs it.
     pub signals: BTreeMap<u32, Arc<SignalFacts>>,
     /// Speed outlooks of the agents in the current batch, by agent index.
     pub outlooks: BTreeMap<u32, Outlook>,
-    // Built at the first search, which may be made by any thread, because most scenes are never searched.
+    // Built at the first search, which any thread may make, because most scenes are never searched.
     grid: OnceLock<GridIndex>,
-    /// Index of agents by id. It is used only for look-ups and is never iterated, because its order
-    /// is not deterministic.
+    /// Index of agents by id. It is used only for look-ups and never iterated, because its order is
+    /// not deterministic.
     by_id: OnceLock<HashMap<u64, u32>>,
 }
 
@@ -268,7 +270,7 @@ impl Surroundings {
     }
 }
 
-/// Input that the behaviour of one agent would receive now.
+/// The input that the behaviour of one agent would receive at present.
 #[derive(Debug, Clone)]
 pub struct BehaviourView {
     /// Simulation time, in seconds.
@@ -283,12 +285,12 @@ pub struct BehaviourView {
     pub input: BehaviourInput,
     /// Other agents, pending messages and named places.
     pub scene: Arc<Surroundings>,
-    /// Id of the behaviour module, and the state that it has saved for its agents. `None` if it
-    /// cannot save a state.
+    /// Id of the behaviour module, and the state that it has saved for its agents, which is `None`
+    /// if the module cannot save a state.
     pub behaviour: (String, Option<Vec<u8>>),
 }
 
-/// Request of a behaviour in addition to its output row.
+/// A request by a behaviour in addition to its output row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Drive to the lane nearest to a position, in metres.
@@ -301,22 +303,27 @@ pub enum Effect {
     Leave,
     /// Set the indicators until the next request.
     Indicate(Indicator),
-    /// Ignore signals, signs and other vehicles in junctions (`true`), or heed them again (`false`).
+    /// Ignore signals, signs and other vehicles in junctions (`true`), or obey them again
+    /// (`false`).
     IgnoreLaw(bool),
-    /// Drive forwards to a position beside the road, in metres, and park there with a heading, in radians.
+    /// Drive forwards to a position beside the road, in metres, and park there at a heading, in
+    /// radians.
     Park(DVec2, f64),
-    /// Brake at least this hard, in m/s^2, until the next call of the behaviour.
+    /// Decelerate by at least this amount, in m/s^2, until the next call of the behaviour.
     Brake(f64),
-    /// Keep this far to the left of the lane's centre while following the leader, in metres.
-    /// Vehicle, lane and neighbours limit the offset. Lasts until the next call of the behaviour.
+    /// Keep this distance to the left of the lane's centre while following the leader, in metres.
+    /// Vehicle, lane and neighbours limit the offset. It applies until the next call of the
+    /// behaviour.
     LaneOffset(f64),
-    /// Return from the end of a path to a nearby lane and continue to the remaining goals.
+    /// Return from the end of a path to a nearby lane and drive on to the remaining goals.
     Rejoin,
-    /// Follow a path over open ground, given as positions in metres with a speed in m/s at each. Meanwhile,
-    /// lanes, junctions and their rules are ignored. At the end of the path, the agent has arrived.
+    /// Follow a path over open ground, given as positions in metres, each with a speed in m/s. On
+    /// the path, lanes, junctions and their rules are ignored. At the end of the path, the agent
+    /// has arrived.
     DrivePath(Vec<(DVec2, f64)>),
-    /// Move sideways within the lane to `offset`, over the distance `within`, and hold the offset for the
-    /// distance `along`. Then move back over the distance `within`, or stop if `comes_back` is false.
+    /// Move laterally within the lane to `offset`, over the distance `within`, and hold the offset
+    /// for the distance `along`. Then move back over the distance `within`, or stop if `comes_back`
+    /// is false.
     Swerve {
         /// Offset to the left of the lane's centre, in metres.
         offset: f64,
@@ -330,7 +337,7 @@ pub enum Effect {
     /// Uncouple a trailer and all trailers behind it. Trailers are counted from 1 at the front. If
     /// `None`, uncouple only the last trailer.
     Uncouple(Option<u8>),
-    /// Couple the trailers that stand at the free coupling.
+    /// Couple the trailers that are at the free coupling.
     Couple,
     /// Spawn another vehicle at the lane nearest to a position, with a destination.
     Spawn {
@@ -384,7 +391,7 @@ pub enum Effect {
         /// Contents of the message.
         letter: Letter,
     },
-    /// Write a line to the log of the run.
+    /// Write a line to the run's log.
     Log(String),
     /// Show a marker on the map for one second.
     Mark {
@@ -400,30 +407,30 @@ pub enum Effect {
         /// The stage.
         stage: u32,
     },
-    /// Hold a signal stage at a node while it is shown.
+    /// Hold a signal stage at a node while it is active.
     HoldStage {
         /// The node.
         node: u32,
         /// The stage.
         stage: u32,
-        /// Duration from now, in seconds.
+        /// Duration, starting now, in seconds.
         seconds: f64,
     },
-    /// Withdraw this agent's requests to the signals of a node.
+    /// Withdraw all of this agent's requests to the signals of a node.
     ReleaseStage {
         /// The node.
         node: u32,
     },
-    /// Make a pedestrian arrive at a crossing of the junction at a node.
+    /// Make a pedestrian arrive at a crossing of a node's junction.
     CallPedestrian {
         /// The node.
         node: u32,
     },
-    /// Report an error that occurred while the behaviour was called for this agent.
+    /// Report an error that occurred when the behaviour was called for this agent.
     Fault(String),
 }
 
-/// Effects that the behaviours of a batch have requested, in the order of the requests.
+/// Effects requested by the behaviours of a batch, in the order of the requests.
 #[derive(Debug, Default)]
 pub struct Effects {
     list: Vec<(u32, Effect)>,
@@ -432,8 +439,9 @@ pub struct Effects {
 impl Effects {
     /// Requests an effect for the agent with the given index.
     pub fn push(&mut self, index: u32, effect: Effect) {
-        // Effects are collected and applied later, because the world is read-only while a batch is asked,
-        // possibly by several threads. The host merges the lists of all slices and sorts them by agent id.
+        // Effects are collected first and applied later, because the world is read-only while a
+        // batch is processed, possibly by several threads. The host merges the lists of all slices
+        // and sorts them by agent id.
         self.list.push((index, effect));
     }
 

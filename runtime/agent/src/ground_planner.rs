@@ -5,7 +5,7 @@ use crate::needs::{Needs, Views};
 use crate::parameter::ParameterSet;
 use roadwright_plugin_api::{GroundPlannerInput, PlanPose};
 
-/// Methods of searching a map of open ground.
+/// Methods for searching open ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroundSearch {
     /// No search: the path is the straight line to the goal.
@@ -15,27 +15,28 @@ pub enum GroundSearch {
         /// Whether the distance to the goal guides the search (A*). Otherwise, it is Dijkstra's algorithm.
         is_guided: bool,
     },
-    /// The cheapest paths from every cell to the goal. All agents with this goal share them
+    /// The cheapest paths from every cell to the goal. All agents with the same goal share them
     /// (Pollithy).
     FlowField,
-    /// A* with a bounded number of expansions. It learns from the cells that it has expanded
+    /// A* with a limited number of expansions. It learns from the cells that it has expanded
     /// ([Gerdelan 2011], [Koenig 2006]).
     Bounded {
         /// Maximum number of cells that each search expands.
         budget: u64,
     },
-    /// The cheapest path, repaired where the map has changed ([Koenig 2002]).
+    /// The cheapest path, which is repaired where the map has changed ([Koenig 2002]).
     Incremental,
-    /// A path that the vehicle can drive, forwards and in reverse ([Dolgov 2010]).
+    /// A path that the vehicle can drive, both forwards and in reverse ([Dolgov 2010]).
     Drivable {
         /// Number of poses that a search expands per step.
         budget: u64,
-        /// Number of poses after which a search gives up.
+        /// Maximum number of poses before a search gives up.
         most: u64,
-        /// Whether destinations are reached with their heading. Otherwise, any heading will do.
+        /// Whether vehicles reach destinations at the specified heading. Otherwise, any heading is
+        /// accepted.
         keeps_heading: bool,
     },
-    /// The best sequence of recorded moves, without a map ([Adam 2007]).
+    /// The best sequence of recorded moves, found without a map ([Adam 2007]).
     MoveTree(MoveTreeSearch),
 }
 
@@ -51,9 +52,9 @@ impl GroundSearch {
 pub struct MoveTreeSearch {
     /// Library of moves.
     pub library: MoveTreeLibrary,
-    /// How vehicles follow their plans.
+    /// Method by which vehicles follow their plans.
     pub execution: MoveExecution,
-    /// Time for which routes are searched, in frames of the library.
+    /// Time for which moves are planned, in frames of the library.
     pub horizon: u32,
     /// Maximum number of moves that each search considers.
     pub nodes: u32,
@@ -64,30 +65,30 @@ pub struct MoveTreeSearch {
 /// Order in which a search considers recorded moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MoveHeuristic {
-    /// By the time until the goal if vehicles drove straight to it at top speed.
+    /// By the time that a vehicle would need to drive straight to the goal at top speed.
     #[default]
     Straight,
-    /// By a bound that includes turning, gaining speed, and going around fixed obstacles.
+    /// By a bound that accounts for turning, acceleration, and detours around fixed obstacles.
     Detours,
 }
 
-/// Library of moves that a search uses.
+/// The library of moves that a search uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MoveTreeLibrary {
-    /// A library that ships with the program, by name.
+    /// A library shipped with the program, by name.
     Shipped(&'static str),
-    /// The first library of the agent's vehicle type that suits the ground.
+    /// The first library of the agent's vehicle type that fits the ground.
     OfVehicle,
 }
 
-/// How vehicles follow plans of recorded moves.
+/// Method by which vehicles follow plans of recorded moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MoveExecution {
-    /// The recorded motion is played back in place of the level of dynamics.
+    /// The recorded motion is played back and replaces the dynamics level.
     #[default]
     Played,
-    /// The level of dynamics drives the vehicle, with the recorded commands and with corrections that keep it
-    /// on the clips.
+    /// The dynamics level moves the vehicle with the recorded commands, which are corrected to keep
+    /// it on the clips.
     Replayed,
 }
 
@@ -101,30 +102,30 @@ pub enum Avoid {
     All,
 }
 
-/// Program that carries out a search for a drivable path.
+/// The part of the program that searches for a drivable path.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Searcher {
     /// The host.
     #[default]
     Host,
-    /// The module, by [`GroundPlanner::search`].
+    /// The module itself, with [`GroundPlanner::search`].
     Module {
-        /// Size of the cells of the map that the module asks for, m; `None` if it asks for no map.
+        /// Cell size of the map that the module requests, m; `None` if it requests no map.
         grid: Option<f64>,
     },
 }
 
-/// Answer of a module that searches for a path itself.
+/// Answer of a module that searches for paths itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroundAnswer {
     /// A path has been found, and its poses have been stored.
     Found {
-        /// Number of expansions of the search so far.
+        /// Number of expansions of the search up to now.
         expanded: u64,
     },
     /// The search continues in the next step.
     Searching {
-        /// Number of expansions of the search so far.
+        /// Number of expansions of the search up to now.
         expanded: u64,
     },
     /// There is no path.
@@ -134,20 +135,20 @@ pub enum GroundAnswer {
         /// The reason; `None` if it is not known.
         reason: Option<GroundReason>,
     },
-    /// The host searches in its place.
+    /// The host has to search instead.
     ByHost,
 }
 
-/// Reason of a module why there is no path.
+/// Reason given by a module if there is no path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroundReason {
     /// The vehicle overlaps an obstacle at its start.
     StartBlocked,
     /// The vehicle would overlap an obstacle at its goal.
     GoalBlocked,
-    /// The start is enclosed without an exit.
+    /// The start is enclosed on all sides.
     StartWalledIn,
-    /// The goal is enclosed without an entrance.
+    /// The goal is enclosed on all sides.
     GoalWalledIn,
 }
 
@@ -156,7 +157,7 @@ pub enum GroundReason {
 pub struct GroundPlanning {
     /// The search.
     pub search: GroundSearch,
-    /// Program that carries out a search for a drivable path.
+    /// The part of the program that searches for a drivable path.
     pub searcher: Searcher,
     /// Size of the cells of the map, m.
     pub cell: f64,
@@ -164,15 +165,15 @@ pub struct GroundPlanning {
     pub is_octile: bool,
     /// Whether diagonal steps may cut the corners of blocked cells.
     pub cuts_corners: bool,
-    /// Accuracy with which vehicles follow their path, m.
+    /// Accuracy with which vehicles follow their paths, m.
     pub tracking_margin: f64,
-    /// Distance from obstacles within which cells cost more, m.
+    /// Distance from obstacles below which cells cost more, m.
     pub clearance: f64,
-    /// Distance of the waypoint from a standing agent, m.
+    /// Distance of the waypoint from a stationary agent, m.
     pub near: f64,
-    /// Additional driving time to the waypoint at the current speed, s.
+    /// Additional lookahead to the waypoint, as a driving time at the current speed, s.
     pub ahead: f64,
-    /// Minimum time between replans after the vehicle has left the path, s.
+    /// Minimum time between replans of a vehicle that has left its path, s.
     pub pause: f64,
     /// Time added to a path for each change between forwards and reverse, s.
     pub gear_change: f64,
@@ -180,39 +181,39 @@ pub struct GroundPlanning {
     pub reverse: f64,
     /// Minimum clearance of paths where there is no room for the usual clearance, m.
     pub least_margin: f64,
-    /// Time ahead for which the motion of bodies is forecast, s.
+    /// Time over which the motion of bodies is predicted, s.
     pub forecast: f64,
-    /// Number of cells per step that the search for a verdict expands. The verdict states whether a
+    /// Number of cells that the search for a verdict expands per step. The verdict states whether a
     /// path exists.
     pub verdict_budget: u64,
     /// Obstacles that controllers perceive.
     pub avoid: Avoid,
 }
 
-/// Settings that differ for characters. Each pair contains the default for vehicles and the value that
-/// replaces it for characters.
+/// Settings that differ for characters. Each pair contains the default for vehicles and the default
+/// for characters.
 mod on_foot {
     /// Size of cells, m.
     pub(super) const CELL: [f64; 2] = [1.0, 0.2];
     /// Accuracy of following a path, m.
     pub(super) const TRACKING_MARGIN: [f64; 2] = [0.3, 0.15];
-    /// Distance from obstacles up to which cells cost more, m.
+    /// Distance from obstacles below which cells cost more, m.
     pub(super) const CLEARANCE: [f64; 2] = [2.0, 0.6];
     /// Distance of the waypoint, m.
     pub(super) const NEAR: [f64; 2] = [4.0, 0.5];
-    /// Additional time to the waypoint, s.
+    /// Additional lookahead to the waypoint, s.
     pub(super) const AHEAD: [f64; 2] = [1.0, 0.0];
 }
 
 impl GroundPlanning {
-    /// Returns the settings for a character: values that equal the defaults for vehicles are replaced by
-    /// those for characters.
+    /// Returns the settings for a character: values that equal the defaults for vehicles are
+    /// replaced by the defaults for characters.
     #[must_use]
     pub fn on_foot(self) -> Self {
         let or =
             |value: f64, [vehicle, person]: [f64; 2]| if value == vehicle { person } else { value };
         let cell = match self.search {
-            // This search has no parameter for the size of its cells.
+            // This search has no parameter for the cell size.
             GroundSearch::Drivable { .. } => on_foot::CELL[1],
             _ => or(self.cell, on_foot::CELL),
         };
@@ -229,20 +230,22 @@ impl GroundPlanning {
 
 /// Plans paths for agents on open ground.
 ///
-/// A built-in planner only provides settings, and the host searches. The map and the learned values belong
-/// to the world: all agents share them, edits change them, and saves contain them. A planner that
-/// replaces another one therefore continues with the same map. A planner with [`Searcher::Module`] searches itself,
-/// in portions, and the host follows its paths.
+/// A built-in planner only provides settings, and the host searches. The map and the learned values
+/// belong to the world: all agents share them, edits change them, and saves contain them. A planner
+/// that replaces another one therefore continues with the same map. A planner with
+/// [`Searcher::Module`] searches itself, in portions, and the host makes vehicles follow the
+/// resulting paths.
 pub trait GroundPlanner: Logic {
     /// Returns the settings for these parameters.
     fn planning(&self, parameters: &ParameterSet) -> GroundPlanning;
 
-    /// Data that the planner needs in addition to its row, if it searches itself.
+    /// Data that the planner needs in addition to its row if it searches itself.
     fn needs(&self) -> Option<Needs> {
         None
     }
 
-    /// Begins or continues the search for one agent, and stores the poses of a path that it finds.
+    /// Starts or continues the search for one agent, and stores the poses of the path if it finds
+    /// one.
     fn search(
         &self,
         _: &Step<'_>,

@@ -1,14 +1,14 @@
-//! The middleware: modules, the slots that they fill, and the calls that the host makes.
+//! The middleware: modules, the slots for modules, and the calls that the host makes.
 //!
-//! A module answers a batch of plain input records with a batch of plain output records and describes its
-//! parameters. The host treats built-ins, plugins and scripts alike.
+//! A module answers a batch of plain input records with a batch of plain output records and
+//! describes its parameters. The host treats built-ins, plugins and scripts alike.
 //!
 //! | part | contents |
 //! | --- | --- |
 //! | `module.rs` | the traits of the four kinds: [`Planner`], [`Behaviour`], [`Controller`], [`Fitness`] |
-//! | `behaviour.rs` | the view that behaviours have of other agents ([`Surroundings`]), and the effects that they can request ([`Effect`]) |
+//! | `behaviour.rs` | the view of other agents that behaviours receive ([`Surroundings`]), and the effects that they can request ([`Effect`]) |
 //! | `parameter.rs` | parameters that describe themselves, and their values |
-//! | `needs.rs` | motion, vehicle, path ahead and objects around, for controllers that ask for them |
+//! | `needs.rs` | motion, vehicle, path ahead and objects around, for controllers that request them |
 //! | `path_input.rs` | perception for controllers with a model of their vehicle |
 //! | `registry.rs` | the available modules, and instances of them |
 //! | `rate.rs` | how often a slot is called |

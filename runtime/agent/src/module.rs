@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 /// Description of a module.
 ///
-/// The strings live as long as the program. Those of a plugin belong to its library, which is never unloaded.
+/// The strings live as long as the program. The strings of a plugin belong to its library, which is
+/// never unloaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModuleInfo {
     /// Stable id, used in files.
@@ -39,11 +40,11 @@ pub struct Module<L: ?Sized> {
 /// Information that modules receive between two steps.
 #[derive(Debug, Clone, Copy)]
 pub struct StepBoundary<'a> {
-    /// Steps taken so far.
+    /// Number of completed steps.
     pub step: u64,
     /// Simulation time, s.
     pub time: f64,
-    /// Upper bound of agent indices (exclusive).
+    /// Upper limit of agent indices (exclusive).
     pub capacity: u32,
     /// Indices of the agents that have been assigned to this module since the previous boundary,
     /// ordered by agent id.
@@ -55,7 +56,7 @@ pub struct StepBoundary<'a> {
     pub removed: &'a [u32],
 }
 
-/// Replacement of an old version of a module by a new one.
+/// A notice that a new version of a module has replaced an old one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Swap {
     /// Description of the new version.
@@ -68,37 +69,38 @@ pub struct Swap {
     pub note: String,
 }
 
-/// State that a logic provides for a save.
+/// A logic's state for a save.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogicState {
     /// The logic keeps no state between steps.
     Stateless,
     /// The complete state.
     Bytes(Vec<u8>),
-    /// The logic may have state that it cannot provide. In that case, the world cannot be saved unless the
+    /// The logic may have state that it cannot provide. The world can then be saved only if the
     /// user accepts that this module starts fresh.
     Unknown,
 }
 
-/// Failure of an external logic to answer.
+/// A failure of an external logic to answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failure {
-    /// Number of answers that the built-in fallback module gave instead. Answers that the interface allows a
-    /// module to leave to the host are not counted.
+    /// Number of answers that the built-in fallback module gave instead. Answers that a module may
+    /// leave to the host, according to the interface, are not counted.
     pub answers: u64,
-    /// First problem, as text for the user.
+    /// The first problem, described for the user.
     pub reason: String,
-    /// Build that failed, as named by [`Logic::version`].
+    /// The build that failed, as named by [`Logic::version`].
     pub build: String,
-    /// Whether the module has been taken out of service. In that case, the built-in module drives until
+    /// Whether the module has been taken out of service. The built-in module then drives until
     /// another build is loaded.
     pub is_out: bool,
-    /// Whether a process died or a wall-clock time limit was exceeded, so that the failure may not be
-    /// reproducible.
+    /// Whether a process died or a wall-clock time limit was exceeded. In that case, the failure
+    /// may not be reproducible.
     pub depends_on_machine: bool,
 }
 
-/// Common part of the logics of all kinds. A logic without state does not have to override anything.
+/// The part that the logics of all kinds have in common. A logic without state does not have to
+/// override anything.
 pub trait Logic: Send + Sync {
     /// Returns the complete state between steps, for a save.
     fn save_state(&self) -> LogicState {
@@ -113,7 +115,7 @@ pub trait Logic: Send + Sync {
         Ok(())
     }
 
-    /// Build of the logic, for records; empty for built-ins.
+    /// Build of the logic, for records; empty for built-in modules.
     fn version(&self) -> String {
         String::new()
     }
@@ -136,21 +138,21 @@ pub trait Logic: Send + Sync {
         false
     }
 
-    /// Whether [`Logic::at_step_boundary`] has anything to do. Queried once.
+    /// Whether [`Logic::at_step_boundary`] has any effect. Queried once.
     fn has_step_boundary(&self) -> bool {
         false
     }
 
-    /// Called before a step, and again within it after agents have spawned, but never during another call of
-    /// the module. The module is notified of an agent before it is first called for it. A logic that has been
-    /// replaced by a newer version returns the swap, and replaces the parameters with those of the new
-    /// version.
+    /// Called before a step, and again within it after agents have spawned, but never during
+    /// another call of the module. The module is notified of an agent before it is first called for
+    /// this agent. A logic that has been replaced by a newer version returns the swap, and replaces
+    /// the parameters with those of the new version.
     fn at_step_boundary(&mut self, _: &mut ParameterSet, _: &StepBoundary<'_>) -> Option<Swap> {
         None
     }
 }
 
-/// The step in which a module is called for a batch, and the agents of its rows.
+/// The step in which a module is called for a batch, and the agents of the batch.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Step<'a> {
     /// Simulation time, in seconds.
@@ -171,9 +173,9 @@ impl Step<'_> {
     /// Returns a random number that depends only on the run, the agent and the step.
     #[inline]
     pub fn seed_of(&self, agent: u64) -> u64 {
-        // Mixed from run, step and agent instead of drawn from a shared stream, so that an additional agent
-        // changes nothing for the others and threads may ask in any order. The inner part is the same for all
-        // agents of a step.
+        // Computed from run, step and agent rather than drawn from a shared stream, so that an
+        // additional agent does not affect the others and threads may call this in any order. The
+        // inner part is the same for all agents of a step.
         mix64(mix64(self.seed ^ mix64(self.index)) ^ agent)
     }
 }
@@ -183,16 +185,16 @@ impl Step<'_> {
 pub struct Lookahead {
     /// Minimum distance, in metres.
     pub distance: f64,
-    /// Lookahead time, in seconds. Multiplied by the speed, it gives a second distance; the larger distance
-    /// counts.
+    /// Lookahead time, in seconds. Multiplied by the speed, it gives a second distance. The larger
+    /// distance applies.
     pub time: f64,
 }
 
-/// Steers and accelerates: converts the agent's perception into an acceleration or, if it prefers, pedal
-/// positions.
+/// Steers and accelerates: converts an agent's perception into an acceleration or, if the
+/// controller prefers, into pedal positions.
 ///
-/// An output depends only on its own row, the agent's own state and the parameters, so the host may split a
-/// batch into slices and process them in parallel.
+/// An output depends only on its own row, the agent's own state and the parameters, so the host may
+/// split a batch into slices and process them in parallel.
 pub trait Controller: Logic {
     /// Answers a batch; `inputs` and `outputs` have the same length.
     fn step(
@@ -206,24 +208,24 @@ pub trait Controller: Logic {
     /// Lookahead to the waypoint.
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead;
 
-    /// Whether the accelerations of the controller depend on the course of the path: on the heading
+    /// Whether the accelerations of the controller depend on the shape of the path: on the heading
     /// error, waypoint, path curvature or steering angle. If they do not, these fields are 0 for
-    /// agents whose bodies follow their lanes without steering, because their steering output is
-    /// not used either.
+    /// agents whose bodies follow their lanes without steering, because the steering output of such
+    /// agents is not used either.
     fn looks_at_path(&self) -> bool {
         true
     }
 
-    /// Whether the waypoint should lie on the circle that the lane follows just ahead, rather than
+    /// Whether the waypoint should be on the circle that the lane follows just ahead, rather than
     /// on the lane itself. With such a waypoint, a law that steers along the circle through its
-    /// waypoint follows bends exactly. With a waypoint on the lane, the law would enter and leave
-    /// bends early, and cut them ([Coulter 1992]).
+    /// waypoint follows bends exactly. With a waypoint on the lane, it would enter and leave bends
+    /// too early, and cut them ([Coulter 1992]).
     fn aims_along_bend(&self, _: &ParameterSet) -> bool {
         false
     }
 
-    /// Whether the controller drives by pedals. If so, [`Controller::drive`] is called instead of
-    /// [`Controller::step`].
+    /// Whether the controller outputs pedal positions. If so, [`Controller::drive`] is called
+    /// instead of [`Controller::step`].
     fn wants_pedals(&self, _: &ParameterSet) -> bool {
         false
     }
@@ -251,8 +253,9 @@ pub trait Controller: Logic {
         None
     }
 
-    /// Whether the controller can push a trailer along a path in reverse, as [`TowedInput`](crate::TowedInput)
-    /// describes it. Planners do not reverse vehicles with trailers for other controllers.
+    /// Whether the controller can reverse along a path with a trailer, as described by
+    /// [`TowedInput`](crate::TowedInput). For other controllers, planners do not plan to reverse
+    /// with trailers.
     fn pushes_trailers(&self) -> bool {
         false
     }
@@ -327,13 +330,13 @@ impl Module<dyn Controller> {
         self.logic.lookahead(&self.parameters)
     }
 
-    /// Whether the waypoint should lie on the circle that the lane follows just ahead.
+    /// Whether the waypoint should be on the circle that the lane follows just ahead.
     pub fn aims_along_bend(&self) -> bool {
         self.logic.aims_along_bend(&self.parameters)
     }
 
-    /// Whether the controller drives by pedals. If so, [`Module::drive`] is called instead of
-    /// [`Module::step`].
+    /// Whether the controller outputs pedal positions. If so, [`Module::drive`] is called instead
+    /// of [`Module::step`].
     #[inline]
     pub fn wants_pedals(&self) -> bool {
         self.logic.wants_pedals(&self.parameters)
@@ -350,7 +353,7 @@ impl Module<dyn Controller> {
         self.logic.path_parts(&self.parameters)
     }
 
-    /// Whether the controller can push a trailer along a path in reverse.
+    /// Whether the controller can reverse along a path with a trailer.
     pub fn pushes_trailers(&self) -> bool {
         self.logic.pushes_trailers()
     }
@@ -406,12 +409,12 @@ pub trait Behaviour: Logic {
         effects: &mut Effects,
     );
 
-    /// Whether the behaviour looks at other agents. If not, the surroundings are not built.
+    /// Whether the behaviour uses other agents. If not, the surroundings are not built.
     fn wants_scene(&self) -> bool {
         false
     }
 
-    /// Whether the behaviour looks at signal states and queues other than those ahead of its own
+    /// Whether the behaviour uses signal states and queues other than those ahead of its own
     /// agents.
     fn wants_signals(&self) -> bool {
         false
@@ -422,26 +425,28 @@ pub trait Behaviour: Logic {
         false
     }
 
-    /// Whether the behaviour only decides when to make the lane changes that routes require. In
-    /// that case, the rows of agents that need no lane change are left empty.
+    /// Whether the behaviour only decides when to make the lane changes that routes require. If so,
+    /// the rows of agents that need no lane change are left empty.
     fn only_changes_lanes(&self) -> bool {
         false
     }
 
-    /// Distances from which the behaviour is informed that its lane ends and merges into the adjacent lane;
-    /// `None` (the default) if it is not informed. `lane_change_needed` is then the direction multiplied by
-    /// [`LANE_ENDS`]. The change is optional, because the route also continues through the merge.
+    /// Distances at which the behaviour is informed that its lane ends and merges into the adjacent
+    /// lane; `None` (the default) if it is not informed. `lane_change_needed` is then the direction
+    /// multiplied by [`LANE_ENDS`]. The change is optional, because the route also continues
+    /// through the merge.
     fn lane_end_sight(&self, _: &ParameterSet) -> Option<LaneEndSight> {
         None
     }
 }
 
-/// Factor on the direction in `lane_change_needed` where the lane ends ([`Behaviour::lane_end_sight`]).
+/// Factor by which the direction in `lane_change_needed` is multiplied where the lane ends
+/// ([`Behaviour::lane_end_sight`]).
 pub const LANE_ENDS: f64 = 2.0;
 
-/// Speed limit of a town, m/s.
+/// Typical speed limit of a town, m/s.
 const TOWN_LIMIT: f64 = 50.0 / 3.6;
-/// Speed limit of a motorway, m/s.
+/// Typical speed limit of a motorway, m/s.
 const MOTORWAY_LIMIT: f64 = 120.0 / 3.6;
 
 /// Distances at which the end of a lane is announced, in metres.
@@ -464,14 +469,14 @@ impl Default for LaneEndSight {
 }
 
 impl LaneEndSight {
-    /// Distance at a speed limit in m/s, in metres. Between the two limits it grows linearly.
+    /// Distance at a speed limit in m/s, in metres. It increases linearly between the two limits.
     pub fn at(&self, limit: f64) -> f64 {
         let share = ((limit - TOWN_LIMIT) / (MOTORWAY_LIMIT - TOWN_LIMIT)).clamp(0.0, 1.0);
         self.town + share * (self.motorway - self.town)
     }
 }
 
-/// Scores how well an agent drives.
+/// Scores the driving of an agent.
 pub trait Fitness: Logic {
     /// Answers a batch; `inputs` and `outputs` have the same length.
     fn step(
@@ -496,8 +501,8 @@ pub trait Fitness: Logic {
     }
 
     /// Whether the fitness function uses `collisions` and `goal_distance` of
-    /// [`Conduct`](roadwright_plugin_api::Conduct), but none of the other optional statistics. These two
-    /// take no time while an agent drives.
+    /// [`Conduct`](roadwright_plugin_api::Conduct), but none of the other optional statistics.
+    /// Recording these two costs no time while an agent drives.
     fn wants_arrival(&self) -> bool {
         false
     }

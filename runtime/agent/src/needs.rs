@@ -1,41 +1,43 @@
-//! Requests of controllers and ground planners for more than their rows: own motion, own vehicle, the path ahead, the
-//! objects around and the map.
+//! Data that controllers and ground planners request in addition to their rows: own motion, own
+//! vehicle, the path ahead, nearby objects and the map.
 
 use roadwright_plugin_api::abi::RwPoint;
 use roadwright_plugin_api::{GridData, HitchData, NearData, ObjectData, PathPoint, VehicleData};
 
-/// Data that a controller or ground planner needs in addition to its row. It gets no data beyond this request.
+/// Data that a controller or ground planner requests in addition to its row. It receives no other
+/// data.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Needs {
     /// Whether rows contain the motion of the vehicle.
     pub motion: bool,
-    /// Whether there is a list of vehicles.
+    /// Whether the list of vehicles is provided.
     pub vehicles: bool,
-    /// The path ahead; `None` if there is none.
+    /// The requested part of the path ahead; `None` if it is not needed.
     pub path: Option<PathNeeds>,
-    /// The objects around; `None` if there are none.
+    /// The requested nearby objects; `None` if they are not needed.
     pub near: Option<NearNeeds>,
-    /// Size of the cells of the map, m, for ground planners; `None` if there is no map.
+    /// Cell size of the map for ground planners, m; `None` if no map is needed.
     pub grid: Option<f64>,
 }
 
-/// Objects around that a controller asks for.
+/// Nearby objects that a controller requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NearNeeds {
     /// Distance from the box of the vehicle within which objects are listed, m.
     pub radius: f64,
-    /// Maximum number of objects of an agent.
+    /// Maximum number of objects per agent.
     pub most: u32,
-    /// Whether trees are listed too.
+    /// Whether the list includes trees.
     pub trees: bool,
 }
 
-/// Part of the path ahead that a controller asks for.
+/// The part of the path ahead that a controller requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathNeeds {
     /// Minimum reach, m.
     pub distance: f64,
-    /// Reach as a time, s. Multiplied by the speed, it gives a second distance; the larger one counts.
+    /// Reach as a time, s. Multiplied by the speed, it gives a second distance. The larger distance
+    /// applies.
     pub time: f64,
     /// Distance between two points, m.
     pub spacing: f64,
@@ -44,11 +46,11 @@ pub struct PathNeeds {
 }
 
 impl PathNeeds {
-    /// Returns the number of points that reach far enough at the given speed in m/s, if the first one lies at
-    /// most one spacing behind the vehicle.
+    /// Returns the number of points that are needed for the reach at the given speed in m/s if the
+    /// first point is at most one spacing behind the vehicle.
     pub fn points(&self, speed: f64) -> usize {
         let reach = self.distance.max(self.time * speed.abs());
-        // One more at either end, because the vehicle is between two points.
+        // One additional point at each end, because the vehicle is between two points.
         let wanted = (reach / self.spacing).ceil() + 2.0;
         (wanted as usize).min(self.most as usize)
     }
@@ -57,17 +59,17 @@ impl PathNeeds {
 /// Lists to which the rows of a batch refer by index.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Views<'a> {
-    /// Vehicle types at their levels of dynamics.
+    /// Vehicle types, each at a dynamics level.
     pub vehicles: &'a [VehicleData],
     /// Trailers of all vehicles.
     pub hitches: &'a [HitchData],
-    /// Version of the lists of vehicles and trailers; changes whenever their contents change.
+    /// Version of the lists of vehicles and trailers, which changes whenever their contents change.
     pub vehicles_version: u64,
-    /// Points of the paths of all rows.
+    /// Path points of all rows.
     pub path: &'a [PathPoint],
     /// Objects of the world.
     pub objects: Objects<'a>,
-    /// Pairs of all rows with the objects around them.
+    /// Nearby objects of all rows.
     pub near: &'a [NearData],
     /// Angles of the hitches of all rows, rad.
     pub hitch_angles: &'a [f64],
@@ -77,18 +79,19 @@ pub struct Views<'a> {
     pub cells: &'a [u16],
 }
 
-/// Objects of the world, each once. The first ones do not change while the scenario is not edited.
+/// Objects of the world, each listed once. The first ones change only when the scenario is edited.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Objects<'a> {
     /// All objects.
     pub all: &'a [ObjectData],
     /// Corners of their outlines.
     pub outlines: &'a [RwPoint],
-    /// Number of objects that do not change, at the beginning of the list.
+    /// Number of objects at the start of the list that change only with the scenario.
     pub fixed: usize,
-    /// Number of corners that do not change, at the beginning of the list.
+    /// Number of corners at the start of the list that change only with the scenario.
     pub fixed_outlines: usize,
-    /// Number that is different for other objects and corners that do not change.
+    /// Version of the objects and corners that change only with the scenario. It differs whenever
+    /// they differ.
     pub version: u64,
 }
 
@@ -104,7 +107,7 @@ mod tests {
             spacing: 0.5,
             most: 100,
         };
-        // 20 pieces of half a metre, then 48, then more than there may be.
+        // 20 pieces of half a metre, then 48, then more than the permitted maximum.
         let counts = [0.0, -3.0, 12.0, 40.0].map(|speed| needs.points(speed));
         assert_eq!(counts, [22, 22, 50, 100]);
     }

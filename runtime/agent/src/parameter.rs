@@ -1,7 +1,8 @@
-//! Self-describing parameters: one list serves sliders, validation, documentation and genes.
+//! Self-describing parameters: a single list serves sliders, validation, documentation and genes.
 //!
-//! A table of numbers, such as the weights of a net, is a run of parameters in that list, one for each cell,
-//! row by row. The key of a cell is `key[row][column]`; see [`roadwright_scenario::cell_key`].
+//! A table of numbers, such as the weights of a neural network, is a run of parameters in that
+//! list, one for each cell, row by row. The key of a cell is `key[row][column]`; see
+//! [`roadwright_scenario::cell_key`].
 
 use roadwright_scenario::{TableShape, parse_cell_key};
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ pub enum ParameterKind {
     Number,
     /// An integer in the range.
     Integer,
-    /// One of a list of words; the value is its index.
+    /// One of several words. The value is the index of the word.
     Choice(&'static [&'static str]),
 }
 
@@ -60,7 +61,7 @@ pub struct TableCell {
 }
 
 impl TableCell {
-    /// Whether it is the first cell of its table.
+    /// Whether this is the first cell of its table.
     pub fn is_first(&self) -> bool {
         (self.row, self.column) == (0, 0)
     }
@@ -83,14 +84,14 @@ pub struct ParameterInfo {
     pub default: f64,
     /// Description of the parameter, in one sentence.
     pub doc: &'static str,
-    /// Position in the table if the parameter is a cell of one. The cells of a table follow each other, row
-    /// by row.
+    /// Position in the table, if the parameter is a cell of one. The cells of a table are
+    /// consecutive, row by row.
     pub cell: Option<TableCell>,
 }
 
 impl ParameterInfo {
-    /// Number of consecutive parameters that belong together, starting with this one: all cells of a table for
-    /// its first cell, otherwise 1.
+    /// Number of consecutive parameters that belong together, starting with this one: for the first
+    /// cell of a table, all cells of the table, otherwise 1.
     pub fn span(&self) -> usize {
         match self.cell {
             Some(cell) if cell.is_first() => cell.table.cells(),
@@ -98,7 +99,7 @@ impl ParameterInfo {
         }
     }
 
-    /// A number with a range.
+    /// Describes a number with a range.
     pub const fn number(
         key: &'static str,
         unit: &'static str,
@@ -118,7 +119,7 @@ impl ParameterInfo {
         }
     }
 
-    /// A choice between words; the first is the default.
+    /// Describes a choice between words. The first word is the default.
     pub const fn choice(
         key: &'static str,
         words: &'static [&'static str],
@@ -162,7 +163,7 @@ pub enum ParameterError {
         /// Unit.
         unit: &'static str,
     },
-    /// A table has another shape, or only some of its cells are given.
+    /// The shape of a table is wrong, or only some of its cells are given.
     #[error("{key} has {found}, but the module's table has {expected}; give all its rows")]
     Shape {
         /// Key of the table.
@@ -174,7 +175,7 @@ pub enum ParameterError {
     },
 }
 
-/// Lists the keys of parameters, with commas between them. A table counts once.
+/// Lists the keys of parameters, separated by commas. A table is listed once.
 fn known_keys(infos: &[ParameterInfo]) -> String {
     let keys = infos.iter().filter_map(|info| match info.cell {
         None => Some(info.key.to_owned()),
@@ -191,7 +192,7 @@ fn known_keys(infos: &[ParameterInfo]) -> String {
     }
 }
 
-/// The cells of a table for which a setting gives values.
+/// The cells of a table for which a setting contains values.
 #[derive(Default)]
 struct Given {
     rows: u32,
@@ -199,9 +200,9 @@ struct Given {
     count: usize,
 }
 
-/// Sets a parameter in a setting of a module. Default values are left out, which keeps files short and
-/// follows later changes of the default. A table is written as a whole, or left out if all its cells have
-/// their defaults. `infos` are all parameters of the module.
+/// Sets a parameter in a setting of a module. Default values are omitted, which keeps files short
+/// and makes them follow later changes of the default. A table is written as a whole, or omitted if
+/// all its cells have their defaults. `infos` contains all parameters of the module.
 pub fn write_value(
     values: &mut BTreeMap<String, f64>,
     infos: &[ParameterInfo],
@@ -260,11 +261,11 @@ impl ParameterSet {
         self.values[index]
     }
 
-    /// Returns the value of one of the module's own parameters. O(parameters), so modules call it once per
-    /// batch.
+    /// Returns the value of one of the module's own parameters. O(parameters), so modules call it
+    /// once per batch.
     ///
     /// # Panics
-    /// If the module has no such parameter. The first step of the module reveals this.
+    /// If the module has no such parameter. This is noticed in the module's first step.
     pub fn value(&self, key: &'static str) -> f64 {
         self.get(key).expect("a module knows its own parameters")
     }
@@ -279,7 +280,7 @@ impl ParameterSet {
         let Some((table, row, column)) = parse_cell_key(key) else {
             return self.infos.iter().position(|info| info.key == key);
         };
-        // Cells are found by their position, because a table may have thousands.
+        // The position of a cell is computed, because a table may have thousands of cells.
         let (first, table) = self.table(table)?;
         let is_there = row < table.rows && column < table.columns;
         is_there.then_some(first + row as usize * table.columns as usize + column as usize)
@@ -331,7 +332,8 @@ impl ParameterSet {
                 expected,
             });
         }
-        // Set only when the shapes are known to fit, so that the error is about the shape and not about a cell.
+        // Set only after the shapes are known to match, so that the error is about the shape rather
+        // than a cell.
         later
             .into_iter()
             .try_for_each(|(key, value)| self.set(key, value))
@@ -361,7 +363,7 @@ impl ParameterSet {
             });
         };
         let info = &self.infos[index];
-        // Written so that NaN is out of range too.
+        // Written so that NaN also counts as out of range.
         if !(info.min..=info.max).contains(&value) {
             return Err(ParameterError::Range {
                 key: info.key,
@@ -371,7 +373,7 @@ impl ParameterSet {
                 unit: info.unit,
             });
         }
-        // Sliders and genes are continuous, so integers are rounded here, in one place.
+        // Sliders and genes are continuous, so integers are rounded here, in a single place.
         self.values[index] = match info.kind {
             ParameterKind::Number => value,
             ParameterKind::Integer | ParameterKind::Choice(_) => value.round(),
@@ -406,7 +408,7 @@ mod tests {
         assert_eq!(set.get("rule"), Some(1.0));
     }
 
-    /// Parameters with a table of two rows and three columns between two numbers.
+    /// Parameters with a table of two rows and three columns, which is listed between two numbers.
     fn with_table() -> &'static [ParameterInfo] {
         let table: &'static ParameterTable = Box::leak(Box::new(ParameterTable {
             key: "weights",
@@ -456,15 +458,15 @@ mod tests {
             error,
             "weights[0][0] = 2 is out of range: expected -1 to 1 "
         );
-        // The failed attempts have not changed the table.
+        // The failed attempts did not change the table.
         assert_eq!(set.get("weights[1][2]"), Some(0.25));
         assert_eq!(
             (set.at(6), set.at(7), set.get("rule")),
             (0.25, 1.0, Some(1.0))
         );
         assert_eq!(set.get("weights[2][0]"), None);
-        // A file contains the whole table if one cell differs from its default, and no table once the cell
-        // has its default again.
+        // If one cell differs from its default, the file contains the whole table. If the cell is
+        // reset to its default, the file contains no table.
         let mut values = BTreeMap::new();
         write_value(&mut values, set.infos(), &set.infos()[2], 0.75);
         assert_eq!((values.len(), values["weights[0][1]"]), (6, 0.75));

@@ -10,8 +10,8 @@ pub const PATH_PARTS: usize = 40;
 pub struct PathParts {
     /// Driving time of a part, s.
     pub time: f64,
-    /// Minimum speed for computing the length of the parts, m/s. With it, a standing vehicle also
-    /// sees part of the path.
+    /// Minimum speed for computing the length of the parts, m/s. It ensures that a stationary
+    /// vehicle also perceives part of the path.
     pub slowest: f64,
 }
 
@@ -22,11 +22,12 @@ impl PathParts {
     }
 }
 
-/// Perception of a controller that follows a path with a model of its vehicle. As in [`ControllerInput`], a
-/// vehicle that drives backwards is turned around, so that it appears to drive forwards.
+/// Perception of a controller that follows a path with a model of its vehicle. As in
+/// [`ControllerInput`], a vehicle that drives backwards is turned around, so that it appears to
+/// drive forwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathInput {
-    /// Input of every controller.
+    /// The input that every controller receives.
     pub seen: ControllerInput,
     /// Lateral offset of the rear axle to the left of the path, m.
     pub offset: f64,
@@ -38,10 +39,10 @@ pub struct PathInput {
     pub yaw_rate: f64,
     /// Mean curvature of the path in each part ahead of the vehicle, 1/m.
     pub curvature: [f64; PATH_PARTS],
-    /// Data of the vehicle.
+    /// Limits and tyres of the vehicle.
     pub body: BodyInput,
-    /// Curvature just ahead of the rear axle on a path that has to be followed exactly, such as into a
-    /// parking bay, 1/m; `None` on other paths.
+    /// Curvature just ahead of the rear axle on a path that has to be followed exactly, for example
+    /// into a parking bay, 1/m; `None` on other paths.
     pub exact_curvature: Option<f64>,
     /// First trailer of a vehicle that drives backwards; `None` when driving forwards or without trailers.
     pub towed: Option<TowedInput>,
@@ -80,7 +81,7 @@ pub struct TyreInput {
     pub rear_stiffness: f64,
 }
 
-/// Trailer of a vehicle that drives backwards. Its axle leads.
+/// Trailer of a vehicle that drives backwards. The axle of the trailer leads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TowedInput {
     /// Distance from the rear axle of the vehicle back to the coupling, m.
@@ -96,7 +97,7 @@ pub struct TowedInput {
 }
 
 impl BodyInput {
-    /// Passenger car at a kinematic level, for callers that do not know their vehicle.
+    /// A passenger car at a kinematic level, for callers that do not know their vehicle.
     pub const CAR: Self = Self {
         max_steering: 0.6,
         steering_rate: 0.9,
@@ -107,8 +108,8 @@ impl BodyInput {
 }
 
 impl PathInput {
-    /// Creates the input of a kinematic car that sees the path only as far as its waypoint. The curvature
-    /// there is assumed to continue.
+    /// Creates the input of a kinematic car that sees the path only up to its waypoint. The
+    /// curvature at the waypoint is assumed to continue.
     pub fn of_waypoint(seen: ControllerInput) -> Self {
         Self {
             seen,

@@ -1,22 +1,24 @@
 //! Call rates of slots, distributed over the steps.
 
-/// A period in whole steps.
+/// A period as a whole number of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     period: u64,
 }
 
 impl Rate {
-    /// Returns the nearest period for a rate in Hz and a time step in seconds; at least one step.
+    /// Returns the nearest period for a rate in Hz and a time step in seconds. It is at least one
+    /// step.
     pub fn new(rate_hz: f64, dt: f64) -> Self {
-        // 30 Hz at 10 ms is every third step, 33.3 Hz: rates are rounded to whole steps.
+        // Rates are rounded to whole steps. At 10 ms, for example, 30 Hz becomes every third step,
+        // or 33.3 Hz.
         let steps = (1.0 / (rate_hz * dt)).round().clamp(1.0, 1e12);
         Self {
             period: steps as u64,
         }
     }
 
-    /// Returns the nearest period that is a multiple of `stride` steps; at least one stride.
+    /// Returns the nearest period that is a multiple of `stride` steps. It is at least one stride.
     #[must_use]
     pub fn in_strides(self, stride: u64) -> Self {
         let stride = stride.max(1);
@@ -47,7 +49,7 @@ mod tests {
 
     #[test]
     fn periods_become_whole_strides() {
-        // 30 Hz, 10 Hz, 4 Hz and 1 Hz at 10 ms, in strides of a tenth of a second.
+        // 30 Hz, 10 Hz, 4 Hz and 1 Hz at 10 ms, rounded to strides of a tenth of a second.
         let rates = [30.0, 10.0, 4.0, 1.0].map(|hz| Rate::new(hz, 0.01).in_strides(10).period());
         assert_eq!(rates, [10, 10, 30, 100]);
         assert_eq!(Rate::new(30.0, 0.01).in_strides(1).period(), 3);

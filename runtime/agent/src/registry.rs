@@ -8,7 +8,7 @@ use roadwright_scenario::{ModuleKind, ModuleSetting, Slot};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Reason why a stack cannot have a module.
+/// Reason why a module cannot be used in a stack.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ModuleError {
     /// No module with that id fits the slot.
@@ -71,7 +71,7 @@ pub enum ModuleError {
     },
 }
 
-/// An available module.
+/// A module that can be chosen.
 pub struct ModuleEntry<L: ?Sized> {
     /// Description of the module.
     pub info: ModuleInfo,
@@ -113,20 +113,20 @@ impl<L: ?Sized> ModuleEntry<L> {
     }
 }
 
-/// A logic that can be chosen for the slots of its kind.
+/// A logic that can be chosen for slots of its kind.
 pub trait Choosable: Logic {
     /// Module kind of this logic.
     const KIND: ModuleKind;
 
-    /// Modules of the kind.
+    /// The modules of this kind.
     fn entries(registry: &Registry) -> &Vec<ModuleEntry<Self>>;
 
-    /// Modules of the kind, for modification.
+    /// The modules of this kind, for modification.
     fn entries_mut(registry: &mut Registry) -> &mut Vec<ModuleEntry<Self>>;
 }
 
-// Each line below declares a kind of module: its list, its entry in a registry, and how generic code finds
-// it. If a kind is missing in one of these places, the code does not compile.
+// Each line below declares a kind of module: its list, its entry in a registry, and the access for
+// generic code. If a kind is missing in one of these places, the code does not compile.
 macro_rules! declare_registry {
     ($($kind:ident $field:ident;)*) => {
         /// The available modules, by kind.
@@ -170,7 +170,7 @@ fn infos<L: ?Sized>(entries: &[ModuleEntry<L>]) -> Vec<(ModuleInfo, &'static [Pa
 }
 
 impl Registry {
-    /// Adds a module. If two have the same id, the first one is used.
+    /// Adds a module. If two modules have the same id, the first one is used.
     pub fn add<L: Choosable + ?Sized>(&mut self, entry: ModuleEntry<L>) {
         L::entries_mut(self).push(entry);
     }
@@ -250,8 +250,8 @@ pub fn set_parameters<L: ?Sized>(
     slot: Slot,
     setting: &ModuleSetting,
 ) -> Result<(), ModuleError> {
-    // The values are set on a fresh list that replaces the old one at the end. An error therefore changes
-    // nothing, and parameters without a setting are reset to their defaults.
+    // The values are set on a new list that replaces the old one at the end. An error therefore
+    // changes nothing, and parameters without a setting are reset to their defaults.
     let mut parameters = ParameterSet::new(module.parameters.infos());
     let values = setting.parameters.iter();
     parameters

@@ -1,9 +1,9 @@
-//! Signal controllers: the trait of modules that choose the next stage, and the information that
+//! Signal controllers: the trait of modules that select the next stage, and the information that
 //! they receive.
 //!
 //! A signal controller only selects the next stage. The host enforces minimum green, amber, all-red
-//! and the longest wait, and the stages themselves are free of conflicts. Two conflicting movements
-//! therefore never have green at the same time, whatever a controller answers.
+//! and the maximum waiting time, and the stages themselves are free of conflicts. Two conflicting
+//! movements therefore never have green at the same time, whatever a controller answers.
 
 use crate::module::Logic;
 use crate::parameter::ParameterSet;
@@ -15,10 +15,10 @@ use std::sync::Arc;
 /// Traffic demand at a set of signals.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Demand {
-    /// Number of vehicles that are stopped or crawling before the stop line.
+    /// Number of stopped or crawling vehicles before the stop line.
     pub queue: u32,
-    /// Number of vehicles that have passed the detectors since the stage began; counted only if a module
-    /// controls the signals.
+    /// Number of vehicles that have passed the detectors since the stage began. Counted only if a
+    /// module controls the signals.
     pub arrivals: u32,
     /// Longest standing time of a queued vehicle, in seconds.
     pub longest_wait: f64,
@@ -76,8 +76,8 @@ pub struct SignalFacts {
     pub next: Option<u32>,
     /// Time since the stage began or, during a change, since the change began, in seconds.
     pub elapsed: f64,
-    /// Time until the green can end, in seconds: the rest of the fixed or minimum green or, during a change,
-    /// the time until the next stage begins. 0 while demand extends the green.
+    /// Time until the green can end, in seconds: the rest of the fixed or minimum green or, during
+    /// a change, the time until the next stage begins. It is 0 while demand extends the green.
     pub remaining: f64,
     /// Stage that the fixed-time plan would show now, or to which it would be changing.
     pub planned: u32,
@@ -94,15 +94,15 @@ pub struct SignalFacts {
 pub struct SignalView<'a> {
     /// Current stage.
     pub stage: u32,
-    /// Time for which other traffic has been waiting for another stage, in seconds; `None` if none is
-    /// waiting.
+    /// Time for which other traffic has waited for another stage, in seconds; `None` if no traffic
+    /// is waiting.
     pub opposed_for: Option<f64>,
     /// Bit mask of the stages that have been called or have traffic waiting.
     pub calls: u32,
     /// Whether vehicles with green are approaching.
     pub is_extended: bool,
-    /// Stage that the fixed-time plan would show now, or to which it would be changing; the current stage if
-    /// there is no such plan.
+    /// Stage that the fixed-time plan would show now, or to which it would be changing. Without
+    /// such a plan, this is the current stage.
     pub planned: u32,
     /// Durations of the stages.
     pub times: &'a [StageTimes],
@@ -110,7 +110,7 @@ pub struct SignalView<'a> {
     pub facts: Option<&'a Arc<SignalFacts>>,
 }
 
-/// Chooses the next stage of a signal programme. Each programme has its own instance.
+/// Selects the next stage of a signal programme. Each programme has its own instance.
 pub trait SignalController: Logic {
     /// Returns the next stage, or `None` to keep the current one. An answer that does not name
     /// another stage also keeps the current one.
@@ -123,8 +123,8 @@ pub trait SignalController: Logic {
         view: &SignalView<'_>,
     ) -> Result<Option<u32>, String>;
 
-    /// Whether the controller looks at queues and arrivals. If so, it is called once a second, otherwise in
-    /// every step.
+    /// Whether the controller uses queues and arrivals. If so, it is called once a second,
+    /// otherwise in every step.
     fn wants_facts(&self) -> bool {
         true
     }
@@ -146,8 +146,8 @@ impl SignalController for FixedTimes {
     }
 }
 
-/// Actuated control: a stage lasts while vehicles with green approach, until other traffic has waited for the
-/// maximum green. Then the next stage with waiting traffic follows.
+/// Actuated control: a stage continues while vehicles with green approach, until other traffic has
+/// waited for the maximum green. It is followed by the next stage with waiting traffic.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ByDemand;
 
@@ -175,11 +175,11 @@ impl SignalView<'_> {
             .is_some_and(|waited| waited + ROUNDING >= longest)
     }
 
-    /// Returns the next stage, after the current one, that has been called; `None` if there is none.
+    /// Returns the next called stage after the current one; `None` if there is none.
     pub fn next_called(&self) -> Option<u32> {
         let count = self.times.len() as u32;
-        // Searched in programme order, starting after the current stage, so that no stage is skipped for
-        // ever.
+        // The search is in programme order and starts after the current stage, so that no stage is
+        // skipped indefinitely.
         let mut following = (1..count).map(|i| (self.stage + i) % count);
         following.find(|stage| self.calls & (1 << stage) != 0)
     }

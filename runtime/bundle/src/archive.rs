@@ -1,6 +1,6 @@
-//! Zip archives in the form used for bundles. They contain only files with paths.
+//! Zip archives as used for bundles. They contain only files, each with a path.
 //!
-//! Sizes stated in an archive are not trusted; bytes are counted while they are unpacked.
+//! Sizes stated in an archive are not trusted. Instead, bytes are counted while they are unpacked.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read, Write};
@@ -15,8 +15,8 @@ pub const MOST_BYTES: u64 = 256 * roadwright_files::MEBIBYTE;
 pub const MOST_FILES: usize = 10_000;
 /// Maximum compression ratio of a bundle.
 pub const MOST_RATIO: u64 = 100;
-/// Maximum length of a path in a bundle, in bytes. Operating systems accept paths of this length below
-/// folders of usual depth.
+/// Maximum length of a path in a bundle, in bytes. Operating systems accept paths of this length
+/// inside folders of typical depth.
 const LONGEST_PATH: usize = 200;
 /// Compression ratio above which bundles are written uncompressed, so that they can be read again.
 const WRITTEN_RATIO: u64 = MOST_RATIO / 2;
@@ -32,14 +32,14 @@ pub enum ArchiveError {
     /// The file is not a zip archive.
     #[error("not a bundle; create one from a scenario with `roadwright pack`")]
     NoArchive,
-    /// The zip archive is truncated or damaged. Contains the path of the entry that cannot be read, if it is
-    /// known.
+    /// The zip archive is truncated or damaged. Contains the path of the entry that cannot be read,
+    /// if known.
     #[error("the bundle is truncated or damaged{}", .0.as_ref().map_or(String::new(), |path| format!(": {path} cannot be read")))]
     Damaged(Option<String>),
     /// The archive cannot be written.
     #[error("the bundle cannot be written: {0}")]
     Write(String),
-    /// A path leads out of the folder, or is not portable.
+    /// A path leads out of the target folder, or is not portable.
     #[error("the bundle is rejected because of the path \"{path}\": {why}")]
     Path {
         /// The path, truncated.
@@ -54,7 +54,7 @@ pub enum ArchiveError {
     TooMuch(String),
 }
 
-/// Converts an error of the decoder. Its message is dropped, because it describes internals.
+/// Converts an error of the decoder. Its message is dropped, because it describes internal details.
 fn damaged<E>(_: E) -> ArchiveError {
     ArchiveError::Damaged(None)
 }
@@ -83,7 +83,8 @@ pub(crate) fn write(files: &Files) -> Result<Vec<u8>, ArchiveError> {
 }
 
 fn write_with(files: &Files, method: CompressionMethod) -> Result<Vec<u8>, ZipError> {
-    // Timestamps and permissions are left out, because both would make the bytes differ for equal input.
+    // Timestamps and permissions are left out, because they would make the bytes differ for equal
+    // input.
     let options = SimpleFileOptions::default()
         .compression_method(method)
         .last_modified_time(DateTime::default())
@@ -106,13 +107,14 @@ pub(crate) fn read(archive: &[u8]) -> Result<Files, ArchiveError> {
     if archive.len() as u64 > MOST_BYTES {
         return Err(too_many_bytes());
     }
-    // Checked before the central directory is read, which could be made large enough to fill the memory.
+    // This is checked before the central directory is read, which could be made large enough to
+    // fill the memory.
     let entries = archive.windows(ENTRY.len()).filter(|w| *w == ENTRY);
     if entries.count() > MOST_FILES {
         return Err(too_many_files());
     }
     let most = MOST_BYTES.min(MOST_RATIO.saturating_mul(archive.len() as u64));
-    // Zip archives begin with an entry or are empty. Any other beginning is another kind of file.
+    // A zip archive begins with an entry or is empty. Other files are not zip archives.
     if !archive.starts_with(b"PK") {
         return Err(ArchiveError::NoArchive);
     }
@@ -134,8 +136,7 @@ pub(crate) fn read(archive: &[u8]) -> Result<Files, ArchiveError> {
         }
         let mut bytes = Vec::new();
         let room = most - size;
-        // Reading one byte beyond the limit detects excess data, regardless of the size that the entry
-        // states.
+        // Reading one byte beyond the limit detects excess data, whatever size the entry states.
         let unpacked = entry.by_ref().take(room + 1).read_to_end(&mut bytes);
         let unpacked = unpacked.map_err(|_| ArchiveError::Damaged(Some(short(&path))))?;
         if unpacked as u64 > room {
@@ -170,7 +171,7 @@ fn refused(path: &str, why: &'static str) -> ArchiveError {
     }
 }
 
-/// Returns a path for messages as a short, single line, regardless of its contents.
+/// Returns a path as a short, single line for messages, whatever it contains.
 fn short(path: &str) -> String {
     let visible = path.chars().map(|c| if c.is_control() { '?' } else { c });
     visible.take(80).collect()
@@ -194,7 +195,7 @@ pub(crate) fn check_path(path: &str) -> Result<(), ArchiveError> {
     Ok(())
 }
 
-/// Whether a name stands for a device on Windows, regardless of its extension.
+/// Whether a name refers to a device on Windows, with any extension.
 fn is_device(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part).to_ascii_lowercase();
     let numbered = ["com", "lpt"].iter().any(|name| {
@@ -321,7 +322,7 @@ mod tests {
     fn bombs_are_refused_by_what_comes_out_and_not_by_what_they_say() {
         let bomb = zip_of(&[("a", &vec![0; 8 << 20], 0o644)]);
         assert!(error_of(&bomb).contains("100 times its size"));
-        // The same with a header that states a small size.
+        // The same archive, with a header that states a small size.
         let mut liar = bomb.clone();
         let size = (8_u32 << 20).to_le_bytes();
         let places: Vec<usize> = (0..liar.len() - 4)
@@ -331,7 +332,7 @@ mod tests {
         for place in places {
             liar[place..place + 4].copy_from_slice(&100_u32.to_le_bytes());
         }
-        // The problem is detected before everything is unpacked.
+        // The excess is detected before everything is unpacked.
         assert!(read(&liar).is_err());
     }
 

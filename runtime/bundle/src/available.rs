@@ -1,4 +1,4 @@
-//! Modules available on this machine: built-ins, plugins, and scripts with their source.
+//! The modules available on this machine: built-ins, plugins, and scripts with their source.
 
 use roadwright_agent::{ModuleKind, Registry};
 use roadwright_extension::script::{self, SCRIPT_ENDING};
@@ -6,11 +6,11 @@ use roadwright_extension::{FileState, Host};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Maximum depth of scripts below their folder; the same as for scripts in a run.
+/// Maximum depth of scripts below their folder. It is the same as for scripts in a run.
 const DEPTH: usize = 4;
-/// Maximum size of a script in bytes. It is larger than any script in a run.
+/// Maximum size of a script in bytes. Runs accept only smaller scripts.
 const LARGEST_SCRIPT: u64 = roadwright_files::MEBIBYTE;
-/// Maximum number of entries in a script folder that are visited.
+/// Maximum number of entries that are visited in a script folder.
 const MOST_ENTRIES: usize = 10_000;
 
 /// Modules available to scenarios.
@@ -18,9 +18,9 @@ const MOST_ENTRIES: usize = 10_000;
 pub struct Available {
     /// Ids of the built-in modules.
     pub(crate) builtin: BTreeSet<String>,
-    /// Version and hash of the plugins, by id.
+    /// Version and hash of each plugin, by id.
     pub(crate) plugins: BTreeMap<String, (String, String)>,
-    /// Source of the scripts by id, including libraries that are only imported.
+    /// Source of each script by id, including libraries that are only imported.
     pub(crate) scripts: BTreeMap<String, String>,
 }
 
@@ -33,7 +33,7 @@ impl Available {
             ..Self::default()
         };
         for file in host.files() {
-            // A file with the same id takes precedence and is used.
+            // Another file with the same id takes precedence and is used instead.
             if matches!(file.state, FileState::Shadowed(_)) {
                 continue;
             }
@@ -80,8 +80,8 @@ impl Available {
         }
     }
 
-    /// Adds the scripts to which the wanted ones refer, either by `import` or by a name in quotes (for
-    /// example to choose modules).
+    /// Adds the scripts to which the given ones refer, either by `import` or by a name in quotes
+    /// (for example to choose modules).
     pub(crate) fn with_imports(&self, wanted: BTreeSet<String>) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let mut open: Vec<String> = wanted.into_iter().collect();
@@ -92,8 +92,8 @@ impl Available {
             if !found.insert(id) {
                 continue;
             }
-            // It is better to include too many than too few. A word in quotes may mean something else, but an
-            // unneeded file does no harm.
+            // It is better to include too many scripts than too few. A word in quotes may mean
+            // something else, but an unneeded file does no harm.
             let named = self.scripts.keys().filter(|other| names(text, other));
             open.extend(named.cloned());
         }

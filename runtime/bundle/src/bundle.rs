@@ -32,7 +32,7 @@ pub enum BundleError {
     /// The archive is rejected.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// The contents are not those of a bundle.
+    /// The contents are not valid for a bundle.
     #[error("{0}")]
     Content(String),
     /// The target folder is not empty.
@@ -50,8 +50,8 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// Packs a scenario. `name` is its file name without the extension. Vehicle files are read from the
-    /// folder of the scenario.
+    /// Packs a scenario. `name` is the name of its file without the extension. Vehicle files are
+    /// read from the folder of the scenario.
     ///
     /// # Errors
     /// If the name is not a valid file name, or a file exceeds the size limits.
@@ -69,7 +69,7 @@ impl Bundle {
         }
         archive::check_path(&path)?;
         let mut files = extras.files;
-        // The text can be read on its own, because it contains the vehicles.
+        // The text contains the vehicles, so it can be read without other files.
         files.insert(path.clone(), file::to_text(scenario).into_bytes());
         files.extend(vehicles(scenario, folder));
         files.extend(move_libraries(scenario));
@@ -130,7 +130,7 @@ impl Bundle {
         })
     }
 
-    /// Reads a file like [`from_bytes`](Self::from_bytes).
+    /// Reads and verifies a bundle file.
     ///
     /// # Errors
     /// As for [`from_bytes`](Self::from_bytes), and if the file cannot be read.
@@ -158,10 +158,10 @@ impl Bundle {
         &self.files
     }
 
-    /// Returns the modules that the scenario uses and that are neither in the bundle nor available in the
-    /// same build.
+    /// Returns the modules that the scenario uses and that are available neither in the bundle nor
+    /// on this machine in the same build.
     pub fn lacks(&self, available: &Available) -> Vec<Lack> {
-        // The scenario determines which modules are used, and the manifest only records their builds.
+        // The scenario determines which modules are used. The manifest only records their builds.
         let known = |id: &str| self.manifest.needs.iter().find(|need| need.id == id);
         let needs: Vec<Need> = needs(&self.scenario, &Available::default())
             .into_iter()
@@ -270,7 +270,7 @@ fn check_files(manifest: &Manifest, files: &Files) -> Result<(), BundleError> {
     Ok(())
 }
 
-/// Rejects files of kinds that bundles do not contain, above all native code.
+/// Rejects files of kinds that bundles do not contain, in particular native code.
 fn check_content(manifest: &Manifest, path: &str, bytes: &[u8]) -> Result<(), BundleError> {
     let is_script = path.starts_with("scripts/") && path.ends_with(".rhai");
     if is_script || *path == manifest.scenario || path == PRESETS || is_picture(path) {
@@ -301,7 +301,7 @@ fn check_content(manifest: &Manifest, path: &str, bytes: &[u8]) -> Result<(), Bu
     Err(BundleError::Content(what))
 }
 
-/// Rejects files that are not JSON of a format.
+/// Rejects a file that is not JSON of the given format.
 fn check_format(path: &str, bytes: &[u8], format: &str) -> Result<(), BundleError> {
     /// The key that all formats have.
     #[derive(serde::Deserialize)]

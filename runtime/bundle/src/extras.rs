@@ -1,4 +1,4 @@
-//! Additional files of a bundle besides scripts and vehicles: road presets and a background picture.
+//! Additional files of a bundle: road presets and a background picture.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ pub const PRESETS: &str = "presets.json";
 pub const PLACEMENT: &str = "background.json";
 /// File names of background pictures.
 const PICTURES: [&str; 3] = ["background.png", "background.jpg", "background.jpeg"];
-/// Maximum size of the presets, of the placement and of a picture, in bytes.
+/// Maximum size of each of the presets, the placement and a picture, in bytes.
 const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 
 /// Placement of a picture on the map.
@@ -67,12 +67,12 @@ pub struct Extras {
 }
 
 impl Extras {
-    /// Reads the files beside a scenario. Files that are missing or unreadable are left out.
+    /// Reads the files beside a scenario. Missing or unreadable files are left out.
     pub fn beside(folder: &Path) -> Self {
         let names = [PRESETS, PLACEMENT].into_iter().chain(PICTURES);
         let read = |name: &str| {
             let path = folder.join(name);
-            // Links are refused, because the target may be private.
+            // Links are ignored, because their target may be private.
             let is_file = path.symlink_metadata().is_ok_and(|data| data.is_file());
             let bytes = is_file.then(|| roadwright_files::read(&path, LARGEST).ok())??;
             Some((name.to_owned(), bytes))

@@ -1,13 +1,15 @@
-//! Bundles (`NAME.rwz`): a scenario with everything it needs in a single file that is safe to open.
+//! Bundles (`NAME.rwz`): a scenario with everything it needs, in a single file that is safe to
+//! open.
 //!
-//! A bundle is a zip archive with a [`Manifest`]. It contains the scenario (including heights), the scripts
-//! that the scenario uses, its vehicle files and, if there are any, road presets and a background picture.
-//! Compiled plugins are never included. The manifest lists them with their hashes, and [`Bundle::lacks`]
-//! returns those that are not available.
+//! A bundle is a zip archive with a [`Manifest`]. It contains the scenario (including heights), the
+//! scripts that the scenario uses, its vehicle files and, if there are any, road presets and a
+//! background picture. Compiled plugins are never included. The manifest lists them with their
+//! hashes, and [`Bundle::lacks`] returns the plugins that are not available.
 //!
-//! Reading a bundle runs nothing and writes nothing. It is rejected if it contains files of other kinds,
-//! files that are not in the manifest or have another hash, paths that lead out of their folder, or links, or
-//! if it unpacks to more than 256 MiB, 10,000 files or 100 times its size. Equal input gives equal bytes.
+//! Reading a bundle runs nothing and writes nothing. A bundle is rejected if it contains files of
+//! other kinds, files that are not in the manifest or have a different hash, paths that lead out of
+//! their folder, or links, or if it unpacks to more than 256 MiB, 10,000 files or 100 times its
+//! size. Equal input gives equal bytes.
 //!
 //! ```
 //! use roadwright_bundle::{Available, Bundle, Extras};

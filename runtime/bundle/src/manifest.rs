@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// Value of the key `format` in every manifest.
 pub const FORMAT: &str = "roadwright-bundle";
-/// Version of the format that is written. It is also the newest version that can be read.
+/// Version of the format that is written, which is also the newest version that can be read.
 pub const VERSION: u32 = 1;
 
 /// Description of a bundle and its contents.
@@ -56,7 +56,8 @@ impl FileHash {
 pub enum NeedKind {
     /// A script. The bundle contains it if it was available when the bundle was created.
     Script,
-    /// A compiled plugin, or a module that was unknown when the bundle was created. Bundles never contain it.
+    /// A compiled plugin, or a module that was unknown when the bundle was created. Neither is
+    /// contained in bundles.
     Plugin,
 }
 

@@ -1,4 +1,4 @@
-//! External modules that a scenario uses, and which of them are not available.
+//! External modules that a scenario uses, and those among them that are not available.
 
 use crate::available::Available;
 use crate::manifest::{FileHash, Need, NeedKind};
@@ -6,12 +6,13 @@ use roadwright_extension::script::SCRIPT_ENDING;
 use roadwright_scenario::Scenario;
 use std::fmt;
 
-/// A module that a scenario uses but that is not available in the same build as when the bundle was created.
+/// A module that a scenario uses but that is not available in the build used when the bundle was
+/// created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lack {
-    /// The module that is used.
+    /// The required module.
     pub need: Need,
-    /// Hash of another available build with the same id, if there is one.
+    /// Hash of a different available build with the same id, if there is one.
     pub other: Option<String>,
 }
 
@@ -43,8 +44,8 @@ impl fmt::Display for Lack {
     }
 }
 
-/// Returns the modules that a scenario uses and that are not built in. They have the versions and hashes of
-/// the available builds.
+/// Returns the modules that a scenario uses and that are not built in, with the versions and hashes
+/// of the available builds.
 pub(crate) fn needs(scenario: &Scenario, available: &Available) -> Vec<Need> {
     let ids = scenario.modules().into_iter();
     let ids = ids.filter(|id| !available.builtin.contains(id));
@@ -97,7 +98,7 @@ pub(crate) fn lacks(
                 .map(|(_, hash)| hash.clone()),
         };
         let is_same = here.as_ref().is_some_and(|hash| *hash == need.hash);
-        // The module was not available when the bundle was created, so any build will do.
+        // The module was not available when the bundle was created, so any build is accepted.
         let is_any = here.is_some() && need.hash.is_empty();
         (!is_same && !is_any).then(|| Lack {
             need: need.clone(),

@@ -1,4 +1,4 @@
-//! Unpacking of a bundle into a folder.
+//! Unpacks bundles into folders.
 
 use crate::bundle::{Bundle, BundleError};
 use crate::manifest::MANIFEST;
@@ -7,8 +7,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 impl Bundle {
-    /// Unpacks the bundle into a new or empty folder. Returns the path of the scenario. The folder is created
-    /// either with all its files or not at all.
+    /// Unpacks the bundle into a new or empty folder. Returns the path of the scenario. The folder
+    /// is created either with all of its files or not at all.
     ///
     /// # Errors
     /// If the folder is not empty, or a file cannot be written.
@@ -45,7 +45,7 @@ fn check_is_free(folder: &Path) -> Result<(), BundleError> {
                 error,
             });
         }
-        // A link or a file has this name.
+        // The path is a link or a file.
         Ok(data) if !data.is_dir() => return occupied(),
         Ok(_) => {}
     }

@@ -64,7 +64,7 @@ fn zip_up(files: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// Returns the error of a bundle after its files were changed.
+/// Returns the error of a bundle whose files have been changed.
 fn error_after(change: impl FnOnce(&mut BTreeMap<String, Vec<u8>>)) -> String {
     let scenario = Scenario::new("Test");
     let pack = Bundle::pack(
@@ -75,7 +75,7 @@ fn error_after(change: impl FnOnce(&mut BTreeMap<String, Vec<u8>>)) -> String {
         Extras::default(),
     );
     let mut files = unzip(&pack.unwrap().to_bytes().unwrap());
-    // A bundle that another program has packed is still a bundle.
+    // A bundle packed by another program is also accepted.
     Bundle::from_bytes(&zip_up(&files)).unwrap();
     change(&mut files);
     Bundle::from_bytes(&zip_up(&files)).unwrap_err().to_string()
@@ -145,7 +145,7 @@ fn a_shipped_scenario_comes_back_with_its_scripts_and_equal_bytes() {
     let path = bundle.unpack(&folder.path().join("a/b")).unwrap();
     assert_eq!(file::load(&path).unwrap(), scenario);
     assert!(folder.path().join("a/b/scripts/ambulance.rhai").is_file());
-    // Into the same folder again: existing files are not overwritten.
+    // Unpacking into the same folder again does not overwrite existing files.
     std::fs::write(&path, "my work").unwrap();
     let again = bundle.unpack(&folder.path().join("a/b"));
     assert!(matches!(again, Err(BundleError::Occupied(_))), "{again:?}");
@@ -244,7 +244,7 @@ fn what_is_needed_and_not_here_is_told_with_its_name_and_hash() {
     let bundle = Bundle::pack(&scenario, "test", None, &at_hand, Extras::default()).unwrap();
     let mut files = unzip(&bundle.to_bytes().unwrap());
     let manifest = String::from_utf8(files["manifest.json"].clone()).unwrap();
-    // As on a machine that has the plugin.
+    // The manifest is that of a machine that has the plugin.
     let hash = "ab".repeat(32);
     let known = manifest.replace(
         "\"id\": \"my_driver\"",
@@ -264,7 +264,7 @@ fn what_is_needed_and_not_here_is_told_with_its_name_and_hash() {
         text.contains("my_driver 1.2") && text.contains(&hash),
         "{text}"
     );
-    // A scenario without needs lacks nothing.
+    // A scenario without external modules lacks nothing.
     let plain = Bundle::pack(&Scenario::new("x"), "x", None, &at_hand, Extras::default());
     assert!(plain.unwrap().lacks(&at_hand).is_empty());
 }
@@ -337,7 +337,8 @@ fn names_that_are_no_names_are_refused() {
             &Available::default(),
             Extras::default(),
         );
-        // An empty name leaves the extension alone, a hidden file, which is harmless.
+        // With an empty name, the file name is only the extension, which makes it a hidden file.
+        // This is harmless.
         assert_eq!(packed.is_err(), !name.is_empty(), "{name:?}");
     }
 }

@@ -1,11 +1,11 @@
-//! Folders that are created either with all their files or not at all.
+//! Folders that are created either with all of their files or not at all.
 
 use crate::write::check_folder;
 use std::io::{ErrorKind, Result};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Prefix of folders that are being filled, in their parent folder.
+/// Prefix of the temporary names of folders that are being filled.
 const PREFIX: &str = ".making-";
 
 /// A new folder that is filled under a temporary name beside its final path.
@@ -18,7 +18,8 @@ pub struct NewFolder {
 }
 
 impl NewFolder {
-    /// Starts a folder for a path that does not exist yet or is an empty folder. Parent folders are created.
+    /// Starts a folder at a path that does not exist yet or is an empty folder. Parent folders are
+    /// created.
     ///
     /// # Errors
     /// If the parent folder cannot be created or written to.
@@ -27,7 +28,8 @@ impl NewFolder {
         let above = above.unwrap_or(Path::new("."));
         std::fs::create_dir_all(above)?;
         check_folder(above)?;
-        // A new folder contains no links that could be written through.
+        // Because the folder is new, it contains no links through which files could be written
+        // elsewhere.
         let beside = tempfile::Builder::new().prefix(PREFIX).tempdir_in(above)?;
         let path = path.to_owned();
         Ok(Self { beside, path })
@@ -44,19 +46,20 @@ impl NewFolder {
     /// If it cannot be moved, for example because the path is a folder that contains files.
     pub fn finish(self) -> Result<()> {
         open_to_all(self.beside.path())?;
-        // Some systems cannot move a folder over an empty one.
+        // Some systems cannot replace an empty folder by moving another folder to its path.
         match std::fs::remove_dir(&self.path) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         std::fs::rename(self.beside.path(), &self.path)?;
-        // The folder has its final name now, so it must not be deleted.
+        // The folder has its final name now and must not be deleted.
         let _ = self.beside.keep();
         Ok(())
     }
 }
 
-/// Gives a temporary folder, which only its owner can access, the usual permissions of a new folder.
+/// Gives a temporary folder, which is accessible only to its owner, the usual permissions of a new
+/// folder.
 #[cfg(unix)]
 fn open_to_all(folder: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;

@@ -1,11 +1,12 @@
-//! Access to untrusted files. Files are checked before they are read, and they are written in such a way that
-//! the previous contents are never lost.
+//! Access to untrusted files. Files are checked before they are read, and they are written in such
+//! a way that the previous contents are never lost.
 //!
-//! Reading ([`read()`], [`read_text`]) has a limit in bytes and refuses folders, pipes and devices, which may
-//! never end. Writing ([`write()`], [`Beside`]) creates a new file **beside** the old one and moves it into
-//! place, so that a killed program or a full disk leaves the old file intact. [`Output`] does the same for
-//! several results that get their names together, and also writes to pipes and devices. [`NewFolder`] does it
-//! for folders. **Sweeping** removes what killed programs have left behind.
+//! Reading ([`read()`], [`read_text`]) has a limit in bytes and rejects folders, pipes and devices,
+//! which may never end. Writing ([`write()`], [`Beside`]) creates a new file **beside** the old one
+//! and moves it into place, so that the old file stays intact if the program is killed or the disk
+//! is full. [`Output`] does the same for several results that get their final names together, and
+//! also writes to pipes and devices. [`NewFolder`] does it for folders. **Sweeping** removes
+//! temporary files that killed programs have left behind.
 //!
 //! ```
 //! # fn main() -> std::io::Result<()> {

@@ -1,4 +1,4 @@
-//! Results that are written under a temporary name and renamed when all of them are complete.
+//! Output files that are written under temporary names and renamed once all of them are complete.
 
 use crate::read::name_of;
 use crate::write::{Beside, Sealed};
@@ -6,10 +6,10 @@ use std::fs::{File, FileType};
 use std::io::{Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
-/// A result that is being written.
+/// An output that is being written.
 ///
-/// A result for a file is written beside it and renamed by [`Complete::commit`]. Pipes, devices and the
-/// standard streams receive the bytes immediately, because they cannot be replaced.
+/// An output file is written beside its final path and renamed by [`Complete::commit`]. Pipes,
+/// devices and the standard streams receive the bytes immediately, because they cannot be replaced.
 #[derive(Debug)]
 pub struct Output {
     to: To,
@@ -77,8 +77,8 @@ impl Write for Output {
     }
 }
 
-/// Replaces the kind of a broken pipe error, because a result that cannot be written is an error, whereas a
-/// closed standard output only means that the reader needs no more.
+/// Replaces the kind of a broken pipe error. If a result cannot be written, this is an error,
+/// whereas a closed standard output only means that its reader needs no more.
 fn named(error: Error) -> Error {
     match error.kind() {
         ErrorKind::BrokenPipe => Error::other("the program that reads from the pipe has ended"),
@@ -86,7 +86,7 @@ fn named(error: Error) -> Error {
     }
 }
 
-/// A completely written result that waits to be renamed.
+/// A completely written output that can be renamed.
 ///
 /// The file is removed if this value is dropped.
 #[derive(Debug)]
@@ -147,16 +147,16 @@ impl Left {
     }
 }
 
-/// Effect of writing to a path.
+/// The effect of writing to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// A file is created or replaced.
     File,
-    /// Bytes go to an existing stream. It cannot be replaced.
+    /// Bytes go to an existing stream, which cannot be replaced.
     Stream(Stream),
 }
 
-/// A target that is not a file.
+/// A target other than a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output or standard error of this program, even if they are redirected.
@@ -178,8 +178,8 @@ pub enum Standard {
 
 impl Standard {
     /// Returns the stream that a path names.
-    // Determined by name, because a redirected stream looks like any other file to the system, and replacing
-    // that file would break the redirection.
+    // Determined by name, because to the system a redirected stream looks like any other file, and
+    // replacing that file would break the redirection.
     fn of(path: &Path) -> Option<Self> {
         match path.to_str()? {
             "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1" => Some(Self::Output),
@@ -224,7 +224,7 @@ impl Target {
         let kind = match std::fs::metadata(path) {
             Ok(metadata) => metadata.file_type(),
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::File),
-            // A part of the path is a file and not a folder, so there is nothing to replace.
+            // A part of the path is a file rather than a folder, so there is nothing to replace.
             Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(Self::File),
             Err(error) => return Err(error),
         };

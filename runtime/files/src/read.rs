@@ -1,4 +1,4 @@
-//! Reading of files with limits on their size.
+//! Reads files with limits on their size.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{Error, ErrorKind, Read, Result};
@@ -15,7 +15,7 @@ pub const MEBIBYTE: u64 = 1 << 20;
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
     check(&std::fs::metadata(path)?, limit)?;
     let file = open(path)?;
-    // Another file may have replaced the checked one in the meantime.
+    // The file is checked again, because another file may have replaced it since the first check.
     check(&file.metadata()?, limit)?;
     let mut bytes = Vec::new();
     // The file may grow while it is read.
@@ -31,7 +31,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
 /// # Errors
 /// If the system cannot open it, or if it is a folder, a pipe or a device.
 pub fn open(path: &Path) -> Result<File> {
-    // The type is checked first, because opening a pipe without a writer blocks.
+    // The type is checked before opening, because opening a pipe without a writer blocks.
     check(&std::fs::metadata(path)?, u64::MAX)?;
     File::open(path)
 }

@@ -1,4 +1,4 @@
-//! Writes to a temporary file and then moves it into place.
+//! Writes files atomically: a temporary file is written first and then moved into place.
 
 use crate::output::Left;
 use crate::read::name_of;
@@ -7,7 +7,7 @@ use std::io::{Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 
-/// Prefix of files that are being written, in their folder.
+/// Prefix of the temporary names of files that are being written.
 const PREFIX: &str = ".saving-";
 
 /// Writes a file atomically. Afterwards, the path has either the old or the new bytes. See [`Beside`].
@@ -22,11 +22,11 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// A file that is written in the same folder as the file that it will replace.
 ///
-/// A link is followed to its target. The new file gets the permissions of the old one, and its owner and
-/// group if the system allows that. If there is no old file, it gets the usual permissions of a new file. If
-/// the old file has another name (a hard link), that name keeps the old bytes. Files that killed programs
-/// have left in the folder are removed. The temporary file is removed if this value is dropped before
-/// [`finish`](Self::finish).
+/// A link is followed to its target. The new file gets the permissions of the old one, and its
+/// owner and group if the system allows that. Without an old file, it gets the usual
+/// permissions. If the old file has another name (a hard link), that name keeps the old bytes.
+/// Temporary files that killed programs have left in the folder are removed. The temporary file is
+/// removed if this value is dropped before [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct Beside {
     file: NamedTempFile,
@@ -34,7 +34,7 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// Starts a file for a path.
+    /// Starts writing a file.
     ///
     /// # Errors
     /// If the folder does not exist or cannot be written to, or the path does not name a file.
@@ -51,8 +51,8 @@ impl Beside {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        // The temporary file is in the same folder and therefore on the same disk. Only then does a move
-        // replace the old file atomically.
+        // The temporary file is in the same folder and therefore on the same disk, because only
+        // then can a move replace the old file atomically.
         let folder = folder_of(&path);
         if !folder.is_dir() {
             let what = format!("there is no folder {}", folder.display());
@@ -60,7 +60,7 @@ impl Beside {
         }
         sweep(folder);
         let file = create(folder).map_err(|error| unwritable(folder, &error))?;
-        // The lock shows other programs that sweep this folder that the file is being written.
+        // The lock tells other programs that sweep this folder that the file is being written.
         let _ = file.as_file().try_lock();
         if let Some(before) = before {
             keep_rights(file.as_file(), &before)?;
@@ -82,8 +82,8 @@ impl Beside {
     /// If not everything could be written.
     pub(crate) fn seal(mut self) -> Result<Sealed> {
         self.file.flush()?;
-        // Synced before the move. Otherwise, after a power failure, the name could refer to bytes that were
-        // never written.
+        // Synced before the move. Otherwise, after a power failure, the name could refer to bytes
+        // that have never been written.
         self.file.as_file().sync_all()?;
         let (held, beside) = self.file.into_parts();
         Ok(Sealed {
@@ -94,10 +94,10 @@ impl Beside {
     }
 }
 
-/// A complete file beside its target. The file is removed if this value is dropped.
+/// A complete file beside its target. It is removed if this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Sealed {
-    /// The temporary file. Its lock shows other programs that it is in use.
+    /// The temporary file. Its lock tells other programs that it is in use.
     held: File,
     beside: TempPath,
     path: PathBuf,
@@ -136,7 +136,7 @@ impl Write for Beside {
 /// Returns the file to which a path refers. Links are followed, even to files that do not exist yet.
 fn target(path: &Path) -> Result<PathBuf> {
     let mut path = path.to_owned();
-    // The usual maximum length of a chain of links.
+    // The limit is the usual maximum length of a chain of links.
     for _ in 0..40 {
         let Ok(next) = std::fs::read_link(&path) else {
             return Ok(path);
@@ -154,8 +154,8 @@ fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Checks that a folder exists and can be used. This check reports a missing folder before anything else
-/// fails.
+/// Checks that a folder exists and can be used, so that a missing folder is reported before
+/// anything else fails.
 pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     let shown = folder.display();
     let (kind, what) = match std::fs::metadata(folder) {
@@ -196,7 +196,7 @@ fn create(folder: &Path) -> Result<NamedTempFile> {
         // The system removes permissions according to the process's umask.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    // The error would contain the name of the temporary file, which means nothing to the user.
+    // The error would contain the name of the temporary file, which is meaningless to the user.
     builder.tempfile_in(folder).map_err(without_path)
 }
 
@@ -213,7 +213,8 @@ fn without_path(error: Error) -> Error {
 #[cfg(unix)]
 fn keep_rights(file: &File, before: &Metadata) -> Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
-    // Only root may change the owner, but a user may change the group to another group of that user.
+    // Only root may change the owner. A user may change the group to another group of the same
+    // user.
     if fchown(file, Some(before.uid()), Some(before.gid())).is_err() {
         let _ = fchown(file, None, Some(before.gid()));
     }
@@ -226,15 +227,16 @@ fn keep_rights(file: &File, before: &Metadata) -> Result<()> {
     file.set_permissions(before.permissions())
 }
 
-/// Ensures that a new file's name survives a power failure, and not only its contents.
+/// Ensures that the name of a new file survives a power failure, in addition to its contents.
 fn sync_folder(folder: &Path) {
-    // On systems that cannot open folders, the system does this automatically.
+    // Systems that cannot open folders do this automatically.
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
 }
 
-/// Removes the files that killed programs have left in a folder: our temporary files that are not locked.
+/// Removes files that killed programs have left in a folder: our temporary files that are not
+/// locked.
 fn sweep(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

@@ -1,4 +1,4 @@
-//! Tests which files are read or rejected, and which files remain after a write.
+//! Tests which files are read or rejected, and which files exist after a write.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_files::{
@@ -78,7 +78,7 @@ fn results_get_their_names_together_and_old_ones_stay_until_then() {
     }
     assert_eq!(fs::read(&old).unwrap(), b"after");
     assert_eq!(names(folder.path()), ["new", "old"]);
-    // Nothing is left after a drop, whether the result was complete or not.
+    // Dropping the result leaves no file, whether or not it was complete.
     drop(result(&old, b"half"));
     drop(result(&old, b"whole").complete().unwrap());
     assert_eq!(fs::read(&old).unwrap(), b"after");
@@ -229,7 +229,7 @@ mod unix {
         write(&link, b"new").unwrap();
         assert_eq!(fs::read(&real).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        // A link to a file that does not exist yet is followed as well.
+        // A link to a file that does not exist yet is also followed.
         let dangling = folder.path().join("dangling");
         symlink("real/b", &dangling).unwrap();
         write(&dangling, b"first").unwrap();

@@ -1,4 +1,5 @@
-//! Road coordinates of points near a road, with and without the last result as a guess.
+//! Benchmark of projecting points near a road to road coordinates, with and without the last result
+//! as a guess.
 
 mod winding;
 

@@ -1,4 +1,4 @@
-//! Freehand strokes: the cost of a mouse movement and of releasing the button.
+//! Benchmark of freehand strokes: the cost of a mouse movement, and of releasing the button.
 
 mod winding;
 

@@ -1,7 +1,7 @@
 //! Converts ten million random points within 15 m of a winding road to road coordinates and back.
 //!
-//! `cargo run --release -p roadwright-geometry --example projection_soak` prints the number of errors above a
-//! nanometre; the test suite runs the same with a hundred thousand points.
+//! `cargo run --release -p roadwright-geometry --example projection_soak` prints the number of
+//! errors above a nanometre. The test suite runs the same test with a hundred thousand points.
 
 #[path = "../benches/winding/mod.rs"]
 mod winding;

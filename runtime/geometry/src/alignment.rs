@@ -1,7 +1,8 @@
-//! Alignments: lines in a form for editing, as points of intersection (PIs) with a curve at each.
+//! Alignments: an editable form of lines, as points of intersection (PIs) with a curve at each.
 //!
-//! The first and last points are the ends of the line. At each point in between, the tangents before and
-//! after a curve meet. Moving a point changes only the curves at it and at its two neighbours.
+//! The first and last points are the ends of the line. At each point in between, the tangents
+//! before and after a curve meet. Moving a point changes only the curves at it and at its two
+//! neighbours.
 
 use crate::clothoid::displacement;
 use crate::error::GeometryError;
@@ -15,9 +16,9 @@ use glam::DVec2;
 const MAX_DEFLECTION: f64 = 1.9;
 /// Deflection angle below which a curve is ignored, rad.
 const MIN_DEFLECTION: f64 = 1e-9;
-/// Fraction of a leg that a curve may use if the neighbouring curve is also rebuilt.
+/// Fraction of a leg that a curve may use if the curve at the other end of the leg is also rebuilt.
 const LEG_SHARE: f64 = 0.5;
-/// Radius of a new curve before the lengths of the legs limit it, m.
+/// Radius of a new curve before it is limited by the lengths of the legs, m.
 const NEW_RADIUS: f64 = 1e4;
 
 /// A point of intersection with its curve.
@@ -25,7 +26,7 @@ const NEW_RADIUS: f64 = 1e4;
 pub struct ControlPoint {
     /// Intersection of the tangents, m. For the first and last point, this is the end of the line.
     pub position: DVec2,
-    /// Radius of the curve if the legs leave enough room, m.
+    /// Radius of the curve if the legs are long enough, m.
     pub radius: f64,
     /// Length of each spiral at that radius, m.
     pub spiral: f64,
@@ -52,18 +53,19 @@ impl ControlPoint {
     }
 }
 
-/// A line as its points of intersection.
+/// A line represented by its points of intersection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alignment {
     points: Vec<ControlPoint>,
 }
 
 impl Alignment {
-    /// Returns the points of intersection of a reference line made of lines, arcs and spirals (and gentle
-    /// cubics).
+    /// Returns the points of intersection of a reference line made of lines, arcs and spirals (and
+    /// gentle cubics).
     ///
-    /// Returns `None` if the tangents of some curve do not meet between its ends, because such a line has no
-    /// points to move. [`line`](Self::line) of the result is the same line within 1e-9 m. O(segments).
+    /// Returns `None` if the tangents of some curve do not meet between its ends, because such a
+    /// line has no points to move. [`line`](Self::line) of the result is the same line to within
+    /// 1e-9 m. O(segments).
     pub fn of(line: &ReferenceLine) -> Option<Self> {
         if let Some(index) = line.segments().iter().position(has_inflection) {
             return Self::of(&cut_at_inflection(line, index)?);
@@ -99,12 +101,12 @@ impl Alignment {
         Some(Self { points })
     }
 
-    /// Creates the polygon through `points` with a curve of `radius` and spirals of length `spiral` at each
-    /// inner corner. Shorter legs get tighter curves.
+    /// Creates the polygon through `points` with a curve of `radius` and spirals of length `spiral`
+    /// at each inner corner. Curves at short legs are tighter.
     ///
     /// # Errors
-    /// If fewer than two distinct points are given. A corner that turns straight back cannot have a curve.
-    /// [`line`](Self::line) reports this.
+    /// If fewer than two distinct points are given. A corner that turns straight back cannot have a
+    /// curve. [`line`](Self::line) reports this.
     pub fn polygon(points: &[DVec2], radius: f64, spiral: f64) -> Result<Self, GeometryError> {
         let mut distinct: Vec<DVec2> = Vec::new();
         for &point in points {
@@ -164,7 +166,7 @@ impl Alignment {
         }
     }
 
-    /// The line.
+    /// Returns the line.
     ///
     /// # Errors
     /// If points coincide, a corner turns straight back, or curves overlap.
@@ -181,7 +183,7 @@ impl Alignment {
             if length < -1e-6 {
                 return Err(GeometryError::NoJoin);
             }
-            // Rounding leaves slivers where two curves meet.
+            // Shorter pieces are rounding errors at the point where two curves meet.
             if length > 1e3 * MIN_SEGMENT {
                 segments.push(Segment::Line { length });
             }
@@ -244,7 +246,7 @@ impl ControlPoint {
         }
         let spiral = self.spiral.min(0.9 * wanted * turn);
         let tangent = tangent_length(wanted, spiral, turn);
-        // A similar, smaller curve exactly fits where this one is too large.
+        // If the curve is too large, a scaled copy of it fits exactly.
         let scale = (room / tangent).min(1.0);
         let (radius, spiral) = (wanted * scale, spiral * scale);
         let curvature = deflection.signum() / radius;
@@ -354,8 +356,8 @@ fn has_inflection(segment: &Segment) -> bool {
     }
 }
 
-/// The same line with a spiral cut where its curvature is zero; `None` for a cubic, which cannot be cut in
-/// this way.
+/// Returns the same line with a spiral cut where its curvature is zero; `None` for a cubic, which
+/// cannot be cut in this way.
 fn cut_at_inflection(line: &ReferenceLine, index: usize) -> Option<ReferenceLine> {
     let Segment::Spiral {
         length,
@@ -380,8 +382,8 @@ fn cut_at_inflection(line: &ReferenceLine, index: usize) -> Option<ReferenceLine
     ReferenceLine::new(line.start(), segments).ok()
 }
 
-/// The point of intersection of the curve that consists of the segments `first..end`; `None` if the tangents
-/// at its ends do not meet between these ends.
+/// Returns the point of intersection of the curve that consists of the segments `first..end`;
+/// `None` if the tangents at its ends do not meet between these ends.
 fn curve_point(
     line: &ReferenceLine,
     starts: &[f64],
@@ -420,7 +422,7 @@ fn curve_point(
     })
 }
 
-/// The same line with one of its segments cut into two equal parts.
+/// Returns the same line with one of its segments cut into two equal parts.
 fn halved(line: &ReferenceLine, index: usize) -> Option<ReferenceLine> {
     let start = line.segment_starts().nth(index)?;
     let length = line.segments()[index].length();
@@ -551,7 +553,7 @@ mod tests {
         let mut points = Alignment::of(&line).unwrap();
         points.move_point(1, DVec2::new(100.0, -30.0));
         let moved = points.line().unwrap();
-        // Nothing has changed after the start of the curve at point 3.
+        // Nothing changes beyond the start of the curve at point 3.
         for i in 0..50 {
             let back = f64::from(i) * 5.0;
             let (p, q) = (

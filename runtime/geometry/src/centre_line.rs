@@ -13,9 +13,9 @@ const SPACING: f64 = 1.0;
 /// Maximum length of lines whose points are [`SPACING`] apart, m. On longer lines, the distance between
 /// points is limited only by the sharpest bend of the line and by [`WIDEST`].
 const LONG: f64 = 2_000.0;
-/// Largest deviation of a chord from the sharpest bend of a long line, m.
+/// Maximum deviation of a chord from the sharpest bend of a long line, m.
 const SAGITTA: f64 = 0.01;
-/// Largest distance between the points of any line, m.
+/// Maximum distance between the points of any line, m.
 const WIDEST: f64 = 10.0;
 
 /// A centre line as points at equal distances.
@@ -47,8 +47,8 @@ impl LineSpan {
 /// Many centre lines in one buffer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CentreLines {
-    // Points together with their headings instead of separate lists, because both are needed together, in
-    // random order.
+    // Points are stored together with their headings rather than in separate lists, because both
+    // are needed together, in random order.
     poses: SharedList<Pose>,
 }
 
@@ -78,7 +78,8 @@ impl CentreLines {
         let count = (length / wanted_spacing(points, length)).round().max(1.0) as usize;
         let spacing = length / count as f64;
         let first = self.poses.len();
-        // Both lists ascend along the line, so one pass over the given points serves all of the new ones.
+        // Both lists are in ascending order along the line, so one pass over the given points is
+        // enough.
         let mut piece = 0;
         let resample = |i: usize| {
             let s = i as f64 * spacing;
@@ -111,9 +112,9 @@ impl CentreLines {
         })
     }
 
-    /// Adds a line through poses, resampled to equal distances of about `spacing` metres. Headings between the poses are
-    /// interpolated, so that short bends keep their directions, also at their ends. Returns `None` if there are fewer
-    /// than two poses, or if all are at the same place.
+    /// Adds a line through poses, resampled to equal distances of about `spacing` metres. Headings
+    /// between the poses are interpolated, so that short bends keep their directions, even at their
+    /// ends. Returns `None` if there are fewer than two poses, or if all are at the same position.
     pub fn push_poses(&mut self, poses: &[Pose], spacing: f64) -> Option<LineSpan> {
         let mut along = vec![0.0];
         for pair in poses.windows(2) {
@@ -161,8 +162,8 @@ impl CentreLines {
         self.poses.share();
     }
 
-    /// Whether another buffer begins with the lines that this one shares, so that these lines have the same
-    /// positions in both buffers.
+    /// Whether another buffer begins with the lines that this buffer shares, so that these lines
+    /// have the same positions in both buffers.
     pub fn share_with(&self, others: &Self) -> bool {
         self.poses.shares_with(&others.poses)
     }
@@ -172,7 +173,7 @@ impl CentreLines {
         self.poses.own_share()
     }
 
-    /// Returns an added line.
+    /// Returns a line that has been added.
     #[inline]
     pub fn line(&self, span: LineSpan) -> CentreLine<'_> {
         let range = span.first as usize..(span.first + span.count) as usize;
@@ -188,15 +189,16 @@ fn wanted_spacing(points: &[DVec2], length: f64) -> f64 {
     if length <= LONG {
         return SPACING;
     }
-    // Angle divided by length is the curvature of the bend that a vertex represents. Points that are close
-    // together count as a metre apart, because otherwise noise would look like a sharp bend.
+    // The turn divided by the length is the curvature of the bend that a vertex represents. Points
+    // that are close together count as a metre apart, because otherwise noise would look like a
+    // sharp bend.
     let bends = points.windows(3).map(|three| {
         let (before, after) = (three[1] - three[0], three[2] - three[1]);
         let turn = wrap_angle(heading_of(after) - heading_of(before)).abs();
         turn / (0.5 * (before.length() + after.length())).max(SPACING)
     });
     let sharpest = bends.fold(0.0, f64::max);
-    // A chord c of a bend of radius r deviates by c^2 / (8 r) in the middle.
+    // A chord c of a bend with radius r deviates from it by c^2 / (8 r) in the middle.
     (8.0 * SAGITTA / sharpest.max(1e-9))
         .sqrt()
         .clamp(SPACING, WIDEST)
@@ -235,9 +237,9 @@ impl<'a> CentreLine<'a> {
         between(self.poses[index].heading, self.poses[index + 1].heading, u)
     }
 
-    /// Curvature around `s`, 1/m. Positive to the left. It is the mean over about `reach` metres to both
-    /// sides, so that a vertex of a traced line does not count as a bend. If the line ends within this reach,
-    /// it is treated as if it continued straight. O(1).
+    /// Curvature around `s`, 1/m, positive to the left. It is the mean over about `reach` metres on
+    /// each side, so that a vertex of a traced line does not count as a bend. If the line ends
+    /// within this reach, it is treated as if it continued straight. O(1).
     #[inline]
     pub fn curvature(&self, s: f64, reach: f64) -> f64 {
         let reach = ((reach / self.spacing) as usize).max(1);
@@ -259,21 +261,22 @@ impl<'a> CentreLine<'a> {
         (0..line.count()).map(move |point| line.curvature(point as f64 * line.spacing, reach))
     }
 
-    /// Finds the foot of a point on the line. Returns the distance along the line and the distance to its
-    /// left, m. The search starts at `guess`. The result is exact on the polyline within a few metres of the
-    /// guess.
+    /// Projects a point onto the line. Returns the distance along the line and the distance to its
+    /// left, m. The search starts at `guess`. The result is exact on the polyline within a few
+    /// metres of the guess.
     #[inline]
     pub fn project(&self, point: DVec2, guess: f64) -> (f64, f64) {
-        // The guess is usually the foot of the previous step, on the same chord or the one before it, so the
-        // walk ends after one or two checks.
+        // The guess is usually the result of the previous step, on the same chord or the one before
+        // it, so the search ends after one or two checks.
         let (mut index, _) = self.place(guess);
         let mut last_move = 0i8;
         loop {
             let start = self.poses[index].position;
             let chord = self.poses[index + 1].position - start;
             let along = (point - start).dot(chord) / (self.spacing * self.spacing);
-            // If the foot is beyond an inner end of the chord, it is on another chord. If the search
-            // reverses, the point is beside a bend and the joint is its foot.
+            // If the foot is beyond an inner end of the chord, it is on another chord. If the
+            // search reverses, the point is beside a bend, and the vertex between the two chords is
+            // its foot.
             if along > 1.0 && index + 2 < self.poses.len() && last_move >= 0 {
                 index += 1;
                 last_move = 1;
@@ -314,7 +317,7 @@ impl<'a> CentreLine<'a> {
     }
 
     #[inline]
-    /// Chord at the given distance, and the position within it, in [0, 1].
+    /// Index of the chord at the given distance, and the position within it, in [0, 1].
     fn place(&self, s: f64) -> (usize, f64) {
         let last = self.poses.len() - 1;
         let scaled = (s / self.spacing).clamp(0.0, last as f64);
@@ -343,7 +346,7 @@ mod tests {
         assert_eq!(spacing_of(&straight(2_000.0)), 1.0);
         assert_eq!(spacing_of(&straight(3_000.0)), 10.0);
         assert_eq!(spacing_of(&straight(1e7)), 10.0);
-        // An arc of 3 km, whose chords are as long as a deviation of 1 cm allows.
+        // An arc of 3 km, with chords as long as a deviation of 1 cm allows.
         for radius in [50.0, 400.0, 2_000.0] {
             let arc = |i: u32| {
                 let angle = f64::from(i) / radius;
@@ -368,7 +371,7 @@ mod tests {
         assert_eq!(between.curvature(10.0, 3.0), 0.5);
         assert_eq!((between.heading(0.0), between.heading(10.0)), (0.0, 1.5));
         assert_eq!(between.curvature(5.0, 3.0), 0.0);
-        // On a line shorter than `reach`, a kink does not count as a bend, because the line is continued
+        // On a line shorter than `reach`, a kink is averaged out, because the line is continued
         // straight at both ends.
         let short = [DVec2::ZERO, DVec2::new(0.3, 0.0)];
         let short = lines.push_between(&short, [-0.015, 0.015]).unwrap();
@@ -387,7 +390,7 @@ mod tests {
         assert!((b.length() - 10.2).abs() < 1e-12);
         let pose = lines.line(b).pose(5.0);
         assert!((pose.position - DVec2::new(5.0, 5.0)).length() < 1e-12);
-        // Beyond the end the last chord continues.
+        // Beyond its end, the line is continued by its last chord.
         let (s, t) = lines.line(a).project(DVec2::new(12.0, -1.0), 3.0);
         assert!((s - 12.0).abs() < 1e-12 && (t + 1.0).abs() < 1e-12);
     }

@@ -20,21 +20,21 @@ const GAUSS6: [(f64, f64); 3] = [
     (0.932_469_514_203_152, 0.171_324_492_379_170_36),
 ];
 
-/// Largest turn that a panel of ten points integrates with an error of about 1e-13 m, rad.
+/// Maximum turn that a panel of ten points integrates with an error of about 1e-13 m, rad.
 const PANEL_TURN: f64 = 2.0;
-/// Largest turn for which six points are equally exact, rad. Their error grows with the sixth power of the
-/// turn.
+/// Maximum turn for which six points are equally accurate, rad. Their error grows with the sixth
+/// power of the turn.
 const SIX_POINT_TURN: f64 = 0.2;
 
-/// Displacement after `length` along a curve that starts at the origin with the given heading and curvature,
-/// and whose curvature grows by `sharpness` per metre.
+/// Displacement after `length` along a curve that starts at the origin with the given heading and
+/// curvature, and whose curvature grows by `sharpness` per metre.
 ///
-/// Gauss-Legendre quadrature over panels of at most two radians, so that straight lines, arcs and inflections
-/// need no special case (a Fresnel form loses digits close to an arc).
+/// Uses Gauss-Legendre quadrature over panels of at most two radians, so that straight lines, arcs
+/// and inflections need no special case (a Fresnel form loses digits close to an arc).
 pub fn displacement(heading: f64, curvature: f64, sharpness: f64, length: f64) -> DVec2 {
     let end_curvature = curvature + sharpness * length;
-    // Curvature is linear, so the mean of its absolute values at the ends bounds the turn of the curve, even
-    // if the curvature changes sign.
+    // The curvature is linear, so the mean of its absolute values at the ends bounds the turn of
+    // the curve, even if the curvature changes sign.
     let turn = 0.5 * (curvature.abs() + end_curvature.abs()) * length.abs();
     let quadrature = |rule: &[(f64, f64)], panels: usize| {
         let half = 0.5 * length / panels as f64;
@@ -61,7 +61,8 @@ pub fn displacement(heading: f64, curvature: f64, sharpness: f64, length: f64) -
     }
 }
 
-/// A clothoid that joins two poses: curvature at the start, change of curvature per metre, length.
+/// A clothoid that joins two poses, given by its curvature at the start, its change of curvature
+/// and its length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clothoid {
     /// Curvature at the start, 1/m, positive to the left.
@@ -94,13 +95,15 @@ pub fn join_poses(start: Pose, end: Pose) -> Option<Clothoid> {
     let phi0 = wrap_angle(start.heading - direction);
     let phi1 = wrap_angle(end.heading - direction);
     let turn = phi1 - phi0;
-    // In the unit chord the heading is phi0 + (turn - A) u + A u^2, which ends at phi1 whatever the shape A.
-    // The remaining condition is that the lateral offset at u = 1 vanishes. For small angles that offset is
-    // the mean of the heading, phi0 + turn / 2 - A / 6, so A = 3 (phi0 + phi1).
+    // In the unit chord, the heading is phi0 + (turn - A) u + A u^2, which ends at phi1 for any
+    // shape A. The remaining condition is that the lateral offset at u = 1 vanishes. For small
+    // angles, this offset is the mean of the heading, phi0 + turn / 2 - A / 6, so A = 3 (phi0 +
+    // phi1).
     let guess = 3.0 * (phi0 + phi1);
     newton_shape(phi0, turn, guess)
         .and_then(|shape| scaled(phi0, turn, shape, distance))
-        // Newton's method may have found a root that winds around, so a scan searches for a shorter curve.
+        // Newton's method may have found a curve that winds around, so a scan then searches for a
+        // shorter one.
         .filter(|join| join.length < 10.0 * distance)
         .or_else(|| scan_shapes(phi0, turn, distance))
 }
@@ -108,8 +111,8 @@ pub fn join_poses(start: Pose, end: Pose) -> Option<Clothoid> {
 /// Scales the unit clothoid of a shape to a chord. Returns `None` if the clothoid leads backwards or is
 /// longer than 100 chords.
 fn scaled(phi0: f64, turn: f64, shape: f64, distance: f64) -> Option<Clothoid> {
-    // The unit clothoid ends at (ahead, 0). Scaled by length = distance / ahead, curvatures shrink by the
-    // length and their change by its square.
+    // The unit clothoid ends at (ahead, 0). It is scaled by length = distance / ahead, so
+    // curvatures are divided by the length and their change by its square.
     let ahead = displacement(phi0, turn - shape, 2.0 * shape, 1.0).x;
     let length = distance / ahead;
     (length > 0.0 && length < 100.0 * distance).then(|| Clothoid {
@@ -140,18 +143,19 @@ fn newton_shape(phi0: f64, turn: f64, guess: f64) -> Option<f64> {
     None
 }
 
-/// Finds the shortest join by a scan over shapes and bisection.
+/// Finds the shortest join by scanning shapes and bisection.
 ///
-/// If both tangents are nearly opposite to the chord, the polynomial guess is near a fold of the offset
-/// function. Newton's method then jumps back and forth, or ends on a circle of a hundred chords. In this
-/// case, the curve may also turn by one full turn less: a curve that leaves on one side and returns on the
-/// other is much shorter. With shape parameters above 30, the curve winds around several times.
+/// If both tangents are nearly opposite to the chord, the polynomial guess is near a fold of the
+/// offset function. Newton's method then oscillates, or converges to a circle of a hundred chords.
+/// In this case, a curve that turns by one full turn less is also tried: leaving on one side and
+/// returning on the other is much shorter. With shape parameters above 30, the curve winds around
+/// several times.
 fn scan_shapes(phi0: f64, turn: f64, distance: f64) -> Option<Clothoid> {
     const REACH: i32 = 120;
     const STEP: f64 = 0.25;
     let mut best: Option<Clothoid> = None;
-    // The same heading is reached by turning in the other direction: 200 degrees to the left as 160 to the
-    // right.
+    // Turning in the other direction leads to the same heading, for example 160 degrees to the
+    // right instead of 200 degrees to the left.
     for turn in [turn, turn - std::f64::consts::TAU.copysign(turn)] {
         let lateral = |shape: f64| displacement(phi0, turn - shape, 2.0 * shape, 1.0).y;
         for low in (-REACH..REACH).map(|i| f64::from(i) * STEP) {
@@ -182,8 +186,8 @@ fn bisect(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> f64 {
 
 /// Derivative of the lateral end offset with respect to the shape parameter.
 fn lateral_slope(phi0: f64, curvature: f64, shape: f64) -> f64 {
-    // One panel is enough even if the offset needs several, because the slope only determines the next step,
-    // and the iteration ends when the offset vanishes.
+    // One panel is enough even if the offset needs several, because the slope determines only the
+    // next step, and the iteration ends when the offset vanishes.
     let mut sum = 0.0;
     for (node, weight) in GAUSS10 {
         for u in [0.5 - 0.5 * node, 0.5 + 0.5 * node] {
@@ -209,7 +213,7 @@ mod tests {
 
     #[test]
     fn rules_of_few_points_agree_with_many_panels() {
-        // At the largest turn of each rule, on clothoids with and without an inflection.
+        // Tests each rule at its maximum turn, on clothoids with and without an inflection.
         for turn in [SIX_POINT_TURN, PANEL_TURN] {
             for share in [0.0, 0.5, 1.0] {
                 let (length, total) = (60.0, 2.0 * turn / 60.0);

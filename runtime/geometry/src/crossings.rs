@@ -1,18 +1,18 @@
-//! Crossings between the edges of rings.
+//! Finds crossings between the edges of rings.
 
 use crate::polygon;
 use glam::DVec2;
 use std::ops::ControlFlow;
 
-/// An edge from one corner to the next.
+/// An edge of a ring, given by its two corners.
 pub type Edge = (DVec2, DVec2);
 
-/// Calls `visit` for every pair of edges of the rings that cross in their interiors. Edges that only touch,
-/// such as neighbours, are ignored.
+/// Calls `visit` for every pair of edges of the rings that cross in their interiors. Edges that
+/// only touch, such as neighbours, are ignored.
 ///
-/// Sweeps along x, because an edge that begins to the right of another edge's end cannot meet that edge.
-/// Every comparison decrements `left`. Returns whether `left` was sufficient. O(n log n) for outlines of
-/// objects. O(n^2) for edges that all overlap, unless `left` runs out first.
+/// The search sweeps along x, because an edge that begins to the right of another edge's end cannot
+/// meet that edge. Every comparison decrements `left`. Returns whether `left` was sufficient. O(n
+/// log n) for outlines of objects. O(n^2) for edges that all overlap, unless `left` runs out first.
 pub fn for_each_crossing<'a>(
     rings: impl IntoIterator<Item = &'a [DVec2]>,
     left: &mut usize,
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(count(std::slice::from_ref(&square), 100), (0, true));
         let bow_tie = ring(&[(0.0, 0.0), (4.0, 4.0), (4.0, 0.0), (0.0, 4.0)]);
         assert_eq!(count(&[bow_tie], 100), (1, true));
-        // A hole that touches the outline at a corner, and one that crosses it.
+        // One hole touches the outline at a corner, and another one crosses it.
         let touching = ring(&[(0.0, 2.0), (1.0, 1.0), (1.0, 3.0)]);
         assert_eq!(count(&[square.clone(), touching], 100), (0, true));
         let across = ring(&[(-1.0, 2.0), (1.0, 1.0), (1.0, 3.0)]);

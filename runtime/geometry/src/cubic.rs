@@ -16,9 +16,10 @@ const GAUSS5: [(f64, f64); 5] = [
 /// Number of panels into which a cubic is divided to measure its length.
 const PANELS: usize = 16;
 
-/// Largest accepted difference between the length of a panel and the sum of its halves, as a fraction of the
-/// length. If the difference is larger, the panel is divided further. Whole panels are exact to 1e-13 for an
-/// ordinary cubic, but not for a cubic that nearly stops (a near-cusp).
+/// Maximum accepted difference between the length of a panel and the sum of its halves, as a
+/// fraction of the length. If the difference is larger, the panel is divided further. Whole panels
+/// are exact to 1e-13 for an ordinary cubic, but not for a cubic with a near-cusp, where it nearly
+/// stops.
 const PANEL_TOLERANCE: f64 = 1e-10;
 
 /// Maximum number of times that a panel is halved, down to a 16,384th of the curve.
@@ -90,7 +91,7 @@ impl Cubic {
         velocity.perp_dot(acceleration) / (speed * speed * speed)
     }
 
-    /// Arc length between two parameters by a single five-point rule, m.
+    /// Arc length between two parameters by one application of the five-point rule, m.
     fn length_between(&self, from: f64, to: f64) -> f64 {
         let (half, middle) = (0.5 * (to - from), 0.5 * (to + from));
         half * GAUSS5
@@ -106,8 +107,8 @@ impl Cubic {
         let middle = 0.5 * (from + to);
         let halves = self.length_between(from, middle) + self.length_between(middle, to);
         if halvings == 0 || (whole - halves).abs() <= PANEL_TOLERANCE * halves {
-            // The sum of the halves would be as accurate, but bit-identical results show the caller that this
-            // panel was not divided.
+            // The sum of the halves would be as accurate, but the unchanged bits tell the caller
+            // that this panel was not divided.
             return whole;
         }
         self.careful_length_between(from, middle, halvings - 1)
@@ -121,7 +122,7 @@ pub struct MeasuredCubic {
     cubic: Cubic,
     /// Arc length at p = i / PANELS.
     lengths: [f64; PANELS + 1],
-    /// Whether a single rule is exact on the whole panel, for each panel.
+    /// For each panel, whether one application of the rule is exact on the whole panel.
     smooth: [bool; PANELS],
 }
 
@@ -174,8 +175,8 @@ impl MeasuredCubic {
         }
     }
 
-    /// Takes two Newton steps from a linear guess. They are enough where the speed hardly changes within a
-    /// panel.
+    /// Takes two Newton steps from a linear guess. Two steps are enough if the speed hardly changes
+    /// within the panel.
     fn newton(&self, panel: usize, s: f64, guess: f64) -> f64 {
         let low = panel as f64 / PANELS as f64;
         let mut p = guess;
@@ -189,13 +190,13 @@ impl MeasuredCubic {
         p
     }
 
-    /// Finds the parameter by bisection. This is used near a cusp, where the speed falls to almost nothing
-    /// and Newton's steps overshoot.
+    /// Finds the parameter by bisection. It is used near a cusp, where the speed drops to almost
+    /// zero and Newton's steps overshoot.
     fn bracketed(&self, panel: usize, s: f64) -> f64 {
         let start = panel as f64 / PANELS as f64;
         let (mut low, mut high) = (start, start + 1.0 / PANELS as f64);
         let wanted = s - self.lengths[panel];
-        // A sixteenth halved this often is 4e-15 in the parameter.
+        // After 44 halvings, a sixteenth of the parameter range is reduced to 4e-15.
         for _ in 0..44 {
             let middle = 0.5 * (low + high);
             if self.cubic.careful_length_between(start, middle, HALVINGS) < wanted {
@@ -212,7 +213,7 @@ impl MeasuredCubic {
 mod tests {
     use super::*;
 
-    /// Arc length computed from very many short chords, for comparison.
+    /// Arc length computed from a large number of short chords, for comparison.
     fn fine_length(cubic: &Cubic, to: f64) -> f64 {
         let parts = 4_000;
         (0..parts)

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Reason why a curve, polygon or grid cannot be built from the given numbers.
+/// Reason why a curve, polygon or grid is invalid or cannot be built.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum GeometryError {
     /// A curve has no segments.

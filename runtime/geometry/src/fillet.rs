@@ -10,43 +10,44 @@ use glam::DVec2;
 /// Options for the conversion of corner points to a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FilletOptions {
-    /// Largest radius of an arc, m.
+    /// Maximum radius of an arc, m.
     pub radius: f64,
-    /// Largest distance between a corner point and the curve, m.
+    /// Maximum distance between a corner point and the curve, m.
     pub miss: f64,
 }
 
-/// Smallest radii that bends of a road should have, so that its inner edge does not run backwards.
+/// Minimum radii for the bends of a road, with which its inner edges do not run backwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SmallestRadii {
-    /// Smallest radius of bends to the left, m.
+    /// Minimum radius of bends to the left, m.
     pub left: f64,
-    /// Smallest radius of bends to the right, m.
+    /// Minimum radius of bends to the right, m.
     pub right: f64,
-    /// Largest distance between a corner point and a curve that is widened to one of these radii, m.
+    /// Maximum distance between a corner point and a curve that is widened to one of these radii,
+    /// m.
     pub miss: f64,
 }
 
-/// A line whose tight bends were widened.
+/// A line with widened bends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Widened {
     /// The line.
     pub line: ReferenceLine,
-    /// Number of bends that have a larger radius than [`FilletOptions::miss`] allows.
+    /// Number of bends with a larger radius than [`FilletOptions::miss`] allows.
     pub count: usize,
 }
 
 /// Distance below which two points count as the same, m.
 const SAME_POINT: f64 = 0.01;
-/// Smallest turn of a corner that gets an arc, rad.
+/// Minimum turn of a corner that gets an arc, rad.
 const MIN_TURN: f64 = 1e-9;
 
 /// Returns a line between the end points that rounds every corner point in between by an arc.
 ///
-/// The arc at a corner has the preferred radius. The radius is smaller if the arc would otherwise miss the
-/// corner by more than `miss` or use more than half of a leg. The line passes exactly through the first and
-/// last points. A corner of more than 175 degrees also gets an arc (with a radius of a few millimetres), so
-/// that the heading stays continuous.
+/// The arc at a corner has the preferred radius. The radius is smaller if the arc would otherwise
+/// miss the corner by more than `miss` or use more than half of a leg. The line passes exactly
+/// through the first and last points. Even a corner of more than 175 degrees gets an arc (with a
+/// radius of a few millimetres), so that the heading stays continuous.
 ///
 /// # Errors
 /// If fewer than two distinct points are given or a coordinate is out of range.
@@ -82,7 +83,7 @@ fn rounded(
     let headings: Vec<_> = points.windows(2).map(|p| heading_of(p[1] - p[0])).collect();
     let legs: Vec<_> = points.windows(2).map(|p| (p[1] - p[0]).length()).collect();
     let mut segments = Vec::with_capacity(2 * points.len());
-    // Length of this leg that the arc at the previous corner has used.
+    // Length of this leg that the arc at the previous corner occupies.
     let mut used = 0.0;
     let mut count = 0;
     for i in 0..legs.len() {
@@ -96,7 +97,7 @@ fn rounded(
         });
         let tangent = corner.as_ref().map_or(0.0, |c| c.tangent);
         let straight = legs[i] - used - tangent;
-        // If two arcs use up a leg, there is no line between them.
+        // If two arcs use up the whole leg, there is no line between them.
         if straight >= MIN_SEGMENT {
             segments.push(Segment::Line { length: straight });
         }
@@ -133,7 +134,7 @@ struct Corner {
 
 impl Corner {
     fn new(turn: f64, leg: f64, options: FilletOptions) -> Self {
-        // A full turn back has no finite tangent, so it is treated as 175 degrees.
+        // A full reversal has no finite tangent, so it is treated as a turn of 175 degrees.
         let half = 0.5 * turn.abs().min(175f64.to_radians());
         if half < MIN_TURN {
             return Self {
@@ -150,8 +151,8 @@ impl Corner {
         }
     }
 
-    /// Returns the corner with its arc widened to the smallest radius for its direction, or as far as there
-    /// is room. `None` if this does not enlarge the arc.
+    /// Returns the corner with its arc widened to the smallest radius for its direction, or as far
+    /// as there is room. `None` if widening does not enlarge the arc.
     fn widened(&self, leg: f64, smallest: SmallestRadii) -> Option<Self> {
         let wanted = if self.turn > 0.0 {
             smallest.left
@@ -185,7 +186,7 @@ fn largest_radius(half: f64, leg: f64, miss: f64) -> f64 {
     // The arc misses the corner by radius (1 / cos(turn / 2) - 1), and uses radius tan(turn / 2) of each
     // leg.
     let by_miss = miss / (1.0 / cos(half) - 1.0).max(1e-12);
-    // A little less than half, so that two arcs of maximum size leave some of the leg between them.
+    // Slightly less than half, so that two arcs of maximum size leave some of the leg between them.
     let by_leg = 0.49 * leg / tan(half);
     by_miss.min(by_leg)
 }
@@ -237,7 +238,7 @@ mod tests {
         assert!((radius(&wide.line) - 8.0).abs() < 1e-9);
         let other = widened(1.0, 8.0, 1.5);
         assert_eq!((other.count, radius(&other.line)), (0, before));
-        // 27 degrees with a radius of 8 m miss the corner by 0.22 m.
+        // A turn of 27 degrees with a radius of 8 m misses the corner by 0.22 m.
         let short = widened(8.0, 8.0, 0.1);
         assert_eq!(short.count, 1);
         assert!((radius(&short.line) - 2.0 * before).abs() < 1e-9);

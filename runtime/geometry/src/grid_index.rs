@@ -1,5 +1,5 @@
-//! A uniform grid over points that finds the points near a position. It is rebuilt from scratch, which takes
-//! a few nanoseconds per point.
+//! A uniform grid over points, used to find the points near a position. It is rebuilt from scratch,
+//! which takes a few nanoseconds per point.
 
 use glam::DVec2;
 
@@ -20,7 +20,7 @@ pub struct GridIndex {
     ids: Vec<u32>,
     x: Vec<f64>,
     y: Vec<f64>,
-    /// Cell of each input point, kept to avoid allocation when rebuilding.
+    /// Cell of each input point. The buffer is kept to avoid allocations when rebuilding.
     cells: Vec<u32>,
 }
 
@@ -36,11 +36,11 @@ impl GridIndex {
     pub fn rebuild(&mut self, positions: &[DVec2], cell: f64) {
         let (low, high) = crate::polygon::bounds(positions).unwrap_or_default();
         let size = high - low;
-        // Cells cost time too, so their number is limited to a few per point.
+        // Cells also cost time, so their number is limited to a few per point.
         let most = (4.0 * positions.len() as f64 + 1024.0).min(MAX_CELLS);
-        // Cell size at which about this many cells cover the box.
+        // Cell size with which about this many cells cover the bounding box.
         let smallest = (size.x.max(1.0) * size.y.max(1.0) / most).sqrt();
-        // A long, thin box has few cells across, so the number of cells along it is limited as well.
+        // A long, thin box has few cells across, so the number of cells along it is also limited.
         let smallest = smallest.max(size.max_element() / most);
         self.cell = cell.max(smallest).max(1e-3);
         self.origin = low;
@@ -55,14 +55,15 @@ impl GridIndex {
             self.cells.push(cell as u32);
             self.starts[cell + 1] += 1;
         }
-        // Turn counts into running sums: the end of each cell's points.
+        // Turns the counts into running sums, which are the ends of the points of each cell.
         for i in 1..self.starts.len() {
             self.starts[i] += self.starts[i - 1];
         }
         self.ids.resize(positions.len(), 0);
         self.x.resize(positions.len(), 0.0);
         self.y.resize(positions.len(), 0.0);
-        // Filling backwards turns the running starts into the final ones and keeps input order.
+        // Filling the arrays backwards turns the running sums into the starts of the cells and
+        // keeps the input order.
         for id in (0..positions.len()).rev() {
             let end = &mut self.starts[self.cells[id] as usize + 1];
             *end -= 1;
@@ -113,7 +114,7 @@ impl GridIndex {
     #[inline]
     fn cell_of(&self, position: DVec2) -> (usize, usize) {
         let local = (position - self.origin) / self.cell;
-        // A float cast saturates, so points outside go to the border cells.
+        // The float cast saturates, so points outside the grid are assigned to border cells.
         let column = (local.x as usize).min(self.columns - 1);
         let row = (local.y as usize).min(self.rows - 1);
         (column, row)
@@ -136,7 +137,7 @@ mod tests {
             let positions: Vec<_> = points.iter().map(|&p| DVec2::from(p)).collect();
             let centre = DVec2::from(centre);
             let mut grid = GridIndex::new();
-            // Built twice, so that data left over from the first build would be noticed.
+            // The grid is built twice to detect data left over from the first build.
             grid.rebuild(&positions[..positions.len() / 2], 7.0);
             grid.rebuild(&positions, cell);
             let mut found = Vec::new();

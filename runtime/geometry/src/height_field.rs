@@ -10,8 +10,8 @@ pub const MAX_SAMPLES: usize = 16_000_000;
 
 /// Heights at the corners of square cells, interpolated bilinearly.
 ///
-/// Sample (column, row) is at `origin + spacing * (column, row)`; rows are counted towards the north. Outside
-/// the grid, the height of the border applies.
+/// Sample (column, row) is at `origin + spacing * (column, row)`; rows are counted towards the
+/// north. Outside the grid, the height is that of the nearest border point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Record", into = "Record")]
 pub struct HeightField {
@@ -116,13 +116,13 @@ impl HeightField {
         })
     }
 
-    /// A level field that covers a box.
+    /// Creates a level field that covers a box.
     ///
     /// # Errors
     /// As [`new`](Self::new).
     pub fn level(low: DVec2, high: DVec2, spacing: f64) -> Result<Self, GeometryError> {
-        // One sample more than cells. Clamped before the conversion to an integer, because the box may be of
-        // any size.
+        // One more sample than there are cells. The number is clamped before the conversion to an
+        // integer, because the box may be of any size.
         let count = |length: f64| (length / spacing).ceil().clamp(1.0, 1e9) as usize + 1;
         let (columns, rows) = (count(high.x - low.x), count(high.y - low.y));
         if columns.saturating_mul(rows) > MAX_SAMPLES {
@@ -167,7 +167,7 @@ impl HeightField {
         self.origin + self.spacing * DVec2::new(column as f64, row as f64)
     }
 
-    /// The same field with other heights.
+    /// Returns the same field with other heights.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -189,7 +189,7 @@ impl HeightField {
         (a * (1.0 - u) + b * u) * (1.0 - v) + (c * (1.0 - u) + d * u) * v
     }
 
-    /// Unit normal of the surface at a point. It jumps at the borders of cells.
+    /// Unit normal of the surface at a point. It is discontinuous at the borders of cells.
     pub fn normal(&self, point: DVec2) -> DVec3 {
         let (index, u, v) = self.cell(point);
         let [a, b, c, d] = self.corners(index);
@@ -207,7 +207,8 @@ impl HeightField {
         let height = (a * (1.0 - u) + b * u) * (1.0 - v) + (c * (1.0 - u) + d * u) * v;
         let slope_x = ((b - a) * (1.0 - v) + (d - c) * v) / self.spacing;
         let slope_y = ((c - a) * (1.0 - u) + (d - b) * u) / self.spacing;
-        // Beyond the border, the height is constant across the border and follows it along the border.
+        // Beyond the border, the height is that of the nearest border point, so it changes only
+        // along the border.
         let inside = |at: f64, low: f64, high: f64| at >= low && at <= high;
         let (low, high) = (self.origin, self.far_corner());
         let slope_x = if inside(point.x, low.x, high.x) {
@@ -236,7 +237,7 @@ impl HeightField {
         let local = (point - self.origin) / self.spacing;
         let x = local.x.clamp(0.0, (self.columns - 1) as f64);
         let y = local.y.clamp(0.0, (self.rows - 1) as f64);
-        // The far border belongs to the last cell, at u or v = 1.
+        // Points on the far border belong to the last cell, at u or v = 1.
         let column = (x as usize).min(self.columns - 2);
         let row = (y as usize).min(self.rows - 2);
         (
@@ -275,7 +276,7 @@ mod tests {
         let far = DVec2::new(-1e6, -1e6);
         assert_eq!(plane().height(far), 2.0);
         assert_eq!(plane().surface(far), (2.0, DVec3::Z));
-        // Beside the field, the slope along the border continues.
+        // Beyond the edge of the field, the slope along the border continues.
         let (_, normal) = plane().surface(DVec2::new(7.0, 1e6));
         assert!(normal.x < -0.1 && normal.y == 0.0, "{normal}");
     }

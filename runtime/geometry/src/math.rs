@@ -1,8 +1,8 @@
 //! Transcendental functions with bit-identical results on every processor.
 //!
-//! The standard library calls the platform's math library, which selects instructions for the current
-//! processor, so the last bit of its results may differ between machines. Everything that can affect a
-//! simulation calls these functions instead; a lint rejects the others.
+//! The standard library calls the platform's math library, which selects instructions for the
+//! current processor, so the last bit of its results may differ between machines. Code that can
+//! affect a simulation calls these functions instead; a lint rejects the others.
 
 use std::f64::consts::{PI, TAU};
 
@@ -105,12 +105,12 @@ pub fn ln_gamma(x: f64) -> f64 {
 /// Normalises an angle to (-pi, pi].
 #[inline]
 pub fn wrap_angle(angle: f64) -> f64 {
-    // Nearly all angles are in range already, and keep their last bit.
+    // Nearly all angles are already in range. They are returned unchanged, to the last bit.
     if angle > -PI && angle <= PI {
         return angle;
     }
     let wrapped = angle - TAU * ((angle + PI) / TAU).floor();
-    // The floor maps pi to -pi; the interval is closed at the upper end.
+    // The floor maps pi to -pi, but the interval is closed at its upper end.
     if wrapped <= -PI {
         wrapped + TAU
     } else {
@@ -144,10 +144,10 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Creates the stream for one purpose (`name`) and one owner (`index`) within a run.
+    /// Creates the stream for a purpose (`name`) and an owner (`index`) within a run.
     pub fn new(seed: u64, name: &str, index: u64) -> Self {
-        // Hashes the name byte by byte and then the owner, so that every stream of a run has a different
-        // start, and adding an owner or a name does not affect the other streams.
+        // Hashes the name byte by byte and then the owner, so that every stream of a run starts at
+        // a different state. Adding an owner or a name does not affect the other streams.
         let named = name
             .bytes()
             .fold(mix64(seed), |hash, byte| mix64(hash ^ u64::from(byte)));
@@ -158,15 +158,16 @@ impl Stream {
 
     /// The next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
-        // The step of the counter is odd, so that it visits all 2^64 states, and is the golden ratio of the
-        // range, so that it spreads them evenly.
+        // The step of the counter is odd, so that the counter visits all 2^64 states. It is the
+        // golden ratio of the range, so that successive states are evenly spread.
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         mix64(self.state)
     }
 
     /// A uniform number in [0, 1).
     pub fn next_unit(&mut self) -> f64 {
-        // The 53 bits of a double's mantissa: every result is a multiple of 2^-53, and none is 1.
+        // Uses the 53 bits of a double's mantissa: every result is a multiple of 2^-53, and no
+        // result is 1.
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 

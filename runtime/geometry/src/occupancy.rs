@@ -1,4 +1,4 @@
-//! Occupancy grids, and the growth of the occupied area by a disc.
+//! Occupancy grids, and the expansion of their occupied area by a disc.
 
 use crate::error::GeometryError;
 use glam::DVec2;
@@ -104,13 +104,13 @@ impl OccupancyGrid {
     }
 
     /// Returns a grid in which each cell is occupied if its centre is within `radius` metres of the
-    /// centre of an occupied cell. This is the growth by the radius of a character in
-    /// [Kuffner 1998].
+    /// centre of an occupied cell. In [Kuffner 1998], obstacles are expanded in this way by the
+    /// radius of a character.
     ///
     /// Computed exactly, by thresholding a Euclidean distance transform. O(cells).
     pub fn grown(&self, radius: f64) -> Self {
-        // Slightly more than the radius, so that cells at exactly that distance are included in spite of
-        // rounding.
+        // Slightly more than the radius, so that cells at exactly this distance are included
+        // despite rounding.
         let limit = (radius / self.cell) * (radius / self.cell) + 1e-9;
         let occupied = self
             .squared_distances()
@@ -123,12 +123,13 @@ impl OccupancyGrid {
         }
     }
 
-    /// Squared distance of each cell's centre to the nearest occupied one, in cells; infinite if nothing is
-    /// occupied ([Meijster 2000]). O(cells).
+    /// Squared distance from each cell's centre to the nearest occupied cell, in cells; infinite if
+    /// no cell is occupied ([Meijster 2000]). O(cells).
     pub fn squared_distances(&self) -> Vec<f64> {
-        // Two passes. The first finds for each cell the distance to the nearest occupied one in its column,
-        // upwards and downwards. The second goes row by row: the squared distance at column x is the minimum
-        // of (x - i)^2 + vertical(i)^2 over all columns i, which is the lower envelope of parabolas.
+        // There are two passes. The first finds, for each cell, the distance to the nearest
+        // occupied cell in its column, upwards and downwards. The second processes each row: the
+        // squared distance at column x is the minimum of (x - i)^2 + vertical(i)^2 over all columns
+        // i, which is the lower envelope of parabolas.
         let (columns, rows) = (self.columns, self.rows);
         let mut vertical = vec![f64::INFINITY; columns * rows];
         for column in 0..columns {
@@ -164,14 +165,14 @@ impl OccupancyGrid {
 /// Lower envelope of the parabolas of one row.
 ///
 /// ```text
-///     \     \  /    /        each occupied column opens a parabola whose height at its vertex
-///      \     \/    /         is the squared vertical distance; of two, the one that is farther
-///       \   _/\   /          to the right is the lower one beyond the point where they cross
+///     \     \  /    /        each column with an occupied cell has a parabola whose minimum is the
+///      \     \/    /         squared vertical distance; of two parabolas, the one farther to the
+///       \   _/\   /          right is the lower one beyond their intersection
 ///        \_/   \_/
 /// ```
 #[derive(Default)]
 struct Envelope {
-    /// Column of each parabola's vertex, and the position from which it is the lowest.
+    /// Column of each parabola's vertex, and the position from which the parabola is the lowest.
     vertices: Vec<(usize, f64)>,
     heights: Vec<f64>,
 }
@@ -183,7 +184,7 @@ impl Envelope {
         self.heights.clear();
         self.heights.extend(row.iter().map(|d| d * d));
         for (column, &height) in self.heights.iter().enumerate() {
-            // No cell is occupied in this column, so it opens no parabola.
+            // This column has no occupied cell and therefore no parabola.
             if height.is_infinite() {
                 continue;
             }
@@ -205,7 +206,7 @@ impl Envelope {
         if self.vertices.is_empty() {
             return;
         }
-        // Columns and the parabolas that are lowest there ascend together, so one pass along both is enough.
+        // Columns and lowest parabolas are both in ascending order, so one pass is enough.
         let mut current = 0;
         for (column, out) in row.iter_mut().enumerate() {
             let x = column as f64;

@@ -1,9 +1,9 @@
-//! Rectangles at an angle: vehicle outlines.
+//! Rotated rectangles, which represent the outlines of vehicles.
 
 use crate::pose::{Pose, left_of};
 use glam::DVec2;
 
-/// A rectangle with a centre, a heading and half sizes.
+/// A rectangle given by its centre, heading and half sizes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OrientedBox {
     /// Centre, m.
@@ -45,7 +45,7 @@ impl OrientedBox {
         DVec2::new(self.half_length, self.half_width).length()
     }
 
-    /// The point of the box closest to `point` (the point itself if inside).
+    /// The point of the box closest to `point`. A point inside the box is its own closest point.
     pub fn closest_point(&self, point: DVec2) -> DVec2 {
         let left = left_of(self.forward);
         let offset = point - self.centre;
@@ -56,7 +56,7 @@ impl OrientedBox {
         self.centre + self.forward * along + left * across
     }
 
-    /// Penetration depth of two boxes, m (separating axes; 0 if they do not touch).
+    /// Penetration depth of two boxes by the separating axis theorem, m; 0 if they do not touch.
     pub fn penetration(&self, other: &Self) -> f64 {
         let offset = other.centre - self.centre;
         let mut depth = f64::INFINITY;
@@ -78,11 +78,11 @@ impl OrientedBox {
         depth
     }
 
-    /// Whether the [penetration](Self::penetration) of two boxes exceeds `depth`, m, which must not be
-    /// negative. For most boxes, the first of the four directions shows that it does not.
+    /// Whether the [penetration](Self::penetration) of two boxes exceeds `depth`, m, which must not
+    /// be negative. For most pairs of boxes, the first of the four axes already rules it out.
     pub fn penetrates(&self, other: &Self, depth: f64) -> bool {
         let offset = other.centre - self.centre;
-        // Bodies side by side on neighbouring lanes are apart across their length.
+        // Bodies side by side in neighbouring lanes are separated along their lateral axis.
         let mut axes = [
             left_of(self.forward),
             left_of(other.forward),
@@ -96,15 +96,15 @@ impl OrientedBox {
         })
     }
 
-    /// Penetration depth of the box and a circle, m (0 if they do not touch).
+    /// Penetration depth of the box and a circle, m; 0 if they do not touch.
     pub fn circle_penetration(&self, centre: DVec2, radius: f64) -> f64 {
-        // Outside, the circle is pushed away from the closest point.
+        // If the centre is outside the box, the circle is pushed away from the closest point.
         let closest = self.closest_point(centre);
         let distance = (closest - centre).length();
         if distance > 0.0 {
             return (radius - distance).max(0.0);
         }
-        // The circle's centre is inside, so the shortest exit is through the nearest side.
+        // The centre is inside the box, so the shortest exit is through the nearest side.
         let offset = centre - self.centre;
         let along = self.half_length - offset.dot(self.forward).abs();
         let across = self.half_width - offset.dot(left_of(self.forward)).abs();
@@ -127,8 +127,8 @@ impl OrientedBox {
                     (l.min(d), h.max(d))
                 });
             let reach = self.reach(axis);
-            // The distance to separate on either side. Unlike a box, a polygon may extend farther to one
-            // side.
+            // The distances that separate the two shapes in either direction. Unlike a box, a
+            // polygon may extend farther to one side.
             let overlap = (reach - low).min(high + reach);
             if overlap <= 0.0 {
                 return 0.0;
@@ -143,7 +143,7 @@ impl OrientedBox {
         if self.penetrates(other, 0.0) {
             return 0.0;
         }
-        // Of two convex shapes that are apart, the nearest points include a corner of one of them.
+        // For two convex shapes that are apart, the nearest points include a corner of one of them.
         let to = |a: &Self, corner: DVec2| (a.closest_point(corner) - corner).length_squared();
         let theirs = other.corners().map(|corner| to(self, corner));
         let own = self.corners().map(|corner| to(other, corner));
@@ -215,7 +215,7 @@ mod tests {
             prop_assert!((distance - b.distance(&a)).abs() < 1e-12);
             prop_assert!((distance - a.distance_to_polygon(&b.corners())).abs() < 1e-9);
             prop_assert_eq!(distance == 0.0, a.penetrates(&b, 0.0));
-            // Alternating projections onto two convex shapes end at their nearest points.
+            // Alternating projections onto two convex shapes converge to their nearest points.
             let mut place = b.centre;
             for _ in 0..400 {
                 place = b.closest_point(a.closest_point(place));

@@ -1,4 +1,4 @@
-//! Polygons in the plane: bounds, area, containment, hull, simplicity.
+//! Polygons in the plane: bounds, area, containment, convex hull and simplicity.
 
 use glam::DVec2;
 
@@ -17,8 +17,8 @@ pub fn signed_area(points: &[DVec2]) -> f64 {
     let Some(&origin) = points.first() else {
         return 0.0;
     };
-    // Relative to one of the points, because for a polygon far from the world's origin the terms would be
-    // many times larger than their sum, and digits would be lost.
+    // Computed relative to one of the points. For a polygon far from the world's origin, the terms
+    // would otherwise be many times larger than their sum, and digits would be lost.
     0.5 * edges(points)
         .map(|(a, b)| (a - origin).perp_dot(b - origin))
         .sum::<f64>()
@@ -30,7 +30,7 @@ pub fn centroid(points: &[DVec2]) -> DVec2 {
         return DVec2::ZERO;
     };
     let area = signed_area(points);
-    // A line or a point has no area for the weights.
+    // A line or a point has no area, so the weights would vanish.
     if area.abs() < 1e-9 {
         return points.iter().sum::<DVec2>() / points.len() as f64;
     }
@@ -47,9 +47,10 @@ pub fn contains(points: &[DVec2], point: DVec2) -> bool {
     };
     let (mut inside, mut a) = (false, last);
     for &b in points {
-        // An edge counts if it crosses the ray from the point towards +x. The lower end belongs to the edge
-        // and the upper end does not. A corner on the ray therefore counts once if the outline crosses the
-        // ray there, and twice or not at all if the outline only touches the ray.
+        // An edge counts if it crosses the ray from the point towards +x. The lower end belongs to
+        // the edge but the upper end does not. A corner on the ray therefore counts once if the
+        // outline crosses the ray there, and twice or not at all if the outline only touches the
+        // ray.
         let crosses = (a.y > point.y) != (b.y > point.y)
             && point.x < (b.x - a.x) * (point.y - a.y) / (b.y - a.y) + a.x;
         inside ^= crosses;
@@ -69,7 +70,7 @@ pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
 
 /// Distance from a point to the polygon's boundary, m. O(n).
 pub fn boundary_distance(points: &[DVec2], point: DVec2) -> f64 {
-    // The root of the smallest square is the smallest root, so one root is enough.
+    // The smallest distance is the root of the smallest squared distance, so one root is enough.
     edges(points)
         .map(|(a, b)| (closest_on_segment(a, b, point) - point).length_squared())
         .fold(f64::INFINITY, f64::min)
@@ -92,18 +93,19 @@ pub fn segments_cross(a: DVec2, b: DVec2, c: DVec2, d: DVec2) -> bool {
     let side = |p: DVec2, q: DVec2, r: DVec2| (q - p).perp_dot(r - p);
     let (c_side, d_side) = (side(a, b, c), side(a, b, d));
     let (a_side, b_side) = (side(c, d, a), side(c, d, b));
-    // If both ends of one segment are strictly on one side of the other, they are apart.
+    // If both ends of one segment are strictly on one side of the other segment, the segments are
+    // apart.
     let separate = |u: f64, v: f64| (u > 0.0 && v > 0.0) || (u < 0.0 && v < 0.0);
     if separate(c_side, d_side) || separate(a_side, b_side) {
         return false;
     }
-    // Collinear segments cross only if their boxes do.
+    // Collinear segments touch only if their bounding boxes do.
     let (low, high) = (a.min(b), a.max(b));
     let (low2, high2) = (c.min(d), c.max(d));
     low.x <= high2.x && low2.x <= high.x && low.y <= high2.y && low2.y <= high.y
 }
 
-/// Whether no two edges cross, apart from neighbours. O(n^2).
+/// Whether no two edges except neighbours cross. O(n^2).
 pub fn is_simple(points: &[DVec2]) -> bool {
     let n = points.len();
     if n < 3 {
@@ -133,8 +135,9 @@ pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
     if sorted.len() < 3 {
         return sorted;
     }
-    // Builds half of the hull from sorted points. Points at which the chain turns right or runs straight are
-    // not on the hull. The last point of each half is the first point of the other.
+    // Builds one half of the hull from sorted points. Points at which the chain turns right or runs
+    // straight are not on the hull. The last point of each half is the first point of the other
+    // half.
     let half = |points: &mut dyn Iterator<Item = DVec2>| {
         let mut chain: Vec<DVec2> = Vec::new();
         for point in points {
@@ -171,13 +174,13 @@ pub fn outward_mitres(ring: &[DVec2], limit: f64) -> Vec<DVec2> {
         .collect()
 }
 
-/// Normalises a ring for drawing: counter-clockwise, without equal neighbours, and without a repetition of
-/// the first point at the end. Fewer than three points may remain.
+/// Normalises a ring for drawing: counter-clockwise, without equal neighbours, and without
+/// repeating the first point at the end. Fewer than three points may remain.
 pub fn tidy_ring(points: &[DVec2]) -> Vec<DVec2> {
     const EQUAL: f64 = 1e-8;
     let mut ring: Vec<DVec2> = points.to_vec();
     ring.dedup_by(|a, b| (*a - *b).length_squared() <= EQUAL);
-    // A ring that repeats its first point at the end has an edge without a direction.
+    // If a ring repeated its first point at the end, it would have an edge without a direction.
     while ring.len() > 1 && (ring[0] - ring[ring.len() - 1]).length_squared() <= EQUAL {
         ring.pop();
     }
@@ -189,7 +192,7 @@ pub fn tidy_ring(points: &[DVec2]) -> Vec<DVec2> {
 
 /// Edges as pairs of points, including the closing edge.
 pub fn edges(points: &[DVec2]) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
-    // The closing edge comes first, so that one pass without an index is enough.
+    // The closing edge comes first, so that a single pass without an index is enough.
     let mut from = points.last().copied().unwrap_or_default();
     points
         .iter()

@@ -17,16 +17,16 @@ pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
         .sqrt()
 }
 
-/// Indices of the points at which a polyline is cut into straight stretches, including its ends. Each stretch
-/// deviates from the points between its ends by at most `miss`, and is no longer than `longest` unless two
-/// neighbours are farther apart. O(points of a stretch) for each point.
+/// Indices of the points at which a polyline is cut into nearly straight stretches, including its
+/// ends. Each stretch deviates from the points between its ends by at most `miss`, and is no longer
+/// than `longest` unless two neighbours are farther apart. O(points of a stretch) for each point.
 pub fn cuts(points: &[DVec2], miss: f64, longest: f64) -> Vec<usize> {
     let mut kept: Vec<usize> = (!points.is_empty()).then_some(0).into_iter().collect();
     let mut from = 0;
     for to in 2..points.len() {
         let (a, b) = (points[from], points[to]);
         let is_missed = |p: &DVec2| (closest_on_segment(a, b, *p) - *p).length() > miss;
-        // There is a point between the two, because a cut is never made between adjacent points.
+        // Cuts are never made between adjacent points, so there is a point between the two.
         if (b - a).length() > longest || points[from + 1..to].iter().any(is_missed) {
             from = to - 1;
             kept.push(from);
@@ -38,8 +38,9 @@ pub fn cuts(points: &[DVec2], miss: f64, longest: f64) -> Vec<usize> {
     kept
 }
 
-/// Vectors to the left at each point. They have unit length on straights and are longer at bends, so that a
-/// polyline shifted by `d` times these vectors is parallel at distance `d`. No vector is longer than `limit`.
+/// Vectors to the left at each point. They have unit length on straights and are longer at bends,
+/// so that a polyline shifted by `d` times these vectors is parallel to the original at distance
+/// `d`. No vector is longer than `limit`.
 ///
 /// Needs at least two points, because a single point has no direction.
 pub fn mitres(points: &[DVec2], limit: f64) -> Vec<DVec2> {
@@ -51,8 +52,8 @@ pub fn mitres(points: &[DVec2], limit: f64) -> Vec<DVec2> {
         .map(|i| {
             let before = direction(i.saturating_sub(1).min(last - 1));
             let after = direction(i.min(last - 1));
-            // The bisector, scaled such that its component across either side is 1. Where the line turns
-            // straight back there is no bisector, so the normal of the side is used.
+            // The bisector, scaled so that its component perpendicular to each side is 1. Where the
+            // line turns straight back, there is no bisector, so the normal of one side is used.
             let normal = (before + after).perp().normalize_or(before.perp());
             normal / normal.dot(after.perp()).max(1.0 / limit)
         })

@@ -56,12 +56,12 @@ impl Pose {
         self.own_frame().point(ahead, left)
     }
 
-    /// Converts a world point to this pose's own frame: metres (ahead, left).
+    /// Converts a world point to this pose's own frame: metres ahead and to the left.
     pub fn to_local(&self, point: DVec2) -> DVec2 {
         self.own_frame().to_local(point)
     }
 
-    /// This pose's own frame, for converting many points with one sine and cosine.
+    /// This pose's own frame, which converts many points with a single sine and cosine.
     #[inline]
     pub fn own_frame(&self) -> OwnFrame {
         OwnFrame {
@@ -95,8 +95,8 @@ impl Pose {
     }
 }
 
-/// The frame of a [`Pose`] with a precomputed direction. Its results are bit-identical to those of the pose's
-/// methods, which compute a sine and a cosine in each call.
+/// The frame of a [`Pose`] with a precomputed direction. Its results are bit-identical to those of
+/// the pose's methods, which compute a sine and a cosine on each call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OwnFrame {
     /// Position of the pose, m.
@@ -112,7 +112,7 @@ impl OwnFrame {
         self.origin + self.forward * ahead + left_of(self.forward) * left
     }
 
-    /// Converts a world point to this frame: metres (ahead, left).
+    /// Converts a world point to this frame: metres ahead and to the left.
     #[inline]
     pub fn to_local(&self, point: DVec2) -> DVec2 {
         let offset = point - self.origin;

@@ -1,4 +1,4 @@
-//! Road coordinates of a point: (x, y, z) to (s, t, h) and back.
+//! Conversion between world coordinates (x, y, z) and road coordinates (s, t, h).
 
 use crate::math::sin_cos;
 use crate::pose::left_of;
@@ -17,9 +17,10 @@ pub struct RoadPoint {
     pub h: f64,
 }
 
-/// Largest spacing of the knots of the guiding curve, m.
+/// Maximum spacing of the knots of the guiding curve, m.
 const KNOT_SPACING: f64 = 2.0;
-/// Largest turn between two knots, rad. It keeps the guiding curve within about a millimetre.
+/// Maximum turn between two knots, rad. It keeps the guiding curve within about a millimetre of the
+/// line.
 const KNOT_TURN: f64 = 0.25;
 /// Maximum distance from the line at which points are found with the grid, m. Points farther away are found
 /// by a scan over all knots.
@@ -29,11 +30,11 @@ const CELL: f64 = 4.0;
 /// Maximum number of cells of the look-up grid.
 const MAX_CELLS: f64 = 1e6;
 
-/// Finds the closest point of one reference line.
+/// Finds the point of a reference line that is closest to a given point.
 ///
-/// A table of knots carries a cubic Hermite curve that guides a safeguarded Newton iteration. The last steps
-/// use the exact line, so results are exact to about 1e-10 m. Where several roads overlap, the caller chooses
-/// the projector of the intended road.
+/// A cubic Hermite curve through a table of knots guides a safeguarded Newton iteration. The last
+/// steps use the exact line, so results are exact to about 1e-10 m. Where several roads overlap,
+/// the caller chooses the projector of the intended road.
 #[derive(Debug, Clone)]
 pub struct Projector {
     line: ReferenceLine,
@@ -80,14 +81,14 @@ impl Projector {
         &self.line
     }
 
-    /// World point at the given road coordinates. `surface` returns the height of the ground at a point.
+    /// World point at the given road coordinates. `surface` returns the ground height at a point.
     pub fn world(&self, at: RoadPoint, surface: impl FnOnce(DVec2) -> f64) -> DVec3 {
         let point = self.line.point(at.s, at.t);
         point.extend(surface(point) + at.h)
     }
 
-    /// Road coordinates of a world point, found without an initial guess. `surface` returns the height of the
-    /// ground at a point.
+    /// Road coordinates of a world point, found without an initial guess. `surface` returns the
+    /// ground height at a point.
     pub fn road(&self, point: DVec3, surface: impl FnOnce(DVec2) -> f64) -> RoadPoint {
         let ground = point.truncate();
         RoadPoint {
@@ -96,16 +97,18 @@ impl Projector {
         }
     }
 
-    /// The foot of `point` near a guess of the distance along the line, such as the previous result.
+    /// Projects `point` onto the line near a guess of the distance along the line, such as the
+    /// previous result.
     ///
-    /// Finds the closest point on the branch of the line that contains the guess. About 150 ns.
+    /// Finds the closest point on the branch of the line that contains the guess. Takes about 150
+    /// ns.
     pub fn closest_near(&self, point: DVec2, guess: f64) -> RoadPoint {
         let s = self.guided_newton(point, guess);
         self.polish(point, s)
     }
 
-    /// The foot of `point` anywhere on the line. About 370 ns within 32 m of the line. Beyond that,
-    /// the time is linear in the line's length.
+    /// Projects `point` onto the whole line. Takes about 370 ns within 32 m of the line. Beyond
+    /// that, the time is linear in the line's length.
     pub fn closest(&self, point: DVec2) -> RoadPoint {
         match self.cells.candidates(point) {
             Some(intervals) => {
@@ -115,13 +118,13 @@ impl Projector {
         }
     }
 
-    /// Finds the closest foot on some intervals between knots, in order along the line.
+    /// Finds the closest foot on some intervals between knots, given in order along the line.
     ///
     /// Beyond the centre of curvature of a bend, many intervals are about equally near, and each
-    /// may have a local minimum. So all candidates are examined, not only the nearest chord. A
-    /// candidate is an interval across which the distance changes from decreasing to increasing.
-    /// Its chord must be no farther away than the nearest chord plus the difference between chord
-    /// and curve.
+    /// may have a local minimum. All candidates are therefore examined, rather than only the
+    /// nearest chord. A candidate is an interval across which the distance changes from decreasing
+    /// to increasing. Its chord must be no farther away than the nearest chord plus the difference
+    /// between chord and curve.
     fn closest_among(
         &self,
         point: DVec2,
@@ -135,12 +138,12 @@ impl Projector {
             }
         }
         let mut best = self.closest_near(point, guess);
-        // On either side, the curve deviates from its chords by at most KNOT_TURN / 8 of the spacing.
+        // On each side, the curve deviates from its chords by at most KNOT_TURN / 8 of the spacing.
         let reach = nearest.sqrt() + 0.25 * KNOT_TURN * self.spacing;
         for index in intervals {
             let (distance, s) = self.chord_foot(point, index);
-            // The chord's foot is almost the same as that of the best one so far, so it would lead to the
-            // same minimum.
+            // The foot on this chord is almost the same as the best one up to now, so it would lead
+            // to the same minimum.
             let same_foot = (s - best.s).abs() < 0.25 * self.spacing;
             if distance > reach * reach || same_foot || !self.has_minimum(point, index) {
                 continue;
@@ -153,7 +156,7 @@ impl Projector {
         best
     }
 
-    /// Squared distance to the chord of an interval, and the distance along the line of its foot.
+    /// Squared distance to the chord of an interval, and the position of the foot along the line.
     #[inline]
     fn chord_foot(&self, point: DVec2, index: usize) -> (f64, f64) {
         let start = self.knots[index].position;
@@ -176,15 +179,15 @@ impl Projector {
         (self.line.frame(foot.s).position - point).length_squared()
     }
 
-    /// Newton's method for the foot on the guiding curve, kept inside a shrinking bracket.
+    /// Finds the foot on the guiding curve by Newton's method within a shrinking bracket.
     fn guided_newton(&self, point: DVec2, guess: f64) -> f64 {
         let length = self.line.length();
-        // Not `clamp`, because a guess of NaN has to become 0 too.
+        // `clamp` is not used, because a guess of NaN also has to become 0.
         let mut s = if guess > 0.0 { guess.min(length) } else { 0.0 };
         for _ in 0..12 {
             let (position, tangent, bend) = self.hermite(s);
             let offset = point - position;
-            // Derivative of half the squared distance, and its slope.
+            // Derivative of half the squared distance. Its own derivative is the growth.
             let slope = -offset.dot(tangent);
             let growth = tangent.length_squared() - offset.dot(bend);
             // On a curve of unit speed, this factor is 1 - curvature * t: it is 1 on the line and 0 at the
@@ -192,14 +195,14 @@ impl Projector {
             let step = if growth > 0.2 {
                 -slope / growth
             } else {
-                // Beyond the centre of curvature, take a bounded step downhill.
+                // Beyond the centre of curvature, take a bounded step that decreases the distance.
                 -slope.signum() * offset.length().min(4.0 * self.spacing)
             };
             let step = step.clamp(-20.0 * self.spacing, 20.0 * self.spacing);
             let next = (s + step).clamp(0.0, length);
             let moved = (next - s).abs();
             s = next;
-            // A millimetre is near enough, because the steps on the exact line square the error.
+            // A millimetre is close enough, because each step on the exact line squares the error.
             if moved < 1e-3 {
                 break;
             }
@@ -232,8 +235,8 @@ impl Projector {
             let frame = self.line.frame(s);
             let offset = point - frame.position;
             t = offset.dot(left_of(frame.tangent));
-            // Close to the centre of curvature the distance is nearly flat, and small slopes would move the
-            // foot far away.
+            // Close to the centre of curvature, the distance is nearly constant, so small slopes
+            // would move the foot far away.
             let growth = (1.0 - frame.curvature * t).max(1e-3);
             let step = (offset.dot(frame.tangent) / growth).clamp(-self.spacing, self.spacing);
             let next = (s + step).clamp(0.0, length);
@@ -282,7 +285,8 @@ impl CellIndex {
         index
     }
 
-    /// For each cell near the line, lists the intervals that may be the closest to a point of the cell.
+    /// Lists, for each cell near the line, the intervals that may be closest to a point of the
+    /// cell.
     fn fill(&mut self, knots: &[Knot]) {
         // Every point of a cell is within this distance of its centre.
         let radius = 0.5 * self.cell * std::f64::consts::SQRT_2;
@@ -294,8 +298,8 @@ impl CellIndex {
                 entries.push((cell, interval as u32, (centre - middle).length() - half));
             });
         }
-        // No two entries have the same key, so the order is unique. Within a cell the intervals are in order
-        // along the line, as the search for the closest one expects.
+        // No two entries have the same key, so the order is unique. Within a cell, the intervals
+        // are in order along the line, as the search for the closest interval requires.
         entries.sort_unstable_by_key(|entry| (entry.0, entry.1));
         let mut start = 0;
         while start < entries.len() {
@@ -303,16 +307,17 @@ impl CellIndex {
             let count = entries[start..].iter().take_while(|e| e.0 == cell).count();
             let group = &entries[start..start + count];
             let nearest = group.iter().map(|e| e.2).fold(f64::INFINITY, f64::min);
-            // An interval can win for a point of the cell only if it is not farther than the nearest one by
-            // more than the cell's width and the intervals' own extent.
+            // An interval can be the closest to a point of the cell only if it is not farther away
+            // than the nearest interval by more than the cell's width and the intervals' own
+            // extent.
             let limit = nearest + 2.0 * radius + 2.0 * KNOT_SPACING;
             let kept = group.iter().filter(|e| e.2 <= limit).map(|e| e.1);
             self.intervals.extend(kept);
             self.offsets[cell as usize + 1] = self.intervals.len() as u32;
             start += count;
         }
-        // Cells without an entry were skipped. They get the end of the previous cell, which makes their lists
-        // empty.
+        // Cells without entries were skipped. They get the end of the previous cell, so that their
+        // lists are empty.
         for i in 1..self.offsets.len() {
             self.offsets[i] = self.offsets[i].max(self.offsets[i - 1]);
         }
@@ -430,8 +435,8 @@ mod tests {
 
     #[test]
     fn points_beyond_the_centre_of_curvature_find_the_right_branch() {
-        // A bend of radius 21.6 m between clothoids. Points 30 m to its inner side are beyond the centre of
-        // curvature, so they are about equally close to the whole arc.
+        // A bend of radius 21.6 m between clothoids. Points 30 m to its inside are beyond the
+        // centre of curvature, so they are about equally close to the whole arc.
         let line = ReferenceLine::new(
             Pose::default(),
             vec![

@@ -1,8 +1,8 @@
-//! Curves of bounded curvature for vehicles that drive forwards and in reverse ([Reeds 1990]).
+//! Curves of bounded curvature for vehicles that can drive forwards and in reverse ([Reeds 1990]).
 //!
-//! A curve consists of up to five arcs and straight lines. The shortest path between two poses is always one of
-//! 48 combinations, which are enumerated here with the sign of each piece. All lengths are computed for a turning
-//! radius of 1 and scaled.
+//! A curve consists of up to five arcs and straight lines. The shortest path between two poses is
+//! always one of 48 combinations, which are enumerated here with the sign of each piece. All
+//! lengths are computed for a turning radius of 1 and then scaled.
 
 use crate::math::{acos, asin, atan2, sin_cos, wrap_angle};
 use crate::pose::Pose;
@@ -50,7 +50,7 @@ impl Bend {
 pub struct CurvePiece {
     /// Direction of the bend.
     pub bend: Bend,
-    /// Length, m; negative in reverse.
+    /// Length, m; negative if driven in reverse.
     pub length: f64,
 }
 
@@ -85,8 +85,8 @@ impl ReedsShepp {
         best
     }
 
-    /// Calls `visit` with every curve between two poses that could be the shortest, in a fixed order. There is at
-    /// least one.
+    /// Calls `visit` with every curve between two poses that could be the shortest one, in a fixed
+    /// order. There is at least one such curve.
     pub fn for_each(from: Pose, to: Pose, radius: f64, mut visit: impl FnMut(Self)) {
         let local = from.to_local(to.position) / radius;
         let goal = Goal::new(local, wrap_angle(to.heading - from.heading));
@@ -167,12 +167,12 @@ pub fn arc(pose: Pose, curvature: f64, length: f64) -> Pose {
     }
 }
 
-/// A symmetry that maps a curve to another curve.
+/// A symmetry that maps curves to other curves.
 #[derive(Debug, Clone, Copy)]
 struct Change {
-    /// Forwards and reverse are exchanged.
+    /// Whether forwards and reverse are exchanged.
     flips_gear: bool,
-    /// Left and right are exchanged.
+    /// Whether left and right are exchanged.
     mirrors: bool,
 }
 
@@ -192,7 +192,7 @@ impl Change {
     }
 }
 
-/// End of a curve that begins at the origin, in turning radii.
+/// End of a curve that starts at the origin, in units of the turning radius.
 #[derive(Debug, Clone, Copy)]
 struct Goal {
     x: f64,
@@ -227,7 +227,7 @@ impl Goal {
         goal
     }
 
-    /// Returns the goal of the curve that is driven from the end of this one to its start.
+    /// Returns the goal of the curve that leads from the end of this curve back to its start.
     fn reversed(self) -> Self {
         Self {
             x: self.x * self.cos + self.y * self.sin,
@@ -249,7 +249,7 @@ impl Goal {
     }
 }
 
-/// Curves to a goal, with a symmetry applied. Equation numbers are those of [Reeds 1990].
+/// Curves to a goal, with a symmetry applied. Equation numbers refer to [Reeds 1990].
 struct Words {
     goal: Goal,
     change: Change,
@@ -357,7 +357,7 @@ impl Words {
         (t >= -TINY && u <= TINY).then_some([t, u, v])
     }
 
-    /// Returns the first and last of four arcs, given the two in the middle.
+    /// Returns the first and the last of four arcs, given the two arcs in the middle.
     fn outer_arcs(&self, u: f64, v: f64) -> (f64, f64) {
         let DVec2 { x: xi, y: eta } = self.goal.other_side();
         let delta = wrap_angle(u - v);
@@ -537,8 +537,8 @@ mod tests {
             let to = Pose::new(along(), along(), 1.5 * along());
             let length = ReedsShepp::shortest(Pose::default(), to, 1.0).length();
             let found = searched(to, cell, headings);
-            // The cells make the path of the search slightly too short at each gear change, and the search
-            // can only take whole steps.
+            // Because of the cells, the path of the search is slightly too short at each gear
+            // change, and the search can take only whole steps.
             assert!(length < found + 0.35, "{to:?}: {length} {found}");
             assert!(found < 1.25 * length + 0.4, "{to:?}: {length} {found}");
         }

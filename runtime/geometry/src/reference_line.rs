@@ -1,4 +1,4 @@
-//! Reference lines: the curve from which a road's s and t are measured.
+//! Reference lines: the curves along which the coordinates s and t of roads are measured.
 
 use crate::clothoid::join_poses;
 use crate::error::GeometryError;
@@ -10,13 +10,14 @@ use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Largest absolute coordinate, m. Beyond this limit, a double cannot reliably represent a micrometre.
+/// Maximum absolute coordinate, m. Beyond this limit, a double cannot reliably represent a
+/// micrometre.
 pub const MAX_COORDINATE: f64 = 1e7;
-/// Longest reference line, m.
+/// Maximum length of a reference line, m.
 pub const MAX_LENGTH: f64 = 1e7;
-/// Largest product of length and curvature of one segment, rad: about 32 full turns.
+/// Maximum product of length and curvature of a segment, rad: about 32 full turns.
 const MAX_TURN: f64 = 200.0;
-/// Shortest segment, m. Shorter segments are considered mistakes.
+/// Minimum length of a segment, m. Shorter segments are considered mistakes.
 pub const MIN_SEGMENT: f64 = 1e-6;
 
 /// A curve of lines, arcs, clothoids and cubics with continuous position and heading.
@@ -127,7 +128,7 @@ impl ReferenceLine {
             let element = Element::new(segment, s, pose);
             s += element.length;
             pose = element.pose(element.length);
-            // Otherwise headings would grow over many bends and lose digits.
+            // Otherwise, headings would grow over many bends and lose digits.
             pose.heading = wrap_angle(pose.heading);
             elements.push(element);
         }
@@ -142,7 +143,7 @@ impl ReferenceLine {
     /// Creates the straight line between two points.
     ///
     /// # Errors
-    /// As [`new`](Self::new); in particular if the points coincide.
+    /// As [`new`](Self::new), in particular if the points coincide.
     pub fn straight(from: DVec2, to: DVec2) -> Result<Self, GeometryError> {
         let heading = crate::pose::heading_of(to - from);
         let length = (to - from).length();
@@ -226,7 +227,7 @@ impl ReferenceLine {
         frame.origin + left_of(frame.forward) * t
     }
 
-    /// Pose at distance `s` with its own frame, which costs no sine or cosine on a straight line.
+    /// Pose at distance `s` with its own frame. On a straight line, this needs no sine or cosine.
     pub fn own_frame(&self, s: f64) -> (Pose, OwnFrame) {
         let (element, u) = self.element_at(s);
         let mut pose = element.pose(u);
@@ -251,15 +252,16 @@ impl ReferenceLine {
         }
     }
 
-    /// Distances along the line at which to cut it into straight chords. The chords stay within
-    /// `tolerance` metres of the line, and of its offset by up to `reach` metres to either side.
-    /// The first distance is 0, the last the length.
+    /// Distances along the line at which it is cut into straight chords. The chords stay within
+    /// `tolerance` metres of the line, and of its offsets by up to `reach` metres to either side.
+    /// The first distance is 0, and the last is the length.
     pub fn sample_distances(&self, tolerance: f64, reach: f64) -> Vec<f64> {
         let mut distances = vec![0.0];
         for element in &self.elements {
             let curvature = element.max_curvature();
-            // A line offset to the outside of a bend is longer by the factor 1 + t kappa but bends less. Only
-            // the product of chord and curvature matters, so the line's own curvature is a safe choice.
+            // A line offset to the outside of a bend is longer by the factor 1 + t kappa but bends
+            // less. Only the product of chord and curvature matters, so using the line's own
+            // curvature is safe.
             let stretch = 1.0 + curvature * reach;
             let step = if curvature > 0.0 {
                 (8.0 * tolerance / (curvature * stretch)).sqrt().max(0.01)
@@ -287,8 +289,8 @@ impl ReferenceLine {
             .collect()
     }
 
-    /// Points of the line's offsets by `t` to the right and to the left, each within `tolerance` metres of it.
-    /// They equal those of [`sample`](Self::sample), at half the cost.
+    /// Points of the line's offsets by `t` to the right and to the left, each within `tolerance`
+    /// metres of its offset. They equal the points of [`sample`](Self::sample), at half the cost.
     pub fn sample_both_sides(&self, tolerance: f64, t: f64) -> [Vec<DVec2>; 2] {
         let distances = self.sample_distances(tolerance, t.abs());
         let mut sides = [-t, t].map(|_| Vec::with_capacity(distances.len()));
@@ -301,7 +303,8 @@ impl ReferenceLine {
         sides
     }
 
-    /// Smallest axis-parallel box around the line widened by `reach` metres: (low, high) corners.
+    /// The smallest axis-parallel box around the line widened by `reach` metres, as its low and
+    /// high corners.
     pub fn bounds(&self, reach: f64) -> (DVec2, DVec2) {
         let tolerance = 0.05;
         let pad = DVec2::splat(reach.abs() + tolerance);
@@ -310,10 +313,10 @@ impl ReferenceLine {
         (low - pad, high + pad)
     }
 
-    /// Returns the same curve from its end to its start.
+    /// Returns the same curve in the opposite direction.
     pub fn reversed(&self) -> Self {
         let segments = self.segments.iter().rev().map(Segment::reversed).collect();
-        // No check is needed, because the original line has passed it.
+        // No check is needed, because the original line has already passed it.
         Self::assembled(self.end().reversed(), segments)
     }
 
@@ -338,8 +341,8 @@ impl ReferenceLine {
             .filter_map(|element| {
                 let low = (from - element.s).max(0.0);
                 let high = (to - element.s).min(element.length);
-                // Because of rounding, a cut at a joint may miss the joint, and the remaining sliver of the
-                // neighbour is not a segment.
+                // Because of rounding, a cut at a joint may miss the joint, and the remaining
+                // sliver of the adjacent segment is too short to be a segment.
                 (high - low >= MIN_SEGMENT).then(|| element.slice(low, high))
             })
             .collect();
@@ -365,17 +368,17 @@ impl ReferenceLine {
 
     /// The element that contains `s` and the distance from its start.
     fn element_at(&self, s: f64) -> (&Element, f64) {
-        // NaN is clamped to the start instead of being propagated.
+        // NaN is treated as 0 rather than propagated.
         let s = if s > 0.0 { s.min(self.length) } else { 0.0 };
-        // The first element starts at 0, so at least one starts at or before `s`.
+        // The first element starts at 0, so at least one element starts at or before `s`.
         let index = self.elements.partition_point(|element| element.s <= s) - 1;
         let element = &self.elements[index];
         (element, (s - element.s).min(element.length))
     }
 }
 
-/// Returns a clothoid as a line, an arc or a spiral. OpenDRIVE requires different end curvatures for a
-/// spiral, so a constant curvature must be written as an arc or a line.
+/// Converts a clothoid to a line, an arc or a spiral. OpenDRIVE requires different end curvatures
+/// for a spiral, so a curve of constant curvature must be written as an arc or a line.
 pub fn simplest_segment(clothoid: &crate::clothoid::Clothoid) -> Segment {
     let length = clothoid.length;
     if (clothoid.sharpness * length).abs() >= 1e-9 {
@@ -411,7 +414,8 @@ fn check_segment(index: usize, segment: &Segment) -> Result<(), GeometryError> {
         .values()
         .iter()
         .all(|v| v.is_finite() && v.abs() <= MAX_LENGTH);
-    // A cubic needs a non-zero speed at both ends. Otherwise it would have no heading there.
+    // A cubic needs a non-zero speed at both ends, because otherwise it would have no heading
+    // there.
     let moves =
         |cubic: &crate::cubic::Cubic| cubic.bu > 1e-6 && cubic.velocity(1.0).length() > 1e-6;
     let forward = !matches!(segment, Segment::Cubic(cubic) if !moves(cubic));

@@ -9,7 +9,7 @@ use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Largest curvature of an arc or clothoid, 1/m. A larger one is always a mistake.
+/// Maximum curvature of an arc or clothoid, 1/m. A larger curvature is always a mistake.
 pub(crate) const MAX_CURVATURE: f64 = 1e3;
 
 /// One geometry record of a reference line, as OpenDRIVE's `line`, `arc`, `spiral`, `paramPoly3`.
@@ -34,7 +34,7 @@ pub enum Segment {
         #[schemars(range(min = -MAX_CURVATURE, max = MAX_CURVATURE))]
         curvature: f64,
     },
-    /// A clothoid: curvature changes linearly along it.
+    /// A clothoid, whose curvature changes linearly along its length.
     Spiral {
         /// Length, m.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = MAX_LENGTH))]
@@ -75,7 +75,7 @@ impl Segment {
         }
     }
 
-    /// The mirror image of the segment: left becomes right.
+    /// The mirror image of the segment, in which left and right are swapped.
     pub fn mirrored(&self) -> Self {
         match *self {
             Self::Line { .. } => *self,
@@ -100,7 +100,7 @@ impl Segment {
         }
     }
 
-    /// The same segment from its end to its start.
+    /// The same segment in the opposite direction.
     pub fn reversed(&self) -> Self {
         match *self {
             Self::Line { .. } => *self,
@@ -122,7 +122,8 @@ impl Segment {
     }
 }
 
-/// A segment placed on a line, with its start pose, its start distance and, for a cubic, its length table.
+/// A segment placed on a line, with its start pose, its start distance and, for a cubic, its table
+/// of lengths.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Element {
     pub(crate) s: f64,
@@ -186,8 +187,8 @@ impl Element {
         }
     }
 
-    /// Position, tangent and curvature at `u` metres from the start of the element, with as few calls of sine
-    /// and cosine as possible.
+    /// Position, tangent and curvature at `u` metres from the start of the element, computed with
+    /// as few sines and cosines as possible.
     #[inline]
     pub(crate) fn frame(&self, u: f64) -> Frame {
         let rotated = |local: DVec2| self.forward * local.x + left_of(self.forward) * local.y;
@@ -201,8 +202,8 @@ impl Element {
                 curvature,
                 sharpness,
             } => {
-                // Computed in the frame of the start, so that one sine and one cosine serve both. The heading
-                // of a clothoid is the integral of its curvature.
+                // Computed in the frame of the start, so that one sine and one cosine are enough
+                // for both. The heading of a clothoid is the integral of its curvature.
                 let offset = clothoid_offset(0.0, *curvature, *sharpness, u);
                 let (sin, cos) = sin_cos(u * (curvature + 0.5 * sharpness * u));
                 Frame {
@@ -215,7 +216,7 @@ impl Element {
                 let p = measured.parameter(u);
                 Frame {
                     position: self.start.position + rotated(measured.cubic().point(p)),
-                    // A cubic may have zero speed at an end where a handle has no length.
+                    // A cubic may have zero speed at an end if the handle there has no length.
                     tangent: rotated(measured.cubic().velocity(p).normalize_or(DVec2::X)),
                     curvature: measured.cubic().curvature(p),
                 }
@@ -250,7 +251,7 @@ impl Element {
         }
     }
 
-    /// Direction of the whole element if it is straight; `None` if it is not.
+    /// Direction of the whole element if it is straight, otherwise `None`.
     #[inline]
     pub(crate) fn straight_direction(&self) -> Option<DVec2> {
         matches!(self.shape, Shape::Line).then_some(self.forward)
@@ -268,14 +269,14 @@ impl Element {
         }
     }
 
-    /// Largest absolute curvature (exact for lines, arcs and spirals; from 17 samples for a cubic).
+    /// Maximum absolute curvature (exact for lines, arcs and spirals; from 17 samples for a cubic).
     pub(crate) fn max_curvature(&self) -> f64 {
         match &self.shape {
             Shape::Line => 0.0,
             Shape::Clothoid {
                 curvature,
                 sharpness,
-                // Curvature changes linearly, so the largest is at an end.
+                // The curvature changes linearly, so its maximum is at an end.
             } => curvature
                 .abs()
                 .max((curvature + sharpness * self.length).abs()),
@@ -320,7 +321,7 @@ fn clothoid_offset(heading: f64, curvature: f64, sharpness: f64, u: f64) -> glam
         return displacement(heading, curvature, sharpness, u);
     }
     let half_turn = 0.5 * curvature * u;
-    // Computes sin(x) / x by its series where the quotient would lose digits.
+    // Computes sin(x) / x by its series where the quotient would lose precision.
     let sinc = if half_turn.abs() < 1e-4 {
         1.0 - half_turn * half_turn / 6.0
     } else {
@@ -329,8 +330,8 @@ fn clothoid_offset(heading: f64, curvature: f64, sharpness: f64, u: f64) -> glam
     unit(heading + half_turn) * (u * sinc)
 }
 
-/// The part of a cubic between two parameters, in the local frame of its start. With `to < from`, it is
-/// reversed.
+/// Returns the part of a cubic between two parameters, in the local frame of its start. If `to <
+/// from`, the part is reversed.
 fn sub_cubic(cubic: &Cubic, from: f64, to: f64) -> Cubic {
     // Along the part, v increases from 0 to 1 and p = from + v span, so derivatives are multiplied by the
     // span. For a reversed part the span is negative, which reverses the directions.

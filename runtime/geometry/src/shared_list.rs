@@ -1,4 +1,4 @@
-//! Lists that share most entries with the lists from which they were made.
+//! Lists that share most of their entries with the lists from which they were copied.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use std::sync::Arc;
 ///   now       [ shared by both ............ ] [ own ]
 /// ```
 ///
-/// Dropped entries stay in place, so that the indices of all entries remain valid. After many additions, a
-/// list without sharing takes less space.
+/// Entries that are no longer used stay in place, so that the indices of all entries remain valid.
+/// After many additions, a list without sharing takes less space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedList<T> {
     shared: Arc<[T]>,

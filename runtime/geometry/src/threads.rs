@@ -1,20 +1,20 @@
-//! Spreads work over all processors without affecting the result.
+//! Distributes work to all processors without affecting the result.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Approximate number of chunks of items that each thread processes. With several small chunks, no thread
+/// Approximate number of chunks that each thread processes. With several small chunks, no thread
 /// waits long for the others at the end.
 const TURNS: usize = 8;
 
-/// Applies a function to all items and returns the results in their order. Lists of fewer than
-/// `few` items stay on the calling thread, because starting threads takes about as long as
-/// processing a few items.
+/// Applies a function to all items and returns the results in the order of the items. Lists of
+/// fewer than `few` items are processed on the calling thread, because starting threads takes about
+/// as long as processing a few items.
 ///
-/// The threads are started for this call and do no other work. Unlike with a thread pool, which might
-/// meanwhile run another task that waits for the same lock, the function may be called while a lock is held
-/// or a value is being initialised.
+/// The threads are started for this call and do no other work. The function may therefore be called
+/// while a lock is held or a value is being initialised. This would not be safe with a thread pool,
+/// which might meanwhile run another task that waits for the same lock.
 ///
 /// # Panics
 ///

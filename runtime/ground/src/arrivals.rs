@@ -1,10 +1,11 @@
-//! Headings of destinations on open ground.
+//! Headings at destinations on open ground.
 
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{Place, Scenario};
 use std::collections::BTreeMap;
 
-/// Headings of the destinations and intermediate goals of all agents, keyed by the bits of their coordinates.
+/// Headings at the destinations and intermediate goals of all agents. The keys are the bits of the
+/// coordinates.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Arrivals(BTreeMap<(u64, u64), f64>);
 

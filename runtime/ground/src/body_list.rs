@@ -1,4 +1,5 @@
-//! Bodies of the obstacles and trees of a scenario. Bodies that an edit does not affect are reused.
+//! Bodies of the obstacles and trees of a scenario. After an edit, bodies that it does not affect
+//! are reused.
 
 use super::obstacles::{Body, Owner, Stature, bodies_of};
 use glam::DVec2;
@@ -13,15 +14,15 @@ const GONE: u32 = u32::MAX;
 #[derive(Default)]
 pub(super) struct BodyList {
     pub(super) bodies: Vec<(Owner, Body)>,
-    /// Statures of the obstacle bodies, in the same order. Trees have none, because there are too many of
-    /// them and they differ only in radius.
+    /// Statures of the obstacle bodies, in the same order. Trees have no statures, because there
+    /// are too many of them and they differ only in radius.
     pub(super) statures: Vec<Arc<Stature>>,
 }
 
 /// Difference between the bodies before and after an edit.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// New number of each old body, or [`GONE`]. Bodies that stay keep their order.
+    /// New number of each old body, or [`GONE`]. Bodies that are kept stay in the same order.
     numbers: Vec<u32>,
     /// Numbers of the added bodies, in ascending order.
     pub(super) added: Vec<u32>,
@@ -37,8 +38,8 @@ impl Changes {
         (number != GONE).then_some(number)
     }
 
-    /// Records the removal of old bodies. Every old body has to be recorded once, in order, either
-    /// as removed or as kept.
+    /// Records the removal of old bodies. Every old body has to be recorded exactly once, in order,
+    /// either as removed or as kept.
     fn lose(&mut self, before: &BodyList, range: Range<usize>) {
         let lost = &before.bodies[range];
         self.numbers.resize(self.numbers.len() + lost.len(), GONE);
@@ -55,7 +56,7 @@ impl Changes {
     }
 }
 
-/// Obstacle or forest that a body was made from.
+/// The obstacle or forest from which a body was made.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     Obstacle(ObstacleId, &'a Obstacle),
@@ -90,12 +91,12 @@ impl BodyList {
         list
     }
 
-    /// Returns the bodies for the edited scenario `new`, and what has changed. `old` is the scenario that
-    /// `self` was built from. O(bodies).
+    /// Returns the bodies for the edited scenario `new`, and the changes. `old` is the scenario
+    /// from which `self` was built. O(bodies).
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Changes) {
         let mut list = Self::default();
         let mut changes = Changes::default();
-        // Both are sorted by id, so no look-ups are needed.
+        // Both lists are sorted by id, so no look-ups are needed.
         let mut befores = old.obstacles().iter().peekable();
         let mut is_in_old = |source: Source<'_>| match source {
             Source::Obstacle(id, obstacle) => {
@@ -110,7 +111,8 @@ impl BodyList {
             let before = self.range(gone.end, |owner| source.owns(owner));
             changes.lose(self, gone);
             begin = before.end;
-            // A source without bodies is built again: a forest that had no trees may have room for some now.
+            // A source without bodies is built again, because a forest that had no trees may now
+            // have room for some.
             if is_in_old(source) && !before.is_empty() {
                 let first = list.bodies.len() as u32;
                 changes.numbers.extend(first..first + before.len() as u32);
@@ -126,7 +128,7 @@ impl BodyList {
         (list, changes)
     }
 
-    /// Returns the range of bodies from `begin` up to the first one whose owner does not pass the
+    /// Returns the range of bodies from `begin` up to the first body whose owner does not pass the
     /// test.
     fn range(&self, begin: usize, passes: impl Fn(Owner) -> bool) -> Range<usize> {
         let rest = self.bodies[begin..].iter();
@@ -146,8 +148,9 @@ impl BodyList {
         match source {
             Source::Obstacle(id, obstacle) => {
                 let bodies = bodies_of(&obstacle.shape);
-                // An obstacle with notches consists of several bodies, which would fall apart, so it cannot
-                // be moved. Neither can a hanging one, because its support is not known.
+                // An obstacle with notches consists of several bodies, which would fall apart, so
+                // it cannot be moved. A hanging obstacle cannot be moved either, because its
+                // support is unknown.
                 let is_loose = bodies.len() == 1 && !obstacle.hangs();
                 let mass = obstacle.mass.filter(|_| is_loose);
                 let span = obstacle.vertical_span();

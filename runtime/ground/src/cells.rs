@@ -1,10 +1,11 @@
-//! Grid index of boxes. The cost of searching an area does not depend on the size of the largest box.
+//! Grid index of boxes. The cost of searching an area is independent of the size of the largest
+//! box.
 
 use super::body_list::Changes;
 use glam::DVec2;
 use roadwright_geometry::polygon;
 
-/// Size of a cell, m: roughly a vehicle and the space around it.
+/// Size of a cell, m. It is roughly the space taken up by a vehicle and its surroundings.
 const CELL: f64 = 8.0;
 /// Maximum number of cells, and of entries in all cells together. Larger worlds get larger cells.
 const MOST_CELLS: f64 = 4e6;
@@ -20,7 +21,7 @@ struct CellEntry {
     number: u32,
 }
 
-/// Boxes, indexed by the cells that they cover.
+/// Boxes, indexed by the cells that they overlap.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cells {
     origin: DVec2,
@@ -34,14 +35,14 @@ pub struct Cells {
 
 impl Cells {
     /// Builds the cells of boxes that are sorted by number. `touches` returns whether the content
-    /// of a box may reach into a disc. This matters for a slanting wall: its box is large, but the
-    /// wall lies in few cells of the box.
+    /// of a box may reach into a disc. This is useful for slanting walls: the box of such a wall is
+    /// large, but the wall occupies only few cells of it.
     pub(super) fn new(boxes: &[Numbered], touches: impl Fn(u32, DVec2, f64) -> bool) -> Self {
         Self::after(None, boxes, touches)
     }
 
-    /// Builds the cells of all bodies after an edit. Bodies that stay keep their cells. The number of a box
-    /// is its index in the list.
+    /// Builds the cells of all bodies after an edit. Bodies that are kept stay in their cells. The
+    /// number of a box is its index in the list.
     pub(super) fn after(
         before: Option<(&Self, &Changes)>,
         boxes: &[Numbered],
@@ -83,7 +84,7 @@ impl Cells {
             cell: CELL.max((size.element_product() / MOST_CELLS).sqrt()),
             ..Self::default()
         };
-        // A single wall across the world covers many cells, as may a thousand small ones.
+        // A single wall across the world may cover many cells, and so may a thousand small walls.
         while cells.covered(boxes) > MOST_CELLS {
             cells.cell *= 2.0;
         }
@@ -99,13 +100,13 @@ impl Cells {
 
     fn covered(&self, boxes: &[Numbered]) -> f64 {
         let of = |(_, (low, high)): &Numbered| ((*high - *low) / self.cell + 2.0).element_product();
-        // More than a handful of cells per box is never worthwhile. The doubling ends at the latest when all
-        // boxes are in one cell.
+        // It is never worthwhile to have more than a few cells per box. The doubling ends at the
+        // latest when all boxes are in one cell.
         boxes.iter().map(of).sum::<f64>() - 4.0 * boxes.len() as f64
     }
 
-    /// Finds the cells that the boxes reach into, box by box. Each cell is returned with the index
-    /// of its box in the list.
+    /// Finds the cells that the boxes overlap, box by box. Each cell is returned with the index of
+    /// its box in the list.
     fn find(
         &self,
         places: impl Iterator<Item = u32>,
@@ -138,10 +139,10 @@ impl Cells {
         }
     }
 
-    /// Puts boxes into the cells that they reach into. Entries of a cell keep their order.
+    /// Adds boxes to the cells that they overlap. The entries of a cell keep their order.
     fn fill(&mut self, found: &[(u32, u32)], boxes: &[Numbered]) {
-        // Counting sort from the end: counts become ends, and each entry moves the end of its cell down by
-        // one until it is the start of the cell.
+        // A counting sort from the end: counts become ends, and each entry decrements the end of
+        // its cell, which finally becomes the start of the cell.
         self.starts = vec![0; self.columns * self.rows + 1];
         for (cell, _) in found {
             self.starts[*cell as usize] += 1;
@@ -175,13 +176,14 @@ impl Cells {
     #[inline]
     fn cell_of(&self, at: DVec2) -> (usize, usize) {
         let local = (at - self.origin) / self.cell;
-        // A float cast saturates, so points outside belong to the cells at the border.
+        // The float cast saturates, so points outside the grid are assigned to the cells at the
+        // border.
         let column = (local.x as usize).min(self.columns - 1);
         let row = (local.y as usize).min(self.rows - 1);
         (column, row)
     }
 
-    /// Calls `visit` at least once for every box that meets the given box.
+    /// Calls `visit` at least once for every box that overlaps the given box.
     #[inline]
     pub(super) fn for_each_in(&self, low: DVec2, high: DVec2, mut visit: impl FnMut(u32)) {
         if self.entries.is_empty() {

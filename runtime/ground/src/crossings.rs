@@ -1,4 +1,4 @@
-//! Pedestrian crossings of all junctions: where people walk, and which connections cross them.
+//! Pedestrian crossings of all junctions, and the connections that lead over them.
 
 use roadwright_scenario::junction::{
     Covered, Crossing, Interval, Junction, Layout, SignalPlans, Taken,
@@ -12,11 +12,12 @@ use std::ops::Range;
 pub struct CrossingSite {
     /// The junction.
     pub junction: JunctionIndex,
-    /// Place and size of the crossing.
+    /// Position and size of the crossing.
     pub crossing: Crossing,
-    /// Stages in which people walk, one bit each; `None` if they cross as at a zebra crossing.
+    /// Stages in which pedestrians walk, as a bit mask; `None` if they cross as at a zebra
+    /// crossing.
     pub walk_stages: Option<u32>,
-    /// Layer of the road that it crosses, as a bit.
+    /// Layer of the crossed road, as a bit.
     pub layers: u32,
 }
 
@@ -38,8 +39,8 @@ impl Crossings {
         for (number, junction) in numbers.zip(&layout.junctions) {
             let greens = plans.signals[number.index()].as_ref();
             for crossing in &junction.crossings {
-                // If no stage shows red to all vehicles that drive across it, people cross as at a zebra
-                // crossing.
+                // If no stage shows red to all vehicles that drive over it, the crossing works like
+                // a zebra crossing.
                 let stages = greens.map(|own| junction.walk_stages(crossing, &own.greens));
                 let road = network.road(crossing.road);
                 let layer = road.map_or(0, |road| i32::from(road.layer));
@@ -94,16 +95,16 @@ impl Crossings {
 }
 
 impl CrossingSite {
-    /// Part of the crossing that a vehicle on a connection covers; `None` if the connection does not meet the
-    /// crossing.
+    /// Part of the crossing that a vehicle on a connection covers; `None` if the connection does
+    /// not lead over the crossing.
     #[inline]
     pub fn taken(&self, path: ConnectionIndex, is_long: bool) -> Option<Taken> {
         let Covered { car, long, .. } = *self.covered(path)?;
         Some(if is_long { long } else { car })
     }
 
-    /// The part of the crossing that a car on a connection covers; `None` if the connection does not meet the
-    /// crossing.
+    /// Part of the crossing that a car on a connection covers; `None` if the connection does not
+    /// lead over the crossing.
     #[inline]
     pub fn taken_by_car(&self, path: ConnectionIndex) -> Option<Taken> {
         Some(self.covered(path)?.car)
@@ -115,21 +116,22 @@ impl CrossingSite {
         Some(&covered[found.ok()?])
     }
 
-    /// Converts an interval of the crossing to distances in metres from the right or the left kerb.
+    /// Converts an interval of the crossing to distances from the right or the left kerb, m.
     #[inline]
     pub fn seen_from(&self, place: Interval, is_from_right: bool) -> Interval {
         let length = self.crossing.length;
         if is_from_right {
             return place;
         }
-        // From the other kerb the order is reversed: the end comes first.
+        // Seen from the other kerb, the order is reversed: the end comes first.
         Interval {
             from: length - place.to,
             to: length - place.from,
         }
     }
 
-    /// Stretches of the crossing, in the order in which people from the right or the left kerb walk them.
+    /// Stretches of the crossing, in the order in which pedestrians who start at the right or the
+    /// left kerb walk over them.
     pub fn stretches(&self, is_from_right: bool) -> Vec<Interval> {
         let stretches = self.crossing.stretches();
         let mut all: Vec<_> = stretches
@@ -142,7 +144,7 @@ impl CrossingSite {
     }
 }
 
-/// Whether vehicles on a connection of a junction drive across a pedestrian crossing.
+/// Whether a connection of a junction leads over a pedestrian crossing.
 pub(super) fn is_crossed(junction: &Junction, path: ConnectionIndex) -> bool {
     let mut covered = junction.crossings.iter().flat_map(|c| &c.covered);
     covered.any(|covered| covered.path == path)

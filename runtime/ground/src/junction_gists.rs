@@ -1,5 +1,5 @@
-//! Compact lists of the facts about junctions and connections that each step needs. The full rules and
-//! signals are large, so reading them would cost cache misses.
+//! Compact lists of the data about junctions and connections that each step needs. The full rules
+//! and signals are large, so reading them would cause cache misses.
 
 use super::roads::JunctionLaw;
 use roadwright_scenario::junction::{Between, Layout, Light, Sign, SignalPlans, Signals};
@@ -9,14 +9,15 @@ use std::sync::{Arc, OnceLock};
 /// Value that means "no signal group".
 const NO_GROUP: u32 = u32::MAX;
 
-/// Facts about all junctions and their connections. The connections are in one list, ordered by junction.
+/// Compact data of all junctions and their connections. The connections are in one list, ordered by
+/// junction.
 pub(super) struct JunctionGists {
     junctions: Vec<JunctionGist>,
-    /// Facts about each connection, collected when a vehicle first approaches it.
+    /// Compact data of each connection, collected when a vehicle first approaches the connection.
     paths: Vec<OnceLock<ConnectionGist>>,
 }
 
-/// Facts about a junction that matter to approaching vehicles.
+/// Data of a junction that each step needs for approaching vehicles.
 #[derive(Debug)]
 pub(super) struct JunctionGist {
     /// Longest time between two greens of the same signal stage, s; infinite without signals.
@@ -25,34 +26,35 @@ pub(super) struct JunctionGist {
     first: u32,
     group: u32,
     pub(super) control: Control,
-    /// Whether any of the junction's connections gives way to another. Computed on first use.
+    /// Whether any of the junction's connections yields to another one. Computed on first use.
     has_order: OnceLock<bool>,
-    /// Whether the order of vehicles matters at this junction.
+    /// Whether right of way matters at this junction.
     pub(super) is_ruled: bool,
 }
 
-/// Facts about a connection of a junction.
+/// Data of a connection that each step needs.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionGist {
-    /// Distance of the connection's stop line from the junction if no buses use the connection, m.
+    /// Distance between the connection's stop line and the junction if no buses use the connection,
+    /// m.
     pub(super) setback: f32,
-    /// Stages in which the connection has green, one bit each; 0 without signals.
+    /// Stages in which the connection has green, as a bit mask; 0 without signals.
     pub stages: u32,
-    /// Stages in which the connection has green but gives way to other traffic with green,
-    /// regardless of the geometry.
+    /// Stages in which the connection has green but yields to other traffic with green, whatever
+    /// the geometry.
     permitted: u32,
     /// The sign that faces traffic on this connection.
     pub sign: Sign,
     /// Whether vehicles on the connection may turn at a red light.
     pub may_turn_on_red: bool,
-    /// Whether queued vehicles enter the connection only one follow-up time apart.
+    /// Whether vehicles from a queue enter the connection at intervals of the follow-up time.
     pub has_follow_up: bool,
-    /// Whether the connection gives way to any other connection.
+    /// Whether the connection yields to any other connection.
     pub gives_way_to_any: bool,
 }
 
 impl JunctionGists {
-    /// Collects the facts of all junctions. O(connections).
+    /// Collects the compact data of all junctions. O(connections).
     pub(super) fn new(layout: &Layout, laws: &[Arc<JunctionLaw>], plans: &SignalPlans) -> Self {
         let (mut junctions, mut count) = (Vec::new(), 0);
         let signals = plans.signals.iter().zip(plans.group_of());
@@ -98,7 +100,7 @@ impl JunctionGist {
         (self.group != NO_GROUP).then_some(self.group as usize)
     }
 
-    /// Whether this junction tracks approaching vehicles.
+    /// Whether the control of this junction depends on approaching vehicles.
     #[inline]
     pub(super) fn looks_out(&self, has_order: impl FnOnce() -> bool) -> bool {
         self.group().is_some() || *self.has_order.get_or_init(has_order)
@@ -106,7 +108,7 @@ impl JunctionGist {
 }
 
 impl ConnectionGist {
-    /// Collects the facts about a connection. O(stages).
+    /// Collects the compact data of a connection. O(stages).
     pub(super) fn of(law: &JunctionLaw, signals: Option<&Signals>, path: ConnectionIndex) -> Self {
         let right = law.right_of_way();
         let bits = |is_in: &dyn Fn(&Signals, usize) -> bool| {
@@ -133,8 +135,8 @@ impl ConnectionGist {
         self.stages & 1 << stage != 0
     }
 
-    /// Whether green in a stage is permissive, so that traffic on the connection gives way to other
-    /// traffic with green.
+    /// Whether green in a stage is permissive, which means that traffic on the connection yields to
+    /// other traffic with green.
     #[inline]
     pub fn is_permitted(&self, stage: u32) -> bool {
         self.permitted & 1 << stage != 0

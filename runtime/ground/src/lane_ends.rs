@@ -6,8 +6,8 @@
 //!             |<- announced: 100 to 400 m ->|<-- taper -->|
 //! ```
 //!
-//! A lane that begins where a ramp joins is an *acceleration lane*: at its end, its vehicles yield. At the
-//! ends of other lanes, vehicles alternate.
+//! A lane that begins where a ramp joins is an *acceleration lane*: at its end, its vehicles yield.
+//! At the end of any other lane, vehicles alternate.
 
 use roadwright_scenario::junction::{Layout, LinkKind};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
@@ -20,27 +20,28 @@ const LONGEST_JOINING: f64 = 500.0;
 /// Value that means "does not end".
 const NONE: u32 = u32::MAX;
 
-/// How a lane ends.
+/// The end of a lane, and the rule for merging there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LaneEnd {
-    /// Lane beside this one that continues, on the same road.
+    /// The lane beside this one that continues on the same road.
     pub beside: LaneletIndex,
-    /// Distance from the start of this lanelet to the end of the lane, where the taper begins, m.
+    /// Distance from the start of this lanelet to the end of the lane, m. The taper begins at the
+    /// end of the lane.
     pub distance: f64,
     /// Whether this is an acceleration lane, whose vehicles yield at its end.
     pub joins: bool,
 }
 
-/// All lanes that end. The lists are empty if there are none, as in most networks.
+/// All lanes that end. In most networks there are none, and the lists are empty.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct LaneEnds {
-    /// Index in the list of ends for each lanelet.
+    /// For each lanelet, its index in the list of ends.
     of: Vec<u32>,
     ends: Vec<LaneEnd>,
     /// Connections at the ends of acceleration lanes, in ascending order.
     joining: Vec<Connection>,
-    /// Junctions at which a lane ends whose vehicles alternate with those of the lane beside it, in ascending
-    /// order.
+    /// Junctions at which a lane ends and its vehicles alternate with those of the lane beside it,
+    /// in ascending order.
     alternating: Vec<JunctionIndex>,
 }
 
@@ -96,9 +97,9 @@ impl LaneEnds {
         }
     }
 
-    /// Adds the lanelets of a lane from its end backwards. `side` is 0 if the lane that continues is on the
-    /// left, and 1 if it is on the right. Returns whether it is an acceleration lane, which begins where a
-    /// ramp joins and is not too long.
+    /// Adds the lanelets of a lane, starting at its end and going backwards. `side` is 0 if the
+    /// lane that continues is on the left, and 1 if it is on the right. Returns whether the lane is
+    /// an acceleration lane, which begins where a ramp joins and is not too long.
     fn go_back(&mut self, graph: &LaneGraph, last: LaneletIndex, side: usize) -> bool {
         let (mut lane, mut behind) = (last, 0.0);
         loop {
@@ -118,7 +119,7 @@ impl LaneEnds {
                     },
                 );
             }
-            // The lane may have several origins, or an origin that also leads to other lanes.
+            // The lane may have several origins, or its origin may also lead to other lanes.
             let origins: Vec<LaneletIndex> = lanes_before(graph, lane).collect();
             let &[before] = &origins[..] else {
                 return false;
@@ -147,7 +148,7 @@ impl LaneEnds {
         }
     }
 
-    /// How a lanelet ends; `None` if its lane does not end within [`KNOWN_AHEAD`].
+    /// The end of a lanelet's lane; `None` if the lane does not end within [`KNOWN_AHEAD`].
     #[inline]
     pub(crate) fn of(&self, id: LaneletIndex) -> Option<&LaneEnd> {
         let &number = self.of.get(id.index())?;
@@ -160,13 +161,14 @@ impl LaneEnds {
         !self.joining.is_empty() && self.joining.binary_search(&connection).is_ok()
     }
 
-    /// Whether vehicles alternate at the end of any lane.
+    /// Whether there is any lane at whose end vehicles alternate.
     #[inline]
     pub(crate) fn has_alternating(&self) -> bool {
         !self.alternating.is_empty()
     }
 
-    /// Whether a lane ends at a junction whose vehicles alternate with those of the lane beside it.
+    /// Whether a lane ends at a junction and its vehicles alternate there with those of the lane
+    /// beside it.
     #[inline]
     pub(crate) fn alternate_at(&self, junction: JunctionIndex) -> bool {
         self.has_alternating() && self.alternating.binary_search(&junction).is_ok()
@@ -179,7 +181,7 @@ impl LaneEnds {
     }
 }
 
-/// Lanes to which a vehicle can change from a lane: to the left and to the right.
+/// Lanes to the left and to the right to which a vehicle can change from a lane.
 fn sides(graph: &LaneGraph, lane: LaneletIndex) -> [LaneletIndex; 2] {
     let lanelet = graph.lanelet(lane);
     [lanelet.left, lanelet.right]
@@ -195,7 +197,8 @@ fn lanes_before(graph: &LaneGraph, lane: LaneletIndex) -> impl Iterator<Item = L
     lanes_over_connections(graph, lane, LaneGraph::predecessors)
 }
 
-/// Neighbours of a lane along the road, with each connection replaced by its own neighbours.
+/// Neighbours of a lane along the road. A neighbour that is a connection is replaced by its own
+/// neighbours.
 fn lanes_over_connections(
     graph: &LaneGraph,
     lane: LaneletIndex,
@@ -217,7 +220,7 @@ mod tests {
     use roadwright_scenario::junction::layout;
     use roadwright_scenario::{Scenario, file};
 
-    /// A one-way road of 3 lanes that becomes one of 2 lanes after 600 m, with 120 km/h.
+    /// A one-way road with a speed limit of 120 km/h that has 3 lanes and, after 600 m, 2 lanes.
     fn drop() -> Scenario {
         let text = r#"{"format":"roadwright-scenario","version":2,"about":{"name":"drop","driving_side":"right"},"settings":{"dt":0.02,"seed":1,"duration":600},
             "nodes":{"1":{"x":-600,"y":0},"2":{"x":0,"y":0},"3":{"x":400,"y":0}},
@@ -249,7 +252,7 @@ mod tests {
         let end = ground.lane_end(lane).expect("it ends");
         assert_eq!((end.beside, end.joins), (lanelet.left, false));
         assert!((end.distance - lanelet.length()).abs() < 1e-9);
-        // Half of the taper of about 97 m lies before the node.
+        // Half of the taper of about 97 m is before the node.
         assert!((545.0..560.0).contains(&end.distance), "{}", end.distance);
         let taper = graph.successors(lane)[0];
         assert!(

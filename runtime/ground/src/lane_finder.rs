@@ -1,23 +1,23 @@
-//! Finds the lanelets at a place.
+//! Finds the lanelets at or near a position.
 
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 
-/// Greatest distance from a lane's centre line at which a vehicle counts as being on the lane, m.
+/// Maximum distance from a lane's centre line at which a vehicle counts as being on the lane, m.
 pub const LANE_REACH: f64 = 3.0;
-/// Greatest heading difference at which a vehicle counts as being on a lane, rad.
+/// Maximum heading difference at which a vehicle counts as being on a lane, rad.
 const LANE_TURN: f64 = 0.9;
 /// Cell size of the index over the lanes, m.
 const CELL: f64 = 12.0;
-/// Greatest distance between a place and a lane at which the lane is still found, m.
+/// Maximum distance between a position and a lane at which the lane is found, m.
 const FAR: f64 = 100.0;
 
-/// Index over the lanes of a graph; it does not own the graph.
+/// Index over the lanes of a graph. It does not own the graph.
 pub struct LaneFinder {
     grid: GridIndex,
-    /// Lanelet at each point of the grid, and distance along it.
+    /// For each point of the grid, its lanelet and the distance along it.
     points: Vec<(LaneletIndex, f64)>,
 }
 
@@ -40,11 +40,11 @@ impl LaneFinder {
         Self { grid, points }
     }
 
-    /// Lanelets within `reach` of a place, each with its distance from the place, m.
+    /// Lanelets within `reach` of a position, each with its distance from the position, m.
     pub(super) fn around(&self, graph: &LaneGraph, place: DVec2, reach: f64) -> Vec<(f64, Spot)> {
         let mut found: Vec<(f64, Spot)> = Vec::new();
-        // Points are at most half a cell apart, so a search with one more cell finds a point of every lane
-        // that comes within reach.
+        // Points are at most half a cell apart, so extending the search by one cell finds a point
+        // of every lane within reach.
         self.grid
             .for_each_within(place, reach + CELL, |point, _: DVec2| {
                 let (lanelet, guess) = self.points[point as usize];
@@ -63,14 +63,15 @@ impl LaneFinder {
         found
     }
 
-    /// Lanes and connections at ground level whose surface, widened by `beyond` metres, covers a place.
+    /// Lanes and connections at ground level whose surface, widened by `beyond` metres, contains a
+    /// position.
     pub fn covering(&self, graph: &LaneGraph, place: DVec2, beyond: f64) -> Vec<Spot> {
         let around = self.around(graph, place, LANE_REACH + beyond);
         let spots = around.into_iter().map(|(_, spot)| spot);
         let mut covering: Vec<Spot> = spots
             .filter(|&(id, s, t)| {
                 let lanelet = graph.lanelet(id);
-                // Beyond the ends of a lanelet its offset is measured along the end.
+                // Beyond the ends of a lanelet, the offset is measured along its end.
                 let is_beside = (0.0..=lanelet.length()).contains(&s)
                     && (graph.line(id).position(s) - place).length()
                         <= 0.5 * lanelet.width + beyond;
@@ -87,14 +88,14 @@ impl LaneFinder {
         let fitting = around.into_iter().filter_map(|(miss, spot)| {
             let heading = graph.line(spot.0).heading(spot.1);
             let turn = wrap_angle(heading - pose.heading).abs();
-            // A lane in the direction of the vehicle is a better match than one that is slightly closer: one
-            // radian counts as much as two metres.
+            // A lane in the direction of the vehicle is a better match than a lane that is slightly
+            // closer: one radian counts as much as two metres.
             (turn < LANE_TURN).then_some((miss + 2.0 * turn, spot))
         });
         in_order(fitting.collect())
     }
 
-    /// Lanes near a place, nearest lane first.
+    /// Lanes near a position, nearest lane first.
     pub fn near(&self, graph: &LaneGraph, place: DVec2) -> Vec<Spot> {
         let lanes = |reach: f64| -> Vec<(f64, Spot)> {
             let around = self.around(graph, place, reach).into_iter();
@@ -102,7 +103,8 @@ impl LaneFinder {
                 .filter(|(_, spot)| !graph.lanelet(spot.0).is_connection())
                 .collect()
         };
-        // Most places are next to a road, while a search over 100 m finds hundreds of points.
+        // Most positions are close to a road, and a search within 100 m would find hundreds of
+        // points.
         let close = lanes(CELL);
         in_order(if close.is_empty() { lanes(FAR) } else { close })
     }

@@ -1,8 +1,8 @@
 //! Obstacles and trees near each lane.
 //!
-//! Searching for obstacles costs time at every update of a controller. Lanelets record whether there are
-//! obstacles nearby, so vehicles on most lanelets need no search. The records are computed on first use,
-//! because a ground without vehicles needs none.
+//! Searching for obstacles would take time at every update of a controller. Lanelets record whether
+//! there are obstacles nearby, so vehicles on most lanelets need no search. The records are
+//! computed on first use, because a ground without vehicles needs none.
 
 use super::body_list::Changes;
 use super::cells::Cells;
@@ -18,22 +18,22 @@ use std::sync::{Arc, OnceLock};
 
 /// Maximum distance from a lane at which vehicles on the lane watch out for an obstacle, m.
 const WATCH_DISTANCE: f64 = 6.0;
-/// Tolerance added to distances, m. It exceeds the error from sampling a lane in steps.
+/// Tolerance added to distances, m. It is larger than the error from sampling a lane in steps.
 const SLACK: f64 = 0.25;
 
-/// Maximum lateral offset from the centre line of vehicles that steer on their own, m. This is more than they
-/// need to stay in lane, also in gentle bends.
+/// Maximum lateral offset from the centre line of vehicles that steer, m. It exceeds the offset of
+/// vehicles that stay in their lane, even in gentle bends.
 const ASIDE: f64 = 1.0;
 /// Number of segments of a lanelet that share one search for bodies.
 const PART: usize = 16;
-/// Maximum number of bodies that an edit may remove and add for a partial update, which compares each lane
-/// with each changed body. After larger edits, all lanes are recomputed.
+/// Maximum number of bodies that an edit may remove and add for a partial update, which compares
+/// each lane with each changed body. After larger edits, all lanes are recomputed.
 const MOST_CHANGES: usize = 500;
 
-/// How close obstacles come to one lanelet.
+/// Proximity of obstacles to a lanelet.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Nearness {
-    /// Whether an obstacle is close enough to be watched.
+    /// Whether an obstacle is so close that vehicles have to watch it.
     is_watched: bool,
     /// Whether a vehicle that drives along the centre line may touch an obstacle. The first value
     /// is for cars, the second for any vehicle.
@@ -44,16 +44,16 @@ struct Nearness {
     is_seen: bool,
 }
 
-/// A [`Nearness`] that is computed on first use, with one bit for each of its facts.
+/// A [`Nearness`] that is computed on first use, with one bit for each value.
 #[derive(Debug, Default)]
 struct NearCell(AtomicU8);
 
 impl NearCell {
-    /// Bit that is set once the other bits are known.
+    /// Bit that is set when the other bits are valid.
     const KNOWN: u8 = 1 << 7;
 
-    // Relaxed ordering is enough, because all threads compute the same value and publish nothing else with
-    // it.
+    // Relaxed ordering is enough, because all threads compute the same value, and it does not guard
+    // other data.
     #[inline]
     fn get(&self) -> Option<Nearness> {
         let bits = self.0.load(Ordering::Relaxed);
@@ -93,7 +93,7 @@ impl NearCell {
     }
 }
 
-/// How close obstacles come to each lanelet.
+/// Proximity of obstacles to each lanelet.
 #[derive(Default)]
 pub struct LaneObstacles {
     near: Vec<NearCell>,
@@ -101,11 +101,11 @@ pub struct LaneObstacles {
     /// any vehicle. Computed on first use.
     swings: Vec<OnceLock<[f64; 2]>>,
     in_the_way: InTheWay,
-    /// Data from which the facts are computed on first use; `None` without obstacles.
+    /// Inputs from which the values are computed on first use; `None` without obstacles.
     source: Option<Source>,
 }
 
-/// Data from which the obstacles near lanes are found.
+/// Inputs for finding the obstacles near lanes.
 struct Source {
     sizes: VehicleSizes,
     obstacles: Arc<Obstacles>,
@@ -123,7 +123,7 @@ impl Source {
     }
 }
 
-/// Bodies that may obstruct vehicles on a lane. In a town nearly every lane has houses beside it,
+/// Bodies that may obstruct vehicles on a lane. In a town, nearly every lane has houses beside it,
 /// but hardly any of them obstructs the lane.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct InTheWay {
@@ -136,13 +136,14 @@ struct InTheWay {
     cells: Arc<Cells>,
 }
 
-/// Results for the lanes before an edit. They are used only if the edit has left all vehicle types
+/// Results from before an edit. They are used only if the edit has left all vehicle types
 /// unchanged.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) lanes: &'a LaneObstacles,
     pub(super) graph: &'a LaneGraph,
-    /// Old lanelet that each new lanelet is a [copy](copied) of; `None` if all are unchanged.
+    /// For each new lanelet, the old lanelet of which it is a [copy](copied); `None` if all
+    /// lanelets are unchanged.
     pub(super) copies: Option<&'a [LaneletIndex]>,
     /// Changes of obstacles; `None` if all are unchanged.
     pub(super) changes: Option<&'a Changes>,
@@ -155,7 +156,7 @@ impl Known<'_> {
         !self.lanes.near.is_empty() && boxes <= MOST_CHANGES
     }
 
-    /// The old lanelet that `id` is a copy of; `None` if the lanelet is new.
+    /// The old lanelet of which `id` is a copy; `None` if the lanelet is new.
     fn copied(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         self.copies.map_or(Some(id), |copies| copied(copies, id))
     }
@@ -175,9 +176,9 @@ impl Known<'_> {
 }
 
 impl LaneObstacles {
-    /// Finds the obstacles that obstruct vehicles of the given sizes. How close obstacles come to a lanelet is
-    /// computed on first use. Results for lanes that an edit has not changed are copied from
-    /// `known`.
+    /// Finds the obstacles that obstruct vehicles of the given sizes. The proximity of obstacles to
+    /// a lanelet is computed on first use. Results for lanes that an edit has not changed are
+    /// copied from `known`.
     pub(super) fn new(
         sizes: VehicleSizes,
         obstacles: &Arc<Obstacles>,
@@ -211,21 +212,22 @@ impl LaneObstacles {
         lanes
     }
 
-    /// Whether vehicles on a lanelet have to watch out for obstacles.
+    /// Whether vehicles on a lanelet have to watch obstacles.
     #[inline]
     pub fn is_watched(&self, lanelet: LaneletIndex) -> bool {
         self.nearness(lanelet).is_watched
     }
 
-    /// Whether a vehicle that drives along the centre line of a lanelet may touch an obstacle. `is_long` is
-    /// set for vehicles other than cars.
+    /// Whether a vehicle that drives along the centre line of a lanelet may touch an obstacle.
+    /// `is_long` is true for vehicles other than cars.
     #[inline]
     pub fn may_be_touched(&self, lanelet: LaneletIndex, is_long: bool) -> bool {
         self.nearness(lanelet).is_touched[usize::from(is_long)]
     }
 
-    /// Known distance of a vehicle's axis from the centre line of a lanelet within which the vehicle touches
-    /// no obstacle, m; 0 if there is none. `is_long` is set for vehicles other than cars.
+    /// Distance from the centre line of a lanelet within which the axis of a vehicle may be without
+    /// the vehicle touching an obstacle, m; 0 if no such distance is known. `is_long` is true for
+    /// vehicles other than cars.
     #[inline]
     pub fn room_aside(&self, lanelet: LaneletIndex, is_long: bool) -> f64 {
         match self.nearness(lanelet).is_touched_aside[usize::from(is_long)] {
@@ -240,7 +242,8 @@ impl LaneObstacles {
         self.nearness(lanelet).is_seen
     }
 
-    /// How close obstacles come to a lanelet. O(points of the lanelet and obstacles near it) on first use.
+    /// Proximity of obstacles to a lanelet. O(points of the lanelet and obstacles near it) on first
+    /// use.
     #[inline]
     fn nearness(&self, id: LaneletIndex) -> Nearness {
         let known = self.near[id.index()].get();
@@ -260,8 +263,8 @@ impl LaneObstacles {
         nearness
     }
 
-    /// Largest distance by which vehicles swing out from the centre line of a lanelet and the adjoining ones,
-    /// m.
+    /// Maximum distance by which vehicles swing out from the centre line of a lanelet and the
+    /// adjoining lanelets, m.
     fn swing_around(&self, surroundings: &Surroundings<'_>, id: LaneletIndex) -> [f64; 2] {
         let graph = surroundings.graph;
         let beside = graph.predecessors(id).iter().chain(graph.successors(id));
@@ -281,7 +284,7 @@ impl LaneObstacles {
 
 #[cfg(test)]
 impl LaneObstacles {
-    /// How close obstacles come to all lanelets.
+    /// Proximity of obstacles to all lanelets.
     fn all(&self) -> Vec<Nearness> {
         let ids = LaneletIndex::up_to(self.near.len());
         ids.map(|id| self.nearness(id)).collect()
@@ -302,12 +305,12 @@ impl std::fmt::Debug for LaneObstacles {
     }
 }
 
-/// Largest dimensions of the vehicles of a class.
+/// Maximum dimensions of the vehicles of a class.
 #[derive(Debug, Clone, Copy)]
 struct Size {
-    /// Greatest width, m.
+    /// Maximum width, m.
     width: f64,
-    /// Greatest distance from the rear axle to the farther end of the vehicle, m.
+    /// Maximum distance from the rear axle to the farther end of the vehicle, m.
     reach: f64,
 }
 
@@ -354,7 +357,7 @@ struct Surroundings<'a> {
     graph: &'a LaneGraph,
 }
 
-/// Results before an edit that may be used again.
+/// Results from before an edit that may be reused.
 struct AfterEdit<'a> {
     known: Known<'a>,
     /// Whether bodies near each lanelet have changed.
@@ -373,7 +376,7 @@ impl<'a> AfterEdit<'a> {
         }
     }
 
-    /// The old lanelet that a lanelet is a copy of, if no body near it has changed.
+    /// The old lanelet of which a lanelet is a copy, provided that no body near it has changed.
     fn unchanged(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         let copy = self.known.copied(id)?;
         (!self.is_near_change[id.index()]).then_some(copy)
@@ -389,7 +392,7 @@ impl<'a> AfterEdit<'a> {
             .eq(before.map(|&near| Some(near)))
     }
 
-    /// Copies of known results, by lanelet; unknown ones are empty.
+    /// Copies of known results, by lanelet. Unknown results are empty.
     fn copies(
         &self,
         surroundings: &Surroundings<'_>,
@@ -445,8 +448,8 @@ impl<'a> AfterEdit<'a> {
 
 impl Surroundings<'_> {
     /// Distance from the centre line of a lane within which bodies may obstruct vehicles on it, m.
-    /// It is half the vehicle's width plus [`SIDE_CLEARANCE`], for a vehicle that searches up to
-    /// [`MOST_ASIDE`] to the side.
+    /// It is half the vehicle's width plus [`SIDE_CLEARANCE`] plus the maximum shift of the search
+    /// strip, [`MOST_ASIDE`].
     fn beside(&self) -> f64 {
         0.5 * self.sizes[1].width + SIDE_CLEARANCE + MOST_ASIDE + SLACK
     }
@@ -502,7 +505,7 @@ impl Surroundings<'_> {
         let first = numbers.len();
         let points: Vec<DVec2> = self.points(id).collect();
         let mut candidates = Vec::new();
-        // Part by part, because for most parts a single look-up shows that no body is near.
+        // Searched in parts, because for most parts a single look-up shows that no body is near.
         for from in (0..points.len().saturating_sub(1)).step_by(PART) {
             let part = &points[from..points.len().min(from + PART + 1)];
             let Some((low, high)) = polygon::bounds(part) else {
@@ -521,11 +524,11 @@ impl Surroundings<'_> {
         numbers[first..].sort_unstable();
     }
 
-    /// How close obstacles come to a lanelet, given the distances by which vehicles swing out around it and the
-    /// obstacles that obstruct lanes.
+    /// Proximity of obstacles to a lanelet. `around` contains the distances by which vehicles swing
+    /// out around it, and `in_the_way` the obstacles that obstruct lanes.
     fn nearness(&self, id: LaneletIndex, around: [f64; 2], in_the_way: &Cells) -> Nearness {
         let is_watched = self.is_watched(id);
-        // One search serves all classes and swings.
+        // One search covers all classes and swings.
         let farthest = [0, 1].map(|class| self.reach(class, around[class].max(ASIDE)));
         let farthest = farthest[0].max(farthest[1]);
         let distance = match is_watched {
@@ -545,12 +548,13 @@ impl Surroundings<'_> {
         points.any(|point| self.obstacles.is_any_within(point, WATCH_DISTANCE))
     }
 
-    /// Distance from the centre line of a lanelet within which vehicles of a class may touch a body, m. The
-    /// vehicles drive along the lanelet and deviate from its centre line by `swing` metres.
+    /// Distance from the centre line of a lanelet within which vehicles of a class may touch a
+    /// body, m. The vehicles drive along the lanelet and deviate from its centre line by `swing`
+    /// metres.
     ///
-    /// A vehicle is straight but its lane may bend. The vehicle deviates from the centre line by as much as
-    /// the lane turns within its length, and its front may already be on the next lanelet. In a town, this
-    /// excludes nearly all lanelets with houses beside them.
+    /// A vehicle is straight, but its lane may bend. The vehicle deviates from the centre line by
+    /// as much as the lane turns within its length, and its front may already be on the next
+    /// lanelet. In a town, this distance excludes nearly all lanelets with houses beside them.
     fn reach(&self, class: usize, swing: f64) -> f64 {
         (0.5 * self.sizes[class].width + swing + SLACK).min(WATCH_DISTANCE)
     }
@@ -566,7 +570,7 @@ impl Surroundings<'_> {
         nearest
     }
 
-    /// Distance from the rear axle on the centre line to the farthest point that the driver sees, m.
+    /// Distance from the rear axle on the centre line to the farthest visible point, m.
     fn sight(&self) -> f64 {
         OBSTACLE_REACH + self.longest + WATCH_DISTANCE
     }
@@ -575,8 +579,8 @@ impl Surroundings<'_> {
         self.points(id).any(|point| {
             let mut sees = false;
             in_the_way.for_each_in(point - sight, point + sight, |number| {
-                // Tests the body and not only its box, because the cells, which depend on all bodies, decide
-                // which corners of the box are found.
+                // Tests the body rather than only its box, because which corners of the box are
+                // found depends on the cells and therefore on all bodies.
                 sees = sees || self.obstacles.is_within(number, point, sight);
             });
             sees
@@ -588,7 +592,7 @@ impl Surroundings<'_> {
         if boxes.is_empty() {
             return false;
         }
-        // The whole lanelet lies within its length around its start.
+        // All of the lanelet is within its length of its start.
         let start = self.graph.line(id).position(0.0);
         let reach = distance + self.graph.lanelet(id).length();
         boxes.iter().any(|&(low, high)| {
@@ -606,7 +610,7 @@ impl InTheWay {
     }
 }
 
-/// Extent of vehicles of a type.
+/// Body dimensions of vehicles of a type.
 fn body_of(kind: &VehicleType) -> Body {
     Body {
         width: kind.width.get(),
@@ -624,8 +628,9 @@ fn turns(line: &[DVec2]) -> Vec<f64> {
     line.windows(3).map(turn).collect()
 }
 
-/// Largest distance of a straight body of the given length from a line that it touches at one end, m: the sum
-/// of all turns of the line within that length, each times the length of the body beyond the turn.
+/// Maximum distance of a straight body of the given length from a line that it touches at one end,
+/// m. It is the sum of all turns of the line within that length, each multiplied by the length of
+/// the body beyond the turn.
 fn swing(line: &[DVec2], turns: &[f64], length: f64) -> f64 {
     let corners = 1..line.len().saturating_sub(1);
     let from = |first: usize| {
@@ -655,7 +660,7 @@ mod tests {
     #[test]
     fn who_is_a_bit_beside_its_lane_touches_nothing_where_there_is_room() {
         let mut scenario = field();
-        // One street through the field, and one next to it.
+        // One street leads through the field, and another one past it.
         for (from, to) in [
             ((-70.0, -10.0), (70.0, -25.0)),
             ((-70.0, -48.0), (70.0, -46.0)),
@@ -706,7 +711,7 @@ mod tests {
 
     #[test]
     fn who_keeps_to_its_lane_touches_nothing_where_it_is_said_that_nothing_is_near() {
-        // Streets across the field, with bends where they meet.
+        // Streets across the field, with bends at their joints.
         let mut scenario = field();
         for (from, to) in [
             ((-70.0, -10.0), (70.0, -25.0)),
@@ -749,7 +754,7 @@ mod tests {
                 }
             }
         }
-        // Most lanelets that are watched for behaviours are not touched.
+        // Most lanelets on which behaviours watch obstacles are not touched.
         assert!(
             touched > 100 && quiet > 5,
             "{touched} touched, {quiet} quiet"
@@ -758,7 +763,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_away_is_seen_from_no_lane_any_more() {
-        // A post on one street, in sight of a second street that is not near it.
+        // A post is on one street and can be seen from a second street that is not near it.
         let mut before = Scenario::new("posts");
         for (from, to) in [((0.0, 0.0), (100.0, 0.0)), ((100.0, 30.0), (110.0, 30.0))] {
             draw_street(&mut before, from, to, &street(1, 0));
@@ -770,8 +775,8 @@ mod tests {
             y: place.y.into(),
             radius: 0.2.into(),
         };
-        // Another post far away from both, because lanes are not examined at all in a scenario without
-        // obstacles.
+        // Another post is far from both streets. It is needed because a scenario without obstacles
+        // does not examine lanes at all.
         let far = Shape::Circle {
             x: (-500.0).into(),
             y: 0.0.into(),

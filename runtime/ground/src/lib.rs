@@ -1,4 +1,4 @@
-//! The ground: everything in a scenario that a run does not change.
+//! The ground: everything in a scenario that does not change during a run.
 
 mod arrivals;
 mod body_list;
@@ -58,13 +58,13 @@ use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 use unchanged::{Unchanged, kept_or};
 
-/// Share of the available grip that drivers count on. The rest is a reserve for bends, gusts and
+/// Fraction of the available grip that drivers rely on. The rest is a reserve for bends, gusts and
 /// late reactions.
 pub const COUNTED_ON: f64 = 0.6;
 /// Maximum speed off the roads, m/s.
 pub const OPEN_GROUND_SPEED: f64 = 8.0;
-/// Number of agents for which a stage prefetches ground data at once, so that the data fit into the nearer
-/// caches.
+/// Number of agents for which a stage prefetches ground data at a time, so that the data fit into
+/// the nearer caches.
 pub const WARMED: usize = 128;
 
 /// Roads and obstacles of a scenario, prepared for driving.
@@ -78,11 +78,11 @@ pub struct Ground {
     lane_obstacles: Arc<OnceLock<LaneObstacles>>,
     vehicle_sizes: VehicleSizes,
     terrain: Option<Arc<HeightField>>,
-    /// Whether slopes act on the planar levels of dynamics.
+    /// Whether slopes affect the planar dynamics levels.
     slopes: bool,
     /// Grip of the ground; `None` if it is 1 everywhere.
     grip: Option<Arc<GripMap>>,
-    /// Areas of land. Planners over open ground read water and paved ground from them.
+    /// Areas of land. Planners over open ground use water and paved ground from them.
     land: Arc<BTreeMap<LandId, Land>>,
     /// Layers of painted ground, for planners over open ground.
     paint: Arc<BTreeMap<PaintId, PaintLayer>>,
@@ -102,7 +102,7 @@ impl std::fmt::Debug for Ground {
 }
 
 impl Ground {
-    /// Prepares the ground of a scenario. This lays out all junctions and lanes.
+    /// Prepares the ground of a scenario. This includes the layout of all junctions and lanes.
     pub fn new(scenario: &Scenario) -> Arc<Self> {
         let roads = Arc::new(Roads::new(scenario));
         let obstacles = Arc::new(Obstacles::new(scenario));
@@ -125,7 +125,8 @@ impl Ground {
         })
     }
 
-    /// Returns the ground for the edited scenario `new`. `old` is the scenario that `self` was built from.
+    /// Returns the ground for the edited scenario `new`. `old` is the scenario from which `self`
+    /// was built.
     pub fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
         let stays = Unchanged::between(old, new);
         let places = kept_or(stays.places, &self.places, || named_places(new));
@@ -135,8 +136,8 @@ impl Ground {
         if stays.is_all_but_places() && self.places == places && are_same {
             return self.clone();
         }
-        // Parts that an edit does not affect are shared with the old ground and not copied, because moving a
-        // tree in a city must not lay out its junctions again.
+        // Parts that an edit does not affect are shared with the old ground rather than copied. For
+        // example, moving a tree in a city must not lay out its junctions again.
         let (roads, copies) = if stays.lanes {
             (self.roads.clone(), None)
         } else {
@@ -151,7 +152,7 @@ impl Ground {
         };
         let vehicle_sizes = VehicleSizes::of(new);
         let lane_obstacles = || {
-            // If the obstacles near lanes have not been needed so far, they may never be needed.
+            // If the obstacles near lanes have not been needed until now, they may never be needed.
             let Some(lanes) = self.lane_obstacles.get() else {
                 return OnceLock::new();
             };
@@ -193,7 +194,7 @@ impl Ground {
         })
     }
 
-    /// Whether a body is on a lane at ground level or within `beyond` metres of one.
+    /// Whether a body is on a lane at ground level or within `beyond` metres of such a lane.
     pub fn covers_lane(&self, body: &OrientedBox, beyond: f64) -> bool {
         if self.graph().lanelets().is_empty() {
             return false;
@@ -232,8 +233,8 @@ impl Ground {
         self.terrain.as_deref()
     }
 
-    /// Terrain heights whose slopes act on all levels; `None` if the terrain is level or its slopes are only
-    /// visual.
+    /// Terrain heights whose slopes affect all dynamics levels; `None` if the terrain is level or
+    /// its slopes are only visual.
     #[inline]
     pub fn slopes(&self) -> Option<&HeightField> {
         self.terrain().filter(|_| self.slopes)
@@ -249,16 +250,16 @@ impl Ground {
         &self.paint
     }
 
-    /// Grip of roads and junctions; `None` if the ground has full grip everywhere, or if drivers do
-    /// not know that some ground has less.
+    /// Grip of roads and junctions as known to drivers; `None` if the ground has full grip
+    /// everywhere, or if drivers do not notice reduced grip.
     #[inline]
     pub fn known_grip(&self) -> Option<&GripMap> {
         self.grip.as_deref().filter(|map| !map.grip().hidden)
     }
 
-    /// Returns the outlines of fixed obstacles within `reach` metres of any of the places, as used
-    /// for contacts with rigid bodies. Outlines are in plan view, counter-clockwise.
-    /// Obstacles that can be pushed are left out.
+    /// Returns the outlines of fixed obstacles within `reach` metres of any of the positions, as
+    /// used for contacts with rigid bodies. Outlines are in plan view, counter-clockwise. Obstacles
+    /// that can be pushed are left out.
     pub fn still_outlines(&self, places: &[DVec2], reach: f64) -> Vec<Vec<DVec2>> {
         let mut near = BTreeSet::new();
         if !self.obstacles.is_empty() {
@@ -285,7 +286,7 @@ impl Ground {
         (!grade.is_level()).then_some(grade)
     }
 
-    /// Largest slope under a vehicle, along or across it, as rise over run. It has the sign of the
+    /// Maximum slope under a vehicle, along or across it, as rise over run. It has the sign of the
     /// longitudinal slope.
     pub fn slope(&self, pose: Pose, wheelbase: f64) -> f64 {
         let Some(land) = self.slopes() else {
@@ -301,8 +302,8 @@ impl Ground {
         }
     }
 
-    /// Height of a vehicle's left side above its right side, midway between its axles, m; 0 if the
-    /// ground is level.
+    /// Height difference between a vehicle's left and right side, midway between its axles, m. It
+    /// is positive if the left side is higher, and 0 if the ground is level.
     #[inline]
     pub fn bank(&self, pose: Pose, wheelbase: f64, width: f64) -> f64 {
         let Some(land) = self.slopes() else {
@@ -312,14 +313,14 @@ impl Ground {
         side(0.5 * width) - side(-0.5 * width)
     }
 
-    /// Grip at a place relative to dry asphalt. If there is a road at the place, the uppermost one
-    /// counts, otherwise the open ground. O(1).
+    /// Grip at a position relative to dry asphalt. This is the grip of the uppermost road at the
+    /// position or, if there is none, of the open ground. O(1).
     #[inline]
     pub fn grip(&self, place: DVec2) -> f64 {
         self.grip_on(place, ALL_LAYERS)
     }
 
-    /// Grip at a place for a vehicle on the given road layers (bit mask).
+    /// Grip at a position for a vehicle on the given road layers (bit mask).
     #[inline]
     pub fn grip_on(&self, place: DVec2, layers: u32) -> f64 {
         self.grip.as_ref().map_or(1.0, |map| map.at(place, layers))
@@ -331,7 +332,7 @@ impl Ground {
         self.grip.is_some()
     }
 
-    /// Whether drivers know of any ground with a grip other than 1.
+    /// Whether drivers know that some ground has a grip other than 1.
     #[inline]
     pub fn is_grip_known(&self) -> bool {
         self.grip.as_ref().is_some_and(|map| !map.grip().hidden)
@@ -346,12 +347,12 @@ impl Ground {
     /// Road layer of a lanelet, as a bit.
     #[inline]
     pub fn layers_of(&self, id: LaneletIndex) -> u32 {
-        // A mask has 32 bits, so layers 32 apart count as the same.
+        // A mask has 32 bits, so layers that differ by 32 share a bit.
         1 << self.lanelet(id).layer.rem_euclid(32)
     }
 
-    /// Road layers (bit mask) that a body following `lanelet` occupies; all of them for [`NO_LANELET`].
-    /// Vehicles on a bridge and on the road below it cannot collide.
+    /// Road layers (bit mask) occupied by a body that follows `lanelet`; all layers for
+    /// [`NO_LANELET`]. Vehicles on a bridge and on the road below it cannot collide.
     #[inline]
     pub fn layers(&self, lanelet: LaneletIndex) -> u32 {
         if lanelet == NO_LANELET {
@@ -378,8 +379,8 @@ impl Ground {
         &self.places
     }
 
-    /// Whether both grounds share the same roads, and not merely equal ones, so that all lanelets have the
-    /// same indices.
+    /// Whether both grounds share the same road data, rather than merely having equal roads. If
+    /// they do, all lanelets have the same indices.
     pub fn shares_roads_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.roads, &other.roads)
     }
@@ -396,8 +397,8 @@ impl Ground {
         })
     }
 
-    /// Signals of all lanes where vehicles can wait. `light` returns the state of the signal of a connection.
-    /// O(lanes with signals), and O(lanelets) on first use.
+    /// Signal heads of all lanes on which vehicles can wait. `light` returns the light of a
+    /// connection. O(lanes with signals), and O(lanelets) on first use.
     pub fn signal_heads<'a>(
         &'a self,
         has_buses: bool,
@@ -411,8 +412,8 @@ impl Ground {
         seen.filter_map(move |post| post.showing(&light))
     }
 
-    /// Whether the order of vehicles matters at a junction. At other junctions, connections are
-    /// contested only because two vehicles cannot pass each other in a bend.
+    /// Whether right of way matters at a junction. At other junctions, connections are contested
+    /// only where two vehicles cannot pass each other in a bend.
     #[inline]
     pub fn is_ruled(&self, junction: JunctionIndex) -> bool {
         self.roads.is_ruled(junction)
@@ -424,19 +425,19 @@ impl Ground {
         self.roads.crossings()
     }
 
-    /// Signals of a junction, with the group that they belong to; `None` without signals.
+    /// Signals of a junction and the index of their group; `None` without signals.
     #[inline]
     pub fn signals(&self, junction: JunctionIndex) -> Option<(usize, &Signals)> {
         self.roads.signals(junction)
     }
 
-    /// Roundabout ring that a lanelet belongs to; `None` if it belongs to none.
+    /// Roundabout ring to which a lanelet belongs; `None` if it belongs to none.
     #[inline]
     pub fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.roads.ring(id)
     }
 
-    /// Number of incoming lanes of a junction, and length of each connection through it.
+    /// Number of incoming lanes of a junction, and the length of each of its connections.
     pub fn connections_through(
         &self,
         junction: JunctionIndex,
@@ -449,7 +450,7 @@ impl Ground {
         self.roads.programmes()
     }
 
-    /// Group that the signals of a junction belong to; `None` without signals.
+    /// Group to which the signals of a junction belong; `None` without signals.
     #[inline]
     pub fn signal_group_of(&self, junction: JunctionIndex) -> Option<usize> {
         self.roads.signal_group_of(junction)
@@ -489,7 +490,7 @@ impl Ground {
         self.roads.junction_nodes(junction)
     }
 
-    /// Connections of a junction, with their roads of origin and their turns.
+    /// Connections of a junction, each with its road of origin and its turn.
     pub fn movements(
         &self,
         junction: JunctionIndex,
@@ -497,7 +498,7 @@ impl Ground {
         self.roads.movements(junction)
     }
 
-    /// Facts about a connection that each step needs.
+    /// Compact data of a connection, for use in each step.
     #[inline]
     pub fn connection_gist(&self, path: Connection) -> &ConnectionGist {
         self.roads.connection_gist(path)
@@ -522,7 +523,7 @@ impl Ground {
         self.roads.group_like(&other.roads, theirs)
     }
 
-    /// Stretches where two cars do not fit side by side.
+    /// Stretches on which two cars do not fit side by side.
     #[inline]
     pub fn alleys(&self) -> &Alleys {
         self.roads.alleys()
@@ -540,7 +541,7 @@ impl Ground {
         self.roads.line(id)
     }
 
-    /// Whether `next` follows a lanelet without a lane change.
+    /// Whether a vehicle can drive from a lanelet to `next` without a lane change.
     #[inline]
     pub fn leads_to(&self, id: LaneletIndex, next: LaneletIndex) -> bool {
         self.roads.leads_to(id, next)
@@ -573,7 +574,7 @@ impl Ground {
         self.beside(id) != [NO_LANELET; 2]
     }
 
-    /// How a lanelet ends; `None` if its lane does not end nearby.
+    /// The end of a lanelet's lane; `None` if the lane does not end nearby.
     #[inline]
     pub fn lane_end(&self, id: LaneletIndex) -> Option<&LaneEnd> {
         self.roads.lane_end(id)
@@ -585,19 +586,20 @@ impl Ground {
         self.roads.joins_by(connection)
     }
 
-    /// Whether vehicles alternate at the end of any lane.
+    /// Whether there is any lane at whose end vehicles alternate.
     #[inline]
     pub fn has_alternating_ends(&self) -> bool {
         self.roads.has_alternating_ends()
     }
 
-    /// Whether a lane ends at a junction whose vehicles alternate with those of the lane beside it.
+    /// Whether a lane ends at a junction and its vehicles alternate there with those of the lane
+    /// beside it.
     #[inline]
     pub fn alternate_at(&self, junction: JunctionIndex) -> bool {
         self.roads.alternate_at(junction)
     }
 
-    /// Heading of a destination on open ground in the scenario, rad; `None` for other places.
+    /// Heading at a destination on open ground in the scenario, rad; `None` for other positions.
     pub fn arrival_heading(&self, place: roadwright_geometry::DVec2) -> Option<f64> {
         self.arrivals.heading(place)
     }
@@ -615,25 +617,26 @@ impl Ground {
         self.roads.successor_count(id)
     }
 
-    /// The preceding lanelet. `None` unless there is exactly one, and it has several successors.
+    /// The preceding lanelet, if there is exactly one and it has several successors; otherwise
+    /// `None`.
     #[inline]
     pub fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         self.roads.fork_before(id)
     }
 
-    /// Speed allowed by the road at the start of a lanelet, m/s.
+    /// Speed that the road permits at the start of a lanelet, m/s.
     #[inline]
     pub fn entry_speed(&self, id: LaneletIndex) -> f64 {
         self.roads.entry_speed(id)
     }
 
-    /// Speed allowed by limit and bends at `s` of a lanelet, m/s.
+    /// Speed that the speed limit and bends permit at `s` on a lanelet, m/s.
     #[inline]
     pub fn road_speed(&self, id: LaneletIndex, s: f64) -> f64 {
         self.roads.road_speed(id, s)
     }
 
-    /// Curvature at `s` of a lanelet, 1/m, positive to the left.
+    /// Curvature at `s` on a lanelet, 1/m, positive to the left.
     #[inline]
     pub fn curvature(&self, id: LaneletIndex, s: f64) -> f64 {
         self.roads.curvature(id, s)
@@ -645,14 +648,14 @@ impl Ground {
         self.roads.contested(id)
     }
 
-    /// Junction that a node belongs to; `None` if it belongs to none.
+    /// Junction to which a node belongs; `None` if it belongs to none.
     #[inline]
     pub fn junction_of(&self, node: NodeId) -> Option<JunctionIndex> {
         self.roads.junction_of(node)
     }
 
-    /// Stop lines of a junction's arms: the road, the road end, and the length that is trimmed from the
-    /// reference line of the road, m.
+    /// Stop lines of a junction's arms. Each consists of the road, the road end, and the length
+    /// trimmed from the reference line of the road, m.
     pub fn stop_lines(
         &self,
         junction: JunctionIndex,
@@ -671,8 +674,8 @@ impl Ground {
         self.roads.node(junction)
     }
 
-    /// Distance between a connection's stop line and the junction, m. It depends on whether there
-    /// are buses.
+    /// Distance between a connection's stop line and the junction, m. It depends on `has_buses`,
+    /// which states whether there are buses.
     #[inline]
     pub fn setback(&self, junction: JunctionIndex, path: ConnectionIndex, has_buses: bool) -> f64 {
         self.roads.setback(junction, path, has_buses)
@@ -701,13 +704,13 @@ impl Ground {
         self.roads.law(junction).conflicts()
     }
 
-    /// Conflicts of a junction with a long vehicle.
+    /// Conflicts of a junction if a long vehicle is involved.
     #[inline]
     pub fn long_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
         self.roads.law(junction).wide()
     }
 
-    /// Conflicts of a junction, with or without a long vehicle.
+    /// Conflicts of a junction, depending on whether a long vehicle is involved.
     #[inline]
     pub fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
         match is_long {
@@ -716,8 +719,8 @@ impl Ground {
         }
     }
 
-    /// Distance from their common start over which two connections from the same lane overlap, m. `is_long`
-    /// states whether a long vehicle is involved.
+    /// Length over which two connections from the same lane coincide after their start, m.
+    /// `is_long` states whether a long vehicle is involved.
     #[inline]
     pub fn parting(&self, connection: LaneletIndex, other: LaneletIndex, is_long: bool) -> f64 {
         let path = |id: LaneletIndex| match self.lanelet(id).kind {
@@ -764,11 +767,12 @@ impl Ground {
     /// Hash of all lanes, obstacles and heights. A saved world can only be restored on ground with the same
     /// hash. Modules that control signals are not included.
     pub fn hash(&self) -> u64 {
-        // Computed only on save and restore, because it visits every point of every lane.
+        // The hash visits every point of every lane, so it is computed only on save and restore.
         *self.hash.get_or_init(|| self.hash_of(Deciders::LeftOut))
     }
 
-    /// Hash of worlds saved before [`Ground::hash`] excluded the modules that control signals.
+    /// Hash as computed for worlds that were saved before [`Ground::hash`] excluded the modules
+    /// that control signals.
     pub fn hash_with_deciders(&self) -> u64 {
         self.hash_of(Deciders::Included)
     }
@@ -791,13 +795,13 @@ impl Ground {
         hasher.finish()
     }
 
-    /// Lanelets within `reach` metres of a place.
+    /// Lanelets within `reach` metres of a position.
     pub fn near(&self, place: DVec2, reach: f64) -> impl Iterator<Item = Spot> + use<> {
         let found = self.finder().around(&self.roads.graph, place, reach);
         found.into_iter().map(|(_, spot)| spot)
     }
 
-    /// Index for finding lanelets by place.
+    /// Index for finding lanelets by position.
     #[inline]
     pub fn finder(&self) -> &LaneFinder {
         self.finder
@@ -805,8 +809,8 @@ impl Ground {
     }
 }
 
-/// Adds the grip of the ground to a hash. The places with this grip follow from the roads, which
-/// are already hashed.
+/// Adds the grip of the ground to a hash. The positions to which it applies follow from the roads,
+/// which are already hashed.
 fn hash_grip(grip: &GroundGrip, hasher: &mut impl Hasher) {
     for share in grip.shares() {
         hasher.write_u64(share.to_bits());
@@ -816,7 +820,8 @@ fn hash_grip(grip: &GroundGrip, hasher: &mut impl Hasher) {
     }
 }
 
-/// Adds painted layers to a hash. It adds nothing without such layers, so that older saves keep their hash.
+/// Adds painted layers to a hash. Without such layers, nothing is added, so that older saves keep
+/// their hash.
 fn hash_paint(paint: &BTreeMap<PaintId, PaintLayer>, hasher: &mut impl Hasher) {
     let cost = |cost: PaintCost, hasher: &mut dyn Hasher| match cost {
         PaintCost::Adds(amount) => hasher.write_i32(amount),
@@ -855,7 +860,7 @@ mod tests {
     use roadwright_scenario::{Edit, Forest, ForestId, Shape, file};
     use std::path::PathBuf;
 
-    /// The streets of old-town, with posts near lane ends.
+    /// The streets of old-town, with posts near the ends of lanes.
     fn town() -> Scenario {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
         let mut town = file::load(&folder.join("old-town.scenario.json")).unwrap();
@@ -864,7 +869,8 @@ mod tests {
         let mut stream = Stream::new(3, "posts", 0);
         let graph = ground.graph();
         for lane in (graph.indices()).step_by(2) {
-            // Near the end of the lane, so that the swing-out of vehicles behind it matters.
+            // The post is near the end of the lane, so that the swing-out of vehicles behind it
+            // matters.
             let end = graph
                 .line(lane)
                 .position(graph.lanelet(lane).length() - 4.0);
@@ -921,7 +927,7 @@ mod tests {
         let place = graph.line(lane).position(5.0)
             + DVec2::new(stream.next_in(-9.0, 9.0), stream.next_in(-9.0, 9.0));
         let at = |points: &[(f64, f64)]| points.iter().map(|&p| place + DVec2::from(p)).collect();
-        // The second shape has a notch, so it consists of several bodies.
+        // The second shape has a notch and therefore consists of several bodies.
         let shapes: [Vec<DVec2>; 4] = [
             at(&[(0.0, 0.0), (3.0, 0.0), (0.0, 2.0)]),
             at(&[(0.0, 0.0), (6.0, 0.0), (6.0, 5.0), (3.0, 1.0), (0.0, 5.0)]),
@@ -936,7 +942,7 @@ mod tests {
         let id = ids[stream.next_index(ids.len())];
         let mut obstacle = town.obstacles()[&id].clone();
         let forest = Forest {
-            // So many trees that they are not compared one by one.
+            // There are so many trees that they are not compared one by one.
             area: at(&[(0.0, 0.0), (120.0, 0.0), (120.0, 120.0)]).into(),
             density: 1000.0.into(),
             spacing: 2.0.into(),
@@ -979,7 +985,7 @@ mod tests {
                 let is_done = change_obstacles(&mut town, ground.graph(), &mut stream);
                 changed += usize::from(is_done);
             }
-            // The lanes are found anew or by comparison with those before the edit.
+            // The lanes are either found from scratch or derived from those before the edit.
             if edit % 4 != 3 {
                 ground.lane_obstacles();
                 ground.alleys();
@@ -995,7 +1001,7 @@ mod tests {
             kept_lanes += usize::from(Arc::ptr_eq(&next.roads, &ground.roads));
             ground = next;
         }
-        // Each is shared if only the other changes.
+        // Bodies and lanes are each shared if only the other one changes.
         let kept = (kept_bodies, kept_lanes);
         assert!(kept_bodies >= 30 && kept_lanes >= 30, "{kept:?}");
         assert!(changed >= 40, "{changed}");

@@ -1,4 +1,4 @@
-//! Obstacles with a mass, as bodies that can be pushed.
+//! Obstacles with a mass, which are bodies that can be pushed.
 
 use glam::{DVec2, DVec3};
 use roadwright_geometry::math::{atan2, sin_cos};
@@ -6,10 +6,10 @@ use roadwright_geometry::polygon;
 use roadwright_scenario::ObstacleId;
 use roadwright_vehicle::rigid::{LooseModel, LooseState, Solid, Surface};
 
-/// Friction of loose obstacles on the ground and against each other.
+/// Friction coefficient of loose obstacles on the ground and against each other.
 const FRICTION: f64 = 0.5;
 
-/// A loose obstacle, with its initial place.
+/// A loose obstacle with its initial position.
 #[derive(Debug, Clone)]
 pub struct LooseKind {
     /// The obstacle.
@@ -52,7 +52,8 @@ impl LooseKind {
         let own = self::moments(&turned);
         let (long, wide) = (own.xx / own.area, own.yy / own.area);
         let tall = height * height / 12.0;
-        // About each axis, the extent across it counts: yy and the height for x, xx and the height for y.
+        // The moment about each axis depends on the extent across the axis: yy and the height for
+        // x, xx and the height for y.
         let inertia = mass * DVec3::new(wide + tall, long + tall, long + wide);
         Some(Self::new(id, solid, middle, heading, mass, inertia))
     }
@@ -82,7 +83,7 @@ impl LooseKind {
         }
     }
 
-    /// Initial state before the obstacle is pushed.
+    /// Initial state, before the obstacle is pushed.
     pub fn standing(&self, surface: &impl Surface) -> LooseState {
         self.model.standing(self.middle, self.heading, surface)
     }

@@ -5,9 +5,9 @@ use roadwright_scenario::Scenario;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-/// Places by name. A name shared by several points of interest refers to the first one. A street
-/// name refers to the middle of the longest road with that name, unless a point of interest has the
-/// same name.
+/// Named places, by name. A name shared by several points of interest refers to the first one. A
+/// street name refers to the middle of the longest road with that name, unless a point of interest
+/// has the same name.
 pub(super) fn named_places(scenario: &Scenario) -> BTreeMap<String, NamedPlace> {
     let mut places = BTreeMap::new();
     for point in scenario.points_of_interest().values() {
@@ -15,7 +15,8 @@ pub(super) fn named_places(scenario: &Scenario) -> BTreeMap<String, NamedPlace> 
             position: point.position(),
             heading: point.heading.get(),
         };
-        // Of two places with the same name the first counts, and points of interest precede streets.
+        // If two places have the same name, the first one is kept. Points of interest precede
+        // streets.
         places.entry(point.name.clone()).or_insert(place);
     }
     let mut streets: BTreeMap<&str, (f64, NamedPlace)> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Fixed bodies: obstacles and trees, indexed by place.
+//! Fixed bodies: obstacles and trees, indexed by position.
 
 use super::LooseKind;
 use super::body_list::{BodyList, Changes};
@@ -15,12 +15,12 @@ use std::f64::consts::TAU;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
-/// Range within which a vehicle on a lane sees obstacles, measured from the vehicle's front, m. It
-/// is the range of the fuzzy driver's terms ([Gerdelan 2011], table 8.2).
+/// Range within which a vehicle on a lane sees obstacles, measured from the front of the vehicle,
+/// m. It is the range of the fuzzy driver's terms ([Gerdelan 2011], table 8.2).
 pub const OBSTACLE_REACH: f64 = 28.28;
-/// Angle to either side within which a vehicle on a lane sees obstacles, rad.
+/// Maximum angle to either side at which a vehicle on a lane sees obstacles, rad.
 pub const OBSTACLE_ANGLE: f64 = 1.2;
-/// Clearance to the vehicle's path below which a body obstructs the vehicle, m.
+/// Distance from a vehicle's path below which a body obstructs the vehicle, m.
 pub const SIDE_CLEARANCE: f64 = 0.3;
 /// Maximum lateral shift of the strip that a vehicle searches for obstacles, m. The strip follows the
 /// vehicle's offset from the centre line only up to this limit, so that a vehicle that changes lanes
@@ -28,31 +28,31 @@ pub const SIDE_CLEARANCE: f64 = 0.3;
 pub const MOST_ASIDE: f64 = 0.5;
 /// Sampling distance along lanes, m.
 const STEP: f64 = 1.0;
-/// Largest distance that may result from rounding errors, m.
+/// Maximum distance that may result from rounding errors, m.
 const ROUNDING: f64 = 1e-6;
 
-/// Height of trees in collisions, m.
+/// Height of trees for collisions, m.
 const TREE_HEIGHT: f64 = 6.0;
 /// Depth to which fixed bodies extend below the ground, m.
 const FOOT: f64 = 2.0;
 
 /// Number of corners of the polygon that represents a disc.
 const ROUND: u32 = 24;
-/// Fractions of the reach within which the nearest body is searched for. They are tried in order
-/// until a body is found.
+/// Fractions of the reach within which the nearest body is searched for, in this order, until a
+/// body is found.
 const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
 
-/// Maximum area of the triangle between a corner and an edge, m^2. Below it, the corner counts as
-/// lying on the edge.
+/// Area of the triangle between a corner and an edge below which the corner counts as lying on the
+/// edge, m^2.
 const FLAT: f64 = 1e-6;
 
-/// Height range that overlaps every body.
+/// Range of heights that overlaps every body.
 const ANY_VEHICLE: VerticalSpan = VerticalSpan {
     low: f64::NEG_INFINITY,
     high: f64::INFINITY,
 };
 
-/// Radius of the bounding circle above which bodies are kept in a separate list, m.
+/// Radius of the bounding circle above which a body is kept in a separate list, m.
 const LARGE_RADIUS: f64 = 15.0;
 
 /// Owner of a body.
@@ -90,7 +90,8 @@ impl Body {
             }
             Self::Polygon(corners) if polygon::contains(corners, point) => point,
             Self::Polygon(corners) => {
-                // Called for a million pairs of a house and a lane, so each distance is computed once.
+                // This is called for a million pairs of a house and a lane, so each distance is
+                // computed only once.
                 let (mut closest, mut least) = (point, f64::INFINITY);
                 for (a, b) in polygon::edges(corners) {
                     let on_edge = polygon::closest_on_segment(a, b, point);
@@ -122,14 +123,15 @@ impl Body {
         }
     }
 
-    /// Whether a line along an edge separates a disc from the body. Testing the bounding disc of a vehicle is
-    /// faster than testing its outline.
+    /// Whether a line along an edge separates a disc from the body. Testing the bounding disc of a
+    /// vehicle is faster than testing the vehicle's outline.
     #[inline]
     fn is_apart(&self, centre: DVec2, radius: f64) -> bool {
         match self {
             Self::Disc { .. } => false,
             Self::Polygon(corners) => {
-                // Triangles may have either orientation; nothing is known about one without area.
+                // Triangles may have either orientation. Without an area, the orientation is
+                // unknown.
                 let turn = polygon::signed_area(corners);
                 polygon::edges(corners).any(|(a, b)| {
                     let edge = b - a;
@@ -150,8 +152,9 @@ impl Body {
                 (distance - radius).max(0.0)
             }
             Self::Polygon(corners) => {
-                // Perpendicular to each edge, there is a gap between the two convex bodies, which are at
-                // least that far apart. The largest of these gaps is close enough.
+                // Perpendicular to each edge, there may be a gap between the two convex bodies,
+                // which are at least that far apart. The largest of these gaps is a good enough
+                // bound.
                 let turn = polygon::signed_area(corners);
                 let beside = |(a, b): (DVec2, DVec2)| {
                     let outwards = left_of(a - b).normalize() * turn.signum();
@@ -175,23 +178,23 @@ impl Body {
 /// Vertical extent and solid of a body.
 #[derive(Debug)]
 pub(super) struct Stature {
-    /// Range of heights that the body covers.
+    /// Range of heights that the body occupies.
     span: VerticalSpan,
     /// Mass of a loose body, kg; otherwise `None`.
     mass: Option<f64>,
-    /// Solid for collisions with rigid vehicles, relative to the centre of the solid. Computed when a rigid vehicle
-    /// first comes near.
+    /// Solid for collisions with rigid vehicles, and the position of its centre. Computed when a
+    /// rigid vehicle first comes near.
     solid: OnceLock<Option<(Solid, DVec2)>>,
     /// Like `solid`, but for a loose body.
     loose: OnceLock<Option<LooseKind>>,
 }
 
-/// Loose bodies that have been moved from their place in the scenario, by number.
+/// Loose bodies that have been moved from their positions in the scenario, by number.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Displaced(BTreeMap<u32, Body>);
 
 impl Displaced {
-    /// Sets the area that a moved body covers now.
+    /// Sets the area that a moved body currently covers.
     pub fn put(&mut self, number: u32, outline: Vec<DVec2>) {
         self.0.insert(number, Body::Polygon(outline.into()));
     }
@@ -202,7 +205,7 @@ impl Displaced {
         self.0.is_empty()
     }
 
-    /// The moved bodies, as their numbers and current footprints.
+    /// The numbers and current footprints of moved bodies.
     pub fn shapes(&self) -> impl Iterator<Item = (u32, GroundShape)> {
         self.0.iter().map(|(&number, body)| (number, body.shape()))
     }
@@ -218,11 +221,11 @@ impl Displaced {
 pub struct Upright {
     /// Number of the body.
     pub number: u32,
-    /// The object that the body is a part of.
+    /// The object to which the body belongs.
     pub owner: Owner,
     /// Footprint of the body.
     pub shape: GroundShape,
-    /// Heights of the body's lower edge and of its top above the ground.
+    /// Heights of the body's lower edge and its top above the ground.
     pub heights: Heights,
     /// Whether the body can be pushed.
     pub is_loose: bool,
@@ -231,19 +234,20 @@ pub struct Upright {
 /// All fixed bodies of a scenario.
 pub struct Obstacles {
     all: BodyList,
-    /// Centres of the small bodies. Large ones are kept in a list, so that one long wall does not widen every
-    /// look-up.
+    /// Centres of the small bodies. Large bodies are kept in a separate list, so that one long wall
+    /// does not widen every look-up.
     grid: GridIndex,
-    /// Body of each point in the grid.
+    /// For each point of the grid, the number of its body.
     small: Vec<u32>,
     /// Large bodies with their bounding circles.
     large: Vec<(u32, DVec2, f64)>,
-    /// Largest distance of a small body's edge from its centre, m.
+    /// Maximum distance from a small body's centre to its edge, m.
     largest: f64,
-    /// All bodies, indexed by their bounding boxes. Made on first use, because a ground without vehicles needs
-    /// no index.
+    /// All bodies, indexed by their bounding boxes. Built on first use, because a ground without
+    /// vehicles needs no index.
     cells: OnceLock<Cells>,
-    /// Range of heights that all bodies share. A vehicle in this range can hit any of them.
+    /// Range of heights that all bodies have in common. A vehicle in this range can hit any of
+    /// them.
     common: VerticalSpan,
 }
 
@@ -252,8 +256,8 @@ impl Obstacles {
         Self::of(BodyList::new(scenario), None)
     }
 
-    /// Returns the bodies for the edited scenario `new`, and what has changed. `old` is the scenario that
-    /// `self` was built from.
+    /// Returns the bodies for the edited scenario `new`, and the changes. `old` is the scenario
+    /// from which `self` was built.
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Changes) {
         let (all, changes) = self.all.after_edit(old, new);
         let cells = self.cells.get();
@@ -278,7 +282,7 @@ impl Obstacles {
         obstacles
     }
 
-    /// Finds the range of heights that all bodies share.
+    /// Finds the range of heights that all bodies have in common.
     fn find_common(&mut self) {
         for stature in &self.all.statures {
             self.common.low = self.common.low.max(stature.span.low);
@@ -286,11 +290,12 @@ impl Obstacles {
         }
     }
 
-    /// Whether a vehicle with the given range of heights would hit a body, rather than drive over it or pass
-    /// underneath.
+    /// Whether a vehicle with the given range of heights would hit a body instead of driving over
+    /// it or passing underneath.
     #[inline]
     pub fn is_met(&self, number: u32, vehicle: VerticalSpan) -> bool {
-        // Most scenarios have no body that vehicles can pass under or over, so no stature is looked up.
+        // In most scenarios, vehicles cannot pass under or over any body, so no stature has to be
+        // looked up.
         self.common.low == 0.0 && self.common.high > vehicle.low || {
             let stature = self.all.statures.get(number as usize);
             stature.is_none_or(|stature| stature.span.is_met_by(vehicle))
@@ -321,7 +326,8 @@ impl Obstacles {
             }
         }
         for (number, stature) in self.all.statures.iter().enumerate() {
-            // Ground without anything that hangs keeps the hash that saves of earlier versions have.
+            // Ground without hanging obstacles keeps the hash that it has in saves of earlier
+            // versions.
             if stature.span.low > 0.0 {
                 hasher.write_usize(number);
                 hasher.write_u64(stature.span.low.to_bits());
@@ -342,8 +348,8 @@ impl Obstacles {
                 self.largest = self.largest.max(radius);
             }
         }
-        // A look-up must reach as far as the largest body does. A list of a few walls of 300 m is cheaper
-        // than look-ups over 300 m.
+        // A look-up must reach as far as the largest body extends. A separate list of a few walls
+        // of 300 m takes less time than look-ups over 300 m.
         self.grid.rebuild(&middles, 20.0);
         if before.is_some() {
             self.cells = OnceLock::from(self.make_cells(before));
@@ -369,7 +375,7 @@ impl Obstacles {
         Cells::new(&boxes.collect::<Vec<_>>(), self.touches())
     }
 
-    /// Returns a test of whether a body may reach into a disc with the given centre and radius, m.
+    /// Returns a test of whether a body may overlap a disc with the given centre and radius, m.
     fn touches(&self) -> impl Fn(u32, DVec2, f64) -> bool + '_ {
         |number, middle, radius| !self.all.bodies[number as usize].1.is_apart(middle, radius)
     }
@@ -404,11 +410,12 @@ impl Obstacles {
         (closest - point).length() <= distance
     }
 
-    /// Whether body `number` is within `distance` metres of a polyline. Tests points sampled along the line.
+    /// Whether body `number` is within `distance` metres of a polyline. Tests sampled points of the
+    /// line.
     pub(super) fn is_near(&self, number: u32, line: &[DVec2], distance: f64) -> bool {
         let body = &self.all.bodies[number as usize].1;
-        // Distance along the line within which the body cannot be near, m. The distance from a body changes by
-        // at most as much as one moves.
+        // Distance along the line within which the body cannot be near, m. Between two points, the
+        // distance from a body changes by at most the distance between them.
         let mut free = 0.0;
         line.windows(2).any(|ends| {
             let (from, to) = (ends[0], ends[1]);
@@ -428,7 +435,8 @@ impl Obstacles {
         })
     }
 
-    /// Distance from body `number` to the segment from `from` to `to`, m. Measured at points sampled along the segment.
+    /// Distance from body `number` to the segment from `from` to `to`, m, measured at sampled
+    /// points of the segment.
     pub(super) fn distance_from(&self, number: u32, from: DVec2, to: DVec2) -> f64 {
         let body = &self.all.bodies[number as usize].1;
         let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);
@@ -439,7 +447,7 @@ impl Obstacles {
         distances.fold(f64::INFINITY, f64::min)
     }
 
-    /// Calls `visit` for every body whose bounding circle comes within `reach` of a point.
+    /// Calls `visit` for every body whose bounding circle is within `reach` of a point.
     pub fn for_each_near(&self, point: DVec2, reach: f64, mut visit: impl FnMut(u32)) {
         self.grid
             .for_each_within(point, reach + self.largest, |index, _| {
@@ -452,8 +460,8 @@ impl Obstacles {
         }
     }
 
-    /// Finds the nearest point within `reach` that belongs to an obstacle in the vehicle's range of heights
-    /// and is accepted by a test. The search can be limited to bodies near given boxes.
+    /// Finds the nearest point within `reach` that belongs to an obstacle in the vehicle's range of
+    /// heights and for which a test is true. The search can be limited to bodies near given boxes.
     pub fn nearest(
         &self,
         point: DVec2,
@@ -463,8 +471,8 @@ impl Obstacles {
         vehicle: VerticalSpan,
         accept: impl Fn(DVec2) -> bool,
     ) -> Option<DVec2> {
-        // Where there are many obstacles, the nearest is close. A body found within a shorter reach is nearer
-        // than all beyond it.
+        // Where there are many obstacles, the nearest one is close. A body found within a shorter
+        // reach is nearer than all bodies beyond that reach.
         SHARES_OF_REACH.into_iter().find_map(|share| {
             self.nearest_within(point, share * reach, displaced, some, vehicle, &accept)
         })
@@ -487,7 +495,8 @@ impl Obstacles {
             }
             let closest = body.closest_point(point);
             let distance = (closest - point).length();
-            // At equal distance the lower number wins, because the order of visits depends on the cells.
+            // At equal distances, the lower number is used, because the order of visits depends on
+            // the cells.
             let better = best.is_none_or(|(d, i, _)| distance < d || (distance == d && index < i));
             if distance <= reach && better && accept(closest) {
                 best = Some((distance, index, closest));
@@ -507,7 +516,8 @@ impl Obstacles {
         vehicle: impl Fn() -> OrientedBox,
         mut visit: impl FnMut(Owner, f64),
     ) {
-        // The vehicle's box is only built if there is something to compare it with, which is rare.
+        // The box of the vehicle is built only if there is a body to compare it with, which is
+        // rare.
         let mut own = None;
         self.for_each_here(self.cells(), middle, radius, displaced, |index, body| {
             if body.is_apart(middle, radius) || !self.is_met(index, span) {
@@ -520,13 +530,13 @@ impl Obstacles {
         });
     }
 
-    /// Lower bound of the distance that every point of a vehicle can move without touching an obstacle, m. It
-    /// is capped at `most`, and 0 if the vehicle may already touch one.
+    /// Distance that every point of a vehicle can certainly move without touching an obstacle, m.
+    /// It is capped at `most`, and 0 if the vehicle may already touch an obstacle.
     pub fn room_around(&self, vehicle: &OrientedBox, most: f64) -> f64 {
         let axes = [DVec2::X, DVec2::Y].map(|axis| vehicle.reach(axis));
         let reach = DVec2::from(axes) + most;
         let (low, high) = (vehicle.centre - reach, vehicle.centre + reach);
-        // Bodies that cover several cells are visited several times, mostly in direct succession.
+        // A body that covers several cells is visited several times, mostly in direct succession.
         let (mut room, mut last) = (most, u32::MAX);
         self.cells().for_each_in(low, high, |number| {
             if number != last {
@@ -537,8 +547,8 @@ impl Obstacles {
         room
     }
 
-    /// Calls `visit` for every body whose current bounding box comes within `reach` of a point, and for all
-    /// displaced bodies.
+    /// Calls `visit` for every body whose current bounding box is within `reach` of a point, and
+    /// for all displaced bodies.
     fn for_each_here(
         &self,
         cells: &Cells,
@@ -557,7 +567,7 @@ impl Obstacles {
         }
     }
 
-    /// Body with the given number; `None` if it is not loose.
+    /// The loose body with the given number; `None` if the body is not loose.
     #[inline]
     pub fn loose(&self, number: u32) -> Option<&LooseKind> {
         let stature = self.all.statures.get(number as usize)?;
@@ -581,7 +591,8 @@ impl Obstacles {
 
     /// Body number of a loose obstacle; `None` if the obstacle is fixed.
     pub fn number_of(&self, id: ObstacleId) -> Option<u32> {
-        // For an obstacle with several bodies any of them may be found, but such an obstacle is never loose.
+        // If an obstacle has several bodies, any of them may be found, but such an obstacle is
+        // never loose.
         let found = self
             .all
             .bodies
@@ -591,7 +602,7 @@ impl Obstacles {
     }
 
     /// Returns the body with the given number as a solid on the ground; `None` if it has no area.
-    /// `ground` returns the height at a place.
+    /// `ground` returns the ground height at a position.
     pub fn still(&self, number: u32, ground: impl Fn(DVec2) -> f64) -> Option<Still> {
         let body = &self.all.bodies[number as usize].1;
         let tree;
@@ -605,7 +616,8 @@ impl Obstacles {
         let (solid, middle) = stature.solid(body)?;
         Some(Still {
             solid: solid.clone(),
-            // Part of the solid lies in the ground, because the ground may fall away beside its centre.
+            // Part of the solid is below the ground, because the ground may fall away beside its
+            // centre.
             middle: middle.extend(ground(*middle) + solid.half_height() + stature.foot()),
             heading: 0.0,
         })
@@ -615,7 +627,7 @@ impl Obstacles {
     /// `None` if it has no area.
     pub fn outline(&self, number: u32) -> Option<Vec<DVec2>> {
         match &self.all.bodies[number as usize].1 {
-            // A cylinder is round for the solver.
+            // In the solver, a cylinder is round.
             Body::Disc { centre, radius } => {
                 let corner = |i: u32| unit(TAU * f64::from(i) / f64::from(ROUND));
                 Some((0..ROUND).map(|i| *centre + *radius * corner(i)).collect())
@@ -642,7 +654,8 @@ impl Obstacles {
         self.all.bodies.is_empty()
     }
 
-    /// Calls `visit` for every body at its place in the scenario, as a shape that stands on open ground.
+    /// Calls `visit` for every body, as a shape that stands on open ground at its position in the
+    /// scenario.
     pub fn for_each_upright(&self, mut visit: impl FnMut(Upright)) {
         for (number, (owner, body)) in self.all.bodies.iter().enumerate() {
             let stature = self.all.statures.get(number);
@@ -685,12 +698,12 @@ impl Stature {
         }
     }
 
-    /// The solid of the body, and the place of its centre; `None` if the body has no volume.
+    /// The solid of the body, and the position of its centre; `None` if the body has no volume.
     fn solid(&self, body: &Body) -> Option<&(Solid, DVec2)> {
         let solid = self.solid.get_or_init(|| {
             let half_height = 0.5 * (self.span.high - self.foot());
             match body {
-                // Its lower edge is not below its top.
+                // The top is not above the lower edge.
                 _ if half_height <= 0.0 => None,
                 Body::Disc { centre, radius } => {
                     Some((Solid::cylinder(*radius, half_height), *centre))
@@ -723,16 +736,16 @@ pub(super) fn bodies_of(shape: &Shape) -> Vec<Body> {
         }];
     }
     let mut outline = shape.outline();
-    // Counter-clockwise, so that a turn to the right is a notch.
+    // Made counter-clockwise, so that a turn to the right is a notch.
     if polygon::signed_area(&outline) < 0.0 {
         outline.reverse();
     }
-    // The overlap test uses separating axes, which exist for convex bodies only.
+    // The overlap test uses separating axes, which exist only for convex bodies.
     let turns_left = (0..outline.len()).all(|i| {
         let [a, b, c] = [0, 1, 2].map(|k| outline[(i + k) % outline.len()]);
         (b - a).perp_dot(c - b) >= 0.0
     });
-    // A star that crosses itself also turns only to the left, but it reaches beyond its edges.
+    // A self-crossing star also turns only to the left, but it extends beyond its edges.
     let is_within = |(a, b): (DVec2, DVec2)| {
         let beyond = |corner: &DVec2| (b - a).perp_dot(*corner - a) < -FLAT;
         !outline.iter().any(beyond)
@@ -765,7 +778,7 @@ pub(super) mod tests {
     use roadwright_geometry::Pose;
     use roadwright_geometry::math::Stream;
 
-    /// Posts and discs: closely spaced on one side, and far apart on the other.
+    /// A field of posts and discs, which are close together on one side and far apart on the other.
     pub(crate) fn field() -> Scenario {
         let mut scenario = Scenario::new("field");
         let mut stream = Stream::new(1, "field", 0);
@@ -815,7 +828,8 @@ pub(super) mod tests {
 
     #[test]
     fn a_star_that_crosses_itself_is_not_taken_for_convex() {
-        // Five corners, each joined to the next but one, so all turns are to the left.
+        // A star of five corners, each joined to the next but one, so that all turns are to the
+        // left.
         let corner = |number: u32| 4.0 * unit(TAU / 5.0 * f64::from(2 * number % 5));
         let star = (0..5).map(corner).collect();
         assert_ne!(bodies_of(&Shape::Polygon { points: star }).len(), 1);
@@ -849,7 +863,7 @@ pub(super) mod tests {
             let is_free = room > 0.0;
             assert!(!is_free || !obstacles.is_any_touched_by(&moved(0.999 * room)));
             near += usize::from(is_free && room < 3.0);
-            // The actual room is not much larger than the bound.
+            // The actual distance is not much larger than the bound.
             tight += usize::from(is_free && obstacles.is_any_touched_by(&moved(room + 0.5)));
         }
         assert!(near > 500 && tight > 100, "{near} {tight}");
@@ -863,7 +877,7 @@ pub(super) mod tests {
         for _ in 0..2000 {
             let point = DVec2::new(stream.next_in(-90.0, 90.0), stream.next_in(-60.0, 160.0));
             let heading = DVec2::from_angle(stream.next_in(-3.0, 3.0));
-            // Half of the world is behind the observer.
+            // Only points in front of the observer are accepted, which is half of the world.
             let accept = |seen: DVec2| (seen - point).dot(heading) > 0.0;
             let reach = OBSTACLE_REACH;
             let found = obstacles.nearest(

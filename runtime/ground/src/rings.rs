@@ -1,7 +1,7 @@
 //! Rings of roundabouts as lanelets.
 //!
-//! A vehicle in a ring need not wait for room beyond each junction: the ring is one circular lane,
-//! and its vehicles can advance as long as one space in it is free.
+//! A vehicle on a ring need not wait until there is room beyond each junction. The ring is one
+//! circular lane, so its vehicles can advance as long as there is one free space on it.
 
 use roadwright_scenario::junction::Layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
@@ -26,7 +26,7 @@ pub struct Ring {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Rings {
     rings: Vec<Ring>,
-    /// Ring of each lanelet; empty without rings.
+    /// For each lanelet, the index of its ring; empty without rings.
     of: Vec<u32>,
 }
 
@@ -69,15 +69,15 @@ impl Rings {
         Self { rings, of }
     }
 
-    /// Ring that a lanelet belongs to; `None` if it belongs to none.
+    /// Ring to which a lanelet belongs; `None` if it belongs to none.
     #[inline]
     pub(crate) fn of(&self, id: LaneletIndex) -> Option<&Ring> {
         self.rings.get(*self.of.get(id.index())? as usize)
     }
 }
 
-/// Ring number of each road that belongs to a ring. Rings are numbered in the order of their smallest road
-/// ids.
+/// For each road of a ring, the number of the ring. Rings are numbered in the order of their
+/// smallest road ids.
 fn numbers(network: &RoadNetwork, layout: &Layout) -> BTreeMap<RoadId, u32> {
     let ends = |id: RoadId| network.road(id).map(|road| [road.from, road.to]);
     let mut at: BTreeMap<NodeId, Vec<RoadId>> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Road network in the form that steps need: lanelets, speeds in bends, and conflicts between connections.
+//! The road network in the form used in each step: lanelets, speeds in bends, and conflicts between
+//! connections.
 
 use super::crossings::{Crossings, is_crossed};
 use super::junction_gists::{ConnectionGist, JunctionGists};
@@ -31,24 +32,24 @@ pub(super) enum Deciders {
     LeftOut,
 }
 
-/// Braking that speed profiles assume, m/s^2.
+/// Deceleration on which speed profiles are based, m/s^2.
 pub const PROFILE_BRAKING: f64 = 1.8;
-/// Minimum number of junction laws that are built on several threads.
+/// Minimum number of junction laws for which several threads are used.
 const FEW_LAWS: usize = 200;
-/// Number of successors stored with a lanelet; if there are more, they are looked up in the graph.
+/// Number of successors stored with a lanelet. Further successors are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
 /// Value that means "no junction".
 const NO_JUNCTION: JunctionIndex = JunctionIndex::new(u32::MAX);
 
-/// Value for a lanelet that is not a connection.
+/// Value that means "not a connection".
 const NO_CONNECTION: Connection = Connection::new(NO_JUNCTION, ConnectionIndex::new(0));
 
 /// Right of way and conflicts of a junction.
 ///
-/// Nearly everything is computed on first use. A run without vehicles at a junction needs none of
-/// it, and sweeping bodies through all junctions of a city takes longer than reading its file. The
-/// values depend on the junction alone, so it makes no difference when, or on which thread, they
-/// are computed.
+/// Nearly everything is computed on first use. A run in which no vehicle approaches the junction
+/// needs none of it, and sweeping bodies through all junctions of a city takes longer than reading
+/// its file. The values depend only on the junction, so it makes no difference when, or on which
+/// thread, they are computed.
 #[derive(Debug)]
 pub struct JunctionLaw {
     junction: Arc<Junction>,
@@ -56,10 +57,10 @@ pub struct JunctionLaw {
     shapes: Arc<JunctionShapes>,
     shape: OnceLock<Arc<JunctionShape>>,
     right_of_way: OnceLock<RightOfWay>,
-    /// Signals that the junction would have on its own. The signals that it actually follows are in the
+    /// Signals that the junction would have on its own. The signals that it actually has are in the
     /// signal plans of the roads.
     signals: Option<Signals>,
-    /// For each connection, whether a pedestrian crossing lies across it.
+    /// For each connection, whether it leads over a pedestrian crossing.
     is_crossed: Vec<bool>,
 }
 
@@ -75,14 +76,14 @@ impl JunctionLaw {
                 .map(|path| is_crossed(junction, path))
                 .collect(),
         };
-        // Signals change from the start of a run, whether vehicles come or not.
+        // Signals change from the start of a run, even if no vehicles approach.
         if law.control() == Control::Signals {
             law.signals = Signals::of(junction, law.conflicts());
         }
         Arc::new(law)
     }
 
-    /// How right of way is controlled.
+    /// The control of the junction.
     #[inline]
     pub(super) fn control(&self) -> Control {
         self.junction.control
@@ -114,17 +115,17 @@ impl JunctionLaw {
             .get_or_init(|| RightOfWay::of(&self.junction, self.conflicts()))
     }
 
-    /// Distance from a connection's stop line to the junction if only cars drive there, m.
+    /// Distance from a connection's stop line to the junction if only cars use the junction, m.
     pub(super) fn setback_of_cars(&self, path: ConnectionIndex) -> f32 {
         self.shape().setbacks_of_cars()[path.index()] as f32
     }
 
-    /// Distance from a connection's stop line to the junction if buses turn there, m.
+    /// Distance from a connection's stop line to the junction if buses turn at the junction, m.
     fn setback_of_buses(&self, path: ConnectionIndex) -> f32 {
         self.shape().setbacks()[path.index()] as f32
     }
 
-    /// Adds everything that determines the order of vehicles to a hash.
+    /// Adds everything that affects the order of vehicles to a hash.
     fn hash(&self, hasher: &mut impl Hasher) {
         let right = self.right_of_way();
         for conflict in self.conflicts().list() {
@@ -135,8 +136,8 @@ impl JunctionLaw {
         hasher.write_u8(right.control() as u8);
     }
 
-    /// Conflicts that involve a bus or lorry. Computed when a long vehicle first needs them, because without
-    /// long vehicles they are never needed.
+    /// Conflicts that involve a bus or lorry. Computed when a long vehicle first needs them,
+    /// because runs without long vehicles never do.
     #[inline]
     pub fn wide(&self) -> &Conflicts {
         self.shape().wide_conflicts()
@@ -160,17 +161,17 @@ impl JunctionLaw {
             || self.is_swept(path, has_wide)
     }
 
-    /// Whether a connection is contested regardless of what the bodies of vehicles sweep.
+    /// Whether a connection is contested regardless of the areas that vehicles sweep.
     fn is_surely_contested(&self, path: ConnectionIndex) -> bool {
         self.signals.is_some() || self.is_crossed[path.index()]
     }
 
-    /// Whether a connection is contested, as far as that is known without sweeping bodies.
+    /// Whether a connection is contested, as far as this is known without sweeping bodies.
     fn contest(&self, path: ConnectionIndex) -> Contest {
         if self.is_surely_contested(path) {
             Contest::Yes
         } else if self.path_count() == 1 {
-            // There is nothing to meet.
+            // There are no other paths.
             Contest::No
         } else {
             Contest::Unknown
@@ -178,8 +179,7 @@ impl JunctionLaw {
     }
 }
 
-/// Whether a lanelet is a connection that is contested or has signals. `Unknown` until it is first
-/// needed.
+/// Whether a lanelet is a contested connection or has signals. `Unknown` until it is first needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Contest {
@@ -188,7 +188,7 @@ enum Contest {
     Unknown,
 }
 
-/// A [`Contest`] that is decided on first use.
+/// A [`Contest`] that is determined on first use.
 #[derive(Debug)]
 struct ContestCell(AtomicU8);
 
@@ -197,7 +197,8 @@ impl ContestCell {
         Self(AtomicU8::new(contest as u8))
     }
 
-    // Relaxed ordering is enough, because all threads decide the same and publish nothing else with it.
+    // Relaxed ordering is enough, because all threads compute the same value, and it does not guard
+    // other data.
     #[inline]
     fn get(&self) -> Contest {
         match self.0.load(Ordering::Relaxed) {
@@ -217,14 +218,14 @@ impl ContestCell {
     }
 }
 
-/// Facts that vehicles look up for every lanelet that they pass, in one cache line. The lane graph has more
-/// data about each lanelet, which only planners and renderers need.
+/// Data that vehicles look up for every lanelet that they pass, in one cache line. The lane graph
+/// has further data about each lanelet, which only planners and renderers need.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Gist {
     line: LineSpan,
     length: f64,
-    /// Speed allowed by the road at the start, m/s.
+    /// Speed that the road permits at the start, m/s.
     entry_speed: f32,
     /// Junction and index of a connection; [`NO_JUNCTION`] for other lanelets.
     connection: Connection,
@@ -242,21 +243,21 @@ const _: () = assert!(size_of::<Gist>() == 64);
 /// The part of a gist that all copies of a lanelet share.
 struct OwnGist {
     contest: Contest,
-    /// Speed allowed by the road at the start, m/s.
+    /// Speed that the road permits at the start, m/s.
     entry_speed: f32,
 }
 
-/// Roads before an edit, whose facts may be reused.
+/// Roads from before an edit, whose data may be reused.
 #[derive(Clone, Copy)]
 struct Known<'a> {
     roads: &'a Roads,
-    /// Old lanelet that each new lanelet is a [copy](copied) of.
+    /// For each new lanelet, the old lanelet of which it is a [copy](copied).
     copies: &'a [LaneletIndex],
 }
 
 impl Known<'_> {
-    /// Old facts about a lanelet; `None` if the new one is not a copy. The junction of a copy is unchanged,
-    /// too.
+    /// Data of the old lanelet; `None` if the new lanelet is not a copy. The junction of a copy is
+    /// also unchanged.
     fn gist(&self, id: LaneletIndex) -> Option<OwnGist> {
         let copy = copied(self.copies, id)?;
         let gist = &self.roads.gists[copy.index()];
@@ -288,7 +289,7 @@ impl Gist {
             successors,
             // Junctions have at most 200 lanes.
             successor_count: u16::try_from(all.len()).unwrap_or(u16::MAX),
-            // Lanes that merge do not fork, so several predecessors count as none.
+            // Lanelets that merge do not fork, so several predecessors count as no fork.
             fork: match graph.predecessors(id) {
                 [before] if graph.successors(*before).len() > 1 => *before,
                 _ => NO_LANELET,
@@ -298,13 +299,13 @@ impl Gist {
     }
 }
 
-/// Facts about a point of a centre line, stored together because bodies that follow their lanes need all of
-/// them in every step.
+/// Data of a point of a centre line, stored together because bodies that follow their lanes need
+/// all of it in every step.
 #[derive(Debug, Clone, Copy)]
 struct Bend {
     /// Curvature, 1/m, positive to the left.
     curvature: f64,
-    /// Speed allowed by the road, m/s.
+    /// Speed that the road permits, m/s.
     speed: f32,
 }
 
@@ -350,7 +351,7 @@ pub struct JunctionConnections<L> {
 pub(crate) struct Roads {
     layout: Layout,
     pub(crate) graph: LaneGraph,
-    /// Facts about each point of the centre lines.
+    /// Data of each point of the centre lines.
     bends: SharedList<Bend>,
     joins: Joins,
     /// Shapes of all junctions, each computed when a vehicle first needs it.
@@ -362,19 +363,20 @@ pub(crate) struct Roads {
     /// For each signal group, whether its stages have fixed durations.
     have_fixed_times: Vec<bool>,
     gists: Vec<Gist>,
-    /// Length of road before the signals of an arm. Only arms where this length may be too short
-    /// for a vehicle to wait are listed.
+    /// Length of road before the signals of an arm. Contains only arms at which this length may be
+    /// too short for a vehicle to wait.
     rooms: BTreeMap<(RoadId, RoadEnd), RoomToWait>,
     rings: Rings,
     lane_ends: LaneEnds,
     crossings: Crossings,
-    /// Stretches where two cars do not fit side by side. Computed on first use.
+    /// Stretches on which two cars do not fit side by side. Computed on first use.
     narrow: OnceLock<Narrow>,
-    /// Whether there are long vehicles. They make alleys longer and more connections contested.
+    /// Whether there are long vehicles. If so, alleys are longer and more connections are
+    /// contested.
     has_wide: bool,
 }
 
-/// Stretches where two cars do not fit side by side.
+/// Stretches on which two cars do not fit side by side.
 struct Narrow {
     alleys: Alleys,
     /// Lower bound of the distance from the start of each lanelet to the next lanelet with alleys, m; empty
@@ -400,8 +402,8 @@ struct Parts {
     laws: Vec<Arc<JunctionLaw>>,
 }
 
-/// Returns the length of road before the signals of each arm where this length may be too short for
-/// a vehicle to wait.
+/// Returns the length of road before the signals of each arm at which this length may be too short
+/// for a vehicle to wait.
 fn rooms_before_signals(
     network: &RoadNetwork,
     layout: &Layout,
@@ -447,9 +449,10 @@ impl Roads {
         Self::of_parts(scenario, parts, None)
     }
 
-    /// Returns the roads for the edited scenario `new`. `old` is the scenario that `self` was built from.
-    /// Junctions, lanes and conflicts that the edit does not affect are reused. Also returns, for each
-    /// lanelet, the old lanelet that it is a copy of, like [`LaneGraph::after_edit`].
+    /// Returns the roads for the edited scenario `new`. `old` is the scenario from which `self` was
+    /// built. Junctions, lanes and conflicts that the edit does not affect are reused. Also
+    /// returns, for each lanelet, the old lanelet of which it is a copy, like
+    /// [`LaneGraph::after_edit`].
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Vec<LaneletIndex>) {
         let custom = Custom::from(new.about());
         if custom != Custom::from(old.about()) {
@@ -486,9 +489,9 @@ impl Roads {
         (Self::of_parts(new, parts, Some(known)), copies)
     }
 
-    /// Facts about the centre lines of an edited lane graph.
+    /// Returns the data of the centre lines of an edited lane graph.
     fn bends_after_edit(&self, graph: &LaneGraph, copies: &[LaneletIndex]) -> SharedList<Bend> {
-        // They are stored in the order of the points of the lines.
+        // The data are stored in the order of the points of the lines.
         let shares_lines = graph.shares_lines_with(&self.graph);
         let mut bends = if shares_lines {
             self.bends.clone()
@@ -521,7 +524,7 @@ impl Roads {
         let own = |i: usize| laws[i].signals.clone();
         let plans = signal_plans(scenario.network(), &layout, own, |i| laws[i].conflicts());
         let has_wide = scenario.has_wide_vehicles();
-        // Which connections have to be requested depends on whether there are long vehicles.
+        // Whether a connection has to be requested depends on whether there are long vehicles.
         let known = known.filter(|known| known.roads.has_wide == has_wide);
         let gist = |id: LaneletIndex| {
             let lanelet = graph.lanelet(id);
@@ -576,24 +579,24 @@ impl Roads {
         self.gists[id.index()].length
     }
 
-    /// Speed allowed by the road at the start of a lanelet, m/s.
+    /// Speed that the road permits at the start of a lanelet, m/s.
     #[inline]
     pub(crate) fn entry_speed(&self, id: LaneletIndex) -> f64 {
         f64::from(self.gists[id.index()].entry_speed)
     }
 
-    /// Whether `next` follows a lanelet without a lane change.
+    /// Whether a vehicle can drive from a lanelet to `next` without a lane change.
     #[inline]
     pub(crate) fn leads_to(&self, id: LaneletIndex, next: LaneletIndex) -> bool {
-        // Most lanelets have one successor. Unused entries hold `NO_LANELET`, which a caller may pass as
-        // well.
+        // Most lanelets have one successor. Unused entries contain `NO_LANELET`, which a caller may
+        // also pass.
         if self.gists[id.index()].successors[0] == next {
             return next != NO_LANELET;
         }
         self.forks_to(id, next)
     }
 
-    /// Whether `next` follows a lanelet without a lane change and is not its first successor.
+    /// Whether `next` is a successor of a lanelet other than the first one.
     fn forks_to(&self, id: LaneletIndex, next: LaneletIndex) -> bool {
         let gist = &self.gists[id.index()];
         if gist.successor_count as usize <= NEAR_SUCCESSORS {
@@ -637,7 +640,7 @@ impl Roads {
         distance.map_or(f64::INFINITY, |&distance| f64::from(distance))
     }
 
-    /// Stretches where two cars do not fit side by side. O(lanelets) on first use.
+    /// Stretches on which two cars do not fit side by side. O(lanelets) on first use.
     #[inline]
     pub(crate) fn alleys(&self) -> &Alleys {
         &self.narrow().alleys
@@ -655,7 +658,8 @@ impl Roads {
         self.gists[id.index()].successor_count as usize
     }
 
-    /// The preceding lanelet. `None` unless there is exactly one, and it has several successors.
+    /// The preceding lanelet, if there is exactly one and it has several successors; otherwise
+    /// `None`.
     #[inline]
     pub(crate) fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         let fork = self.gists[id.index()].fork;
@@ -689,8 +693,8 @@ impl Roads {
             hasher.write_u32(lanelet.right.number());
             hasher.write_u64(lanelet.speed_limit.to_bits());
             hasher.write_u8(lanelet.access as u8);
-            // Left out if access is not restricted, so that the hash of roads without restrictions does not
-            // change.
+            // Not hashed if access is unrestricted, so that the hash of roads without restrictions
+            // does not change.
             if lanelet.road_access != RoadAccess::All {
                 hasher.write_u8(lanelet.road_access as u8);
             }
@@ -707,14 +711,14 @@ impl Roads {
         &self.crossings
     }
 
-    /// Signals of a junction, with the group that they belong to; `None` without signals.
+    /// Signals of a junction and the index of their group; `None` without signals.
     #[inline]
     pub(crate) fn signals(&self, junction: JunctionIndex) -> Option<(usize, &Signals)> {
         let group = self.signal_group_of(junction)?;
         Some((group, self.plans.signals[junction.index()].as_ref()?))
     }
 
-    /// Group that the signals of a junction belong to; `None` without signals.
+    /// Group to which the signals of a junction belong; `None` without signals.
     #[inline]
     pub(crate) fn signal_group_of(&self, junction: JunctionIndex) -> Option<usize> {
         self.junction_gists.junction(junction).group()
@@ -762,7 +766,7 @@ impl Roads {
         self.signal_group_of(JunctionIndex::from_index(junction))
     }
 
-    /// Whether the order of vehicles matters at a junction.
+    /// Whether right of way matters at a junction.
     #[inline]
     pub(super) fn is_ruled(&self, junction: JunctionIndex) -> bool {
         self.junction_gists.junction(junction).is_ruled
@@ -787,7 +791,7 @@ impl Roads {
         &self.layout.junctions[junction.index()].nodes
     }
 
-    /// Connections of a junction, with their roads of origin and their turns.
+    /// Connections of a junction, each with its road of origin and its turn.
     pub(crate) fn movements(
         &self,
         junction: JunctionIndex,
@@ -798,7 +802,7 @@ impl Roads {
             .map(|(number, path)| (number, path.from.road, path.turn))
     }
 
-    /// Facts about a connection that each step needs.
+    /// Compact data of a connection, for use in each step.
     #[inline]
     pub(crate) fn connection_gist(&self, path: Connection) -> &ConnectionGist {
         self.junction_gists.path(path, || {
@@ -835,20 +839,20 @@ impl Roads {
         (members.len() == theirs.len() && pairs.all(is_same)).then_some(own)
     }
 
-    /// Speed allowed by limit and bends at `s` of a lanelet, m/s.
+    /// Speed that the speed limit and bends permit at `s` on a lanelet, m/s.
     #[inline]
     pub(crate) fn road_speed(&self, id: LaneletIndex, s: f64) -> f64 {
         let Gist {
             line: span, length, ..
         } = self.gists[id.index()];
         let last = span.count - 1;
-        // Points are evenly spaced, so the nearest one before `s` is found without a search.
+        // Points are evenly spaced, so the point before `s` is found without a search.
         let share = s / length * f64::from(last);
         let nearest = span.first + (share.max(0.0) as u32).min(last);
         f64::from(self.bends.get(nearest as usize).speed)
     }
 
-    /// Curvature at `s` of a lanelet, 1/m, positive to the left.
+    /// Curvature at `s` on a lanelet, 1/m, positive to the left.
     #[inline]
     pub(crate) fn curvature(&self, id: LaneletIndex, s: f64) -> f64 {
         let LineSpan {
@@ -856,7 +860,7 @@ impl Roads {
             first,
             count,
         } = self.gists[id.index()].line;
-        // Curvature at the nearest point.
+        // Uses the curvature at the nearest point.
         let nearest = (s / spacing + 0.5).max(0.0) as u32;
         self.bends
             .get((first + nearest.min(count - 1)) as usize)
@@ -874,8 +878,8 @@ impl Roads {
         }
     }
 
-    /// Decides whether a connection is contested. Called when a vehicle first approaches it. Returns the
-    /// connection; `None` if it is not contested.
+    /// Determines whether a connection is contested, when a vehicle first approaches it. Returns
+    /// the connection; `None` if it is not contested.
     #[cold]
     fn decide_contested(&self, gist: &Gist) -> Option<Connection> {
         let Connection { junction, number } = gist.connection;
@@ -884,13 +888,13 @@ impl Roads {
         is_contested.then_some(gist.connection)
     }
 
-    /// Roundabout ring that a lanelet belongs to; `None` if it belongs to none.
+    /// Roundabout ring to which a lanelet belongs; `None` if it belongs to none.
     #[inline]
     pub(crate) fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.rings.of(id)
     }
 
-    /// How a lanelet ends; `None` if its lane does not end nearby.
+    /// The end of a lanelet's lane; `None` if the lane does not end nearby.
     #[inline]
     pub(crate) fn lane_end(&self, id: LaneletIndex) -> Option<&LaneEnd> {
         self.lane_ends.of(id)
@@ -902,19 +906,20 @@ impl Roads {
         self.lane_ends.joins_by(connection)
     }
 
-    /// Whether vehicles alternate at the end of any lane.
+    /// Whether there is any lane at whose end vehicles alternate.
     #[inline]
     pub(crate) fn has_alternating_ends(&self) -> bool {
         self.lane_ends.has_alternating()
     }
 
-    /// Whether a lane ends at a junction whose vehicles alternate with those of the lane beside it.
+    /// Whether a lane ends at a junction and its vehicles alternate there with those of the lane
+    /// beside it.
     #[inline]
     pub(crate) fn alternate_at(&self, junction: JunctionIndex) -> bool {
         self.lane_ends.alternate_at(junction)
     }
 
-    /// Number of incoming lanes of a junction, and length of each connection through it.
+    /// Number of incoming lanes of a junction, and the length of each of its connections.
     pub(super) fn connections_through(
         &self,
         junction: JunctionIndex,
@@ -930,15 +935,15 @@ impl Roads {
         }
     }
 
-    /// Junction that a node belongs to; `None` if it belongs to none.
+    /// Junction to which a node belongs; `None` if it belongs to none.
     #[inline]
     pub(crate) fn junction_of(&self, node: NodeId) -> Option<JunctionIndex> {
         let junction = self.layout.junction_of.get(&node)?;
         Some(JunctionIndex::from_index(*junction))
     }
 
-    /// Stop lines of a junction's arms: the road, the road end, and the length that is trimmed from
-    /// the reference line of the road, m.
+    /// Stop lines of a junction's arms. Each consists of the road, the road end, and the length
+    /// trimmed from the reference line of the road, m.
     pub(crate) fn stop_lines(
         &self,
         junction: JunctionIndex,
@@ -1004,8 +1009,9 @@ impl Roads {
     }
 }
 
-/// Adds the data that signals follow to a hash. The rule that chooses the next stage is included only if
-/// deciders are included, because it may be a module, and modules are not part of the ground.
+/// Adds the data that determine the signals to a hash. The rule that selects the next stage is
+/// included only if deciders are included, because it may be a module, and modules are not part of
+/// the ground.
 fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, deciders: Deciders) {
     let programme = &signals.programme;
     hasher.write_u8(match deciders {
@@ -1049,10 +1055,10 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, deciders: Deciders)
     }
 }
 
-/// Maximum distance to alleys that is stored, m. Vehicles never need a larger one.
+/// Maximum distance to alleys that is stored, m. Vehicles never need a larger value.
 const FAR: f64 = 300.0;
-/// Amount subtracted from stored distances to alleys, m. It covers rounding errors, which depend on
-/// the order in which lengths are added.
+/// Amount by which stored distances to alleys are reduced, m. It covers rounding errors, which
+/// depend on the order in which lengths are added.
 const LESS: f64 = 0.01;
 
 /// Returns the distance from the start of each lanelet to the next lanelet with alleys, m.
@@ -1067,8 +1073,8 @@ fn distances_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
         .filter(|&id| alleys.are_on(id))
         .collect();
     open.iter().for_each(|&id| distances[id.index()] = 0.0);
-    // Search backwards from the lanelets with alleys, in any order; a lanelet that gets a shorter distance is
-    // visited again.
+    // The search runs backwards from the lanelets with alleys, in any order. A lanelet that gets a
+    // shorter distance is visited again.
     while let Some(id) = open.pop() {
         for &before in graph.predecessors(id) {
             let distance = distances[id.index()] + graph.lanelet(before).length();
@@ -1084,11 +1090,12 @@ fn distances_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
         .collect()
 }
 
-/// Distance before a bend at which the allowed speed of the bend starts to apply, m. Drivers react
-/// to a falling speed with some delay and would otherwise enter the bend too fast.
+/// Distance before a bend at which the permitted speed of the bend starts to apply, m. Drivers
+/// react to a falling speed with some delay and would otherwise enter the bend too fast.
 const BEFORE_BENDS: f64 = 6.0;
 
-/// Allowed speed at each point: the limit, reduced in bends and before them so that gentle braking suffices.
+/// Permitted speed at each point: the speed limit, reduced in bends, and before bends as far as
+/// gentle braking requires.
 fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend> {
     let points = line.count();
     let spacing = line.length() / (points - 1) as f64;
@@ -1101,8 +1108,8 @@ fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend
         ahead.iter().copied().fold(f64::INFINITY, f64::min)
     };
     let mut speeds: Vec<f64> = (0..points).map(slowest_from).collect();
-    // Backwards from the end: v_before^2 <= v_after^2 + 2 b d. A vehicle that follows these speeds brakes
-    // before the bend and not in it.
+    // From the end backwards: v_before^2 <= v_after^2 + 2 b d. A vehicle that follows these speeds
+    // brakes before the bend rather than in it.
     for i in (0..points - 1).rev() {
         let reachable = (speeds[i + 1] * speeds[i + 1] + 2.0 * PROFILE_BRAKING * spacing).sqrt();
         speeds[i] = speeds[i].min(reachable);
@@ -1131,11 +1138,11 @@ pub(super) mod tests {
         let speed = |s: usize| f64::from(bends[s].speed);
         let slowest = speed(40);
         assert!((2.5..4.0).contains(&slowest), "{slowest}");
-        // The whole corner lies within 3 m of these points, and its speed applies from 6 m before.
+        // The whole corner is within 3 m of these points, and its speed applies from 6 m before it.
         for s in 32..=42 {
             assert!((speed(s) - slowest).abs() < 0.01, "{s} m: {}", speed(s));
         }
-        // Farther away, the speed follows from gentle braking until it reaches the limit.
+        // Farther away, the speed follows from gentle braking, up to the speed limit.
         for s in 0..32 {
             let most = slowest * slowest + 2.0 * PROFILE_BRAKING * (32.0 - s as f64);
             let most = most.sqrt().min(14.0);
@@ -1144,7 +1151,7 @@ pub(super) mod tests {
         assert_eq!(speed(50), 14.0);
     }
 
-    /// All facts about one lanelet, independent of where the points of its line are stored.
+    /// Describes all data of a lanelet, independent of where the points of its line are stored.
     fn facts(roads: &Roads, id: LaneletIndex) -> String {
         let LineSpan {
             first,
@@ -1172,7 +1179,7 @@ pub(super) mod tests {
         format!("{spacing} {bends:?} {gist:?} {around:?}")
     }
 
-    /// Checks that two road networks have the same facts.
+    /// Checks that two road networks have equal data.
     pub(crate) fn assert_same(roads: &Roads, fresh: &Roads) {
         assert_eq!(roads.graph.lanelets().len(), fresh.graph.lanelets().len());
         for id in fresh.graph.indices() {

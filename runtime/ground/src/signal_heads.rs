@@ -12,17 +12,18 @@ use std::collections::BTreeMap;
 pub struct SignalHead {
     /// Smallest node id of the junction.
     pub node: NodeId,
-    /// The road that the lane belongs to.
+    /// The road to which the lane belongs.
     pub road: RoadId,
     /// Id of the lane in its road.
     pub lane: i8,
     /// Centre of the lane at the stop line, in driving direction, m.
     pub stop_line: Pose,
-    /// Most permissive light of all connections from the lane. It is green if any connection has green.
+    /// The most permissive light of all connections from the lane. It is green if any of them has
+    /// green.
     pub light: Light,
 }
 
-/// A signal head without its state.
+/// A signal head without its light.
 pub(super) struct Post {
     junction: JunctionIndex,
     paths: Vec<ConnectionIndex>,
@@ -40,7 +41,7 @@ pub(super) fn posts(roads: &Roads) -> Vec<Post> {
         if roads.signals(junction).is_none() {
             continue;
         }
-        // A connection comes from one lane, and every junction has a node.
+        // A connection starts from one lane, and every junction has a node.
         let before = graph.predecessors(id).first().copied();
         let Some((before, node)) = before.zip(roads.node(junction)) else {
             continue;
@@ -68,13 +69,13 @@ pub(super) fn posts(roads: &Roads) -> Vec<Post> {
 
 impl Post {
     /// Whether a vehicle can wait at the signal head. If another junction follows too closely,
-    /// there is no signal head, and the signals of that junction apply to both.
+    /// vehicles cannot wait, and the signals of that junction apply to both.
     pub(super) fn is_waited_at(&self, roads: &Roads, has_buses: bool) -> bool {
         let mut paths = self.paths.iter();
         paths.all(|&path| roads.has_room_to_wait(self.junction, path, has_buses))
     }
 
-    /// The signal head with its state. `light` returns the light of a connection.
+    /// The signal head with its light. `light` returns the light of a connection.
     pub(super) fn showing(&self, light: impl Fn(Connection) -> Light) -> Option<SignalHead> {
         let shown = self
             .paths

@@ -1,4 +1,4 @@
-//! Drawn roads and posts for unit tests, here and in the simulation.
+//! Drawn roads and posts for unit tests of this crate and the simulation.
 
 #[path = "../../simulation/tests/common/equip.rs"]
 mod equip;

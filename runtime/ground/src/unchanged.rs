@@ -8,27 +8,27 @@ pub(super) struct Unchanged {
     /// Whether everything from which lanelets and the right of way at junctions are derived is unchanged.
     pub(super) lanes: bool,
     pub(super) obstacles: bool,
-    /// Whether vehicle sizes are unchanged. They determine the lanes that obstacles obstruct.
+    /// Whether vehicle sizes are unchanged. They determine which lanes obstacles obstruct.
     pub(super) sizes: bool,
-    /// Terrain heights, and whether slopes act on vehicles.
+    /// Whether terrain heights, and whether slopes affect vehicles, are unchanged.
     terrain: bool,
     pub(super) grip: bool,
-    /// Areas of land.
+    /// Whether the areas of land are unchanged.
     land: bool,
-    /// Layers of painted ground.
+    /// Whether the layers of painted ground are unchanged.
     paint: bool,
-    /// Named places.
+    /// Whether the named places are unchanged.
     pub(super) places: bool,
 }
 
 impl Unchanged {
-    /// Compares a scenario before an edit with the one after it. O(differences).
+    /// Compares a scenario before and after an edit. O(differences).
     pub(super) fn between(old: &Scenario, new: &Scenario) -> Self {
         let changed = old.network().differing_roads(new.network());
         let custom = |scenario: &Scenario| Custom::from(scenario.about());
         let (before, after) = (old.settings(), new.settings());
         Self {
-            // Buses and trailers make more connections contested and alleys longer.
+            // With buses and trailers, more connections are contested and alleys are longer.
             lanes: custom(old) == custom(new)
                 && has_same_lanes(old, new, &changed)
                 && old.has_wide_vehicles() == new.has_wide_vehicles(),
@@ -63,7 +63,7 @@ pub(super) fn kept_or<T>(stays: bool, before: &Arc<T>, make: impl FnOnce() -> T)
     }
 }
 
-/// Whether everything from which lanelets are derived is the same. Street names may differ.
+/// Whether everything from which lanelets are derived is unchanged. Street names may differ.
 fn has_same_lanes(old: &Scenario, new: &Scenario, changed: &[RoadId]) -> bool {
     let (a, b) = (old.network(), new.network());
     let is_same = |before: &Road, after: &Road| {
@@ -98,8 +98,8 @@ fn all_roads(
     })
 }
 
-/// Whether two scenarios have the same obstacles and forests. After edits of anything else, both scenarios
-/// share them.
+/// Whether two scenarios have the same obstacles and forests. After edits of anything else, both
+/// scenarios share these lists.
 fn has_same_obstacles(old: &Scenario, new: &Scenario) -> bool {
     let (a, b) = (old.obstacles(), new.obstacles());
     (std::ptr::eq(a, b) || a == b) && old.forests() == new.forests()

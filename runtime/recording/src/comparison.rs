@@ -1,5 +1,5 @@
-//! Compares two runs by key figures, by the trips of the same agents, and by the differences between their
-//! scenarios.
+//! Compares two runs by key figures, by the trips of each agent, and by the differences between
+//! their scenarios.
 
 use crate::results::RunResults;
 use roadwright_scenario::{DrivingSide, RoadNetwork, Scenario};
@@ -16,7 +16,7 @@ pub enum Better {
     B,
 }
 
-/// Which values of a figure are better: high or low ones.
+/// Whether high or low values of a figure are better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Larger,
@@ -67,22 +67,22 @@ impl Figure {
     }
 }
 
-/// A trip of an agent that is compared between both runs.
+/// The same trip of an agent in both runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TripPair {
     /// The agent.
     pub agent: u64,
     /// Number of the trip, starting at 1. Agents that repeat their trip have several trips.
     pub number: usize,
-    /// The trip in the first run; `None` if the trip had not ended by the end of the comparison.
+    /// The trip in the first run; `None` if it has not ended by the end of the comparison.
     pub a: Option<Trip>,
-    /// The trip in the second run; `None` if the trip had not ended by the end of the comparison.
+    /// The trip in the second run; `None` if it has not ended by the end of the comparison.
     pub b: Option<Trip>,
 }
 
 impl TripPair {
-    /// Additional time that the trip takes in the second run, s. `None` if the trip has not ended
-    /// or did not arrive in one of the runs.
+    /// Additional time that the trip takes in the second run, s; `None` unless the agent has
+    /// arrived in both runs.
     pub fn difference(&self) -> Option<f64> {
         Some(arrived(self.b.as_ref())?.seconds() - arrived(self.a.as_ref())?.seconds())
     }
@@ -92,7 +92,7 @@ impl TripPair {
         self.b.as_ref().or(self.a.as_ref())
     }
 
-    /// Name of the agent. From its second trip on, the number of the trip follows.
+    /// Name of the agent, followed by the number of the trip from the second trip on.
     pub fn name(&self) -> String {
         let name = agent_name(self.agent);
         match self.number {
@@ -109,14 +109,16 @@ fn arrived(trip: Option<&Trip>) -> Option<&Trip> {
 /// A comparison of two runs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Comparison {
-    /// End of the period over which figures and trips are compared, s. This is the length of the shorter run.
+    /// End of the period for which figures and trips are compared, s. This is the length of the
+    /// shorter run.
     pub until: f64,
     /// The figures.
     pub figures: Vec<Figure>,
-    /// All trips that have ended in at least one of the runs. Trips with the largest difference come first,
-    /// and trips without a difference, because they did not arrive in both runs, come last.
+    /// All trips that have ended in at least one of the runs. Trips with the largest difference
+    /// come first. Trips that have not arrived in both runs have no difference and come last.
     pub trips: Vec<TripPair>,
-    /// Differences between the scenarios of the two runs. Empty if nothing differs that affects driving.
+    /// Differences between the scenarios of the two runs that affect driving. Empty if there are
+    /// none.
     pub changes: Vec<String>,
 }
 
@@ -228,7 +230,7 @@ fn timeline_as_csv([a, b]: [&RunResults; 2]) -> String {
         let _ = write!(text, ",a_{name},b_{name}");
     }
     text.push('\n');
-    // Rows of both runs are matched by whole seconds.
+    // Rows of the two runs are matched by whole seconds.
     let second = |row: &TimeRow| row.time.round() as u64;
     let by_time = |run: &RunResults| -> BTreeMap<u64, TimeRow> {
         run.rows.iter().map(|row| (second(row), *row)).collect()
@@ -305,7 +307,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// The figures of two runs up to the given time.
+/// Computes the figures of two runs up to the given time.
 fn figures(a: &RunResults, b: &RunResults, until: f64, pairs: &[TripPair]) -> Vec<Figure> {
     let rows = |run: &RunResults| -> Vec<TimeRow> {
         let rows = run.rows.iter();
@@ -429,8 +431,8 @@ fn figures(a: &RunResults, b: &RunResults, until: f64, pairs: &[TripPair]) -> Ve
     ]
 }
 
-/// Mean speed of all vehicles, m/s; `None` if there were no vehicles. Each second of each vehicle has the
-/// same weight.
+/// Mean speed of all vehicles, m/s; `None` if there were no vehicles. Every second that a vehicle
+/// drives has the same weight.
 fn speed_of(rows: &[TimeRow]) -> Option<f64> {
     let driving: usize = rows.iter().map(|row| row.driving).sum();
     let all: f64 = rows
@@ -440,7 +442,7 @@ fn speed_of(rows: &[TimeRow]) -> Option<f64> {
     (driving > 0).then(|| all / driving as f64)
 }
 
-/// Differences between scenarios that affect a run, one line for each kind.
+/// Returns the differences between scenarios that affect a run, one line for each kind.
 fn changes(a: &Scenario, b: &Scenario) -> Vec<String> {
     // Two revisions of a document share nearly all parts.
     if std::ptr::eq(a, b) {
@@ -464,7 +466,7 @@ fn changes(a: &Scenario, b: &Scenario) -> Vec<String> {
     }
     lines.extend(roads(a.network(), b.network()));
     lines.extend(of_maps("junctions", &nodes(a), &nodes(b)));
-    // Maps that share memory are identical.
+    // Maps at the same address are identical.
     if !std::ptr::eq(a.obstacles(), b.obstacles()) {
         lines.extend(of_maps("obstacles", a.obstacles(), b.obstacles()));
     }

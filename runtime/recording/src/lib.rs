@@ -1,4 +1,4 @@
-//! Observes runs, rewinds them to any moment of the last minutes, and compares two runs.
+//! Observes runs, rewinds them to any moment in the last minutes, and compares two runs.
 //!
 //! | file | contents |
 //! | --- | --- |

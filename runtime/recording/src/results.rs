@@ -9,11 +9,11 @@ use std::sync::Arc;
 pub struct Ran<'a> {
     /// The scenario.
     pub scenario: &'a Arc<Scenario>,
-    /// Whether the scenario was edited since the start of the run.
+    /// Whether the scenario has been edited since the start of the run.
     pub is_edited: bool,
 }
 
-/// Results of a run so far.
+/// Results of a run up to the present.
 #[derive(Debug, Clone, Default)]
 pub struct RunResults {
     /// A row for each second, oldest first.
@@ -41,8 +41,8 @@ impl RunResults {
         }
     }
 
-    /// Returns the current results. If nothing has changed since the previous results, they are the same
-    /// object.
+    /// Returns the current results. If nothing has changed since the previous results, the same
+    /// object is returned.
     pub fn grown(
         self: &Arc<Self>,
         statistics: &Statistics,
@@ -55,7 +55,8 @@ impl RunResults {
             (Some(known), Some(before)) => Arc::ptr_eq(known, before),
             _ => false,
         };
-        // Rows and trips are added and removed only at the end, so comparing the ends is enough.
+        // Rows and trips are added and removed only at the end of the lists, so comparing the ends
+        // is enough.
         let is_same = self.rows.last() == rows.last()
             && self.trips.len() == trips.len()
             && Arc::ptr_eq(&self.scenario, ran.scenario)
@@ -74,7 +75,7 @@ impl RunResults {
         self.rows.last().map_or(0.0, |row| row.time)
     }
 
-    /// Whether there are enough rows for a comparison. A curve needs at least two points.
+    /// Whether there are enough rows for a comparison. A curve needs at least two rows.
     pub fn is_some(&self) -> bool {
         self.rows.len() > 1
     }

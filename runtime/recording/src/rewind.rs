@@ -1,9 +1,9 @@
-//! Rewinding to any moment of the last minutes of a run.
+//! Rewinds a run to any moment in its last minutes.
 //!
-//! Every few seconds of simulated time the world is saved, and all interventions between these checkpoints
-//! are recorded. To show a moment, the checkpoint before it is restored and the steps from there are
-//! repeated, with the same interventions between the same steps. The result is bit-identical on every
-//! machine.
+//! The world is saved every few seconds of simulated time, and all interventions between these
+//! checkpoints are recorded. To show a moment, the checkpoint before it is restored and the steps
+//! from there are repeated, with the same interventions between the same steps. The result is
+//! bit-identical on every machine.
 //!
 //! ```text
 //!   checkpoints   0 s       2 s       4 s       6 s   | now 7.3 s
@@ -21,15 +21,15 @@ use roadwright_simulation::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Interval between two checkpoints, in seconds of simulated time. A shorter interval needs more memory, and
-/// a longer one makes it slower to reach a moment.
+/// Interval between two checkpoints, in seconds of simulated time. With a shorter interval, more
+/// memory is needed. With a longer interval, it takes longer to reach a moment.
 const PERIOD: f64 = 2.0;
 /// Longest period that can be rewound, in seconds of simulated time.
 pub const LONGEST_REWIND: f64 = 300.0;
 /// Memory limit for rewinding, bytes. If it is exceeded, the oldest checkpoint is dropped.
 const MOST_BYTES: usize = 200_000_000;
-/// Estimated size of a lanelet, bytes. It is used for grounds that edits have replaced, and is a generous
-/// estimate.
+/// Estimated size of a lanelet, bytes. It is a generous estimate, used for grounds that edits have
+/// replaced.
 const LANELET_BYTES: usize = 2_000;
 
 /// A change that the user makes to a run between two steps.
@@ -46,9 +46,9 @@ pub enum Intervention {
 /// The period that can be rewound, and the moment that is shown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Timeline {
-    /// The oldest moment, s.
+    /// The oldest moment that can be shown, s.
     pub from: f64,
-    /// The present, s.
+    /// The present moment, s.
     pub to: f64,
     /// The moment that is shown instead of the present, s.
     pub at: Option<f64>,
@@ -58,7 +58,7 @@ pub struct Timeline {
     pub problem: Option<String>,
 }
 
-/// A run at one moment.
+/// The state of a run at one moment.
 pub(crate) struct Checkpoint {
     pub(crate) step: u64,
     pub(crate) saved: SavedWorld,
@@ -98,14 +98,14 @@ pub struct Rewind {
 }
 
 impl Rewind {
-    /// Stores a checkpoint if one is due. Must be called before each step.
+    /// Stores a checkpoint if one is due. Has to be called before each step.
     pub fn watch(&mut self, run: &ObservedRun) {
         let world = run.world();
-        // At least one step, because a step may be longer than the interval.
+        // The interval is at least one step, because a step may be longer than the period.
         let every = steps(PERIOD, world.dt()).max(1);
         let last = self.checkpoints.back().map(|(last, _)| last.step);
         let is_due = self.is_due || last.is_none_or(|last| world.steps() >= last + every);
-        // A module that cannot be saved now cannot be saved later either.
+        // If a module cannot be saved now, it cannot be saved later either.
         if !is_due || self.problem.is_some() {
             return;
         }
@@ -126,16 +126,17 @@ impl Rewind {
         let bytes = checkpoint.bytes(self.checkpoints.back().map(|(last, _)| last));
         self.bytes += bytes;
         self.checkpoints.push_back((checkpoint, bytes));
-        // The oldest checkpoint is dropped if the second oldest reaches back far enough, or if memory runs
-        // out.
+        // The oldest checkpoint is dropped if the second oldest covers the whole period, or if too
+        // much memory is used.
         while let (Some((_, bytes)), Some((second, _))) =
             (self.checkpoints.front(), self.checkpoints.get(1))
-            // The last remaining checkpoint is kept whatever its size.
+            // The last remaining checkpoint is kept, whatever its size.
             && (self.bytes > MOST_BYTES || second.step + reach <= now)
         {
             self.bytes -= bytes;
             self.checkpoints.pop_front();
-            // The memory that the dropped checkpoint shared is attributed to the next one.
+            // Memory that the dropped checkpoint shared with the next one is attributed to the next
+            // one.
             if let Some((first, bytes)) = self.checkpoints.front_mut() {
                 let own = first.bytes(None);
                 self.bytes = self.bytes - *bytes + own;
@@ -154,12 +155,13 @@ impl Rewind {
 
     /// Records an intervention before a step.
     pub fn note(&mut self, step: u64, event: Intervention) {
-        // An earlier checkpoint at this step would otherwise be taken for one made after the intervention.
+        // Without this, an earlier checkpoint at this step would be mistaken for one made after the
+        // intervention.
         self.cut(|at| at >= step);
         let is_update = |event: &Intervention| matches!(event, Intervention::Update(_));
         let has_one = |(at, before): &(u64, Intervention)| *at == step && is_update(before);
-        // Dragging on the map makes many edits while the run is paused, and each of them keeps a scenario
-        // alive. A checkpoint after all of them takes less memory.
+        // Dragging on the map makes many edits while the run is paused, and each edit keeps a
+        // scenario in memory. A single checkpoint after all of them takes less memory.
         if is_update(&event) && (self.is_due || self.events.iter().any(has_one)) {
             self.events.retain(|before| !has_one(before));
             self.is_due = true;
@@ -168,7 +170,7 @@ impl Rewind {
         self.events.push_back((step, event));
     }
 
-    /// Drops the checkpoints of the given steps, which must be the last ones.
+    /// Drops the checkpoints of the given steps. They have to be the last ones.
     fn cut(&mut self, is_cut: impl Fn(u64) -> bool) {
         while let Some((_, bytes)) = self.checkpoints.pop_back_if(|(last, _)| is_cut(last.step)) {
             self.bytes -= bytes;
@@ -182,8 +184,8 @@ impl Rewind {
         self.is_due = false;
     }
 
-    /// Returns the run at a given step. `on_the_way` is the same run at another step. If that step is between
-    /// the checkpoint and the requested step, that run is continued instead.
+    /// Returns the run at a given step. `on_the_way` is the same run at another step. If that step
+    /// is between the checkpoint and the requested step, the run is continued from there instead.
     ///
     /// # Errors
     /// If the moment cannot be reproduced. The error is a message for the user.
@@ -217,9 +219,9 @@ impl Rewind {
         Ok(found)
     }
 
-    /// Runs the steps up to a later moment, with all interventions in between.
+    /// Runs the steps up to a later moment, with all interventions up to it.
     fn replay(&self, run: &mut ObservedRun, to: u64, registry: &Registry) -> Result<(), String> {
-        // Interventions before the run's current step are already included.
+        // The run already includes the interventions before its current step.
         let from = run.world().steps();
         let mut events = self.events.iter().filter(|(step, _)| *step > from);
         let mut next = events.next();

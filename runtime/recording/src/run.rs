@@ -1,4 +1,4 @@
-//! A world with its observers, which record statistics, a heat map, and the trace of the watched agent.
+//! A world with observers that record statistics, a heat map, and the trace of the watched agent.
 
 use crate::results::{Ran, RunResults};
 use crate::rewind::{Checkpoint, Intervention};
@@ -13,15 +13,15 @@ use std::sync::Arc;
 
 /// Interval between samples of a trace, in seconds of simulated time.
 const TRACE_STEP: f64 = 0.1;
-/// Number of samples that a trace keeps.
+/// Maximum number of samples in a trace.
 const TRACE_LENGTH: usize = 600;
-/// Maximum number of rows recorded while the user drives a vehicle. This is enough for an hour.
+/// Maximum number of rows recorded while the user drives a vehicle. They cover one hour.
 const MOST_KEPT: usize = 36_000;
 
-/// The places of a heat map and their values, in the order of places.
+/// The positions of a heat map and their values, in the order of positions.
 pub type HeatCells = Vec<(HeatPlace, HeatCell)>;
 
-/// State of a watched agent at one time.
+/// State of a watched agent at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TracePoint {
     /// Simulated time, s.
@@ -45,7 +45,7 @@ pub struct TracePoint {
 pub struct AgentTrace {
     /// The agent; `None` if nothing is recorded.
     pub agent: Option<u64>,
-    /// The last minute of the agent, oldest sample first.
+    /// The agent's last minute, oldest sample first.
     pub trace: VecDeque<TracePoint>,
     /// Time of the next sample, s.
     due: f64,
@@ -60,7 +60,7 @@ impl AgentTrace {
         }
     }
 
-    /// The part of the trace up to `time`, s.
+    /// Returns the part of the trace up to `time`, s.
     fn until(&self, time: f64) -> Self {
         let before = self.trace.iter().filter(|point| point.time <= time + 1e-9);
         let trace: VecDeque<TracePoint> = before.copied().collect();
@@ -75,7 +75,8 @@ impl AgentTrace {
 impl Observer for AgentTrace {
     fn after_step(&mut self, world: &World) {
         let time = world.time();
-        // Times are sums of time steps, so without the margin a sample would sometimes be one step late.
+        // Times are sums of time steps, so without the margin, a sample would sometimes be one step
+        // late.
         if time < self.due - 1e-9 {
             return;
         }
@@ -100,7 +101,7 @@ impl Observer for AgentTrace {
     }
 }
 
-/// Observer that records the vehicle driven by the user.
+/// Observer that records the vehicle that the user drives.
 #[derive(Clone, Default)]
 pub struct HandDrive {
     /// Time (s) and vehicle for each row that `run --trace` would write, oldest first.
@@ -108,7 +109,7 @@ pub struct HandDrive {
 }
 
 impl HandDrive {
-    /// The part recorded up to `time`, s.
+    /// Returns the part recorded up to `time`, s.
     fn until(&self, time: f64) -> Self {
         let before = self.kept.iter().filter(|(at, _)| *at <= time + 1e-9);
         Self {
@@ -134,7 +135,7 @@ impl Observer for HandDrive {
             return;
         }
         let last = self.kept.last().map(|(_, vehicle)| vehicle.agent);
-        // When the user drives another vehicle, a new table begins.
+        // If the user starts to drive another vehicle, a new table begins.
         let is_other = last.is_some_and(|before| before != agent);
         // Rows are due at the same times as with `run --trace`.
         let is_due = TraceRate::default_of(world.dt()).is_due(world.steps());
@@ -151,7 +152,7 @@ impl Observer for HandDrive {
     }
 }
 
-/// Rows of a vehicle, recorded for a clip of driving.
+/// Rows of a vehicle, recorded for a driving clip.
 #[derive(Debug, Clone)]
 pub struct ClipRows {
     /// The agent.
@@ -166,18 +167,18 @@ pub struct ClipRows {
     pub grip: f64,
     /// Slope of the ground at the first row, as rise over run.
     pub slope: f64,
-    /// Reason why the recording ended automatically; `None` if it did not.
+    /// Reason why the recording ended automatically; `None` if it did not end automatically.
     pub ended: Option<ClipEnd>,
 }
 
 /// Reason why the recording of a clip ends automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClipEnd {
-    /// The vehicle has touched something.
+    /// The vehicle touched something.
     Contact,
     /// The vehicle no longer drives.
     Gone,
-    /// The clip has as many rows as clips may have.
+    /// The clip has the maximum number of rows.
     Full,
 }
 
@@ -189,20 +190,20 @@ const MOST_CLIP_ROWS: usize = 15_000;
 pub enum NoClip {
     /// The agent is not driving.
     NotDriving,
-    /// The level of dynamics of the agent keeps it on its lane.
+    /// The dynamics level of the agent keeps it on its lane.
     OnLanes,
-    /// The period of the rows is not a multiple of the time step, given in s.
+    /// The period of the rows is not a multiple of the time step. Contains the time step, s.
     Uneven(f64),
 }
 
-/// Observer that records the clip of driving that the user is making.
+/// Observer that records a driving clip while the user makes it.
 #[derive(Debug, Clone, Default)]
 pub struct ClipRecorder {
     recorded: Option<ClipRows>,
 }
 
 impl ClipRecorder {
-    /// The clip so far; `None` if no clip is recorded.
+    /// The clip up to the present; `None` if no clip is being recorded.
     pub fn rows(&self) -> Option<&ClipRows> {
         self.recorded.as_ref()
     }
@@ -212,7 +213,7 @@ impl ClipRecorder {
         self.recorded.take()
     }
 
-    /// Begins a clip of an agent with its present state.
+    /// Starts a clip of an agent with its present state.
     ///
     /// # Errors
     /// If the agent cannot be recorded.
@@ -252,7 +253,8 @@ impl Observer for ClipRecorder {
             clip.ended = Some(ClipEnd::Contact);
             return;
         }
-        // Rows are counted from the first row, because it may be between the times of a trace.
+        // Rows are counted from the first row, because the first row may not coincide with a sample
+        // of a trace.
         let rows = (clip.rows.len() as f64) / clip.rate_hz;
         if world.time() - first < rows - 1e-9 {
             return;
@@ -278,13 +280,13 @@ pub struct ObservedRun {
     /// The trace of the watched agent.
     pub watch: AgentTrace,
     heat: HeatMap,
-    /// The heat map at its last sample.
+    /// The heat map as of its last sample.
     pub shown_heat: Arc<HeatCells>,
     /// Statistics of the run.
     pub statistics: Statistics,
-    /// Recorder of the user's drive.
+    /// Recorder of the vehicle that the user drives.
     pub recorder: HandDrive,
-    /// Recorder of a clip of driving.
+    /// Recorder of driving clips.
     pub clips: ClipRecorder,
 }
 
@@ -314,7 +316,7 @@ impl ObservedRun {
         })
     }
 
-    /// Begins to record a clip of an agent.
+    /// Starts recording a clip of an agent.
     ///
     /// # Errors
     /// If the agent cannot be recorded.
@@ -327,7 +329,7 @@ impl ObservedRun {
         self.session.world()
     }
 
-    /// The current scenario, and whether it was edited since the start of the run.
+    /// The current scenario, and whether it has been edited since the start of the run.
     pub fn ran(&self) -> Ran<'_> {
         Ran {
             scenario: &self.scenario,
@@ -335,7 +337,7 @@ impl ObservedRun {
         }
     }
 
-    /// The results of the run so far.
+    /// The results of the run up to the present.
     pub fn results(&self) -> Arc<RunResults> {
         Arc::new(RunResults::of(&self.statistics, self.ran()))
     }
@@ -352,7 +354,7 @@ impl ObservedRun {
             &mut self.clips,
         ];
         self.session.step(observers);
-        // The heat map changes only when it takes a sample.
+        // The heat map changes only when it is sampled.
         if self.heat.samples() > samples {
             self.shown_heat = Arc::new(self.heat.cells().collect());
         }
@@ -399,7 +401,7 @@ impl ObservedRun {
         }
     }
 
-    /// Returns everything that is needed to continue from the current moment.
+    /// Returns everything needed to continue the run from the current moment.
     pub(crate) fn checkpoint(&self) -> Result<Checkpoint, SaveError> {
         let world = self.world();
         Ok(Checkpoint {
@@ -426,8 +428,8 @@ impl ObservedRun {
             &checkpoint.saved,
         )?;
         Ok(Self {
-            // The trace is not stored in checkpoints, because this run has also observed the time before the
-            // checkpoint. Later samples are left out.
+            // The trace is not stored in checkpoints, because this run has also observed the time
+            // before the checkpoint. Later samples are removed.
             watch: self.watch.until(world.time()),
             session: Session::new(world),
             first: self.first.clone(),
@@ -446,7 +448,7 @@ impl ObservedRun {
 
 fn options() -> RunOptions {
     RunOptions {
-        // A vehicle that cannot be placed yet must not prevent the others from driving.
+        // If a vehicle cannot be placed yet, this must not prevent the others from driving.
         lenient: true,
         ..RunOptions::default()
     }
@@ -528,7 +530,8 @@ mod tests {
             rows: Vec::new(),
         };
         for step in 0..700 {
-            // The user takes control at a time without a row and changes the controls between rows.
+            // The user takes control at a moment without a row, and changes the controls between
+            // rows.
             if step % 50 == 3 {
                 let controls = HandControls {
                     pedals: 0.4,

@@ -14,7 +14,7 @@ pub enum VehicleClass {
 }
 
 impl VehicleClass {
-    /// All classes, by their numbers.
+    /// All classes, in the order of their numbers.
     pub const ALL: [Self; 2] = [Self::Car, Self::Bus];
 
     /// Converts a number in the route planner interface to a class: 0 is a car, any other number a
@@ -70,18 +70,19 @@ impl LaneAccess {
         self == Self::All || self == other
     }
 
-    /// Vehicles admitted by both lane accesses.
+    /// Vehicles that both lanes admit.
     pub fn and(self, other: Self) -> Self {
         self.max(other)
     }
 }
 
 file_value! {
-    /// Access to a road, with the values of OpenStreetMap's `access`.
+    /// Access to a road. The values are those of OpenStreetMap's `access` key.
     ///
-    /// Through traffic uses only roads that are open to all. Other roads are used only by trips that begin or
-    /// end there. Roads with stricter access are considered to be farther inside, so a trip may lead from a
-    /// `private` road over a `destination` street to a public one, and vice versa ([`TripPart`]).
+    /// Through traffic uses only roads that are open to all. Other roads are used only by trips
+    /// that begin or end there. Roads with stricter access count as farther inside, so a trip may
+    /// lead from a `private` road over a `destination` street to a public one, and vice versa
+    /// ([`TripPart`]).
     #[derive(Default)]
     pub enum RoadAccess {
         /// All vehicles, including through traffic.
@@ -103,8 +104,8 @@ file_value! {
 }
 
 impl RoadAccess {
-    /// Strictness: 0 if open to all traffic, 1 for trips that begin or end here, 2 for a restricted group, 3
-    /// if closed to all traffic.
+    /// Degree of restriction: 0 if open to all traffic, 1 for trips that begin or end here, 2
+    /// for a restricted group, 3 if closed to all traffic.
     #[inline]
     pub fn strictness(self) -> u8 {
         match self {
@@ -135,9 +136,10 @@ impl RoadAccess {
 /// After that, it never returns to less strict roads, because that would be through traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TripPart {
-    /// So far, no road of the trip was stricter than the one before it.
+    /// No road of the trip has been stricter than the road before it.
     Leaving,
-    /// The trip has entered a stricter road. The rest of it leads to a goal on that road or farther inside.
+    /// The trip has entered a stricter road. From here, it must end on that road or on roads that
+    /// are at least as strict.
     Arriving,
 }
 

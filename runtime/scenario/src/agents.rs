@@ -24,7 +24,7 @@ pub enum Place {
     Ground(GroundPlace),
 }
 
-/// A place on a lane.
+/// A position on a lane, given by its distance along the road.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LanePlace {
@@ -36,7 +36,7 @@ pub struct LanePlace {
     pub s: Quantity<Distance>,
 }
 
-/// A place on open ground.
+/// A pose on open ground.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroundPlace {
@@ -101,8 +101,8 @@ pub struct Agent {
     /// Departure time, s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depart: Quantity<Duration>,
-    /// Delay between an arrival and the next departure from the start, s. The agent waits longer if the start
-    /// is occupied. Without this key, the agent drives only once.
+    /// Delay between arriving and departing again from the start, s. The agent waits longer if the
+    /// start is occupied. Without this key, the agent drives only once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: OptionalQuantity<Duration>,
     /// Speed at the start, m/s.
@@ -127,10 +127,10 @@ pub struct Flow {
     pub destination: Place,
     /// Average number of agents per hour.
     pub rate_per_hour: Quantity<PerHour>,
-    /// Earliest departure, s.
+    /// Earliest departure time, s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub begin: Quantity<Duration>,
-    /// Latest departure, s.
+    /// Latest departure time, s.
     pub end: Quantity<Duration>,
 }
 

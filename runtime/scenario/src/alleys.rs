@@ -1,4 +1,4 @@
-//! Alleys: stretches of two-way roads on which two vehicles do not fit side by side.
+//! Alleys: stretches of two-way roads that are too narrow for two vehicles side by side.
 //!
 //! ```text
 //!   ------------------.                    .------------------
@@ -9,18 +9,20 @@
 //!                      |<---  an alley --->|
 //! ```
 //!
-//! Alleys are derived from the lanes and never stored. Vehicles drive in the middle of their lanes, so the
-//! distance between the centres of two opposite lanes matters. It has to be at least [`ABREAST`] plus the
-//! distances by which the vehicles extend towards each other: half their widths, and more where their fronts
-//! swing out in a bend. If two cars fit side by side but a bus and a car do not, or only two buses do not,
-//! the stretch is an alley only for those vehicles ([`Passing`]). An alley for two cars is inside one for a
-//! bus and a car, which is inside one for two buses. A piece shorter than `PLACE` between an alley and the
-//! end of its lane, or between two alleys, belongs to the alley, because no vehicle could wait there. On a
+//! Alleys are derived from the lanes and never stored. Because vehicles drive in the middle of
+//! their lanes, the distance between the centres of two opposite lanes determines whether they can
+//! pass. It has to be at least [`ABREAST`] plus the distances by which the vehicles extend towards
+//! each other: half their widths, and more where their fronts swing out in a bend. If two cars fit
+//! side by side but a bus and a car do not, or only two buses do not, the stretch is an alley only
+//! for those vehicles ([`Passing`]). An alley for two cars is inside one for a bus and a car, which
+//! is inside one for two buses. A piece shorter than `PLACE` between an alley and the end of its
+//! lane, or between two alleys, belongs to the alley, because no vehicle could wait there. On a
 //! road that is narrow over its whole length, vehicles therefore wait at the stop line before it.
 //!
-//! In a bend, the front of a car swings out to one side only. Where two cars do not fit on the centre lines of
-//! their lanes but do fit on the carriageway, with [`ABREAST`] between them and [`EDGE`] to each edge, the
-//! stretch is a [`TightPlace`] and not an alley: cars move over and slow down there.
+//! In a bend, the front of a car swings out to one side only. If two cars do not fit on the centre
+//! lines of their lanes but do fit on the carriageway, with [`ABREAST`] between them and [`EDGE`]
+//! to each edge, the stretch is a [`TightPlace`] and not an alley: cars move over and slow down
+//! there.
 
 use crate::junction::{ABREAST, Body};
 use crate::lane_graph::{LaneGraph, Lanelet, LaneletIndex, copied, runs};
@@ -32,19 +34,20 @@ use std::ops::Range;
 
 /// Minimum length of a waiting place, m: two cars and the gap between them.
 const PLACE: f64 = 15.0;
-/// Tolerance for the required distance between lanes, m. It is needed because centre lines consist of chords.
+/// Tolerance for the required distance between lanes, m. It allows for the error of centre lines,
+/// which are approximated by chords.
 const TOLERANCE: f64 = 0.03;
 /// Distance between a car that moves over and the edge of its lane, m.
 pub const EDGE: f64 = 0.2;
 /// Minimum distance between a tight place and each end of its lane, m. Vehicles move over and back within
 /// this distance.
 const TIGHT_ROOM: f64 = 15.0;
-/// Half the length of the stretch over which a bend is measured, m.
+/// Distance before and after a point over which the bend at the point is measured, m.
 const BEND_REACH: f64 = 2.0;
 /// Swing-out below which a vehicle counts as driving straight, m.
 const NO_SWING: f64 = 0.005;
 
-/// One direction of an alley, as a part of a lanelet.
+/// The part of a lanelet that one direction of an alley occupies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AlleyDirection {
     /// The lanelet.
@@ -98,7 +101,7 @@ impl Passing {
     }
 }
 
-/// A stretch on which two vehicles do not fit side by side.
+/// A stretch that is too narrow for two vehicles side by side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alley {
     /// Both directions.
@@ -111,7 +114,7 @@ pub struct Alley {
     pub wanted: f64,
 }
 
-/// A stretch on which two cars fit side by side only if they move over towards the edges of the road.
+/// A stretch on which two cars fit side by side only if they move towards the edges of the road.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TightPlace {
     /// Both directions.
@@ -120,7 +123,7 @@ pub struct TightPlace {
     pub offsets: [f64; 2],
 }
 
-/// A direction of an alley.
+/// One direction of an alley, identified by the index of the alley.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlleySide {
     /// Index of the alley in its lane graph.
@@ -174,18 +177,18 @@ pub struct Alleys {
     tight_stretches: ByLanelet<TightStretch>,
 }
 
-/// A place on a lanelet that starts at the distance `from` along it, m.
+/// An item on a lanelet, starting at the distance `from` along it, m.
 struct Placed<T> {
     lanelet: LaneletIndex,
     from: f64,
     place: T,
 }
 
-/// Places on lanelets, in driving order.
+/// Items of all lanelets, sorted by lanelet and in driving order.
 #[derive(Debug, Clone, PartialEq)]
 struct ByLanelet<T> {
     places: BTreeMap<LaneletIndex, Vec<T>>,
-    /// Whether each lanelet has places. Empty if no lanelet has any.
+    /// Whether each lanelet has items. Empty if no lanelet has any.
     marked: Vec<bool>,
 }
 
@@ -243,7 +246,7 @@ impl Alleys {
     /// roads that are not copies).
     pub fn after_edit(&self, graph: &LaneGraph, has_wide: bool, copies: &[LaneletIndex]) -> Self {
         Self::build(graph, has_wide, |section| {
-            // A road is copied as a whole, so its lanelets keep their distances from each other.
+            // Roads are copied whole, so the distances between their lanelets stay the same.
             let copy = copied(copies, section.start)?;
             Some(self.moved(copy, section))
         })
@@ -325,7 +328,8 @@ impl Alleys {
         alleys
     }
 
-    /// Lists the sides and tight stretches of each lanelet, given the number of lanelets.
+    /// Lists the alley sides and tight stretches of each lanelet. `lanelets` is the number of
+    /// lanelets.
     fn list_places(&mut self, lanelets: usize) {
         let alleys = (0..).zip(&self.list);
         let sides = alleys.flat_map(|(number, alley)| {
@@ -384,7 +388,7 @@ impl Alleys {
         self.sides.has(lanelet)
     }
 
-    /// The directions of alleys that are on a lanelet, in driving order. O(log lanelets with alleys).
+    /// The alley directions on a lanelet, in driving order. O(log lanelets with alleys).
     #[inline]
     pub fn on(&self, lanelet: LaneletIndex) -> &[AlleySide] {
         self.sides.on(lanelet)
@@ -396,7 +400,7 @@ impl Alleys {
         self.list[side.alley as usize].passing
     }
 
-    /// A direction of an alley.
+    /// The part of a lanelet that an alley side occupies.
     #[inline]
     pub fn direction(&self, side: AlleySide) -> AlleyDirection {
         self.list[side.alley as usize].directions[usize::from(side.is_second)]
@@ -428,12 +432,12 @@ fn is_forward(lanelet: &Lanelet) -> bool {
     lanelet.road_span.1 > lanelet.road_span.0
 }
 
-/// A stretch where two lanelets are too close to each other, in the driving direction of the first one.
-/// Positions are distances from the start of each lanelet, m.
+/// A stretch where two lanelets are too close to each other, in the driving direction of the first
+/// lanelet. Positions are distances from the start of each lanelet, m.
 #[derive(Clone, Copy)]
 struct Narrow {
     own: (f64, f64),
-    /// Positions on the second lanelet beside the start and the end of the stretch.
+    /// Positions on the second lanelet that are alongside the start and the end of the stretch.
     beside: (f64, f64),
     distance: f64,
     wanted: f64,
@@ -454,7 +458,7 @@ fn between(lanes: &Lanes<'_>, passing: Passing, places: &mut SectionPlaces) {
             continue;
         }
         match narrows.last_mut() {
-            // Between two alleys, a waiting body must be clear of both.
+            // A vehicle that waits between two alleys must be clear of both.
             Some(last) if narrow.own.0 - last.own.1 < PLACE + 2.0 * front => {
                 last.own.1 = narrow.own.1;
                 last.beside.1 = narrow.beside.1;
@@ -476,8 +480,8 @@ fn between(lanes: &Lanes<'_>, passing: Passing, places: &mut SectionPlaces) {
         wanted: narrow.wanted,
     };
     let mut alleys: Vec<Alley> = narrows.into_iter().map(alley).collect();
-    // If the piece before or after the alley is too short in one direction, it counts as too short in the
-    // other as well.
+    // If the piece before or after the alley is too short to wait on in one direction, it is
+    // treated as too short in the other direction as well.
     for alley in &mut alleys {
         let [a, b] = &mut alley.directions;
         if a.from == 0.0 || b.to == lengths[1] {
@@ -531,20 +535,21 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Returns the range of points at which the rear axle may be while the body covers a point.
+    /// Returns the points at which the rear axle may be while the body covers `point`.
     fn below(&self, point: usize, body: Body) -> Range<usize> {
         let points = |length: f64| (length / self.step).ceil() as usize;
         let first = point.saturating_sub(points(body.front));
         first..(point + points(body.rear) + 1).min(self.bends.len())
     }
 
-    /// Largest curvature of the lane between the ends of a body that covers a point, 1/m.
+    /// Largest curvature of the lane over the possible positions of a body that covers `point`,
+    /// 1/m.
     fn bend_below(&self, point: usize, body: Body) -> f64 {
         let bends = self.bends[self.below(point, body)].iter();
         bends.copied().fold(0.0, f64::max)
     }
 
-    /// Returns a point of the line, and the direction of the line at this point.
+    /// Returns a point of the centre line and the direction of the line there.
     fn tangent(&self, point: usize) -> (DVec2, DVec2) {
         let last = self.line.count() - 1;
         let (before, after) = (point.saturating_sub(1), (point + 1).min(last));
@@ -557,7 +562,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// The position on the second of two opposite lanes that is beside a point of the first lane.
+/// The position on the second of two opposite lanes that is alongside a point of the first lane.
 struct Beside {
     /// Index of the nearest point of the second lane.
     point: usize,
@@ -565,7 +570,8 @@ struct Beside {
     distance: f64,
 }
 
-/// Distances between the centres of two lanes at which two bodies certainly fit side by side.
+/// Distances between two lane centres that are large enough for two bodies side by side in any
+/// case.
 struct Enough {
     /// Distance that suffices on a straight street, m.
     straight: f64,
@@ -574,7 +580,8 @@ struct Enough {
 }
 
 impl Enough {
-    /// Returns the distances for two bodies, given the largest curvature below each body, 1/m.
+    /// Returns these distances for two bodies. `bend` gives the largest curvature under a body,
+    /// 1/m.
     fn of(bodies: [Body; 2], bend: impl Fn(Body) -> f64) -> Self {
         let [one, other] = bodies;
         let swing = |body: Body| body.swing_at(1.0 / bend(body).max(1e-9));
@@ -594,11 +601,12 @@ impl Enough {
     }
 }
 
-/// Two lanes of opposite directions, with the positions beside each other.
+/// Two opposite lanes, with the positions on the second lane that are alongside each point of the
+/// first.
 struct Lanes<'a> {
     one: Lane<'a>,
     other: Lane<'a>,
-    /// For each point of the first lane, the position on the second lane that is beside it.
+    /// For each point of the first lane, the position on the second lane that is alongside it.
     beside: Vec<Beside>,
 }
 
@@ -623,12 +631,14 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Returns the stretches where two bodies do not fit side by side, as points of the first lane.
+    /// Returns the stretches where two bodies do not fit side by side, as ranges of points of the
+    /// first lane.
     fn narrow_places(&self, bodies: [Body; 2]) -> Vec<Narrow> {
         let mut narrows: Vec<Narrow> = Vec::new();
         let mut was_narrow = false;
         let tightest = f64::max(self.one.tightest, self.other.tightest);
-        // Most streets are wide enough for their tightest bend, so the curvature at each point is not needed.
+        // Most streets are wide enough even for their tightest bend. For them, the curvature at
+        // each point does not have to be computed.
         let enough = Enough::of(bodies, |_| tightest);
         for (number, &Beside { point, distance }) in self.beside.iter().enumerate() {
             let wanted = match enough.is_met_by(distance) {
@@ -735,7 +745,7 @@ impl<'a> Lanes<'a> {
             )
         };
         let enough = Enough::of(bodies, bend);
-        // Almost everywhere, lanes are straight or far enough apart for any bend.
+        // Nearly all lanes are straight, or far enough apart for any bend.
         if enough.is_met_by(distance) {
             return enough.straight;
         }
@@ -765,17 +775,17 @@ fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
     both.fold(point.distance(line[at]), f64::min)
 }
 
-/// Distance by which a body extends to one side of a point of a line while its rear axle follows the line, m.
-/// `towards` selects the side.
+/// Distance by which a body extends to one side of a point of a line while its rear axle follows
+/// the line, m. `towards` selects the side.
 ///
 /// ```text
 ///                   .--------.
-///       ----o------|--- .----'------     Its side is a straight line. Its intersection with the normal of the
-///     rear axle    |'--'  point          point gives the distance, for each position of the rear axle.
+///       ----o------|--- .----'------     The side of the body is a straight line. Where it intersects the
+///     rear axle    |'--'  point          normal of the point gives the distance, for each axle position.
 /// ```
 fn reach_beside(lane: &Lane<'_>, point: usize, body: Body, towards: DVec2) -> f64 {
     let (place, forward) = lane.tangent(point);
-    // Normal of a direction that points to the given side.
+    // Returns the normal of a direction that points to the given side.
     let across = |direction: DVec2, side: DVec2| match direction.perp().dot(side) < 0.0 {
         true => -direction.perp(),
         false => direction.perp(),
@@ -786,8 +796,8 @@ fn reach_beside(lane: &Lane<'_>, point: usize, body: Body, towards: DVec2) -> f6
         let (axle, ahead) = lane.tangent(axle);
         let corner = axle + 0.5 * body.width * across(ahead, normal) - place;
         let along = -corner.dot(forward) / ahead.dot(forward).max(0.1);
-        // Positions of the axle are sampled one step apart, so a front that almost reaches the point counts
-        // as reaching it.
+        // Axle positions are sampled one step apart, so a front that stops just short of the point
+        // still counts as reaching it.
         if (-body.rear..=body.front + lane.step).contains(&along) {
             reach = reach.max((corner + along.min(body.front) * ahead).dot(normal));
         }
@@ -846,8 +856,8 @@ mod tests {
                 .collect();
             assert_eq!(kinds(&street(width, &[]), false), cars, "{width} m");
         }
-        // The front of a bus is 8 m ahead of its rear axle, so it swings out by 1.2 m in a bend of 25 m
-        // radius.
+        // The front of a bus is 8 m ahead of its rear axle, so it swings out by 1.2 m in a bend
+        // with a radius of 25 m.
         assert_eq!(
             kinds(&street(3.3, &[(25.0, 1.5)]), true),
             [Cars, NotTwoLong]
@@ -856,8 +866,8 @@ mod tests {
         // Lanes of 2.3 m are alleys for cars in bends with a radius below about 60 m.
         assert_eq!(kinds(&street(2.3, &[(30.0, 1.5)]), false), [Nobody]);
         assert_eq!(kinds(&street(2.3, &[(90.0, 1.0)]), false), []);
-        // In a bend of one metre, the bus turns so little that it hardly swings out, however tight the bend
-        // is.
+        // In a bend that is only 1 m long, the bus hardly turns, so it hardly swings out, however
+        // tight the bend is.
         assert_eq!(kinds(&street(3.3, &[(25.0, 0.04)]), true), []);
     }
 
@@ -869,7 +879,7 @@ mod tests {
             assert!(places.list().is_empty(), "{width} m, {radius} m");
             assert!(!places.tight().is_empty(), "{width} m, {radius} m");
             for place in places.tight() {
-                // Both cars move to the right, together by the missing width.
+                // Both cars move to the right. Their offsets add up to the missing width.
                 assert!(place.offsets.iter().all(|&offset| offset <= 0.0));
                 let sum: f64 = place.offsets.iter().sum();
                 assert!((-0.8..-TOLERANCE).contains(&sum), "{sum}");
@@ -879,7 +889,7 @@ mod tests {
                 }
             }
         }
-        // No vehicle has to move over where the lanes or the bend are wide enough.
+        // No vehicle has to move over if the lanes or the bend are wide enough.
         let places = Alleys::of(&street(3.0, &[(10.0, 1.5), (60.0, 1.0)]), false);
         assert!(places.tight().is_empty() && places.list().is_empty());
     }

@@ -1,4 +1,4 @@
-//! Checks of a scenario, with findings that point at an object and a position.
+//! Checks of a scenario. Each finding refers to an object and a position.
 
 mod agents;
 mod forests;
@@ -28,7 +28,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing, but the scenario runs.
+    /// The scenario runs, but the user should know about this.
     Warning,
     /// The scenario does not behave as written.
     Error,
@@ -52,8 +52,8 @@ pub enum Code {
     DanglingCrossing,
     /// A lane turn names a lane that does not lead into or out of its junction.
     DanglingTurn,
-    /// A corner does not exist, because its roads are not neighbours or there is nothing to round between
-    /// them.
+    /// The corner of a rule does not exist, because its roads are not neighbours or there is
+    /// nothing to round between them.
     DanglingCorner,
     /// A road that is declared internal is not inside its junction.
     DanglingInternalRoad,
@@ -61,7 +61,7 @@ pub enum Code {
     DanglingMajor,
     /// A stage of the signals names a road that does not exist.
     DanglingStage,
-    /// There is no room for the radius that was set for a corner.
+    /// There is no room for the radius that the user set for a corner.
     CornerSqueezed,
     /// Two movements with green in the same stage conflict, and neither yields.
     StageConflict,
@@ -115,7 +115,7 @@ pub enum Code {
     ClosedRoad,
     /// An agent or flow whose stack does not steer around obstacles heads straight for one.
     StraightIntoObstacle,
-    /// An agent starts where each move of its move tree touches something.
+    /// Every move of an agent's move tree collides with something at the agent's start.
     BlockedMoves,
     /// An agent has neither a destination nor a waypoint.
     NoDestination,
@@ -129,7 +129,7 @@ pub enum Code {
     WrongLevel,
     /// A group names an object that does not exist or is also in another group.
     GroupMember,
-    /// A limit is exceeded, so this object and the ones after it are left out.
+    /// The number of objects exceeds a limit, so this object and those after it are left out.
     TooMuch,
 }
 
@@ -293,7 +293,7 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
     let mut findings = Vec::new();
     roads::check(&subjects, &mut findings);
     loose_ends::check(&subjects, &mut findings);
-    // After the loose ends, so that these are not reported twice.
+    // Runs after the check for loose ends, so that loose ends are not reported twice.
     overlaps::check(&subjects, &mut findings);
     junctions::check(&subjects, &mut findings);
     obstacles::check(&subjects, &mut findings);

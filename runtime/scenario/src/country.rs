@@ -32,8 +32,9 @@ const RED_AMBER: [(&str, f64); 12] = [
     ("SE", 1.0),
 ];
 
-/// Traffic law, where it differs between countries. The default is the Vienna Convention ([Vienna 1968]): no
-/// turn on red, and priority for traffic from the near side at junctions of equal roads.
+/// Traffic law, as far as it differs between countries. The default is the Vienna Convention
+/// ([Vienna 1968]): no turn on red, and priority for traffic from the near side at junctions of
+/// equal roads.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RoadLaw {
     /// Whether vehicles may turn to the near side at a red light after a stop, provided that they yield to

@@ -1,4 +1,4 @@
-//! Tests whether values are defaults, which are left out of files.
+//! Functions that test whether values are defaults. Files leave out defaults.
 
 /// Whether a value is the default of its type.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {

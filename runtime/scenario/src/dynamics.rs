@@ -10,17 +10,19 @@ file_value! {
     #[derive(Default)]
     #[repr(u8)]
     pub enum DynamicsLevel {
-        /// The kinematic one-track model. It steers both on lanes and off them.
+        /// The kinematic one-track model. It can drive both on lanes and off them.
         #[default]
         OneTrack = "one_track",
-        /// A point that follows its lane, for large amounts of traffic. Steering is ignored.
+        /// A point that follows its lane; cheap enough for large amounts of traffic. Steering is
+        /// ignored.
         Lane = "lane",
         /// The dynamic one-track model. Its tyres slip, and their force is limited.
         DynamicOneTrack = "dynamic_one_track",
         /// A rigid body on springs in three dimensions. It rolls, pitches, tips over, pushes other
         /// bodies and is pushed.
         Rigid = "rigid",
-        /// The sliding car, which skids through bends. It has a throttle, a brake, and a grip for each axle.
+        /// The sliding car, which skids through bends. It has a throttle, a brake and separate grip
+        /// factors for the axles.
         Sliding = "sliding",
         /// Characters on foot: they walk forwards, step sideways and turn on the spot.
         Walker = "walker",
@@ -40,12 +42,12 @@ pub enum VehiclePart {
     Sliding,
 }
 
-/// Properties of a level of dynamics that other code depends on.
+/// Properties of a dynamics level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LevelTraits {
-    /// Name that is shown to users.
+    /// Name shown to users.
     pub title: &'static str,
-    /// Kind of bodies that the level moves.
+    /// Kind of body that the level moves.
     pub moves: BodyKind,
     /// Whether the level works only on lanes.
     pub keeps_to_lanes: bool,
@@ -55,7 +57,7 @@ pub struct LevelTraits {
     pub slips: bool,
     /// Whether bodies at this level push each other. Otherwise they pass through each other.
     pub pushes: bool,
-    /// Parts that the level needs in addition to those in every vehicle file.
+    /// Parts that the level needs in addition to the parts of every vehicle file.
     pub needs: &'static [VehiclePart],
 }
 
@@ -69,7 +71,7 @@ impl DynamicsLevel {
         Self::Sliding,
     ];
 
-    /// Traits of the level. This function is the table of levels.
+    /// Traits of the level. This function is the only table of them.
     #[inline]
     pub const fn traits(self) -> LevelTraits {
         let plain = LevelTraits {

@@ -1,4 +1,4 @@
-//! Edits: every change of a scenario is a value. One function applies the value and returns its inverse.
+//! Edits: values that describe every change of a scenario. Applying an edit returns its inverse.
 
 use crate::agents::{Agent, Flow, Place};
 use crate::group::Group;
@@ -26,7 +26,7 @@ use thiserror::Error;
 /// A change of a scenario.
 ///
 /// For objects, `Some` inserts or replaces the object and `None` deletes it. An edit is
-/// self-contained, so it can be stored, sent and applied later.
+/// self-contained, so that it can be stored, sent and applied later.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(
     clippy::large_enum_variant,
@@ -91,7 +91,7 @@ pub enum EditError {
         /// A road that ends at the node.
         road: RoadId,
     },
-    /// A road has no lanes, or its lanes are invalid.
+    /// The lanes of a road are missing or invalid.
     #[error("{road}: {why}")]
     BadLanes {
         /// The road.
@@ -107,7 +107,7 @@ pub enum EditError {
     InUse {
         /// The object to be deleted.
         what: String,
-        /// The first object found that uses the object to be deleted.
+        /// The first user of the object that was found.
         user: String,
     },
     /// An agent or flow names something that does not exist.
@@ -168,7 +168,7 @@ impl Scenario {
         if let Some(object) = leaving {
             inverses.extend(self.leave_groups(object));
         }
-        // The object has to exist before its groups refer to it again.
+        // The object has to be restored before its groups refer to it again.
         Ok(match inverses.len() {
             1 => inverses.swap_remove(0),
             _ => Edit::Batch(inverses),
@@ -265,7 +265,7 @@ impl Scenario {
                 let old = swap(&mut self.groups, id, value, || id.to_string())?;
                 Ok(Edit::Group(id, old))
             }
-            // The names need not exist, like members of groups.
+            // As with group members, the names need not exist.
             Edit::Order(order) => Ok(Edit::Order(Box::new(std::mem::replace(
                 &mut self.order,
                 *order,
@@ -276,10 +276,10 @@ impl Scenario {
 
     fn apply_all(&mut self, edits: Vec<Edit>) -> Result<Edit, EditError> {
         // All or nothing: if the third edit fails, the inverses of the second and the first are
-        // applied. An inverse cannot fail, as it restores a state in which all checks held.
+        // applied. An inverse cannot fail, because it restores a valid state.
         //
-        // The inverse of a batch contains the inverses in reverse order: after inserting [Node(1), Road(2) at
-        // node 1], the road has to be deleted before the node.
+        // The inverse of a batch contains the inverses in reverse order: after inserting [Node(1),
+        // Road(2) at node 1], the road has to be deleted before the node.
         let mut inverses = Vec::with_capacity(edits.len());
         for edit in edits {
             match self.apply(edit) {
@@ -298,10 +298,10 @@ impl Scenario {
     }
 
     fn take_node(&mut self, id: NodeId) -> Result<Edit, EditError> {
-        // References are checked in both directions: an inserted object may refer only to existing objects,
-        // and an object that others refer to cannot be deleted. Therefore, no edit leaves a dangling id,
-        // whatever the order of edits. The only exception is turn restrictions: their ids may dangle, in
-        // which case they have no effect.
+        // References are checked in both directions: an inserted object may refer only to existing
+        // objects, and an object that others refer to cannot be deleted. Therefore, no sequence of
+        // edits leaves a dangling id. The only exception is turn restrictions: their ids may
+        // dangle, in which case they have no effect.
         if let Some(&(road, _)) = self.network.ends_at(id).first() {
             return Err(EditError::NodeInUse { node: id, road });
         }
@@ -316,7 +316,7 @@ impl Scenario {
             if self.network.node(node).is_none() {
                 return Err(EditError::NoSuchNode { road: id, node });
             }
-            // If the road is replaced, its old version does not count.
+            // The old version of a replaced road does not count.
             let others = self
                 .network
                 .ends_at(node)
@@ -380,8 +380,8 @@ impl Scenario {
         self.terrain = Some(Arc::new(
             terrain.with_heights(heights).map_err(|_| first_error())?,
         ));
-        // An edit may set the same sample twice. The inverse is in reverse order, so that the sample's first
-        // value is restored last.
+        // An edit may set a sample twice. The inverse is in reverse order, so that the sample's
+        // original value is restored last.
         old.reverse();
         Ok(Edit::TerrainSamples(old))
     }
@@ -463,7 +463,7 @@ impl Scenario {
 
 /// Maximum number of road ends at one node, because a junction considers all pairs of their lanes.
 pub const MAX_ROAD_ENDS: usize = 32;
-/// Largest id. It is small enough to count up from without overflow.
+/// Largest allowed id. Ids can be counted up from it without overflow.
 const MAX_ID: u32 = 4_000_000_000;
 
 fn check_id(number: u32, what: &impl fmt::Display) -> Result<(), EditError> {

@@ -110,7 +110,7 @@ struct Document {
     order: ListOrder,
 }
 
-/// Reads a scenario from a file.
+/// Loads a scenario from a file.
 ///
 /// # Errors
 /// If the file cannot be read or is not a scenario of a known version.
@@ -143,7 +143,7 @@ pub fn text_at(scenario: &Scenario, path: &Path) -> String {
     write_text(scenario, VehicleFiles::Folder(folder))
 }
 
-/// Reads a scenario from its text alone. The text has to include all vehicles.
+/// Reads a scenario from text. The text has to contain all its vehicles.
 ///
 /// # Errors
 /// If the text is not a scenario of a known version.
@@ -161,16 +161,16 @@ pub fn from_text_with(text: &str, files: &[(&str, &str)]) -> Result<Scenario, Te
 }
 
 fn read_text(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError> {
-    // Nearly all files have this version and no mistake. Tracking the path of each key, which errors name,
-    // would take 50 % longer.
+    // Nearly all files are valid and of this version. Tracking the path of each key, which error
+    // messages need, would take 50 % longer.
     if let Ok(document) = serde_json::from_str::<Document>(text)
         && document.format == FORMAT
         && document.version == VERSION
     {
         return assemble(document, text, files);
     }
-    // Otherwise, the header is read first. A file of a newer version may have keys that this version refuses,
-    // and "a newer Roadwright is needed" is more helpful than "unknown field".
+    // If that fails, the header is read first. A file of a newer version may have keys that this
+    // version rejects, and "a newer Roadwright is needed" is more helpful than "unknown field".
     let header = migrate::header(text)?;
     if header < VERSION {
         // Line numbers in errors refer to the migrated text, if the text had to be migrated.
@@ -183,12 +183,13 @@ fn read_text(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError>
 }
 
 fn parse(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError> {
-    // Parsed in two steps: serde checks keys, types and ranges and knows the position. Relations between
-    // objects are checked by the edits, which know only ids, so `line_of` is needed.
+    // Parsed in two steps. serde checks keys, types and ranges and knows the position of errors.
+    // The edits check relations between objects but know only ids, so `line_of` is needed.
     assemble(from_json::<Document>(text)?, text, files)
 }
 
-/// Builds the scenario of a document from edits, so that a file is checked like any other change.
+/// Builds the scenario of a document by applying edits, so that files and edits are checked by the
+/// same rules.
 fn assemble(
     mut document: Document,
     text: &str,
@@ -207,7 +208,7 @@ fn assemble(
         node.rules = rules;
     }
     let mut scenario = Scenario::default();
-    // The edits apply the same rules to a file as to any other change: a road joins existing nodes, an agent
+    // Since the file is read as edits, the same rules apply: a road joins existing nodes, an agent
     // has a known vehicle type, and so on.
     for (section, key, edit) in edits(document, vehicle_types) {
         scenario.apply(edit).map_err(|error| TextError {
@@ -316,8 +317,9 @@ fn section<K, V>(
 /// The line on which an object starts, found by its section and key; 0 if it is not found.
 fn line_of(text: &str, section: &str, key: &str) -> usize {
     let (section, key) = (format!("\"{section}\""), format!("\"{key}\""));
-    // Files written by Roadwright have one object per line. In other files, the line may not be found, or the
-    // same key may be found farther down. The line is only a hint, and the key is what matters.
+    // In files written by Roadwright, each object is on its own line. In other files, the line may
+    // not be found, or an equal key farther down may be found. This is acceptable, because the line
+    // is only a hint: errors also name the key.
     let mut lines = (1..)
         .zip(text.lines())
         .skip_while(|(_, line)| !line.contains(&section));
@@ -332,8 +334,9 @@ pub fn to_text(scenario: &Scenario) -> String {
 }
 
 fn write_text(scenario: &Scenario, files: VehicleFiles<'_>) -> String {
-    // The order is that of `Document`. Maps are ordered by key and numbers are written in their shortest
-    // form, so equal scenarios give equal bytes. Tests, hashes and version control rely on this.
+    // The order is that of `Document`. Maps are ordered by key and numbers are written in their
+    // shortest form, so that equal scenarios give equal bytes. Tests, hashes and version control
+    // rely on this.
     let mut out = Writer::new();
     out.value("format", &FORMAT);
     out.value("version", &VERSION);
@@ -354,14 +357,15 @@ fn write_text(scenario: &Scenario, files: VehicleFiles<'_>) -> String {
     out.map("obstacles", &scenario.obstacles);
     out.map("forests", &scenario.forests);
     out.map("land", &scenario.land);
-    // Written only if present, so that versions without painted ground can read other files.
+    // Written only if present, so that versions that do not know painted ground can read all other
+    // files.
     if !scenario.paint.is_empty() {
         out.map("paint", &scenario.paint);
     }
     out.map("points_of_interest", &scenario.points_of_interest);
     out.map("agents", &scenario.agents);
     out.map("flows", &scenario.flows);
-    // Written only if present, so that versions without groups can read other files.
+    // Written only if present, so that versions that do not know groups can read all other files.
     if !scenario.groups.is_empty() {
         out.map("groups", &scenario.groups);
     }

@@ -1,4 +1,4 @@
-//! Gaits of characters: cycles of steps, reduced to the numbers from which strides are computed.
+//! Gaits of characters: step cycles, reduced to the numbers from which strides are computed.
 
 use crate::quantity::{Angle, GaitCycle, Quantity, Share, Speed, StepSize, check_keys};
 use schemars::JsonSchema;
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 /// Number of samples of the curves of a gait.
 pub const GAIT_SAMPLES: usize = 17;
-/// Minimum difference between the speeds of the two gaits of a character, m/s.
+/// Minimum speed difference between the two gaits of a character, m/s.
 const FASTER: f64 = 0.2;
 
-/// The two gaits of a character. Between their speeds, both are blended.
+/// The two gaits of a character. They are blended at speeds between theirs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gaits {
@@ -25,11 +25,11 @@ pub struct Gaits {
 pub struct GaitNumbers {
     /// Speed of the cycle, m/s.
     pub speed: Quantity<Speed>,
-    /// Duration of the cycle, s.
+    /// Duration of a cycle, s.
     pub duration: Quantity<GaitCycle>,
     /// Fraction of the cycle during which a foot is on the ground.
     pub duty: Quantity<Share>,
-    /// Distance of the feet from the line on which the body moves, m.
+    /// Lateral distance of the feet from the line along which the body moves, m.
     pub half_width: Quantity<StepSize>,
     /// Maximum height of a foot, m.
     pub lift: Quantity<StepSize>,

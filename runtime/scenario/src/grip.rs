@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GroundGrip {
-    /// Ground off all roads.
+    /// Grip of ground off all roads.
     #[serde(skip_serializing_if = "is_whole")]
     pub open_ground: Quantity<GripShare>,
     /// Footways and pedestrian zones.
@@ -66,13 +66,14 @@ impl Default for GroundGrip {
 }
 
 impl GroundGrip {
-    /// Whether all ground has full grip.
+    /// Whether all types of ground have full grip.
     pub fn is_whole(&self) -> bool {
         let Self { hidden, .. } = Self::default();
         Self { hidden, ..*self } == Self::default()
     }
 
-    /// The grip of all types of ground: of roads by class, from paths to motorways, and then of open ground.
+    /// The grip of all types of ground: first roads by class, from paths to motorways, and then
+    /// open ground.
     pub fn shares(&self) -> [f64; 8] {
         // Destructured completely, so that a key that is missing here causes a compile error.
         let Self {

@@ -1,4 +1,4 @@
-//! Map of the grip of the ground by position.
+//! A map from positions to the grip of the ground.
 
 use crate::grip::GroundGrip;
 use crate::junction::{Junction, Layout};
@@ -64,7 +64,7 @@ impl GripMap {
         }
         let junctions = layout.junctions.iter();
         pieces.extend(junctions.filter_map(|junction| junction_piece(network, junction, &grip)));
-        // The sort is stable, so the first of two pieces on the same layer is used.
+        // The sort is stable, so of two pieces on the same layer, the first one is used.
         pieces.sort_by_key(|piece| -i16::from(piece.layer));
         Some(Self::of_pieces(grip, pieces))
     }
@@ -91,14 +91,15 @@ impl GripMap {
         map
     }
 
-    /// Counts the pieces of each cell, and then stores them in order.
+    /// Assigns the pieces to the cells: first counts the pieces of each cell, and then stores them
+    /// in order.
     fn sort_into_cells(&mut self) {
         let mut starts = vec![0u32; self.columns * self.rows + 1];
         let spans: Vec<_> = self.pieces.iter().map(|piece| self.span(piece)).collect();
         for span in &spans {
             for cell in self.cells(span.0, span.1) {
-                // Shifted by one, so that after the summation below the number of each cell is the position
-                // at which its pieces begin.
+                // Shifted by one, so that the sums below give the position at which the pieces of
+                // each cell begin.
                 starts[cell + 1] += 1;
             }
         }
@@ -129,7 +130,8 @@ impl GripMap {
         rows.flat_map(move |row| columns.clone().map(move |column| row * width + column))
     }
 
-    /// Outlines of roads and junctions at ground level, in pieces, and the grip of each.
+    /// The outlines of the pieces of roads and junctions at ground level, with the grip of each
+    /// piece.
     pub fn ground_pieces(&self) -> impl Iterator<Item = (&[DVec2], f64)> {
         let pieces = self.pieces.iter().filter(|piece| piece.layer == 0);
         pieces.map(|piece| (&piece.outline[..], piece.grip))
@@ -182,7 +184,7 @@ fn add_road(road: &Road, from: f64, to: f64, longest: f64, grip: f64, pieces: &m
     }
 }
 
-/// A junction as a piece. It has the grip of the most important road that meets there.
+/// Converts a junction to a piece, with the grip of the most important road that meets there.
 fn junction_piece(network: &RoadNetwork, junction: &Junction, grip: &GroundGrip) -> Option<Piece> {
     let roads = junction.arms.iter();
     let roads = roads.filter_map(|arm| network.road(arm.road));

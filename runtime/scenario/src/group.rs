@@ -1,4 +1,4 @@
-//! Groups: objects that the user selects, copies and moves together.
+//! Groups: sets of objects that the user selects, copies and moves together.
 
 use crate::ids::{
     AgentId, FlowId, ForestId, LandId, ObjectId, ObstacleId, PointOfInterestId, RoadId,
@@ -20,7 +20,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Creates a group of objects. Nodes among them are left out.
+    /// Creates a group of objects. Nodes are left out.
     pub fn new(name: &str, objects: impl IntoIterator<Item = ObjectId>) -> Self {
         let is_member = |object: &ObjectId| !matches!(object, ObjectId::Node(_));
         Self {
@@ -34,7 +34,7 @@ impl Group {
         &self.members
     }
 
-    /// Returns the group with the given members instead of its own.
+    /// Returns the group with its members replaced by the given objects.
     pub fn with_members(&self, objects: impl IntoIterator<Item = ObjectId>) -> Self {
         Self::new(&self.name, objects)
     }

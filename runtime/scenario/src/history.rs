@@ -1,17 +1,17 @@
-//! Undo and redo. Each gesture is one step.
+//! Undo and redo. Each user gesture is one step.
 
 use crate::edit::{Edit, EditError};
 use crate::scenario::Scenario;
 
-/// Steps that can be undone and redone.
+/// The steps that can be undone and redone.
 ///
-/// All edits between [`begin`](Self::begin) and [`end`](Self::end) form one step, so a drag that sends one
-/// edit per frame is undone as a whole.
+/// All edits between [`begin`](Self::begin) and [`end`](Self::end) form one step, so that a drag
+/// that sends one edit per frame is undone as a whole.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     undo: Vec<Step>,
     redo: Vec<Step>,
-    /// The gesture that has begun but not ended.
+    /// The gesture in progress.
     open: Option<Step>,
 }
 
@@ -44,9 +44,10 @@ impl History {
         label: &str,
         edit: Edit,
     ) -> Result<(), EditError> {
-        // The scenario is changed first. If it refuses the edit, the redo steps are kept.
+        // The edit is applied first, so that the redo steps are kept if the scenario rejects it.
         let inverse = scenario.apply(edit)?;
-        // The redo steps are dropped because their edits may name objects that this edit deletes.
+        // The redo steps are discarded because their edits may refer to objects that this edit
+        // deletes.
         self.redo.clear();
         match &mut self.open {
             Some(step) => step.inverses.push(inverse),
@@ -104,9 +105,9 @@ impl History {
 
 /// Undoes a step and returns the step that reverts the undo.
 fn turn(scenario: &mut Scenario, step: Step) -> Step {
-    // The edits a, b of a drag have the inverses [a', b']. Undoing applies b' and then a', and collects their
-    // inverses in this order: [b'', a'']. Undoing that step in turn applies a'' and then b'', which is the
-    // drag again. The same function therefore serves both undo and redo.
+    // The edits a, b of a drag have the inverses [a', b']. Undoing applies b' and then a', and
+    // collects their inverses in this order: [b'', a'']. Undoing that step applies a'' and then
+    // b'', which repeats the drag. The same function therefore serves both undo and redo.
     let inverses = step
         .inverses
         .into_iter()

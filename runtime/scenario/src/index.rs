@@ -1,8 +1,8 @@
-//! Dense indices as separate types, so that swapped arguments do not compile.
+//! Dense indices as separate types, so that passing the wrong kind of index does not compile.
 
 use serde::{Deserialize, Serialize};
 
-/// Declares types of dense indices, which are wrappers of `u32` and are serialised as numbers.
+/// Declares index types, which wrap a `u32` and are serialised as numbers.
 ///
 /// ```
 /// roadwright_scenario::index_type! {
@@ -121,7 +121,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Creates a connection from its junction and its index there.
+    /// Creates an identifier from a junction and the index of a connection in it.
     #[inline]
     pub const fn new(junction: JunctionIndex, number: ConnectionIndex) -> Self {
         Self { junction, number }

@@ -1,4 +1,5 @@
-//! JSON texts: reading with error messages for the authors of files, and writing in a form that diffs well.
+//! Reading JSON with error messages for the authors of files, and writing JSON in a form that diffs
+//! well.
 
 mod wording;
 mod write;
@@ -79,13 +80,13 @@ pub fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TextEr
 /// Converts a JSON error, and removes the position that its message repeats.
 pub(crate) fn json_error(error: &serde_json::Error, key: &str) -> TextError {
     let text = error.to_string();
-    // serde_json ends its messages with " at line 3 column 7". In our errors, the position comes first, in
-    // the form file:line:column that editors and terminals can follow.
+    // serde_json ends its messages with " at line 3 column 7". Our errors start with the position
+    // in the form file:line:column, which editors and terminals can open.
     let message = text.split(" at line ").next().unwrap_or(&text);
     TextError {
         line: error.line(),
         column: error.column(),
-        // A key that could not be read has no name.
+        // Removes the placeholder that stands for a key that could not be read.
         key: key.trim_end_matches(".?").into(),
         message: wording::in_plain_words(message),
     }

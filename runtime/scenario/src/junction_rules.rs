@@ -25,9 +25,9 @@ file_value! {
     pub enum Control {
         /// No control: vehicles from the near side have priority.
         Uncontrolled = "uncontrolled",
-        /// Major roads have priority, and the others give way.
+        /// Major roads have priority. Traffic from other roads gives way.
         Priority = "priority",
-        /// Major roads have priority, and the others stop and give way.
+        /// Major roads have priority. Traffic from other roads stops and gives way.
         Stop = "stop",
         /// All vehicles stop, and the first to arrive goes first.
         AllWayStop = "all_way_stop",
@@ -62,7 +62,8 @@ pub struct JunctionRules {
     /// Turn restrictions that apply only at certain times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timed_restrictions: Vec<TimedRestriction>,
-    /// Lane-to-lane turns that are added to or removed from those derived from the turning rules.
+    /// Lane-to-lane turns that are added to or removed from the turns that follow from the turning
+    /// rules.
     #[serde(default, skip_serializing_if = "TurnRules::is_empty")]
     pub turns: TurnRules,
     /// Corner radii. The radii of other corners are derived from the roads.
@@ -90,7 +91,7 @@ pub struct CrossingRule {
     /// Width of the strip, m. By default, it is 3.6 m, or 4 m if the speed limit is above 60 km/h.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: OptionalQuantity<CrossingWidth>,
-    /// Pedestrians per hour at each side; defaults to the number in `settings`.
+    /// Pedestrians per hour on each side; defaults to the number in `settings`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub people: OptionalQuantity<PeoplePerHour>,
 }
@@ -114,13 +115,12 @@ const MAX_CROSSINGS: usize = 64;
 const MAX_INTERNAL: usize = 64;
 
 impl JunctionRules {
-    /// Whether the user has set right of way, by a control, a plan, or the major roads.
+    /// Whether the user has set right of way, by a control, a plan, or a list of major roads.
     pub(crate) fn decide_who_goes_first(&self) -> bool {
         self.control.is_some() || self.plan.is_some() || !self.major.is_empty()
     }
 
-    /// Returns the rules with the ids of their roads replaced. Entries for a road without a new id are
-    /// dropped.
+    /// Returns the rules with replaced road ids. Entries for roads without a new id are dropped.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Self {
         self.on_lanes(|RoadLane { road, lane }| {
             Some(RoadLane {
@@ -130,8 +130,8 @@ impl JunctionRules {
         })
     }
 
-    /// Like `on_roads`, but also replaces lane ids. Rules about whole roads are looked up as lane 0, which
-    /// does not exist on any road.
+    /// Like `on_roads`, but also replaces lane ids. For rules about whole roads, lane 0 is looked
+    /// up, which does not exist on any road.
     pub(crate) fn on_lanes(&self, place: impl Fn(RoadLane) -> Option<RoadLane>) -> Self {
         let name = |road: RoadId| Some(place(RoadLane { road, lane: 0 })?.road);
         let restriction = |old: &Restriction| {
@@ -166,7 +166,7 @@ impl JunctionRules {
             })
         };
         let mut crossings: Vec<_> = self.crossings.iter().filter_map(crossing).collect();
-        // If two roads are joined, only one crossing is kept.
+        // If two of the crossed roads become one road, only one crossing is kept.
         let mut seen = std::collections::BTreeSet::new();
         crossings.retain(|rule| seen.insert(rule.road));
         Self {
@@ -402,8 +402,8 @@ pub struct SignalPlan {
 }
 
 impl SignalPlan {
-    /// Returns the mode and the controlling module. A module id that names a mode selects that mode. Any
-    /// other module has the actuated mode as its fallback.
+    /// Returns the mode and the controlling module. If the module id is the name of a mode, that
+    /// mode applies. Any other module has the actuated mode as its fallback.
     pub fn decided_by(&self) -> (SignalMode, Option<&SignalControllerSetting>) {
         let Some(controller) = self.controller.as_ref().filter(|_| self.mode.rules()) else {
             return (self.mode, None);
@@ -443,11 +443,11 @@ pub struct SignalStage {
     pub all_red: OptionalQuantity<Clearance>,
 }
 
-/// Vehicles that come from one road and turn in the given directions.
+/// Traffic that comes from one road and turns in the given directions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Movement {
-    /// The road that the vehicles come from.
+    /// The road from which the vehicles come.
     pub road: RoadId,
     /// The turns that the vehicles make; all turns by default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -455,7 +455,7 @@ pub struct Movement {
 }
 
 impl Movement {
-    /// Whether the movement includes vehicles that come from a road and make a turn.
+    /// Whether the movement includes vehicles that come from a road and make the given turn.
     pub fn includes(&self, road: RoadId, turn: Turn) -> bool {
         self.road == road && (self.turns.is_empty() || self.turns.contains(&turn))
     }

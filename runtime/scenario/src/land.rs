@@ -71,8 +71,8 @@ impl LandUse {
 
 /// An area of land: an outline with holes, and its use.
 ///
-/// Land is on the ground, below all roads. It does not affect driving: neither grip, nor controllers, nor
-/// where pedestrians walk.
+/// Land is on the ground, below all roads. It does not affect driving: it changes neither the grip,
+/// nor the controllers, nor where pedestrians walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Land {

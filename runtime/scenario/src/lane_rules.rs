@@ -1,4 +1,4 @@
-//! Rules for the lanes of a road (order, ids and widths), and the ranges of their numbers.
+//! Rules for the order, ids and widths of the lanes of a road, and for the ranges of their numbers.
 
 use crate::quantity::{Validate, at, check_keys, inside};
 use crate::road::{LaneSection, Poly3, Road};
@@ -70,10 +70,11 @@ fn check_polynomials(
             .get(i + 1)
             .map_or(length, |next| next.s.get())
             .max(poly.s.get());
-        // A cubic is checked at nine positions and not at its true extrema. This is sufficient to detect
-        // absurd files, because a dip between two samples is small for realistic widths.
+        // A cubic is checked at nine positions rather than at its true extrema. This is sufficient
+        // to detect absurd files, because a dip between two samples is small for realistic widths.
         let place = |k: i32| poly.s + (end - poly.s) * f64::from(k) / 8.0;
-        // A lane may narrow to zero, and rounding may make its width slightly negative.
+        // The tolerance is needed because a lane may narrow to zero, and rounding may make its
+        // width slightly negative.
         let inside = |value: f64| value >= range.start() - 1e-3 && value <= *range.end();
         if !(0..=8).all(|k| inside(poly.value(place(k)))) {
             return Err(

@@ -1,4 +1,4 @@
-//! Order of named objects in lists: vehicle types and stacks.
+//! The order in which lists show vehicle types and stacks.
 
 use crate::quantity::Validate;
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The user's order of vehicle types and stacks in lists. It has no effect on a run.
 ///
-/// Names need not exist. Objects that are not listed come last, sorted by name.
+/// Listed names need not exist. Objects that are not listed come last, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListOrder {
@@ -20,7 +20,7 @@ pub struct ListOrder {
 }
 
 impl ListOrder {
-    /// Whether everything is sorted by name.
+    /// Whether both lists are sorted by name.
     pub fn is_by_name(&self) -> bool {
         self.vehicle_types.is_empty() && self.stacks.is_empty()
     }

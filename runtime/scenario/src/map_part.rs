@@ -1,4 +1,4 @@
-//! Parts of the map that are hidden together: all objects of a kind, or all roads of a layer.
+//! Parts of the map that can be hidden: all objects of one kind, or all roads on one layer.
 
 use crate::ids::ObjectId;
 use crate::scenario::Scenario;
@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// A part that maps and pictures can hide. In the editor, it can also be locked against the mouse.
+/// A part of a scenario that can be hidden on maps and pictures. In the editor, it can also be
+/// locked against the mouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MapPart {
@@ -160,7 +161,7 @@ mod tests {
             let why = read(wrong).unwrap_err().to_string();
             assert!(why.contains("expected roads"), "{why}");
         }
-        // Every kind can be parsed.
+        // The names of all kinds can be parsed.
         let words = [
             "roads",
             "obstacles",

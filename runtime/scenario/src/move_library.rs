@@ -1,4 +1,4 @@
-//! Libraries of recorded moves that vehicle types name.
+//! Libraries of recorded moves to which vehicle types refer.
 
 use crate::vehicle_file::hash;
 use schemars::JsonSchema;
@@ -45,7 +45,7 @@ impl MoveLibrary {
         }
     }
 
-    /// The reference alone, without the texts of the files.
+    /// Returns only the reference, without the texts of the files.
     pub(crate) fn reference(&self) -> Self {
         Self {
             file: self.file.clone(),
@@ -60,7 +60,7 @@ impl MoveLibrary {
     /// # Errors
     /// If the text is not JSON with a file name at the key `clips`.
     pub fn clips_path(file: &str, moves: &str) -> Result<String, String> {
-        /// The part of a move graph that names its clips.
+        /// The part of a move graph that contains the name of its clips.
         #[derive(Deserialize)]
         struct Names {
             clips: String,

@@ -1,7 +1,7 @@
-//! Enums whose variants have names in files and on the command line.
+//! Enums whose variants have names that are used in files and on the command line.
 
-/// Declares an enum together with the names of its variants. `ALL` and `name` are derived from the same
-/// table, so no variant can be missing from them.
+/// Declares an enum and the names of its variants. `ALL` and `name` are derived from the same
+/// table, so they contain every variant.
 macro_rules! named {
     (
         $(#[$attribute:meta])*

@@ -48,20 +48,21 @@ impl Node {
 /// threads while editing continues.
 #[derive(Debug, Clone, Default)]
 pub struct RoadNetwork {
-    // A stable graph: when a node or an edge is deleted, the indices of all others stay valid, so the two
-    // maps below need no repair.
+    // A stable graph: when a node or an edge is deleted, all other indices stay valid, so the two
+    // maps below need no update.
     graph: StableDiGraph<(NodeId, Node), (RoadId, Arc<Road>)>,
     node_index: BTreeMap<NodeId, NodeIndex>,
     road_index: BTreeMap<RoadId, EdgeIndex>,
-    /// Day and time at which a run starts. They decide which timed turn restrictions apply.
+    /// Day and time at which a run starts. They determine which timed turn restrictions apply.
     moment: Moment,
 }
 
 impl PartialEq for RoadNetwork {
     fn eq(&self, other: &Self) -> bool {
-        // Compared by ids and contents and not by the graph's indices, which depend on the order of edits: a
-        // road that was deleted and restored by undo may have another index. Roads are first compared by
-        // pointer, so for a copy with one changed road, only the contents of that road are compared.
+        // Networks are compared by ids and contents rather than by graph indices, which depend on
+        // the order of edits: a road that was deleted and restored by undo may have another index.
+        // Roads are first compared by pointer, so for a copy with one changed road, only the
+        // contents of that road are compared.
         let shared = |network: &Self, id| network.shared_road(id).map(Arc::as_ptr);
         self.nodes().eq(other.nodes())
             && self.road_count() == other.road_count()
@@ -73,7 +74,7 @@ impl PartialEq for RoadNetwork {
 }
 
 impl RoadNetwork {
-    /// The underlying petgraph, for algorithms. Weights carry the stable ids.
+    /// The underlying petgraph graph, for use with its algorithms. Weights contain the stable ids.
     pub fn graph(&self) -> &StableDiGraph<(NodeId, Node), (RoadId, Arc<Road>)> {
         &self.graph
     }
@@ -129,7 +130,7 @@ impl RoadNetwork {
     /// The nodes that differ in another network or exist in only one of the two, in ascending order of id.
     /// O(nodes of both).
     pub fn differing_nodes(&self, other: &Self) -> Vec<NodeId> {
-        // Timed restrictions can change a node even if it is not edited.
+        // Timed restrictions can change a node that was not edited.
         let is_moved = self.moment != other.moment;
         differing(self.nodes(), other.nodes(), |a, b| {
             a == b && (!is_moved || a.rules.timed_restrictions.is_empty())
@@ -155,7 +156,7 @@ impl RoadNetwork {
         self.road_index.len()
     }
 
-    /// The road ends at a node, by (road, end). A loop road appears twice.
+    /// The road ends at a node, sorted by road and end. A loop road appears twice.
     pub fn ends_at(&self, node: NodeId) -> Vec<(RoadId, RoadEnd)> {
         let Some(&index) = self.node_index.get(&node) else {
             return Vec::new();
@@ -168,7 +169,7 @@ impl RoadNetwork {
         let mut all: Vec<_> = ends(Direction::Outgoing, RoadEnd::Start)
             .chain(ends(Direction::Incoming, RoadEnd::End))
             .collect();
-        // petgraph lists edges by age, but everything that is derived from a junction must depend only on the
+        // petgraph lists edges by age, but results derived from a junction must depend only on the
         // scenario.
         all.sort_unstable();
         all
@@ -209,7 +210,8 @@ impl RoadNetwork {
 
     /// Inserts or replaces a road. Returns the previous one. The caller has to ensure that its nodes exist.
     pub(crate) fn put_road(&mut self, id: RoadId, road: Road) -> Option<Road> {
-        // Removed even if it is replaced, because petgraph cannot change the ends of an edge.
+        // A replaced road is also removed first, because petgraph cannot change the ends of an
+        // edge.
         let old = self.remove_road(id);
         if let (Some(&from), Some(&to)) = (
             self.node_index.get(&road.from),
@@ -236,8 +238,8 @@ impl Validate for Node {
     }
 }
 
-/// Returns the ids of entries that differ or are in only one of two lists. Both lists are in
-/// ascending order of id. O(entries of both).
+/// Returns the ids of entries that differ between two lists or are in only one of them. Both lists
+/// are in ascending order of id. O(entries of both).
 fn differing<K: Ord + Copy, T>(
     before: impl Iterator<Item = (K, T)>,
     after: impl Iterator<Item = (K, T)>,

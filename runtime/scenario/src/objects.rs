@@ -27,7 +27,7 @@ pub enum Shape {
         /// Radius, m.
         radius: Quantity<Size>,
     },
-    /// A rectangle at an angle.
+    /// A rotated rectangle.
     Box {
         /// x coordinate of the centre, m.
         x: Quantity<Coordinate>,
@@ -141,7 +141,7 @@ pub struct PointOfInterest {
     pub x: Quantity<Coordinate>,
     /// y coordinate, m.
     pub y: Quantity<Coordinate>,
-    /// Heading of a vehicle parked with its centre on the point, as in a parking bay, rad; absent
+    /// Heading of a vehicle whose centre is parked on the point, as in a parking bay, rad; absent
     /// if any heading is allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heading: OptionalQuantity<Angle>,
@@ -153,7 +153,7 @@ impl PointOfInterest {
         DVec2::new(self.x.get(), self.y.get())
     }
 
-    /// Pose of the middle of a vehicle that is parked here; `None` if the point has no heading.
+    /// Pose of the centre of a vehicle that is parked here; `None` if the point has no heading.
     pub fn parked(&self) -> Option<Pose> {
         Some(Pose {
             position: self.position(),
@@ -173,20 +173,20 @@ impl PointOfInterest {
 pub struct Forest {
     /// Corners of the region in order, m; at least 3.
     pub area: Area,
-    /// Trees per hectare, before they are thinned out by the spacing.
+    /// Trees per hectare before the minimum spacing is enforced.
     pub density: Quantity<PerHectare>,
     /// Minimum distance between trunks, m.
     pub spacing: Quantity<Size>,
     /// Radius of a trunk, m.
     pub trunk_radius: Quantity<Size>,
-    /// Seed that selects one of many possible forests.
+    /// Random seed. Different seeds give different forests.
     #[serde(default)]
     pub seed: u64,
 }
 
 /// Maximum number of trees in one forest.
 pub(crate) const MAX_TREES: usize = 1_000_000;
-/// Maximum number of places for trees in all forests together.
+/// Maximum number of candidate positions for trees in all forests together.
 pub(crate) const MAX_PLACES: usize = 4_000_000;
 
 /// A block of square cells of the world.
@@ -205,9 +205,9 @@ impl Forest {
     fn cells(&self) -> Option<(f64, DVec2, (usize, usize))> {
         let (low, high) = polygon::bounds(&self.area)?;
         let size = high - low;
-        // One tree per cell with an edge length of `spacing`, but no more than about a million cells. Without
-        // this limit, a huge forest with a tiny spacing would exhaust the memory. The second bound is for
-        // long and thin areas.
+        // One tree per cell with edge length `spacing`, but at most about a million cells. Without
+        // this limit, a huge forest with a tiny spacing would exhaust the memory. The second bound
+        // applies to long and thin areas.
         let cell = self
             .spacing
             .max((size.element_product() / MAX_TREES as f64).sqrt())
@@ -217,7 +217,7 @@ impl Forest {
         Some((cell, first, (count.x as usize + 1, count.y as usize + 1)))
     }
 
-    /// Number of places where a tree could stand.
+    /// Number of candidate positions for trees.
     pub(crate) fn places(&self) -> usize {
         self.cells()
             .map_or(0, |(.., (columns, rows))| columns * rows)
@@ -225,8 +225,9 @@ impl Forest {
 
     /// Returns the positions of the trunks. They depend only on area, density, spacing and seed.
     ///
-    /// Each square cell with sides of length `spacing` contains at most one candidate, thinned out to the
-    /// density. A candidate that is closer to an earlier one than the spacing is dropped. O(area).
+    /// Each square cell with edge length `spacing` contains at most one candidate. Some candidates
+    /// are left out to match the density. A candidate that is closer to an earlier one than the
+    /// spacing is dropped. O(area).
     pub fn trees(&self) -> Vec<DVec2> {
         let Some((cell, first, (columns, rows))) = self.cells() else {
             return Vec::new();
@@ -237,7 +238,7 @@ impl Forest {
             columns,
             rows,
         };
-        // The polygon is tested last, because this test takes the longest.
+        // The polygon test comes last, because it takes the longest.
         self.grow(&block, |tree| polygon::contains(&self.area, tree))
     }
 
@@ -246,8 +247,8 @@ impl Forest {
         self.cells().map_or(self.spacing.get(), |(cell, ..)| cell)
     }
 
-    /// Returns a square sample of an endless forest like this one, starting at the origin: the edge length of
-    /// the square (m), and the trunks in it. O(cells²).
+    /// Returns a square sample of an endless forest with the same parameters, starting at the
+    /// origin: the edge length of the square (m), and the trunks in it. O(cells²).
     pub fn sample(&self, cells: usize) -> (f64, Vec<DVec2>) {
         let cell = self.cell();
         let block = Block {
@@ -275,12 +276,12 @@ impl Forest {
             let mut current: Vec<Option<DVec2>> = vec![None; columns];
             for column in 0..columns {
                 let corner = first + DVec2::new(column as f64, row as f64);
-                // The cell's position in the world selects its stream, so growing the area keeps existing
-                // trees.
+                // The random stream is selected by the position of the cell, so that existing trees
+                // are kept when the area grows.
                 let key = ((corner.x as i64 as u64) << 32) ^ (corner.y as i64 as u64 & 0xFFFF_FFFF);
                 let mut stream = Stream::new(self.seed, "forest", key);
-                // All three numbers are drawn before anything is decided, so that the candidate of a cell
-                // does not depend on its neighbours. Only the decision to keep it does.
+                // All three numbers are drawn unconditionally, so that a cell's candidate does not
+                // depend on its neighbours. Only the decision to keep it does.
                 let keep = stream.next_unit() < per_cell;
                 let tree = (corner + DVec2::new(stream.next_unit(), stream.next_unit())) * cell;
                 // Cells are as wide as the spacing, so only trees in the eight neighbouring cells can be too

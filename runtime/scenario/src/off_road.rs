@@ -9,8 +9,8 @@ file_value! {
         /// Vehicles leave the lanes only to drive from a start or to a goal off the lanes.
         #[default]
         WhenNeeded = "when_needed",
-        /// Vehicles also leave the lanes where open ground is a short cut, and to drive between road networks
-        /// that no lane connects.
+        /// Vehicles also leave the lanes where open ground is a short cut, and to drive between
+        /// road networks that are not connected by lanes.
         Free = "free",
         /// Vehicles never leave the lanes. A start or goal off the lanes has no connection to the road network.
         Never = "never",

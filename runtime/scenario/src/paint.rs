@@ -1,4 +1,4 @@
-//! Painted ground: layers of cells that planners over open ground avoid, prefer or do not enter.
+//! Painted ground: layers of cells that planners over open ground avoid, prefer or never enter.
 
 use crate::quantity::{Area, PaintCell, Quantity, Validate, check_keys};
 use glam::DVec2;
@@ -11,10 +11,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A layer of painted ground: cells, and what they cost each vehicle type that drives off the lanes.
+/// A layer of painted ground: cells, and their cost for each vehicle type that drives off the
+/// lanes.
 ///
-/// It affects only planning: a vehicle that is steered onto painted ground drives there as on any other
-/// ground.
+/// It affects only planning: a vehicle that is steered onto painted ground drives there as on any
+/// other ground.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PaintLayer {
@@ -26,7 +27,7 @@ pub struct PaintLayer {
     pub cell: Quantity<PaintCell>,
     /// Effect on vehicle types that are not listed in `vehicles`.
     pub cost: PaintCost,
-    /// Effect on particular vehicle types, by key. Keys of types that do not exist have no effect.
+    /// Effect on particular vehicle types, by key. Keys of non-existent types have no effect.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub vehicles: BTreeMap<String, PaintCost>,
     /// The painted cells.
@@ -57,7 +58,7 @@ impl PaintLayer {
         }
     }
 
-    /// Whether nothing is painted.
+    /// Whether no cell is painted.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty() && self.outlines.is_empty()
     }
@@ -112,7 +113,7 @@ impl PaintLayer {
         self.erase_runs(&runs);
     }
 
-    /// Erases runs of cells. Outlines that contain some of them become cells.
+    /// Erases runs of cells. An outline that contains one of them is converted to cells.
     fn erase_runs(&mut self, runs: &[(i32, CellRun)]) {
         let cell = self.cell.get();
         let outlines = std::mem::take(&mut self.outlines);
@@ -138,21 +139,21 @@ impl PaintLayer {
         }
     }
 
-    /// Paints the cells whose centres are within `radius` metres of a straight stretch.
+    /// Paints the cells whose centres are within `radius` metres of a straight segment.
     pub fn paint(&mut self, stretch: [DVec2; 2], radius: f64) {
         for (row, run) in self.swept(stretch, radius) {
             self.cells.add(row, run);
         }
     }
 
-    /// Erases the cells whose centres are within `radius` metres of a straight stretch.
+    /// Erases the cells whose centres are within `radius` metres of a straight segment.
     pub fn erase(&mut self, stretch: [DVec2; 2], radius: f64) {
         let runs = self.swept(stretch, radius);
         self.erase_runs(&runs);
     }
 
-    /// Returns the cells whose centres are within `radius` metres of a stretch. Each row has one run of
-    /// cells, because the swept area is convex.
+    /// Returns the cells whose centres are within `radius` metres of a segment. Each row has one
+    /// run of cells, because the swept area is convex.
     fn swept(&self, [from, to]: [DVec2; 2], radius: f64) -> Vec<(i32, CellRun)> {
         let cell = self.cell.get();
         let index = |at: f64| (at / cell).floor() as i32;
@@ -193,7 +194,8 @@ impl Validate for PaintLayer {
                  the layer"
             ));
         }
-        // Checked before the areas are filled, because filling takes time in proportion to their rows.
+        // Checked before the areas are filled, because the filling time is proportional to the
+        // number of rows.
         let rows: f64 = self
             .outlines
             .iter()
@@ -236,9 +238,9 @@ impl Validate for PaintLayer {
 pub const MAX_PAINT_RUNS: usize = 200_000;
 /// Maximum number of corners of all outlines of one layer.
 pub const MAX_PAINT_CORNERS: usize = 20_000;
-/// Edge length of the squares into which planners divide painted ground, in cells.
+/// Edge length of the squares into which planners divide painted ground, as a number of cells.
 const SQUARE: i32 = 64;
-/// Maximum number of squares that the runs of one layer cross, summed over the runs.
+/// Maximum number of squares crossed by the runs of one layer, summed over the runs.
 const MAX_PAINT_SQUARES: u64 = 1_000_000;
 
 /// Effect of painted ground on a vehicle type.
@@ -327,7 +329,7 @@ impl JsonSchema for PaintCost {
     }
 }
 
-/// Adjacent cells of one row, including both ends.
+/// A run of adjacent cells in one row, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellRun {
     /// Column of the western end.
@@ -337,7 +339,7 @@ pub struct CellRun {
 }
 
 impl CellRun {
-    /// Number of the run's cells.
+    /// Number of cells in the run.
     pub fn count(self) -> u64 {
         (i64::from(self.last) - i64::from(self.first)).unsigned_abs() + 1
     }
@@ -349,7 +351,7 @@ impl CellRun {
     }
 }
 
-/// A rectangle of cells, including both corners.
+/// A rectangle of cells, including both corner cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellBlock {
     /// The south-western cell: column and row.
@@ -358,9 +360,9 @@ pub struct CellBlock {
     pub high: [i32; 2],
 }
 
-/// A set of cells, kept as runs by row. Cell (0, 0) has its south-western corner at the origin.
+/// A set of cells, stored as runs by row. The south-western corner of cell (0, 0) is at the origin.
 ///
-/// In files it is a list of runs `[row, first column, last column]`.
+/// In files, it is a list of runs `[row, first column, last column]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PaintedCells {
     /// Runs of each row from west to east. They neither overlap nor touch.
@@ -387,7 +389,7 @@ impl PaintedCells {
     /// The runs that cross a rectangle of cells, with their rows.
     pub fn runs_in(&self, block: CellBlock) -> impl Iterator<Item = (i32, CellRun)> {
         let [low, high] = [block.low, block.high];
-        // A range whose end precedes its start would panic.
+        // A range whose end is before its start would panic.
         let rows = self.rows.range(low[1]..=high[1].max(low[1]));
         rows.flat_map(move |(&row, runs)| {
             let first = runs.partition_point(|run| run.last < low[0]);
@@ -426,8 +428,9 @@ impl PaintedCells {
         Some(([west, south], [east, north]))
     }
 
-    /// Paints the cells whose centres lie inside an outline, given by its corners, m. `cell` is the edge length of
-    /// the cells, m. Where the outline crosses itself, an area that it encloses twice stays bare.
+    /// Paints the cells whose centres lie inside an outline, given by its corners, m. `cell` is the
+    /// edge length of the cells, m. If the outline crosses itself, areas that it encloses twice
+    /// stay unpainted.
     pub fn fill(&mut self, outline: &[DVec2], cell: f64) {
         let mut rows: BTreeMap<i32, Vec<f64>> = BTreeMap::new();
         for (from, to) in edges(outline) {
@@ -484,8 +487,8 @@ impl PaintedCells {
         }
     }
 
-    /// The cells as rectangles that do not overlap, each within one square of 64 by 64 cells. Equal runs in
-    /// adjacent rows form one rectangle. O(runs + squares).
+    /// The cells as non-overlapping rectangles, each within one square of 64 by 64 cells. Equal
+    /// runs in adjacent rows form one rectangle. O(runs + squares).
     pub fn blocks(&self) -> Vec<CellBlock> {
         self.blocks_in(SQUARE)
     }
@@ -578,7 +581,7 @@ fn rows_crossed(outline: &[DVec2], cell: f64) -> f64 {
         .sum()
 }
 
-/// The parts of a run in squares of this edge length.
+/// Splits a run at the borders of squares with this edge length.
 fn split(run: CellRun, edge: i32) -> impl Iterator<Item = CellRun> {
     let mut next = Some(run.first);
     std::iter::from_fn(move || {
@@ -637,7 +640,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Painted cells as a set of single cells, for comparison.
+    /// Painted cells as a set of single cells, used for comparison.
     #[derive(Default)]
     struct Plain(BTreeSet<[i32; 2]>);
 
@@ -679,7 +682,7 @@ mod tests {
         for row in cells.rows.values() {
             assert!(row.windows(2).all(|two| two[0].last + 1 < two[1].first));
         }
-        // Blocks cover each cell once, and each block is inside one square.
+        // Blocks cover each cell exactly once, and each block is inside one square.
         for edge in [1, 4, 64] {
             let mut covered = BTreeSet::new();
             for block in cells.blocks_in(edge) {
@@ -718,7 +721,7 @@ mod tests {
         assert_eq!(layer.bounds(), None);
     }
 
-    /// An area with a notch.
+    /// Corners of an area with a notch.
     fn notched() -> Vec<DVec2> {
         [
             (-8.2, -6.1),
@@ -769,7 +772,7 @@ mod tests {
         assert!(layer.contains(DVec2::new(105.5, -4.5)));
         layer.erase_area(&far);
         assert!(layer.outlines.is_empty() && !layer.contains(DVec2::new(105.5, -4.5)));
-        // Painted again, the first area is as before.
+        // Painting the first area again restores its original state.
         layer.paint_area(notched());
         layer.paint_area(far);
         assert_eq!(*layer.painted(), before);
@@ -783,7 +786,7 @@ mod tests {
         assert_eq!(layer.validate(), Ok(()));
         assert_eq!(serde_json::to_string(&layer).unwrap(), text);
         assert!(layer.contains(DVec2::new(1.0, 1.0)) && !layer.contains(DVec2::new(8.0, 8.0)));
-        // A layer without cells and with an empty list of outlines, which is not written.
+        // An empty list of cells or outlines is not written.
         let plain = read(r#"{"cost": 4, "outlines": []}"#).unwrap();
         assert!(!serde_json::to_string(&plain).unwrap().contains("outlines"));
         for (outlines, expected) in [

@@ -1,7 +1,7 @@
-//! Parameter values of a module in files: numbers, and tables of numbers as lists of rows.
+//! Parameter values of a module in files: numbers, or tables of numbers as lists of rows.
 //!
-//! In memory, each cell of a table is a separate value with the key `key[row][column]`, because training and
-//! scripts need single numbers.
+//! In memory, each cell of a table is a separate value with the key `key[row][column]`, because
+//! training and scripts need single numbers.
 
 use crate::UniqueMap;
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Maximum number of cells of a table.
-// The same limit applies to plugins. It bounds the memory for a file from an untrusted source.
+// The same limit applies to plugins. It bounds the memory that a file from an untrusted source can
+// use.
 const MOST_CELLS: usize = 4096;
 
 /// Number of rows and columns of a table.
@@ -43,13 +44,13 @@ pub fn cell_key(table: &str, row: u32, column: u32) -> String {
     format!("{table}[{row}][{column}]")
 }
 
-/// Splits the key of a cell into the key of the table, the row and the column. Returns `None` if it is the
-/// key of a single number.
+/// Splits the key of a cell into the key of the table, the row and the column. Returns `None` for
+/// the key of a single number.
 pub fn parse_cell_key(key: &str) -> Option<(&str, u32, u32)> {
     let (rest, column) = key.strip_suffix(']')?.rsplit_once('[')?;
     let (table, row) = rest.strip_suffix(']')?.rsplit_once('[')?;
     let number = |text: &str| {
-        // Other spellings, such as `+1` or `01`, would be a second key for the same cell.
+        // Other spellings, such as `+1` or `01`, would be additional keys for the same cell.
         let number: u32 = text.parse().ok()?;
         (number.to_string() == text).then_some(number)
     };
@@ -123,7 +124,7 @@ fn check_rows(key: &str, rows: &[Vec<f64>]) -> Result<(), String> {
     }
 }
 
-/// Reads values. A table becomes a value for each cell.
+/// Reads parameter values. A table becomes one value per cell.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<UniqueMap<String, f64>, D::Error> {
@@ -149,7 +150,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
     Ok(values.into_iter().collect())
 }
 
-/// Writes values. All cells of a table become a list of rows.
+/// Writes parameter values. The cells of a complete table become a list of rows.
 pub(crate) fn serialize<S: Serializer>(
     values: &UniqueMap<String, f64>,
     serializer: S,
@@ -246,7 +247,7 @@ mod tests {
             written,
             format!("{{\"module\":\"net\",\"parameters\":{text}}}")
         );
-        // With more than ten rows and columns, the order of the keys differs from that of the cells.
+        // With more than ten rows and columns, the keys are not sorted in the order of the cells.
         let row = |first: u32| (first..first + 12).map(f64::from).collect::<Vec<f64>>();
         let rows: Vec<Vec<f64>> = (0..11).map(|n| row(12 * n)).collect();
         let text = format!("{{\"w\":{}}}", serde_json::to_string(&rows).unwrap());

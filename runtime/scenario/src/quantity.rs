@@ -1,9 +1,9 @@
 //! Quantities: numbers with the range that a key of a file allows.
 //!
-//! A field of a file is a [`Quantity`] of some [`Kind`], such as `Quantity<Size>`. The kind defines the
-//! allowed values. File reading, edit checks and the JSON Schema all use the kind, so they cannot disagree.
-//! In memory, a quantity can be used like its value and may be out of range, which is detected when an edit
-//! is applied ([`Scenario::apply`](crate::Scenario::apply)).
+//! A field of a file is a [`Quantity`] of some [`Kind`], such as `Quantity<Size>`. The kind defines
+//! the allowed values. Because file reading, edit checks and the JSON Schema all use the kind, they
+//! always agree. In memory, a quantity can be used like its value and may be out of range, which is
+//! detected when an edit is applied ([`Scenario::apply`](crate::Scenario::apply)).
 
 use glam::DVec2;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -16,7 +16,7 @@ use std::iter::Sum;
 use std::marker::PhantomData;
 use std::ops::{Add, AddAssign, Deref, DerefMut, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// Checks the numbers of a value that was not read from a file.
+/// Check for values that were not read from a file.
 pub(crate) trait Validate {
     /// Returns the first error, as `key: problem`.
     fn validate(&self) -> Result<(), String>;
@@ -30,8 +30,8 @@ pub struct Quantity<K, T = f64>(T, PhantomData<K>);
 
 /// An optional value read from a file. Its type carries the range that its key allows.
 ///
-/// It dereferences to the option. `null` in a file is an error, because a key either has a value or is left
-/// out.
+/// It dereferences to the option. In a file, `null` is an error, because a key without a value has
+/// to be left out.
 #[derive(Clone, Copy)]
 pub struct OptionalQuantity<K, T = f64>(Option<T>, PhantomData<K>);
 
@@ -56,16 +56,16 @@ pub trait Kind<T> {
 /// One end of a range.
 #[derive(Debug, Clone, Copy)]
 pub enum Bound {
-    /// The number itself is part of the range.
+    /// The number is part of the range.
     With(f64),
-    /// The number itself is not part of the range.
+    /// The number is not part of the range.
     Without(f64),
 }
 
 /// A named range of numbers. It is the [`Kind`] of a single number, or of several numbers with the same
 /// range.
 pub trait Range {
-    /// The name of the type.
+    /// Name of the type.
     const NAME: &'static str;
     /// Description of the expected values, for messages.
     const EXPECTED: &'static str;
@@ -79,7 +79,7 @@ pub trait Range {
     /// # Errors
     /// If the number is outside the range. The error states the number and what was expected.
     fn check_number(value: f64) -> Result<(), String> {
-        // Written so that NaN is rejected, because all comparisons with NaN are false.
+        // Written so that NaN is rejected: all comparisons with NaN are false.
         let above = match Self::LEAST {
             Bound::With(least) => value >= least,
             Bound::Without(least) => value > least,
@@ -92,7 +92,7 @@ pub trait Range {
             return Ok(());
         }
         let expected = Self::EXPECTED;
-        // A number with three hundred digits would not help the reader.
+        // A very long number would not help the reader.
         Err(if value.abs() < 1e15 {
             format!("{value} is out of range: expected {expected}")
         } else {
@@ -122,7 +122,7 @@ pub trait Numbers: DeserializeOwned {
     /// Rejects the first number that is out of range.
     ///
     /// # Errors
-    /// If a number is out of range. The error is about the first one.
+    /// If a number is out of range. The error describes the first such number.
     fn check_each<R: Range>(&self) -> Result<(), String>;
 
     /// The numbers as JSON Schema.
@@ -193,14 +193,14 @@ impl<K, T> Quantity<K, T> {
         K::check(&self.0)
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.0
     }
 }
 
 impl<K, T: Copy> Quantity<K, T> {
-    /// The value.
+    /// Returns the value.
     #[inline]
     pub const fn get(self) -> T {
         self.0
@@ -229,7 +229,7 @@ impl<K, T> OptionalQuantity<K, T> {
 }
 
 impl<K, T: Copy> OptionalQuantity<K, T> {
-    /// The value, if there is one.
+    /// Returns the value, if there is one.
     #[inline]
     pub const fn get(self) -> Option<T> {
         self.0
@@ -263,7 +263,7 @@ impl<K, T> Default for OptionalQuantity<K, T> {
     }
 }
 
-/// Implements the traits that both types of quantities take over from their values.
+/// Implements the traits that both quantity types inherit from their values.
 macro_rules! holds {
     ($name:ident, $value:ty) => {
         impl<K, T> Deref for $name<K, T> {
@@ -334,7 +334,7 @@ impl<T, K: Kind<T>> JsonSchema for Quantity<K, T> {
     }
 
     fn schema_name() -> Cow<'static, str> {
-        // This name is never shown, because the schema is inlined wherever it is used.
+        // This name is never visible, because the schema is inlined wherever it is used.
         "Quantity".into()
     }
 
@@ -558,7 +558,7 @@ ranges! {
     Rpm: Without(0.0), With(1e5), "more than 0 and at most 100,000 rpm";
     /// A torque, N m.
     Torque: With(0.0), With(1e6), "0 to 1,000,000 N m";
-    /// A force (N), or a torque of a motor (N m).
+    /// A force (N), or the torque of a motor (N m).
     Force: With(0.0), With(1e8), "0 to 100,000,000 N";
     /// The ratio of a gear. It is negative for reverse.
     GearRatio: With(-1e3), With(1e3), "a ratio within +-1,000";

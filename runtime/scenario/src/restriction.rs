@@ -24,11 +24,11 @@ pub enum RestrictionKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Restriction {
-    /// Whether the restriction prohibits or prescribes the turn.
+    /// Whether the turn is prohibited or is the only permitted one.
     pub kind: RestrictionKind,
-    /// The road that vehicles come from.
+    /// The road from which vehicles come.
     pub from: RoadId,
-    /// The road that vehicles turn into.
+    /// The road into which vehicles turn.
     pub to: RoadId,
 }
 
@@ -36,13 +36,13 @@ pub struct Restriction {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ViaRestriction {
-    /// Whether the restriction prohibits or prescribes the turn after the last via road.
+    /// Whether the turn after the last via road is prohibited or is the only permitted one.
     pub kind: RestrictionKind,
-    /// The road that vehicles come from.
+    /// The road from which vehicles come.
     pub from: RoadId,
     /// The via roads, in driving order. Roads that merely continue one of them need not be named.
     pub via: Vec<RoadId>,
-    /// The road that vehicles turn into.
+    /// The road into which vehicles turn.
     pub to: RoadId,
 }
 
@@ -51,17 +51,17 @@ pub struct ViaRestriction {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimedRestriction {
-    /// Whether the restriction prohibits or prescribes the turn.
+    /// Whether the turn is prohibited or is the only permitted one.
     pub kind: RestrictionKind,
-    /// The road that vehicles come from.
+    /// The road from which vehicles come.
     pub from: RoadId,
-    /// The via roads, in driving order. In most cases, there are none.
+    /// The via roads, in driving order. Most restrictions have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<RoadId>,
-    /// The road that vehicles turn into.
+    /// The road into which vehicles turn.
     pub to: RoadId,
-    /// Days of the week and times of day at which the restriction applies. Only the moment at which a run
-    /// starts matters.
+    /// Days of the week and times of day at which the restriction applies. It applies to a whole
+    /// run if it applies at the moment at which the run starts.
     pub times: WeekTimes,
 }
 
@@ -102,8 +102,8 @@ impl TimedRestriction {
         }
     }
 
-    /// Returns the restriction with the ids of its roads replaced; `None` if one of its roads has no new id,
-    /// or if no via road remains.
+    /// Returns the restriction with the new ids of its roads; `None` if one of its roads has no new
+    /// id, or if no via road remains.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Option<Self> {
         let renamed = match self.via_roads() {
             Some(rule) => rule.on_roads(name)?,
@@ -144,13 +144,13 @@ impl ViaRestriction {
         Ok(())
     }
 
-    /// Returns the restriction with the ids of its roads replaced; `None` if one of its roads has no new id,
-    /// or if no via road remains.
+    /// Returns the restriction with the new ids of its roads; `None` if one of its roads has no new
+    /// id, or if no via road remains.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Option<Self> {
         let (from, to) = (name(self.from)?, name(self.to)?);
         let via = self.via.iter().map(|&road| name(road));
         let mut via: Vec<RoadId> = via.collect::<Option<_>>()?;
-        // Consecutive equal ids are roads that have been merged.
+        // Consecutive equal ids belong to roads that have been merged.
         via.dedup();
         if via != self.via || (from, to) != (self.from, self.to) {
             via.retain(|&road| road != from && road != to);

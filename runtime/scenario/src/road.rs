@@ -1,4 +1,4 @@
-//! Roads: a reference line with lane sections, in OpenDRIVE's terms.
+//! Roads: reference lines with lane sections, as in OpenDRIVE.
 
 use crate::access::RoadAccess;
 use crate::defaults::{is_default, is_zero};
@@ -66,7 +66,7 @@ impl RoadClass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LaneDirection {
-    /// The direction that is usual for the driving side on this side of the reference line (OpenDRIVE
+    /// The usual direction on this side of the reference line, given the driving side (OpenDRIVE
     /// `standard`).
     #[default]
     Standard,
@@ -75,12 +75,13 @@ pub enum LaneDirection {
 }
 
 named! {
-    /// Permitted lane changes from a lane to adjacent lanes of the same direction, as marked by the lines
-    /// beside it.
+    /// Permitted lane changes from a lane to adjacent lanes of the same direction, as marked by the
+    /// lines beside it.
     ///
-    /// Sides are as seen by drivers, so reversing a road does not change them. In OpenDRIVE, the line between
-    /// two lanes has a `laneChange` of `both` if vehicles may change in either direction, `none` if they may
-    /// change in neither, and `increase` or `decrease` if they may change in one.
+    /// Sides are relative to the driver, so reversing a road does not change them. In OpenDRIVE,
+    /// the line between two lanes has a `laneChange` of `both` if vehicles may change in either
+    /// direction, `none` if they may change in neither, and `increase` or `decrease` if they may
+    /// change in one.
     #[derive(
         Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema,
     )]
@@ -119,13 +120,13 @@ impl LaneChange {
         matches!(self, Self::Both | Self::Right)
     }
 
-    /// Returns the mirror image.
+    /// Returns the value with left and right swapped.
     pub fn mirrored(self) -> Self {
         Self::of(self.to_right(), self.to_left())
     }
 }
 
-/// A cubic polynomial over the distance from its own start: a + b ds + c ds^2 + d ds^3.
+/// A cubic polynomial over the distance ds from its start: a + b ds + c ds^2 + d ds^3.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Poly3 {
@@ -155,7 +156,8 @@ impl Poly3 {
         }
     }
 
-    /// A smooth step of a height over a length from its start: h (3 u^2 - 2 u^3) with u = s / length.
+    /// A smooth step by `height` over `length` from its start: h (3 u^2 - 2 u^3) with u = s /
+    /// length.
     pub fn smooth_step(height: f64, length: f64) -> Self {
         Self {
             c: (3.0 * height / length.powi(2)).into(),
@@ -173,8 +175,9 @@ impl Poly3 {
     /// Value at `s` of a list of polynomials, each of which applies until the next one begins; 0 for an empty
     /// list.
     pub fn value_in(list: &[Self], s: f64) -> f64 {
-        // At a border, the later polynomial applies. Before the start of the first polynomial, which is at 0,
-        // the first one applies, because rounding may make s slightly negative.
+        // At a border, the later polynomial applies. Before the start of the first polynomial,
+        // which is at 0, the first polynomial applies, because rounding may make s slightly
+        // negative.
         let index = list.partition_point(|poly| poly.s <= s);
         list.get(index.saturating_sub(1))
             .map_or(0.0, |poly| poly.value(s))
@@ -271,7 +274,7 @@ pub struct Road {
     /// Street name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Class of the road, which states its importance.
+    /// Class of the road, which expresses its importance.
     #[serde(default)]
     pub class: RoadClass,
     /// Layer: 0 for the ground, 1 for a bridge above it, -1 for a tunnel below.
@@ -282,8 +285,8 @@ pub struct Road {
     pub access: RoadAccess,
     /// Speed limit, m/s.
     pub speed_limit: Quantity<Speed>,
-    /// The line from which s and t are measured. It runs from node to node. The parts inside junctions belong
-    /// to the junctions.
+    /// The line along which s is measured, and t across it. It runs from node to node. The parts
+    /// inside junctions belong to the junctions.
     pub reference_line: ReferenceLine,
     /// Lateral shift of lane 0 relative to the reference line, m to the left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -357,7 +360,7 @@ impl Road {
             .map_or(self.length(), |next| next.s.get())
     }
 
-    /// Bands of the lanes of a section at distance `s`, in the order of the section.
+    /// Positions and widths of the lanes of a section at distance `s`, in the order of the section.
     pub fn lane_bands(&self, section: &LaneSection, s: f64) -> Vec<LaneBand> {
         // Lanes are stacked outwards from lane 0, which the lane offset shifts relative to the reference
         // line:
@@ -386,7 +389,8 @@ impl Road {
             .collect()
     }
 
-    /// Band of a lane at distance `s`; `None` if the section at this distance has no such lane.
+    /// Position and width of a lane at distance `s`; `None` if the section at this distance has no
+    /// such lane.
     pub fn lane_band(&self, lane: i8, s: f64) -> Option<LaneBand> {
         let section = self.section_at(s);
         let index = section.lanes.iter().position(|l| l.id == lane)?;
@@ -410,8 +414,8 @@ impl Road {
             })
     }
 
-    /// Greatest distance of an edge from the reference line, measured just after the start of each section, m. At least
-    /// 1, so that a road without width can be found.
+    /// Maximum distance of an edge from the reference line, measured just after the start of each
+    /// section, m. At least 1, so that a road without width can be found.
     pub fn reach(&self) -> f64 {
         let sections = self.lane_sections.iter();
         let edges = sections.map(|section| self.edges(section.s + 1e-6));
@@ -461,7 +465,7 @@ impl Road {
     }
 }
 
-/// The lanes of a new road by direction, each with its type and width, m.
+/// The lanes of a new road by direction. Each lane has a type and a width in metres.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CrossSection {
@@ -491,7 +495,8 @@ impl CrossSection {
     ///
     /// A one-way road is centred on its line. A two-way road has its line between the directions.
     pub fn lanes(&self, side: DrivingSide) -> (Vec<Poly3>, LaneSection) {
-        // Traffic along the road keeps to its own side, so in right-hand traffic its lanes have negative ids.
+        // Traffic along the road keeps to the driving side, so in right-hand traffic its lanes have
+        // negative ids.
         let sign: i8 = if side == DrivingSide::Right { -1 } else { 1 };
         let numbered = |list: &[(LaneType, f64)], sign: i8| {
             list.iter()

@@ -1,11 +1,11 @@
-//! Bounding boxes of roads, for finding the roads near a point.
+//! Bounding boxes of roads, used to find the roads near a point.
 
 use crate::ids::RoadId;
 use crate::network::RoadNetwork;
 use crate::road::Road;
 use glam::DVec2;
 
-/// The box around a road and its lanes.
+/// The bounding box of a road and its lanes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoadBox {
     /// The road.
@@ -28,8 +28,8 @@ impl RoadBox {
     }
 }
 
-/// Largest distance of a lane's edge from the reference line, m. Lanes widen and shift along a section, so
-/// this distance is measured at several places.
+/// Maximum distance of a lane's edge from the reference line, m. Lanes widen and shift along a
+/// section, so this distance is measured at several positions.
 fn widest(road: &Road) -> f64 {
     let places = road
         .lane_sections
@@ -43,7 +43,7 @@ fn widest(road: &Road) -> f64 {
         let (right, left) = road.edges(s);
         reach.max(left).max(-right)
     });
-    // A lane may be slightly wider in between.
+    // Between these positions, a lane may be slightly wider.
     1.1 * widest + 1.0
 }
 
@@ -62,7 +62,7 @@ impl RoadBoxes {
         Self::of(network.roads().map(|(id, road)| RoadBox::of(id, road)))
     }
 
-    /// A list of boxes. O(n log n).
+    /// Creates a list of boxes. O(n log n).
     pub fn of(boxes: impl IntoIterator<Item = RoadBox>) -> Self {
         let mut boxes: Vec<RoadBox> = boxes.into_iter().collect();
         boxes.sort_by(|a, b| a.low.x.total_cmp(&b.low.x).then(a.road.cmp(&b.road)));

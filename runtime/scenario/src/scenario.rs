@@ -48,18 +48,18 @@ pub struct Settings {
     /// Day of the week. It determines whether timed turn restrictions apply.
     #[serde(default, skip_serializing_if = "is_default")]
     pub weekday: Weekday,
-    /// Pedestrians per hour at each side of a crossing, unless the crossing sets its own number.
+    /// Pedestrians per hour on each side of a crossing, unless the crossing sets its own number.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pedestrians: Quantity<PeoplePerHour>,
-    /// Minimum update rate of the dynamics levels that model forces, Hz. Longer time steps are divided into
-    /// shorter ones.
+    /// Minimum update rate of the dynamics levels that model forces, Hz. Longer time steps are
+    /// divided into shorter ones.
     #[serde(default = "physics_rate", skip_serializing_if = "is_physics_rate")]
     pub physics_rate_hz: Quantity<PhysicsRate>,
-    /// Grip of each road class and of open ground relative to dry asphalt, if it is not 1.
+    /// Grip of each road class and of open ground, relative to dry asphalt; 1 by default.
     #[serde(default, skip_serializing_if = "is_default")]
     pub grip: GroundGrip,
-    /// Whether slopes of the terrain act at all levels of dynamics. Otherwise, they affect only bodies at
-    /// level `rigid`.
+    /// Whether slopes of the terrain affect bodies at all dynamics levels. Otherwise, they affect
+    /// only bodies at level `rigid`.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub slopes: bool,
 }
@@ -134,7 +134,7 @@ pub struct About {
     /// Description of the scenario's contents.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// Credit for the data sources. It is drawn into every picture.
+    /// Credit for the data sources. It is shown in every picture.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub attribution: String,
     /// The driving side.
@@ -157,8 +157,8 @@ pub struct Scenario {
     pub(crate) network: RoadNetwork,
     /// Terrain, shared between copies because it may contain millions of samples.
     pub(crate) terrain: Option<Arc<HeightField>>,
-    /// Obstacles. Like land, they are shared between copies, because a town has a hundred thousand houses and
-    /// every edit in the editor makes a copy.
+    /// Obstacles. Like land, they are shared between copies, because a town has a hundred thousand
+    /// houses and the editor copies the scenario for every edit.
     pub(crate) obstacles: Arc<BTreeMap<ObstacleId, Obstacle>>,
     pub(crate) forests: BTreeMap<ForestId, Forest>,
     pub(crate) land: Arc<BTreeMap<LandId, Land>>,
@@ -173,23 +173,23 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Whether the scenario has agents or flows with vehicles that swing out in turns.
+    /// Whether any agents or flows have vehicles that swing out in turns.
     ///
-    /// Stop lines are set back for such vehicles only if there are any
+    /// Stop lines are set back only if there are such vehicles
     /// ([`Junction::setbacks`](crate::junction::Junction::setbacks)).
     pub fn has_long_vehicles(&self) -> bool {
         self.any_vehicle(VehicleType::swings_out)
     }
 
-    /// Whether the scenario has agents or flows with vehicles that need more room beside them in bends than cars do,
-    /// because they swing out or tow trailers, which cut corners.
+    /// Whether any agents or flows have vehicles that need more lateral space in bends than cars
+    /// do, because they swing out, or because they tow trailers, which cut corners.
     ///
-    /// Such vehicles take turns in alleys in which cars pass each other.
+    /// Such vehicles take turns in alleys in which cars can pass each other.
     pub fn has_wide_vehicles(&self) -> bool {
         self.any_vehicle(|kind| kind.swings_out() || kind.tows())
     }
 
-    /// Whether an agent or a flow has a vehicle of such a type.
+    /// Whether any agent or flow has a vehicle for which `is_meant` is true.
     fn any_vehicle(&self, is_meant: impl Fn(&VehicleType) -> bool) -> bool {
         let is_meant = |name: &str| self.vehicle_types.get(name).is_some_and(&is_meant);
         self.agents.values().any(|agent| is_meant(&agent.vehicle))
@@ -256,8 +256,8 @@ impl Scenario {
         &self.forests
     }
 
-    /// The forests in which trees are planted, by id. The last forests are left out if there are more than
-    /// four million places for trees.
+    /// The forests in which trees are planted, by id. If there are more than four million positions
+    /// for trees, the last forests are left out.
     pub fn planted(&self) -> impl Iterator<Item = (ForestId, &Forest)> {
         let mut places = 0;
         self.forests.iter().map_while(move |(&id, forest)| {
@@ -306,7 +306,7 @@ impl Scenario {
         &self.stacks
     }
 
-    /// Ids of the modules that stacks and signal plans name.
+    /// Ids of the modules named by stacks and signal plans.
     pub fn modules(&self) -> BTreeSet<String> {
         let stacks = self.stacks.values();
         let settings =
@@ -316,7 +316,7 @@ impl Scenario {
         all.map(str::to_owned).collect()
     }
 
-    /// Ids of the modules that signal plans name, one for each plan that names a module.
+    /// Ids of the modules named by signal plans, one for each plan that names a module.
     pub fn signal_controllers(&self) -> impl Iterator<Item = &str> {
         let plans = self.network.nodes();
         let plans = plans.filter_map(|(_, node)| node.rules.plan.as_ref());
@@ -328,7 +328,7 @@ impl Scenario {
         &self.order
     }
 
-    /// Vehicle types with their keys, in the order of lists. Computations use
+    /// Vehicle types with their keys, in the order of lists. For computations, use
     /// [`vehicle_types`](Self::vehicle_types) instead.
     pub fn listed_vehicle_types(&self) -> Vec<(&String, &VehicleType)> {
         listed(&self.vehicle_types, &self.order.vehicle_types)
@@ -464,8 +464,8 @@ impl Scenario {
 
     /// The bounding box of a picture of the whole world, m; `None` if the world is empty.
     ///
-    /// If there are roads, land does not count, because the land of an imported extract extends far beyond
-    /// the roads.
+    /// If there are roads, land is ignored, because the land of an imported extract extends far
+    /// beyond the roads.
     pub fn frame(&self) -> Option<(DVec2, DVec2)> {
         match self.network.road_count() {
             0 => self.bounds(),

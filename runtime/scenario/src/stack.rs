@@ -11,12 +11,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Calls a macro with the table of slots, in the order in which a step calls them. Everything that has one
-/// part per slot is generated from this table: the fields of [`Stack`], [`Slot`], and the pools of a world.
+/// Calls a macro with the table of slots, in the order in which a step calls them. Everything that
+/// has one part per slot is generated from this table: the fields of [`Stack`], [`Slot`], and the
+/// pools of a world.
 ///
-/// The columns are name, title, field (which is also the key in files), kind of the modules, number of
-/// modules, default modules, default rate in Hz, and purpose. The rates of planner and controller are from
-/// [Gerdelan 2011], section 8.2.
+/// The columns are name, title, field (which is also the key in files), kind of the modules, number
+/// of modules, default modules, default rate in Hz, and purpose. The rates of planner and
+/// controller are from [Gerdelan 2011], section 8.2.
 #[macro_export]
 macro_rules! for_each_slot {
     ($callback:ident) => {
@@ -31,8 +32,8 @@ macro_rules! for_each_slot {
 }
 
 named! {
-    /// Kind of a module, which determines the rows that the module receives and returns. A slot is a place in
-    /// a stack for modules of one kind.
+    /// Kind of a module, which determines the rows that the module receives and returns. A slot is
+    /// a position in a stack for modules of one kind.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum ModuleKind {
         /// Finds routes through the lanes.
@@ -45,7 +46,8 @@ named! {
         Controller = "controller",
         /// Scores driving.
         Fitness = "fitness",
-        /// Selects the next stage of traffic signals. It is named by a signal plan and not by a stack.
+        /// Selects the next stage of traffic signals. It is named by a signal plan rather than a
+        /// stack.
         SignalController = "signal_controller",
     }
 }
@@ -116,7 +118,7 @@ pub struct ModuleSetting {
 }
 
 impl ModuleSetting {
-    /// Creates a setting of a module with its default parameters and rate.
+    /// Creates a setting for a module with its default parameters and rate.
     pub fn new(module: &str) -> Self {
         Self {
             module: module.into(),
@@ -145,7 +147,7 @@ impl From<ModuleSetting> for ModuleSettings {
 impl Serialize for ModuleSettings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0[..] {
-            // As in hand-written files, a single fitness module needs no brackets.
+            // A single fitness module is written without brackets, as in hand-written files.
             [one] => one.serialize(serializer),
             list => list.serialize(serializer),
         }
@@ -172,8 +174,8 @@ impl<'de> Deserialize<'de> for ModuleSettings {
             }
         }
 
-        // Not `untagged`, because its errors only say "did not match any variant" and do not name the invalid
-        // key.
+        // Not `untagged`, because its errors would only say "did not match any variant" without the
+        // invalid key.
         deserializer.deserialize_any(OneOrList)
     }
 }
@@ -193,7 +195,7 @@ impl JsonSchema for ModuleSettings {
     }
 }
 
-/// Conversion of the modules of a slot, for slots with any number of modules.
+/// Conversion between the modules of a slot and a list, which works for any number of modules.
 trait SlotSettings: Sized {
     /// Converts a list of modules; `None` if the slot does not take this number of modules.
     fn from_list(list: Vec<ModuleSetting>) -> Option<Self>;
@@ -253,7 +255,7 @@ impl SlotSettings for ModuleSettings {
     }
 }
 
-/// The type of the field of [`Stack`] for a slot.
+/// The type of a slot's field in [`Stack`].
 macro_rules! settings_type {
     (One) => { ModuleSetting };
     (Optional) => { Option<ModuleSetting> };
@@ -357,7 +359,8 @@ macro_rules! declare_slots {
 for_each_slot!(declare_slots);
 
 impl Slot {
-    /// The module that an optional slot has if a stack does not name one; `None` if the slot remains empty.
+    /// The module of an optional slot if the stack does not name one; `None` if the slot remains
+    /// empty.
     pub fn module_if_absent(self) -> Option<&'static str> {
         match self {
             Self::GroundPlanner => Some("hybrid_fuzzy_path"),
@@ -377,7 +380,7 @@ impl fmt::Display for Slot {
     }
 }
 
-/// Ground planner that leads straight to the goal.
+/// The ground planner that leads straight to the goal.
 const STRAIGHT: &str = "straight";
 
 impl Stack {
@@ -387,7 +390,7 @@ impl Stack {
         planner.iter().all(|setting| setting.module != STRAIGHT)
     }
 
-    /// A stack with the built-in modules and the given controller.
+    /// A stack of built-in modules with the given controller.
     pub fn with_controller(controller: &str) -> Self {
         Self {
             controller: ModuleSetting::new(controller),

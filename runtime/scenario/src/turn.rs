@@ -1,4 +1,4 @@
-//! Turns at a junction, and sets of them.
+//! Turns at a junction, and sets of turns.
 
 use crate::driving_side::DrivingSide;
 use crate::named::named;
@@ -66,7 +66,7 @@ impl Turns {
         Self(self.0 & other.0)
     }
 
-    /// The set with a turn added or removed.
+    /// The set with a turn added.
     #[must_use]
     pub fn with(self, turn: Turn) -> Self {
         Self(self.0 | bit(turn))

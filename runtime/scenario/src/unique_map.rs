@@ -9,7 +9,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-/// A map in a file, which rejects duplicate keys. It dereferences to the map.
+/// A map in a file. It rejects duplicate keys and dereferences to a `BTreeMap`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UniqueMap<K, V>(BTreeMap<K, V>);
 

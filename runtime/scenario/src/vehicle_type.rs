@@ -20,8 +20,8 @@ use std::sync::Arc;
 pub struct VehicleType {
     /// Name of the vehicle type.
     pub name: String,
-    /// Whether it is a vehicle or a character on foot. A character is a disc of `length` = `width` whose
-    /// axle is in its middle.
+    /// Kind of the body: a vehicle, or a character on foot. A character is a disc whose `length`
+    /// equals its `width` and whose axle is in the middle.
     #[serde(default, skip_serializing_if = "BodyKind::is_default")]
     pub body: BodyKind,
     /// Overall length, m.
@@ -52,11 +52,11 @@ pub struct VehicleType {
     /// Gaits of a character; by default those of an adult who walks at 1.4 m/s and jogs at 2.6 m/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gaits: Option<Arc<Gaits>>,
-    /// Libraries of recorded moves, for the ground planner `move_tree` with `library` = `of_vehicle`. The first one
-    /// whose ground fits is used.
+    /// Libraries of recorded moves, for the ground planner `move_tree` with `library` =
+    /// `of_vehicle`. The first library whose ground fits is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub move_libraries: Vec<MoveLibrary>,
-    /// The file that these values were read from, if there is one.
+    /// The file from which these values were read, if there is one.
     #[serde(skip)]
     pub file: Option<Arc<FileReference>>,
 }
@@ -64,12 +64,12 @@ pub struct VehicleType {
 impl VehicleType {
     /// Length above which vehicles count as buses, m. Buses may use bus lanes.
     pub const BUS_LENGTH: f64 = 9.0;
-    /// Diameter of a person, m, also of those on crossings.
+    /// Diameter of a person, m. It also applies to pedestrians on crossings.
     pub const PERSON_DIAMETER: f64 = 0.45;
-    /// Height of a person, m, also of those on crossings.
+    /// Height of a person, m. It also applies to pedestrians on crossings.
     pub const PERSON_HEIGHT: f64 = 1.75;
 
-    /// Class of the vehicle type for reserved lanes.
+    /// Class of the vehicle type, which determines the reserved lanes that it may use.
     pub fn class(&self) -> VehicleClass {
         if self.length > Self::BUS_LENGTH {
             VehicleClass::Bus
@@ -103,8 +103,9 @@ impl VehicleType {
 
     /// The Willys MB jeep: hull, axles and mass of [Gerdelan 2011], table B.3.
     ///
-    /// The top speed is derived from the rev limit (4000 rpm) in third gear. The steering lock and rate are
-    /// values typical of road traffic, because those in the table belong to the mechanical model.
+    /// The top speed is derived from the rev limit (4000 rpm) in third gear. The steering lock and
+    /// rate are typical values for road traffic, because the values in the table belong to the
+    /// mechanical model.
     pub fn willys_mb() -> Self {
         Self {
             name: "Willys MB".into(),
@@ -153,10 +154,10 @@ impl VehicleType {
         }
     }
 
-    /// A person on foot, who walks at 1.4 m/s and jogs at up to 2.6 m/s.
+    /// A person on foot who walks at 1.4 m/s and jogs at up to 2.6 m/s.
     ///
-    /// Controllers steer it like a tiny car: the wheelbase and the steering lock give the tightest bend, 4 cm.
-    /// The steering rate is its largest angular acceleration, rad/s^2.
+    /// Controllers steer it like a tiny car: its wheelbase and steering lock give a minimum turning
+    /// radius of 4 cm. The steering rate is its maximum angular acceleration, rad/s^2.
     pub fn person() -> Self {
         Self {
             name: "Person".into(),
@@ -179,8 +180,8 @@ impl VehicleType {
         }
     }
 
-    /// Returns the reason why a level of dynamics cannot move vehicles of this type, as a message for users;
-    /// `None` if it can. Does not check whether the vehicle file lacks parts.
+    /// Returns a message for users that states why a dynamics level cannot move vehicles of this
+    /// type; `None` if it can. Does not check whether the vehicle file lacks parts.
     pub fn refusal(&self, level: DynamicsLevel) -> Option<String> {
         match (self.body, level.traits().moves) {
             (BodyKind::Character, BodyKind::Vehicle) => Some(format!(
@@ -198,7 +199,7 @@ impl VehicleType {
         }
     }
 
-    /// Checks that the numbers of a character describe a disc with its axle in the middle.
+    /// Checks that the numbers of a character describe a disc whose axle is in the middle.
     fn check_disc(&self) -> Result<(), String> {
         if self.body == BodyKind::Vehicle {
             return match self.gaits {

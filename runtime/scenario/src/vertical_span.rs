@@ -4,7 +4,7 @@ use crate::objects::Obstacle;
 use crate::vehicle_file::Trailer;
 use crate::vehicle_type::VehicleType;
 
-/// Vertical extent above the ground.
+/// A vertical range above the ground.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VerticalSpan {
     /// Lower edge, m.
@@ -77,7 +77,8 @@ impl VehicleType {
         trailers.map(Trailer::vertical_span)
     }
 
-    /// Range of heights from the lowest ground clearance to the highest top of the vehicle and its trailers.
+    /// Range of heights from the lowest ground clearance to the highest top among the vehicle and
+    /// its trailers.
     pub fn whole_span(&self) -> VerticalSpan {
         self.trailer_spans()
             .fold(self.vertical_span(), VerticalSpan::joined)

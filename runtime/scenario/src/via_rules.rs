@@ -1,4 +1,5 @@
-//! Turn restrictions via other roads: `no` and `only` for the turn after a stretch of road.
+//! Turn restrictions via other roads. They prohibit or prescribe a turn only for vehicles that have
+//! driven certain roads before it.
 //!
 //! ```text
 //!      from      to         no U-turn via the short street: vehicles from `from` that have driven
@@ -12,8 +13,9 @@ use crate::network::RoadNetwork;
 use crate::restriction::{MOST_VIA, RestrictionKind, ViaRestriction};
 
 impl ViaRestriction {
-    /// Returns the roads of the restriction in sequence, from the first to the last; `None` if the roads do
-    /// not meet. Includes roads that merely continue another road in between, for example after a cut.
+    /// Returns the roads of the restriction in sequence, from the first to the last; `None` if the
+    /// roads do not meet. Includes roads in between that merely continue another road, for example
+    /// after a cut.
     pub fn roads(&self, network: &RoadNetwork, node: NodeId) -> Option<Vec<RoadId>> {
         let ends_here = |at: NodeId, road: RoadId| {
             let ends = network.ends_at(at);
@@ -35,7 +37,7 @@ impl ViaRestriction {
                 let (Some(&(next, _)), None) = (others.next(), others.next()) else {
                     return None;
                 };
-                // Before the first via road, roads are not continued.
+                // The road before the first via road is not extended.
                 if roads.len() < 2 || ends.len() != 2 || roads.len() > 2 * MOST_VIA {
                     return None;
                 }
@@ -55,13 +57,13 @@ pub struct ViaRules {
     sequences: Vec<(RestrictionKind, Vec<RoadId>)>,
 }
 
-/// Progress of a vehicle along the roads of restrictions: pairs of a restriction and the number of its roads
-/// that have been driven so far, in ascending order.
+/// Progress of a vehicle along the roads of restrictions: pairs of a restriction and the number of
+/// its roads that the vehicle has driven, in ascending order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Followed(Vec<(u32, u32)>);
 
 impl Followed {
-    /// Whether no restriction has begun to apply to the vehicle's route.
+    /// Whether the vehicle has not yet driven the first road of any restriction.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -76,9 +78,9 @@ impl Followed {
 }
 
 impl ViaRules {
-    /// Collects the restrictions stored at the given nodes, on the roads for which `stays` is true. A
-    /// restriction is left out if `stays` is false for one of its end roads or for all its via roads, or if
-    /// its roads do not meet.
+    /// Collects the restrictions stored at the given nodes, on the roads for which `stays` is true.
+    /// A restriction is left out if `stays` is false for its first or last road or for all its via
+    /// roads, or if its roads do not meet.
     pub fn of(
         network: &RoadNetwork,
         nodes: impl Iterator<Item = NodeId>,
@@ -116,7 +118,8 @@ impl ViaRules {
         self.sequences.iter().any(|(_, roads)| roads[0] == road)
     }
 
-    /// Returns the progress of a vehicle after it has continued onto a road; `None` if that is prohibited.
+    /// Returns the progress of a vehicle after it has continued onto a road; `None` if a
+    /// restriction prohibits this.
     pub fn after(&self, followed: &Followed, road: RoadId) -> Option<Followed> {
         let mut after = Vec::new();
         for &(number, place) in &followed.0 {

@@ -6,9 +6,9 @@
 //!     days  times
 //! ```
 //!
-//! This is the part of OpenStreetMap's notation for opening hours (Key:opening_hours on the wiki) that needs
-//! neither a calendar nor a place on Earth. It does not include public and school holidays, dates, weeks and
-//! sunrise.
+//! The notation is a subset of OpenStreetMap's opening hours (Key:opening_hours on the wiki): the
+//! part that needs neither a calendar nor a place on Earth. It does not include public and school
+//! holidays, dates, weeks and sunrise.
 
 use crate::named::named;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -28,7 +28,7 @@ named! {
         Monday = "monday",
         /// Tuesday.
         Tuesday = "tuesday",
-        /// Wednesday, the usual day of a scenario.
+        /// Wednesday, the default day of a scenario.
         #[default]
         Wednesday = "wednesday",
         /// Thursday.
@@ -85,8 +85,8 @@ struct Entry {
     is_off: bool,
 }
 
-/// Start and end of a time span, min after midnight. If the end is not later than the start, it is on the
-/// next day.
+/// Start and end of a time span, in minutes after midnight. If the end is not later than the start,
+/// it is on the next day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     from: u32,
@@ -107,8 +107,8 @@ impl WeekTimes {
             || self.reach(moment.weekday.before(), minutes + f64::from(DAY))
     }
 
-    /// Whether a time span that begins on `day` contains a moment, given in minutes after the midnight at
-    /// which this day begins.
+    /// Whether a time span that starts on `day` contains a moment, given in minutes after the start
+    /// of that day.
     fn reach(&self, day: Weekday, minutes: f64) -> bool {
         let of_day = |entry: &&Entry| entry.has(day);
         let mut groups = self.0.iter().rev();
@@ -262,8 +262,8 @@ fn group_text(group: &[Entry]) -> String {
         let spans: Vec<String> = spans
             .map(|span| format!("{}-{}", time(span.from), time(span.to)))
             .collect();
-        // The days may be omitted only in the first entry. In later ones, the times would be taken for those
-        // of the previous entry.
+        // The days may be omitted only in the first entry. In later entries, the times would be
+        // read as times of the previous entry.
         let is_implied = entry.names_all() && place == 0 && !spans.is_empty();
         let days = match is_implied {
             true => String::new(),
@@ -352,11 +352,11 @@ mod tests {
             ("Sa-Mo", Monday, 23.9, true),
             ("Sa-Mo", Wednesday, 12.0, false),
             ("24/7", Sunday, 0.0, true),
-            // Time spans over midnight, including from Sunday to Monday.
+            // Time spans that extend over midnight, one of them from Sunday to Monday.
             ("Su 22:00-06:00", Monday, 5.9, true),
             ("Su 22:00-06:00", Monday, 22.0, false),
             ("Su 22:00-24:00", Monday, 0.0, false),
-            // The last group that names a day applies to it.
+            // The last group that names a day decides for that day.
             ("Mo-Su 07:00-19:00; Su off", Sunday, 12.0, false),
             ("Mo-Su 07:00-19:00; Sa 10:00-12:00", Saturday, 15.0, false),
             ("Mo-Su 07:00-19:00; Sa 10:00-12:00", Friday, 15.0, true),

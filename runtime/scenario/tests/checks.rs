@@ -89,12 +89,13 @@ fn trips_that_head_straight_into_an_obstacle_are_found() {
     };
     let straight = scenario("straight", 30.0, 40.0);
     assert_eq!(codes(&straight), [Code::StraightIntoObstacle]);
-    // No finding if the obstacle is beside the path, or if the stack has a ground planner that avoids it.
+    // There is no finding if the obstacle is beside the path, or if the stack has a ground planner
+    // that avoids it.
     assert_eq!(codes(&scenario("straight", 30.0, 45.0)), []);
     assert_eq!(codes(&scenario("hybrid_fuzzy_path", 30.0, 40.0)), []);
 }
 
-/// A road of 3.5 m lanes with a bend.
+/// A road with lanes of 3.5 m and a bend.
 fn with_bend(radius: f64, turn: f64) -> Scenario {
     let segments = vec![
         Segment::Line { length: 40.0 },
@@ -118,7 +119,7 @@ fn kinks(scenario: &Scenario) -> Vec<Finding> {
 fn a_bend_is_a_kink_where_its_inner_edge_runs_half_a_metre_backwards() {
     let road = |scenario: &Scenario| scenario.network().roads().next().unwrap().1.clone();
     let (_, inner) = road(&with_bend(10.0, 0.5)).edges(45.0);
-    // The inner edge runs (inner - radius) * turn backwards.
+    // The length over which the inner edge runs backwards is (inner - radius) * turn.
     let radius = |backwards: f64| inner - backwards / 0.5;
     assert_eq!(kinks(&with_bend(radius(0.49), 0.5)).len(), 0);
     assert_eq!(kinks(&with_bend(radius(0.51), 0.5)).len(), 1);
@@ -139,7 +140,7 @@ fn kinks_are_rounded_within_one_and_a_half_metres_or_left_alone() {
     }
     let inner = before.edges(40.2).1;
     assert!((1.0 / after.reference_line.max_curvature() - (inner + 1.0)).abs() < 1e-6);
-    // A hairpin would have to move farther.
+    // The line of a hairpin would have to be moved too far.
     let hairpin = with_bend(0.5, 1.8);
     assert_eq!(repair(&hairpin, &kinks(&hairpin)[0]), None);
 }
@@ -267,8 +268,8 @@ fn agents_that_face_each_other_in_an_alley_are_found() {
     assert_eq!(facing.len(), 1, "{facing:?}");
     assert_eq!(facing[0].object, ObjectId::Agent(AgentId(2)));
     assert!(facing[0].message.contains("agent 1"), "{facing:?}");
-    // No finding if the vehicles can pass each other, if one departs later, or if both drive in the same
-    // direction.
+    // There is no finding if the vehicles can pass each other, if one departs later, or if both
+    // drive in the same direction.
     assert_eq!(found(3.25, &|_| ()), []);
     assert_eq!(found(1.65, &|agent| agent.depart = 60.0.into()), []);
     let same_direction = |agent: &mut Agent| {
@@ -280,7 +281,7 @@ fn agents_that_face_each_other_in_an_alley_are_found() {
 
 #[test]
 fn unreachable_destinations_are_found() {
-    // On a one-way street that leads to the crossroads, no lane can be reached from the crossroads.
+    // From the crossroads, no lane of a one-way street that leads to them can be reached.
     let mut scenario = with_agent(|a| {
         a.start = Place::lane(RoadId(2), -1, 50.0);
         a.destination = Some(Place::lane(RoadId(1), -1, 5.0));
@@ -298,7 +299,7 @@ fn unreachable_destinations_are_found() {
 
 #[test]
 fn lanes_that_lead_away_are_found_and_exchanged_for_those_beside_them() {
-    // A goal against the only direction of a dead-end street.
+    // The goal is on a dead-end street whose only lane leads in the opposite direction.
     let goal = with_agent(|a| a.destination = Some(Place::lane(RoadId(1), 1, 90.0)));
     let both = with_agent(|a| {
         a.start = Place::lane(RoadId(2), 1, 50.0);
@@ -384,7 +385,7 @@ fn random_trips_are_repaired_where_any_pair_of_lanes_has_a_route() {
                 .filter(|finding| trip(finding.code))
                 .collect::<Vec<_>>()
         };
-        // A lane that does not exist results in a different finding.
+        // If the lane does not exist, the finding is different.
         let exists = |place: &Place| scenario.pose_of(place).is_some();
         if !exists(&from) || !exists(&to) {
             continue;
@@ -422,7 +423,7 @@ fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
         _ => 0,
     };
     let goal = end(&with_agent(|_| ()));
-    // Starts and goals are permitted behind any gate.
+    // Trips may start and end on roads with any access.
     for access in RoadAccess::ALL {
         let expected: &[Code] = match access {
             RoadAccess::No => &[Code::ClosedRoad],
@@ -434,7 +435,7 @@ fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
     let findings = check(&with_access(goal, RoadAccess::No));
     assert!(findings[0].message.contains("access `no`"), "{findings:?}");
     assert_eq!(findings[0].object, ObjectId::Agent(AgentId(1)));
-    // Traffic does not drive through a yard between two streets.
+    // Through traffic does not use a yard between two streets.
     let mut row = Scenario::new("row");
     for at in 0..3 {
         let x = 100.0 * f64::from(at);
@@ -454,7 +455,7 @@ fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
     assert_eq!(codes(&row), [Code::UnreachableDestination]);
 }
 
-/// A road with two lanes, only one of which continues, and an agent on one of them.
+/// A road with two lanes, of which only one continues, and an agent on one of the lanes.
 fn narrowing(lane: i8, s: f64) -> Scenario {
     let mut scenario = Scenario::new("narrowing");
     for (lanes, from, to) in [(2, 0.0, 100.0), (1, 100.0, 200.0)] {
@@ -512,7 +513,7 @@ fn dangling_restrictions_are_found() {
 
 #[test]
 fn lanes_that_lead_nowhere_are_found() {
-    // A one-way street drawn towards another one, head on.
+    // A one-way street that is drawn head-on towards another one.
     let mut scenario = Scenario::new("head-on");
     let one_way = draw::RoadStyle {
         section: CrossSection::driving(1, 0, 3.0),
@@ -556,7 +557,7 @@ fn agents_that_go_nowhere_are_found() {
 
 #[test]
 fn the_notch_of_an_obstacle_is_free() {
-    // A separating-axis test of the whole outline would treat the notch of an L as solid.
+    // A separating-axis test of the whole outline would fill the notch of an L.
     let points = [
         (30.0, 30.0),
         (60.0, 30.0),
@@ -579,7 +580,7 @@ fn the_notch_of_an_obstacle_is_free() {
     assert_eq!(codes(&scenario), []);
 }
 
-/// The findings about land in a scenario with one area of land.
+/// Returns the findings about land in a scenario with one area of land.
 fn about_land(change: impl FnOnce(&mut Land)) -> Vec<(Code, String)> {
     let mut scenario = crossroads();
     let mut land = pond_at(50.0, 50.0);
@@ -603,7 +604,7 @@ fn outlines_of_land_that_are_none_are_found() {
         assert!(findings[0].1.contains(word), "{word}: {findings:?}");
     };
     found(|land| land.outline.swap(1, 2), "crosses itself");
-    // A hole that extends beyond the outline.
+    // The hole extends beyond the outline.
     found(|land| land.holes[0][0].x -= 30.0, "crosses");
     let all_in_one = |land: &mut Land| land.holes[0] = vec![DVec2::splat(50.0); 3];
     found(all_in_one, "");
@@ -671,8 +672,8 @@ fn points_of_interest_have_names_of_their_own() {
     assert!(twin.1.contains("as point of interest 1"), "{twin:?}");
 }
 
-/// Codes and messages of the findings about bays at poses (x, y, heading) beside the streets of `crossroads`, which lead
-/// along both axes.
+/// Returns the codes and messages of the findings about bays at poses (x, y, heading) beside the
+/// streets of `crossroads`, which run along both axes.
 fn findings_about_bays(bays: &[(f64, f64, f64)], obstacle: Option<Shape>) -> Vec<(Code, String)> {
     let mut scenario = crossroads();
     for (number, &(x, y, heading)) in (1..).zip(bays) {
@@ -706,7 +707,7 @@ fn findings_about_bays(bays: &[(f64, f64, f64)], obstacle: Option<Shape>) -> Vec
 #[test]
 fn parking_bays_are_free() {
     let quarter = std::f64::consts::FRAC_PI_2;
-    // The edge of the carriageway, beside which a bay is allowed.
+    // At the edge of the carriageway, a bay is allowed beside it.
     let scenario = crossroads();
     let (_, road) = scenario.network().roads().next().unwrap();
     let edge = road.edges(40.0).1;
@@ -737,7 +738,7 @@ fn parking_bays_are_free() {
         y: y.into(),
         radius: 0.3.into(),
     };
-    // The bay reaches from 67.5 to 72.5 m.
+    // The bay extends from 67.5 to 72.5 m.
     assert_eq!(codes(&[far(60.0)], Some(post(67.2))), []);
     let blocked = findings_about_bays(&[far(60.0)], Some(post(67.6)));
     assert_eq!(blocked.len(), 1, "{blocked:?}");
@@ -745,8 +746,8 @@ fn parking_bays_are_free() {
     assert!(blocked[0].1.contains("obstacle 1"), "{blocked:?}");
 }
 
-/// Repairs the first finding of a kind. Checks that the object is then valid and that the inverse restores
-/// it.
+/// Repairs the first finding of a kind. Checks that the object is then valid and that the inverse
+/// edit restores it.
 fn is_repaired(scenario: &Scenario, code: Code) {
     let finding = check(scenario)
         .into_iter()
@@ -757,7 +758,7 @@ fn is_repaired(scenario: &Scenario, code: Code) {
     let mut repaired = scenario.clone();
     let back = repaired.apply(edit).unwrap();
     assert!(!check(&repaired).contains(&finding), "{code:?}: {finding}");
-    // A valid object needs no repair.
+    // Once the object is valid, there is nothing to repair.
     let again = repair(&repaired, &finding);
     let is_deleted = matches!(
         code,
@@ -896,8 +897,8 @@ fn what_is_decided_at_nodes_is_repaired_by_one_edit() {
     );
 }
 
-/// One-way streets that lead to two nodes 20 m apart, the same number to each node, and one street that leads
-/// away.
+/// One-way streets that lead to two nodes 20 m apart, equally many to each node, and one street
+/// that leads away.
 fn star(streets: u32) -> Scenario {
     let mut scenario = Scenario::new("star");
     let mut street = |from: DVec2, to: DVec2, back: usize| {
@@ -948,7 +949,7 @@ fn signals_of_more_stages_than_there_may_be_are_found() {
         message.starts_with("the signals here would need 3"),
         "{message}"
     );
-    // The signals do not exist, because a set of stages has only 32 bits.
+    // Such signals cannot exist, because a set of stages has only 32 bits.
     let has_signals = |streets: u32| {
         let layout = junction::layout(star(streets).network(), DrivingSide::Right);
         let mut junctions = layout.junctions.iter();
@@ -967,7 +968,8 @@ fn lanes_that_overlap_without_a_junction_are_found() {
             DVec2::new(200.0, 0.0),
             &street("Long Street"),
         );
-        // Drawn on the layer above, so that no junction is created, and moved to the lower layer afterwards.
+        // The road is drawn on the layer above, so that no junction is created, and then moved to
+        // the lower layer.
         let above = draw::RoadStyle {
             layer: 1,
             ..street("Short Street")
@@ -1000,7 +1002,7 @@ fn lanes_that_overlap_without_a_junction_are_found() {
     assert_eq!(overlaps(from, to, 0), []);
     let (from, to) = beside(6.1);
     assert_eq!(overlaps(from, to, 0).len(), 1);
-    // Roads that cross without a common node.
+    // The roads cross without a common node.
     let (from, to) = (DVec2::new(100.0, -50.0), DVec2::new(100.0, 50.0));
     assert_eq!(overlaps(from, to, 0).len(), 1);
     assert_eq!(overlaps(from, to, 1), []);

@@ -12,11 +12,12 @@ use roadwright_scenario::junction::{Body, Conflicts, Interval, Junction, layout}
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
 
-/// Default number of placed bodies. A control test needs fewer bodies.
+/// Default number of placed bodies. A control test uses fewer.
 const SAMPLES: usize = 60_000;
 /// Number of samples per junction.
 const PER_JUNCTION: usize = 2_000;
-/// Overlap allowed between wide bodies in adjacent lanes, m. Ordinary bodies do not touch in this case.
+/// Overlap allowed between wide bodies in adjacent lanes, m. Bodies of ordinary size do not touch
+/// at this overlap.
 const BESIDE: f64 = 0.2;
 /// Distance from the rear axle to the rear end of a car and of a bus, m.
 const REAR: [f64; 2] = [0.95, 2.2];
@@ -30,7 +31,8 @@ fn random_junction(random: &mut Stream) -> Option<Junction> {
     junctions.find(|junction| junction.arms.len() == star.legs.len())
 }
 
-/// The pose of a rear axle on a connection. Before the connection, it is in line with the connection's start.
+/// Returns the pose of a rear axle on a connection. Before the connection, the pose is in line with
+/// its start.
 fn pose(curve: &ReferenceLine, s: f64) -> Pose {
     let start = curve.start();
     if s >= 0.0 {
@@ -59,8 +61,8 @@ struct Tally {
     worst: String,
 }
 
-/// Places pairs of bodies on two connections. Where the bodies overlap, both must be within the intervals of
-/// the conflict. As a control, `shrunk` shortens these intervals at both ends, m.
+/// Places pairs of bodies on two connections. If the bodies overlap, both must be within the
+/// intervals of the conflict. As a control, `shrunk` shortens these intervals at both ends, m.
 fn throw(junction: &Junction, kind: usize, shrunk: f64, random: &mut Stream, tally: &mut Tally) {
     let body = [Body::CAR, Body::LONG][kind];
     let rear = REAR[kind];
@@ -181,7 +183,8 @@ fn connections_merge_cross_or_graze() {
             }
         }
     }
-    // Two vehicles that go straight on may cross, whereas two that turn left past each other only touch.
+    // Two vehicles that go straight on may cross. Two vehicles that turn left past each other only
+    // touch.
     assert!(seen[&Meeting::Cross].contains(&[Turn::Straight, Turn::Straight]));
     assert!(
         seen[&Meeting::Graze]

@@ -7,7 +7,7 @@ use roadwright_scenario::file::to_text;
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::*;
 
-/// A random edit, selected by numbers.
+/// Returns a random edit, selected by numbers.
 fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edit> {
     let id = n % 4 + 1;
     let point = DVec2::new(a, b);
@@ -52,7 +52,8 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
             Edit::Road(RoadId(id), Some(Box::new(road)))
         }
         16 => {
-            // Rules of the junction in the middle, or of any node at the end of a road.
+            // The rules are those of the junction in the middle, or of any node at the end of a
+            // road.
             let nodes = scenario.network().nodes();
             let (node, old) = nodes.max_by_key(|(id, _)| scenario.network().ends_at(*id).len())?;
             let rules = rules_for(scenario, node, a, b, n);
@@ -107,7 +108,7 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
     })
 }
 
-/// Rules of a junction with all values set.
+/// Returns rules of a junction in which every value is set.
 fn rules_for(scenario: &Scenario, node: NodeId, a: f64, b: f64, n: u32) -> JunctionRules {
     let ends = scenario.network().ends_at(node);
     let road = |i: u32| ends[(n / 7 + i) as usize % ends.len().max(1)].0;
@@ -318,7 +319,8 @@ fn short_roads_are_taken_into_one_junction() {
 
 #[test]
 fn an_agent_on_two_cut_roads_follows_both() {
-    // The changes of both cut roads have to be kept, and not only that of the road that was cut last.
+    // The changes of both cut roads have to be kept, rather than only those of the road that was
+    // cut last.
     let mut scenario = Scenario::new("two");
     draw(&mut scenario, (0.0, 0.0), (200.0, 0.0), &street("south"));
     draw(&mut scenario, (0.0, 50.0), (200.0, 50.0), &street("north"));

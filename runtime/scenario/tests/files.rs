@@ -45,7 +45,7 @@ fn only_what_hangs_has_a_base_in_its_file() {
     assert!(from_text(&text).unwrap() == scenario);
     let below = refused(&text.replace("\"base\": 2.5", "\"base\": -0.1"));
     assert!(below.contains("expected 0 to 10,000 m"), "{below}");
-    // The default is 0, for an obstacle that stands on the ground.
+    // The default is 0, which means that the obstacle stands on the ground.
     let zero = text.replace("\"base\": 2.5", "\"base\": 0.0");
     let scenario = from_text(&zero).unwrap();
     assert!(!to_text(&scenario).contains("\"base\""));
@@ -94,7 +94,7 @@ fn painted_layers_are_written_only_if_there_are_some() {
 
 #[test]
 fn a_file_of_version_1_still_opens() {
-    // Never regenerate this file, because it represents the files that users have.
+    // Never regenerate this file. It represents files that users already have.
     let text = include_str!("files/version-1.scenario.json");
     let scenario = from_text(text).unwrap();
     assert_eq!(scenario.network().road_count(), 4);
@@ -116,7 +116,7 @@ fn signals_and_restrictions_of_version_1_become_rules_of_junctions() {
     let written = to_text(&scenario);
     assert!(written.contains("\"junctions\": {\n    \"5\": {\"control\": \"signals\""));
     assert!(from_text(&written).unwrap() == scenario);
-    // Errors are still reported with their position.
+    // Errors are still reported with their positions.
     let wrong = text.replace("\"signals\": true", "\"signals\": 7");
     let error = from_text(&wrong).unwrap_err().to_string();
     assert!(
@@ -387,8 +387,8 @@ fn the_order_of_lists_is_in_the_file_only_where_there_is_one() {
     assert_eq!(from_text(&text).unwrap(), ordered);
     // The scenario runs in the same way. Only the list differs.
     assert_eq!(ordered.stacks(), plain.stacks());
-    // Names that do not exist are ignored, but a name that is given twice is an error, and so is an unknown
-    // list.
+    // Names that do not exist are ignored. A name that is given twice is an error, and so is an
+    // unknown list.
     let gone = from_text(&with(r#""order": {"stacks": ["nobody", "pursuit"]}"#)).unwrap();
     assert_eq!(names(gone.listed_stacks())[0], "pursuit");
     let twice = refused(&with(r#""order": {"stacks": ["idm", "pursuit", "idm"]}"#));
@@ -398,7 +398,7 @@ fn the_order_of_lists_is_in_the_file_only_where_there_is_one() {
     );
     let unknown = refused(&with(r#""order": {"agents": [1]}"#));
     assert!(unknown.contains("agents"), "{unknown}");
-    // A broken file keeps its list order, which is lost only if it is itself invalid.
+    // A broken file keeps its list order unless the order itself is invalid.
     let broken = with(line).replacen("\"obstacles\": {", "\"obstacles\": {\"7\": {},", 1);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.scenario.json");

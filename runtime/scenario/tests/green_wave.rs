@@ -1,4 +1,4 @@
-//! Green waves in a network: the route that they follow, and the edits for them.
+//! Green waves in a network: the routes that they follow, and the edits for them.
 
 use roadwright_scenario::green_wave::{Along, Corridor, NoWave, Street};
 use roadwright_scenario::junction::{Conflicts, Layout, Signals, layout, signal_plans};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// The signals of the avenue, from west to east.
 const NODES: [u32; 4] = [5, 8, 11, 14];
-/// 50 km/h.
+/// Speed of the wave, m/s: 50 km/h.
 const SPEED: f64 = 50.0 / 3.6;
 
 fn avenue() -> Scenario {
@@ -118,7 +118,7 @@ fn without_a_common_clock_there_is_no_wave_and_it_is_said_why() {
         text.contains("node 8: 60.0 s") && text.contains("node 5: 70.0 s"),
         "{text}"
     );
-    // The same applies to a junction between the selected ones.
+    // The same applies to a junction that is between the selected ones.
     with_plan(&mut scenario, 8, |plan| plan.mode = SignalMode::Actuated);
     let refused = corridor(&scenario, &nodes(&[5, 14]));
     assert_eq!(refused, Err(NoWave::ByDemand(NodeId(8))));
@@ -133,8 +133,8 @@ fn without_a_common_clock_there_is_no_wave_and_it_is_said_why() {
 #[test]
 fn what_lies_on_no_one_way_has_no_wave() {
     let mut scenario = avenue();
-    // Signals at the end of a cross street. From there, a route to both ends of the avenue passes node 8
-    // twice.
+    // Signals at the end of a cross street. A route from there to both ends of the avenue would
+    // pass node 8 twice.
     let mut node = scenario.network().node(NodeId(7)).unwrap().clone();
     node.rules.control = Some(Control::Signals);
     node.rules.plan = Some(SignalPlan {

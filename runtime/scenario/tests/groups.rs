@@ -88,7 +88,7 @@ fn what_is_deleted_leaves_its_group_and_undo_brings_it_back() {
     let all = [ROAD, CRATE, POND].into();
     let after = applied(&scenario, deleted(&scenario, &all));
     assert!(after.groups().is_empty() && after.agents().is_empty());
-    // The id of a deleted obstacle can be reused, and the new obstacle is in no group.
+    // The id of a deleted obstacle can be reused, but the new obstacle is in no group.
     let after = applied(&scenario, Edit::Obstacle(ObstacleId(1), None));
     let new = Edit::Obstacle(
         after.next_obstacle_id(),
@@ -107,7 +107,8 @@ fn a_road_that_is_cut_and_merged_keeps_its_group() {
     let node = cut.network().road(piece).unwrap().from;
     let one = applied(&cut, merged(&cut, node).unwrap());
     assert_eq!(members(&one, 1), [ROAD, CRATE]);
-    // Only the road that vanishes is in a group, so the remaining road takes its place in the group.
+    // Only the road that disappears is in a group, so the remaining road takes its place in the
+    // group.
     let (edit, _) = dissolved(&cut, &[CRATE].into());
     let cut = applied(&cut, edit);
     let cut = with_group(&cut, &[ObjectId::Road(piece), POND]);
@@ -132,7 +133,7 @@ fn a_road_that_is_cut_and_merged_keeps_its_group() {
 fn a_copy_is_a_group_of_its_own() {
     let scenario = with_group(&town(), &[ROAD, CRATE, POND]);
     let piece = copied(&scenario, &[ROAD, CRATE].into());
-    // The piece is converted to text and back, as for the clipboard.
+    // As on the clipboard, the piece is converted to text and back.
     let piece = file::from_text(&file::to_text(&piece)).unwrap();
     let motion = Motion::shift(DVec2::new(0.0, 300.0));
     let (edit, new) = pasted(&scenario, &piece, &motion).unwrap();
@@ -167,7 +168,7 @@ fn files_have_groups_only_where_there_are_some() {
         let said = format!("{} {error}", error.key);
         assert!(said.contains(what) && error.line > 0, "{wrong}: {said}");
     }
-    // An id that leaves no further ids to assign.
+    // After this id, there are no further ids to assign.
     let large = text.replace(
         "\"1\": {\"name\": \"Group 1\"",
         "\"4294967295\": {\"name\": \"Group 1\"",

@@ -1,4 +1,4 @@
-//! Incremental updates after an edit equal results computed from scratch.
+//! Checks that incremental updates after an edit equal results computed from scratch.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn laid_out(scenario: &Scenario) -> Layout {
     layout(scenario.network(), scenario.about().driving_side)
 }
 
-/// Draws a straight road, if there is room for it. A line that barely misses a node may be rejected.
+/// Draws a straight road if there is room for it. A line that just misses a node may be rejected.
 fn try_to_draw(scenario: &mut Scenario, from: DVec2, to: DVec2, style: &RoadStyle) {
     let line = ReferenceLine::straight(from, to).unwrap();
     if let Ok(edit) = draw::road(scenario, &line, style) {
@@ -31,11 +31,12 @@ fn try_to_draw(scenario: &mut Scenario, from: DVec2, to: DVec2, style: &RoadStyl
     }
 }
 
-/// Number of roads above which a change deletes a road instead of drawing one. Otherwise, roads that cross all
-/// others would make a network in which most of the time is spent on building it anew.
+/// Number of roads above which a change deletes a road rather than drawing one. Otherwise, roads
+/// that cross all other roads would make the network so large that building it from scratch would
+/// dominate the running time.
 const MANY_ROADS: usize = 150;
 
-/// A change of the roads, selected by three numbers. It may have no effect.
+/// Changes the roads. The change is selected by three numbers, and may have no effect.
 fn change(scenario: &mut Scenario, kind: u8, which: usize, size: f64) {
     let roads: Vec<RoadId> = scenario.network().roads().map(|(id, _)| id).collect();
     let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
@@ -154,8 +155,8 @@ fn a_road_that_could_not_be_internal_becomes_so() {
         .collect();
     let edit = operation::merged_junctions(&scenario, &crossings.iter().copied().collect());
     scenario.apply(edit.unwrap()).unwrap();
-    // Two mini roundabouts each have an island, so they stay separate. A single one may be part of a merged
-    // junction.
+    // Two mini roundabouts each have an island, so they stay separate. A single mini roundabout may
+    // be part of a merged junction.
     let mut layout = laid_out(&scenario);
     for (node, control) in [
         (0, Some(Control::MiniRoundabout)),
@@ -176,7 +177,7 @@ fn a_road_that_could_not_be_internal_becomes_so() {
     }
 }
 
-/// The properties of a lanelet, except where the points of its line are stored.
+/// The properties of a lanelet, except for the storage position of its points.
 fn facts(lanelet: &Lanelet) -> impl PartialEq + std::fmt::Debug + use<> {
     let LineSpan { spacing, count, .. } = lanelet.line_span();
     (
@@ -197,7 +198,7 @@ fn facts(lanelet: &Lanelet) -> impl PartialEq + std::fmt::Debug + use<> {
     )
 }
 
-/// Compares all results that can be queried from two graphs.
+/// Compares all query results of two graphs.
 fn assert_same(graph: &LaneGraph, fresh: &LaneGraph) {
     let all = |graph: &LaneGraph| graph.lanelets().iter().map(facts).collect::<Vec<_>>();
     assert_eq!(all(graph), all(fresh));
@@ -255,7 +256,7 @@ fn random_changes(count: u64) -> impl Iterator<Item = (u8, usize, f64)> {
 fn shapes_kept_over_many_edits_give_what_each_junction_gives_alone() {
     let mut scenario = shipped("crossroads");
     let mut layout = laid_out(&scenario);
-    // The shapes of junctions are kept, as in a running world.
+    // The shapes of junctions are kept, as they are in a running world.
     let (shapes, mut held) = (JunctionShapes::default(), Vec::new());
     let (mut shared, mut compared) = (0, 0);
     for (kind, which, size) in random_changes(roadwright_testing::scaled(1_000)) {
@@ -320,7 +321,7 @@ fn what_an_edit_does_not_reach_is_shared() {
     let copied = copies.iter().filter(|&&copy| copy != NO_LANELET).count();
     assert!(copied > next.lanelets().len() * 3 / 4, "{copied}");
     assert!(copied < next.lanelets().len(), "the edit changed nothing");
-    // The same pieces of lane are found by their identity.
+    // Pieces of lane are matched by their identity.
     let found = graph.counterparts(&next);
     for (id, &copy) in next.indices().zip(&copies) {
         assert!(copy == NO_LANELET || found[copy.index()] == id);
@@ -330,7 +331,7 @@ fn what_an_edit_does_not_reach_is_shared() {
 
 #[test]
 fn a_street_between_two_nodes_of_a_merged_junction_lies_within_it() {
-    // A corner cut off by a street of 36 m, as slip roads do in towns.
+    // A street of 36 m cuts off a corner, as slip roads in towns do.
     let mut scenario = Scenario::new("corner");
     let style = street("Street");
     let (p, q, r) = ((0.0, 0.0), (-12.0, -28.0), (-21.0, 6.5));

@@ -1,4 +1,4 @@
-//! Checks that the ends of strokes join the roads on whose asphalt they are released.
+//! Checks that the ends of strokes join the roads on whose carriageway they are released.
 
 use crate::common::{crossroads, draw, street, west_to_east};
 use roadwright_geometry::alignment::Alignment;
@@ -27,7 +27,7 @@ fn one_street() -> Scenario {
     scenario
 }
 
-/// Joints of the ends of a stroke that is drawn with a reach of 1 m.
+/// Returns the joints of the ends of a stroke that is drawn with a reach of 1 m.
 fn ends(scenario: &Scenario, trace: &[DVec2], style: &RoadStyle) -> [StrokeEnd; 2] {
     ends_by(scenario, trace, style, Catch::within(1.0))
 }
@@ -47,7 +47,7 @@ fn ends_by(
     stroke_ends(&around, trace, style, [style.layer; 2], [catch, catch])
 }
 
-/// Draws a stroke of straight legs. Between its joints, only one leg remains.
+/// Draws a stroke of straight legs, of which only one remains between its joints.
 fn stroke(scenario: &mut Scenario, trace: &[DVec2], style: &RoadStyle) {
     let ends = ends(scenario, trace, style);
     let points = guided(trace, &ends);
@@ -74,7 +74,7 @@ fn is_joined_at(end: &StrokeEnd, x: f64) {
 #[test]
 fn a_stroke_goes_on_in_its_own_direction_to_the_reference_line() {
     let scenario = one_street();
-    // The stroke advances one metre along the street for every two metres across it.
+    // The stroke moves one metre along the street for every two metres across it.
     let [start, end] = ends(&scenario, &[xy(0.0, 43.0), xy(20.0, 3.0)], &street(""));
     assert_eq!(start.joint, Joint::Free);
     is_joined_at(&end, 21.5);
@@ -150,14 +150,15 @@ fn only_roads_on_the_layer_of_the_stroke_are_joined() {
     };
     let [_, end] = ends(&scenario, &[xy(0.0, 60.0), xy(0.0, 0.0)], &above);
     assert_eq!(end.joint, Joint::Free);
-    // Nor is the free end of a road on another layer, unless the road is drawn exactly from it.
+    // The free end of a road on another layer is not joined either, unless the road is drawn
+    // exactly from it.
     let trace = [xy(100.0, 0.0), xy(200.0, 0.0)];
     let [start, _] = ends(&scenario, &trace, &above);
     assert_eq!(start.joint, Joint::Free);
     let line = ReferenceLine::straight(trace[0], trace[1]).unwrap();
     let [start, _] = draw::exact_ends(&scenario, &line, &above);
     assert!(matches!(start.joint, Joint::Node(_)));
-    // A node where another street passes below is not joined.
+    // A node is not joined if a street on another layer passes below it.
     let mut crossed = scenario.clone();
     draw(&mut crossed, (0.0, 0.0), (0.0, 90.0), &street(""));
     let [_, end] = ends(&crossed, &[xy(60.0, 60.0), xy(0.0, 0.0)], &above);
@@ -206,7 +207,7 @@ fn a_ramp_joins_roads_of_two_layers_and_crosses_only_those_of_its_own() {
     assert!(ends.iter().all(StrokeEnd::is_joined));
     let corners = Alignment::polygon(&trace, 10.0, 0.0);
     let line = corners.unwrap().line().unwrap();
-    // Before the ground lane at x = 40 m and behind the bridge at x = 20 m.
+    // The end is before the ground lane at x = 40 m and beyond the bridge at x = 20 m.
     let s = line.length() - 30.0;
     let changes = [LayerChange { s, layer: 1 }];
     let style = street("");
@@ -229,14 +230,14 @@ fn a_ramp_joins_roads_of_two_layers_and_crosses_only_those_of_its_own() {
     assert_eq!(network.ends_at(ramp[0].to).len(), 2);
     assert_eq!(network.ends_at(ramp[1].to).len(), 3);
     assert!((ramp[1].length() - 30.0).abs() < 1e-6);
-    // Without the change it meets the ground lane and only its start is joined.
+    // Without the change of layer, the line meets the ground lane and only its start is joined.
     let ends = stroke_ends(&around, &trace, &style, [0; 2], [Catch::within(1.0); 2]);
     assert_eq!(ends[1].joint, Joint::Free);
     let mut flat = scenario.clone();
     flat.apply(joined_road(&scenario, &line, &style, &ends).unwrap())
         .unwrap();
     assert_eq!(flat.network().road_count(), roads + 4);
-    // A change at an end needs no node of its own.
+    // A change at an end needs no additional node.
     let changes = [LayerChange { s: 0.0, layer: 1 }];
     let layered = LayeredStyle {
         style: &style,
@@ -247,7 +248,7 @@ fn a_ramp_joins_roads_of_two_layers_and_crosses_only_those_of_its_own() {
     steep
         .apply(draw::layered_road(&scenario, &line, &layered, &ends).unwrap())
         .unwrap();
-    // It crosses the bridge at x = 20 m, which it joins.
+    // The road crosses the bridge at x = 20 m, which it joins.
     let new = steep.network().roads().filter(|(id, _)| *id >= first);
     let layers: Vec<i8> = new.take(2).map(|(_, road)| road.layer).collect();
     assert_eq!(layers, [1, 1]);
@@ -328,7 +329,7 @@ fn a_loose_end_on_a_road_is_found_and_joined_by_its_repair() {
             (10.0, y),
             &street("Side Street"),
         );
-        // The stroke from below has crossed the line, and the one from above has not.
+        // The stroke from below has crossed the line. The stroke from above has not.
         let roads = scenario.network().road_count();
         assert_eq!(roads, if y > 0.0 { 2 } else { 4 });
         let findings = check(&scenario);
@@ -403,7 +404,7 @@ fn agents_keep_their_places_when_a_loose_end_is_joined() {
     let after = joined.flows()[&FlowId(1)].clone();
     let destination = pose(&scenario, &before.destination) - pose(&joined, &after.destination);
     assert!(destination.length() < 1e-6);
-    // The street has become two metres longer, and the origin keeps its relative position.
+    // The street is two metres longer now, and the origin keeps its relative position.
     let origin = pose(&scenario, &before.origin) - pose(&joined, &after.origin);
     assert!(origin.length() < 1.0, "{origin}");
 }
@@ -426,7 +427,7 @@ fn a_street_that_is_drawn_to_a_ring_widens_and_paves_it() {
     style.section = CrossSection::driving(1, 1, 3.25).with_border(LaneType::Sidewalk, 2.5);
     let first = scenario.network().next_road_id();
     for out in [DVec2::X, DVec2::Y, DVec2::NEG_X, DVec2::NEG_Y] {
-        // Drawn alternately towards the ring and away from it.
+        // Drawn towards the ring and away from it in turn.
         let mut trace = vec![90.0 * out, 16.0 * out];
         if out.y != 0.0 {
             trace.reverse();

@@ -1,5 +1,5 @@
-//! Tests of lane lines that must not be crossed: their effect on lanelets, and that edits and files preserve
-//! them.
+//! Tests of lane lines that vehicles must not cross: their effect on lanelets, and that edits and
+//! files preserve them.
 
 use crate::common::{applied, draw};
 use roadwright_scenario::junction::layout;
@@ -8,7 +8,7 @@ use roadwright_scenario::operation::draw::{RoadStyle, split};
 use roadwright_scenario::operation::{merged, reversed};
 use roadwright_scenario::*;
 
-/// A street with three lanes forward and two backward, for the given driving side.
+/// A street with three lanes forward and two backward.
 fn street(side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("street");
     let about = About {
@@ -36,8 +36,8 @@ fn graph(scenario: &Scenario) -> LaneGraph {
     LaneGraph::new(scenario, &layout)
 }
 
-/// Permitted lane changes on the first part of road 1, as seen by drivers: (lane, lane to its left, lane to
-/// its right). 0 means none.
+/// Permitted lane changes on the first part of road 1, seen by drivers: (lane, lane to its left,
+/// lane to its right). 0 means that there is none.
 fn changes(scenario: &Scenario) -> Vec<(i8, i8, i8)> {
     let graph = graph(scenario);
     let lanes: Vec<(i8, LaneletIndex)> = graph
@@ -125,8 +125,8 @@ fn it_stays_when_roads_are_cut_joined_turned_and_mirrored() {
     assert_eq!(rules(&turned, RoadId(1)), [(2, LaneChange::Left)]);
     let row = |scenario, lane| changes(scenario).into_iter().find(|row| row.0 == lane);
     assert_eq!(row(&turned, 2), Some((2, 1, 0)));
-    // In the mirror image, the lane with the same position counted from the other side permits changes to the
-    // other side.
+    // In the mirror image, the lane at the same position counted from the other side permits
+    // changes to the other side.
     let objects = [ObjectId::Road(RoadId(1))].into();
     let mirror = operation::mirror::Mirror::LeftRight(0.0);
     let mirrored = operation::mirror::mirrored(&scenario, &objects, mirror).unwrap();

@@ -1,4 +1,5 @@
-//! Tests the effects of mirroring on roads, lanes, trips and rules, and that mirroring twice restores them.
+//! Tests the effects of mirroring on roads, lanes, trips and rules, and that mirroring twice
+//! restores the original.
 
 use crate::common::{crate_at, crossroads, draw, pond_at, street, west_to_east};
 use proptest::prelude::*;
@@ -41,7 +42,8 @@ fn image(scenario: &Scenario, mirror: Mirror) -> (Scenario, usize) {
     (changed, result.changed_rules.len())
 }
 
-/// The first difference between two files, ignoring rounding errors. Headings may differ by a full turn.
+/// Returns the first difference between two files, ignoring rounding errors. Headings may differ by
+/// a full turn.
 fn difference(path: &str, a: &Value, b: &Value) -> Option<String> {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => {
@@ -98,7 +100,7 @@ fn town() -> Scenario {
     scenario
 }
 
-/// Positions of the carriageway's edges in the world.
+/// World positions of both edges of the carriageway.
 fn edges(road: &Road, s: f64) -> [DVec2; 2] {
     let (right, left) = road.carriageway(s);
     [right, left].map(|t| road.reference_line.point(s, t))
@@ -159,7 +161,7 @@ fn shipped_scenarios_come_back_and_are_as_sound_in_the_mirror() {
     }
 }
 
-/// Asserts that mirroring twice restores everything except the arrows of one-way roads.
+/// Asserts that mirroring twice restores everything except for the arrows of one-way roads.
 fn assert_arrows_aside(scenario: &Scenario, twice: &Scenario, name: &str) {
     let plain = |scenario: &Scenario| {
         let mut plain = scenario.clone();
@@ -238,7 +240,8 @@ fn a_one_way_road_and_its_trips_go_the_other_way() {
     assert_eq!(there.destination, Some(Place::lane(RoadId(1), 1, 10.0)));
     assert!(check(&after).is_empty(), "{:?}", check(&after));
     assert_same(&image(&after, Mirror::UpDown(5.0)).0, &scenario);
-    // Without a destination, the agent drives to its last waypoint, before and after mirroring.
+    // Without a destination, the agent drives to its last waypoint, both before and after
+    // mirroring.
     let edit = Edit::Agent(
         AgentId(1),
         Some(Box::new(Agent {
@@ -275,7 +278,7 @@ fn an_uneven_two_way_road_keeps_its_lanes_and_its_footprint() {
     let before = scenario.network().road(RoadId(1)).unwrap();
     let (right, left) = before.edges(50.0);
     assert_eq!(road.edges(50.0), (-left, -right));
-    // Parking lanes have changed sides, together with the agents that start on them.
+    // Parking lanes change sides, and so do the agents that start on them.
     assert_eq!(
         after.agents()[&AgentId(1)].start,
         Place::lane(RoadId(1), 2, 10.0)
@@ -353,8 +356,8 @@ fn arrows_and_rules_follow_and_stages_of_single_turns_are_made_anew() {
         [Turn::Right, Turn::Straight].into_iter().collect()
     );
     assert_same(&image(&after, Mirror::LeftRight(0.0)).0, &scenario);
-    // A stage of left turns alone would become one of right turns, so the stages are derived instead, and the
-    // node is reported.
+    // A stage of only left turns would become a stage of only right turns, so the stages are
+    // derived instead, and the node is reported.
     rules.plan.as_mut().unwrap().stages = vec![stage(vec![Turn::Left])];
     with(&mut scenario, rules);
     let (after, changed) = image(&scenario, Mirror::LeftRight(0.0));
@@ -374,7 +377,7 @@ fn what_is_not_chosen_stays_and_what_only_follows_has_no_middle() {
     let mut same = scenario.clone();
     same.apply(nothing.edit).unwrap();
     assert_eq!(same, scenario);
-    // Only one arm is mirrored. The other arms are adapted at their ends.
+    // Only one arm is mirrored. The other arms follow with their ends.
     let arm = Objects::from([ObjectId::Road(RoadId(1))]);
     let at = middle(&scenario, &arm).unwrap();
     let result = mirrored(&scenario, &arm, Mirror::LeftRight(at.x)).unwrap();
@@ -383,7 +386,7 @@ fn what_is_not_chosen_stays_and_what_only_follows_has_no_middle() {
     assert_eq!(after.obstacles(), scenario.obstacles());
     after.apply(back).unwrap();
     assert_eq!(after, scenario);
-    // So far out that no road can be there. This must result in an error and not in a panic.
+    // The mirror line is too far away for any road. This must be an error rather than a panic.
     assert!(mirrored(&scenario, &arm, Mirror::LeftRight(1e9)).is_err());
     assert!(mirrored(&scenario, &arm, Mirror::UpDown(f64::NAN)).is_err());
 }

@@ -155,7 +155,7 @@ fn a_road_takes_who_stands_on_it_along_when_it_is_deleted() {
     );
     assert!(after.agents().is_empty());
     assert_eq!(after.network().road_count(), 3);
-    // The western end has no roads any more and is deleted. The crossing still has three roads.
+    // The western end no longer has roads and is deleted. The crossing still has three roads.
     assert_eq!(after.network().node_count(), 4);
     let after = applied(
         &scenario,
@@ -228,7 +228,7 @@ fn crossings_follow_their_roads() {
     let road = rules.crossings[0].road;
     let scenario = applied(&plain, Edit::Node(middle, Some(Node { rules, ..node })));
     assert_eq!(crossed(&scenario, middle).len(), 4);
-    // The piece that leads to the junction has the crossing, whichever piece that is.
+    // The crossing is on whichever piece leads to the junction.
     let length = scenario.network().road(road).unwrap().length();
     let cut = applied(
         &scenario,
@@ -409,7 +409,7 @@ fn roads_keep_their_access_whatever_is_done_to_them() {
     let seam = cut.network().road(RoadId(1)).unwrap().to;
     let whole = applied(&cut, merged(&cut, seam).unwrap());
     assert_eq!(accesses(&whole), [Private]);
-    // A road cannot have two kinds of access.
+    // A road cannot have two different kinds of access.
     let mixed = with_access(&cut, 2, Customers);
     assert!(merged(&mixed, seam).is_err());
     let turned = applied(&mixed, reversed(&mixed, RoadId(2)).unwrap());
@@ -418,7 +418,7 @@ fn roads_keep_their_access_whatever_is_done_to_them() {
     let (paste, _) = pasted(&mixed, &copy, &Motion::shift(DVec2::new(0.0, 90.0))).unwrap();
     let both = applied(&mixed, paste);
     assert_eq!(accesses(&both), [Private, Customers, Private, Customers]);
-    // A street that is drawn across the road cuts it, and is itself open to all.
+    // A street that is drawn across the road cuts it. The street itself is open to all traffic.
     let mut crossed = scenario.clone();
     draw(&mut crossed, (100.0, -50.0), (100.0, 50.0), &street("new"));
     let mut drawn = accesses(&crossed);
@@ -478,7 +478,8 @@ fn lanes_are_numbered_anew_and_keep_their_direction() {
     let lanes = scenario.network().road(RoadId(1)).unwrap().lane_sections[0]
         .lanes
         .clone();
-    // The left lane moves to the right of the line and keeps its direction, against the line.
+    // The left lane moves to the right of the line and keeps its direction, which is against the
+    // line.
     let edit = with_lanes(&scenario, RoadId(1), 0, lanes.clone(), 0).unwrap();
     let after = applied(&scenario, edit);
     let road = after.network().road(RoadId(1)).unwrap();
@@ -530,7 +531,8 @@ fn a_merge_next_to_a_full_node_needs_no_room_there() {
         let whole = applied(&cut, merged(&cut, seam).unwrap());
         assert_eq!(whole.network().road_count(), 32);
     }
-    // There is no room for another road, and none for a loop, which has both of its ends at this node.
+    // There is no room for another road, and certainly none for a loop, which has both of its ends
+    // at this node.
     let full = scenario.network().nodes().next().unwrap().0;
     let mut road = scenario.network().road(RoadId(1)).unwrap().clone();
     road.to = road.from;
@@ -570,8 +572,8 @@ fn a_roundabout_takes_the_place_of_a_crossing() {
             .filter(|road| (road.length() - 15.0 * std::f64::consts::FRAC_PI_2).abs() < 1e-6)
             .collect();
         assert_eq!(arcs.len(), 4);
-        // Each of the four nodes is a roundabout node at which an arm, an arc that ends and an arc that
-        // begins meet.
+        // Each of the four nodes is a roundabout junction where three roads meet: an arm, an arc
+        // that ends and an arc that begins.
         let layout = junction::layout(network, after.about());
         let rings = layout.junctions.iter().filter(|j| j.arms.len() == 3);
         let rings: Vec<_> = rings.collect();
@@ -630,7 +632,7 @@ fn streets_widen_towards_a_roundabout_around_an_island() {
                     assert!((left - right - wanted).abs() < 1e-9, "{d}");
                 }
             }
-            // Each street can be reached from any other, along lanes that continue each other.
+            // Each street can be reached from every other one over lanes that continue each other.
             let layout = junction::layout(scenario.network(), scenario.about());
             let graph = LaneGraph::new(&scenario, &layout);
             let outer = |id: RoadId, from_ring: &dyn Fn(f64) -> f64, enters: bool| {
@@ -664,8 +666,8 @@ fn streets_widen_towards_a_roundabout_around_an_island() {
                     assert!(gap < 0.02, "{gap} m between {id} and {next}");
                 }
             }
-            // Curves begin in the direction of the lane, which deviates from that of the street while the
-            // island opens.
+            // Curves start in the direction of the lane, which deviates from the direction of the
+            // street while the island opens.
             for path in layout.junctions.iter().flat_map(|junction| &junction.paths) {
                 let road = scenario.network().road(path.from.road).unwrap();
                 let cut = path.curve.as_ref().unwrap().start();
@@ -690,7 +692,7 @@ fn streets_widen_towards_a_roundabout_around_an_island() {
 #[test]
 fn who_stands_where_a_street_widens_keeps_the_lane() {
     let mut scenario = crossroads();
-    // Both agents are on the west arm: one where the island opens, and one before that.
+    // Both agents are on the west arm: one where the island opens, and one farther away.
     let at = |s: f64| Agent {
         start: Place::lane(RoadId(1), -1, s),
         ..west_to_east()
@@ -726,7 +728,7 @@ fn streets_that_are_short_or_one_way_come_to_a_roundabout_as_they_are() {
             .count()
     };
     assert_eq!(flares(scenario), 0);
-    // Control: arms that are 20 cm longer.
+    // As a control, the arms are 20 cm longer.
     let mut wider = Scenario::new("arms");
     let far = far + 0.2;
     draw(&mut wider, (-far, 0.0), (far, 0.0), &street("Short"));
@@ -759,7 +761,7 @@ fn a_ring_has_a_pavement_outside_if_a_street_has_one() {
         for road in arcs {
             let middle = 0.5 * road.length();
             let pose = road.reference_line.pose(middle);
-            // The lane is on the circle.
+            // The centre of the lane is on the circle.
             let lane = road.lane_sections[0]
                 .lanes
                 .iter()
@@ -859,7 +861,8 @@ fn turn_lanes_open_before_a_junction_and_arrows_say_for_whom() {
                 "{side:?}: {}",
                 arm.road
             );
-            // Over this length before the stop line, it is as wide as the lane beside it.
+            // Over this length before the stop line, the turn lane is as wide as the lane beside
+            // it.
             let road = scenario.network().road(arm.road).unwrap();
             let driven = |along: f64| match arm.end {
                 RoadEnd::Start => road.lanes_backward(along, side),
@@ -868,7 +871,7 @@ fn turn_lanes_open_before_a_junction_and_arrows_say_for_whom() {
             assert_eq!((driven(arm.trim + 30.0), driven(arm.trim + 65.0)), (2, 1));
         }
         assert_eq!(check(&scenario), check(&before), "{side:?}");
-        // Each arm has a turn lane, so a second call has nothing to do.
+        // Each arm already has a turn lane, so a second call has no effect.
         let again = operation::turn_lanes(&scenario, middle, 30.0).unwrap_err();
         assert!(
             again.to_string().contains("can have a turn lane"),
@@ -890,7 +893,7 @@ fn who_is_on_a_lane_that_makes_room_for_a_turn_lane_stays_on_it() {
     };
     draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &style);
     draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &style);
-    // On the cycle lanes, near the junction and far from it.
+    // The positions are on the cycle lanes, near the junction and far from it.
     let road = scenario.network().road(RoadId(1)).unwrap();
     let (near, far) = (road.length() - 30.0, 10.0);
     for (id, s) in [(1, near), (2, far)] {
@@ -917,7 +920,7 @@ fn who_is_on_a_lane_that_makes_room_for_a_turn_lane_stays_on_it() {
     );
 }
 
-/// A crossing of two streets of 2 x 140 m for a driving side. The streets meet at the given angle, rad.
+/// Two streets of 2 x 140 m that cross at the given angle, rad, for a driving side.
 fn slanted(angle: f64, side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("slanted");
     let about = About {
@@ -1015,7 +1018,7 @@ fn all_corners_of_a_junction_get_slip_lanes() {
             assert_eq!(turns(&scenario).len(), left, "{side:?} {from} {to}");
             assert_eq!(check(&scenario), [], "{side:?} {from} {to}");
         }
-        // There is one node on each street, at which one slip lane ends and another begins.
+        // Each street has one node at which one slip lane ends and another begins.
         let after = layout(&scenario);
         let cuts = after
             .junctions

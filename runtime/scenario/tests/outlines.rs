@@ -1,4 +1,5 @@
-//! Carriageways, kerbs and pavements of junctions, compared with a polygon library and with each other.
+//! Tests of the carriageways, kerbs and pavements of junctions, compared with a polygon library and
+//! with each other.
 
 use crate::common::draw;
 use i_overlay::core::fill_rule::FillRule;
@@ -32,7 +33,7 @@ fn street(class: RoadClass, lanes: usize, pavement: f64) -> RoadStyle {
     }
 }
 
-/// Straight roads of 100 m from a common centre.
+/// Straight roads of 100 m that start at a common centre.
 fn star(arms: &[(f64, RoadStyle)]) -> Scenario {
     let mut scenario = Scenario::new("star");
     for (bearing, style) in arms {
@@ -89,7 +90,7 @@ fn band(road: &Road, from: f64, to: f64, right: f64, left: f64) -> Vec<Vec<[f64;
     ring(&[at(from, right), at(to, right), at(to, left), at(from, left)])
 }
 
-/// The areas of carriageways and of pavements as drawn.
+/// The carriageways and pavements as drawn.
 fn drawn(scenario: &Scenario, layout: &Layout) -> (Shapes, Shapes) {
     let (mut carriageways, mut pavements) = (Vec::new(), Vec::new());
     for (id, road) in scenario.network().roads() {
@@ -112,8 +113,8 @@ fn drawn(scenario: &Scenario, layout: &Layout) -> (Shapes, Shapes) {
 
 #[test]
 fn plain_crossings_are_the_closing_of_their_carriageways() {
-    // The carriageway with rounded corners is the union of the roads, grown by the corner radius and then
-    // shrunk by it. Growing it further by the width of the pavement adds the pavement.
+    // The carriageway with rounded corners is the union of the roads, expanded by the corner radius
+    // and then shrunk by it. Expanding it further by the width of the pavement adds the pavement.
     let cross = [0.0, 90.0, 180.0, 270.0];
     for (class, lanes, radius) in [
         (RoadClass::Residential, 1, 4.5),
@@ -130,7 +131,7 @@ fn plain_crossings_are_the_closing_of_their_carriageways() {
                 let (right, left) = road.carriageway(0.0);
                 band(road, 0.0, road.length(), right, left)
             });
-            // Arms end in the middle, so their half of the crossing is not included.
+            // Arms end in the middle, so half of the crossing is not included in them.
             let half = 3.25 * lanes as f64;
             let middle = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
             let middle = ring(&middle.map(|(x, y)| DVec2::new(half * x, half * y)));
@@ -153,7 +154,7 @@ fn plain_crossings_are_the_closing_of_their_carriageways() {
                     "{class:?}, {}: {what} {share}",
                     bearings.len()
                 );
-                // The tolerance is strict: the corners alone have a larger area.
+                // The tolerance is strict: even the corners alone have a larger area.
                 let corners = area(&combined(&theirs, OverlayRule::Xor, &seen(unrounded)));
                 assert!(corners > 0.005 * area(&theirs), "{what} {corners}");
             }
@@ -206,7 +207,7 @@ fn pavements_lie_beside_carriageways_and_share_their_corners_with_roads() {
                 let (a, b) = (vec![ring(&pavement)], vec![ring(&outline)]);
                 let shared = area(&combined(&a, OverlayRule::Intersect, &b));
                 assert!(shared < 0.01, "{name} {}: {shared} m^2", junction.nodes[0]);
-                // The kerb runs between carriageway and pavement.
+                // The kerb is between carriageway and pavement.
                 for point in border.kerb_line(TOLERANCE) {
                     assert!(polygon::boundary_distance(&pavement, point) < 1e-6);
                 }
@@ -243,7 +244,7 @@ fn a_dead_end_is_a_half_circle_with_its_pavement() {
         let pavement = junction.borders()[0].pavement_polygon(1e-4);
         let band = 0.5 * std::f64::consts::PI * (5.25f64.powi(2) - 3.25f64.powi(2));
         assert!((polygon::signed_area(&pavement) - band).abs() < 2e-2);
-        // The half circle is beyond the end of the road, up to which vehicles drive.
+        // Vehicles drive up to the end of the road, and the half circle is beyond it.
         assert_eq!(junction.arms[0].trim, 0.0);
     }
 }
@@ -260,7 +261,7 @@ fn an_arm_without_a_pavement_ends_its_neighbours_at_45_degrees() {
         .iter()
         .position(|arm| arm.left_cut.y < -5.0)
         .unwrap();
-    // 3.25 m to the edge, 4.5 m for the arc, and 2 m for the cut.
+    // The terms are 3.25 m to the edge, 4.5 m for the arc, and 2 m for the cut.
     let last = -(3.25 + 4.5 + 2.0);
     for border in [alley, (alley + 2) % 3] {
         let points = junction.borders()[border].pavement_polygon(TOLERANCE);

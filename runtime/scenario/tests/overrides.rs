@@ -1,4 +1,5 @@
-//! Lane turns and corners that the user has set: their effects, and that edits and files preserve them.
+//! Tests of lane turns and corners set by the user: their effects, and that edits and files
+//! preserve them.
 
 use crate::common::{applied, crossroads, draw, street};
 use roadwright_scenario::check::{Code, check};
@@ -54,7 +55,7 @@ fn turns(scenario: &Scenario) -> Vec<LaneTurn> {
     turns
 }
 
-/// A left turn of a junction.
+/// Returns a left turn of a junction.
 fn left(scenario: &Scenario) -> LaneTurn {
     let junction = junction(scenario);
     let mut paths = junction.paths.iter();
@@ -89,7 +90,7 @@ fn paths_from_lane_to_lane_are_taken_out_and_added() {
     let without = with_rules(&plain, |rules| rules.turns.remove(gone));
     let expected: Vec<LaneTurn> = before.iter().copied().filter(|t| *t != gone).collect();
     assert_eq!(turns(&without), expected);
-    // A turn from the adjacent lane, which the rules do not give.
+    // The adjacent lane does not have this turn by the rules.
     assert_eq!(gone.from.lane.abs(), 1);
     let outer = 2 * gone.from.lane;
     let beside = RoadLane {
@@ -104,7 +105,7 @@ fn paths_from_lane_to_lane_are_taken_out_and_added() {
     let with = with_rules(&without, |rules| rules.turns.add(new));
     assert!(turns(&with).contains(&new) && !turns(&with).contains(&gone));
     assert!(codes(&with).is_empty(), "{:?}", check(&with));
-    // Adding the turn again changes nothing. Without both entries, the rules decide.
+    // Adding the turn again has no effect. If both entries are missing, the rules decide.
     let again = with_rules(&with, |rules| rules.turns.add(new));
     assert!(again == with);
     let plain_again = with_rules(&with, |rules| {
@@ -112,7 +113,7 @@ fn paths_from_lane_to_lane_are_taken_out_and_added() {
         rules.turns.forget(gone);
     });
     assert!(plain_again == plain);
-    // A turn that the user adds overrides a restriction.
+    // A turn added by the user overrides a restriction.
     let no = Restriction {
         kind: RestrictionKind::No,
         from: gone.from.road,
@@ -125,7 +126,7 @@ fn paths_from_lane_to_lane_are_taken_out_and_added() {
             .collect()
     };
     assert_eq!(into(&forbidden), [new]);
-    // A turn back into the same road, which is wide enough.
+    // A turn back into the same road, for which the road is wide enough.
     let back = LaneTurn {
         from: beside,
         to: RoadLane {
@@ -188,7 +189,8 @@ fn turns_of_lanes_that_are_not_there_are_found() {
     }
 }
 
-/// The corners of the junction in the middle, as (road, next road, preferred radius, actual radius).
+/// Returns the corners of the junction in the middle, as (road, next road, preferred radius, actual
+/// radius).
 fn corners(scenario: &Scenario) -> Vec<(RoadId, RoadId, f64, f64)> {
     let junction = junction(scenario);
     let arms = &junction.arms;
@@ -227,7 +229,8 @@ fn a_corner_has_the_radius_that_is_decided() {
     assert!(codes(&wide).is_empty());
     let back = with_rules(&wide, |rules| rules.set_corner(road, next, None));
     assert!(back == plain);
-    // There is no room for a radius of 100 m: the corner gets the largest possible radius, with a finding.
+    // There is no room for a radius of 100 m. The corner gets the largest possible radius, and
+    // there is a finding.
     let huge = with_rules(&plain, |rules| rules.set_corner(road, next, Some(100.0)));
     let (.., wanted, achieved) = corners(&huge)[0];
     assert!(
@@ -297,7 +300,7 @@ fn what_is_decided_follows_its_roads() {
         let mut nodes = network.nodes();
         let seam = nodes.find(|(id, _)| network.ends_at(*id).len() == 2);
         let seam = seam.unwrap().0;
-        // Whichever piece is reversed, the merged road has the same turns.
+        // The merged road has the same turns, whichever piece is reversed.
         for end in [0, 1] {
             let piece = network.ends_at(seam)[end].0;
             let mixed = applied(&cut, reversed(&cut, piece).unwrap());
@@ -314,8 +317,8 @@ fn turns_follow_lanes_that_get_other_ids() {
     let road = scenario.network().road(gone.from.road).unwrap();
     let lanes = road.lane_sections[0].lanes.clone();
     let left = lanes.iter().filter(|lane| lane.id > 0).count();
-    // An additional lane at the outermost right does not change the ids on the left, and one at the outermost
-    // left does not change the ids on the right. Finally, the reference line moves by a lane.
+    // An additional lane on the far right does not change the ids on the left, and one on the far
+    // left does not change the ids on the right. Finally, the reference line moves by one lane.
     let mut more = lanes.clone();
     let mut new = lanes[0].clone();
     new.id = 0;
@@ -345,7 +348,7 @@ fn turns_follow_lanes_that_get_other_ids() {
         with_lanes(&scenario, gone.from.road, 0, less, left).unwrap(),
     );
     assert!(rules(&changed).turns.is_empty());
-    // All rules that name a road are deleted with the road.
+    // All rules that name a road are deleted with it.
     let objects = [ObjectId::Road(gone.from.road)].into();
     let less = applied(&scenario, deleted(&scenario, &objects));
     assert!(rules(&less).turns.is_empty());
@@ -427,11 +430,11 @@ fn stages_in_which_two_meet_and_neither_gives_way_are_found() {
             });
         })
     };
-    // Roads that are opposite each other: turns across oncoming traffic yield in any case.
+    // The roads are opposite each other. Turns across oncoming traffic yield in any case.
     let street = |i: usize| stage(vec![all(roads[i]), all(roads[i + 2])], Vec::new());
     let sound = with(vec![street(0), street(1)]);
     assert!(codes(&sound).is_empty(), "{:?}", check(&sound));
-    // Traffic from adjacent roads crosses.
+    // The paths of traffic from adjacent roads cross.
     let crossing = with(vec![stage(vec![all(roads[0]), all(roads[1])], Vec::new())]);
     let found = check(&crossing);
     assert!(
@@ -446,7 +449,7 @@ fn stages_in_which_two_meet_and_neither_gives_way_are_found() {
     assert!(file::from_text(&text).unwrap() == settled);
 }
 
-/// Two crossings `apart` metres apart, and their nodes from west to east.
+/// Returns two crossings `apart` metres apart, and their nodes from west to east.
 fn two_crossings(apart: f64) -> (Scenario, [NodeId; 2]) {
     let mut scenario = Scenario::new("near");
     draw(&mut scenario, (-120.0, 0.0), (160.0, 0.0), &street("East"));
@@ -468,7 +471,7 @@ fn near_junctions_are_made_one_and_taken_apart() {
     let apart = layout(plain.network(), plain.about());
     assert!(apart.internal.is_empty());
     let both = merged_junctions(&plain, &[west, east].into()).unwrap();
-    // A single junction is merged with the one beside it.
+    // A single junction is merged with the neighbouring one.
     assert_eq!(merged_junctions(&plain, &[east].into()), Ok(both.clone()));
     let one = applied(&plain, both);
     assert!(codes(&one).is_empty(), "{:?}", check(&one));
@@ -476,7 +479,7 @@ fn near_junctions_are_made_one_and_taken_apart() {
     let junction = merged.junction_at(west).unwrap();
     assert_eq!((junction.nodes.len(), junction.arms.len()), (2, 6));
     assert_eq!(merged.internal.len(), 1);
-    // From each arm, vehicles may drive into all other arms, but only along connections that the two
+    // From each arm, vehicles may drive into all other arms, but only on connections that the two
     // crossings permit.
     let paths: std::collections::BTreeSet<_> = junction
         .paths
@@ -502,7 +505,7 @@ fn junctions_that_cannot_be_one_are_refused() {
     let error = refused(&far, &[west, east]);
     assert!(error.to_string().contains("60 m"), "{error}");
     assert_eq!(refused(&far, &[west]), error);
-    // If the road is declared internal in a file nevertheless, this is reported and changes nothing else.
+    // If a file declares the road internal nevertheless, this is reported and has no other effect.
     let both = |road: &Road| road.from.min(road.to) == west.min(east) && road.length() < 81.0;
     let mut roads = far.network().roads();
     let (between, _) = roads.find(|(_, road)| both(road)).unwrap();
@@ -512,7 +515,7 @@ fn junctions_that_cannot_be_one_are_refused() {
     assert_eq!(codes(&wrong), [Code::DanglingInternalRoad]);
     assert!(laid_out(&wrong) == laid_out(&far));
 
-    // An agent starts on the road between them.
+    // An agent starts on the road between the crossings.
     let (mut used, [west, east]) = two_crossings(40.0);
     let between = used.network().roads().find(|(_, road)| {
         [road.from, road.to].contains(&west) && [road.from, road.to].contains(&east)
@@ -534,7 +537,7 @@ fn junctions_that_cannot_be_one_are_refused() {
     assert_eq!(refused(&lone, &[end]), OperationError::NoJunctionNear);
     assert_eq!(refused(&lone, &[]), OperationError::NoJunctionNear);
 
-    // Two nodes of the same ring.
+    // The two nodes are on the same ring.
     let plain = crossroads();
     let at = plain.network().node(middle(&plain)).unwrap().position();
     let ring = operation::draw::roundabout(&plain, at, 15.0, 0).unwrap();

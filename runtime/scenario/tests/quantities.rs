@@ -1,4 +1,4 @@
-//! Checks that edits, files and the schema reject numbers that are out of range, key by key.
+//! Checks, key by key, that edits, files and the schema reject numbers that are out of range.
 
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{
@@ -262,7 +262,7 @@ fn ranged_keys(schema: &Value, definition: &str) -> Vec<String> {
         text.contains("inimum") && text.contains("aximum")
     };
     let keys = properties.as_object().unwrap().iter();
-    // Integers with a fixed number of bits have an inherent range.
+    // Integer types with a fixed number of bits have an inherent range.
     keys.filter(|(_, value)| has_range(value) && !value.to_string().contains("integer"))
         .map(|(key, _)| key.clone())
         .collect()

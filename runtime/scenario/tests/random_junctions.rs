@@ -1,8 +1,8 @@
-//! Invariants of random junctions with 2 to 9 arms that are 5 to 355 degrees apart and 3 to 30 m wide, in
-//! left-hand and right-hand traffic.
+//! Invariants of random junctions with 2 to 9 arms that are 5 to 355 degrees apart and 3 to 30 m
+//! wide, in left-hand and right-hand traffic.
 //!
-//! `ROADWRIGHT_JUNCTIONS=10000 cargo test -p roadwright-scenario --test all random_junctions` tests more of
-//! them, and `ROADWRIGHT_SEED=8` different ones.
+//! `ROADWRIGHT_JUNCTIONS=10000 cargo test -p roadwright-scenario --test all random_junctions` tests
+//! more junctions, and `ROADWRIGHT_SEED=8` different ones.
 
 use crate::common::Star;
 use roadwright_geometry::math::{Stream, wrap_angle};
@@ -38,7 +38,7 @@ impl Case {
             .unwrap()
     }
 
-    /// The centre of a lane at the cut of its arm, and the driving direction there.
+    /// Returns the centre of a lane at the cut of its arm, and the driving direction there.
     fn cut_of(&self, lane: junction::LaneEnd, enters: bool) -> (DVec2, f64) {
         let road = self.scenario.network().road(lane.road).unwrap();
         let arm = self
@@ -63,7 +63,7 @@ impl Case {
     }
 }
 
-/// Random junctions whose arms are at least `least_gap` degrees apart.
+/// Returns random junctions whose arms are at least `least_gap` degrees apart.
 fn cases(least_gap: f64) -> impl Iterator<Item = Case> {
     let wanted = std::env::var("ROADWRIGHT_JUNCTIONS").ok();
     let count = wanted.map_or_else(|| scaled(COUNT), |text| text.parse().unwrap());
@@ -192,13 +192,13 @@ fn every_lane_leads_somewhere_and_is_led_to_or_is_told_of() {
             let same = lanes
                 .iter()
                 .filter(|(other, _, same)| *other == road && *same == enters);
-            // If more lanes leave than enter from other roads, some remain without a connection.
+            // If more lanes leave than enter from other roads, some have no connection.
             let has_partner = match enters {
                 true => others > 0,
                 false => others >= same.count(),
             };
             let is_told = junction.flags().iter().any(|flag| match *flag {
-                // The lane without an exit might be the one that leads to this lane.
+                // The lane without an exit may be the one that leads to this lane.
                 Flag::NoExit(end) => !enters || (end.road, end.lane) == (road, lane),
                 Flag::NoCurve(from, to) => [from, to].map(|end| end.road).contains(&road),
                 _ => false,
@@ -219,7 +219,7 @@ fn every_lane_leads_somewhere_and_is_led_to_or_is_told_of() {
 
 #[test]
 fn nobody_gives_way_to_who_gives_way_to_it() {
-    // For each control, all conflicts are recomputed, so a fifth of the cases is enough.
+    // All conflicts are recomputed for each control, so a fifth of the cases is enough.
     for case in cases(5.0).step_by(5) {
         for control in Control::ALL {
             let mut scenario = case.scenario.clone();
@@ -264,7 +264,7 @@ fn nobody_gives_way_to_who_gives_way_to_it() {
     }
 }
 
-/// The largest distance from the points of one shape to the edge of another, m.
+/// Returns the maximum distance from the points of one shape to the edge of another, m.
 fn apart(shape: &[DVec2], other: &[DVec2]) -> f64 {
     let off = |point: &DVec2| polygon::boundary_distance(other, *point);
     shape.iter().map(off).fold(0.0, f64::max)
@@ -358,6 +358,7 @@ fn paths_lie_on_the_carriageway() {
             beyond += usize::from(!points.iter().all(is_held));
         }
     }
-    // Control: where many arms meet at sharp angles, the outlines alone do not contain all paths.
+    // As a control: where many arms meet at acute angles, the outlines alone do not contain all
+    // paths.
     assert!(beyond > 0 && 4 * beyond < paths, "{beyond} of {paths}");
 }

@@ -1,4 +1,5 @@
-//! Checks that the reachability of many pairs of lanelets equals the result of a search for each pair.
+//! Checks that the results for many pairs of lanelets equal the result of a separate search for
+//! each pair.
 
 use crate::common::*;
 use roadwright_geometry::math::Stream;
@@ -6,7 +7,8 @@ use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, Reachability};
 use roadwright_scenario::*;
 
-/// Compares random pairs of lanelets. Returns how many starts lead to their goal and how many do not.
+/// Compares random pairs of lanelets. Returns the number of starts that lead to their goal, and the
+/// number of other starts.
 fn hold(graph: &LaneGraph, class: VehicleClass, stream: &mut Stream) -> [usize; 2] {
     let mut reachability = Reachability::new(graph, class);
     let mut counts = [0; 2];
@@ -52,8 +54,8 @@ fn the_main_streets_decide_as_a_search_would() {
     for round in 0..roadwright_testing::scaled(40) {
         let mut town = town.clone();
         let roads: Vec<RoadId> = town.network().roads().map(|(id, _)| id).collect();
-        // Over six rounds, the share of roads with a random access value grows from 0 to a half. Some roads
-        // also lose all lanes of one direction.
+        // Over six rounds, the fraction of roads with a random access value grows from 0 to a half.
+        // In addition, some roads lose all lanes of one direction.
         for id in roads {
             let mut road = town.network().road(id).unwrap().clone();
             if stream.next_unit() < 0.1 * (round % 6) as f64 {
@@ -64,7 +66,7 @@ fn the_main_streets_decide_as_a_search_would() {
                     section.lanes.retain(|lane| lane.id < 0);
                 }
             }
-            // If the road would have no lanes, it remains unchanged.
+            // A road that would have no lanes remains unchanged.
             drop(town.apply(Edit::Road(id, Some(Box::new(road)))));
         }
         via_rules += restrict_by_way_of_roads(&mut town, &mut stream);
@@ -79,7 +81,8 @@ fn the_main_streets_decide_as_a_search_would() {
     assert!(via_rules > 100, "{via_rules}");
 }
 
-/// Forbids some turns for vehicles that come from certain roads. Returns the number of these restrictions.
+/// Prohibits some turns for vehicles that come from certain roads. Returns the number of
+/// restrictions.
 fn restrict_by_way_of_roads(town: &mut Scenario, stream: &mut Stream) -> usize {
     let nodes: Vec<NodeId> = town.network().nodes().map(|(id, _)| id).collect();
     let mut count = 0;

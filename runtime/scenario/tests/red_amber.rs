@@ -1,12 +1,12 @@
-//! Tests of red and amber before green: the countries that use it, its duration, and the interval that
-//! contains it.
+//! Tests of red and amber before green: the countries that use it, its duration, and the all-red
+//! interval that contains it.
 
 use crate::common::crossroads;
 use roadwright_scenario::junction::{Conflicts, Junction, Light, Signals, layout};
 use roadwright_scenario::*;
 use std::sync::Arc;
 
-/// The signals of a crossing in a country, with a given plan.
+/// Returns the signals of a crossing in a country, with a given plan.
 fn signals(country: &str, plan: Option<SignalPlan>) -> (Signals, Arc<Junction>) {
     let mut scenario = crossroads();
     let mut about = scenario.about().clone();
@@ -28,8 +28,8 @@ fn signals(country: &str, plan: Option<SignalPlan>) -> (Signals, Arc<Junction>) 
     (signals, junction)
 }
 
-/// Duration of red and amber before green for each path during a cycle, s. Fails if the lights have any other
-/// sequence.
+/// Returns the duration of red and amber before green for each path during a cycle, s. Fails if the
+/// sequence of lights is wrong.
 fn shown(signals: &Signals, paths: usize) -> Vec<f64> {
     let step = 0.01;
     let count = (signals.programme.cycle() / step).round() as u32;

@@ -79,7 +79,7 @@ fn a_broken_line_costs_its_object_and_those_that_need_it() {
         "{:?}",
         salvage.left_out
     );
-    // Objects on the lost road are lost too, and each is reported with its reason.
+    // Objects on the lost road are also lost, and each is reported with its reason.
     for error in &salvage.left_out {
         assert!(!error.message.is_empty());
     }

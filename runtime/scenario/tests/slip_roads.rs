@@ -1,4 +1,4 @@
-//! Tests of slip roads. Fast roads open a lane for them, and no vehicle has to stop.
+//! Tests of slip roads. Fast roads open a lane for a slip road, and no vehicle has to stop.
 
 use crate::common::{draw, street};
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn one_way(class: RoadClass, lanes: usize) -> RoadStyle {
     }
 }
 
-/// A motorway to the east along the x axis.
+/// A motorway along the x axis, towards the east.
 fn motorway(side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("motorway");
     scenario
@@ -62,13 +62,13 @@ fn a_slip_road_joins_on_a_lane_of_its_own_from_either_side() {
                 "{side:?} {y}"
             );
             assert!(junction.flags().is_empty() && junction.outline().is_empty());
-            // Three lanes continue, and the new one leads into the lane that opens for it.
+            // Three lanes continue, and the slip road leads into the lane that opens for it.
             assert_eq!(junction.paths.len(), 4);
             assert!(junction.paths.iter().all(|path| path.curve.is_none()));
             assert_eq!(junction.gores().len(), 1);
             let findings = check(&scenario);
             assert!(findings.is_empty(), "{side:?} {y}: {findings:?}");
-            // The gore is on the side that the slip road comes from.
+            // The gore is on the side from which the slip road comes.
             let gore = &junction.gores()[0];
             assert!(gore.left.iter().chain(&gore.right).all(|p| p.y * y > 0.0));
         }
@@ -122,18 +122,18 @@ fn a_gore_lies_between_the_roads_and_ends_where_they_have_parted() {
 
 #[test]
 fn at_a_large_angle_or_on_a_slow_road_there_is_a_crossing() {
-    // A road that crosses a motorway results in an ordinary junction.
+    // A road that meets a motorway at a large angle results in an ordinary junction.
     let mut scenario = motorway(DrivingSide::Right);
     let ramp = one_way(RoadClass::Ramp, 1);
     draw(&mut scenario, (-60.0, -100.0), (0.0, -0.2), &ramp);
     assert!(!joint(&layout_of(&scenario)).is_direct);
-    // A town street gets an ordinary junction as well.
+    // A road that joins a town street also gets an ordinary junction.
     let mut scenario = Scenario::new("town");
     let slow = one_way(RoadClass::Residential, 1);
     draw(&mut scenario, (-500.0, 0.0), (500.0, 0.0), &slow);
     draw(&mut scenario, (-300.0, -60.0), (0.0, -0.2), &slow);
     assert!(!joint(&layout_of(&scenario)).is_direct);
-    // Too little of the motorway remains for an auxiliary lane.
+    // There is not enough motorway left for an auxiliary lane.
     let mut scenario = motorway(DrivingSide::Right);
     draw(&mut scenario, (150.0, -60.0), (450.0, -3.0), &ramp);
     assert!(layout_of(&scenario).junctions.iter().all(|j| !j.is_direct));
@@ -141,7 +141,7 @@ fn at_a_large_angle_or_on_a_slow_road_there_is_a_crossing() {
 
 #[test]
 fn one_way_streets_that_cross_make_a_crossing() {
-    // Each lane continues straight on at this junction as well, although their paths cross.
+    // Each lane continues straight on at this junction too, although the paths cross.
     let mut scenario = Scenario::new("cross");
     let street = one_way(RoadClass::Residential, 1);
     draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &street);

@@ -1,4 +1,4 @@
-//! Tests which vehicle files are rejected, and how scenarios use vehicle files.
+//! Tests of the vehicle files that are rejected, and of the use of vehicle files by scenarios.
 
 use roadwright_scenario::check::{self, Code};
 use roadwright_scenario::vehicle_file::{SHIPPED, VehicleFile, hash};
@@ -16,7 +16,7 @@ fn willys() -> String {
     std::fs::read_to_string(vehicles().join("willys-mb.vehicle.json")).unwrap()
 }
 
-/// The error for the jeep with a different value at a JSON pointer.
+/// Returns the error for the jeep with a different value at a JSON pointer.
 fn refused(pointer: &str, value: Value) -> String {
     let mut changed: Value = serde_json::from_str(&willys()).unwrap();
     *changed.pointer_mut(pointer).unwrap() = value;
@@ -178,7 +178,7 @@ fn the_shipped_ones_are_vehicles_and_have_what_their_levels_need() {
         let path = entry.unwrap().path();
         let vehicle = VehicleFile::load(&path).unwrap();
         let kind = vehicle.vehicle_type();
-        // The contents of a file also work as an inline vehicle type.
+        // The contents of a file also work as an embedded vehicle type.
         let mut scenario = Scenario::new("one");
         let edit = Edit::VehicleType("it".into(), Some(Box::new(kind)));
         scenario.apply(edit).unwrap();
@@ -227,7 +227,8 @@ fn the_jeep_and_the_bus_have_the_dimensions_of_the_inline_ones() {
     }
 }
 
-/// A folder with the jeep's file, and with a scenario whose vehicle type `jeep` is the given entry.
+/// Returns a folder with the jeep's file, and with a scenario whose vehicle type `jeep` is the
+/// given entry.
 fn folder(entry: &Value) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("vehicles")).unwrap();
@@ -252,8 +253,8 @@ fn a_vehicle_type_can_stand_in_a_file_of_its_own() {
         (&*reference.path, &*reference.hash),
         (FILE, &*hash(&willys()))
     );
-    // A scenario that is saved beside the file refers to it with its hash. Elsewhere, it contains the whole
-    // vehicle.
+    // If a scenario is saved beside the file, it refers to the file with its hash. Elsewhere, it
+    // contains the whole vehicle.
     file::save(&scenario, &path).unwrap();
     let saved = std::fs::read_to_string(&path).unwrap();
     let line = format!(
@@ -270,8 +271,8 @@ fn a_vehicle_type_can_stand_in_a_file_of_its_own() {
         file::from_text(&file::to_text(&scenario)).unwrap(),
         scenario
     );
-    // A file that has changed since the scenario was saved is used in its current form, and the change is
-    // detected.
+    // If a file has changed since the scenario was saved, its current contents are used, and the
+    // change is detected.
     let heavier = willys().replacen("1000.0", "1200.0", 1);
     std::fs::write(folder.path().join(FILE), heavier).unwrap();
     let changed = file::load(&path).unwrap();
@@ -395,7 +396,8 @@ fn libraries_of_moves_are_read_from_files_and_written_as_references() {
     let scenario = file::load(&path).unwrap();
     let library = scenario.vehicle_types()["jeep"].move_libraries[0].clone();
     assert_eq!((&*library.clips, library.hash.len()), ("{}", 16));
-    // With the files, the scenario has only the reference. Without them, it has the texts.
+    // If the files exist, the scenario contains only the reference. Otherwise, it contains the
+    // texts.
     let beside: Value = serde_json::from_str(&file::text_at(&scenario, &path)).unwrap();
     let written = &beside["vehicle_types"]["jeep"]["move_libraries"][0];
     assert_eq!(
@@ -405,7 +407,7 @@ fn libraries_of_moves_are_read_from_files_and_written_as_references() {
     let alone = file::to_text(&scenario);
     assert_eq!(file::from_text(&alone).unwrap(), scenario);
     assert!(alone.contains("jeep.clips.json"));
-    // A type without a file of its own may have libraries as well.
+    // A type that has no file may also have libraries.
     let mut kind = VehicleType::car();
     kind.move_libraries = vec![library.clone(), library];
     let edit = |kind: &VehicleType| Edit::VehicleType("car".into(), Some(Box::new(kind.clone())));
@@ -458,7 +460,7 @@ fn the_shipped_schema_of_vehicles_is_the_current_one() {
     assert_eq!(shipped, VehicleFile::schema());
 }
 
-/// The error for the articulated bus with a different value at a JSON pointer.
+/// Returns the error for the articulated bus with a different value at a JSON pointer.
 fn refused_train(pointer: &str, value: Value) -> String {
     let text = std::fs::read_to_string(vehicles().join("articulated-bus.vehicle.json")).unwrap();
     let mut changed: Value = serde_json::from_str(&text).unwrap();
@@ -534,7 +536,7 @@ fn bad_trailers_are_refused_with_key_and_reason() {
         let message = refused_train(pointer, value.clone());
         assert!(message.contains(expected), "{pointer} {value}: {message}");
     }
-    // Control: eight trailers are valid.
+    // As a control, eight trailers are valid.
     let text = std::fs::read_to_string(vehicles().join("articulated-bus.vehicle.json")).unwrap();
     let mut changed: Value = serde_json::from_str(&text).unwrap();
     changed["trailers"] = Value::Array(vec![one; 8]);
@@ -568,8 +570,8 @@ fn axles_springs_and_brakes_of_trailers_are_read_and_checked() {
     );
     assert_eq!(trailer.wheels.unwrap().radius, Some(0.5));
     assert_eq!(trailer.suspension.as_ref().unwrap().anti_sway, 60_000.0);
-    // The file is written as it was read: a trailer whose file names no axles has one axle and is written
-    // without it.
+    // The file is written as it was read: a trailer whose file does not name axles has one axle,
+    // and the axle is not written.
     let again = VehicleFile::from_text(&serde_json::to_string(&read).unwrap()).unwrap();
     assert_eq!(again, read);
     let plain = VehicleFile::from_text(&text).unwrap();

@@ -8,9 +8,10 @@ use roadwright_scenario::operation::draw::{RoadStyle, split};
 use roadwright_scenario::operation::{deleted, reversed};
 use roadwright_scenario::*;
 
-/// Two one-way streets, `apart` metres apart, and a cross street. Road 1 comes from the west and road 2
-/// continues it. Road 3 is the cross street, and road 6 continues it. Road 4 comes from the east and road 5
-/// continues it. `rule` applies to the route from road 1 along road 3 to another road.
+/// Two one-way streets, `apart` metres apart, and a cross street. Road 1 comes from the west and
+/// continues as road 2. Road 3 is the cross street and continues as road 6. Road 4 comes from the
+/// east and continues as road 5. `rule` applies to the route from road 1 over road 3 to another
+/// road.
 fn streets(apart: f64, rule: Option<(RestrictionKind, u32)>) -> Scenario {
     let mut scenario = Scenario::new("streets");
     let one_way = RoadStyle {
@@ -84,8 +85,8 @@ fn is_dangling(scenario: &Scenario) -> bool {
 #[test]
 fn nobody_drives_the_way_that_is_forbidden() {
     use RestrictionKind::{No, Only};
-    // Once with the streets far apart, and once so close together that everything is one junction, in which
-    // U-turns are impossible in any case.
+    // The streets are far apart in the first case. In the second case, they are so close together
+    // that everything is one junction, in which U-turns are impossible anyway.
     let is_inside = |apart| {
         let scenario = streets(apart, None);
         let layout = layout(scenario.network(), scenario.about());
@@ -112,7 +113,7 @@ fn it_stays_when_roads_are_cut_and_turned_and_what_is_lost_is_told() {
         let cut = applied(&scenario, split(&scenario, RoadId(road), s).unwrap());
         assert_eq!(cut.network().road_count(), 7);
         assert!(!is_dangling(&cut), "{road}");
-        // The part of road 1 at its start keeps the id.
+        // The part at the start of road 1 keeps the id.
         if road != 1 {
             assert!(!leads(&cut, 5), "{road}");
         }
@@ -178,7 +179,8 @@ fn files_keep_it_and_say_what_is_wrong() {
         let error = file::from_text(&text).unwrap_err();
         assert!(error.line > 0, "{wrong}: {error}");
     }
-    // Roads that do not exist and repetitions of the same road are read, reported, and harmless.
+    // Roads that do not exist and repetitions of a road are accepted when reading, but reported and
+    // harmless.
     for absurd in ["[99999]", "[3,3,3,3]", "[1]", "[5]"] {
         let text = text.replace("\"via\": [3]", &format!("\"via\": {absurd}"));
         let read = file::from_text(&text).unwrap();

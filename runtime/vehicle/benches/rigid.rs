@@ -1,5 +1,5 @@
-//! Benchmark that simulates one second of rigid bodies: one jeep on hills at 400 Hz, and fifty jeeps among
-//! 210 loose posts at 200 Hz. A result of 1 ms is a thousand times faster than real time.
+//! Benchmark of one simulated second of rigid bodies: one jeep on hills at 400 Hz, and fifty jeeps
+//! among 210 loose posts at 200 Hz. A result of 1 ms is a thousand times faster than real time.
 
 use criterion::{BatchSize, Bencher, Criterion, criterion_group, criterion_main};
 use glam::{DVec2, DVec3};
@@ -19,7 +19,7 @@ const STEPS: u32 = 50;
 /// Distance from a jeep within which posts are simulated, m.
 const NEAR: f64 = 5.0;
 
-/// The jeep with each kind of wheels.
+/// The kinds of wheels with which the jeep is measured.
 const KINDS: [(&str, WheelShape); 2] = [("rays", WheelShape::Ray), ("spheres", WheelShape::Sphere)];
 
 fn jeep(shape: WheelShape) -> RigidModel {

@@ -1,13 +1,13 @@
-//! A slope under a vehicle with a planar model: gravity along and across its heading, and the response of the
-//! engine and brakes to the driver's request.
+//! A slope under a vehicle with a planar model: gravity along and across its heading, and the
+//! response of the engine and brakes to the driver's request.
 //!
-//! Accelerations are forces divided by the mass of the vehicle. They are positive along the heading, in
-//! either direction of travel. Distance and speed are horizontal. On a slope of 10 %, the distance along the
-//! ground is 0.5 % longer, which planar models neglect.
+//! Accelerations are forces divided by the mass of the vehicle. They are positive along the
+//! heading, in either direction of travel. Distance and speed are horizontal. On a slope of 10 %,
+//! the distance along the ground is 0.5 % longer, which planar models neglect.
 //!
 //! ```text
 //!                     _.-'   pull = -g sin(a) uphill, +g sin(a) downhill
-//!            drive _.[==]    load = cos(a): the share of the weight that presses on the ground
+//!            drive _.[==]    load = cos(a): the fraction of the weight that is perpendicular to the ground
 //!               _.-' pull
 //!          _.-' a
 //! ```
@@ -26,8 +26,8 @@
 use crate::drive_train::{PedalCommand, Pedals};
 use crate::dynamic::{GRAVITY, Propulsion, Push};
 
-/// Height difference between the axles below which the ground counts as level, m. It exceeds the rounding
-/// errors of heights.
+/// Height difference between the axles below which the ground counts as level, m. It is larger than
+/// the rounding errors of heights.
 const LEVEL: f64 = 1e-9;
 
 /// A slope under a vehicle.
@@ -35,8 +35,8 @@ const LEVEL: f64 = 1e-9;
 pub struct Grade {
     /// Acceleration due to gravity along the heading, m/s^2; negative uphill.
     pub pull: f64,
-    /// Acceleration due to gravity across the heading, m/s^2. Positive to the left; 0 unless
-    /// [`Grade::banked`].
+    /// Acceleration due to gravity across the heading, m/s^2, positive to the left. It is 0 unless
+    /// set by [`Grade::banked`].
     pub bank: f64,
     /// Fraction of the weight that acts perpendicular to the ground, 0 to 1.
     pub load: f64,
@@ -46,7 +46,7 @@ pub struct Grade {
     pub hardest: f64,
 }
 
-/// Request of a driver on a slope.
+/// A driver's request on a slope.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ask {
     /// Requested acceleration in the intended direction of travel, m/s^2; non-finite values mean full
@@ -60,7 +60,7 @@ pub struct Ask {
     pub pedals: Option<PedalCommand>,
 }
 
-/// Response of the engine and brakes, m/s^2.
+/// Accelerations that the engine and brakes produce, m/s^2.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effort {
     /// Acceleration due to the engine along the heading; negative backwards.
@@ -70,8 +70,8 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// Converts pedals to accelerations of engine and brakes for vehicles without a drive train, m/s^2. The
-    /// pedals are fractions of `engine` and `braking`.
+    /// Converts pedals to accelerations by engine and brakes for vehicles without a drive train,
+    /// m/s^2. The pedals are fractions of `engine` and `braking`.
     #[inline]
     pub fn of_pedals(pedals: Pedals, engine: f64, braking: f64) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl Effort {
         }
     }
 
-    /// Returns both accelerations multiplied by the given factor.
+    /// Returns the effort with both accelerations multiplied by the given factor.
     pub fn shortened(self, share: f64) -> Self {
         Self {
             drive: self.drive * share,
@@ -147,9 +147,10 @@ impl Grade {
         self.pull == 0.0
     }
 
-    /// Returns the response of the engine and brakes for the next `dt` seconds at the given speed along the
-    /// heading, m/s. The slope is compensated as far as the engine and brakes allow, and the brake holds the
-    /// vehicle if it has to stand still. Pedals are applied directly, without compensating the slope.
+    /// Returns the response of the engine and brakes for the next `dt` seconds at the given speed
+    /// along the heading, m/s. The slope is compensated as far as the engine and brakes permit, and
+    /// the brake holds the vehicle if it has to stand still. Pedals are applied directly, without
+    /// compensation of the slope.
     pub fn effort(&self, speed: f64, ask: &Ask, dt: f64) -> Effort {
         let direction = if ask.is_reversing { -1.0 } else { 1.0 };
         let (along, pull) = (speed * direction, self.pull * direction);
@@ -166,8 +167,9 @@ impl Grade {
         }
         let wish = ask.acceleration;
         if along < 0.0 {
-            // The vehicle rolls against its gear. It brakes first if the engine can hold it on the slope.
-            // With a weaker engine, the brake would hold it there forever, so the engine is used instead.
+            // The vehicle rolls in the direction opposite to its gear. It brakes first if the
+            // engine can hold it on the slope. If the engine is too weak for that, the brake would
+            // hold it there forever, so the engine is used instead.
             let strongest = self.engine.min(self.hardest);
             return if wish > 0.0 && strongest + pull < 0.0 {
                 Effort {
@@ -192,16 +194,16 @@ impl Grade {
         }
     }
 
-    /// Returns the maximum engine acceleration that does not exceed a top speed within `dt`
-    /// seconds, m/s^2. `along` is the speed in the direction of travel, m/s.
+    /// Returns the maximum engine acceleration with which the vehicle does not exceed its top speed
+    /// within `dt` seconds, m/s^2. `along` is the speed in the direction of travel, m/s.
     pub fn room(&self, max_speed: f64, along: f64, drive: f64, dt: f64) -> f64 {
         let pull = self.pull * drive.signum();
         ((max_speed - along) / dt - pull).max(0.0)
     }
 
-    /// Returns the speed along the heading after `dt` seconds (m/s) and the distance in that time (m). Brakes
-    /// end a motion but never start one: the vehicle stands still if the brakes can hold it, and slides if
-    /// gravity is stronger. Exact for constant forces.
+    /// Returns the speed along the heading after `dt` seconds (m/s) and the distance covered in
+    /// that time (m). Brakes end a motion but never start one: the vehicle stands still if the
+    /// brakes can hold it, and slides if gravity is stronger. Exact for constant forces.
     pub fn roll(&self, effort: Effort, speed: f64, dt: f64) -> (f64, f64) {
         let Effort { drive, brake } = effort;
         let net = drive + self.pull;
@@ -220,14 +222,14 @@ impl Grade {
         if after * speed >= 0.0 {
             return (after, 0.5 * (speed + after) * dt);
         }
-        // The vehicle stops within the step, and may continue in the other direction.
+        // The vehicle stops within the step. It may then move in the other direction.
         let stopping = dt * speed / (speed - after);
         let (after, travelled) = from_rest(dt - stopping);
         (after, 0.5 * speed * stopping + travelled)
     }
 }
 
-/// Propulsion on a slope for vehicles without a drive train, for models based on forces.
+/// Propulsion on a slope for vehicles without a drive train, used by models that compute forces.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Climb {
     /// Slope under the vehicle.
@@ -303,7 +305,7 @@ mod tests {
         // The left side is higher, so gravity pulls to the right.
         assert!((grade.bank + GRAVITY * sin).abs() < 1e-12 && grade.pull == 0.0);
         assert!((grade.load - cos).abs() < 1e-12);
-        // Combined with a longitudinal slope: the normal of the plane.
+        // Combined with a longitudinal slope, the factor follows from the normal of the plane.
         let both = Grade::between(0.27, 2.7).banked(0.36, 1.8);
         assert!((both.load - 1.0 / (1.0 + 0.01 + 0.04f64).sqrt()).abs() < 1e-12);
         let level = Grade::between(0.27, 2.7);
@@ -314,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_wish_is_given_as_far_as_the_engine_goes() {
-        // A slope of 10 % takes 0.976 m/s^2, which leaves 1.024 of 2 m/s^2.
+        // A slope of 10 % takes 0.976 m/s^2 of the 2 m/s^2, which leaves 1.024 m/s^2.
         let left = 2.0 + Grade::between(0.1, 1.0).pull;
         for (wish, given) in [(1.0, 1.0), (2.0, left), (50.0, left)] {
             let (speed, _) = drive(0.1, wish, 0.0, 4.0, 0.01);
@@ -365,11 +367,11 @@ mod tests {
             grade.roll(grade.effort(speed, &ask, 0.01), speed, 1.0).0
         };
         let up = Grade::between(0.1, 1.0).pull;
-        // If pedals are given, the slope is not compensated.
+        // With given pedals, the slope is not compensated.
         assert!((rolled(0.1, pressed(1.0, 0.0), 10.0) - (12.0 + up)).abs() < 1e-12);
         assert!((rolled(0.1, pressed(0.0, 0.5), 10.0) - (10.0 - 4.0 + up)).abs() < 1e-12);
         assert!((rolled(0.1, pressed(0.0, 0.0), 10.0) - (10.0 + up)).abs() < 1e-12);
-        // Without a pedal, the vehicle rolls back. The brake holds it.
+        // Without pedals, the vehicle rolls back. With the brake, it is held.
         assert!((rolled(0.1, pressed(0.0, 0.0), 0.0) - up).abs() < 1e-12);
         assert_eq!(rolled(0.1, pressed(0.0, 0.2), 0.0), 0.0);
         // The engine and the brake oppose each other.

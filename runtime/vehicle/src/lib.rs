@@ -1,13 +1,13 @@
 //! Vehicle models: pure functions from a state, a command and a time step to the next state.
 //!
-//! - [`one_track`]: the kinematic one-track model, a bicycle without slip, and the **actuators**, which limit
-//!   a command to the capabilities of engine, brakes and steering: acceleration within limits, wheels within
-//!   their **lock** and **steering rate**.
+//! - [`one_track`]: the kinematic one-track model, a bicycle without slip, and the **actuators**,
+//!   which limit a command to the capabilities of the vehicle: acceleration within the limits of
+//!   engine and brakes, and wheels within their **lock** and **steering rate**.
 //! - [`dynamic`]: the dynamic one-track model, a bicycle with tyre slip: side slip and yaw rate, axle loads,
 //!   linear or saturating tyres.
 //! - [`drive_train`]: engine, clutch, gearbox, brakes and resistance, and the actuator stage that operates
 //!   them.
-//! - [`rigid`]: a three-dimensional hull on springs, wheels as rays or spheres, contacts.
+//! - [`rigid`]: a three-dimensional hull on springs, with wheels as rays or spheres, and with contacts.
 //! - [`sliding`]: the sliding car, which skids in bends.
 //! - [`walker`]: the oriented disc of a character on foot, and [`gait`]: its feet.
 //! - [`trailer`]: kinematic trailers behind any of them.

@@ -1,9 +1,9 @@
 //! The kinematic one-track model, and the actuators that all dynamics levels share.
 //!
-//! The model treats a vehicle as a bicycle: one steered front wheel, one fixed rear wheel, and no slip. Its
-//! **pose** refers to the centre of the rear axle, because the velocity there always points along the body.
-//! The model only drives forwards. The simulation represents a reversing vehicle by one that faces the other
-//! way.
+//! The model treats a vehicle as a bicycle with one steered front wheel, one fixed rear wheel, and
+//! no slip. Its **pose** refers to the centre of the rear axle, because the velocity there always
+//! points along the body. The model only drives forwards. The simulation represents a reversing
+//! vehicle by one that faces the opposite direction.
 
 use crate::drive_train::Pedals;
 use crate::grade::{Ask, Effort, Grade};
@@ -53,8 +53,8 @@ impl OneTrackLimits {
         }
     }
 
-    /// Returns the acceleration that pedals give without a drive train, m/s^2. The pedals are fractions of
-    /// the maximum acceleration and deceleration.
+    /// Returns the acceleration that pedals produce without a drive train, m/s^2. The pedals are
+    /// fractions of the maximum acceleration and deceleration.
     #[inline]
     pub fn pressed(&self, pedals: Pedals) -> f64 {
         let Effort { drive, brake } =
@@ -87,8 +87,8 @@ pub fn at_rest(speed: f64, acceleration: f64) -> f64 {
     }
 }
 
-/// Returns the time for which a body moves in a step that would change its speed from `before` to `wanted`,
-/// s. This is the whole step, or the time until the body stops.
+/// Returns the time during which a body moves in a step that would change its speed from `before`
+/// to `wanted`, s. This is the whole step, or the time until the body stops.
 #[inline]
 pub fn moving_time(before: f64, wanted: f64, dt: f64) -> f64 {
     if wanted < 0.0 {
@@ -119,13 +119,14 @@ impl OneTrackState {
     }
 }
 
-/// One step of the kinematic one-track model in its rear-axle form:
-/// x' = v cos(theta), y' = v sin(theta), theta' = v tan(delta) / L.
+/// Takes one step of the kinematic one-track model in its rear-axle form: x' = v cos(theta), y' = v
+/// sin(theta), theta' = v tan(delta) / L.
 ///
-/// The actuators first limit the request: the acceleration to the limits of engine and brakes, and the
-/// steering to its lock and rate. The body moves with the mean speed and steering of the step along its mean
-/// heading. This is second order in dt, and exact for constant acceleration on a straight line, including a
-/// stop within the step. Non-finite requests mean full braking and held wheels.
+/// The actuators first limit the request: the acceleration to the limits of engine and brakes, and
+/// the steering to its lock and rate. The body moves with the mean speed and steering of the step
+/// along its mean heading. This is second order in dt, and exact for constant acceleration on a
+/// straight line, including a stop within the step. Non-finite requests mean full braking and held
+/// wheels.
 #[inline]
 pub fn step(
     state: &OneTrackState,
@@ -137,9 +138,10 @@ pub fn step(
     step_sharing(state, limits, acceleration, steering, dt, 1.0)
 }
 
-/// Like [`step`], on ground whose grip limits the combined longitudinal and lateral acceleration to `hardest`
-/// m/s^2. If braking, engine and bend need more, both components are reduced by the same factor, so the
-/// vehicle brakes over a longer distance and runs wide. The wheels turn as requested.
+/// Like [`step`], but on ground whose grip limits the combined longitudinal and lateral
+/// acceleration to `hardest` m/s^2. If more is needed in total, both components are reduced by the
+/// same factor, so the vehicle brakes over a longer distance and runs wide. The wheels turn as
+/// requested.
 pub fn step_within(
     state: &OneTrackState,
     limits: &OneTrackLimits,
@@ -159,9 +161,9 @@ pub fn step_within(
     step_sharing(state, limits, acceleration, steering, dt, share)
 }
 
-/// Like [`step_within`], but on a slope and in both directions. The speed in `state`, and the speed and
-/// distance of the step, are signed. The wheels are held while the vehicle rolls against the selected
-/// direction.
+/// Like [`step_within`], but on a slope and in both directions. The speed in `state`, and the speed
+/// and distance of the step, are signed. The wheels are held while the vehicle rolls against its
+/// selected direction.
 pub fn step_on_grade(
     state: &OneTrackState,
     limits: &OneTrackLimits,
@@ -171,8 +173,8 @@ pub fn step_on_grade(
     dt: f64,
 ) -> OneTrackState {
     let wheels = limits.turn_wheels(state.steering, steering, dt);
-    // A slope across the heading needs grip like a bend. It increases the demand if the outside of the bend
-    // is lower.
+    // A slope across the heading takes grip, as a bend does. It increases the demand if the outside
+    // of the bend is lower.
     let across = state.speed * state.speed * tan(wheels) / limits.wheelbase - grade.bank;
     let effort = grade.effort(state.speed, ask, dt);
     let asked = DVec2::new(effort.along_tyres(), across).length();
@@ -203,7 +205,7 @@ pub fn step_on_grade(
     }
 }
 
-/// Takes a step in which the ground only transmits a fraction of the force that the tyres need.
+/// Takes a step in which the ground can transmit only a fraction of the force that the tyres need.
 #[inline]
 fn step_sharing(
     state: &OneTrackState,
@@ -248,7 +250,8 @@ mod tests {
         OneTrackLimits::from(&VehicleType::car())
     }
 
-    /// The unit test `test_ks` of `test_derivatives.py` in commonroad-vehicle-models 3.0.2, for vehicle 2.
+    /// Reproduces the unit test `test_ks` of `test_derivatives.py` in commonroad-vehicle-models
+    /// 3.0.2, for vehicle 2.
     #[test]
     fn derivatives_are_those_that_commonroad_publishes() {
         let state = OneTrackState {
@@ -295,11 +298,11 @@ mod tests {
             state = step(&state, &car(), -4.0, 0.0, 0.01);
         }
         assert_eq!(state.speed, 0.0);
-        // v^2 / 2a.
+        // The braking distance is v^2 / 2a.
         assert!((state.pose.position.x - 12.5).abs() < 1e-9);
     }
 
-    /// Returns the position of a car that accelerates, steers and brakes for 8 s.
+    /// Returns the final position of a car that accelerates, steers and brakes for 8 s.
     fn manoeuvre(dt: f64) -> DVec2 {
         let mut state = OneTrackState {
             speed: 5.0,
@@ -343,7 +346,7 @@ mod tests {
                 "{size} at {a}, {delta}"
             );
         }
-        // With enough grip, the step is exactly the same.
+        // If there is enough grip, the step is exactly the same.
         let (gentle, whole) = (
             OneTrackState {
                 steering: 0.01,
@@ -388,7 +391,7 @@ mod tests {
 
     #[test]
     fn a_bank_counts_in_what_bends_take_of_the_grip() {
-        // 8 m/s on a radius of 16 m need 4 m/s^2 of the available 5 m/s^2.
+        // A speed of 8 m/s on a radius of 16 m takes 4 m/s^2 of the available 5 m/s^2.
         let steering = roadwright_geometry::math::atan(car().wheelbase / 16.0);
         let state = OneTrackState {
             speed: 8.0,

@@ -1,15 +1,15 @@
-//! The sliding car: [Adam 2007], appendix A.
+//! The sliding car of [Adam 2007], appendix A.
 //!
-//! The model has two axles, whose lateral forces grow with the slip angle up to a limit per axle load. A
-//! throttle and a brake act on the body, and drag acts along each axis. The car skids in bends and is cheap
-//! to compute. Its constants "are arbitrary values, not realistic ones"; [`SlidingModel::APPENDIX`] contains
-//! them.
+//! The model has two axles, whose lateral forces grow with the slip angle up to a limit per axle
+//! load. A throttle and a brake act on the body, and drag acts along each axis. The car skids in
+//! bends and is cheap to compute. Its constants "are arbitrary values, not realistic ones";
+//! [`SlidingModel::APPENDIX`] contains them.
 //!
-//! [`SlidingState::step`] takes one step of the appendix, velocity first. It uses our headings and axes and
-//! is therefore mirrored: angles increase to the left, and y points to the left of the car. Where the
-//! appendix gives no rule or would divide by zero, slip angles are 0 at v = 0 and use |v| in reverse. The
-//! dynamics level uses [`SlidingState::advance`]. It takes shorter steps, so that a slow car does not
-//! oscillate, and the car rolls without slip near standstill.
+//! [`SlidingState::step`] takes one step of the appendix, velocity first. It uses our headings and
+//! axes and is therefore mirrored: angles increase to the left, and y points to the left of the
+//! car. Where the appendix gives no rule or would divide by zero, slip angles are 0 at v = 0 and
+//! use |v| in reverse. The dynamics level uses [`SlidingState::advance`]. It takes shorter steps,
+//! so that a slow car does not oscillate, and the car rolls without slip near standstill.
 //!
 //! ```
 //! use roadwright_vehicle::sliding::{Pedals, SlidingModel, SlidingState};
@@ -34,7 +34,7 @@ use roadwright_scenario::vehicle_file::{Sliding, VehicleFile};
 pub const GRAVITY: f64 = 9.8;
 /// Force per point of throttle or brake, N.
 const FORCE: f64 = 100.0;
-/// Speed below which the dynamics level lets the car roll without slip, m/s.
+/// Speed below which the car rolls without slip at the dynamics level, m/s.
 const CRAWLING: f64 = 0.3;
 /// Maximum step length as a fraction of the time constant of the slip.
 const STABLE: f64 = 0.5;
@@ -76,7 +76,7 @@ pub struct Pedals {
     pub brake: f64,
 }
 
-/// State as in the appendix, at the centre of gravity.
+/// State of the model in the appendix, at the centre of gravity.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SlidingState {
     /// Position, m.
@@ -89,7 +89,7 @@ pub struct SlidingState {
     pub yaw_rate: f64,
 }
 
-/// Inputs of a driver, and limits of the vehicle.
+/// A driver's inputs and the vehicle's limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wanted {
     /// Acceleration in the intended direction of travel, m/s^2; non-finite values mean full braking.
@@ -100,7 +100,7 @@ pub struct Wanted {
     pub steering: f64,
     /// Limits of pedals and steering.
     pub limits: OneTrackLimits,
-    /// Slope below the vehicle; `None` on level ground.
+    /// Slope under the vehicle; `None` on level ground.
     pub slope: Option<Grade>,
     /// Pedal positions that are applied directly on a slope, in place of the requested acceleration. On level
     /// ground, they are converted to an acceleration ([`OneTrackLimits::pressed`]).
@@ -157,8 +157,8 @@ impl SlidingModel {
 
     /// Fastest decay rate of slip at the given speed, 1/s.
     fn stiffness_rate(&self, speed: f64) -> f64 {
-        // With slip angles of v_y / v, both axles make a lateral speed decay at a rate of stiffness · g / v,
-        // and a yaw rate at m L f / 2 I times that rate. The faster rate is used.
+        // With slip angles of v_y / v, both axles make a lateral speed decay at the rate stiffness
+        // · g / v, and a yaw rate at m L f / 2 I times this rate. The faster of the two is used.
         let stiffest = self.front_stiffness.abs().max(self.rear_stiffness.abs());
         let lever = self.mass * self.wheelbase() * self.front.max(self.rear) / (2.0 * self.inertia);
         stiffest * GRAVITY * lever.max(1.0) / speed.max(CRAWLING)
@@ -179,7 +179,7 @@ impl From<&VehicleType> for SlidingModel {
                 front: half,
                 rear: half,
                 mass: kind.mass.get(),
-                // As if half of the mass were above each axle.
+                // Inertia of a vehicle that has half of its mass above each axle.
                 inertia: kind.mass * half * half,
                 ..Self::APPENDIX
             }
@@ -201,7 +201,7 @@ impl SlidingState {
             let speed = along.abs();
             (atan2(yaw_speed, speed), atan2(across, speed))
         };
-        // In reverse, the wheels meet the ground from the other side.
+        // In reverse, the wheels meet the ground from the opposite side.
         let turned = if along < 0.0 { -steering } else { steering };
         let front_slip = side_slip + rotation - turned;
         let rear_slip = side_slip - rotation;
@@ -251,8 +251,9 @@ impl SlidingState {
         cos * self.velocity.x + sin * self.velocity.y
     }
 
-    /// Returns the state after `dt` seconds as computed by the dynamics level, and the new steering angle.
-    /// `wheels` is the previous steering angle. Substeps are at most 1 / `rate_hz` seconds long.
+    /// Returns the state and the steering angle after `dt` seconds, as computed by the dynamics
+    /// level. `wheels` is the previous steering angle. Substeps are at most 1 / `rate_hz` seconds
+    /// long.
     pub fn advance(
         &self,
         model: &SlidingModel,
@@ -261,8 +262,8 @@ impl SlidingState {
         dt: f64,
         rate_hz: f64,
     ) -> (Self, f64) {
-        // The system is stiffer at lower speeds, so the rate is computed for the speed that remains after
-        // braking with 1 g during the step.
+        // The system is stiffer at lower speeds, so the rate is computed for the speed that would
+        // remain after braking with 1 g during the step.
         let rate = rate_hz.max(model.stiffness_rate(self.along().abs() - dt * GRAVITY) / STABLE);
         // Slightly reduced, because rounding could otherwise make four substeps of 1/30 s at 90 Hz.
         let count = (dt * rate * (1.0 - 1e-9)).ceil().clamp(1.0, MOST_SUBSTEPS);
@@ -270,7 +271,7 @@ impl SlidingState {
         let (mut state, mut wheels) = (*self, wheels);
         for _ in 0..count as u32 {
             wheels = wanted.limits.turn_wheels(wheels, wanted.steering, time);
-            // The slope acts first, so that the brakes hold the vehicle against it.
+            // The slope acts first, so that the brakes can hold the vehicle on it.
             let pull = wanted.slope.map_or(0.0, |slope| slope.pull);
             let bank = wanted.slope.map_or(0.0, |slope| slope.bank);
             let holds = bank.abs() <= model.hardest();
@@ -282,9 +283,9 @@ impl SlidingState {
             let before = state.along();
             let pedals = wanted.pedals(model, ahead, before, time);
             let mut after = state.step(model, pedals, wheels, time);
-            // A vehicle that slides on a bank too steep for its tyres keeps its slip. The speed is checked
-            // before and after the substep, because a vehicle that only passes through a crawl also keeps its
-            // slip.
+            // A vehicle that slides on a bank too steep for its tyres keeps its slip. The speed is
+            // checked both before and after the substep, so that a vehicle that only passes through
+            // this speed range also keeps its slip.
             if holds && before.abs() < CRAWLING && after.along().abs() < CRAWLING {
                 after = state.roll(model, before, pedals, pull, wheels, time);
             }
@@ -294,8 +295,8 @@ impl SlidingState {
         (state, wheels)
     }
 
-    /// Adds `change` to the lateral speed to the left, m/s. It is the effect of a slope across the heading.
-    /// `holds` is whether the vehicle is held in place.
+    /// Adds `change`, the effect of a slope across the heading, to the lateral speed to the left,
+    /// m/s. `holds` states whether the vehicle is held in place.
     fn pull_across(&mut self, change: f64, holds: bool) {
         if change == 0.0 {
             return;
@@ -303,7 +304,8 @@ impl SlidingState {
         let forward = unit(self.heading);
         self.velocity += left_of(forward) * change;
         if !holds && self.along() == 0.0 {
-            // The appendix has no slip at v = 0. With a tiny speed, the wheels slide exactly sideways.
+            // In the appendix, there is no slip at v = 0. With a tiny longitudinal speed, the
+            // wheels slide exactly sideways.
             self.velocity += forward * HAIR;
         }
     }
@@ -323,7 +325,7 @@ impl SlidingState {
         let resisted = model.resistance / model.mass * time;
         // Drag is neglected, because it is insignificant at low speed.
         let left = (pushed.abs() * (1.0 - resisted).max(0.0) - held).max(0.0);
-        // With a tolerance for rounding, so that a vehicle which the brake just holds stands still.
+        // The tolerance for rounding keeps a vehicle at a standstill if the brake just holds it.
         let rolls = pull.abs() * time > held * (1.0 + 1e-9);
         // A driven vehicle starts, however slowly. Only a coasting vehicle comes to rest.
         let driven = if pedals.throttle == 0.0 && !rolls {
@@ -343,8 +345,8 @@ impl SlidingState {
         }
         let heading = self.heading + yaw_rate * time;
         let (sin, cos) = sin_cos(heading);
-        // Without slip, the rear axle moves along the body. The centre of gravity is ahead of it and moves
-        // sideways as the body turns.
+        // Without slip, the rear axle moves along the body. The centre of gravity is ahead of the
+        // axle, so it moves sideways as the body turns.
         let across = model.rear * yaw_rate;
         let velocity = DVec2::new(cos * along - sin * across, sin * along + cos * across);
         Self {
@@ -377,7 +379,7 @@ impl Wanted {
             return braked(self.limits.max_braking);
         }
         let resisted = (model.resistance * along + model.drag * along * along) / model.mass;
-        // The request is the net acceleration, so drag and rolling resistance are added to it.
+        // The request is a net acceleration, so drag and rolling resistance are added to it.
         let wish = wish + resisted;
         if wish < 0.0 {
             return if along == 0.0 {
@@ -390,8 +392,8 @@ impl Wanted {
                 braked(-wish)
             };
         }
-        // At most the remaining speed up to the limit is gained within the step, plus the force that holds
-        // the top speed.
+        // Within the step, the vehicle may gain at most the difference from the speed limit. The
+        // force that holds the top speed is added.
         let room = (self.limits.max_speed - along).max(0.0) / dt + resisted;
         let most = self.limits.max_acceleration + resisted;
         Pedals {
@@ -411,7 +413,7 @@ impl Wanted {
         speed: f64,
         dt: f64,
     ) -> Pedals {
-        // Drag and rolling resistance are added to the request, as on level ground.
+        // As on level ground, drag and rolling resistance are added to the request.
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let resisted = (model.resistance * ahead + model.drag * ahead * ahead.abs()) / model.mass;
         let ask = Ask {
@@ -534,7 +536,7 @@ mod tests {
             };
             let steering = 0.5 * sin(0.9 * time);
             appendix(&mut theirs, throttle, brake, steering, dt);
-            // Right in the appendix is left here.
+            // The appendix's right is our left.
             let pedals = Pedals { throttle, brake };
             ours = ours.step(&model, pedals, -steering, dt);
             let pairs = [
@@ -597,12 +599,12 @@ mod tests {
             };
             let reversed = drive(stopped, back, 3.0, dt);
             assert!(reversed.along() < -2.0, "{dt}: {reversed:?}");
-            // The wheels are turned to the left, so in reverse the car turns to the right.
+            // The wheels are turned to the left. In reverse, the car therefore turns to the right.
             assert!(reversed.yaw_rate < -0.05, "{dt}: {reversed:?}");
         }
     }
 
-    /// A steady bend of a car whose axles have nearly the same stiffness.
+    /// Checks a steady bend of a car whose axles have nearly equal stiffness.
     #[test]
     fn slow_it_turns_as_its_wheels_point_and_fast_it_slides() {
         let start = SlidingState {

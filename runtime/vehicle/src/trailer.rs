@@ -1,13 +1,15 @@
-//! Kinematic trailers: axles that roll without slip behind a coupling, in succession.
+//! Kinematic trailers: a chain of axles, each of which rolls without slip behind a coupling.
 //!
-//! A trailer turns towards the motion of its coupling: with its heading g, a coupling that moves at v in
-//! direction p, and a distance d from coupling to axle, `g' = v sin(p - g) / d`. This holds for couplings on
-//! and off the axle of the towing vehicle, forwards and in reverse, where the angle grows until the bodies
-//! touch (jackknife). For a straight motion of the coupling, there is a closed form, the tractrix: `tan((g -
-//! p) / 2)` shrinks by `exp(-s / d)` over s metres. Each step is such a motion, so results hardly depend on
-//! the step length, and steps of any length are stable.
+//! A trailer turns towards the motion of its coupling: with its heading g, a coupling that moves at
+//! v in direction p, and a distance d from coupling to axle, `g' = v sin(p - g) / d`. This holds
+//! for couplings on and off the axle of the towing vehicle, forwards and in reverse, where the
+//! angle grows until the bodies touch (jackknife). For a straight motion of the coupling, there is
+//! a closed form, the tractrix: `tan((g - p) / 2)` shrinks by `exp(-s / d)` over s metres. Each
+//! step is such a motion, so results hardly depend on the step length, and steps of any length are
+//! stable.
 //!
-//! [CommonRoad models 2020] contains the form for a coupling on the rear axle, as model KST; see [`rate`].
+//! [CommonRoad models 2020] contains the form for a coupling on the rear axle, as model KST; see
+//! [`rate`].
 //!
 //! ```
 //! use roadwright_geometry::Pose;
@@ -79,7 +81,7 @@ pub struct TrailerState {
     pub coupling: DVec2,
 }
 
-/// Trailers of a vehicle, from front to back.
+/// The trailers of a vehicle, from front to back.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Train {
     trailers: Vec<Hitched>,
@@ -141,8 +143,8 @@ impl Train {
             coupling += trailer.coupling;
             trailer.length - trailer.front - coupling
         });
-        // The last trailer is not always the end, because a long trailer may extend beyond a short one behind
-        // it.
+        // The last trailer is not always the end, because the body of a long trailer may extend
+        // beyond a short one behind it.
         ends.fold(f64::NEG_INFINITY, f64::max)
     }
 
@@ -165,11 +167,12 @@ impl Train {
         let mut ahead = pose;
         for (trailer, state) in self.trailers.iter().zip(states) {
             let coupling = ahead.point(trailer.coupling, 0.0);
-            // From front to back: each trailer follows the new position of the previous one in the same step.
+            // Processed from front to back, so that each trailer follows the new position of the
+            // previous trailer in the same step.
             state.follow(coupling, trailer.to_axle);
             let angle = wrap_angle(state.heading - ahead.heading);
             if angle.abs() > trailer.lock {
-                // The bodies touch, so the vehicle ahead turns the trailer with it.
+                // The bodies touch, so the trailer turns with the vehicle ahead.
                 state.heading = wrap_angle(ahead.heading + trailer.lock.copysign(angle));
             }
             ahead = Pose {
@@ -179,7 +182,7 @@ impl Train {
         }
     }
 
-    /// Places the trailers with the given headings behind a vehicle whose rear axle is at `pose`.
+    /// Places the trailers behind a vehicle whose rear axle is at `pose`, with the given headings.
     pub fn stand(
         &self,
         states: &mut [TrailerState],
@@ -237,7 +240,8 @@ impl Train {
 }
 
 impl TrailerState {
-    /// Moves the axle so that it follows its coupling, which moves straight to a new position (tractrix).
+    /// Moves the axle so that it follows its coupling, which moves to a new position in a straight
+    /// line (tractrix).
     fn follow(&mut self, coupling: DVec2, to_axle: f64) {
         let pull = coupling - self.coupling;
         let length = pull.length();
@@ -245,8 +249,8 @@ impl TrailerState {
             return;
         }
         let course = atan2(pull.y, pull.x);
-        // In reverse, the course points backwards and differs from the heading by more than a right angle.
-        // This difference shrinks as well, which turns the trailer around (jackknifing).
+        // In reverse, the course points backwards and differs from the heading by more than a right
+        // angle. This difference also shrinks, which turns the trailer around (jackknifing).
         let (sin, cos) = sin_cos(0.5 * wrap_angle(self.heading - course));
         // Computed with sine and cosine, because the tangent of half the angle is undefined for a trailer
         // that points exactly opposite to its course. Sine and cosine leave such a trailer unchanged.
@@ -262,7 +266,7 @@ impl TrailerState {
 }
 
 /// Returns the distance in reverse over which the angle of a trailer grows from `from` to `to`, m.
-/// The vehicle drives straight back: `d ln(tan(b / 2) / tan(a / 2))`.
+/// The vehicle reverses in a straight line: `d ln(tan(b / 2) / tan(a / 2))`.
 pub fn distance_to_jackknife(to_axle: f64, from: f64, to: f64) -> f64 {
     let half = |angle: f64| {
         let (sin, cos) = sin_cos(0.5 * angle);
@@ -271,8 +275,9 @@ pub fn distance_to_jackknife(to_axle: f64, from: f64, to: f64) -> f64 {
     to_axle * roadwright_geometry::math::ln(half(to) / half(from))
 }
 
-/// Returns the radius on which the axle of a trailer rolls in a steady bend, m, while the vehicle's rear axle
-/// rolls on `radius`: `R2^2 = R1^2 + e^2 - d^2`. `None` if the bend is too tight.
+/// Returns the radius of the circle on which a trailer's axle rolls in a steady bend, m, while the
+/// vehicle's rear axle rolls on `radius`: `R2^2 = R1^2 + e^2 - d^2`. `None` if the bend is too
+/// tight.
 pub fn off_tracking(radius: f64, behind: f64, to_axle: f64) -> Option<f64> {
     let square = radius * radius + behind * behind - to_axle * to_axle;
     (square > 0.0).then(|| square.sqrt())
@@ -309,8 +314,8 @@ mod tests {
         }
     }
 
-    /// The unit test `test_kst` of `test_derivatives.py` in commonroad-vehicle-models 3.0.2, for vehicle 4,
-    /// whose hitch angle is measured from the tractor to the trailer.
+    /// Reproduces the unit test `test_kst` of `test_derivatives.py` in commonroad-vehicle-models
+    /// 3.0.2, for vehicle 4, whose hitch angle is measured from the tractor to the trailer.
     #[test]
     fn the_rate_is_that_which_commonroad_publishes() {
         let (speed, steering, hitch) = (
@@ -393,7 +398,7 @@ mod tests {
         let apart = wrap_angle(states[0].heading - heading);
         assert!(apart.abs() < 2e-3, "{apart}");
         assert!(heading.abs() > 0.1, "{heading}");
-        // And in reverse, from the current state.
+        // Then in reverse, from the current state.
         let mut pose = car.pose;
         let mut angle = wrap_angle(pose.heading - heading);
         let before = angle;

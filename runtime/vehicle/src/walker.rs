@@ -5,8 +5,8 @@ use crate::one_track::OneTrackLimits;
 use roadwright_geometry::math::{atan, sin, tan, wrap_angle};
 use roadwright_geometry::{Pose, left_of, unit};
 
-/// Speed below which a steering angle always means the same turn rate, m/s. This allows a standing character
-/// to turn.
+/// Speed below which the turn rate for a steering angle no longer decreases, m/s. It allows a
+/// standing character to turn.
 pub const SLOWEST: f64 = 0.1;
 /// Maximum turn rate, rad/s.
 pub const TURN_RATE: f64 = 3.5;
@@ -50,8 +50,9 @@ pub struct WalkerCommand {
     pub facing: Facing,
 }
 
-/// Returns the turn rate of a character for a steering angle (rad) at a speed (m/s), in rad/s. The character
-/// turns like a one-track vehicle of the given wheelbase at this speed, or at 0.1 m/s if it is slower.
+/// Returns the turn rate of a character for a steering angle (rad) at a speed (m/s), in rad/s. The
+/// character turns like a one-track vehicle with the given wheelbase at this speed, or at 0.1 m/s
+/// if it is slower.
 pub fn turn_rate(limits: &OneTrackLimits, speed: f64, steering: f64) -> f64 {
     let most = limits.max_steering;
     let steering = if steering.is_finite() {
@@ -63,8 +64,8 @@ pub fn turn_rate(limits: &OneTrackLimits, speed: f64, steering: f64) -> f64 {
     wanted.clamp(-TURN_RATE, TURN_RATE)
 }
 
-/// Returns the steering angle for a turn rate (rad/s) at a speed (m/s), in rad. This is the inverse of
-/// [`turn_rate`].
+/// Returns the steering angle for a turn rate (rad/s) at a speed (m/s), in rad. It is the inverse
+/// of [`turn_rate`].
 pub fn steering(limits: &OneTrackLimits, speed: f64, turn_rate: f64) -> f64 {
     atan(limits.wheelbase * turn_rate / speed.abs().max(SLOWEST))
 }
@@ -84,7 +85,7 @@ pub fn walk(
     let along = direction * before.speed;
     let acceleration = limits.acceleration(command.acceleration);
     let along = if along < 0.0 {
-        // The character stops before it walks in the other direction.
+        // The character stops before walking in the opposite direction.
         (along + limits.max_braking * dt).min(0.0)
     } else {
         (along + acceleration * dt).clamp(0.0, limits.max_speed)

@@ -1,4 +1,4 @@
-//! Tests that plots of manoeuvres show what was measured.
+//! Tests that the plots of manoeuvres show the measured values.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::math::tan;
@@ -21,7 +21,7 @@ fn plot_of(file: &VehicleFile, name: &str) -> (Manoeuvre, Plot) {
     (manoeuvre.unwrap(), plot.unwrap())
 }
 
-/// Returns the formal defects of a plot.
+/// Returns the formal errors of a plot.
 fn faults(plot: &Plot) -> Vec<String> {
     let mut faults = Vec::new();
     if plot.series.is_empty() || plot.x.is_empty() || plot.y.is_empty() {
@@ -42,7 +42,7 @@ fn faults(plot: &Plot) -> Vec<String> {
     faults
 }
 
-/// Returns the value that a plot shows; `None` if only its label contains the value.
+/// Returns the value that a plot shows; `None` if the value appears only in its label.
 fn shown(one: &Manoeuvre, plot: &Plot) -> Option<f64> {
     let ends = || {
         let lines = plot.series.iter().filter(|line| line.look == Look::Line);
@@ -80,7 +80,7 @@ fn every_manoeuvre_of_every_shipped_vehicle_is_drawn_as_it_was_measured() {
     for (number, shipped) in SHIPPED.iter().enumerate() {
         let file = VehicleFile::from_text(shipped.text).unwrap();
         let (manoeuvres, plots) = prove_and_plot(&file).unwrap();
-        // Recording a plot does not change the measurement by a single bit.
+        // Recording a plot does not change a single bit of the measurement.
         if number == 0 || is_slow() {
             assert_eq!(manoeuvres, prove(&file).unwrap(), "{}", shipped.name);
         }
@@ -153,7 +153,8 @@ fn at(line: &Series, x: f64) -> Option<f64> {
     })
 }
 
-/// Returns the maximum deviation of a driven line from its closed form, relative to the maximum value.
+/// Returns the maximum deviation of a driven line from its closed form, as a fraction of the
+/// maximum value.
 fn departure(plot: &Plot, driven: &str) -> f64 {
     let line = plot
         .series
@@ -183,7 +184,7 @@ fn closed_forms_lie_on_what_was_driven() {
         let (_, plot) = plot_of(&shipped(vehicle), name);
         let apart = departure(&plot, line);
         assert!(apart < 0.02, "{vehicle} {name}: {apart}");
-        // Control: the same line deviates if it is stretched by 20 %.
+        // As a control, the same line deviates if it is stretched by 20 %.
         let mut other = plot.clone();
         let lines = other
             .series
@@ -204,7 +205,7 @@ fn a_picture_shows_what_has_changed_in_a_vehicle() {
     };
     let (dry, ice) = (stopping_distance(0.8), stopping_distance(0.1));
     assert!(ice > 4.0 * dry, "{dry} {ice}");
-    // The test above would notice a plot with a gap in time, or without content.
+    // The test above would detect a plot with a gap in time, or without content.
     let (_, mut plot) = plot_of(&shipped("willys-mb"), "coast_down");
     assert_eq!(faults(&plot), Vec::<String>::new());
     plot.series[0].points.reverse();

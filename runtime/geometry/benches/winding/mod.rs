@@ -1,4 +1,4 @@
-//! The road used to measure projections.
+//! The road on which projections are measured.
 
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{Pose, ReferenceLine, Segment};

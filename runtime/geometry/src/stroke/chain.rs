@@ -16,13 +16,13 @@ pub(super) fn chain(samples: &[DVec2], tolerance: f64) -> Result<ReferenceLine, 
     let mut from = 0;
     while from < last {
         let start = pose_at(samples, from);
-        // Finds the longest step that is within the tolerance by doubling and then halving the step.
+        // Finds the longest step within the tolerance by first doubling and then halving the step.
         let (mut good, mut step) = (from + 1, 1);
         while from + 2 * step <= last && holds(samples, start, from, from + 2 * step, tolerance) {
             step *= 2;
             good = from + step;
         }
-        // Doubling may step past the end of the stroke, so its last sample is tried separately.
+        // Doubling may step past the end of the stroke, so the last sample is tried separately.
         if holds(samples, start, from, last, tolerance) {
             good = last;
         }
@@ -32,8 +32,8 @@ pub(super) fn chain(samples: &[DVec2], tolerance: f64) -> Result<ReferenceLine, 
                 good += step;
             }
         }
-        // Both pieces that meet at a sample use its direction, so the heading is continuous there; the
-        // curvature may jump.
+        // Both pieces that meet at a sample use the direction at the sample, so the heading is
+        // continuous there, but the curvature may jump.
         let piece = ReferenceLine::join(start, pose_at(samples, good))?;
         line = Some(match line {
             None => piece,
@@ -47,8 +47,8 @@ pub(super) fn chain(samples: &[DVec2], tolerance: f64) -> Result<ReferenceLine, 
     })
 }
 
-/// A sample with the direction of the stroke around it, computed from five samples so that the tremor of a
-/// single sample does not turn the line.
+/// A sample with the direction of the stroke at it. The direction is computed from five samples, so
+/// that the tremor of a single sample does not turn the line.
 fn pose_at(samples: &[DVec2], i: usize) -> Pose {
     let (low, high) = (i.saturating_sub(2), (i + 2).min(samples.len() - 1));
     Pose {

@@ -21,15 +21,15 @@ use glam::DVec2;
 
 pub use sampling::{resampled, smoothed};
 
-/// Options for fitting a stroke.
+/// Options for fitting a line to a stroke.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StrokeOptions {
-    /// Largest deviation of the line from the stroke, m.
+    /// Maximum deviation of the line from the stroke, m.
     pub tolerance: f64,
     /// Distance between samples, m.
     pub spacing: f64,
-    /// Smallest radius of bends, m. Corners of the stroke are rounded with this radius. A leg with
-    /// tighter bends is followed as it is.
+    /// Minimum radius of bends, m. Corners of the stroke are rounded with this radius. A leg with
+    /// tighter bends is followed as drawn.
     pub min_radius: f64,
 }
 
@@ -45,33 +45,35 @@ impl StrokeOptions {
     }
 }
 
-/// A fitted stroke.
+/// The result of fitting a line to a stroke.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     /// The line. It starts and ends exactly at the ends of the stroke.
     pub line: ReferenceLine,
-    /// Largest distance of a sample from the line, m; rounded corners are not counted.
+    /// Maximum distance of a sample from the line, m, except at rounded corners.
     pub deviation: f64,
-    /// Whether some leg had to be represented by a chain of clothoids instead of lines and arcs.
+    /// Whether a leg had to be represented by a chain of clothoids instead of lines and arcs.
     pub is_chain: bool,
 }
 
 /// Maximum number of lines and arcs of one leg that are refined together.
 const MOST_SPANS: usize = 40;
-/// Number of samples above which a leg gets fewer fitting attempts, so that fitting stays fast after the
-/// button is released.
+/// Number of samples above which a leg gets fewer fitting attempts, so that fitting takes little
+/// time after the button is released.
 const LONG: usize = 400;
-/// Factor by which a refined bend may be tighter than requested.
+/// Factor by which the radius of a refined bend may be smaller than requested.
 const TIGHTEST: f64 = 1.1;
 
 /// Fits a line to the points of a stroke, in drawing order.
 ///
-/// Takes about 6 ms for 200 samples and 160 ms for 1,000. The time of the search for spans grows with the
-/// square of the longest span, and that of the refinement with the cube of the number of spans.
+/// Takes about 6 ms for 200 samples and 160 ms for 1,000. The search for spans takes time
+/// proportional to the square of the longest span, and the refinement to the cube of the number of
+/// spans.
 ///
 /// # Errors
-/// [`GeometryError::TooFewPoints`] if the stroke is shorter than two tolerances, [`GeometryError::NoJoin`] if
-/// it turns straight back on itself, and the errors of [`ReferenceLine::new`] for coordinates out of range.
+/// [`GeometryError::TooFewPoints`] if the stroke is shorter than two tolerances,
+/// [`GeometryError::NoJoin`] if it turns straight back on itself, and the errors of
+/// [`ReferenceLine::new`] for coordinates out of range.
 pub fn fit(points: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryError> {
     let samples = resampled(points, options.spacing);
     let too_short = GeometryError::TooFewPoints {
@@ -97,8 +99,8 @@ pub fn fit(points: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryErr
     let is_chain = legs.iter().any(|leg| leg.is_chain);
     let mut legs = legs.into_iter();
     let first = legs.next().ok_or(too_short)?;
-    // Legs are joined from first to last, and each corner is rounded as far as its two legs permit. `left` is
-    // the length of the last leg that remains for the next corner.
+    // Legs are joined from first to last, and each corner is rounded as far as its two legs permit.
+    // `left` is the length of the previous leg that is still available for the next corner.
     let (mut line, mut left) = (first.line.clone(), first.line.length());
     for leg in legs {
         let cut = corner_cut(&line, left, &leg.line, options.min_radius);
@@ -117,12 +119,12 @@ fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryEr
     let smooth = smoothed(samples);
     let mut best = None;
     let attempts = if samples.len() > LONG { 2 } else { 4 };
-    // Tries finer and coarser chains in turn. Too few spans exceed the tolerance, and too many follow the
-    // tremor of the hand into bends that are too tight.
+    // Tries finer and coarser chains in turn. With too few spans, the tolerance is exceeded. With
+    // too many, the line follows the tremor of the hand into bends that are too tight.
     for penalty in [1.0, 0.5, 2.0, 0.2].into_iter().take(attempts) {
         let spans = segmentation::spans(&smooth, options, penalty);
         if spans.len() > MOST_SPANS {
-            // Refining a long scribble would take seconds.
+            // The refinement of a long scribble would take seconds.
             break;
         }
         // Smoothing shrinks bends, so it is used only to find the spans.
@@ -154,11 +156,11 @@ fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryEr
     })
 }
 
-/// Length that a corner takes from the leg before it and from the leg after it, m.
+/// Length that a corner takes up on the leg before it and on the leg after it, m.
 fn corner_cut(before: &ReferenceLine, left: f64, after: &ReferenceLine, radius: f64) -> f64 {
     let turn = crate::math::wrap_angle(after.start().heading - before.end().heading).abs();
-    // The tangent length of an arc with this radius. It is unbounded for a hairpin, so the turn is limited to
-    // 2.6 rad. At most half of the next leg is used, so that its other corner has room.
+    // Tangent length of an arc with this radius. It is unbounded for a hairpin, so the turn is
+    // limited to 2.6 rad. At most half of the next leg is used, to leave room for its other corner.
     let wanted = radius * crate::math::tan(0.5 * turn.min(2.6));
     wanted.min(0.9 * left).min(0.45 * after.length()).max(1e-3)
 }
@@ -176,7 +178,8 @@ fn rounded(
     head.joined(&bend)?.joined(&tail)
 }
 
-/// The arc that joins two poses. `None` if their tangents are not equally long, or if there is no bend.
+/// Returns the arc that joins two poses; `None` if its tangents would not be equally long, or if
+/// there is no bend.
 fn corner_curve(from: Pose, to: Pose) -> Option<ReferenceLine> {
     let chord = to.position - from.position;
     let turn = crate::math::wrap_angle(to.heading - from.heading);

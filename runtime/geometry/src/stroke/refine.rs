@@ -1,15 +1,16 @@
-//! Lines and arcs with clothoids between them, fitted to samples.
+//! Fits lines and arcs with clothoids between them to samples.
 //!
-//! The parameters are, in this order: x, y and heading of the start, the length of each span, the length of
-//! each spiral, the curvature of each arc. Residuals are the normal distances of the samples and the errors
-//! at both ends. Gauss-Newton steps solve
+//! The parameters are, in this order: x, y and heading of the start, the length of each span, the
+//! length of each spiral, the curvature of each arc. Residuals are the normal distances of the
+//! samples and the errors at both ends. Gauss-Newton steps solve
 //!
 //! ```text
 //!   (J^T J + damping diag(J^T J)) step = -J^T residuals
 //! ```
 //!
-//! with J by finite differences. A step that does not help is undone and tried again with ten times the
-//! damping, which makes it shorter and turns it downhill. A step that helps reduces the damping.
+//! with J by finite differences. A step that does not reduce the residuals is undone and tried
+//! again with ten times the damping, which makes it shorter and turns it towards the steepest
+//! descent. A step that reduces them also reduces the damping.
 
 use super::StrokeOptions;
 use super::segmentation::Span;
@@ -19,20 +20,20 @@ use crate::reference_line::ReferenceLine;
 use crate::segment::Segment;
 use glam::DVec2;
 
-/// Shortest spiral, m.
+/// Minimum length of a spiral, m.
 const MIN_SPIRAL: f64 = 2.0;
-/// Shortest line or arc, m.
+/// Minimum length of a line or arc, m.
 const MIN_SPAN: f64 = 0.5;
 /// Maximum number of iterations.
 const ITERATIONS: usize = 14;
-/// Maximum number of samples for residuals.
+/// Maximum number of samples that contribute residuals.
 const MAX_RESIDUALS: usize = 300;
-/// Limit of the change of a length in one step, m. The curve is far from linear in its parameters: if a
+/// Maximum change of a length in one step, m. The curve is far from linear in its parameters: if a
 /// heading is wrong by a radian, the closest points are on other spans.
 const STEP_LENGTH: f64 = 4.0;
-/// Limit of the change of a curvature in one step, 1/m.
+/// Maximum change of a curvature in one step, 1/m.
 const STEP_CURVATURE: f64 = 0.05;
-/// Limit of the change of a heading in one step, rad.
+/// Maximum change of a heading in one step, rad.
 const STEP_HEADING: f64 = 0.3;
 
 /// The parameters of a curve: start, span lengths and curvatures, spiral lengths.
@@ -46,7 +47,7 @@ struct Model {
 }
 
 impl Model {
-    /// Initial guess from the spans of the segmentation.
+    /// Returns an initial guess based on the spans of the segmentation.
     fn guess(samples: &[DVec2], spans: &[Span]) -> Option<Self> {
         let length = |span: &Span| polyline::length(&samples[span.from..=span.to]);
         let mut model = Self {
@@ -57,8 +58,8 @@ impl Model {
             spans: Vec::new(),
             spirals: Vec::new(),
         };
-        // The heading is tracked along the chain: a line's own direction shows how much turn is missing
-        // between it and the previous line.
+        // The heading is tracked along the chain. The direction of a line shows how much turn is
+        // missing between it and the previous line.
         let mut heading = model.start.heading;
         for span in spans {
             let straight = span.curvature == 0.0;
@@ -74,12 +75,12 @@ impl Model {
             model.push(length(span).max(MIN_SPAN), span.curvature);
             heading += length(span) * span.curvature;
         }
-        // A spiral takes half of its length from each neighbour. It turns as much as if one half had the
-        // curvature of one neighbour, and the other half that of the other neighbour.
+        // A spiral takes half of its length from each neighbour. It turns by as much as if one half
+        // had the curvature of one neighbour, and the other half that of the other neighbour.
         for i in 0..model.spirals.len() {
             let shorter = model.spans[i].0.min(model.spans[i + 1].0);
-            // A span gives up half of a spiral at each of its ends, so at most 0.4 of its length in total:
-            // more than half of it stays a line or an arc.
+            // A span loses half of a spiral at each end, so it loses at most 0.4 of its length in
+            // total and more than half of it stays a line or an arc.
             model.spirals[i] = (0.4 * shorter).clamp(MIN_SPIRAL, 60.0);
         }
         for i in 0..model.spans.len() {
@@ -153,7 +154,7 @@ impl Model {
         }
     }
 
-    /// Step for the numeric derivative of a parameter.
+    /// Step size for the numerical derivative with respect to a parameter.
     fn probe(&self, index: usize) -> f64 {
         // Each of these steps moves the far end of a road of some hundred metres by about a tenth of a
         // millimetre or more. This is large compared with rounding and small compared with the bends of the
@@ -185,14 +186,15 @@ pub(super) fn refined(
 ) -> Option<ReferenceLine> {
     let mut model = Model::guess(samples, spans)?;
     let max_curvature = 1.0 / options.min_radius.max(1.0);
-    // Every n-th sample is enough, because a span covers many.
+    // Every n-th sample is enough, because each span covers many samples.
     let stride = samples.len().div_ceil(MAX_RESIDUALS);
     let chosen: Vec<DVec2> = samples.iter().copied().step_by(stride).collect();
     let mut line = model.line()?;
     let mut error = f64::INFINITY;
     let mut damping = 1e-3;
     for _ in 0..ITERATIONS {
-        // Feet move with the curve, and are recomputed in each round; within a round they are fixed.
+        // Feet are recomputed in each round, because they move with the curve. Within a round, they
+        // are fixed.
         let feet = feet(&line, &chosen);
         let residuals = residuals(&line, &chosen, &feet, samples);
         let now = squared(&residuals);
@@ -213,7 +215,7 @@ pub(super) fn refined(
             damping = (0.3 * damping).max(1e-6);
         } else {
             damping *= 10.0;
-            // The error is the same in the next round, and must not be mistaken for convergence.
+            // The error is the same in the next round, which must not be mistaken for convergence.
             error = f64::INFINITY;
             if damping > 1e4 {
                 break;
@@ -230,8 +232,8 @@ fn squared(residuals: &[f64]) -> f64 {
 
 /// Distances along the line of the points nearest to the samples, in non-decreasing order.
 fn feet(line: &ReferenceLine, samples: &[DVec2]) -> Vec<f64> {
-    // The search starts at the foot of the previous sample, so that a sample stays on its own branch where
-    // the line approaches itself.
+    // Each search starts at the foot of the previous sample, so that samples stay on their own
+    // branch where the line comes close to itself.
     let mut s = 0.0;
     samples
         .iter()
@@ -240,8 +242,8 @@ fn feet(line: &ReferenceLine, samples: &[DVec2]) -> Vec<f64> {
                 let pose = line.pose(s);
                 let ahead = pose.forward().dot(sample - pose.position);
                 let left = pose.left().dot(sample - pose.position);
-                // A step beside the line corresponds to a different distance along it. Beyond the centre of a
-                // bend this distance would be unbounded, so it is clamped.
+                // Beside the line, a step corresponds to a different distance along the line.
+                // Beyond the centre of a bend, this distance would be unbounded, so it is clamped.
                 let stretch = (1.0 - line.curvature(s) * left).max(0.2);
                 s = (s + ahead / stretch).clamp(0.0, line.length());
             }
@@ -262,13 +264,13 @@ fn residuals(line: &ReferenceLine, chosen: &[DVec2], feet: &[f64], samples: &[DV
         .collect();
     let start = line.start().position - samples[0];
     let end = line.end().position - samples[samples.len() - 1];
-    // Each end counts as two additional samples, because the curve is finally moved onto the ends and should
-    // not have to move far.
+    // Each end counts as two additional samples, because the curve is finally moved to match the
+    // ends and should not have to be moved far.
     all.extend([start.x, start.y, end.x, end.y]);
     all
 }
 
-/// The damped step that reduces the residuals, by parameter; `None` if no step does.
+/// Returns the damped step that reduces the residuals, by parameter; `None` if no step does.
 fn gauss_newton(
     model: &Model,
     line: &ReferenceLine,
@@ -294,7 +296,7 @@ fn gauss_newton(
         // A parameter that affects no residual has an empty row, and a multiple of zero stays zero, so the
         // small term keeps the matrix from being singular.
         matrix[i][i] = matrix[i][i] * (1.0 + damping) + 1e-9;
-        // Lengths are damped slightly, because along a straight they are undetermined.
+        // Lengths are damped slightly, because they are undetermined along a straight.
         if (3..3 + model.spans.len() + model.spirals.len()).contains(&i) {
             matrix[i][i] += 0.02;
         }
@@ -316,8 +318,8 @@ fn derivative(
 ) -> Option<Vec<f64>> {
     let probe = model.probe(index);
     let mut other = model.clone();
-    // Ignores the bound on curvature. At the bound, the probe would be clamped and move nothing, so the
-    // derivative would be 0.
+    // Ignores the bound on curvature. At the bound, the probe would be clamped and have no effect,
+    // so the derivative would be 0.
     other.shift(index, probe, f64::INFINITY);
     let moved = other.line()?;
     let mut column: Vec<f64> = chosen
@@ -367,13 +369,14 @@ fn solved(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     x.iter().all(|value| value.is_finite()).then_some(x)
 }
 
-/// The model's line rotated, scaled and shifted so that it runs exactly between two points.
+/// Returns the model's line, rotated, scaled and shifted so that it runs exactly between two
+/// points.
 fn between(model: &Model, from: DVec2, to: DVec2) -> Option<ReferenceLine> {
     let line = model.line()?;
     let own = line.end().position - line.start().position;
     let wanted = to - from;
     if own.length() < 0.2 * line.length() || wanted.length() < 1e-6 {
-        // A closed stroke cannot be scaled onto its ends, so its tail is bent instead.
+        // A closed stroke cannot be scaled to match its ends, so its tail is bent instead.
         let mut closed = model.clone();
         closed.start.position = from;
         let line = closed.line()?;
@@ -387,8 +390,8 @@ fn between(model: &Model, from: DVec2, to: DVec2) -> Option<ReferenceLine> {
             .joined(&ReferenceLine::join(head.end(), end).ok()?)
             .ok();
     }
-    // Rotating and scaling the whole line preserves lines, arcs and smooth joints. Curvatures are divided by
-    // the scale. A scale far from 1 means that the fit has failed.
+    // Rotating and scaling the whole line preserves lines, arcs and smooth joints. Curvatures are
+    // divided by the scale. A scale that differs much from 1 means that the fit has failed.
     let scale = wanted.length() / own.length();
     if !(0.5..2.0).contains(&scale) {
         return None;

@@ -1,4 +1,4 @@
-//! Samples of a stroke: even spacing, smoothing, corners.
+//! Samples of a stroke: even spacing, smoothing and corners.
 
 use super::StrokeOptions;
 use crate::math::{exp, wrap_angle};
@@ -11,7 +11,7 @@ use glam::DVec2;
 const WINDOW: usize = 7;
 /// Standard deviation of the smoothing window, in samples.
 const SIGMA: f64 = 2.5;
-/// Smallest turn within a few metres that counts as a corner, rad (50 degrees).
+/// Minimum turn within a few metres that counts as a corner, rad (50 degrees).
 const CORNER: f64 = 0.873;
 
 /// Returns points about `spacing` apart along the stroke. The first and last points are kept exactly.
@@ -26,7 +26,8 @@ pub fn resampled(points: &[DVec2], spacing: f64) -> Vec<DVec2> {
     let (mut last, mut missing) = (first, spacing);
     for point in usable {
         let mut step = (point - last).length();
-        // `missing` is the distance to the next sample; it is carried over corners of the drawn points.
+        // `missing` is the distance to the next sample. It is carried over the corners of the drawn
+        // polyline.
         while step >= missing {
             last += (point - last) * (missing / step);
             samples.push(last);
@@ -71,8 +72,9 @@ pub fn smoothed(samples: &[DVec2]) -> Vec<DVec2> {
 
 /// Samples at which the stroke turns a corner, ascending.
 pub(super) fn corners(samples: &[DVec2], options: &StrokeOptions) -> Vec<usize> {
-    // A bend turns over its whole length, a corner within a few metres. The turn between the chords over one
-    // window before and one after distinguishes them.
+    // A bend turns over its whole length, whereas a corner turns within a few metres. The turn
+    // between the chord over one window before and the chord over one window after distinguishes
+    // them.
     let window = 4.0f64.max(4.0 * options.tolerance);
     let reach = ((window / options.spacing).round() as usize).max(3);
     if samples.len() < 2 * reach + 1 {
@@ -86,7 +88,8 @@ pub(super) fn corners(samples: &[DVec2], options: &StrokeOptions) -> Vec<usize> 
     let turns: Vec<f64> = (reach..samples.len() - reach).map(turn).collect();
     let mut found = Vec::new();
     for (at, &here) in turns.iter().enumerate() {
-        // Only the largest turn within a window is a corner. Of several equal ones, the first is used.
+        // Only the largest turn within a window is a corner. If several are equal, the first one is
+        // used.
         let (low, high) = (at.saturating_sub(reach), (at + reach).min(turns.len() - 1));
         let is_peak =
             turns[low..at].iter().all(|t| *t < here) && turns[at..=high].iter().all(|t| *t <= here);

@@ -1,4 +1,4 @@
-//! The cheapest chain of lines and arcs through samples, by dynamic programming.
+//! Finds the cheapest chain of lines and arcs through samples by dynamic programming.
 //!
 //! ```text
 //!   samples  0 . . . . 5 . . . . . 11 . . . 15
@@ -8,10 +8,10 @@
 //!              best(from) + penalty of the primitive + sum of squared distances / (1.2 tolerance)^2
 //! ```
 //!
-//! A primitive may be used if it stays within the tolerance of every sample that it explains. The penalty
-//! keeps the chain short: an additional line has to reduce the residuals by more than 6. Running sums give
-//! fits of any range in constant time. Most of the time is spent on checking the tolerance for the samples of
-//! a range.
+//! A primitive may be used if it stays within the tolerance of every sample that it explains. The
+//! penalty keeps the chain short: an additional line has to reduce the residuals by more than 6.
+//! Running sums give fits of any range in constant time. Most of the time is spent on checking the
+//! tolerance for the samples of a range.
 
 use super::StrokeOptions;
 use crate::polyline;
@@ -21,15 +21,15 @@ use glam::DVec2;
 const LINE_PENALTY: f64 = 6.0;
 /// Cost of an additional arc, which has one more parameter than a line.
 const ARC_PENALTY: f64 = 8.0;
-/// Scale of the residuals, in tolerances.
+/// Scale of the residuals, as a multiple of the tolerance.
 const SIGMA: f64 = 1.2;
-/// Largest radius of an arc, m. Beyond it, a line represents the same shape.
+/// Maximum radius of an arc, m. Above it, a line represents the same shape.
 const MAX_RADIUS: f64 = 3000.0;
-/// Smallest turn of an arc, rad. Below it, a line represents the same shape.
+/// Minimum turn of an arc, rad. Below it, a line represents the same shape.
 const MIN_TURN: f64 = 0.05;
-/// Number of consecutive starts without a fitting primitive after which no further starts are examined for an
-/// end. Starts are examined backwards from the end, so the ranges get longer, and once a range is too long
-/// for any primitive, longer ranges rarely fit.
+/// Number of consecutive starts without a fitting primitive after which no further starts are
+/// examined for an end. Starts are examined backwards from the end, so the ranges become longer.
+/// Once a range is too long for any primitive, longer ranges rarely fit.
 const MAX_REJECTED: usize = 12;
 /// Maximum number of starts that are examined for an end.
 const MAX_LOOK_BACK: usize = 400;
@@ -112,9 +112,9 @@ fn line_of(s: &Sums) -> (Primitive, f64) {
     let half_gap = 0.5 * (xx - yy);
     let root = (half_gap * half_gap + xy * xy).sqrt();
     let largest = 0.5 * (xx + yy) + root;
-    // The covariance of the samples has its larger eigenvalue along the line and its smaller one, the mean
-    // squared distance, across it. The eigenvector of the larger one is computed from the better-conditioned
-    // row.
+    // The larger eigenvalue of the covariance of the samples is along the line. The smaller one,
+    // the mean squared distance, is across it. The eigenvector of the larger one is computed from
+    // the better-conditioned row.
     let direction = if half_gap >= 0.0 {
         DVec2::new(half_gap + root, xy)
     } else {
@@ -153,8 +153,8 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     if radius_squared <= 0.0 {
         return None;
     }
-    // |p - c|^2 - r^2 = (|p - c| - r)(|p - c| + r), about 2 r times the distance from the circle:
-    // sum of (|p - c|^2 - r^2)^2, over 4 r^2 to make it one of distances.
+    // |p - c|^2 - r^2 = (|p - c| - r)(|p - c| + r) is about 2 r times the distance from the circle.
+    // The sum of (|p - c|^2 - r^2)^2 is therefore divided by 4 r^2 to get a sum of squared distances.
     let k = centre.length_squared() - radius_squared;
     let (cx, cy) = (centre.x, centre.y);
     let quartic =
@@ -170,7 +170,7 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     Some((circle, squared))
 }
 
-/// The cheapest chain for the samples up to and including a given one.
+/// The cheapest chain for the samples up to and including a given sample.
 #[derive(Clone, Copy)]
 struct Best {
     cost: f64,
@@ -213,13 +213,13 @@ pub(super) fn spans(samples: &[DVec2], options: &StrokeOptions, penalty: f64) ->
         };
         samples.len()
     ];
-    // Two samples are a line without any residual, so every sample is reached and no cost stays infinite.
-    // Neighbouring spans share the sample at their joint.
+    // Two samples form a line without any residual, so every sample can be reached and every cost
+    // is finite. Neighbouring spans share the sample at their joint.
     for to in 1..samples.len() {
         best[to].cost = f64::INFINITY;
         let mut rejected = 0;
-        // From the shortest range to longer ones. Of several chains of equal cost, the first is kept, because
-        // only a lower cost replaces it.
+        // Starts with the shortest range. Of several chains of equal cost, the first one is kept,
+        // because only a lower cost replaces it.
         for from in (to.saturating_sub(MAX_LOOK_BACK)..to).rev() {
             let fits = column(&local, &sums, from, to, options, penalty, &mut best);
             rejected = if fits { 0 } else { rejected + 1 };
@@ -250,8 +250,8 @@ fn cheapest(best: &[Best]) -> Vec<Span> {
     chain
 }
 
-/// Joins neighbouring primitives of the same type if one primitive represents both within the tolerance,
-/// because a slow wobble of the hand does not justify two lines.
+/// Joins neighbouring primitives of the same type if one primitive represents both within the
+/// tolerance. Otherwise, a slow wobble of the hand would produce two lines.
 fn merged(chain: Vec<Span>, local: &[DVec2], sums: &[Sums], options: &StrokeOptions) -> Vec<Span> {
     let mut merged: Vec<Span> = Vec::with_capacity(chain.len());
     for mut span in chain {
@@ -259,7 +259,7 @@ fn merged(chain: Vec<Span>, local: &[DVec2], sums: &[Sums], options: &StrokeOpti
             let Some(joint) = joint(before, &span, local, sums, options) else {
                 break;
             };
-            // The joint may fit the previous span as well, so it is tried again.
+            // The result may also fit together with the previous span, so this is tried next.
             merged.pop();
             span = joint;
         }
@@ -322,7 +322,7 @@ fn column(
         fits = true;
         best[to].improve(cost, from, 0.0);
     }
-    // Any three points lie on a circle.
+    // A circle through three points or fewer always fits.
     if points.len() < 4 {
         return fits;
     }
@@ -330,7 +330,7 @@ fn column(
         && let Some(curvature) = curvature_of(&circle, points, options)
     {
         let cost = best[from].cost + penalty * ARC_PENALTY + squared / sigma_squared;
-        // All points are checked only if the outcome matters.
+        // The points are checked only if the result matters.
         if (cost < best[to].cost || !fits) && holds(&circle) {
             fits = true;
             best[to].improve(cost, from, curvature);

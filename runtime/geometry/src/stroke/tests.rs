@@ -35,8 +35,8 @@ fn s_bend() -> ReferenceLine {
     ])
 }
 
-/// Simulates a hand with a mouse that follows a line, with steps of about `step`, jitter and a slow wobble of
-/// `noise` metres, and whole pixels.
+/// Simulates a hand with a mouse that follows a line. It has steps of about `step` metres, jitter
+/// and a slow wobble of `noise` metres, and coordinates rounded to whole pixels.
 fn drawn(line: &ReferenceLine, step: f64, noise: f64, pixel: f64, seed: u64) -> Vec<DVec2> {
     let mut stream = Stream::new(seed, "stroke", 0);
     let phase = stream.next_in(0.0, 6.0);
@@ -262,7 +262,7 @@ fn a_long_scribble_takes_no_time() {
             at
         })
         .collect();
-    // This tests only that the fit terminates, whatever its result.
+    // Tests only that the fit terminates, whatever its result.
     let _ = fit(&points, &options());
 }
 

@@ -47,7 +47,7 @@ fn runs_are_compared_up_to_the_end_of_the_shorter_one() {
     let b = run(12, vec![trip(1, 7.0, 7.0), trip(3, 5.0, 5.0)]);
     let comparison = Comparison::new(&a, &b);
     assert_eq!(comparison.until, 12.0);
-    // In the first run, agent 2 had not arrived by then.
+    // In the first run, agent 2 has not arrived by that time.
     let arrived = figure(&comparison, "Arrived");
     assert_eq!((arrived.a, arrived.b), (Some(1.0), Some(2.0)));
     assert_eq!(arrived.better(), Some(Better::B));

@@ -89,8 +89,8 @@ fn wrong_levels(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Finds trips over open ground that lead straight into an obstacle or a tree, because their stack does not steer
-/// around them. Each trip is reported once. Legs from or to a lane are not checked.
+/// Finds trips over open ground that lead straight into an obstacle or a tree because their stack
+/// does not steer around it. Each trip is reported once. Legs from or to a lane are not checked.
 fn straight_trips(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     let is_blind = |stack: &String| {
@@ -147,8 +147,8 @@ fn straight_trips(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Returns the area that a vehicle sweeps on a leg in a straight line; `None` if the leg begins or ends on a
-/// lane.
+/// Returns the area that a vehicle covers while driving a leg in a straight line; `None` if the leg
+/// begins or ends on a lane.
 fn straight_path(
     subjects: &Subjects<'_>,
     leg: &[Place],
@@ -207,12 +207,12 @@ pub fn trip_problem(
 ) -> Option<String> {
     let subjects = Subjects {
         scenario,
-        // Trips depend on the lanes alone.
+        // Trips depend only on the lanes.
         layout: &Layout::default(),
         graph,
     };
     let mut findings = Vec::new();
-    // The object is not in the message.
+    // The message does not name the object.
     let object = ObjectId::Agent(scenario.next_agent_id());
     let mut reach = Reach::default();
     journey(&subjects, object, vehicle, stops, &mut reach, &mut findings);
@@ -222,7 +222,7 @@ pub fn trip_problem(
 /// For each vehicle class, the lanes that its vehicles can reach.
 type Reach<'a> = BTreeMap<VehicleClass, Reachability<'a>>;
 
-/// Position of a place, m; the origin if it is not on a lane that exists.
+/// Position of a place, m; the origin if the lane of the place does not exist.
 fn position_of(subjects: &Subjects<'_>, place: &Place) -> DVec2 {
     let pose = subjects.scenario.pose_of(place);
     pose.map_or(DVec2::ZERO, |pose| pose.position)
@@ -256,7 +256,8 @@ fn journey<'a>(
     }
     let kind = subjects.scenario.vehicle_types().get(vehicle);
     let class = kind.map(VehicleType::class).unwrap_or_default();
-    // If no lanes lead to the next stop, such vehicles drive over open ground, which another check covers.
+    // If no lanes lead to the next stop, such vehicles drive over open ground. Another check covers
+    // this case.
     let leaves_lanes = kind.is_some_and(|kind| kind.off_road == OffRoad::Free);
     for (leg, (pair, places)) in lanelets.windows(2).zip(stops.windows(2)).enumerate() {
         // Open ground has no lanes to check.
@@ -272,7 +273,7 @@ fn journey<'a>(
         if leaves_lanes {
             continue;
         }
-        // The vehicle starts from standstill only at the start of a trip.
+        // Only at the start of the trip does the vehicle start from standstill.
         let is_at_end = leg == 0 && graph.lanelet(from).length() - s < ROOM_TO_CHANGE;
         let reach = reach
             .entry(class)
@@ -286,7 +287,8 @@ fn journey<'a>(
              its lane that it cannot change lanes; move the start back";
             return push(Code::UnreachableDestination, &places[0], message.into());
         }
-        // A destination behind the start on the same lane needs a route that returns to this lane.
+        // If the destination is behind the start on the same lane, a route that returns to this
+        // lane is needed.
         if !leads || (from == to && to_s < s && !reach.leads_round(from)) {
             if let Some(lanes) = OtherLanes::of(subjects, reach, stops, leg) {
                 let place = match lanes.from {
@@ -302,7 +304,7 @@ fn journey<'a>(
     }
 }
 
-/// Other lanes at the ends of a leg, on which the leg is possible.
+/// Alternative lanes for the ends of a leg, with which the leg is possible.
 struct OtherLanes {
     /// New start of the leg, if it has to be on another lane.
     from: Option<LanePlace>,
@@ -311,8 +313,8 @@ struct OtherLanes {
 }
 
 impl OtherLanes {
-    /// Finds other lanes of the same roads, nearest first, on which a leg of a trip and its neighbouring legs
-    /// are possible; `None` if there are none.
+    /// Finds lanes of the same roads, nearest first, with which a leg of a trip and its
+    /// neighbouring legs are possible; `None` if there are none.
     fn of(
         subjects: &Subjects<'_>,
         reach: &mut Reachability<'_>,
@@ -347,7 +349,7 @@ impl OtherLanes {
         })
     }
 
-    /// Returns the stops of the trip, with those of the leg moved to these lanes.
+    /// Returns the stops of the trip, with the ends of `leg` moved to these lanes.
     fn applied(&self, stops: &[Place], leg: usize) -> Vec<Place> {
         let mut stops = stops.to_vec();
         if let Some(from) = self.from {
@@ -384,8 +386,8 @@ impl OtherLanes {
     }
 }
 
-/// Returns the places at the same distance along other lanes of the road that vehicles of a class may use, nearest
-/// lane first.
+/// Returns the places on other lanes of the road that are alongside `place` and that vehicles of a
+/// class may use, nearest lane first.
 fn beside(subjects: &Subjects<'_>, place: &Place, class: VehicleClass) -> Vec<LanePlace> {
     match place {
         Place::Lane(at) => lanes_beside(subjects.scenario, subjects.graph, at, class),
@@ -393,8 +395,8 @@ fn beside(subjects: &Subjects<'_>, place: &Place, class: VehicleClass) -> Vec<La
     }
 }
 
-/// Returns the places at the same distance along the other lanes of a road that vehicles of a class may use, nearest
-/// lane first. Empty if the road or the lane does not exist.
+/// Returns the places on other lanes of a road that are alongside a place and that vehicles of a
+/// class may use, nearest lane first. Empty if the road or the lane does not exist.
 pub fn lanes_beside(
     scenario: &Scenario,
     graph: &LaneGraph,
@@ -503,8 +505,8 @@ fn lanelet_of(
     let Place::Lane(at) = stop else {
         return Ok(None);
     };
-    // The graph moves places to the nearest part of their lane, but a place beyond the end of the road is a
-    // mistake.
+    // The lane graph would move the place to the nearest part of its lane, but a place beyond the
+    // end of the road is a mistake.
     let road = subjects.scenario.network().road(at.road);
     let on_road = road.is_some_and(|road| at.s <= road.length());
     let found = subjects.graph.locate(at).filter(|_| on_road);
@@ -602,8 +604,9 @@ impl OnLane {
     }
 }
 
-/// Finds agents that start in an alley at the same time, facing each other. One of them departs after the other has
-/// left the alley. O(agents), and O(points of two-way roads) if several agents start on one road at the same time.
+/// Finds agents that start in an alley at the same time, facing each other. As a repair, one of
+/// them departs after the other has left the alley. O(agents), and O(points of two-way roads) if
+/// several agents start on one road at the same time.
 fn facing(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let mut together: BTreeMap<(u64, Option<RoadId>), Vec<OnLane>> = BTreeMap::new();
     for (&id, agent) in subjects.scenario.agents() {
@@ -708,7 +711,7 @@ impl Beside {
         }
     }
 
-    /// Returns the bodies that a body may touch and that precede it in the list, in order.
+    /// Returns the bodies that precede a body in the list and that it may touch, in order.
     fn before(&self, own: usize, body: &OrientedBox) -> Vec<usize> {
         let mut numbers = near(&self.grid, body, self.reach);
         numbers.retain(|&number| number < own);
@@ -716,10 +719,11 @@ impl Beside {
     }
 }
 
-/// Indices of the grid items that a body may touch, ascending. No item may extend farther than `reach`.
+/// Indices of the grid items that a body may touch, ascending. No item may extend more than `reach`
+/// from its grid point.
 fn near(grid: &GridIndex, body: &OrientedBox, reach: f64) -> Vec<usize> {
     let mut numbers = Vec::new();
-    // Slightly enlarged, so that rounding errors do not exclude any item.
+    // The margin ensures that rounding errors do not exclude any item.
     let reach = body.radius() + reach + 0.1;
     grid.for_each_within(body.centre, reach, |number, _| {
         numbers.push(number as usize)
@@ -731,7 +735,7 @@ fn near(grid: &GridIndex, body: &OrientedBox, reach: f64) -> Vec<usize> {
 /// The trees of all forests.
 struct Trees {
     grid: GridIndex,
-    /// Radii of the trunks by their index in the grid, m.
+    /// Radii of the trunks in the order of their grid indices, m.
     radii: Vec<f64>,
 }
 
@@ -752,7 +756,8 @@ impl Trees {
     /// Whether any tree touches a body.
     fn touch(&self, body: &OrientedBox) -> bool {
         let mut touches = false;
-        // The grid contains the centres of trunks, so 10 m are added for the radius of a trunk.
+        // The grid contains only the centres of trunks, so 10 m are added for the largest trunk
+        // radius.
         let reach = body.radius() + 10.0;
         self.grid
             .for_each_within(body.centre, reach, |index, tree| {
@@ -763,8 +768,8 @@ impl Trees {
     }
 }
 
-/// The bodies of all agents at their starts. The poses of starts refer to the rear axle, so the centre of a
-/// box is ahead of them.
+/// The bodies of all agents at their starts. A start is the pose of the rear axle, so the centre of
+/// the box is ahead of it.
 fn bodies(scenario: &Scenario) -> Vec<(AgentId, &Agent, OrientedBox)> {
     let agents = scenario.agents().iter();
     agents

@@ -6,8 +6,8 @@ use glam::DVec2;
 /// Finds forests that exceed the limit on the number of trees.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
-    // Forests are planted in order until there are too many places, so the number of planted forests is the
-    // index of the first one that is not planted.
+    // Forests are planted in order until the limit is reached, so the number of planted forests is
+    // the index of the first forest that is not planted.
     let planted = scenario.planted().count();
     if let Some((&id, forest)) = scenario.forests().iter().nth(planted) {
         findings.push(Finding {

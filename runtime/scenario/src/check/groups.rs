@@ -8,7 +8,7 @@ use crate::scenario::Scenario;
 use glam::DVec2;
 use std::collections::BTreeMap;
 
-/// Finds members that do not exist, and objects that are in several groups.
+/// Finds group members that do not exist, and objects that are in several groups.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     for (id, member) in lost_members(scenario) {

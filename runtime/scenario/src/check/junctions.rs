@@ -31,7 +31,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The node whose rules are being checked.
+/// The node whose rules are checked, with its junction.
 #[derive(Clone, Copy)]
 struct At<'a> {
     id: NodeId,
@@ -50,7 +50,7 @@ impl At<'_> {
     }
 }
 
-/// Finds turns whose lanes do not exist.
+/// Finds turn rules whose lanes do not exist.
 fn turns(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     let rules = &at.node.rules.turns;
     if rules.is_empty() {
@@ -139,7 +139,7 @@ pub(super) fn leads_to(layout: &Layout, junction: &Junction, road: RoadId) -> bo
     is_arm || layout.internal.contains(&road)
 }
 
-/// Finds stages that name deleted roads.
+/// Finds stages that name roads that have been deleted.
 fn stages_of_roads_gone(scenario: &Scenario, at: At<'_>, findings: &mut Vec<Finding>) {
     let stages = at.node.rules.plan.iter().flat_map(|plan| &plan.stages);
     for (number, stage) in (1..).zip(stages) {
@@ -199,9 +199,10 @@ pub(super) fn corner_of(junction: &Junction, road: RoadId, next: RoadId) -> Opti
     found.map(|(_, corner)| corner)
 }
 
-/// Finds signals that would need too many stages.
+/// Finds signal-controlled junctions that would need too many stages.
 fn stage_count(junction: &Junction, findings: &mut Vec<Finding>) {
-    // An arm has at most two stages. Few junctions have so many arms, so conflicts are rarely computed here.
+    // An arm needs at most two stages. Few junctions have enough arms to exceed the limit, so the
+    // conflicts are rarely computed here.
     if junction.control != Control::Signals || 2 * junction.arms.len() <= MAX_STAGES {
         return;
     }

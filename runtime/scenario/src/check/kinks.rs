@@ -1,4 +1,4 @@
-//! Bends that are tighter than the road is wide: findings and their repair.
+//! Bends with a radius smaller than half the width of the road: findings and their repair.
 
 use super::{Code, Finding, ObjectId, Severity};
 use crate::edit::Edit;
@@ -11,7 +11,8 @@ use roadwright_geometry::ReferenceLine;
 use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::projection::Projector;
 
-/// Turn below which an arc is a vertex of a traced line and not a bend, rad: 20 degrees.
+/// Change of direction below which an arc counts as a vertex of a traced line rather than a bend,
+/// rad: 20 degrees.
 const MIN_TURN: f64 = 0.35;
 /// Longest stretch of an inner edge that may run backwards, m.
 const MAX_BACKWARDS: f64 = 0.5;
@@ -30,11 +31,11 @@ struct Kink {
     turn: f64,
     /// Radius of the bend, m.
     radius: f64,
-    /// Distance from the reference line to the inner edge of the road, m.
+    /// Distance from the reference line to the edge of the road on the inner side, m.
     inner: f64,
 }
 
-/// Returns the kinks of a road in the direction of the reference line.
+/// Returns the kinks of a road, in the order of the reference line.
 fn kinks(road: &Road) -> impl Iterator<Item = Kink> {
     let line = &road.reference_line;
     let starts: Vec<f64> = line.segment_starts().chain([road.length()]).collect();
@@ -75,8 +76,9 @@ pub(super) fn check(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
     findings.extend(found);
 }
 
-/// Returns the edit that gives the kink of a road nearest to `place` a radius that exceeds its inner half-width
-/// by 1 m. `None` if the road has no kink, or if no such bend fits within 1.5 m of the road.
+/// Returns the edit that repairs the kink nearest to `place` by giving it a radius 1 m larger than
+/// its inner half-width. `None` if the road has no kink, or if no such bend fits within 1.5 m of
+/// the road.
 pub(super) fn rounded(scenario: &Scenario, id: RoadId, place: DVec2) -> Option<Edit> {
     let road = scenario.network().road(id)?;
     let distance = |kink: &Kink| (kink.place - place).length();
@@ -108,7 +110,7 @@ fn rounded_line(road: &Road, kink: &Kink) -> Option<ReferenceLine> {
             return None;
         }
         let mut changed = points.clone();
-        // From the last one to the first, so that the indices stay valid.
+        // Removed from the last one to the first, so that the remaining indices stay valid.
         for &index in &left_out {
             changed.remove(index);
         }

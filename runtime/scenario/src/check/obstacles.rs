@@ -16,7 +16,7 @@ use std::cell::OnceCell;
 const PART: usize = 1_000_000;
 /// Margin for rounding errors of distances, m.
 const ROUNDING: f64 = 1e-6;
-/// Number of points near an obstacle whose distances from its walls are kept.
+/// Number of points near an obstacle for which the distance to its walls is cached.
 const KNOWN: usize = 8;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
@@ -25,7 +25,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     overlaps(subjects, findings);
 }
 
-/// Finds obstacles without height, and obstacles above the ground that have a mass.
+/// Finds obstacles whose height is not positive, and obstacles above the ground that have a mass.
 fn heights(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     for (&id, obstacle) in subjects.scenario.obstacles() {
         let VerticalSpan { low, high } = obstacle.vertical_span();
@@ -64,7 +64,8 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     });
 }
 
-/// Visits the objects whose outline is on a lanelet, each with the first such lanelet and a point of its centre line.
+/// Visits the objects whose outline overlaps a lanelet, each with the first such lanelet and a
+/// point of its centre line.
 pub(super) fn for_each_on_lane<K: Copy>(
     subjects: &Subjects<'_>,
     mut left: Vec<(K, &Obstacle)>,
@@ -85,7 +86,8 @@ pub(super) fn for_each_on_lane<K: Copy>(
         if points.is_empty() {
             break;
         }
-        // The grid contains the points of the lanes, because a city has millions of them and few obstacles.
+        // The lane points are the ones in the grid, because a city has millions of them but few
+        // obstacles.
         grid.rebuild(&points, 10.0);
         left.retain(|&(id, obstacle)| {
             let hit = first_on_lane(&grid, &lanelets, widest, obstacle);
@@ -105,7 +107,7 @@ pub(super) fn may_be_met(scenario: &Scenario, obstacle: &Obstacle) -> bool {
     kinds.is_empty() || kinds.values().any(|kind| span.is_met_by(kind.whole_span()))
 }
 
-/// Returns the lanelet with the lowest index that is within reach of an obstacle, and the point of it that
+/// Returns the lowest lanelet index within reach of an obstacle, and the point of that lanelet that
 /// was found.
 fn first_on_lane<'a>(
     grid: &GridIndex,
@@ -126,12 +128,14 @@ fn first_on_lane<'a>(
             (point.clamp(low, high) - point).length() > distance + ROUNDING
         })
     };
-    // The points last compared with the walls, and their distances from the walls. This distance changes by
-    // at most the distance between two points, so most points near a known one need not be compared. Several
-    // are kept, because the points of a cell belong to several lanes.
+    // The last points that were compared with the walls, and their distances from them. Between two
+    // points, this distance changes by at most the distance between the points, so most points near
+    // a known one need not be compared. Several are kept, because the points of a cell belong to
+    // several lanes.
     let mut known = [(DVec2::ZERO, f64::NEG_INFINITY); KNOWN];
     let mut compared = 0;
-    // Hits are compared by lanelet and not by cell, so that the finding does not depend on the grid.
+    // Hits are ranked by lanelet rather than by cell, so that the finding does not depend on the
+    // grid.
     grid.for_each_within(centre, radius + 0.5 * widest + ROUNDING, |index, point| {
         let half_lane = 0.5 * lanelets[index as usize].width;
         let first = hit.is_none_or(|(best, _)| index < best);
@@ -170,7 +174,7 @@ fn on_road(id: ObstacleId, lanelet: &Lanelet, place: DVec2) -> Finding {
 fn dense(line: CentreLine<'_>) -> impl Iterator<Item = DVec2> {
     let poses = line.poses();
     let spacing = line.length() / (poses.len() - 1) as f64;
-    // This makes points at most 1 / 0.7 = 1.4 m apart.
+    // With this number of pieces, points are at most 1 / 0.7 = 1.4 m apart.
     let pieces = (0.7 * spacing).ceil().max(1.0) as usize;
     let between = poses.windows(2).flat_map(move |pair| {
         let (from, to) = (pair[0].position, pair[1].position);
@@ -189,7 +193,7 @@ pub(super) fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     (centre, radius)
 }
 
-/// Maximum overlap of two outlines that only count as touching, m.
+/// Overlap up to which two outlines count as only touching, m.
 pub(super) const TOUCHING: f64 = 2e-3;
 /// Like `TOUCHING`, but for two fixed obstacles. Outlines of houses are accurate only to 10 or 20 cm, and
 /// fixed obstacles do not move.
@@ -204,7 +208,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         high: DVec2,
         is_fixed: bool,
         span: VerticalSpan,
-        /// The outline for comparisons with other fixed obstacles. Computed on first use.
+        /// The outline for comparisons with other fixed obstacles, computed on first use.
         wall: OnceCell<Vec<DVec2>>,
     }
     impl Swept {
@@ -235,8 +239,8 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             })
         })
         .collect();
-    // Sorted by their left sides, so that an obstacle can overlap only obstacles that begin before its right
-    // side.
+    // Sorted by left side, so that an obstacle can overlap only obstacles whose left side comes
+    // before its right side.
     swept.sort_by(|a, b| a.low.x.total_cmp(&b.low.x).then(a.id.cmp(&b.id)));
     let mut told = vec![false; swept.len()];
     for (i, a) in swept.iter().enumerate() {
@@ -263,8 +267,8 @@ pub(super) fn outlines_overlap(a: &[DVec2], b: &[DVec2], little: f64) -> bool {
     shrunk_overlap(&shrunk(a, little), &shrunk(b, little))
 }
 
-/// Returns an outline whose edges are moved inwards by half of `little` metres. If corners were moved towards the
-/// middle instead, the walls of a notch would move outwards.
+/// Returns an outline whose edges are moved inwards by half of `little` metres. Moving the corners
+/// towards the centre instead would move the walls of a notch outwards.
 fn shrunk(points: &[DVec2], little: f64) -> Vec<DVec2> {
     let ring = polygon::tidy_ring(points);
     let mitres = polygon::outward_mitres(&ring, 2.0);
@@ -283,7 +287,8 @@ fn shrunk_overlap(a: &[DVec2], b: &[DVec2]) -> bool {
     let Some((low, high)) = polygon::bounds(b) else {
         return false;
     };
-    // Most edges of a house do not reach its neighbour, and an edge beside the bounding box crosses nothing in it.
+    // Most edges of a house are too far from its neighbour to cross it. An edge outside the
+    // neighbour's bounding box crosses nothing in it.
     let mut near =
         polygon::edges(a).filter(|&(p, q)| p.min(q).cmple(high).all() && p.max(q).cmpge(low).all());
     near.any(|(p, q)| polygon::edges(b).any(|(r, s)| polygon::segments_cross(p, q, r, s)))

@@ -1,7 +1,7 @@
 //! Finds lanes of two roads that overlap although no junction joins the roads.
 //!
-//! Vehicles see other vehicles on their own lanes and at junctions. Where lanes of two roads lie on top of each
-//! other, vehicles therefore drive through each other.
+//! Vehicles react only to other vehicles on their own lanes and at junctions. Where lanes of two
+//! roads overlap, vehicles would therefore drive through each other.
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::RoadId;
@@ -14,19 +14,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Distance between samples along a lane, m.
 const STEP: f64 = 2.0;
-/// Lengths of the pieces of lanes that are compared first, m: for up to [`LONG`] metres of lanes, and for
-/// more. Both are multiples of [`STEP`].
+/// Lengths of the lane pieces of the first, coarse comparison, m: for up to [`LONG`] metres of
+/// lanes, and for more. Both are multiples of [`STEP`].
 const PIECES: (f64, f64) = (16.0, 64.0);
 /// Total length of all lanes above which longer pieces are used, because shorter ones would take too much memory, m.
 const LONG: f64 = 5e6;
-/// Size of a grid cell, m. Two lanes side by side fit into it.
+/// Size of a grid cell, m. It is at least the width of two lanes.
 const CELL: f64 = 8.0;
 /// Minimum width of an overlap that is reported, m. Smaller overlaps affect only markings and gutters.
 const LEAST_WIDTH: f64 = 0.3;
 /// Minimum length of an overlap that is reported, m.
 const LEAST_LENGTH: f64 = 5.0;
-/// Maximum length of an overlap that is accepted at a common junction of the roads or at a loose end, m. Stop
-/// lines are before such a stretch, and loose ends have their own finding.
+/// Longest overlap that is accepted at a common junction of the roads or at a loose end, m. At a
+/// junction, the stop lines are before the overlap; loose ends have a separate finding.
 const AT_END: f64 = 15.0;
 
 /// A point on the centre line of a lane.
@@ -63,8 +63,8 @@ impl Stretch {
     }
 }
 
-/// Reports each pair of roads with overlapping lanes once, at the longest overlap. The cost is nearly linear in
-/// the total length of all lanes.
+/// Reports each pair of roads with overlapping lanes once, where the overlap is longest. The cost
+/// is nearly linear in the total length of all lanes.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let graph = subjects.graph;
     let loose = findings
@@ -105,7 +105,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A piece of a lane, listed in a cell of the coarse grid that it may reach.
+/// A piece of a lane, entered in each cell of the coarse grid that it may reach.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Piece {
     cell: (i64, i64),
@@ -115,8 +115,8 @@ struct Piece {
     number: usize,
 }
 
-/// Finds the pieces of lanes, of the given length, that may come near lanes of another road, in ascending order of lanelet and
-/// number. This needs less memory than sampling all lanes.
+/// Finds the lane pieces of the given length that may be near lanes of another road, in ascending
+/// order of lanelet and number. This needs less memory than sampling all lanes.
 fn pieces_near_others(graph: &LaneGraph, length: f64) -> Vec<(LaneletIndex, usize)> {
     let mut pieces = Vec::new();
     for (id, lanelet) in lanes(graph) {
@@ -174,7 +174,7 @@ fn piece_length(graph: &LaneGraph) -> f64 {
     }
 }
 
-/// Samples of the centre lines of lanes, wherever another road may be near.
+/// Samples of the lane centre lines, only where another road may be near.
 fn samples(graph: &LaneGraph) -> Vec<Sample> {
     let length = piece_length(graph);
     let per_piece = (length / STEP) as usize;
@@ -202,7 +202,8 @@ fn samples(graph: &LaneGraph) -> Vec<Sample> {
     samples
 }
 
-/// Returns, for each pair of overlapping roads, the points of the road with the smaller id that the other road covers.
+/// Returns, for each pair of overlapping roads, the points of the road with the smaller id that are
+/// covered by the other road.
 fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>> {
     let positions: Vec<DVec2> = samples.iter().map(|sample| sample.position).collect();
     let mut grid = GridIndex::new();
@@ -219,7 +220,7 @@ fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>>
                 return;
             }
             let between = position - sample.position;
-            // Only lanes in about the same direction overlap across their whole widths.
+            // Only lanes that run in about the same direction overlap over their whole width.
             let beside = other.half_width * sample.along.dot(other.along).abs();
             let width = sample.half_width + beside - sample.along.perp_dot(between).abs();
             if between.dot(sample.along).abs() <= STEP && width > LEAST_WIDTH {
@@ -256,7 +257,7 @@ fn stretches(points: &mut [Overlapped]) -> Vec<Stretch> {
     stretches
 }
 
-/// Whether two roads end at a common junction.
+/// Whether two roads share a junction at their ends.
 fn meet(subjects: &Subjects<'_>, one: RoadId, other: RoadId) -> bool {
     let network = subjects.scenario.network();
     let junctions = |id: RoadId| {

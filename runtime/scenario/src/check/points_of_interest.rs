@@ -1,5 +1,5 @@
-//! Findings about points of interest. Their names have to be unique, because scripts look them up by name. Parking bays
-//! have to be free.
+//! Findings about points of interest. Their names have to be unique, because scripts look points up
+//! by name. Parking bays have to be free.
 
 use super::obstacles::{circle_around, for_each_on_lane, may_be_met, outlines_overlap};
 use super::{Code, Finding, ObjectId, Severity, Subjects};
@@ -10,7 +10,7 @@ use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
 use std::collections::BTreeMap;
 
-/// Maximum overlap at which a bay and another object count only as touching, m.
+/// Overlap up to which a bay and another object count as only touching, m.
 const TOUCHING: f64 = 0.1;
 /// Edge length of the cells in which bays are looked up, m.
 const CELL: f64 = 10.0;

@@ -1,4 +1,4 @@
-//! Repairs: edits that fix some kinds of findings in an obvious way.
+//! Repairs: edits that resolve findings for which there is an obvious solution.
 
 use super::{Code, Finding, Subjects, agents, junctions, kinks};
 use crate::edit::Edit;
@@ -17,7 +17,7 @@ use glam::DVec2;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-/// Additional delay of an agent whose start is occupied, s.
+/// Delay that is added to the departure of an agent whose start is occupied, s.
 const LATER: f64 = 5.0;
 
 impl Code {
@@ -99,16 +99,16 @@ pub struct Repairs {
     pub count: usize,
 }
 
-/// Returns the edit that repairs all findings of one kind that have a repair; `None` if no finding has a
-/// repair.
+/// Returns the edit that repairs all repairable findings of one kind; `None` if no finding can be
+/// repaired.
 ///
-/// The network is laid out once, or once for each finding about a road that ends on another. Each layout
+/// The network is laid out once, or once per finding about a road that ends on another. Each layout
 /// takes O(roads).
 pub fn repair_all(scenario: &Scenario, code: Code, findings: &[Finding]) -> Option<Repairs> {
     let mut mended = scenario.clone();
     let mut edits = Vec::new();
     let mut count = 0;
-    // Objects for which a single repair removes all findings of this kind.
+    // Objects for which one repair resolves all findings of this kind.
     let mut done = BTreeSet::new();
     let derived = Derived::of(scenario);
     for finding in findings.iter().filter(|finding| finding.code == code) {
@@ -137,7 +137,7 @@ pub fn repair_all(scenario: &Scenario, code: Code, findings: &[Finding]) -> Opti
     })
 }
 
-/// Returns the repair of a finding in a scenario. `derived` may be older than the scenario, as long as the
+/// Returns the repair of a finding in a scenario. `derived` may be out of date, as long as the
 /// junctions that the finding concerns have not changed.
 fn repaired(scenario: &Scenario, finding: &Finding, derived: &Derived<'_>) -> Option<Edit> {
     finding.code.repair()?;
@@ -169,7 +169,7 @@ fn repaired(scenario: &Scenario, finding: &Finding, derived: &Derived<'_>) -> Op
     }
 }
 
-/// Joins an end of a road, given by its position, to the road that it ends on.
+/// Joins the road end at `place` to the road that it ends on.
 fn joined(scenario: &Scenario, id: RoadId, place: DVec2) -> Option<Edit> {
     let road = scenario.network().road(id)?;
     let [start, end] = [road.reference_line.start(), road.reference_line.end()]
@@ -212,7 +212,8 @@ fn free_name(scenario: &Scenario, name: &str) -> String {
     free.expect("there are more numbers than places")
 }
 
-/// Keeps an object only in the first of its groups, or in none if the object does not exist.
+/// Removes an object from all its groups except the first, or from all groups if the object does
+/// not exist.
 fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
     let is_there = scenario.contains(object);
     let groups = scenario.groups().iter();
@@ -220,7 +221,7 @@ fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
         .filter(|(_, group)| group.members().contains(&object))
         .collect();
     let wrong = match groups.split_first() {
-        // The object may stay in one group.
+        // An existing object stays in one group.
         Some((_, others)) if is_there => others,
         _ => &groups,
     };
@@ -235,7 +236,7 @@ fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
     Some(Edit::Batch(edits.collect()))
 }
 
-/// Removes the arrows for turns that the junctions do not offer from the lanes of a road.
+/// Removes arrows for turns that the junctions do not offer from the lanes of a road.
 fn without_arrows(scenario: &Scenario, id: RoadId, layout: &Layout) -> Option<Edit> {
     let flags = layout
         .junctions
@@ -260,7 +261,8 @@ fn without_arrows(scenario: &Scenario, id: RoadId, layout: &Layout) -> Option<Ed
     (!wrong.is_empty()).then(|| Edit::Road(id, Some(Box::new(road))))
 }
 
-/// Returns the rules of a node without the entries that findings with this code refer to.
+/// Returns an edit of a node's rules that removes the entries to which findings with this code
+/// refer.
 fn with_rules(scenario: &Scenario, id: NodeId, code: Code, layout: &Layout) -> Option<Edit> {
     let node: &Node = scenario.network().node(id)?;
     let mut changed = node.clone();
@@ -268,7 +270,7 @@ fn with_rules(scenario: &Scenario, id: NodeId, code: Code, layout: &Layout) -> O
     (changed.rules != node.rules).then_some(Edit::Node(id, Some(changed)))
 }
 
-/// Removes the entries that findings with this code refer to from the rules of a node.
+/// Removes the entries to which findings with this code refer from the rules of a node.
 fn mend(
     scenario: &Scenario,
     id: NodeId,

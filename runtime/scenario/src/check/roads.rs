@@ -145,13 +145,14 @@ fn first_self_crossing(points: &[DVec2]) -> Option<DVec2> {
         return None;
     }
     let length: f64 = points.windows(2).map(|p| (p[1] - p[0]).length()).sum();
-    // About two segments per cell, so that there are few pairs to compare and few cells to visit.
+    // With about two segments per cell, there are few pairs to compare and few cells to visit.
     let cell = (2.0 * length / (points.len() - 1) as f64).max(1.0);
     let key = |p: DVec2| ((p.x / cell).floor() as i64, (p.y / cell).floor() as i64);
     let mut cells: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();
     for i in 0..points.len() - 1 {
         let (a, b) = (points[i], points[i + 1]);
-        // Long chords are entered piece by piece, because a whole chord would fill a box of cells.
+        // Long chords are entered in pieces, because entering a whole chord would fill all cells of
+        // its bounding box.
         let pieces = ((b - a).length() / cell).ceil().max(1.0) as usize;
         for piece in 0..pieces {
             let place = |k: usize| a.lerp(b, k as f64 / pieces as f64);
@@ -240,7 +241,8 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 junction.centre,
                 "the arms of the junction overlap so much that only a rough outline could be built".to_owned(),
             ),
-            // The ring of a roundabout is kept, however short the roads between its arms are.
+            // The ring of a roundabout is never absorbed, however short the roads between its arms
+            // are.
             Flag::Squeezed(road) if subjects.layout.rings.contains(&road) => continue,
             Flag::Squeezed(road) if squeezed.insert(road) => (
                 Code::RoadSqueezed,
@@ -341,8 +343,8 @@ fn impossible_turns(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         for path in junction
             .paths
             .iter()
-            // A path may be up to a quarter tighter than the turning radius. A factor above 0.75 would report
-            // more turns.
+            // A path may be up to a quarter tighter than the turning radius. A stricter limit would
+            // report too many turns.
             .filter(|path| path.min_radius() < 0.75 * tightest)
         {
             findings.push(Finding {

@@ -1,11 +1,11 @@
-//! Versions of the format and the steps between them.
+//! File format versions and the migrations between them.
 
 use super::{FORMAT, TextError};
 use crate::json_text::json_error;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A step that converts a document of one version into the next one.
+/// A migration step, which converts a document of one version to the next.
 type Migration = fn(&mut Value) -> Result<(), String>;
 
 /// Step i converts version i + 1 into version i + 2. Steps are only ever appended.
@@ -44,10 +44,10 @@ fn signals_and_restrictions_to_junctions(document: &mut Value) -> Result<(), Str
     Ok(())
 }
 
-/// The version that new files have.
+/// Current version of the format, which is written to files.
 pub const VERSION: u32 = MIGRATIONS.len() as u32 + 1;
 
-/// The two keys that every version of the format has.
+/// The two keys that all versions of the format have.
 #[derive(Deserialize)]
 struct Header {
     format: Option<String>,

@@ -1,9 +1,9 @@
-//! Salvages the readable parts of a damaged scenario, for example if a file was cut off, a line was broken by
-//! hand, or an object is not allowed.
+//! Salvages the readable parts of a damaged scenario, for example if a file was truncated, a line
+//! was damaged by manual editing, or an object is invalid.
 //!
-//! Nothing is guessed. Invalid JSON is repaired by leaving out its broken lines and closing open brackets.
-//! Then each object is read separately and inserted by an edit, as for any other file. Objects that fail are
-//! left out, with the reason.
+//! Nothing is guessed. Invalid JSON is repaired by leaving out its broken lines and closing open
+//! brackets. Then each object is read separately and inserted by an edit, as for any other file.
+//! Objects that fail are left out, with the reason.
 
 use super::vehicle_entry::{VehicleEntry, VehicleFiles, resolve};
 use super::{FORMAT, FileError, LARGEST, TextError, from_json, line_of, migrate};
@@ -20,8 +20,8 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Maximum number of broken lines that are left out. A text with more broken lines does not count as a
-/// scenario.
+/// Maximum number of broken lines that are left out. A text with more broken lines is not treated
+/// as a scenario.
 const MOST_LINES: usize = 200;
 
 /// Result of salvaging a damaged scenario.
@@ -78,8 +78,8 @@ fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut broken = Vec::new();
     let mut mended = text.to_owned();
-    // A file that was cut off may end in half a line, so one more attempt is made than the maximum number of
-    // omitted lines.
+    // A truncated file may end with a partial line, so one attempt more than the maximum number of
+    // omitted lines is made.
     for _ in 0..=MOST_LINES {
         let error = match serde_json::from_str::<Value>(&mended) {
             Ok(_) => return Ok((mended, broken)),
@@ -112,7 +112,7 @@ fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
     ))
 }
 
-/// Whether a line contains a complete object or opens a section. Incomplete objects are not kept.
+/// Whether a line contains a complete object or opens a section. Incomplete objects are discarded.
 fn is_whole(line: &str) -> bool {
     let (mut open, mut all) = (0i32, 0);
     let (mut in_string, mut escaped) = (false, false);
@@ -135,13 +135,13 @@ fn closed(lines: &[&str]) -> String {
     let mut text = String::new();
     let mut open = Vec::new();
     let (mut in_string, mut escaped) = (false, false);
-    // Position of the last comma, if only blanks follow it.
+    // Position of the last comma, if only white space follows it.
     let mut comma = None;
     for letter in lines.iter().flat_map(|line| line.chars().chain(['\n'])) {
         if in_string {
             in_string = letter != '"' || escaped;
             escaped = letter == '\\' && !escaped;
-            // A string does not continue on the next line.
+            // Strings do not continue on the next line.
             if letter == '\n' {
                 (in_string, escaped) = (false, false);
                 text.push('"');
@@ -176,7 +176,7 @@ fn closed(lines: &[&str]) -> String {
     text
 }
 
-/// A document that is read object by object.
+/// A document that is read one object at a time.
 struct Reading<'a> {
     text: &'a str,
     sections: Map<String, Value>,
@@ -243,13 +243,13 @@ impl Reading<'_> {
         }
     }
 
-    /// Inserts the vehicle types or stacks of a new scenario if none remain.
+    /// Inserts the default vehicle types or stacks of new scenarios if none were salvaged.
     fn give_standards(&mut self) {
         let standard = Scenario::new("");
         if self.scenario.vehicle_types().is_empty() {
             for (key, kind) in standard.vehicle_types() {
                 let edit = Edit::VehicleType(key.clone(), Some(Box::new(kind.clone())));
-                // The contents of a new scenario are valid.
+                // The contents of a new scenario are valid, so this cannot fail.
                 let _ = self.put(edit);
             }
         }
@@ -274,8 +274,8 @@ impl Reading<'_> {
         });
     }
 
-    /// Reads a section that consists of a single value. If it is missing, the value of a new scenario is
-    /// kept.
+    /// Reads a section that consists of a single value. If it is missing, the default of a new
+    /// scenario is kept.
     fn value<V: DeserializeOwned>(&mut self, section: &str, edit: impl FnOnce(V) -> Edit) {
         let Some(value) = self.sections.remove(section) else {
             return;
@@ -351,6 +351,6 @@ impl Reading<'_> {
 }
 
 fn from_value<V: DeserializeOwned>(value: Value) -> Result<V, String> {
-    // Parsed from text, so that errors name keys in the same way as for whole files.
+    // Parsed from text, so that error messages name keys in the same way as for whole files.
     from_json(&value.to_string()).map_err(|error| error.to_string())
 }

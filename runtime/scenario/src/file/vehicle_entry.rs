@@ -28,13 +28,13 @@ pub(super) struct WrittenReference {
     /// The contents of the file, used if the file is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     vehicle: Option<VehicleFile>,
-    /// Libraries of recorded moves, for the ground planner `move_tree` with `library` = `of_vehicle`. The first one
-    /// whose ground fits is used.
+    /// Libraries of recorded moves, for the ground planner `move_tree` with `library` =
+    /// `of_vehicle`. The first library whose ground fits is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     move_libraries: Vec<MoveLibrary>,
 }
 
-/// A vehicle type in the text of a scenario: either complete, or a reference to its file.
+/// A vehicle type in a scenario file: either a complete type or a reference to its file.
 #[derive(Debug)]
 pub(super) enum VehicleEntry {
     Inline(Box<VehicleType>),
@@ -69,8 +69,8 @@ impl<'de> Visitor<'de> for EntryVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<VehicleEntry, A::Error> {
-        // The first key shows whether the entry is a reference or a complete vehicle type. It is passed on to
-        // the type that understands it, so that errors point at the right position.
+        // The first key shows whether the entry is a reference or a complete vehicle type. It is
+        // passed on to the type that parses the entry, so that errors have the right position.
         let first: Option<String> = map.next_key()?;
         let names_file = matches!(first.as_deref(), Some("file" | "hash" | "vehicle"));
         let rest = MapAccessDeserializer::new(Again { first, map });
@@ -82,7 +82,7 @@ impl<'de> Visitor<'de> for EntryVisitor {
     }
 }
 
-/// A map whose first key has already been read. It returns that key again, and then the remaining
+/// A map access that returns the first key, which has already been read, and then the remaining
 /// entries.
 struct Again<A> {
     first: Option<String>,
@@ -109,14 +109,14 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Again<A> {
     }
 }
 
-/// Where vehicle files are found.
+/// Sources of vehicle files.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum VehicleFiles<'a> {
-    /// In the folder of a scenario.
+    /// Files in the folder of a scenario.
     Folder(&'a Path),
-    /// In the given list of paths and texts.
+    /// A list of paths and texts.
     Given(&'a [(&'a str, &'a str)]),
-    /// Nowhere: a scenario that consists only of text has to contain its vehicles.
+    /// No files: a scenario that consists only of text has to contain its vehicles.
     None,
 }
 
@@ -165,8 +165,8 @@ fn of_file(reference: WrittenReference, files: VehicleFiles<'_>) -> Result<Vehic
                 .map_err(|error| at_line(&reference.file, error.line, &error.to_string()))?;
             (vehicle, hash(&text))
         }
-        // An embedded vehicle is parsed like a file. Only the relations between its numbers still have to be
-        // checked.
+        // An embedded vehicle has been parsed like a file. Only the relations between its numbers
+        // still have to be checked.
         (None, Some(vehicle)) => {
             vehicle
                 .check()
@@ -267,8 +267,8 @@ fn read(folder: &Path, file: &str, largest: u64) -> Result<Option<String>, Strin
     Ok(Some(text))
 }
 
-/// A vehicle type as written to scenarios: a reference to its file, or the vehicle itself if the file is
-/// missing.
+/// A vehicle type as written to scenarios: a reference to its file, or the complete vehicle if the
+/// file is missing.
 pub(super) struct WrittenType<'a>(pub(super) &'a VehicleType, pub(super) VehicleFiles<'a>);
 
 impl Serialize for WrittenType<'_> {

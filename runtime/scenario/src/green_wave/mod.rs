@@ -1,5 +1,5 @@
-//! Green waves: offsets of the signals along a street with which a driver at a steady speed passes all of
-//! them on green.
+//! Green waves: signal offsets along a street that let a driver at a steady speed pass all signals
+//! on green.
 //!
 //! ```text
 //!   m |            /===/
@@ -10,8 +10,9 @@
 //!     +----------------------- s
 //! ```
 //!
-//! [`Street`] finds the street in the network. [`Corridor`] contains its signals with their greens, computes
-//! the width of the [`Band`] in each direction, and finds the offsets that make a wave.
+//! [`Street`] finds the street in the network. [`Corridor`] contains its signals and their green
+//! periods, computes the width of the [`Band`] in each direction, and finds the offsets of a green
+//! wave.
 
 mod street;
 
@@ -82,7 +83,7 @@ pub enum Along {
 /// A period that recurs in each cycle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// Start of the period, s after the beginning of a cycle.
+    /// Start of the period, s after the start of a cycle.
     pub start: f64,
     /// Duration, s; at most one cycle.
     pub length: f64,
@@ -97,10 +98,10 @@ pub struct WaveSignal {
     pub node: NodeId,
     /// Distance from the first signal, m.
     pub at: f64,
-    /// Beginning of the signal's first cycle, s.
+    /// Start of the signal's first cycle, s.
     pub offset: f64,
-    /// Periods in which traffic along the corridor has green, relative to the beginning of the cycle: first
-    /// forward, then backward. Empty if that direction cannot be driven.
+    /// Periods in which traffic along the corridor has green, relative to the start of the cycle:
+    /// first forward, then backward. Empty if the corridor cannot be driven in that direction.
     pub greens: [Vec<Window>; 2],
 }
 
@@ -110,7 +111,8 @@ impl WaveSignal {
         &self.greens[along as usize]
     }
 
-    /// Returns the longest green of one direction; the first one if several are equally long.
+    /// Returns the longest green period of one direction, or the first one if several are equally
+    /// long.
     fn main_green(&self, along: Along) -> Option<Window> {
         let greens = self.green(along).iter().copied();
         greens.reduce(|best, other| {
@@ -123,12 +125,12 @@ impl WaveSignal {
     }
 }
 
-/// The period in which a driver who passes one signal on green also finds green at all others.
+/// The period in which a driver can pass the first signal so that all other signals are also green.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Band {
-    /// Start at the first signal of the direction, s, from 0 up to the cycle.
+    /// Start at the first signal of the direction, s, at least 0 and less than the cycle.
     pub start: f64,
-    /// Width, s; at most one cycle.
+    /// Width of the band, s; at most one cycle.
     pub width: f64,
 }
 
@@ -144,9 +146,9 @@ pub struct Corridor {
 }
 
 impl Corridor {
-    /// Creates the corridor of a street. `signals` contains the signals of all junctions of the layout. Only
-    /// those along the street are used. Forward is the direction of the street, unless only the opposite
-    /// direction can be driven.
+    /// Creates the corridor of a street. `signals` contains the signals of all junctions of the
+    /// layout, of which only those along the street are used. Forward is the direction of the
+    /// street, unless only the opposite direction can be driven.
     ///
     /// # Errors
     /// If one of the signals is actuated, if their cycles differ, or if the street cannot be driven
@@ -249,7 +251,7 @@ impl Corridor {
             length: self.cycle,
         }];
         for signal in &self.signals {
-            // Offset as it appears to a driver who passes the first signal at time 0.
+            // Offset relative to a driver who passes the first signal at time 0.
             let seen = signal.offset - self.travel_time(signal, along, speed);
             let greens = signal.green(along).iter().map(|green| Window {
                 start: (seen + green.start).rem_euclid(self.cycle),
@@ -290,7 +292,7 @@ impl Corridor {
             return vec![a];
         }
         let shift = (b.start - a.start).rem_euclid(self.cycle);
-        // The window that begins within a cycle after `a`, and the one before it.
+        // The first window that begins at or after the start of `a`, and the one before it.
         let both = [shift, shift - self.cycle].map(|start| {
             let from = start.max(0.0);
             let to = (start + b.length).min(a.length);
@@ -336,8 +338,9 @@ impl Corridor {
     }
 }
 
-/// Returns the periods, relative to the beginning of the cycle, in which traffic from one road into another
-/// has green. If one of the roads is missing, the road that continues straight on is used, if there is one.
+/// Returns the periods, relative to the start of the cycle, in which traffic from one road into
+/// another has green. If one of the roads is missing, the road that continues straight on, if any,
+/// is used instead.
 fn windows(
     junction: &Junction,
     signals: &Signals,
@@ -364,7 +367,7 @@ fn windows(
     for stage in 0..programme.stages.len() {
         let whole = programme.duration(stage);
         if has_green(stage) {
-            // A change of stage does not affect paths that keep green.
+            // Paths that keep their green are not affected by a change of stage.
             let length = if keeps_green(stage, programme.next(stage)) {
                 whole
             } else {
@@ -377,7 +380,7 @@ fn windows(
     joined(all, start)
 }
 
-/// Joins consecutive windows, also across the end of the cycle.
+/// Joins consecutive windows, including windows that meet at the end of the cycle.
 fn joined(windows: Vec<Window>, cycle: f64) -> Vec<Window> {
     let mut all: Vec<Window> = Vec::new();
     for window in windows {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of junctions with signals on one route.
 pub const MAX_STOPS: usize = 32;
-/// Lower limit of the speed assumed for a road in the search, m/s.
+/// Minimum speed that the search assumes for a road, m/s.
 const LEAST_SPEED: f64 = 1.0;
 /// Factor by which the length of selected roads is multiplied in the search, so that the route follows them
 /// where possible.
@@ -67,8 +67,8 @@ impl Street {
             _ => {}
         }
         let map = Map::new(network, layout, chosen);
-        // The junction farthest from an arbitrary junction is one end, and the junction farthest from that
-        // end is the other end.
+        // The junction farthest from an arbitrary junction is one end of the route. The junction
+        // farthest from that end is the other end.
         let some = stops.first().copied().ok_or(NoWave::TooFew)?;
         let end = map.order(some, &stops)?.last().copied().unwrap_or(some);
         let mut order = map.order(end, &stops)?;
@@ -180,7 +180,7 @@ impl<'a> Map<'a> {
         Ok(all.into_iter().map(|(_, stop)| stop).collect())
     }
 
-    /// Returns the route from each junction to the next one.
+    /// Returns the route that visits the junctions in the given order.
     fn street(&self, order: &[usize]) -> Result<Street, NoWave> {
         let mut links: Vec<(usize, Link)> = Vec::new();
         for pair in order.windows(2) {

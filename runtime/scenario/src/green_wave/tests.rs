@@ -1,4 +1,4 @@
-//! Computations of green waves, checked against results by hand and by general properties.
+//! Tests of green waves against results computed by hand and against general properties.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use super::*;
@@ -68,8 +68,8 @@ fn bands_are_as_computed_by_hand() {
 
 #[test]
 fn a_wave_is_as_computed_by_hand() {
-    // A driver who starts at 3 s arrives 10 and 30 s later. The green of the second signal begins 5 s after
-    // its cycle.
+    // A driver who starts at 3 s arrives 10 and 30 s later. The green of the second signal starts 5
+    // s after its cycle does.
     let offsets = street([3.0, 50.0, 50.0]).wave(10.0);
     assert_eq!(offsets, [3.0, 8.0, 33.0]);
     let wave = street([3.0, 8.0, 33.0]);
@@ -92,7 +92,7 @@ fn bands_go_over_the_end_of_the_cycle_and_through_signals_that_are_always_green(
     assert_eq!((band.start, band.width), (50.0, 20.0));
     assert!(always.is_open(Along::Forward) && !always.is_open(Along::Backward));
     assert_eq!(always.band(Along::Backward, 10.0), None);
-    // Of two greens, the one with the wider overlap counts.
+    // If there are two greens, the one with the wider overlap counts.
     let two = corridor(vec![
         signal(0.0, 0.0, &[(0.0, 40.0)], &[]),
         signal(0.0, 0.0, &[(0.0, 5.0), (20.0, 10.0)], &[]),

@@ -1,7 +1,7 @@
-//! Messages of the JSON reader, worded for authors of scenarios.
+//! Rewords messages of the JSON reader for the authors of scenarios.
 //!
-//! The JSON library names types of the program (`struct Header`, `f64`), whereas authors know objects, lists,
-//! strings and numbers.
+//! The JSON library names types of the program (`struct Header`, `f64`), whereas authors know
+//! objects, lists, strings and numbers.
 
 /// Rewords a message of the JSON reader so that it contains no names of types.
 pub(super) fn in_plain_words(message: &str) -> String {
@@ -44,12 +44,12 @@ pub(super) fn in_plain_words(message: &str) -> String {
     message.into()
 }
 
-/// Rewrites quoted names in the style of JSON.
+/// Rewrites quoted names as they appear in JSON.
 fn quoted(text: &str) -> String {
     text.replace('`', "\"")
 }
 
-/// The value that was found, as written in the file.
+/// Returns the value that was found, as it is written in the file.
 fn value(found: &str) -> String {
     match found {
         "sequence" => return "a list".into(),
@@ -62,7 +62,7 @@ fn value(found: &str) -> String {
     bare.unwrap_or(found).replace('`', "")
 }
 
-/// The expected kind of JSON value.
+/// Returns the expected kind of JSON value in plain words.
 fn kind(expected: &str) -> String {
     match expected {
         "f64" | "f32" => "a number".into(),
@@ -82,7 +82,7 @@ fn kind(expected: &str) -> String {
     }
 }
 
-/// Returns the name, with an article, of the part of a JSON text at which the text ends too early.
+/// Returns the name, with its article, of the JSON construct in which the text ended too early.
 fn article(place: &str) -> String {
     match place {
         "a string" => "a text".into(),

@@ -25,7 +25,7 @@ impl Writer {
         self.compact(value);
     }
 
-    /// Writes a key with a value on one line if there is a value.
+    /// Writes a key and its value on one line. Writes nothing if there is no value.
     pub(crate) fn given(&mut self, key: &str, value: Option<&impl Serialize>) {
         if let Some(value) = value {
             self.value(key, value);
@@ -37,7 +37,7 @@ impl Writer {
         self.entries(key, map.iter());
     }
 
-    /// Like [`map`](Self::map), but takes any entries in the given order.
+    /// Like [`map`](Self::map), but writes any entries in the given order.
     pub(crate) fn entries<K: Serialize, V: Serialize>(
         &mut self,
         key: &str,
@@ -57,7 +57,8 @@ impl Writer {
             self.out.extend(b": ");
             self.compact(&value);
         }
-        // An empty section is left out together with its key, and reads back as empty.
+        // An empty section is left out together with its key. A reader treats a missing section as
+        // empty.
         if !first {
             self.out.extend(b"\n  }");
         }

@@ -18,10 +18,10 @@ const EDGE_STEP: f64 = 2.0;
 /// Fraction of an arm that one junction may use before a fillet is reduced. It is slightly less than half, so
 /// that some road remains between the junctions at both ends.
 const ARM_SHARE: f64 = 0.45;
-/// Length of a dead-end road that has to remain, m. It leaves room for a car.
+/// Minimum length of a dead-end road after trimming, m. It leaves room for a car.
 const LEAST_DEAD_END: f64 = 5.0;
 
-/// Length of a lane over which its direction is measured, m.
+/// Length of the piece of a lane over which its direction is measured, m.
 const DRIFT_STEP: f64 = 0.01;
 
 /// A side of an arm, looking outward from the junction.
@@ -63,7 +63,7 @@ impl<T> Pair<T> {
     }
 }
 
-/// Kinds of far ends of an arm. They limit how much of the arm a junction may use.
+/// The kind of far end of an arm, which limits how much of the arm a junction may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FarEnd {
     /// Another junction, which may use the same fraction of the arm.
@@ -87,8 +87,8 @@ pub struct Arm<'a> {
     shared: Option<&'a Arc<Road>>,
     /// The reference line, running outward from the node.
     pub outward: ReferenceLine,
-    /// The half-widths if they are constant along the road, otherwise `None`. They are cached, because
-    /// corners query them often.
+    /// The half-widths, if they are constant along the road. They are cached, because corners query
+    /// them often.
     constant: Option<(f64, f64)>,
     far_end: FarEnd,
 }
@@ -107,7 +107,7 @@ pub struct ArmLane {
     pub id: i8,
     /// Vehicles that may use the lane.
     pub access: LaneAccess,
-    /// Whether the lane leads towards the junction.
+    /// Whether traffic on the lane enters the junction.
     pub entering: bool,
     /// Pose of the lane's centre at the cut, in the driving direction.
     pub pose: Pose,
@@ -155,7 +155,7 @@ impl<'a> Arm<'a> {
         self.shared.map_or_else(copy, Arc::clone)
     }
 
-    /// What the road meets at its far end.
+    /// The kind of the far end.
     pub(super) fn far_end(&self) -> FarEnd {
         self.far_end
     }
@@ -170,12 +170,12 @@ impl<'a> Arm<'a> {
         Self { far_end, ..self }
     }
 
-    /// Length of the arm that the junction may use before its corners are reduced, m.
+    /// Length of the arm that the junction may use without reducing its corners, m.
     pub(super) fn share(&self) -> f64 {
         ARM_SHARE * self.length()
     }
 
-    /// Length of the arm that the junction may use if cars could otherwise not turn a corner, m.
+    /// Length of the arm that the junction may use if cars could not turn a corner otherwise, m.
     pub(super) fn usable(&self) -> f64 {
         match self.far_end {
             FarEnd::Junction => self.share(),
@@ -184,7 +184,7 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Position along the road of a point `distance` metres outward from the node, m.
+    /// Distance along the road of a point `distance` metres outward from the node, m.
     pub fn road_s(&self, distance: f64) -> f64 {
         match self.end {
             RoadEnd::Start => distance,
@@ -192,8 +192,8 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Half-widths of the carriageway to the left and to the right of the reference line, seen
-    /// outward, m.
+    /// Half-widths of the carriageway to the left and right of the reference line, looking outward,
+    /// m.
     pub fn half_widths(&self, distance: f64) -> (f64, f64) {
         let there = || {
             let (right, left) = self.road.carriageway(self.road_s(distance));
@@ -210,8 +210,8 @@ impl<'a> Arm<'a> {
         ((left - inner_left).max(0.0), (right - inner_right).max(0.0))
     }
 
-    /// Converts the right and left half-widths in the road's frame to those on the left and on the right,
-    /// looking outward.
+    /// Converts half-widths to the right and left of the road into half-widths to the left and
+    /// right of the arm, looking outward.
     fn outward_pair(&self, right: f64, left: f64) -> (f64, f64) {
         match self.end {
             RoadEnd::Start => (left, -right),
@@ -259,8 +259,8 @@ impl<'a> Arm<'a> {
     /// reference line. It is more than one metre on the outside of a bend, and less on the inside.
     pub(super) fn stretch_beside(&self, flank: Flank, distance: f64, beyond: f64) -> f64 {
         let lateral = self.lateral(flank, distance, beyond);
-        // The lateral position is positive to the left. The left of a left bend is its inside, where points
-        // are closer together.
+        // The lateral offset is positive to the left. In a left bend, the left is the inside, where
+        // points are closer together.
         1.0 - self.outward.curvature(distance) * lateral
     }
 
@@ -293,7 +293,7 @@ impl<'a> Arm<'a> {
             .collect()
     }
 
-    /// Whether the edges of the arm are straight lines.
+    /// Whether the edges of the arm are straight.
     fn is_plain(&self) -> bool {
         let line = self.road.reference_line.segments();
         self.constant.is_some() && matches!(line, [Segment::Line { .. }])
@@ -312,7 +312,7 @@ impl<'a> Arm<'a> {
         heading_of(far - self.outward.start().position)
     }
 
-    /// Returns the end of the arm when it is cut back by `trim`, with its sign.
+    /// Returns the end of the arm after it has been cut back by `trim`, with its sign.
     pub fn cut(&self, trim: f64, sign: Sign) -> ArmEnd {
         ArmEnd {
             road: self.road_id,
@@ -393,7 +393,8 @@ impl<'a> Arm<'a> {
             let place = section.lanes.iter().position(|other| other.id == lane);
             place.map_or(0.0, |place| bands[place].centre)
         };
-        // Stays within the section, because lanes with the same id may be elsewhere in the next section.
+        // Stays within the section, because in the next section lanes with the same id may be at
+        // other positions.
         let inside = match self.end {
             RoadEnd::Start => s + DRIFT_STEP,
             RoadEnd::End => s - DRIFT_STEP,
@@ -418,7 +419,8 @@ fn has_constant_widths(road: &Road) -> bool {
     is_constant(&road.lane_offset) && lanes.all(|lane| is_constant(&lane.width))
 }
 
-/// Sorts arms counter-clockwise by the bearing of a point on their centre line some distance out.
+/// Sorts arms counter-clockwise by the bearing of a point on their centre line at some distance
+/// from the node.
 ///
 /// At the node itself, curved arms would be in the wrong order. Ties are resolved farther out, and
 /// finally by road and end, so the order is total.
@@ -433,15 +435,16 @@ pub(super) fn sort_counter_clockwise(arms: &mut Vec<Arm<'_>>, centre: DVec2) {
             .then(first.road_id.cmp(&second.road_id))
             .then(first.end.cmp(&second.end))
     });
-    // The circular list is cut at the widest gap, so that nearly tied arms are neighbours in it.
+    // The circular order is split at the widest gap, so that nearly tied arms are adjacent in the
+    // list.
     let gap = |i: usize| {
         let before = (i + keyed.len() - 1) % keyed.len();
         (keyed[i].0[0] - keyed[before].0[0]).rem_euclid(std::f64::consts::TAU)
     };
     let widest = (0..keyed.len()).max_by(|&a, &b| gap(a).total_cmp(&gap(b)).then(b.cmp(&a)));
     keyed.rotate_left(widest.unwrap_or(0));
-    // Neighbours that are nearly tied are compared farther out. One pass of swaps is enough and keeps the
-    // result independent of the order of the input, because the first sort is total.
+    // Adjacent arms that are nearly tied are compared farther out. One pass of swaps is enough. The
+    // result does not depend on the order of the input, because the first sort is total.
     for i in 1..keyed.len() {
         if wrap_angle(keyed[i].0[0] - keyed[i - 1].0[0]).abs() < tie {
             let farther = |k: usize| wrap_angle(keyed[i].0[k] - keyed[i - 1].0[k]);

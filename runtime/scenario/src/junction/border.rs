@@ -19,9 +19,9 @@ use roadwright_geometry::{heading_of, polygon as shape, unit};
 
 /// Width below which pavements are ignored, m.
 const MIN_PAVEMENT: f64 = 0.05;
-/// Radius of a pavement's outer line at corners whose radius is smaller than the pavement's width, m.
+/// Radius of a pavement's outer line at corners that are tighter than the width of the pavement, m.
 const OUTER_RADIUS: f64 = 0.3;
-/// Tolerance between an arc and its chords in precise checks of pavements, m.
+/// Tolerance between an arc and its chords for precise checks of pavements, m.
 const FINE_TOLERANCE: f64 = 0.01;
 /// Number of chords of an outer line whose distance from the kerb changes along the arc.
 const CHORDS: usize = 16;
@@ -51,8 +51,8 @@ impl Border {
         polygon(&self.pavement, tolerance)
     }
 
-    /// Creates a pavement between a kerb line and an outer line in the same direction. The pavement is empty if the
-    /// lines cross.
+    /// Creates a border from a kerb line and an outer line that run in the same direction. The
+    /// pavement is empty if the lines cross.
     fn of(kerb: Vec<OutlineEdge>, outer: Vec<OutlineEdge>) -> Self {
         let (Some(first), Some(last)) = (kerb.first(), kerb.last()) else {
             return Self::default();
@@ -78,8 +78,9 @@ impl Border {
     }
 }
 
-/// Whether edges enclose an area without crossing each other. Arcs are tested with both coarse and fine
-/// chords, because arcs that barely touch cross in only one of the two tests.
+/// Whether edges enclose an area without crossing each other. Arcs are tested with both coarse and
+/// fine chords, because with only one of the two, crossings of arcs that barely touch could be
+/// missed.
 fn is_area(edges: &[OutlineEdge]) -> bool {
     [ARC_TOLERANCE, FINE_TOLERANCE]
         .into_iter()
@@ -89,8 +90,8 @@ fn is_area(edges: &[OutlineEdge]) -> bool {
         })
 }
 
-/// Returns the border after each arm of a junction. `sides` are the sides of the junction's outline. If they
-/// are empty, the result is empty.
+/// Returns the border after each arm of a junction. `sides` contains the sides of the junction's
+/// outline. If it is empty, the result is empty.
 pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Border> {
     if let ([arm], [side]) = (arms, sides) {
         return vec![dead_end(arm, trims[0], side)];
@@ -112,12 +113,12 @@ pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Bo
 
 /// Widths of the pavements at both ends of a side.
 ///
-/// If one arm has no pavement, its neighbour's pavement ends there: it keeps its width around the corner, and
-/// is cut off at 45 degrees beyond the end of the arc.
+/// If only one of the arms has a pavement, the pavement keeps its width around the corner and is
+/// cut off at 45 degrees beyond the end of the arc.
 struct Widths {
     /// Widths at the arm and at the next one, m.
     width: Pair<f64>,
-    /// Whether each of the two arms has a pavement.
+    /// Whether each of the two arms has its own pavement.
     own: Pair<bool>,
 }
 
@@ -175,8 +176,8 @@ impl Widths {
             if own {
                 trim
             } else {
-                // As far beyond the foot as the pavement is wide, so that the pavement is cut off at 45
-                // degrees.
+                // The distance beyond the foot equals the width of the pavement, so that the
+                // pavement is cut off at 45 degrees.
                 (last + width).min(arm.length())
             }
         };
@@ -186,7 +187,7 @@ impl Widths {
         }
     }
 
-    /// Adds a pavement along a side without a corner.
+    /// Returns the pavement along a side that has no corner.
     fn straight(
         &self,
         Pair { arm, next }: Pair<&Arm<'_>>,
@@ -207,8 +208,8 @@ impl Widths {
     /// A pavement around a corner.
     fn around_corner(&self, arms: Pair<&Arm<'_>>, trims: Pair<f64>, fillet: &Fillet) -> Border {
         let inner = self.width.map(|width| fillet.radius - width);
-        // If the arc is too small to have an offset on its inside, the outer lines get a small corner of
-        // their own.
+        // If the arc is too small for an offset on its inside, the outer lines are joined by a
+        // separate small corner.
         let outer = if inner.arm.min(inner.next) >= OUTER_RADIUS {
             Some((*fillet, fillet.radius))
         } else {
@@ -228,7 +229,7 @@ impl Widths {
         if is_beyond(self.own.arm, corner.feet.arm, trims.arm)
             || is_beyond(self.own.next, corner.feet.next, trims.next)
         {
-            // The pavements of both arms meet beyond the cuts, so they cover the rest.
+            // The pavements of both arms meet beyond the cuts, so they cover the remaining area.
             let apex = cuts_cross(arms, trims);
             return Border::of(kerb, lines(apex.into_iter().collect()));
         }
@@ -248,9 +249,9 @@ impl Widths {
         if !border.pavement.is_empty() {
             return border;
         }
-        // If one pavement is narrow and the other is as wide as the arc's radius, a corner of the outer lines
-        // would be on the carriageway. A line with a gradually changing distance from the kerb's arc would
-        // not.
+        // If one pavement is narrow and the other is as wide as the radius of the arc, a corner of
+        // the outer lines would be on the carriageway. A line whose distance from the kerb's arc
+        // changes gradually does not touch the carriageway.
         let outer = self.changing(arms, ends, fillet);
         Border::of(border.kerb, outer.edges)
     }
@@ -275,7 +276,7 @@ impl Widths {
             let share = i as f64 / CHORDS as f64;
             let width = self.width.arm + smoothstep(share) * (self.width.next - self.width.arm);
             let radius = fillet.radius - width;
-            // Beyond the centre, the line would fold.
+            // Past the centre of the arc, the line would fold back.
             (radius > 0.0).then(|| fillet.centre + radius * unit(start + turn * share))
         }));
         path.lines_to(after);
@@ -313,7 +314,7 @@ fn dead_end(arm: &Arm<'_>, trim: f64, side: &Flow) -> Border {
     };
     let mut outer = Path::from(on(0.0, left));
     if (left - right).abs() < 1e-9 {
-        // In two quarter circles, like the end of the carriageway.
+        // Drawn as two quarter circles, like the end of the carriageway.
         outer.arc_to(on(0.5, left), centre, radius + left);
         outer.arc_to(on(1.0, left), centre, radius + left);
     } else {
@@ -342,7 +343,7 @@ fn lines(points: Vec<DVec2>) -> Vec<OutlineEdge> {
     lines.collect()
 }
 
-/// Smooth step from 0 to 1, with zero slope at both ends.
+/// Smooth step from 0 to 1 with zero slope at both ends.
 fn smoothstep(share: f64) -> f64 {
     share * share * (3.0 - 2.0 * share)
 }

@@ -1,5 +1,5 @@
-//! Conflicts: pairs of connections of a junction that cannot be driven at the same time, with the interval on
-//! each.
+//! Conflicts: pairs of connections of a junction that vehicles cannot use at the same time, with
+//! the interval on each.
 //!
 //! ```text
 //!            |  b  |
@@ -20,18 +20,19 @@ use std::cell::OnceCell;
 
 /// Clearance between vehicles, including their deviation from the centre line, m.
 const MARGIN: f64 = 0.4;
-/// Clearance between connections whose lanes are on a shared road, as a fraction of the distance between
-/// these lanes. Adjacent lanes therefore never conflict, however narrow they are, except where bodies that
-/// swing out touch (`sweep.rs`).
+/// Clearance between connections that have lanes on the same road, as a fraction of the distance
+/// between these lanes. Adjacent lanes therefore never conflict, however narrow they are, except
+/// where bodies that swing out touch (`sweep.rs`).
 const LANE_SHARE: f64 = 0.95;
 /// Overlap allowed between bodies in adjacent lanes, m. A car of ordinary size, 1.8 m wide and 3.55 m long
 /// ahead of its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out 0.1 m less. Two
 /// such cars keep 0.1 m between them, which is enough for drivers who do not follow their line exactly.
 const SLIM: f64 = 0.2;
-/// Radius below which drivers deviate from a connection into or out of a roundabout's ring, m. Such a bend
-/// takes a car's steering nearly to full lock, just after the opposite bend of the ring.
+/// Radius of a connection into or out of a roundabout's ring below which drivers deviate from it,
+/// m. Such a bend takes a car's steering nearly to full lock, just after the opposite bend of the
+/// ring.
 pub(super) const TIGHT: f64 = 5.0;
-/// Deviation from a tight connection to either side, m.
+/// Lateral deviation from a tight connection, to either side, m.
 const DRIFT: f64 = 0.2;
 /// Minimum distance between the centres of two lanes at which vehicles can pass each other in a bend, m.
 const NARROW: f64 = 2.8;
@@ -42,7 +43,7 @@ const STEADY: f64 = 0.5;
 /// Value added to the squared clearance to compensate for sampling, m^2. Points are about a metre apart, so
 /// the nearest position on a line is up to half a metre from the nearest point.
 const SAMPLING: f64 = 0.25;
-/// Marks pairs without a conflict in the table.
+/// Marks a pair without a conflict in the table.
 const NONE: u32 = u32::MAX;
 
 /// A stretch of a connection, with distances in metres from the start of the connection.
@@ -68,19 +69,19 @@ impl Interval {
     }
 }
 
-/// Two connections that cannot be driven at the same time.
+/// Two connections that vehicles cannot use at the same time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conflict {
     /// The connections, as indices into [`Junction::paths`]. The first has the larger index.
     pub paths: (ConnectionIndex, ConnectionIndex),
     /// The interval on each connection in which it meets the other one.
     pub intervals: (Interval, Interval),
-    /// Whether both connections end in the same lane, so that vehicles follow each other after the
-    /// connections have met.
+    /// Whether both connections end in the same lane, so that vehicles follow each other beyond the
+    /// point where the connections meet.
     pub is_merge: bool,
 }
 
-/// A body whose rear axle follows a connection.
+/// A vehicle body whose rear axle follows a connection.
 ///
 /// ```text
 ///         ..----+        The front corner of a body that drives a bend of radius R swings out
@@ -99,7 +100,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// A wide car or a van.
+    /// A large car or a van.
     pub const CAR: Self = Self {
         width: 1.9,
         front: 3.8,
@@ -151,14 +152,14 @@ pub struct Conflicts {
     list: Vec<Conflict>,
     /// Whether a path conflicts with any other.
     contested: Vec<bool>,
-    /// Pairs that start in the same lane, the smaller index first, and the length over which the two paths
-    /// run together along each of them, m.
+    /// Pairs of paths that start in the same lane, the smaller index first, with the length over
+    /// which they coincide, measured along each path, m.
     partings: Vec<((ConnectionIndex, ConnectionIndex), (f64, f64))>,
-    /// Pairs that meet again after they have diverged, and the intervals where they do.
+    /// Pairs that meet again after they have diverged, with the intervals in which they do.
     again: Vec<((ConnectionIndex, ConnectionIndex), (Interval, Interval))>,
 }
 
-/// A connection as sampled points with a bounding box.
+/// A connection, represented by sampled points with a bounding box.
 struct Swept<'a> {
     curve: &'a ReferenceLine,
     span: LineSpan,
@@ -182,9 +183,9 @@ impl Swept<'_> {
 }
 
 impl Conflicts {
-    /// Finds the conflicts between cars in a junction. They depend only on the shape of its connections.
-    /// Junctions with the same [shape](JunctionShape) have the same conflicts. O(pairs of nearby paths times
-    /// their points).
+    /// Finds the conflicts between cars in a junction. They depend only on the shape of its
+    /// connections, so junctions with the same [shape](JunctionShape) have the same conflicts.
+    /// O(pairs of nearby paths times their points).
     pub fn of(junction: &Junction) -> Self {
         Self::of_bodies(junction, Body::CAR)
     }
@@ -214,17 +215,18 @@ impl Conflicts {
                     ConnectionIndex::from_index(i),
                 );
                 let both = swept[i].as_ref().zip(swept[j].as_ref());
-                // Vehicles from the same lane follow each other, so their bodies never touch.
+                // Vehicles from the same lane follow each other, so this is no conflict.
                 if paths[i].from == paths[j].from {
-                    // The key contains the smaller index first, so j comes before i.
+                    // In the key, the smaller index comes first, so j precedes i.
                     let fork = both.map(|(a, b)| Fork::of(b, a, body, &lines));
                     conflicts.add_fork(first, second, fork.unwrap_or_default());
                     continue;
                 }
                 let met = both.and_then(|(a, b)| meeting(a, b, body, &lines));
-                // Vehicles that merge into the same lane take turns, regardless of where the connections meet.
+                // Vehicles that merge into the same lane take turns, wherever the connections meet.
                 let is_merge = paths[i].to == paths[j].to;
-                // Without curves there is no interval. Connections without length take turns at their start.
+                // Connections without curves have no interval, so vehicles take turns at their
+                // start.
                 let met = met.or(is_merge.then(Default::default));
                 if let Some(intervals) = met {
                     conflicts.add(Conflict {
@@ -300,7 +302,7 @@ impl Conflicts {
         self.contested[path.index()]
     }
 
-    /// Length over which a path coincides with another one from the same lane, in metres from the start of
+    /// Length over which a path coincides with another one from the same lane, m from the start of
     /// the path; 0 if they come from different lanes. O(log pairs).
     pub fn parting(&self, path: ConnectionIndex, other: ConnectionIndex) -> f64 {
         let pair = (path.min(other), path.max(other));
@@ -310,9 +312,9 @@ impl Conflicts {
         })
     }
 
-    /// Returns the intervals where two paths from the same lane meet again after they have diverged. One of
-    /// the paths swings out so far for a sharp turn that it crosses the other one again. Vehicles cross there
-    /// in the order of arrival. `None` for other pairs. O(log pairs).
+    /// Returns the intervals in which two paths from the same lane meet again after they have
+    /// diverged: one of the paths swings out so far for a sharp turn that it crosses the other one
+    /// again. Vehicles pass there in the order of arrival. `None` for other pairs. O(log pairs).
     pub fn again(&self, a: ConnectionIndex, b: ConnectionIndex) -> Option<(Interval, Interval)> {
         let pair = (a.min(b), a.max(b));
         let found = self.again.binary_search_by_key(&pair, |entry| entry.0);
@@ -325,7 +327,7 @@ impl Conflicts {
     }
 }
 
-/// Swaps the values of two paths if the caller named the second path first.
+/// Swaps the values of two paths if the caller named the paths in the opposite order.
 #[inline]
 fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     if is_first {
@@ -355,7 +357,8 @@ fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option
     })
 }
 
-/// Finds where two connections meet: where their lines come close, and wherever else the bodies touch.
+/// Finds the intervals in which two connections meet: where their lines come close, and wherever
+/// else the bodies touch.
 fn meeting(
     a: &Swept<'_>,
     b: &Swept<'_>,
@@ -378,13 +381,13 @@ fn meeting(
     a.boxes(body).meeting(b.boxes(body), depth, near)
 }
 
-/// Whether lanes at a distance in metres are too narrow for two bodies but are still side by side.
+/// Whether two lanes `between` metres apart are side by side but too narrow for two bodies.
 fn are_narrow(between: f64, body: Body) -> bool {
     between <= body.width + 2.0 * BESIDE
 }
 
-/// Returns the clearance that two connections need, m. Their lanes on a shared road are `between`
-/// metres apart.
+/// Returns the required clearance between two connections, m. Their lanes on a shared road are
+/// `between` metres apart.
 fn clearance(a: &Swept<'_>, b: &Swept<'_>, body: Body, between: f64) -> f64 {
     let clearance = body.width + MARGIN + a.swing + b.swing;
     // A bus that swings out into the adjacent lane may meet a vehicle there.
@@ -420,7 +423,7 @@ fn lane_distance(a: &Swept<'_>, b: &Swept<'_>) -> f64 {
     least
 }
 
-/// Finds the intervals where two centre lines are closer than a clearance.
+/// Finds the intervals in which two centre lines are closer to each other than a clearance.
 fn within(
     a: &Swept<'_>,
     b: &Swept<'_>,
@@ -457,8 +460,8 @@ fn pairs_within(
     }
 }
 
-/// The first and last points of two lines at which the lines come close. Two paths that meet twice get one
-/// interval that contains both places and is therefore longer than necessary.
+/// The first and last points at which two lines come close to each other. For two paths that meet
+/// twice, the single interval contains both places and is therefore longer than necessary.
 #[derive(Debug, Default)]
 struct Around(Option<[usize; 4]>);
 
@@ -482,15 +485,15 @@ impl Around {
 ///
 /// ```text
 ///               .---.
-///     ---.-----'-----\---->     The one that turns sharply swings out first: both run together,
-///      lane           |         diverge, and meet again where it comes back over the other.
+///     ---.-----'-----\---->     The connection that turns sharply swings out first: both coincide,
+///      lane           |         diverge, and meet again where the sharp turn crosses the other one.
 ///                      v
 /// ```
 #[derive(Debug, Default)]
 struct Fork {
-    /// Length of the common beginning, along each of the connections, m.
+    /// Length of the common beginning along each connection, m.
     together: (f64, f64),
-    /// The intervals where the two connections meet again.
+    /// The intervals in which the two connections meet again.
     again: Option<(Interval, Interval)>,
 }
 
@@ -517,8 +520,8 @@ impl Fork {
             last_a as f64 * a.span.spacing,
             last_b as f64 * b.span.spacing,
         );
-        // If they lead to adjacent lanes, the rear of the vehicle in the tighter bend blocks the other one
-        // for longer.
+        // If the connections lead to adjacent lanes, the rear of the vehicle in the tighter bend
+        // blocks the other vehicle for longer.
         if between.is_finite() && !are_narrow(between, body) && again.is_none() {
             let met = a.boxes(body).meeting(b.boxes(body), SLIM, None);
             if let Some((on_a, on_b)) = met {

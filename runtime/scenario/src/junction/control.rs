@@ -51,12 +51,12 @@ struct Approach {
     leaves: bool,
 }
 
-/// Control settings that the user has made.
+/// Control settings made by the user.
 pub(super) struct Decided<'a> {
     pub(super) control: Option<Control>,
-    /// The major roads. If the list is empty, they are derived from the ranks of the roads.
+    /// The major roads. If the list is empty, they are determined by the ranks of the roads.
     pub(super) major: &'a [RoadId],
-    /// Whether the junction's signals flash or are off, so that signs apply.
+    /// Whether the signals of the junction flash or are off, so that signs apply.
     pub(super) has_signs: bool,
     /// Whether streets of equal rank meet at all-way stops.
     pub(super) has_all_way_stops: bool,
@@ -120,8 +120,8 @@ fn approach(arm: &Arm<'_>, side: DrivingSide) -> Approach {
     }
 }
 
-/// Rank of a road class at a junction. A slip road ends at roads of a lower class than that of the road it
-/// comes from, so it yields to all roads except service roads.
+/// Rank of a road class at a junction. A slip road ends at roads of a lower class than the road
+/// from which it comes, so it yields to all roads except service roads.
 fn rank(class: RoadClass) -> u8 {
     match class {
         RoadClass::Path => 0,
@@ -166,7 +166,7 @@ fn majors(approaches: &[Approach]) -> Vec<bool> {
     let is_high = |i: usize| Some(approaches[i].rank) == highest;
     let high: Vec<usize> = (0..approaches.len()).filter(|&i| is_high(i)).collect();
     let pair = match high[..] {
-        // The major road continues in the arm that is most nearly opposite.
+        // The major road continues in the arm that is most nearly opposite to it.
         [only] => (0..approaches.len())
             .filter(|&i| i != only)
             .min_by(|&a, &b| {
@@ -174,7 +174,7 @@ fn majors(approaches: &[Approach]) -> Vec<bool> {
                 bend(a).total_cmp(&bend(b)).then(a.cmp(&b))
             })
             .map(|partner| (only, partner)),
-        // If all arms are equal, the two that are in line are major.
+        // If all arms are equal, the two arms that are in line are major.
         _ if high.len() == approaches.len() => best_pair(approaches),
         _ => return (0..approaches.len()).map(is_high).collect(),
     };
@@ -193,7 +193,7 @@ fn best_pair(approaches: &[Approach]) -> Option<(usize, usize)> {
         .min_by(|one, other| size(one).total_cmp(&size(other)))
 }
 
-/// Angle by which a connection from one arm to another deviates from straight on, rad.
+/// Angle by which a connection from one arm to another deviates from a straight line, rad.
 fn bend(a: &Approach, b: &Approach) -> f64 {
     wrap_angle(a.bearing - b.bearing + PI).abs()
 }

@@ -4,10 +4,10 @@
 //!                |       |
 //!      left edge |  arm  |
 //!               .'       |       The left edge of an arm's carriageway meets the right edge of the
-//!   _________..'                 next one's counter-clockwise at `+`, `distance` out along the arm and
-//!    right edge  +               `next_distance` out along the next one. An arc rounds the corner; it
+//!   _________..'                 next arm counter-clockwise at `+`, `distance` out along the arm and
+//!    right edge  +               `next_distance` out along the next arm. An arc rounds the corner; it
 //!   next                         touches the edges at its feet, farther out on both. An arm is cut
-//!   _________                    back by the larger demand of its two corners.
+//!   _________                    back by the larger of the demands of its two corners.
 //! ```
 
 use super::arm::{Arm, Flank, Pair};
@@ -32,7 +32,7 @@ const GENTLE: f64 = 22.5 * PI / 180.0;
 const CAR_RADIUS: f64 = U_TURN_RADIUS;
 /// Minimum radius at which a bus can turn a corner, m. It applies where two bus lanes meet.
 const BUS_RADIUS: f64 = 6.0;
-/// Radius of a corner with bus lanes, m.
+/// Corner radius where bus lanes meet, m.
 const BUS_CORNER: f64 = 8.0;
 /// Radius of the corner between a road and the ring of a roundabout, m.
 const RING_CORNER: f64 = 11.0;
@@ -53,7 +53,7 @@ const LONGEST_GORE: f64 = 90.0;
 const GORE_SHARE: f64 = 0.6;
 /// Distance between the points at which edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// Largest accepted distance between the last sampled point at which two arms overlap and the point where
+/// Maximum distance between the last sampled point at which two arms overlap and the point where
 /// their edges diverge, m.
 const NEAR_OVERLAP: f64 = 10.0;
 /// Longest trim of any kind, m. Nearly parallel edges would otherwise meet far out.
@@ -62,21 +62,22 @@ const MAX_TRIM: f64 = 200.0;
 const BEND_RADIUS: f64 = 20.0;
 /// Smallest radius of the inner kerb of a bend, m. It allows a car to turn within its lane.
 const MIN_BEND_RADIUS: f64 = 5.0;
-/// Minimum radius at which U-turns are offered, m. It is the tightest turn of a car.
+/// Minimum radius at which U-turns are offered, m. It is the smallest turning radius of a car.
 pub const U_TURN_RADIUS: f64 = 4.5;
-/// Clearance beside the path of a vehicle that turns around at a dead end, m.
+/// Clearance beside the path of a vehicle that makes a U-turn at a dead end, m.
 const TURNING_MARGIN: f64 = 1.5;
 /// Distance between the node and the stop lines of signals where a road merely continues, m.
 pub(super) const CROSSING: f64 = 2.5;
 /// Minimum length of a taper, m.
 const MIN_TAPER: f64 = 0.15;
-/// Lowest speed limit of one-way roads whose lanes begin and end on a taper that can be driven at the limit,
-/// m/s.
+/// Minimum speed limit of one-way roads whose lanes begin and end with a taper that can be driven
+/// at the limit, m/s.
 const FAST: f64 = 70.0 / 3.6;
 /// Lateral acceleration on a taper that can be driven at the speed limit, m/s^2. It is the same as in bends
 /// (`lane_graph/bend.rs`).
 const TAPER_ACCELERATION: f64 = 2.5;
-/// Largest curvature of an S-bend, as a multiple of its lateral offset divided by the square of its length.
+/// Maximum curvature of an S-bend, as a multiple of its lateral offset divided by the square of its
+/// length.
 const S_BEND: f64 = 6.0;
 
 /// The corner between an arm and the next one counter-clockwise.
@@ -88,13 +89,13 @@ pub struct Corner {
     pub next_distance: f64,
     /// Radius that the road classes require, m; 0 if there is no kerb to round.
     pub wanted_radius: f64,
-    /// Radius for which there is room, m.
+    /// Largest radius up to `wanted_radius` for which there is room, m.
     pub radius: f64,
-    /// Distance along this arm at which the arc begins, m. If there is no arc, the distance at which the
-    /// edges meet.
+    /// Distance along this arm at which the arc begins, m. Without an arc, the distance at which
+    /// the edges meet.
     pub foot: f64,
-    /// Distance along the next arm at which the arc ends, m. If there is no arc, the distance at which the
-    /// edges meet.
+    /// Distance along the next arm at which the arc ends, m. Without an arc, the distance at which
+    /// the edges meet.
     pub next_foot: f64,
 }
 
@@ -111,10 +112,10 @@ impl Corner {
     }
 }
 
-/// Requirements for all corners of a junction, whether set by the user or derived.
+/// Requirements for the corners of a junction, both derived and set by the user.
 pub(super) struct CornerDemands<'a> {
-    /// Distance of the stop lines from the node where the road merely continues, m; `None` if vehicles do not
-    /// have to stop.
+    /// Distance between the node and the stop lines where the road merely continues, m; `None` if
+    /// vehicles do not have to stop there.
     pub(super) held_back: Option<f64>,
     /// Corners whose radius the user has set.
     pub(super) decided: &'a [CornerRule],
@@ -139,8 +140,8 @@ struct Radii {
     needed: f64,
 }
 
-/// An arc that touches the left edge of an arm and the right edge of the next one, or two lines parallel to
-/// those edges.
+/// An arc that touches the left edge of an arm and the right edge of the next arm, or two lines
+/// parallel to those edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Fillet {
     /// Distances along both arms at which the arc begins and ends, m.
@@ -159,8 +160,8 @@ impl Fillet {
         beyond: Pair<f64>,
         radius: f64,
     ) -> Option<Self> {
-        // The centre of a circle that touches a line is one radius away from the line, so it is where the
-        // lines one radius farther out meet.
+        // The centre of a circle is one radius away from each line that it touches, so it is the
+        // intersection of the lines that are one radius farther out.
         let meeting = edges_meet(arm, next, beyond.map(|beyond| beyond + radius))?;
         meeting.is_exact.then_some(Self {
             feet: meeting.distances,
@@ -169,8 +170,8 @@ impl Fillet {
         })
     }
 
-    /// Returns the arc of the largest radius up to `wanted` that begins and ends within the limits; `None` if
-    /// there is not even room for an arc of 5 cm.
+    /// Returns the arc with the largest radius up to `wanted` that begins and ends within the
+    /// limits; `None` if there is not even room for a radius of 5 cm.
     pub(super) fn within(arms: Pair<&Arm<'_>>, wanted: f64, limits: Pair<f64>) -> Option<Self> {
         let fits = |radius: f64| {
             Self::between(arms, Pair::both(0.0), radius).filter(|fillet| {
@@ -183,8 +184,8 @@ impl Fillet {
         // The feet move outwards as the radius grows, so the largest radius that fits is found by bisection.
         let (mut low, mut high): (f64, f64) = (0.05, wanted);
         let mut best = fits(low.min(wanted))?;
-        // After 24 bisections of 20 m, about a micrometre remains, which is the unit in which trims are
-        // stored.
+        // After 24 bisections of 20 m, the interval is about a micrometre long, which is the unit
+        // in which trims are stored.
         for _ in 0..24 {
             let middle = 0.5 * (low + high);
             match fits(middle) {
@@ -235,24 +236,24 @@ pub(super) fn corners(
         .collect()
 }
 
-/// Returns the distance by which arm `i` is cut back, m. It is the larger demand of the corners on both of
-/// its sides.
+/// Returns the distance by which arm `i` is cut back, m. It is the larger of the demands of its two
+/// corners.
 pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     if corners.is_empty() {
         return turning_space(&arms[i]);
     }
     let (after, before) = (&corners[i], &corners[(i + arms.len() - 1) % arms.len()]);
     let demand = after.foot.max(before.next_foot).max(bend_onwards(arms, i));
-    // Stored in micrometres, so that a file that is read back results in the same junction.
+    // Rounded to micrometres, as in files, so that reading a file back gives the same junction.
     (demand.min(MAX_TRIM) * 1e6).round() / 1e6
 }
 
-/// Returns the length by which arm `i` is cut back so that its lanes can continue with a slight bend into an
-/// arm that is not its neighbour, m. No corner cuts these two arms back, because there are arms of other
-/// nodes between them on both sides.
+/// Returns the length by which arm `i` is cut back so that its lanes can continue with a slight
+/// bend into an arm that is not its neighbour, m. No corner cuts these two arms back, because there
+/// are arms of other nodes between them on both sides.
 fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     let arm = &arms[i];
-    // Neighbouring arms are left out, because they have a corner.
+    // Neighbouring arms are skipped, because they share a corner with this one.
     let others = (2..arms.len().saturating_sub(1)).map(|ahead| &arms[(i + ahead) % arms.len()]);
     let bends = others.map(|other| {
         let angle = (other.bearing() - arm.bearing()).rem_euclid(TAU);
@@ -270,7 +271,7 @@ fn bend_space(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> f64 {
     (angle - PI).abs() * lane_count(arm).max(lane_count(next)) as f64
 }
 
-/// Length that is needed for turning around at a dead end, m; 0 if the road is too narrow for a car.
+/// Length required for a U-turn at a dead end, m; 0 if the road is too narrow for a car to turn.
 fn turning_space(arm: &Arm<'_>) -> f64 {
     let section = arm.road.section_at(arm.road_s(0.0));
     let bands = arm.road.lane_bands(section, arm.road_s(0.0));
@@ -279,8 +280,9 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
         .iter()
         .zip(&bands)
         .filter(|(lane, _)| lane.kind.is_drivable());
-    // A vehicle turns from the middle of the outermost lane on one side to the middle of the outermost lane
-    // on the other, so the distance between the two is the diameter.
+    // A vehicle turns from the centre of the outermost lane on one side to the centre of the
+    // outermost lane on the other side, so the distance between these centres is the diameter of
+    // the turn.
     let places = drivable.filter(|(lane, _)| lane.direction == LaneDirection::Standard);
     let (mut right, mut left) = (0.0f64, 0.0f64);
     for (lane, band) in places {
@@ -298,7 +300,7 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
     room
 }
 
-/// Smallest corner radius if one of two arms is part of a ring, m; 0 if neither is.
+/// Minimum corner radius where one of two arms is part of a ring, m; 0 if neither is.
 fn at_ring(arms: Pair<&Arm<'_>>, is_ring: Pair<bool>) -> f64 {
     let ring = match (is_ring.arm, is_ring.next) {
         (true, false) => arms.arm,
@@ -337,7 +339,7 @@ fn between(arm: &Arm<'_>, next: &Arm<'_>, side: DrivingSide, radius: Radius) -> 
     let Some(meeting) = edges_meet(arm, next, Pair::both(0.0)) else {
         return shared_stretch(arm, next);
     };
-    // Edges of arms that are nearly in line but have different widths meet far out or behind the node.
+    // If arms are nearly in line but differ in width, their edges meet far out or behind the node.
     if (angle - PI).abs() < GENTLE && !meeting.is_exact {
         return taper(arm, next, angle);
     }
@@ -351,14 +353,14 @@ fn shared_stretch(arm: &Arm<'_>, next: &Arm<'_>) -> Corner {
     Corner::plain(shared(arm), shared(next))
 }
 
-/// Returns the corner of two arms that diverge at a gore. The corner is where their edges diverge, because
-/// vehicles side by side on overlapping arms would touch.
+/// Returns the corner of two arms that diverge at a gore. It is placed where their edges diverge,
+/// because vehicles side by side on overlapping arms would touch.
 fn gore(Pair { arm, next }: Pair<&Arm<'_>>, radius: f64) -> Corner {
     let fits = |arm: &Arm<'_>, at: f64| at <= LONGEST_GORE.min(GORE_SHARE * arm.length());
     let fitting = |parting: &Parting| fits(arm, parting.at.arm) && fits(next, parting.at.next);
     if let Some(Parting { at, have_crossed }) = parting(arm, next).filter(fitting) {
-        // If the arms have swapped sides, it is their other edges that diverge, so there is no nose between
-        // these edges.
+        // If the arms have swapped sides, their other edges diverge. There is no nose between these
+        // edges.
         return match have_crossed {
             true => Corner::plain(at.arm, at.next),
             false => nose(Pair { arm, next }, at, LONGEST_GORE, radius),
@@ -374,16 +376,16 @@ fn gore(Pair { arm, next }: Pair<&Arm<'_>>, radius: f64) -> Corner {
     nose(Pair { arm, next }, meeting.distances, cap, radius)
 }
 
-/// The point beyond which two arms do not overlap.
+/// The point at which two arms stop overlapping.
 struct Parting {
     /// Distances of the point along both arms, m.
     at: Pair<f64>,
-    /// Whether the arms have swapped sides before that point.
+    /// Whether the arms swap sides before that point.
     have_crossed: bool,
 }
 
-/// Finds the point beyond which two arms do not overlap; `None` if it is farther out than the longest gore,
-/// or never reached.
+/// Finds the point at which two arms stop overlapping; `None` if it is farther out than the longest
+/// gore, or if the arms overlap everywhere.
 fn parting(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Parting> {
     let near = last_overlap(arm, next)?;
     [false, true].into_iter().find_map(|have_crossed| {
@@ -423,7 +425,7 @@ fn last_overlap(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Pair<f64>> {
     })
 }
 
-/// Poses on the left and right edges of an arm. They are sampled up to the longest gore.
+/// Poses on the left and right edges of an arm, sampled up to the length of the longest gore.
 fn both_edges(arm: &Arm<'_>) -> Vec<[Pose; 2]> {
     let count = (arm.length().min(LONGEST_GORE) / GORE_STEP) as usize;
     let places = (0..=count).map(|i| i as f64 * GORE_STEP);
@@ -431,7 +433,7 @@ fn both_edges(arm: &Arm<'_>) -> Vec<[Pose; 2]> {
     places.map(edges).collect()
 }
 
-/// Whether two arms leave one point in opposite directions, even if they bend farther out.
+/// Whether two arms start at the same point in opposite directions, even if they bend farther out.
 fn is_in_line(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
     let (a, b) = (arm.outward.start(), next.outward.start());
     let turn = (wrap_angle(a.heading - b.heading).abs() - PI).abs();
@@ -456,8 +458,9 @@ fn nose(arms: Pair<&Arm<'_>>, distances: Pair<f64>, cap: f64, wanted_radius: f64
     }
 }
 
-/// Returns the radius that the roads require and the radius that turning vehicles need, m. The first one is
-/// at least `least`. A radius set by the user takes precedence, even if vehicles cannot make the turn.
+/// Returns the radius that the roads require and the radius that turning vehicles need, m. The
+/// first radius is at least `least`. A radius set by the user takes precedence, even if vehicles
+/// cannot make the turn.
 fn radii(
     Pair { arm, next }: Pair<&Arm<'_>>,
     angle: f64,
@@ -481,10 +484,10 @@ fn radii(
     if is_rural {
         base = base.max(RURAL_CORNER);
     }
-    // Sharp corners get a smaller kerb radius than blunt ones. The tangent is radius / tan(angle / 2), so
-    // with the same radius the arms of a sharp corner would be cut back several times as far. For a base
-    // radius of 8 m:
-    //   60 degrees: 4.8 m, tangent 8.3 m; 90 degrees: 8 m, 8 m; 120 degrees: 11 m, 6.4 m.
+    // Acute corners get a smaller kerb radius than obtuse ones. The tangent is radius / tan(angle /
+    // 2), so with the same radius the arms of an acute corner would be cut back several times as
+    // far. For a base radius of 8 m: 60 degrees: 4.8 m, tangent 8.3 m; 90 degrees: 8 m, 8 m; 120
+    // degrees: 11 m, 6.4 m.
     let blunt = if angle <= PI / 3.0 {
         0.6
     } else if angle <= PI / 2.0 {
@@ -531,20 +534,20 @@ fn turning_radius(
     let arm_enters = side == DrivingSide::Right;
     let d = inset(arm, Flank::Left, side, !arm_enters)?;
     let next_d = inset(next, Flank::Right, side, arm_enters)?;
-    // Distances along both arms by which the lane centres meet nearer to the node than the edges do. With u
-    // along the arm and v along the next one, m and n their left normals, from s u - d m = t v + next_d n:
-    // own = -s, other = -t.
+    // Distances along both arms by which the lane centres meet nearer to the node than the edges
+    // do. With u along the arm, v along the next arm, and their left normals m and n, they follow
+    // from s u - d m = t v + next_d n: own = -s, other = -t.
     let (own, other) = (
         (next_d + d * cos(angle)) / sin(angle),
         (d + next_d * cos(angle)) / sin(angle),
     );
     let tangent = path_radius * unit_tangent(PI - angle);
-    // The radius is determined by the lane whose path has to begin farther out.
+    // The lane whose path has to begin farther out determines the radius.
     Some((tangent - own.min(other)) * tan(0.5 * angle))
 }
 
-/// Distance between an edge of an arm's carriageway and the centre of the nearest lane that leaves the
-/// junction (if `out` is set) or enters it, m; `None` if there is no such lane.
+/// Distance between an edge of an arm's carriageway and the centre of the nearest lane that leaves
+/// the junction (if `out` is set) or enters it (otherwise), m; `None` if there is no such lane.
 fn inset(arm: &Arm<'_>, flank: Flank, side: DrivingSide, out: bool) -> Option<f64> {
     let lanes = match out {
         true => arm.leaving_lanes(0.0, side),
@@ -592,9 +595,9 @@ fn fillet_within(
         next: next_distance.max(given.next),
     };
     let exact = Fillet::within(arms, wanted_radius, limits);
-    // If the arms do not start at one point, there may be no such circle. In this case, the arms are cut back
-    // as for an arc between straight edges, whose foot is radius / tan(angle / 2) beyond the point where the
-    // edges meet. The arms must be long enough for that.
+    // If the arms do not start at one point, there may be no such circle. In this case, the arms
+    // are cut back as for an arc between straight edges, whose foot is radius / tan(angle / 2)
+    // beyond the point where the edges meet. This is done only if both arms are long enough.
     let room = (limits.arm - distance).min(limits.next - next_distance);
     let radius = exact.map_or(wanted_radius.min(room * tan(0.5 * angle)), |f| f.radius);
     let tangent = radius / tan(0.5 * angle);
@@ -615,7 +618,7 @@ fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     let (a, b) = (arm.half_widths(0.0).0, next.half_widths(0.0).1);
     // Pavements of different widths are joined at an angle of at most 45 degrees.
     let pavements = (arm.pavements(0.0).0 - next.pavements(0.0).1).abs();
-    // The taper is longer for a sharper bend. A step in width is spread over five times its size.
+    // The taper is longer for a sharper bend. A change of width is spread over five times its size.
     let wanted = MIN_TAPER
         .max(bend_space(arm, next, angle))
         .max((a - b).abs() * 5.0)
@@ -669,7 +672,8 @@ fn bend(
     }
     let straightness = (angle - PI).abs();
     if straightness < GENTLE {
-        // The tangent of an arc with this radius. A gentle bend is smoothed and has no corner.
+        // Length of the tangent for an arc of this radius. A gentle bend is smoothed and has no
+        // corner.
         let wanted = BEND_RADIUS * tan(0.5 * straightness);
         let wanted = wanted.max(0.5 * fast_taper(arm, next));
         let tapered = taper(arm, next, angle);
@@ -679,7 +683,8 @@ fn bend(
             held(next, tapered.next_distance),
         );
     }
-    // The outside of the bend needs no corner, because the corner on the inside cuts both arms back far enough.
+    // The outer side of the bend needs no corner, because the inner corner cuts both arms back far
+    // enough.
     if angle > PI {
         return Corner::plain(0.0, 0.0);
     }
@@ -700,7 +705,7 @@ fn bend(
     }
 }
 
-/// Whether two arms could be one road: same position, heading and lanes.
+/// Whether two arms could be one road because they have the same position, heading and lanes.
 pub(super) fn continues(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
     let (a, b) = (arm.outward.start(), next.outward.start());
     let same_place = (a.position - b.position).length() < 1e-3;
@@ -738,8 +743,8 @@ fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>, beyond: Pair<f64>) -> Option<Meetin
     flanks_meet(Pair { arm, next }, flanks, beyond, Pair::both(0.0))
 }
 
-/// Finds where the lines `beyond` metres outside one edge of each of two arms meet. The search
-/// starts at given distances along the arms.
+/// Finds the intersection of the lines `beyond` metres outside one edge of each of two arms. The
+/// search starts at the given distances along the arms.
 fn flanks_meet(
     Pair { arm, next }: Pair<&Arm<'_>>,
     flanks: Pair<Flank>,
@@ -754,15 +759,16 @@ fn flanks_meet(
         let b = next.frame_beside(next_flank, next_distance, beyond.next);
         let (u, v) = (a.forward, b.forward);
         let cross = u.perp_dot(v);
-        // Sine of the angle between the edges. They count as parallel within a twentieth of a degree.
+        // Sine of the angle between the edges. Edges within a twentieth of a degree of each other
+        // count as parallel.
         if cross.abs() < 1e-3 {
             return None;
         }
         // Solves a + step u = b + next_step v, the intersection of the two tangents, by Cramer's rule.
         let gap = b.origin - a.origin;
-        // A point beside a bend moves faster or slower than its distance along the arm grows. The ratio is
-        // clamped to three. Otherwise, Newton's steps would vanish where the radius of the bend equals the
-        // distance of the edge.
+        // Beside a bend, a point moves faster or slower than its distance along the arm. The ratio
+        // is clamped to three. Otherwise, Newton's steps would vanish where the radius of the bend
+        // equals the distance of the edge.
         let pace = |arm: &Arm<'_>, flank, distance, beyond| {
             arm.stretch_beside(flank, distance, beyond).clamp(0.3, 3.0)
         };

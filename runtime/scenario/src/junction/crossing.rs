@@ -1,16 +1,18 @@
-//! Pedestrian crossings: a strip over the carriageway of an arm, and the parts of it that vehicles cover.
+//! Pedestrian crossings: a strip over the carriageway of an arm, and the parts of it that vehicles
+//! cover.
 //!
 //! ```text
 //!        left kerb  u = length
-//!   ------+----+-----------------------       The strip lies between the corners of the junction and
-//!         |####| 1 m |  <- stop line          the stop line, so that the arm is cut back by as much
-//!         |####|     |                        more. People walk along its middle line, from u = 0 to
+//!   ------+----+-----------------------       The strip is between the corners of the junction and the
+//!         |####| 1 m |  <- stop line          stop line, so the arm is cut back farther to make room for
+//!         |####|     |                        it. Pedestrians walk along its middle line, from u = 0 to
 //!         |####|     |   arm, outward ->      its length or back; they can wait at the kerbs and on
-//!   ------+----+-----------------------       islands: medians of 1.5 m and more.
+//!   ------+----+-----------------------       islands: medians that are at least 1.5 m wide.
 //!        right kerb  u = 0
 //! ```
 //!
-//! Where a road merely continues, the strip is centred on the node, with a stop line on either side.
+//! Where a road merely continues, the strip is centred on the node, with a stop line on either
+//! side.
 
 use super::arm::Arm;
 use super::conflicts::{Body, Interval};
@@ -30,16 +32,17 @@ pub const CROSSING_WIDTH: f64 = 3.6;
 /// Default width of a strip where the speed limit is above `FAST`, m. A wider strip is visible
 /// from farther away.
 pub const FAST_CROSSING_WIDTH: f64 = 4.0;
-/// Speed limit above which a road counts as fast, m/s: 60 km/h, with limits rounded to hundredths.
+/// Speed limit above which a road counts as fast, m/s: 60 km/h, allowing for limits rounded to
+/// hundredths.
 const FAST: f64 = 60.0 / 3.6 + 0.005;
 /// Distance from the ends of the corners to the strip, m.
 const SETBACK: f64 = 0.4;
 /// Distance from the strip to the stop line, m.
 const GAP: f64 = 1.0;
-/// Fraction of an arm that corner, strip and gap together may use. The junction at the other end of the road
-/// may also have a crossing, and some road has to remain between them.
+/// Maximum fraction of an arm for corner, strip and gap together. The junction at the other end of
+/// the road may also have a crossing, and some road has to remain between them.
 const ARM_SHARE: f64 = 0.42;
-/// Smallest width of a median that serves as a refuge island, m.
+/// Minimum width of a median that serves as a refuge island, m.
 const LEAST_ISLAND: f64 = 1.5;
 /// Lateral margin added to a body when determining what it covers, m.
 const BESIDE: f64 = 0.3;
@@ -79,10 +82,10 @@ pub struct Covered {
     pub long: Taken,
 }
 
-/// The space that a vehicle occupies on a crossing.
+/// The space that a vehicle occupies on a crossing, and when it does so.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Taken {
-    /// Across the road, m from the right kerb.
+    /// Interval across the road, m from the right kerb.
     pub across: Interval,
     /// Interval along the connection, m from its start: from where the vehicle's front reaches the strip to where its
     /// rear has left the strip.
@@ -103,7 +106,7 @@ impl Crossing {
         starts.zip(ends).map(|(from, to)| Interval { from, to })
     }
 
-    /// Longest stretch between two waiting places, m.
+    /// Length of the longest stretch between two waiting places, m.
     pub fn longest_stretch(&self) -> f64 {
         let lengths = self.stretches().map(|stretch| stretch.to - stretch.from);
         lengths.fold(0.0, f64::max)
@@ -152,7 +155,8 @@ fn around_node<'a>(
 /// there is no crossing.
 pub(super) fn held(arms: &[Arm<'_>], rules: &[CrossingRule]) -> Option<f64> {
     let (i, rule) = around_node(arms, rules)?;
-    // Half of the strip is on each side of the node. There are no corners to keep clear of.
+    // Half of the strip is on each side of the node. There are no corners from which to keep a
+    // distance.
     Some(0.5 * width_of(&arms[i], rule) + GAP)
 }
 
@@ -166,17 +170,18 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule],
     let Some(rule) = rule_for(&arms[i], rules) else {
         return base;
     };
-    // If there is no room, the arm is cut as if there were no crossing. `crossings` detects and flags this.
+    // If there is no room, the arm is cut as if there were no crossing. `crossings` detects this
+    // and sets a flag.
     let wanted = base + depth(&arms[i], rule);
     if wanted > ARM_SHARE * arms[i].length() {
         return base;
     }
-    // Stored in micrometres, as other trims are.
+    // Stored in micrometres, like other trims.
     (wanted * 1e6).round() / 1e6
 }
 
-/// Returns the crossings of a junction whose arms have been cut, in the order of the arms. Also returns a
-/// flag for each crossing without room.
+/// Returns the crossings of a junction whose arms have been cut, in the order of the arms, and a
+/// flag for each crossing that has no room.
 pub(super) fn crossings(
     arms: &[Arm<'_>],
     trims: &[f64],
@@ -244,8 +249,8 @@ fn crossing(
     crossing
 }
 
-/// Medians that are wide enough for pedestrians to wait on. Positions are in metres from the right edge, looking
-/// outward.
+/// Medians that are wide enough for pedestrians to wait on, as intervals in metres from the right
+/// edge, looking outward.
 fn islands(arm: &Arm<'_>, middle: f64, right: f64) -> Vec<Interval> {
     let s = arm.road_s(middle);
     let (section, sign) = match arm.end {
@@ -292,7 +297,7 @@ fn arm_width(arm: &Arm<'_>, distance: f64) -> f64 {
 /// body does not reach the crossing.
 fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken> {
     let length = curve.length();
-    // From a position before the front reaches the curve to a position after the rear has left it.
+    // From a pose before the front reaches the curve to a pose after the rear has left it.
     let (first, last) = (-body.front - body.rear, length + body.front + body.rear);
     let count = ((last - first) / STEP).ceil() as usize;
     let mut taken: Option<Taken> = None;
@@ -300,7 +305,7 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
     let kerb = crossing.right_kerb.own_frame();
     let middle = DVec2::new(0.0, 0.5 * crossing.length);
     let half_size = DVec2::new(0.5 * crossing.width, 0.5 * crossing.length);
-    // Radius of the circle around the rear axle that contains the body.
+    // Radius of the circle around the rear axle that contains the whole body.
     let radius = DVec2::new(body.front.max(body.rear), 0.5 * body.width + BESIDE).length();
     let mut next = 0;
     while next <= count {
@@ -311,8 +316,8 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
         let axle = kerb.to_local(frame.point(beyond, 0.0)) - middle;
         let missing = (axle.abs() - half_size).max(DVec2::ZERO).length() - radius;
         if missing > STEP {
-            // The axle moves by at most one step from pose to pose, so the body cannot reach the crossing
-            // earlier.
+            // From one pose to the next, the axle moves by at most one step, so the body cannot
+            // reach the crossing earlier.
             next = i + (missing / STEP) as usize;
             continue;
         }
@@ -337,8 +342,8 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
 fn outline(kerb: &OwnFrame, frame: OwnFrame, beyond: f64, body: Body) -> [DVec2; 4] {
     let half = 0.5 * body.width + BESIDE;
     let corner = |ahead: f64, left: f64| kerb.to_local(frame.point(beyond + ahead, left));
-    // Called for each pose of each body on each crossing, where `map` over an array of pairs takes several times
-    // as long.
+    // Written out because it runs for each pose of each body on each crossing, and `map` over an
+    // array of pairs takes several times as long.
     [
         corner(-body.rear, -half),
         corner(body.front, -half),
@@ -354,14 +359,14 @@ fn overlap(width: f64, length: f64, corners: &[DVec2; 4]) -> Option<Interval> {
     let mut found: Option<Interval> = None;
     for i in 0..corners.len() {
         let (a, b) = (corners[i], corners[(i + 1) % corners.len()]);
-        // Part of the edge that is between the lines that bound the strip.
+        // The part of the edge between the lines that bound the strip.
         let (low, high) = (a.x.min(b.x), a.x.max(b.x));
         if high < -half || low > half {
             continue;
         }
         for x in [a.x.clamp(-half, half), b.x.clamp(-half, half)] {
-            // An edge parallel to the walking direction intersects a line nowhere or everywhere, so both of
-            // its ends are used.
+            // An edge parallel to the walking direction meets a bounding line either nowhere or
+            // everywhere, so both of its ends are used.
             let share = if (b.x - a.x).abs() < 1e-9 {
                 [0.0, 1.0]
             } else {

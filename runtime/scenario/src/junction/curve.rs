@@ -11,17 +11,18 @@ use std::f64::consts::FRAC_PI_2;
 /// Fraction of the turn that each of the two spirals covers. With spirals, the radius is 20 % smaller than
 /// that of a pure arc, but drivers have time to turn the steering wheel.
 const SPIRAL_SHARE: f64 = 0.15;
-/// Relative difference below which the curvatures of two lanes count as equal to that of the arc between
-/// them.
+/// Relative difference up to which the curvatures of two lanes count as equal to the curvature of
+/// the arc between them.
 const SAME_BEND: f64 = 0.2;
-/// Angle above which the tangents of a turn do not meet at a useful point, rad.
+/// Angle of a turn above which its tangents meet too far away, rad.
 const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
-/// Longest distance between the ends of a path, m. No junction is that large. A longer path would mean that a
-/// road ends in the wrong place, so it is not built.
+/// Maximum distance between the ends of a path, m. No junction is that large. A longer path would
+/// mean that a road ends in the wrong place, so it is not built.
 const LONGEST: f64 = 300.0;
-/// Distance that a path keeps from the kerb that it goes round, m: half the width of a bus, and a little more.
+/// Clearance of a path from the kerb on its inner side, m: slightly more than half the width of a
+/// bus.
 const BESIDE_KERB: f64 = 1.3;
-/// Radius below which a path is not tightened to keep clear of a kerb, m.
+/// Radius below which a path is not tightened further to keep clear of a kerb, m.
 const TIGHTEST: f64 = 6.0;
 /// Tolerance for reaching an end of the curve, m.
 const END_TOLERANCE: f64 = 1e-6;
@@ -35,19 +36,19 @@ pub fn connecting_curve(start: Pose, end: Pose) -> Option<ReferenceLine> {
     connecting_bend(LaneEnds::straight(start, end), None)
 }
 
-/// The end of a lane and the beginning of the next one, which a path joins.
+/// The poses at the end of one lane and at the start of the next, which a path joins.
 #[derive(Clone, Copy)]
 pub(super) struct LaneEnds {
     pub(super) start: Pose,
     pub(super) end: Pose,
     /// Curvature of the first lane at its end, 1/m, positive to the left.
     pub(super) bent_before: f64,
-    /// Curvature of the second lane at its beginning, 1/m, positive to the left.
+    /// Curvature of the second lane at its start, 1/m, positive to the left.
     pub(super) bent_after: f64,
 }
 
 impl LaneEnds {
-    /// Ends of two straight lanes.
+    /// Returns the ends of two straight lanes.
     pub(super) fn straight(start: Pose, end: Pose) -> Self {
         Self {
             start,
@@ -58,9 +59,10 @@ impl LaneEnds {
     }
 }
 
-/// Like `connecting_curve`, but for lanes whose ends may be curved. Lanes of equal curvature are joined by an
-/// arc with that curvature, without spirals to a straight line and back, so that a ring stays round. If the
-/// path goes round a kerb, it begins to turn late enough to keep clear of it.
+/// Like `connecting_curve`, but for lanes that may be curved at their ends. Lanes of equal
+/// curvature are joined by an arc with that curvature, without spirals to a straight line and back,
+/// so that a ring stays round. If the path goes round a kerb, it starts to turn late enough to keep
+/// clear of the kerb.
 pub(super) fn connecting_bend(ends: LaneEnds, kerb: Option<&Fillet>) -> Option<ReferenceLine> {
     let LaneEnds { start, end, .. } = ends;
     let local = start.to_local(end.position);
@@ -77,13 +79,13 @@ pub(super) fn connecting_bend(ends: LaneEnds, kerb: Option<&Fillet>) -> Option<R
     let chord = local.length();
     let smooth = ReferenceLine::join(start, end)
         .ok()
-        // A longer curve would contain a loop.
+        // A longer curve would loop.
         .filter(|line| meets(line, end) && line.length() < 3.0 * chord);
     smooth.or_else(|| cubic(start, end).filter(|line| meets(line, end)))
 }
 
-/// Whether a line ends at the required pose. Quadrature and Newton's method are nearly always accurate
-/// enough, but vehicles would jump where a path misses its lane.
+/// Whether a line ends at the required pose. Quadrature and Newton's method are nearly always
+/// accurate enough, but if a path missed its lane, vehicles would jump there.
 fn meets(line: &ReferenceLine, end: Pose) -> bool {
     let reached = line.end();
     (reached.position - end.position).length() < END_TOLERANCE
@@ -137,7 +139,7 @@ fn rounded_turn(
         return ReferenceLine::new(start, segments.collect()).ok();
     }
     let spiral_turn = SPIRAL_SHARE * size;
-    // First computed for a unit radius, and then scaled by the radius.
+    // Computed for a unit radius first, and then scaled by the radius.
     let spiral = unit_spiral(spiral_turn);
     let unit_tangent = unit_tangent(size);
     let meeting = start.point(first, 0.0);
@@ -170,14 +172,14 @@ fn rounded_turn(
     ReferenceLine::new(start, segments).ok()
 }
 
-/// Length of a spiral that turns by an angle and ends with radius 1. The turn of a clothoid with curvature from 0 to
-/// 1 is half its length.
+/// Length of a spiral that turns by an angle and ends with radius 1. A clothoid whose curvature
+/// grows from 0 to 1 turns by half its length.
 fn unit_spiral(turn: f64) -> f64 {
     2.0 * turn
 }
 
-/// Length of the tangents of a turn by `size`, from their ends to their meeting point, if the arc has unit
-/// radius.
+/// Length of each tangent of a turn by `size`, from its end to the meeting point, if the arc has
+/// unit radius.
 pub(super) fn unit_tangent(size: f64) -> f64 {
     let Lead { shift, lead } = Lead::of(size);
     (1.0 + shift) * tan(0.5 * size) + lead
@@ -203,8 +205,8 @@ impl Lead {
     }
 }
 
-/// Largest radius of the arc of a turn whose tangents meet at `meeting`, so that it keeps clear of the kerb inside
-/// the turn; `None` if no arc does.
+/// Largest radius of the arc of a turn whose tangents meet at `meeting` with which the arc keeps
+/// clear of the kerb inside the turn; `None` if no arc does.
 ///
 /// ```text
 ///  meeting +-----------     The centre of the arc is at distance R k from the meeting point, on the bisector.
@@ -286,15 +288,16 @@ mod tests {
         let line = bend(bent, bent);
         assert!((line.length() - 0.7 * 18.0).abs() < 1e-6);
         assert!((line.max_curvature() - bent).abs() < 1e-9);
-        // Between a straight lane and a bend there are spirals, so that drivers have time to turn the
-        // steering wheel.
+        // Spirals join a straight lane and a bend, so that drivers have time to turn the steering
+        // wheel.
         for (before, after) in [(0.0, bent), (bent, 0.0), (-bent, bent)] {
             let line = bend(before, after);
             assert!(line.max_curvature() > 1.1 * bent);
         }
     }
 
-    /// Stop lines of zebra crossings lie far back, and the bend between them would cut the kerb.
+    /// The stop lines of zebra crossings are far back. A bend that began there would cut across the
+    /// kerb.
     #[test]
     fn a_turn_from_far_back_keeps_clear_of_the_kerb() {
         let kerb = Fillet {

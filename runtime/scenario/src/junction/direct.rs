@@ -1,17 +1,17 @@
-//! Direct junctions: roads of one direction merge or diverge, and each lane continues in exactly one other
-//! lane.
+//! Direct junctions: roads of one direction merge or diverge, and each lane continues in exactly
+//! one other lane.
 //!
 //! ```text
 //!   -----------------------------------------
 //!    road 1     ->            :    road 2   ->
-//!   - - - - - - - - - - - - - : - - - - - - -     No lane ends or begins at the node, so nothing is
-//!               ->            :             ->    cut back and no vehicle gives way. All that is built
-//!   ------------________------: - - - - - - -     is the gore, the area between the roads until they
-//!     .....------ gore        :             ->    have diverged.
+//!   - - - - - - - - - - - - - : - - - - - - -     No lane ends or begins at the node, so no road is
+//!               ->            :             ->    cut back and no vehicle yields. Only the gore is
+//!   ------------________------: - - - - - - -     built, which is the area between the roads until
+//!     .....------ gore        :             ->    they have diverged.
 //!   --  road 3  ->       -----:--------------
 //! ```
 //!
-//! Slip roads join and leave motorways like this ([OpenDRIVE 1.8], direct junctions).
+//! Slip roads join and leave motorways in this way ([OpenDRIVE 1.8], direct junctions).
 
 use super::arm::{Arm, ArmLane, Flank};
 use super::links::lane_end;
@@ -22,9 +22,9 @@ use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::PI;
 
-/// Largest gap between the ends of lanes that continue each other, m.
+/// Maximum gap between the ends of lanes that continue each other, m.
 const GAP: f64 = 0.02;
-/// Largest difference in heading between lanes that continue each other, rad.
+/// Maximum difference in heading between lanes that continue each other, rad.
 const BEND: f64 = 1e-2;
 /// Maximum distance at the node between two edges that enclose a gore, m.
 const TOUCH: f64 = 0.3;
@@ -35,13 +35,14 @@ const LONGEST: f64 = 150.0;
 /// Distance between points along a gore, m.
 const STEP: f64 = 2.0;
 
-/// The paved triangle between two roads that diverge slowly.
+/// The paved triangle between two roads that diverge at a small angle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gore {
     /// The two roads.
     pub roads: (RoadId, RoadId),
-    /// Left edge of the gore, from the place where the roads have diverged to the tip, m. Both edges have the
-    /// same number of points, which are opposite each other.
+    /// Left edge of the gore, from the point where the roads have diverged to the tip, m. Both
+    /// edges have the same number of points, and points with the same index are opposite each
+    /// other.
     pub left: Vec<DVec2>,
     /// Right edge of the gore; see `left`.
     pub right: Vec<DVec2>,
@@ -82,8 +83,8 @@ fn are_parallel(lanes: &[(usize, ArmLane)]) -> bool {
         lanes[..i].iter().all(|(_, other)| {
             let bend = wrap_angle(lane.pose.heading - other.pose.heading).abs();
             let apart = (lane.pose.position - other.pose.position).length();
-            // The centres of adjacent lanes are half of the sum of their widths apart. A distance that is a
-            // fifth smaller is accepted.
+            // The centres of adjacent lanes are half the sum of their widths apart. Distances down
+            // to a fifth less are accepted.
             bend < BEND && apart > 0.4 * (lane.width + other.width)
         })
     })
@@ -141,8 +142,8 @@ fn gore(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Gore> {
         (left - right).length() >= PARTED
     })?;
     let count = (parted / STEP).round() as u32;
-    // From far to near. What is on the right when looking outward is on the left as seen from the far end towards the
-    // tip.
+    // From the far end to the tip. Looking from the far end, left and right are swapped compared
+    // with looking outward.
     let (right, left) = (0..=count)
         .rev()
         .map(|i| opposite(STEP * f64::from(i)))

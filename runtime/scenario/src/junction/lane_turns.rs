@@ -1,4 +1,4 @@
-//! Turns through a junction that the user adds to those derived from the rules.
+//! Turns through a junction that the user adds to the turns that follow from the rules.
 
 use super::arm::{Arm, ArmLane};
 use super::links::{STRAIGHT, Surroundings, U_TURN, connecting_path, lane_end, road_lane};
@@ -6,7 +6,7 @@ use super::{ConnectingPath, Flag, LinkKind, Site, Turn};
 use crate::junction_rules::{LaneTurn, RoadLane, TurnRules};
 use roadwright_geometry::math::wrap_angle;
 
-/// Whether the user has added a turn from a lane.
+/// Whether the user has added a turn that starts on a lane.
 pub(super) fn leads_on(turns: &TurnRules, from: RoadLane) -> bool {
     turns.add.iter().any(|turn| turn.from == from)
 }
@@ -22,9 +22,9 @@ pub(super) struct EnteringLanes<'a> {
     pub(super) exits: &'a [(usize, Turn)],
 }
 
-/// Returns the turns from the lanes of arm `index` that the user has added and that do not already follow
-/// from the rules. Returns a flag for each turn that no curve can make. `exits` contains the turn to each arm
-/// according to the rules.
+/// Returns the turns from the lanes of arm `index` that the user has added, unless they already
+/// follow from the rules, and a flag for each turn for which no curve exists. `exits` contains the
+/// turn to each arm according to the rules.
 pub(super) fn added(
     site: &Site<'_>,
     surroundings: &Surroundings<'_>,
@@ -40,7 +40,7 @@ pub(super) fn added(
     let arm = &arms[index];
     let mut added = Vec::new();
     for (from, turn) in wanted(site, arm, entering, known) {
-        // A loop ends at the same junction twice, and each of its ends through which a vehicle can leave
+        // A loop road ends at the junction twice. Each of its ends by which a vehicle can leave
         // counts.
         for (i, to_arm) in arms.iter().enumerate() {
             let lanes = to_arm.leaving_lanes(trims[i], site.side);
@@ -69,7 +69,7 @@ pub(super) fn added(
     added
 }
 
-/// The turns that the user has added from the lanes of an arm, each with its lanes.
+/// The turns that the user has added from the lanes of an arm, with the lanes of each turn.
 fn wanted<'a>(
     site: &'a Site<'_>,
     arm: &'a Arm<'_>,

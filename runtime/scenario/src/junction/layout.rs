@@ -3,13 +3,13 @@
 //! ```text
 //!    |      |                 |  |
 //!  --A--3m--B--     becomes --[AB]--      The junctions at A and B want 8 m each of a road of 3 m:
-//!    |      |                 |  |        they are merged, and the road is internal to the result.
+//!    |      |                 |  |        they are merged, and the road becomes internal.
 //! ```
 //!
-//! A merged junction has more arms, so it may need more of the adjacent roads and use up another road.
-//! Merging is therefore repeated in rounds until no road is used up. A cluster is a set of merged nodes. It
-//! is identified by its smallest node, called its root. The user may declare a road of any length internal.
-//! Such roads are merged first.
+//! A merged junction has more arms, so it may need longer parts of the adjacent roads and use up
+//! another road. Merging is therefore repeated in rounds until no road is used up. A cluster is a
+//! set of merged nodes. It is identified by its smallest node, called its root. The user may
+//! declare a road of any length internal. Such roads are merged first.
 
 mod after_edit;
 mod clusters;
@@ -43,34 +43,36 @@ const MIN_REMAINDER: f64 = 2.0;
 /// Minimum length at which a road between two bends is never absorbed, m. If two opposite right-angle bends
 /// became one junction, no vehicle could drive the path through it.
 const BETWEEN_BENDS: f64 = 8.0;
-/// Largest extent of a merged junction, m. Without a limit, a dense grid of short streets would become one
-/// junction.
+/// Maximum extent of a merged junction, m. Without a limit, a dense grid of short streets would
+/// become one junction.
 pub(crate) const MAX_CLUSTER: f64 = 60.0;
-/// Length below which a piece of a ring is absorbed, m. A car that leaves the ring would have its rear on the
-/// next entry, so exit and entry are one conflict. A car is 4.5 m long and needs 2 m behind it.
+/// Length below which a piece of a ring is absorbed, m. If a piece is shorter, the rear of a car
+/// that leaves the ring is still at the next entry, so the exit and the entry form one conflict. A
+/// car is 4.5 m long and needs 2 m behind it.
 const RING_PIECE: f64 = 6.5;
-/// Largest fraction of a ring that one junction may absorb. The rest of the ring keeps traffic circulating
-/// around the island.
+/// Maximum fraction of a ring that one junction may absorb. The rest of the ring keeps traffic
+/// circulating around the island.
 const RING_SHARE: f64 = 0.3;
-/// Largest ratio of a road's length to the distance between its ends at which the road counts as
+/// Maximum ratio of a road's length to the distance between its ends at which the road counts as
 /// straight.
 const STRAIGHT: f64 = 1.1;
-/// Maximum number of rounds of merging. Each round only examines what the previous round changed. If roads
-/// are still shorter than their trims after the last round, their trims are reduced.
+/// Maximum number of rounds of merging. Each round examines only what the previous round changed.
+/// If roads are still shorter than their trims after the last round, their trims are reduced.
 const MAX_ROUNDS: usize = 8;
-/// Minimum number of junctions for several threads. Fewer junctions are all built on the calling thread.
+/// Number of junctions from which several threads are used. Fewer junctions are all built on the
+/// calling thread.
 const FEW_JUNCTIONS: usize = 200;
-/// Share of the work that is done when the trims of all junctions have been computed once.
+/// Progress after the trims of all junctions have been computed once, as a fraction.
 const TRIMMED: f64 = 0.45;
-/// Share of the work that is done when no short road is left to merge.
+/// Progress after all short roads have been merged, as a fraction.
 const MERGED: f64 = 0.5;
 
-/// Lengths of a road's reference line that its junctions use, m.
+/// Lengths of a road that its junctions take up, along the reference line, m.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Trim {
     /// Trim at s = 0.
     pub start: f64,
-    /// Trim at the end.
+    /// Trim at the end of the road.
     pub end: f64,
 }
 
@@ -105,7 +107,7 @@ pub struct Layout {
     pub internal: BTreeSet<RoadId>,
     /// Roads that are the rings of roundabouts.
     pub rings: BTreeSet<RoadId>,
-    /// Upper limits of the trims of roads that are too short for their junctions.
+    /// Upper limits for the trims of roads that are too short for their junctions.
     limits: BTreeMap<RoadId, Trim>,
 }
 
@@ -121,23 +123,23 @@ impl Layout {
         self.junctions.get(*self.junction_of.get(&node)?)
     }
 
-    /// Computes the surfaces of all junctions that have none yet, on all threads. Without this call, each
-    /// surface is computed when it is first drawn.
+    /// Computes all missing surfaces of junctions, on all threads. Without this call, each surface
+    /// is computed when it is first drawn.
     pub fn make_surfaces(&self) {
         let make = |junction: &Arc<Junction>| junction.make_surface();
         map_on_all_threads(&self.junctions, FEW_JUNCTIONS, make);
     }
 
-    /// Computes those flags of all junctions that depend on their surfaces, on all threads.
+    /// Computes the flags that depend on the surfaces of junctions, on all threads.
     pub(crate) fn find_flags(&self) {
         let find = |junction: &Arc<Junction>| junction.is_degraded();
         map_on_all_threads(&self.junctions, FEW_JUNCTIONS, find);
     }
 
-    /// For each junction of another layout, the index of the same junction in this layout if the layouts
-    /// share it; `None` for junctions that were rebuilt. O(junctions of both).
+    /// For each junction of another layout, its index in this layout if both layouts share the
+    /// junction; `None` for junctions that were rebuilt. O(junctions of both).
     pub fn shared_by(&self, other: &Self) -> Vec<Option<usize>> {
-        // Both lists are ordered by first nodes.
+        // Both lists are ordered by the first node of each junction.
         let mut own = (0..).zip(&self.junctions).peekable();
         let shared = |junction: &Arc<Junction>| {
             let first = junction.nodes.first();
@@ -160,7 +162,8 @@ pub fn layout(network: &RoadNetwork, custom: impl Into<Custom>) -> Layout {
     layout_watched(network, custom, &stage::ignore)
 }
 
-/// Like [`layout`](fn@layout), and reports its progress. `watch` has no effect on the result.
+/// Like [`layout`](fn@layout), but reports its progress to `watch`, which has no effect on the
+/// result.
 pub fn layout_watched(
     network: &RoadNetwork,
     custom: impl Into<Custom>,
@@ -199,7 +202,8 @@ struct Planner<'a> {
     rings: BTreeSet<RoadId>,
     trims: BTreeMap<RoadId, Trim>,
     limits: BTreeMap<RoadId, Trim>,
-    /// Sorted arms of each cluster that has not changed since its trims were computed, by root.
+    /// Sorted arms of each cluster whose arms have not changed since its trims were computed, by
+    /// root.
     sorted: BTreeMap<NodeId, SortedArms<'a>>,
     /// Receives the progress.
     watch: Watch<'a>,
@@ -263,11 +267,12 @@ impl<'a> Planner<'a> {
         ends.filter(|(id, _)| !self.internal.contains(id)).count()
     }
 
-    /// Returns what a road meets at its far end, which is at node `id`. Control that the user has set for the
-    /// node is ignored, because it applies to all nodes of a junction and must not separate them.
+    /// Returns the kind of far end of a road whose far end is at node `id`. Control that the user
+    /// has set for the node is ignored, because it applies to all nodes of a junction and must not
+    /// separate them.
     fn far_end(&self, id: NodeId) -> FarEnd {
         let ends = self.network.ends_at(id);
-        // Pedestrians do not cross a road inside a junction.
+        // Roads inside a junction have no pedestrian crossings.
         let is_plain = |node: &Node| node.rules.crossings.is_empty();
         let bearing = |(id, end)| Some(Arm::new(id, self.network.road(id)?, end).bearing());
         match ends[..] {
@@ -292,12 +297,12 @@ impl<'a> Planner<'a> {
         positions.map(|node| node.position()).sum::<DVec2>() / members.len() as f64
     }
 
-    /// Absorbs roads that are shorter than their trims until none remain, starting with all clusters that are
-    /// not kept.
+    /// Absorbs roads that are shorter than their trims until none remain. Starts with all clusters
+    /// that are not kept.
     fn merge_short_roads(&mut self) {
         let mut dirty = self.merge_named(&self.clusters.open().collect());
         for round in 0..MAX_ROUNDS {
-            // Later rounds are short, because few junctions merge.
+            // Later rounds take little time, because few junctions merge.
             let watch = if round == 0 {
                 self.watch
             } else {
@@ -309,7 +314,7 @@ impl<'a> Planner<'a> {
                 return;
             }
         }
-        // Roads of chains that are still growing after the last round are squeezed.
+        // Roads that would still be absorbed after the last round are squeezed.
         let all: BTreeSet<_> = self.trims.keys().copied().collect();
         for road in self.used_up(&all) {
             self.squeeze(road);
@@ -357,7 +362,7 @@ impl<'a> Planner<'a> {
         SortedArms { arms, corners }
     }
 
-    /// Returns the roads that are nearly or entirely used up by their junctions, shortest first.
+    /// Returns the roads that their junctions use up nearly or entirely, shortest first.
     fn used_up(&self, candidates: &BTreeSet<RoadId>) -> Vec<RoadId> {
         let mut short: Vec<(f64, RoadId)> = candidates
             .iter()
@@ -368,8 +373,8 @@ impl<'a> Planner<'a> {
                 (used > 0.0 && used > length - MIN_REMAINDER).then_some((length, id))
             })
             .collect();
-        // The shortest road comes first, because merging along it may leave the others long enough, or use
-        // them up.
+        // The shortest road comes first, because merging its ends may leave the other roads long
+        // enough, or use them up.
         short.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         short.into_iter().map(|(_, id)| id).collect()
     }
@@ -406,8 +411,8 @@ impl<'a> Planner<'a> {
         roots
     }
 
-    /// Absorbs roads that lead straight from one node of a cluster to another, because the paths through the
-    /// junction run along them.
+    /// Absorbs roads that lead straight from one node of a cluster to another, because paths
+    /// through the junction follow them.
     fn take_in_chords(&mut self, root: NodeId) {
         let network = self.network;
         for arm in self.arms(root) {
@@ -422,11 +427,11 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Merges the clusters of nodes that declare a road internal. Returns the resulting clusters of all given
-    /// nodes.
+    /// Merges clusters at the ends of roads that the given nodes declare internal. Returns the
+    /// resulting clusters of all given nodes.
     fn merge_named(&mut self, nodes: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
         let network = self.network;
-        // Collected beforehand, because roots disappear while clusters are merged.
+        // Collected first, because roots disappear while clusters are merged.
         let listed = nodes.iter().flat_map(|&root| self.members(root));
         let listed: Vec<NodeId> = listed.copied().collect();
         for node in listed {
@@ -444,8 +449,8 @@ impl<'a> Planner<'a> {
         self.with_chords(nodes.iter().copied())
     }
 
-    /// Returns the roots of the clusters that contain the given nodes. A cluster that was merged into another
-    /// one has the root of the result.
+    /// Returns the roots of the clusters that contain the given nodes. For a cluster that has been
+    /// merged, this is the root of the merged cluster.
     fn roots(&self, nodes: impl IntoIterator<Item = NodeId>) -> BTreeSet<NodeId> {
         nodes.into_iter().map(|node| self.root(node)).collect()
     }
@@ -453,12 +458,12 @@ impl<'a> Planner<'a> {
     /// Whether a road can be inside one junction, which must not exceed 60 m or break up a ring.
     fn can_be_internal(&self, id: RoadId, road: &Road) -> bool {
         let (a, b) = (self.root(road.from), self.root(road.to));
-        // The road itself may be much longer than the distance between its nodes.
+        // The road may be much longer than the distance between its ends.
         let is_long = road.length() > MAX_CLUSTER || self.extent(a, b) > MAX_CLUSTER;
         !is_long && !self.breaks_ring(id, a, b)
     }
 
-    /// Merges the clusters at the ends of a road, which becomes internal. Returns the root of the result.
+    /// Absorbs a road and merges the clusters at its ends. Returns the root of the result.
     fn take_in(&mut self, id: RoadId, road: &Road) -> NodeId {
         self.internal.insert(id);
         self.trims.remove(&id);
@@ -486,8 +491,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Whether a piece of a ring is too short for a car, and most of the ring remains if two clusters merge
-    /// along the piece.
+    /// Whether a piece of a ring is too short for a car, and most of the ring would remain if two
+    /// clusters merged along it.
     fn is_short_ring_piece(&self, id: RoadId, a: NodeId, b: NodeId) -> bool {
         let length = |id: RoadId| self.network.road(id).map_or(0.0, Road::length);
         if length(id) >= RING_PIECE {
@@ -538,9 +543,9 @@ impl<'a> Planner<'a> {
         let Some(trim) = self.trims.get(&id) else {
             return;
         };
-        // The usable length is shared in proportion to the trims: of a road of 12 m, 10 m are usable, so
-        // trims of 8 and 9 m become 4.7 and 5.3 m. If a road is hardly longer than the remainder, a tenth
-        // of it is usable.
+        // The usable length is divided in proportion to the trims: of a road of 12 m, 10 m are
+        // usable, so trims of 8 and 9 m become 4.7 and 5.3 m. If a road is hardly longer than the
+        // minimum remainder, a tenth of it is usable.
         let used = trim.start + trim.end;
         let room = (length - MIN_REMAINDER).max(0.1 * length);
         let share = (room / used).min(1.0);
@@ -567,7 +572,7 @@ impl<'a> Planner<'a> {
         for arm in junctions.iter().flat_map(|junction| &junction.arms) {
             *self.trims.entry(arm.road).or_default().at_mut(arm.end) = arm.trim;
         }
-        // Both lists are ordered, which this sort detects and exploits.
+        // Both lists are sorted, which makes this sort fast.
         junctions.extend(kept.iter().flat_map(Kept::junctions).cloned());
         junctions.sort_by_key(|junction| junction.nodes[0]);
         Layout {
@@ -664,8 +669,8 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// Vehicles that may drive from one arm of a cluster into another over the roads inside it, as permitted
-    /// by road directions and turn restrictions.
+    /// Vehicles that may drive from one arm of a cluster into another over the roads inside it,
+    /// given the directions of the roads and the turn restrictions.
     fn allows(
         &self,
         root: NodeId,
@@ -693,9 +698,9 @@ impl<'a> Planner<'a> {
         let (Some(start), Some(goal)) = (node_of(from), node_of(to)) else {
             return false;
         };
-        // Searches over pairs of a node and the road by which it was reached, because a turn restriction
-        // depends on both. In a junction of one node, the first step decides. Via restrictions depend on the
-        // whole route driven so far.
+        // The search runs over pairs of a node and the road by which it was reached, because a turn
+        // restriction depends on both. In a junction of one node, the first step decides. Via
+        // restrictions depend on the whole route so far.
         let via = self.via_rules(root);
         let mut seen: BTreeSet<(NodeId, RoadId, Followed)> = BTreeSet::new();
         let begun = via.after(&Followed::default(), from.0).unwrap_or_default();
@@ -750,8 +755,8 @@ impl<'a> Planner<'a> {
         };
         let forbidden = own().any(|r| r.kind == RestrictionKind::No && r.to == to);
         let mut only = own().filter(|r| r.kind == RestrictionKind::Only).peekable();
-        // "Only to that road" prohibits all other roads. Several such rules permit each of the roads that
-        // they name.
+        // "Only to this road" prohibits all other roads. Several such rules together permit all
+        // roads that they name.
         let elsewhere = only.peek().is_some() && !only.any(|r| r.to == to);
         !forbidden && !elsewhere
     }

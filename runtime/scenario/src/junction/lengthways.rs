@@ -1,4 +1,5 @@
-//! Roads that join lengthways: one-way roads become one road with as many lanes as they have together.
+//! Lengthways joins: several one-way roads become one road that has as many lanes as they have
+//! together.
 //!
 //! ```text
 //!   A -1  --------------------------    A -1 leads to lane -1, A -2 to lane -2, and the ramp to
@@ -7,10 +8,12 @@
 //!   ramp --------'
 //! ```
 //!
-//! No arm has a sign unless vehicles of two roads could touch, as where a ramp joins at a large angle.
+//! An arm has a sign only if vehicles of two roads could touch, for example where a ramp joins at a
+//! large angle.
 //!
-//! Lanes are matched by side. Without this rule, lanes of the main road would be spread over all lanes beyond,
-//! and the traffic of a ramp would have to wait for gaps although it has a lane of its own.
+//! Lanes are matched by side. Without this rule, the lanes of the main road would be spread over
+//! all lanes beyond the junction, and the traffic of a ramp would have to wait for gaps although it
+//! has its own lane.
 
 use super::arm::{Arm, ArmLane};
 use super::control::Sign;
@@ -19,7 +22,7 @@ use super::{Conflicts, Junction, Site};
 use crate::junction_rules::Control;
 use roadwright_geometry::math::wrap_angle;
 
-/// A lane that enters a junction, with the lane into which it continues.
+/// A lane that enters a junction, and the lane in which it continues.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Continued {
     /// Index of the arm from which the lane comes.
@@ -37,11 +40,13 @@ struct Entering {
     lanes: Vec<ArmLane>,
 }
 
-/// Returns the pairs of lanes that continue each other if the roads join lengthways; otherwise an empty list.
+/// Returns the pairs of lanes that continue each other if the roads join lengthways; otherwise an
+/// empty list.
 ///
-/// All arms are one-way, at least two of them enter, one leaves, all entering arms lead straight ahead into
-/// it, and it has as many lanes as they have together. Signals, stop signs and crossings keep the usual rules,
-/// and so do turns that the user has changed.
+/// Roads join lengthways if all arms are one-way, at least two of them enter, and one leaves that
+/// all entering arms face straight ahead and that has as many lanes as they have together. The
+/// usual rules apply if there are signals, stop signs or crossings, or if the user has changed
+/// turns.
 pub(super) fn continued(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64]) -> Vec<Continued> {
     let rules = &site.rules;
     let has_usual_control = matches!(rules.control, None | Some(Control::Priority));
@@ -61,7 +66,7 @@ pub(super) fn continued(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64]) -> Vec
                 lanes: enter,
             }),
             (true, false) if exit.is_none() => exit = Some((i, leave)),
-            // A path for pedestrians, for example.
+            // For example, a path for pedestrians.
             (true, true) => {}
             _ => return Vec::new(),
         }
@@ -81,8 +86,8 @@ pub(super) fn continued(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64]) -> Vec
     by_side(entering, &leaving)
 }
 
-/// Removes the signs of a junction of roads that join lengthways if none of its connections conflict, because
-/// then no vehicle yields.
+/// Removes the signs of a lengthways join if none of its connections conflict, because no vehicle
+/// yields there.
 pub(super) fn take_away_signs(junction: &mut Junction) {
     if Conflicts::of(junction).list().is_empty() {
         junction.control = Control::Uncontrolled;
@@ -97,11 +102,11 @@ fn is_ring(site: &Site<'_>) -> impl Fn(&Arm<'_>) -> bool {
     move |arm| (site.is_ring)(arm.road_id)
 }
 
-/// Matches the lanes of arms to the leaving lanes in their order from left to right. Returns an empty list if
-/// vehicles that may use a lane may not use the lane into which it would continue.
+/// Matches the lanes of the arms to the leaving lanes in order from left to right. Returns an empty
+/// list if vehicles that may use a lane may not use the lane in which it would continue.
 fn by_side(mut entering: Vec<Entering>, leaving: &[ArmLane]) -> Vec<Continued> {
-    // The side on which an arm joins follows from the middle of its lanes, as seen in the driving direction
-    // of the exit.
+    // The side on which an arm joins is that of the middle of its lanes, seen in the driving
+    // direction of the exit.
     let ahead = leaving[0].pose;
     let beside = |one: &Entering| {
         let lanes = one.lanes.iter();

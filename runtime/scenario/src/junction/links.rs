@@ -8,9 +8,9 @@
 //!     right     from lane 2                 into the rightmost lane
 //! ```
 //!
-//! A lane with arrows follows them where the junction offers such a turn. In a merged junction, a turn that no
-//! arrow of the arm shows is made from the usual lanes. Afterwards, lanes without a link
-//! get one ([`LinkKind::Merge`]), and so do lanes beyond the junction that no link leads into
+//! A lane with arrows follows them where the junction offers such a turn. In a merged junction, a
+//! turn that no arrow of the arm shows is made from the usual lanes. Afterwards, lanes without a
+//! link get one ([`LinkKind::Merge`]), and so do lanes beyond the junction to which no link leads
 //! ([`LinkKind::Fan`]). Bus lanes and other lanes are linked separately by the same rules.
 
 use super::arm::{Arm, ArmLane, Pair};
@@ -35,7 +35,8 @@ const NEARLY_STRAIGHT: f64 = 45.0 * std::f64::consts::PI / 180.0;
 /// Change of heading above which a turn is a U-turn, rad.
 pub(super) const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
 
-/// Lateral distance above which an exit is a different street and not the other carriageway of this one, m.
+/// Lateral distance above which an exit is a different street and not the opposite carriageway of
+/// the same street, m.
 const NEXT_STREET: f64 = 20.0;
 
 /// Maximum number of lanes that a junction connects, entering and leaving together. A large real junction has
@@ -77,7 +78,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) side: DrivingSide,
 }
 
-/// Obstacle on the inner side of a path through a junction.
+/// Obstacle on the inside of a path through a junction.
 #[derive(Clone, Copy)]
 pub(super) enum Inside<'a> {
     Nothing,
@@ -88,7 +89,7 @@ pub(super) enum Inside<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// Returns the obstacle on the inner side of the path from one arm to another.
+    /// Returns the obstacle on the inside of the path from one arm to another.
     pub(super) fn inside(&self, from: usize, to: usize) -> Inside<'a> {
         match self.round {
             Some(round) => Inside::Island(round),
@@ -96,8 +97,8 @@ impl<'a> Surroundings<'a> {
         }
     }
 
-    /// The kerb between two neighbouring arms, if vehicles that turn from the first into the second pass
-    /// beside it.
+    /// The kerb between two neighbouring arms, if vehicles that turn from the first arm into the
+    /// second pass beside it; otherwise `None`.
     fn kerb(&self, from: usize, to: usize) -> Option<Fillet> {
         // In right-hand traffic, vehicles enter on the left of an arm, looking outward.
         let (arm, next) = match self.side {
@@ -180,8 +181,8 @@ fn all_paths(
                 exits[link.exit].lanes[link.to].id,
             ),
         };
-        // Removed before the search for lanes without an exit, because the user may have removed all links of
-        // a lane.
+        // These links are removed before the search for lanes without an exit, because the user may
+        // have removed all links of a lane.
         links.retain(|link| !site.rules.turns.remove.contains(&turn(link)));
         let known: Vec<LaneTurn> = links.iter().map(turn).collect();
         for (from, lane) in entering.iter().enumerate() {
@@ -197,7 +198,7 @@ fn all_paths(
                 flags.extend(missing.map(|turn| Flag::NoSuchTurn(lane_end(arm, lane.id), turn)));
             }
         }
-        // Lanes may have lost all links because there was no room for their U-turns.
+        // Lanes may have lost all their links because there was no room for their U-turns.
         let has_links = |from: usize| links.iter().any(|link| link.from == from);
         let mut left_alone: Vec<bool> = (0..entering.len()).map(has_links).collect();
         for link in links {
@@ -206,7 +207,8 @@ fn all_paths(
             let (from, to) = (&entering[link.from], &exit.lanes[link.to]);
             let inside = surroundings.inside(index, exit.arm);
             match connecting_path(arm, from, to_arm, to, exit.turn, link.kind, inside) {
-                // Where no car can turn from one arm into the next, vehicles drive around the island.
+                // If no car can turn directly from one arm into the next, vehicles drive around the
+                // island.
                 Some(path) if around.is_beside_ring(index, exit.arm) && is_too_tight(&path) => {
                     continue;
                 }
@@ -214,7 +216,8 @@ fn all_paths(
                     access: path.access.and(exit.access),
                     ..path
                 }),
-                // A narrow dead end offers no U-turn, which need not be reported.
+                // A dead end that is too narrow for a U-turn offers none. This need not be
+                // reported.
                 None if exit.turn == Turn::UTurn => continue,
                 None => flags.push(Flag::NoCurve(
                     lane_end(arm, from.id),
@@ -250,7 +253,7 @@ fn all_paths(
     paths
 }
 
-/// A lane of an arm in the form that rules use.
+/// Returns a lane of an arm in the form that rules use.
 pub(super) fn road_lane(arm: &Arm<'_>, lane: i8) -> RoadLane {
     RoadLane {
         road: arm.road_id,
@@ -298,7 +301,7 @@ fn exits(
 ) -> Vec<Exit> {
     let from = (arms[index].road_id, arms[index].end);
     let goes_round = around.goes_round;
-    // A vehicle that may not drive on along the ring keeps its other exits.
+    // Vehicles that may not continue along the ring keep their other exits.
     let ring = around.ring.as_ref().filter(|ring| {
         let on = &arms[ring.goes_on];
         (site.allows)(from, (on.road_id, on.end)).is_some()
@@ -332,8 +335,8 @@ fn exits(
     exits
 }
 
-/// Change of heading from one pose to another, rad, positive to the left. Entering a distant parallel street
-/// in the opposite direction counts as two turns to that side, not as a U-turn.
+/// Change of heading from one pose to another, rad, positive to the left. Entering a distant
+/// parallel street in the opposite direction counts as two turns to the same side, not as a U-turn.
 fn change(from: Pose, to: Pose) -> f64 {
     let change = wrap_angle(to.heading - from.heading);
     let beside = roadwright_geometry::unit(from.heading).perp_dot(to.position - from.position);
@@ -343,7 +346,7 @@ fn change(from: Pose, to: Pose) -> f64 {
     change
 }
 
-/// Decides which exit is ahead and which are turns to the sides.
+/// Classifies the exits as straight ahead or as turns to the sides.
 fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
     let is_back = |exit: &Exit| exit.turn == Turn::UTurn || exit.change.abs() > U_TURN;
     // A U-turn is offered only if there is no other exit, or around an island.
@@ -355,8 +358,8 @@ fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
     // neither is the continuation, unless one of them leaves at less than 30 degrees.
     let near = exits.iter().filter(|e| size(e) < NEARLY_STRAIGHT).count();
     let limit = if near == 1 { NEARLY_STRAIGHT } else { STRAIGHT };
-    // The arm with the smallest change of heading is ahead. Others that are equally straight count as turns
-    // to the sides.
+    // The exit with the smallest change of heading is straight ahead. Other exits that are equally
+    // straight count as turns to the sides.
     let ahead = (0..exits.len())
         .filter(|&i| size(&exits[i]) < limit)
         .min_by(|&a, &b| size(&exits[a]).total_cmp(&size(&exits[b])));
@@ -373,7 +376,7 @@ fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
     }
 }
 
-/// Returns the lane links of one arm of roads that join lengthways. There is only one exit.
+/// Returns the lane links of one arm at a lengthways join, which has only one exit.
 fn links_of(arm: usize, continued: &[Continued]) -> Vec<Link> {
     let own = continued.iter().filter(|lane| lane.arm == arm);
     let links = own.map(|lane| Link {
@@ -385,16 +388,16 @@ fn links_of(arm: usize, continued: &[Continued]) -> Vec<Link> {
     links.collect()
 }
 
-/// Returns the lane links of one arm: first the links that follow from the turning rules, then links for
-/// the remaining lanes.
+/// Returns the lane links of one arm: first the links from the turning rules, then links
+/// for the remaining lanes.
 fn links(entering: &[ArmLane], exits: &[Exit], site: &Site<'_>) -> Vec<Link> {
     let side = site.side;
     let mut links = Vec::new();
-    // In a merged junction, arrows may refer to the node on its far side, so they do not prohibit a turn at
-    // the near node.
+    // In a merged junction, arrows may refer to the node on the far side, so they do not prohibit a
+    // turn at the near node.
     let may_be_meant_for_far = |turn: Turn| site.nodes.len() > 1 && turn != Turn::UTurn;
-    // Each kind of lane is linked separately, so that a bus lane at the kerb does not take a turn away from
-    // the lane beside it. The outermost lane is determined among lanes of the same kind.
+    // Each kind of lane is linked separately, so that a bus lane at the kerb does not take a turn
+    // from the lane beside it. The outermost lane is the outermost one of its kind.
     for access in [LaneAccess::All, LaneAccess::Buses] {
         let own = |lanes: &[ArmLane]| -> Vec<usize> {
             (0..lanes.len())
@@ -471,8 +474,8 @@ fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSid
     }
 }
 
-/// Links the lanes of one movement. Turns use the lanes on their own side. Straight ahead, lanes
-/// are linked by lateral position.
+/// Links the lanes of one movement. Turns use the lanes nearest to the side to which they lead.
+/// Straight ahead, lanes are linked by lateral position.
 fn map_lanes(
     links: &mut Vec<Link>,
     exit_index: usize,
@@ -524,8 +527,8 @@ fn map_lanes(
     }
 }
 
-/// Returns the shift between lane indices that keeps lanes aligned. It maximises the number of links. Among
-/// equal numbers of links, it minimises the lateral jump.
+/// Returns the difference between lane indices that keeps lanes aligned. It gives the maximum
+/// number of links and, among equal numbers of links, the smallest lateral jump.
 fn straight_shift(
     entering: &[ArmLane],
     exit: &Exit,
@@ -542,15 +545,15 @@ fn straight_shift(
             if (0..m).contains(&j) {
                 let a = &entering[from[i as usize]];
                 let b = &exit.lanes[to[j as usize]];
-                // Only the lateral offset that the driver sees matters, and not the depth of the junction.
+                // Only the lateral offset matters to drivers, not the depth of the junction.
                 sum += a.pose.to_local(b.pose.position).y.abs();
                 count += 1;
             }
         }
         (-count, sum / count.max(1) as f64)
     };
-    // All shifts that link at least one pair of lanes. From 3 lanes to 2, these are -2 to 1. Of them, 0 and
-    // -1 link two lanes each, so the smaller jump decides.
+    // All shifts that link at least one pair of lanes. From 3 lanes to 2, these are -2 to 1. Shifts
+    // 0 and -1 link two lanes each, so the one with the smaller jump is used.
     (1 - n..m)
         .min_by(|&a, &b| {
             let (count_a, jump_a) = jump(a);
@@ -614,8 +617,7 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
     }
 }
 
-/// Links the lanes of an exit that have no link. Each gets a link from the lane that leads to the nearest
-/// linked lane.
+/// Links each lane of an exit that has no link from the lane that leads to the nearest linked lane.
 fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {
@@ -646,8 +648,8 @@ fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], sid
     }
 }
 
-/// Returns a link with its curve. At a mini roundabout, the curve leads around the island, elsewhere clear of the
-/// kerb. Returns `None` if no drivable curve exists.
+/// Returns a link with its curve. At a mini roundabout, the curve leads around the island;
+/// elsewhere, it keeps clear of the kerb. Returns `None` if no drivable curve exists.
 pub(super) fn connecting_path(
     arm: &Arm<'_>,
     from: &ArmLane,
@@ -666,8 +668,8 @@ pub(super) fn connecting_path(
     };
     let around = round.and_then(|round| round.curve(arm, from, to_arm, to));
     let goes_round = around.is_some();
-    // The headings of roads that continue each other may differ by a milliradian, which is a centimetre at
-    // their edge.
+    // The headings of roads that continue each other may differ by a milliradian, which amounts to
+    // a centimetre at their edges.
     let curve = if goes_round {
         around
     } else if gap < 0.02 && bent < 1e-2 {
@@ -694,7 +696,7 @@ pub(super) fn connecting_path(
         width: (from.width, to.width),
         access: from.access.and(to.access),
     };
-    // A car that can follow the ring of a mini roundabout can also turn round on it.
+    // A car that can follow the ring of a mini roundabout can also make a U-turn on it.
     let least = match goes_round {
         true => LEAST_BEND,
         false => U_TURN_RADIUS,

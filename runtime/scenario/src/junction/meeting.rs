@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!     diverge        merge          cross          graze
-//!       /            \                 |           )   (     The bodies on them touch, their
-//!    --+--            --+--          --+--          ) (      lines do not: two vehicles that
-//!                                      |           )   (     turn left past each other.
+//!       /            \                 |           )   (     The vehicles on them touch, but the
+//!    --+--            --+--          --+--          ) (      lines do not: two vehicles that turn
+//!                                      |           )   (     left pass each other, for example.
 //! ```
 
 use super::ConnectingPath;
@@ -12,11 +12,11 @@ use crate::named::named;
 use glam::DVec2;
 use roadwright_geometry::polygon::segments_cross;
 
-/// Tolerance of the chords that represent the lines when they are compared, m.
+/// Maximum deviation of the chords that represent the lines in the comparison, m.
 const TOLERANCE: f64 = 0.02;
 
 named! {
-    /// Kinds of meetings of two connections in a junction.
+    /// Relation between two connections of a junction that meet.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Meeting {
         /// Both connections start in the same lane, so vehicles follow each other.

@@ -1,16 +1,17 @@
-//! Mini roundabouts: a junction of one node whose paths lead around a painted island.
+//! Mini roundabouts: junctions of a single node whose paths lead around a painted island.
 //!
 //! ```text
 //!              |   :   |
-//!           __.'   :   '.__         The ring is the circle that vehicles follow: as large as the kerbs
-//!              .--<--.              leave room for, around the point that is farthest from them. A path
-//!     - - -   /  (o)  ^   - - -     leaves its lane for the ring, follows it and leaves it again; a turn
-//!           __ '-->--'  __          to the near side only cuts the corner.
+//!           __.'   :   '.__         The ring is the circle that vehicles follow. It is centred on the
+//!              .--<--.              point that is farthest from the kerbs, and as large as they allow.
+//!     - - -   /  (o)  ^   - - -     A path leaves its lane for the ring, follows it and leaves it
+//!           __ '-->--'  __          again; a turn to the near side only cuts the corner.
 //!             '.   :   .'
 //!              |   :   |
 //! ```
 //!
-//! The far side of a T-junction is straight, so the ring is nearer to the stem, as at real mini roundabouts.
+//! The far side of a T-junction is straight, so the ring is nearer to the stem, as at real mini
+//! roundabouts.
 
 use super::Corner;
 use super::arm::{Arm, ArmLane};
@@ -23,12 +24,13 @@ use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of, unit};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Radius of the ring if there is enough room, m. A larger ring would be built from separate roads.
+/// Maximum radius of a ring, m, used if there is enough room. A larger ring would be built from
+/// separate roads.
 const MAX_RADIUS: f64 = 6.5;
 /// Maximum number of lanes per direction. On wider streets, paths from all lanes to a single ring would cross
 /// each other where other vehicles wait.
 const MOST_LANES: usize = 2;
-/// Smallest radius of a ring, m. A car cannot follow a smaller one.
+/// Minimum radius of a ring, m. A car cannot follow a smaller one.
 const LEAST_RADIUS: f64 = 4.0;
 /// Ring radius at which corners need not be enlarged further, m.
 const ENOUGH: f64 = 5.0;
@@ -40,8 +42,8 @@ pub(super) const CORNERS: [f64; 4] = [6.0, 8.0, 11.0, 15.0];
 /// Radius of the painted island, m. Such an island is at most 4 m across ([DMRB CD 116], section
 /// 5).
 const ISLAND: f64 = 2.0;
-/// Smallest difference between the radii of the ring and the island, m. It keeps the inner wheels clear of
-/// the island.
+/// Minimum difference between the radii of the ring and the island, m. It keeps the inner wheels
+/// clear of the island.
 const BESIDE_ISLAND: f64 = 1.9;
 /// Angle from the centre of an arm to the point where a path joins or leaves the ring, as a
 /// fraction of the angle to the next arm.
@@ -50,11 +52,12 @@ const JOIN_SHARE: f64 = 0.6;
 const JOIN: f64 = 55.0 * PI / 180.0;
 /// Arc on the ring below which the ring is skipped and the path cuts the corner, rad.
 const LEAST_ARC: f64 = 3.0 * PI / 180.0;
-/// Smallest radius of the bend that joins or leaves the ring, m.
+/// Minimum radius of the bend where a path joins or leaves the ring, m.
 pub(super) const LEAST_BEND: f64 = LEAST_RADIUS;
-/// Step by which the join is moved along the ring until the bend has at least the radius [`LEAST_BEND`], rad.
+/// Step by which the point where a path joins is moved along the ring until the bend has at least
+/// the radius [`LEAST_BEND`], rad.
 const SHIFT: f64 = 2.0 * PI / 180.0;
-/// Distance between the points of a kerb that determine the position of the ring, m.
+/// Distance between the kerb points that determine the position of the ring, m.
 const STEP: f64 = 0.25;
 
 /// The ring of a mini roundabout.
@@ -83,7 +86,7 @@ impl MiniRing {
         corners: &[Corner],
     ) -> Option<Self> {
         let has_few_lanes = |(arm, trim): (&Arm<'_>, &f64)| {
-            // The driving side passed here does not matter, because both directions are counted.
+            // The driving side passed here has no effect, because both directions are counted.
             let side = DrivingSide::Right;
             let lanes = [
                 arm.entering_lanes(*trim, side),
@@ -124,8 +127,8 @@ fn kerbs(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<DVec2> {
 
 /// Finds a point near `start` whose distance from the given points is as large as possible.
 ///
-/// The given points repel the result with the inverse ninth power of the distance, so only the nearest ones
-/// matter. Unlike the true farthest point, the result hardly depends on points farther away.
+/// The given points repel it with the inverse ninth power of the distance, so only the nearest
+/// points matter. Unlike the true farthest point, the result hardly depends on the other points.
 fn farthest_from(points: &[DVec2], start: DVec2) -> DVec2 {
     let mut at = start;
     // 60 steps, starting at 0.5 m, each a tenth shorter than the one before. They add up to 5 m, and the last
@@ -149,7 +152,7 @@ fn farthest_from(points: &[DVec2], start: DVec2) -> DVec2 {
     at
 }
 
-/// Computes the paths around a ring.
+/// A ring with the points where paths join and leave it.
 pub(super) struct Round {
     pub(super) ring: MiniRing,
     /// 1 if the ring is driven counter-clockwise, -1 otherwise.
@@ -161,7 +164,7 @@ pub(super) struct Round {
 struct Joined {
     road: RoadId,
     end: RoadEnd,
-    /// Bearing from the middle of the ring, rad.
+    /// Bearing from the centre of the ring, rad.
     bearing: f64,
     /// Angle from the arm, in the driving direction, at which a path joins the ring, rad.
     join: f64,
@@ -225,7 +228,7 @@ impl Round {
         let (start, end) = (self.arm(arm)?, self.arm(to_arm)?);
         let between = (self.turn * (end.bearing - start.bearing)).rem_euclid(TAU);
         let is_back = arm.road_id == to_arm.road_id && arm.end == to_arm.end;
-        // A path back into the same arm makes one full turn.
+        // A path back into the same arm goes once around the ring.
         let between = if is_back { TAU } else { between };
         let most = between - LEAST_ARC;
         if start.join + end.leave > most {
@@ -252,13 +255,14 @@ impl Round {
     }
 }
 
-/// Returns the angle nearest to the wanted one at which the bend is wide enough, together with the bend. The
-/// angle is between 0 and `most`, in rad. If no bend is wide enough, returns the angle with the widest bend.
+/// Returns the angle nearest to the preferred angle at which the bend is wide enough, and the bend.
+/// The angle is between 0 and `most`, in rad. If no bend is wide enough, returns the angle with the
+/// widest bend.
 ///
 /// ```text
 ///              .--<--.
-///      (o)    ^       '      At the wanted angle, a, the lane meets the ring at an angle, and the bend
-///           ring       : b   onto it would be a kink. Beyond b it can be driven.
+///      (o)    ^       '      At the preferred angle, a, the lane meets the ring at an angle, so the bend
+///           ring       : b   onto the ring would be a kink. Beyond b, it can be driven.
 ///                     .' |
 ///                    a   | lane
 /// ```

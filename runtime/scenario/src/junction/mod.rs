@@ -101,7 +101,7 @@ pub struct ArmEnd {
     pub speed_limit: f64,
 }
 
-/// A lane at the end of a road.
+/// The end of a lane where its road meets a junction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LaneEnd {
     /// The road.
@@ -112,7 +112,7 @@ pub struct LaneEnd {
     pub lane: i8,
 }
 
-/// How a lane link was derived.
+/// The reason for a lane link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
     /// The link follows from the turning rules.
@@ -121,7 +121,7 @@ pub enum LinkKind {
     Fan,
     /// The link gives an exit to a lane that would otherwise have none.
     Merge,
-    /// The link leads back into the road that it comes from.
+    /// The link leads back into the road from which it comes.
     UTurn,
 }
 
@@ -134,7 +134,7 @@ pub struct ConnectingPath {
     pub to: LaneEnd,
     /// Direction of the turn.
     pub turn: Turn,
-    /// How the link was derived.
+    /// Reason for the link.
     pub kind: LinkKind,
     /// Centre line; `None` if the lanes meet without a gap.
     pub curve: Option<ReferenceLine>,
@@ -174,7 +174,7 @@ pub enum Flag {
     NoCurve(LaneEnd, LaneEnd),
 }
 
-/// A junction as built where roads meet, with its trims, connections, control and surface.
+/// A junction of roads, with its trims, connections, control and surface.
 #[derive(Debug, Clone)]
 pub struct Junction {
     /// Nodes that the junction covers; several if short roads between them were absorbed.
@@ -185,15 +185,16 @@ pub struct Junction {
     pub arms: Vec<ArmEnd>,
     /// Corner after each arm, towards the next one counter-clockwise.
     pub corners: Vec<Corner>,
-    /// Whether each lane continues in exactly one other lane, so that no vehicle has to yield.
+    /// Whether each lane continues in exactly one other lane. In this case, no vehicle has to
+    /// yield.
     pub is_direct: bool,
     /// Lane links with their curves, ordered by (from, to).
     pub paths: Vec<ConnectingPath>,
-    /// Ring that the paths follow. Only mini roundabouts have one.
+    /// Ring that the paths follow; `None` except at mini roundabouts.
     pub ring: Option<MiniRing>,
     /// Pedestrian crossings over the arms of the junction, in order of the arms.
     pub crossings: Vec<Crossing>,
-    /// How right of way is controlled.
+    /// Control of right of way at the junction.
     pub control: Control,
     /// The signal plan set by the scenario.
     pub plan: SignalPlan,
@@ -201,8 +202,8 @@ pub struct Junction {
     pub side: DrivingSide,
     /// The traffic law that applies.
     pub law: RoadLaw,
-    /// Problems found while building the junction, except those of its surface. [`Junction::flags`] returns
-    /// all problems.
+    /// Problems found while building everything except the surface. [`Junction::flags`] returns all
+    /// problems.
     pub early_flags: Vec<Flag>,
     /// The surface, which is computed on first use.
     pub surface: LazySurface,
@@ -238,7 +239,7 @@ impl Junction {
     }
 }
 
-/// Everything that determines a junction, apart from its arms.
+/// All inputs of a junction except its arms.
 #[derive(Clone)]
 pub struct Site<'a> {
     /// Nodes that the junction covers.
@@ -262,9 +263,9 @@ pub struct Site<'a> {
 
 /// Builds one junction from the untrimmed road ends that meet there.
 ///
-/// Arms may be in any order. O(arms^2 + lanes^2). This never fails, because problems are flagged.
+/// Arms may be in any order. O(arms^2 + lanes^2). It never fails, because problems become flags.
 pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
-    // Everything else depends on the order of the arms, because each corner is between two consecutive arms.
+    // Everything else depends on this order, because each corner is between two consecutive arms.
     arm::sort_counter_clockwise(&mut arms, site.centre);
     let corners = corners(site.centre, &arms, site.side, &site.rules, site.is_ring);
     build_around(site, &arms, corners)
@@ -334,7 +335,7 @@ fn build_around(site: &Site<'_>, arms: &[Arm<'_>], corners: Vec<Corner>) -> Junc
         .zip(trims.iter().zip(signs))
         .map(|(arm, (&trim, sign))| arm.cut(trim, sign))
         .collect();
-    // Sorted, so that the order of flags does not depend on that of the arms.
+    // Sorted, so that the order of flags does not depend on the order of the arms.
     flags.sort_unstable();
     let mut junction = Junction {
         nodes: site.nodes.clone(),
@@ -405,8 +406,8 @@ fn corners(
     }
 }
 
-/// Returns the smallest corners with which the ring of a mini roundabout fits. If the ring never fits,
-/// returns the corners that leave the most room for it.
+/// Returns the smallest corners that leave enough room for the ring of a mini roundabout. If none
+/// do, returns the corners that leave the most room.
 fn corners_of_mini(
     centre: DVec2,
     arms: &[Arm<'_>],
@@ -431,7 +432,8 @@ fn corners_of_mini(
     best.map_or_else(|| with_least(0.0), |(_, corners)| corners)
 }
 
-/// Distance by which arms are cut back for signals or a crossing where a road merely continues, m.
+/// Distance by which arms are cut back for signals or a crossing at a node where a road merely
+/// continues, m.
 fn held_back(arms: &[Arm<'_>], rules: &JunctionRules) -> Option<f64> {
     let for_signals = (rules.control == Some(Control::Signals)).then_some(corner::CROSSING);
     let for_people = crossing::held(arms, &rules.crossings);

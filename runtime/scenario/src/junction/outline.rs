@@ -42,9 +42,9 @@ pub enum OutlineEdge {
     },
 }
 
-/// Default of the largest distance between an arc and its polygon, m.
+/// Default maximum distance between an arc and its polygon, m.
 pub(super) const ARC_TOLERANCE: f64 = 0.05;
-/// Largest distance between a smooth side and its points, m.
+/// Maximum distance between a smooth side and its points, m.
 const SIDE_TOLERANCE: f64 = 0.01;
 
 impl OutlineEdge {
@@ -111,31 +111,33 @@ pub(super) fn polygon(outline: &[OutlineEdge], tolerance: f64) -> Vec<DVec2> {
     points.collect()
 }
 
-/// Distance by which the lane of a path may extend beyond the outline, m. A kerb is not a wall.
+/// Distance by which the lane of a path may extend beyond the outline, m. Vehicles can overhang a
+/// kerb.
 const BAND_SLACK: f64 = 0.6;
 
 /// Width added to each side of lanes that leave the outline, m. It closes gaps between chords.
 const STRIP_BEYOND: f64 = 0.1;
 
-/// Edge of the carriageway between the cuts of an arm and the next one.
+/// The edge of the carriageway between the cut of one arm and the cut of the next.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Flow {
     pub(super) edges: Vec<OutlineEdge>,
     pub(super) shape: Shape,
 }
 
-/// Kinds of joins between two edges.
+/// Form of the join between two edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shape {
     /// An arc joins the edges.
     Arc(Fillet),
-    /// Each edge continues as the other at the node.
+    /// Each edge continues straight into the other at the node.
     Joined,
-    /// A smooth curve or a straight line from cut to cut joins the edges.
+    /// The edges are joined by a smooth curve or a straight line from cut to cut.
     Free,
 }
 
-/// Outline of a junction around the cuts of its arms. `sides` is empty if the outline is only a convex hull.
+/// Outline of a junction around the cuts of its arms. `sides` is empty if the outline is merely a
+/// convex hull.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Outline {
     pub(super) edges: Vec<OutlineEdge>,
@@ -174,9 +176,10 @@ pub(super) fn outline(
     if trims.iter().all(|&trim| trim == 0.0) {
         return Outline::of(Vec::new(), Vec::new());
     }
-    // Of the candidate outlines, best-looking first, the first one that is simple and contains the edges of
-    // all driven lanes is used. Where arms meet at odd angles, smooth sides and the arcs of neighbouring
-    // corners can cross each other. With smaller radii, an arc stays closer to its corner.
+    // The candidates are ordered from best-looking to worst, and the first outline that is simple
+    // and contains the edges of all lanes is used. Where arms meet at unusual angles, smooth sides
+    // and the arcs of neighbouring corners can cross each other. With smaller radii, an arc stays
+    // closer to its corner.
     let driven: Vec<DVec2> = paths.iter().flat_map(band).collect();
     let mut simple = None;
     for (share, sides) in CANDIDATES {
@@ -203,7 +206,8 @@ pub(super) fn outline(
     }
 }
 
-/// Whether the outline around cut arms is only a hull. This can be determined without the lanes of the paths.
+/// Whether the outline around cut arms is merely a hull. This can be determined without the lanes
+/// of the paths.
 pub(super) fn is_degraded(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> bool {
     if arms.len() == 1 || trims.iter().all(|&trim| trim == 0.0) {
         return false;
@@ -225,9 +229,9 @@ fn holds(outline: &[DVec2], place: DVec2) -> bool {
     polygon::distance(outline, place) < 0.15
 }
 
-/// Returns the lanes of paths whose centre line leaves an outline, each counter-clockwise. In junctions of
-/// many nodes, paths run along the roads between the nodes, which no corner takes into account. Lanes that
-/// merely cut a corner are left out, because they would spoil its arc.
+/// Returns the lanes of paths whose centre line leaves an outline, each counter-clockwise. In
+/// junctions of many nodes, paths follow the roads between the nodes, which the corners do not take
+/// into account. Lanes that merely cut a corner are left out, because they would spoil its arc.
 fn strips(outline: &[DVec2], paths: &[ConnectingPath]) -> Vec<Vec<DVec2>> {
     let leaves = |path: &&ConnectingPath| {
         let middle = path
@@ -259,7 +263,8 @@ fn hull(arms: &[Arm<'_>], trims: &[f64], driven: Vec<DVec2>) -> Vec<OutlineEdge>
     edges.collect()
 }
 
-/// Outlines to try, best-looking first: factor of the corner radii, and form of the sides without a corner.
+/// Candidate outlines, from best-looking to worst: factor of the corner radii, and form of the
+/// sides without a corner.
 const CANDIDATES: [(f64, Sides); 4] = [
     (1.0, Sides::Smooth),
     (1.0, Sides::Straight),
@@ -267,7 +272,7 @@ const CANDIDATES: [(f64, Sides); 4] = [
     (0.0, Sides::Straight),
 ];
 
-/// How the sides without a corner are drawn.
+/// Drawing style of sides without a corner.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sides {
     Smooth,
@@ -284,15 +289,15 @@ fn band(path: &ConnectingPath) -> Vec<DVec2> {
 /// one; `None` if the path has no curve.
 fn edges(path: &ConnectingPath, beyond: f64) -> Option<[Vec<DVec2>; 2]> {
     let curve = path.curve.as_ref()?;
-    // The half-width is limited, because the edge would fold on the inside of a tight bend.
+    // The half-width is limited, because on the inside of a tight bend the edge would fold.
     let half = (0.5 * path.width.0.min(path.width.1) + beyond)
         .min(0.8 * path.min_radius())
         .max(0.0);
     Some(curve.sample_both_sides(ARC_TOLERANCE, half))
 }
 
-/// Returns the end of a road, as a half circle from edge to edge of the carriageway. If vehicles turn around
-/// there, it begins at the cut and contains the area that they need.
+/// Returns the outline of a dead end, as a half circle from edge to edge of the carriageway. If
+/// vehicles turn around there, it begins at the cut and contains the area that they need.
 fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
     let (left, right) = (arm.left_edge(trim), arm.right_edge(trim));
     let centre = 0.5 * (left.position + right.position);
@@ -300,8 +305,9 @@ fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
     if radius < 0.05 {
         return Outline::of(Vec::new(), Vec::new());
     }
-    // Two quarter circles, because an arc is always the shorter of two possible ones, and the two halves of a
-    // circle are equally long. The edges head outward along the road, so the far point is behind them.
+    // Two quarter circles are used, because an arc is always the shorter of two possible ones, and
+    // the two halves of a circle are equally long. The edges head outward along the road, so the
+    // far point is behind them.
     let mut side = Path::from(left.position);
     side.arc_to(centre - radius * left.forward(), centre, radius);
     side.arc_to(right.position, centre, radius);
@@ -346,7 +352,7 @@ fn trace(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner], share: f64, sides:
         edges.extend(&side.edges);
         traced.push(side);
     }
-    // Cuts that touch each other have no side between them.
+    // If two cuts touch each other, there is no side between them.
     edges.retain(|edge| (edge.to() - edge.from()).length() > 1e-9);
     Outline::of(edges, traced)
 }
@@ -381,7 +387,8 @@ fn side(
     if sides == Sides::Smooth {
         path.lines_to(smooth_side(from.reversed(), to));
     } else if corner.wanted_radius > 0.0 && distance <= trims.arm && next_distance <= trims.next {
-        // The corner point as seen from both arms. The two points differ where the edges do not exactly meet.
+        // The corner point on each of the two edges. The points differ if the edges do not meet
+        // exactly.
         let edge = arm.left_edge(distance).position;
         path.line_to(0.5 * (edge + next.right_edge(next_distance).position));
     }
@@ -393,7 +400,7 @@ fn side(
 }
 
 /// Follows the left edge of an arm to the start of an arc, then the arc, then the right edge of the
-/// next arm. All of them are `beyond` metres outside the edges.
+/// next arm. The resulting line is `beyond` metres outside the edges.
 pub(super) fn around(
     Pair { arm, next }: Pair<&Arm<'_>>,
     distances: Pair<f64>,
@@ -411,8 +418,8 @@ pub(super) fn around(
     path
 }
 
-/// Follows the left edge of an arm to its node, and then the right edge of the next one. `beyond` returns the
-/// distance outside the edges for a distance from the first cut.
+/// Follows the left edge of an arm to its node, and then the right edge of the next arm. `beyond`
+/// returns the offset outside the edges at a given distance from the first cut.
 pub(super) fn through(
     Pair { arm, next }: Pair<&Arm<'_>>,
     trims: Pair<f64>,
@@ -420,7 +427,8 @@ pub(super) fn through(
 ) -> Vec<DVec2> {
     let mut points = arm.along(Flank::Left, trims.arm, 0.0, |s| beyond(trims.arm - s));
     let after = next.along(Flank::Right, 0.0, trims.next, |s| beyond(trims.arm + s));
-    // The edges meet within a centimetre, so one point represents both. Otherwise, the path would step back.
+    // The edges meet within a centimetre, so one point represents both ends. Otherwise, the path
+    // would step back.
     if let Some(last) = points.last_mut() {
         *last = 0.5 * (*last + after[0]);
     }

@@ -30,7 +30,7 @@ use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::{PI, TAU};
 
-/// Smallest angle between the bearings or headings of two arms that face each other, rad.
+/// Minimum angle between the bearings or headings of two arms that face each other, rad.
 const ONCOMING: f64 = 135.0 * PI / 180.0;
 
 /// Critical gap for a near-side turn, s: the time to the next conflicting vehicle at which half of
@@ -62,19 +62,19 @@ const FOLLOW_UP_FAR_TURN: f64 = 3.5;
 enum Seen {
     Same,
     Oncoming,
-    /// On the side that has priority.
+    /// On the side whose traffic has priority.
     NearSide,
     FarSide,
 }
 
-/// Right of way between the connections of one junction.
+/// The right of way between each pair of connections of a junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RightOfWay {
     control: Control,
-    /// For each path, row by row, one bit for each path that it yields to.
+    /// For each path, a row of bits, one for each path to which it yields.
     rows: Vec<u64>,
     words: usize,
-    /// Whether any path yields to another.
+    /// Whether any path yields to another path.
     has_order: bool,
     /// The sign of each path.
     signs: Vec<Sign>,
@@ -82,7 +82,7 @@ pub struct RightOfWay {
     gaps: Vec<f64>,
     /// The follow-up time of each path, s.
     follow_ups: Vec<f64>,
-    /// Whether each path may turn at a red light. Empty if none may.
+    /// Whether traffic on each path may turn at a red light. Empty if no path allows it.
     on_red: Vec<bool>,
 }
 
@@ -100,7 +100,7 @@ impl RightOfWay {
         for conflict in conflicts.list() {
             let (a, b) = (conflict.paths.0.index(), conflict.paths.1.index());
             let (one, other) = (&junction.paths[a], &junction.paths[b]);
-            // At most one of the two yields. Otherwise, both would wait for each other.
+            // At most one of the two may yield. Otherwise, both would wait for each other.
             if arms.gives_way(one, other) {
                 // In row a, bit b is set if a yields to b.
                 rows[a * words + b / 64] |= 1 << (b % 64);
@@ -137,7 +137,7 @@ impl RightOfWay {
         self.rows[row + other / 64] & (1 << (other % 64)) != 0
     }
 
-    /// Whether any path yields to another.
+    /// Whether any path yields to another path.
     #[inline]
     pub fn has_order(&self) -> bool {
         self.has_order
@@ -179,7 +179,7 @@ impl RightOfWay {
     }
 }
 
-/// The arms of a junction, with the data needed for right of way.
+/// The arms of a junction, with the data from which right of way is derived.
 pub(super) struct Arms<'a> {
     junction: &'a Junction,
     /// Bearings seen from the centre of the junction, rad.
@@ -247,7 +247,8 @@ impl<'a> Arms<'a> {
         if a == b {
             return Seen::Same;
         }
-        // As seen from the south (-90 degrees), the arm in the east (0) is on the right, at +90 degrees.
+        // Seen from the arm in the south (-90 degrees), the arm in the east (0) is on the right, at
+        // +90 degrees.
         let apart = wrap_angle(self.bearings[b] - self.bearings[a]);
         let is_right = apart > 0.0;
         let turned = wrap_angle(self.headings[b] - self.headings[a]);
@@ -302,8 +303,8 @@ impl<'a> Arms<'a> {
             return is_first(other);
         }
         if self.junction.control == Control::Roundabout && !is_first(path) {
-            // Neighbouring arms of a small ring: the vehicle from the earlier arm is on the ring when it
-            // passes the later one.
+            // At neighbouring arms of a small ring, the vehicle from the earlier arm is already on
+            // the ring when it passes the later arm.
             return self.passes_entry(other, path) && !self.passes_entry(path, other);
         }
         match self.seen(path, other) {

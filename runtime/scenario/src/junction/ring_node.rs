@@ -3,20 +3,21 @@
 //! ```text
 //!       ring ^  .---> exit      Right-hand traffic passes from the ring below to the ring above.
 //!            | /                From the entry, vehicles may leave only by arms that the ring
-//!    island  +<---- entry       passes later. For an earlier arm they drive around the island,
-//!            | \                otherwise they would cross the ring against its direction.
-//!       ring ^  '---> earlier
+//!    island  +<---- entry       passes later. To reach an earlier arm, they drive around the
+//!            | \                island, because they would otherwise cross the ring against its
+//!       ring ^  '---> earlier   direction.
 //! ```
 
 use super::Site;
 use super::arm::Arm;
 
-/// Order of the arms at a junction with one road of a ring before it and one after it.
+/// Order of the arms at a junction on a ring, between the ring road that arrives and the one that
+/// leaves.
 pub(super) struct RingNode {
-    /// Position of each arm in the order in which the ring passes them. The road of the ring that leads to
-    /// the junction has position 0.
+    /// Position of each arm in the order in which the ring passes the arms. The ring road that
+    /// leads to the junction has position 0.
     positions: Vec<usize>,
-    /// Index of the arm by which the ring continues.
+    /// Index of the arm in which the ring continues.
     pub(super) goes_on: usize,
 }
 

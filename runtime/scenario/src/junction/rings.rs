@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!            |  ^
-//!        .--<+<--.        Right-hand traffic drives around counter-clockwise. Where a
-//!       v         ^       road leaves the ring, the ring is the road that bends most
-//!    ---+  island +---    to the inside; no bend of it is as sharp as the corner of
-//!       v         ^       a block, and it is about as round as a circle.
+//!        .--<+<--.        Right-hand traffic drives around counter-clockwise. At an exit,
+//!       v         ^       the ring continues in the road that bends most to the inside. No
+//!    ---+  island +---    bend of a ring is as sharp as the corner of a block, and a ring
+//!       v         ^       is nearly circular.
 //!        '-->+>--'
 //! ```
 
@@ -20,17 +20,17 @@ use std::f64::consts::PI;
 
 /// Maximum number of roads in a ring. The largest real rings have about twenty arms.
 const MAX_ROADS: usize = 48;
-/// Permitted range of the length of a ring, m. It corresponds to radii of 5 to 130 m.
+/// Range of lengths that a ring may have, m. It corresponds to radii of 5 to 130 m.
 const LENGTH: std::ops::Range<f64> = 30.0..820.0;
-/// Sharpest permitted bend at a node, rad. Blocks of one-way streets have corners of 90 degrees.
+/// Maximum bend of a ring at a node, rad. Blocks of one-way streets have corners of 90 degrees.
 const MAX_BEND: f64 = 70.0 * PI / 180.0;
-/// Smallest permitted ratio of a ring's area to that of a circle of the same length. For a square, the ratio
+/// Minimum ratio of a ring's area to that of a circle of the same length. For a square, the ratio
 /// is 0.785.
 const ROUNDNESS: f64 = 0.7;
 /// Distance between the points of a ring from which its area is computed, m.
 const SAMPLING: f64 = 2.0;
 
-/// A one-way road in the driving direction.
+/// A one-way road, seen in its driving direction.
 struct OneWay {
     road: RoadId,
     is_forward: bool,
@@ -154,8 +154,8 @@ fn innermost(
     leaving
         .iter()
         .filter(|i| bend(i).abs() < MAX_BEND)
-        // Of several equal bends, that of the road with the smallest number is used, whatever the order of
-        // the list.
+        // If several bends are equal, the road with the smallest number is used, regardless of the
+        // order of the list.
         .max_by(|a, b| bend(a).total_cmp(&bend(b)).then(b.cmp(a)))
         .copied()
 }
@@ -175,7 +175,7 @@ fn ring_from(first: usize, next: &[Option<usize>]) -> Option<Vec<usize>> {
     None
 }
 
-/// Whether a closed chain is driven in the right direction and is approximately round.
+/// Whether a closed chain is driven in the right direction and is nearly circular.
 fn is_roundabout(
     ring: &[usize],
     roads: &[OneWay],

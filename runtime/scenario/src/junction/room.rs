@@ -1,22 +1,22 @@
-//! Room for vehicles that wait between two junctions.
+//! Space for vehicles that wait between two junctions.
 
 use super::Layout;
 use crate::ids::RoadId;
 use crate::network::RoadNetwork;
 use crate::road::RoadEnd;
 
-/// Length of road that a car waiting at a line occupies, m. A car is 4.5 m long and needs 2 m
+/// Length of road that a car waiting at a stop line occupies, m. A car is 4.5 m long and needs 2 m
 /// behind it.
 const ROOM_TO_WAIT: f64 = 6.5;
 
-/// Length of road on which vehicles can wait before the cut at an end of a road, m. It is infinite if there
-/// is enough room for any stop line.
+/// Length of road on which vehicles can wait before the cut at a road end, m. It is infinite if
+/// there is enough room for any stop line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoomToWait(f64);
 
 impl RoomToWait {
-    /// Whether a car can wait at a line that is set back by `setback` metres. If no car can wait, there is no line,
-    /// and the signals and signs of the previous junction apply to both junctions.
+    /// Whether a car can wait at a stop line that is set back by `setback` metres. Otherwise there
+    /// is no stop line, and the signals and signs of the previous junction apply to both junctions.
     pub fn fits_car(self, setback: f64) -> bool {
         self.0 - setback >= ROOM_TO_WAIT
     }
@@ -40,7 +40,8 @@ impl Layout {
     fn metres_before(&self, network: &RoadNetwork, road: RoadId, end: RoadEnd) -> f64 {
         let mut room = 0.0;
         let (mut id, mut from) = (road, end);
-        // Each round adds a road. Even in a loop of short roads, the search ends, because the lengths add up.
+        // Each iteration adds a road. The search ends even in a loop of short roads, because the
+        // lengths add up.
         while room < FARTHEST {
             let Some(road) = network.road(id) else {
                 return f64::INFINITY;
@@ -71,5 +72,6 @@ impl Layout {
 
 /// Maximum search distance, m. It is the length of a car plus 7 m, the longest setback of a line.
 const FARTHEST: f64 = 15.0;
-/// Minimum length that the search assumes for each piece of road, m. Otherwise, the search might not end.
+/// Minimum length that the search assumes for each piece of road, m. It guarantees that the search
+/// ends.
 const LEAST_PIECE: f64 = 0.1;

@@ -17,12 +17,12 @@ use roadwright_geometry::OwnFrame;
 /// Half the width of the waiting vehicle plus a margin, m. The margin of 0.25 m is the largest deviation of a
 /// turning car from its path when its driver follows the bend.
 const HALF: f64 = 1.15;
-/// Further deviation of a turning car in a bend with a radius below [`TIGHT`] at the ring of a roundabout, m. Its
-/// driver steers to full lock before the bend and leaves it late.
+/// Additional deviation of a turning car in a bend with a radius below [`TIGHT`] at the ring of a
+/// roundabout, m. Its driver steers to full lock before the bend and straightens up late.
 const TIGHT_DRIFT: f64 = 0.35;
 /// Gap between the turning vehicle and the waiting vehicle, m.
 const GAP: f64 = 0.4;
-/// Maximum setback, m. A bus that needs more should use another street.
+/// Maximum setback, m. Buses that need a larger setback should use another street.
 const MOST: f64 = 7.0;
 /// Distance between the sampled poses of a bus, m.
 const STEP: f64 = 0.25;
@@ -56,7 +56,7 @@ impl Junction {
     }
 }
 
-/// Distance from the stop line of each connection to the junction, m; 0 where no body swings over its lane.
+/// Setback of the stop line of each connection, m; 0 if no body swings over its lane.
 pub(super) fn setbacks(all: &[ShapePath], body: Body) -> Vec<f64> {
     let mut lanes: Vec<(LaneEnd, OwnFrame)> = Vec::new();
     for path in all {
@@ -66,7 +66,7 @@ pub(super) fn setbacks(all: &[ShapePath], body: Body) -> Vec<f64> {
     }
     lanes.sort_by_key(|(lane, _)| *lane);
     lanes.dedup_by_key(|(lane, _)| *lane);
-    // Sampled only once, and not for each lane.
+    // Each path is sampled only once rather than once per lane.
     let paths: Vec<DrivenPath> = all.iter().filter_map(DrivenPath::of).collect();
     let of_lanes = lanes.into_iter().map(|(lane, end)| {
         let depth = swept(&paths, lane, end, body);
@@ -84,7 +84,8 @@ pub(super) fn setbacks(all: &[ShapePath], body: Body) -> Vec<f64> {
 /// A connection with its starting arm and poses along it.
 struct DrivenPath {
     from: LaneEnd,
-    /// Half the width that a waiting vehicle needs beside bodies on the connection, m.
+    /// Half the width of a waiting vehicle, including its clearance from bodies on the connection,
+    /// m.
     half: f64,
     places: Vec<OwnFrame>,
 }
@@ -110,7 +111,8 @@ impl DrivenPath {
 
 /// Length at the end of a lane that turning bodies swing over, m. This is the setback of the stop line.
 fn swept(paths: &[DrivenPath], lane: LaneEnd, end: OwnFrame, body: Body) -> f64 {
-    // Vehicles from the same arm start at the stop line and turn away from there.
+    // Vehicles from the same arm are excluded, because they start at the stop line and turn away
+    // from there.
     let others = paths
         .iter()
         .filter(|path| (path.from.road, path.from.end) != (lane.road, lane.end));
@@ -120,8 +122,9 @@ fn swept(paths: &[DrivenPath], lane: LaneEnd, end: OwnFrame, body: Body) -> f64 
         .fold(0.0, f64::max)
 }
 
-/// Whether a body may swing over the lane that ends at a pose. This quick test almost always finds that the
-/// centre of the body is too far beside the lane or too far beyond its end.
+/// Whether a body may swing over the lane that ends at a pose. In almost all cases, this quick test
+/// can rule it out because the centre of the body is too far to the side of the lane or beyond its
+/// end.
 fn may_swing_over(place: &OwnFrame, half: f64, end: OwnFrame, body: Body) -> bool {
     let reach = 0.5 * DVec2::new(body.length(), body.width).length();
     let middle = end.to_local(place.point(0.5 * (body.front - body.rear), 0.0));

@@ -8,8 +8,9 @@
 //!  O->   |  : |
 //! ```
 //!
-//! Every result is computed from the rounded numbers, whether it is shared or not. It therefore does not
-//! depend on which junction was computed first, on threads, or on the order of edits.
+//! Every result is computed from the rounded numbers, whether or not it is shared. Results
+//! therefore do not depend on which junction was computed first, on the threads, or on the order of
+//! edits.
 
 use super::conflicts::{Body, Conflicts};
 use super::sweep::Boxes;
@@ -26,8 +27,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Number of units per metre. Positions and lengths are rounded to whole units.
 const PER_METRE: f64 = 1e6;
-/// Number of units per radian and per 1/m. Headings and curvatures are rounded to whole units. Over the
-/// length of a connection, rounding errors add up to less than a unit of length.
+/// Number of units per radian and per 1/m. Headings and curvatures are rounded to whole units. Over
+/// the length of a connection, the rounding errors add up to less than one unit of length.
 const PER_RADIAN: f64 = 1e9;
 
 /// A connection in the frame of its junction, in rounded numbers.
@@ -165,7 +166,7 @@ impl RoundedCurve {
         }
     }
 
-    /// Returns the curve; `None` only for numbers at the limits of what is allowed for a curve.
+    /// Returns the curve; `None` only if its numbers reach the limits for curves.
     fn curve(&self) -> Option<ReferenceLine> {
         let start = Pose::new(
             of_metres(self.x),
@@ -177,8 +178,8 @@ impl RoundedCurve {
     }
 }
 
-/// Returns the connections of a junction in its own frame. Road ends are numbered in their order, so that road ids
-/// have no effect on the shape.
+/// Returns the connections of a junction in its own frame. Roads are renumbered in the order of
+/// their ids, so that the ids have no effect on the shape.
 fn rounded(junction: &Junction) -> Vec<RoundedPath> {
     let paths = &junction.paths;
     let road_end = |lane: LaneEnd| (lane.road, lane.end);
@@ -235,8 +236,8 @@ impl ShapePath {
     }
 }
 
-/// The shape of a junction's connections, together with all results of sweeping bodies through it. Each result is
-/// computed on first use.
+/// The shape of a junction's connections, and the results of sweeping bodies along them. Each
+/// result is computed on first use.
 #[derive(Debug)]
 pub struct JunctionShape {
     paths: Vec<ShapePath>,
@@ -264,7 +265,7 @@ impl JunctionShape {
         }
     }
 
-    /// Conflicts of cars.
+    /// Conflicts between cars.
     #[inline]
     pub fn conflicts(&self) -> &Conflicts {
         self.conflicts
@@ -305,8 +306,8 @@ impl JunctionShape {
         })
     }
 
-    /// Distance from the cut to the stop line of each connection if buses turn there, m; 0 where no bus swings over
-    /// the entering lane.
+    /// Setback of the stop line of each connection where buses turn, measured from the cut, m; 0 if
+    /// no bus swings over the entering lane.
     pub fn setbacks(&self) -> &[f64] {
         self.setbacks
             .get_or_init(|| setback::setbacks(&self.paths, Body::LONG))
@@ -331,7 +332,7 @@ fn touches_bus(one: &ShapePath, other: &ShapePath) -> bool {
     touch(Body::LONG, Body::CAR) || touch(Body::CAR, Body::LONG)
 }
 
-/// The different shapes of many junctions. Junctions with equal shapes share one object.
+/// The distinct shapes of many junctions. Junctions with equal shapes share one object.
 #[derive(Debug, Default)]
 pub struct JunctionShapes(Mutex<BTreeMap<Vec<RoundedPath>, Arc<JunctionShape>>>);
 
@@ -348,13 +349,13 @@ impl JunctionShapes {
         shape
     }
 
-    /// Drops the shapes that no junction uses.
+    /// Removes shapes that no junction uses.
     pub fn forget_unused(&self) {
         let mut shapes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         shapes.retain(|_, shape| Arc::strong_count(shape) > 1);
     }
 
-    /// Number of different shapes so far.
+    /// Number of distinct shapes.
     pub fn count(&self) -> usize {
         let shapes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         shapes.len()

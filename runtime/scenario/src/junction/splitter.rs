@@ -29,10 +29,10 @@ const BESIDE_KERB: f64 = 0.35;
 const STEP: f64 = 0.25;
 /// Distance between points along the side of a body, m.
 const BESIDE_STEP: f64 = 0.5;
-/// Size of the rows and columns of the grid used to find islands, m.
+/// Size of the grid cells with which islands are found, m.
 const CELL: f64 = 0.25;
-/// Part of a bus that must not cross a kerb, from its rear to its front wheels. The front overhang may swing
-/// over the kerb.
+/// Part of a bus that must not cross a kerb: from its rear to its front wheels. The front overhang
+/// may swing over the kerb.
 const WHEELS: Body = Body {
     width: Body::LONG.width,
     front: 5.2,
@@ -40,14 +40,14 @@ const WHEELS: Body = Body {
 };
 /// Area of a triangle up to which its corners count as collinear, m^2. It absorbs rounding errors.
 const STRAIGHT: f64 = 1e-9;
-/// Smallest width of an island, m. Where an island would be narrower it ends, and the line between the lanes
-/// continues.
+/// Minimum width of an island, m. Where an island would be narrower, it ends and is continued by
+/// the line between the lanes.
 const LEAST_WIDTH: f64 = 0.2;
 /// Smallest length of a painted island, m. Shorter islands are left out.
 const LEAST_LENGTH: f64 = 1.5;
 /// Smallest length of a raised island, m. Shorter islands are left out.
 const LEAST_RAISED: f64 = 2.5;
-/// Fraction of a U-turn that counts as the entry at its start and as the exit at its end.
+/// Fraction of a U-turn path that counts as the entry at its start and as the exit at its end.
 const AROUND: f64 = 0.3;
 /// Smallest width of a raised island at its end towards the ring, m.
 const LEAST_END: f64 = 1.2;
@@ -101,12 +101,12 @@ struct Frame {
     end: RoadEnd,
     /// 1 if y is to the left of x, -1 otherwise.
     mirror: f64,
-    /// Largest possible distance to the centre of the ring, m.
+    /// Maximum distance to the centre of the ring, m.
     depth: f64,
 }
 
-/// Free area between entry and exit, in the frame of the arm. Each row contains its x, its right end and its
-/// left end. The first row is at the cut.
+/// Free area between entry and exit, in the frame of the arm. Each row consists of its x, its right
+/// end and its left end. The first row is at the cut.
 struct Free(Vec<(f64, f64, f64)>);
 
 impl Free {
@@ -132,7 +132,7 @@ impl Frame {
         let mirror = side.around();
         let entry_edge = entry.pose.point(0.0, 0.5 * mirror * entry.width);
         let exit_edge = exit.pose.point(0.0, 0.5 * mirror * exit.width);
-        // If an island begins before the ring, entry and exit already diverge at the cut.
+        // If the island starts before the ring, entry and exit already diverge at the cut.
         let apart = wrap_angle(exit.pose.reversed().heading - entry.pose.heading);
         let at = Pose {
             position: 0.5 * (entry_edge + exit_edge),
@@ -147,7 +147,7 @@ impl Frame {
         })
     }
 
-    /// Returns the area that the paths leave free; `None` if it is too small.
+    /// Returns the area that no path covers; `None` if it is too small.
     fn free(
         &self,
         paths: &[ConnectingPath],
@@ -221,9 +221,9 @@ impl Frame {
         DVec2::new(local.x, self.mirror * local.y)
     }
 
-    /// Returns the outline, with sides smoothed over the steps of the rows.
+    /// Returns the outline of the area. Its sides smooth out the steps between the rows.
     fn shape(&self, Free(rows): &Free) -> Vec<DVec2> {
-        // Rows are stored by their middles, but the first row begins at the cut.
+        // The x of a row is its middle, except that the first row begins at the cut.
         let cut = rows
             .first()
             .filter(|row| row.0 < CELL)
@@ -245,8 +245,8 @@ impl Frame {
     }
 }
 
-/// Corners of the upper hull of points with increasing x: the lowest line above the points that bends only to the
-/// right.
+/// Corners of the upper hull of points with increasing x: the lowest line that is above all points
+/// and bends only to the right.
 fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     let mut line: Vec<DVec2> = Vec::new();
     for point in points {
@@ -260,13 +260,13 @@ fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     line
 }
 
-/// Row or column at a distance. A point on the border between two rows belongs to the farther one, so that
-/// rounding does not matter.
+/// Row or column at a distance. A point on the border between two rows belongs to the farther row,
+/// so that rounding does not matter.
 fn cell(distance: f64) -> f64 {
     (distance / CELL + 1e-6).floor()
 }
 
-/// How a path uses an arm: it enters there, leaves there, or passes by.
+/// Role of an arm for a path: the path enters there, leaves there, or passes the arm.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
     Enters,
@@ -274,7 +274,7 @@ enum Role {
     Passes,
 }
 
-/// Areas of the arm that vehicles drive over, in rows across the arm.
+/// Areas of the arm that vehicles drive over, divided into rows across the arm.
 struct Limits {
     /// Right and left limits of entry and exit in each row, m.
     rows: Vec<(f64, f64)>,
@@ -303,7 +303,7 @@ impl Limits {
                 return;
             }
         };
-        // Neighbouring rows are marked as well, because samples may skip a row.
+        // Neighbouring rows are marked too, because the samples may skip a row.
         let row = row as isize;
         for near in row - 1..=row + 1 {
             let Some((right, left)) = usize::try_from(near)
@@ -320,8 +320,8 @@ impl Limits {
         }
     }
 
-    /// Returns the free rows from the cut to the area that other vehicles drive over; `None` if there are too
-    /// few rows.
+    /// Returns the free rows from the cut to the area driven over by other vehicles; `None` if
+    /// there are too few rows.
     fn free(&self, beside: f64, least_length: f64) -> Option<Free> {
         let mut rows: Vec<(f64, f64, f64)> = Vec::new();
         for (i, &(right, left)) in self.rows.iter().enumerate() {
@@ -358,7 +358,7 @@ impl Limits {
                 }
             }
         }
-        // Rows beyond the first row that a vehicle drives over are not part of the island.
+        // The island ends at the first row that a vehicle drives over.
         let reach = |right: f64, left: f64| {
             let column = |y: f64| (cell(y - low).max(0.0) as usize).min(columns - 1);
             let own = &ends[column(right)..=column(left)];

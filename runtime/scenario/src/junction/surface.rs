@@ -1,5 +1,5 @@
-//! The surface of a junction: outline, borders and islands. The simulation does not need the surface, so each
-//! part is computed when it is first drawn or checked.
+//! The surface of a junction: outline, borders and islands. The simulation does not need it, so
+//! each part is computed when it is first drawn or checked.
 
 use super::arm::{Arm, FarEnd};
 use super::border::{self, Border};
@@ -13,7 +13,7 @@ use crate::road::Road;
 use glam::DVec2;
 use std::sync::{Arc, OnceLock};
 
-/// Parts of the surface other than the outline.
+/// The parts of the surface other than the outline.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Beside {
     borders: Vec<Border>,
@@ -56,8 +56,8 @@ impl LazySurface {
 }
 
 impl Junction {
-    /// Outline of the carriageway, counter-clockwise; empty if a road merely continues as another. O(paths ×
-    /// points of the outline) on first use, like the other parts of the surface.
+    /// Outline of the carriageway, counter-clockwise; empty if a road merely continues as another.
+    /// On first use, O(paths × points of the outline), like the other parts of the surface.
     pub fn outline(&self) -> &[OutlineEdge] {
         &self.whole_outline().edges
     }
@@ -68,8 +68,8 @@ impl Junction {
         &self.whole_outline().strips
     }
 
-    /// Kerb and pavement after each arm, towards the next one counter-clockwise; empty if there is no
-    /// outline, or if it is only a hull.
+    /// Kerb and pavement after each arm, towards the next one counter-clockwise; empty if there is
+    /// no outline, or if the outline is only a hull.
     pub fn borders(&self) -> &[Border] {
         &self.beside().borders
     }
@@ -131,7 +131,7 @@ impl Junction {
             let (arms, trims) = self.cut_arms();
             let splitters = match self.control {
                 Control::Roundabout | Control::MiniRoundabout => {
-                    // In a mini roundabout, vehicles may drive over the whole surface.
+                    // At a mini roundabout, vehicles may drive over the whole surface.
                     let may_raise = self.control == Control::Roundabout;
                     splitter::splitters(&arms, &trims, self.side, &self.paths, may_raise)
                 }

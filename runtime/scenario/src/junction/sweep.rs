@@ -1,11 +1,12 @@
-//! Finds where bodies that drive through a junction touch, by comparing boxes along two connections.
+//! Finds where bodies that drive through a junction touch, by comparing boxes along two
+//! connections.
 //!
 //! ```text
-//!         |   :   |         The distance between two centre lines nearly always shows where bodies on
-//!         | b :   |         them meet. Not here: the front of `a`, which turns tightly, swings over
-//!     ----+ | :.-.+         the lane beside its own before its rear axle gets there. Vehicles that
-//!           v .-' /         pass close to the end of another arm also meet bodies that reach back
-//!     ----- .'  a           into it.
+//!         |   :   |         The distance between two centre lines nearly always shows where bodies
+//!         | b :   |         meet, but not here: the front of `a`, which turns tightly, swings over
+//!     ----+ | :.-.+         the adjacent lane before its rear axle gets there. Vehicles that pass
+//!           v .-' /         close to the end of another arm also meet bodies that extend back into
+//!     ----- .'  a           that arm.
 //! ```
 
 use super::conflicts::{Body, Interval};
@@ -18,12 +19,12 @@ const STEP: f64 = 0.5;
 const TURNS: f64 = 0.15;
 /// Minimum distance between the sampled poses of a body, m.
 const LEAST_STEP: f64 = 0.05;
-/// Clearance on either side of bodies, m. It covers the gaps between sampled poses, and the
-/// deviation of drivers from their line.
+/// Clearance on each side of a body, m. It covers the gaps between sampled poses, and drivers'
+/// deviations from their line.
 pub(super) const BESIDE: f64 = 0.05;
 
-/// Boxes of a body along a connection, from the pose at which its front reaches the connection to the pose at
-/// which its rear has left it.
+/// Boxes of a body along a connection, from the pose at which its front enters the connection to
+/// the pose at which its rear leaves it.
 pub(super) struct Boxes {
     all: Vec<OrientedBox>,
     /// Lower corner of the bounding box of the centres of all boxes.
@@ -34,7 +35,7 @@ pub(super) struct Boxes {
     /// Radius of the circle that contains one box, m.
     radius: f64,
     body: Body,
-    /// Distance from one box to the next, m.
+    /// Distance between successive boxes, m.
     step: f64,
     /// Length of the connection, m.
     length: f64,
@@ -87,9 +88,9 @@ impl Boxes {
         known: Option<(Interval, Interval)>,
     ) -> Option<(Interval, Interval)> {
         let mut met = known;
-        // From each end, boxes are tested up to the first one that extends the intervals, because boxes
-        // between these two need to be compared only with boxes outside the other interval. The order does
-        // not affect the result.
+        // From each end, boxes are tested up to the first one that extends the intervals. The boxes
+        // between these two need to be compared only with boxes outside the other interval. The
+        // order does not affect the result.
         let (mut low, mut high) = (0, self.all.len());
         while low < high {
             let number = low;
@@ -122,7 +123,7 @@ impl Boxes {
             }
             low += skipped.max(1);
         }
-        // A vehicle that covers an interval shorter than itself occupies it until its rear has passed the
+        // A vehicle whose length exceeds the interval occupies it until its rear has passed the
         // point where its front entered.
         let whole = |place: Interval| Interval {
             to: place.to.max(place.from),
@@ -131,9 +132,9 @@ impl Boxes {
         met.map(|(own, theirs)| (whole(own), whole(theirs)))
     }
 
-    /// Number of consecutive boxes, starting with box `number` and in either direction, that are too far from
-    /// the other connection to touch a box of it. Most boxes are far apart, so many of them are skipped at
-    /// once.
+    /// Number of consecutive boxes, counted from box `number` in either direction, that are too far
+    /// from the other connection to touch any of its boxes. Most boxes are far apart, so many of
+    /// them are skipped at once.
     fn skipped_at(&self, number: usize, other: &Self) -> usize {
         let centre = self.all[number].centre;
         let reach = self.radius + other.radius;
@@ -155,7 +156,7 @@ impl Boxes {
     ) -> Option<(Interval, Interval)> {
         let reach = self.radius + other.radius;
         let (one, own) = (&self.all[number], self.place(number));
-        // Most of the nearby boxes are already in the known intervals.
+        // Most of the nearby boxes are within the known intervals.
         let known = met.filter(|(places, _)| places.holds(own));
         let known = known.map_or(0..0, |(_, theirs)| other.inside(theirs));
         let mut j = 0;
@@ -193,10 +194,12 @@ impl Boxes {
         first.min(end)..end.min(count)
     }
 
-    /// Interval of the connection that the body covers at one pose and up to the adjacent poses, m.
+    /// Interval that the body covers between the poses before and after a given pose, m along the
+    /// connection.
     #[inline]
     fn place(&self, number: usize) -> Interval {
-        // The front is as far along the connection as the rear axle is from its first pose.
+        // The distance of the front along the connection equals the distance of the rear axle from
+        // its first pose.
         let front = self.step * number as f64;
         Interval {
             from: (front - self.step).clamp(0.0, self.length),
@@ -205,7 +208,8 @@ impl Boxes {
     }
 }
 
-/// A curve that bodies follow, with the frames at its ends. Poses beyond the ends are computed from these frames.
+/// A curve that bodies follow, with the frames at its ends, from which poses beyond the ends are
+/// computed.
 pub(super) struct Track<'a> {
     curve: &'a ReferenceLine,
     length: f64,

@@ -54,7 +54,7 @@ fn junction_of(roads: &[Road], side: DrivingSide) -> Junction {
     decided(roads, side, None)
 }
 
-/// A site without rules, at which all turns are permitted.
+/// A site without rules that permits all turns.
 fn site(side: DrivingSide) -> Site<'static> {
     Site {
         nodes: vec![NodeId(0)],
@@ -68,7 +68,7 @@ fn site(side: DrivingSide) -> Site<'static> {
     }
 }
 
-/// Arms at the starts of roads, which are numbered from 1.
+/// The arms at the starts of roads. Roads are numbered from 1.
 fn arms_of(roads: &[Road]) -> Vec<Arm<'_>> {
     let arm = |(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start);
     roads.iter().zip(1..).map(arm).collect()
@@ -110,7 +110,7 @@ fn network_of(nodes: &[(f64, f64)], width: f64, streets: &[Street]) -> crate::Ro
     network
 }
 
-/// Roads with bearings at least `gap` degrees apart.
+/// Roads whose bearings are at least `gap` degrees apart.
 fn random_roads(gaps: &[f64], lanes: &[(usize, usize, f64)], side: DrivingSide) -> Vec<Road> {
     let total: f64 = gaps.iter().sum();
     let mut bearing = 13.0;
@@ -150,7 +150,7 @@ fn mirrored(road: &Road) -> Road {
     mirrored
 }
 
-/// A junction of residential streets with the given bearings and one lane in each direction.
+/// A junction of residential streets at the given bearings, with one lane in each direction.
 fn ruled(
     bearings: &[f64],
     side: DrivingSide,
@@ -166,7 +166,7 @@ fn ruled(
     built(&roads, side, rules)
 }
 
-/// The sign of each road, by road.
+/// The sign of each road, in the order of road ids.
 fn signs(junction: &Junction) -> Vec<Sign> {
     let mut signs: Vec<_> = junction
         .arms

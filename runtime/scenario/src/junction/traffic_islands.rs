@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 
 /// Size of the cells, m.
 const CELL: f64 = 0.5;
-/// Distance from the lane of a path to an island, m. Bodies reach over their lanes in bends.
+/// Clearance between the lane of a path and an island, m. In bends, vehicles extend beyond their
+/// lanes.
 const BESIDE: f64 = 0.5;
 /// Smallest radius of a circle that fits into an island, in cells.
 const LEAST_RADIUS: i32 = 2;
@@ -27,13 +28,13 @@ const LEAST_EXTENT: f64 = 15.0;
 const MOST_CELLS: usize = 600;
 /// Distance between sampled points of paths, m.
 const STEP: f64 = 0.5;
-/// Number of cell corners before and after each corner over which its position is averaged. The total number
-/// is odd, so that stairs of cells become straight lines.
+/// Number of cell corners on each side of a corner over which its position is averaged. The total
+/// number is odd, so that staircases of cells become straight lines.
 const SMOOTHED: usize = 3;
-/// Largest distance between an island and its smoothed outline, m.
+/// Maximum distance between an island and its smoothed outline, m.
 const MISS: f64 = 0.2;
 
-/// Cells of a rectangle, row by row.
+/// A rectangular grid of cells, stored row by row.
 struct Grid {
     low: DVec2,
     columns: i32,
@@ -76,7 +77,7 @@ impl Grid {
         self.corner(column, row) + 0.5 * DVec2::splat(CELL)
     }
 
-    /// The cells whose middles are within a distance of a point.
+    /// The cells whose centres are within a distance of a point.
     fn within(&self, point: DVec2, distance: f64) -> impl Iterator<Item = usize> + '_ {
         let cell = |value: f64| (value / CELL).floor() as i32;
         let from = point - DVec2::splat(distance) - self.low;
@@ -90,8 +91,8 @@ impl Grid {
         near.filter_map(|(column, row)| self.index(column, row))
     }
 
-    /// The cells whose middles are within `LEAST_RADIUS` cells of the middle of a cell; `None` for each that
-    /// is outside the grid.
+    /// The cells whose centres are within `LEAST_RADIUS` cells of the centre of a cell; `None` for
+    /// each that is outside the grid.
     fn around(&self, index: usize) -> impl Iterator<Item = Option<usize>> + '_ {
         let (column, row) = self.place(index);
         let reach = -LEAST_RADIUS..=LEAST_RADIUS;
@@ -136,8 +137,8 @@ pub(super) struct CutArm<'a> {
 }
 
 impl CutArm<'_> {
-    /// Places along the carriageway that may be inside an outline, each with its half-width, m. The
-    /// carriageway may lead over a part of the junction in which it begins.
+    /// Points along the carriageway that may be inside an outline, each with its half-width, m. The
+    /// carriageway may lead over a part of the junction at which it begins.
     fn places(&self, extent: f64) -> impl Iterator<Item = (DVec2, f64)> {
         let to = self.arm.length().min(self.trim + extent);
         let count = ((to - self.trim) / STEP).ceil().max(0.0) as usize;
@@ -244,7 +245,7 @@ fn island(grid: &Grid, core: &[usize]) -> Option<Vec<DVec2>> {
         return None;
     }
     let mut ring = smoothed(&contour(grid, &is_in)?);
-    // The ring is cut where its first and last point are the same.
+    // The ring is cut at a point that is both its first and its last point.
     ring.push(ring[0]);
     let kept = polyline::cuts(&ring, MISS, f64::INFINITY);
     let mut points: Vec<DVec2> = kept.into_iter().map(|i| ring[i]).collect();
@@ -268,7 +269,7 @@ fn smoothed(ring: &[DVec2]) -> Vec<DVec2> {
 
 /// Returns the longest closed line around marked cells, counter-clockwise.
 fn contour(grid: &Grid, is_in: &[bool]) -> Option<Vec<DVec2>> {
-    // The edges of cells from corner to corner, with the marked cell on the left.
+    // The boundary edges of cells, from corner to corner, with the marked cell on the left.
     let mut edges: BTreeMap<(i32, i32), Vec<(i32, i32)>> = BTreeMap::new();
     let has = |column: i32, row: i32| grid.index(column, row).is_some_and(|cell| is_in[cell]);
     for (x, y) in (0..grid.count())
@@ -355,13 +356,13 @@ mod tests {
                 }
             }
         }
-        // The island in the middle covers its whole area except for the clearance.
+        // The island in the middle covers its area up to the clearance.
         let middle = islands
             .iter()
             .find(|island| polygon::contains(island, DVec2::splat(20.0)));
         let area = polygon::signed_area(middle.unwrap());
         assert!((200.0..260.0).contains(&area), "{area}");
-        // Between adjacent lanes, there is no island.
+        // There is no island between adjacent lanes.
         let close = [path(DVec2::new(0.0, 3.0), DVec2::new(40.0, 3.0))];
         let low = outline.map(|point| DVec2::new(point.x, 0.15 * point.y));
         assert_eq!(

@@ -5,8 +5,8 @@ use crate::quantity::{CornerRadius, Quantity, check_keys, inside};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of turns added or removed per node. Even in a junction with 200 lanes, few pairs of lanes
-/// are connected.
+/// Maximum number of turns added or removed per node. Even in a junction with 200 lanes, only a few
+/// pairs of lanes are connected.
 const MAX_TURNS: usize = 1000;
 /// Maximum number of corners per node. It exceeds the number of arms of any real junction.
 const MAX_CORNERS: usize = 64;
@@ -53,27 +53,28 @@ impl TurnRules {
         self.add.is_empty() && self.remove.is_empty()
     }
 
-    /// Adds a turn to a junction and drops an earlier removal of it.
+    /// Adds a turn to a junction and cancels an earlier removal of the same turn.
     pub fn add(&mut self, turn: LaneTurn) {
         self.forget(turn);
         self.add.push(turn);
         self.add.sort_unstable();
     }
 
-    /// Removes a turn from a junction and drops an earlier addition of it.
+    /// Removes a turn from a junction and cancels an earlier addition of the same turn.
     pub fn remove(&mut self, turn: LaneTurn) {
         self.forget(turn);
         self.remove.push(turn);
         self.remove.sort_unstable();
     }
 
-    /// Deletes a turn from both lists, so that the turning rules decide whether it exists.
+    /// Deletes a turn from both lists, so that only the turning rules decide whether it exists.
     pub fn forget(&mut self, turn: LaneTurn) {
         self.add.retain(|other| *other != turn);
         self.remove.retain(|other| *other != turn);
     }
 
-    /// Returns the turns with their lanes replaced by `place`. A turn that loses one of its lanes is dropped.
+    /// Returns the turns with their lanes replaced by `place`. A turn is dropped if one of its
+    /// lanes has no replacement.
     pub(super) fn moved(&self, place: impl Fn(RoadLane) -> Option<RoadLane>) -> Self {
         let moved = |turns: &[LaneTurn]| {
             let turns = turns.iter().filter_map(|turn| {

@@ -1,10 +1,11 @@
-//! The lane graph of an edited network. Unchanged lanelets are copied, and lanelets from before the edit are
-//! matched with those after it.
+//! The lane graph of an edited network. Unchanged lanelets are copied, and lanelets before the edit
+//! are matched with lanelets after it.
 //!
-//! An edit in a city changes a handful of thousands of roads. Most of the time for building a graph is spent
-//! on sampling centre lines, so lanelets whose roads are unchanged are copied with their points. The result
-//! must equal a graph built from scratch, lanelet by lanelet, so copies are added in the same order as new
-//! lanelets. A property test compares the two graphs (`tests/incremental.rs`).
+//! An edit in a city changes only a few of its thousands of roads. Most of the time for building a
+//! graph is spent on sampling centre lines, so lanelets whose roads are unchanged are copied with
+//! their points. The result must equal a graph built from scratch, lanelet by lanelet, so copies
+//! are added in the same order as new lanelets. A property test compares the two graphs
+//! (`tests/incremental.rs`).
 
 use super::build::Builder;
 use super::{LaneGraph, Lanelet, LaneletIndex, LaneletKind, NO_LANELET, PathLanelets};
@@ -16,9 +17,9 @@ use crate::road::Road;
 use crate::scenario::Scenario;
 use std::ops::Range;
 
-/// Maximum fraction of new centre lines. The centre lines of an edited network are those of the previous one
-/// followed by new ones. Once the new ones exceed this fraction of the total, only the lines that are still
-/// in use are copied.
+/// Maximum fraction of new centre lines. The centre lines of an edited network are the previous
+/// ones followed by new ones. Once the new ones exceed this fraction of the total, only the lines
+/// still in use are copied.
 const MOST_OWN_LINES: f64 = 0.1;
 
 /// Returns the earlier lanelet of which a lanelet is a copy, given the result of [`LaneGraph::after_edit`];
@@ -40,10 +41,11 @@ pub struct Before<'a> {
 }
 
 impl Before<'_> {
-    /// Whether a road is unchanged and its junctions cut it back by the same lengths.
+    /// Whether a road is unchanged and is cut back by its junctions by the same lengths.
     ///
-    /// Copies of a scenario share their roads, so it is enough to compare addresses. A road that was replaced
-    /// by an equal one is sampled again, which costs time but does not change the result.
+    /// Copies of a scenario share their roads, so it is enough to compare addresses. A road that
+    /// was replaced by an equal one is sampled again, which costs time but does not change the
+    /// result.
     pub(super) fn has_same(&self, id: RoadId, road: &Road, start: f64, end: f64) -> bool {
         let old = self.network.road(id);
         old.is_some_and(|old| {
@@ -53,9 +55,10 @@ impl Before<'_> {
 }
 
 impl LaneGraph {
-    /// Creates the lanelets of an edited scenario. The result equals that of [`new`](Self::new), but lanelets
-    /// of roads and junctions that the edit did not change are copied. Also returns, for each lanelet, the
-    /// earlier lanelet that it is a copy of, or [`NO_LANELET`]. The driving side must be the same.
+    /// Creates the lanelets of an edited scenario. The result equals that of [`new`](Self::new),
+    /// but lanelets of roads and junctions that the edit did not change are copied. Also returns,
+    /// for each lanelet, the earlier lanelet of which it is a copy, or [`NO_LANELET`]. The driving
+    /// side must be the same.
     pub fn after_edit(
         scenario: &Scenario,
         layout: &Layout,
@@ -79,7 +82,8 @@ impl LaneGraph {
         found
     }
 
-    /// Finds the same pieces of lane in an edited network, by road, lane and section.
+    /// Finds the lanelets of the same pieces of lane in an edited network, by road, lane and
+    /// section.
     fn find_lanes(&self, edited: &Self, found: &mut [LaneletIndex]) {
         let section = |graph: &Self, id: LaneletIndex| match graph.lanelet(id).kind {
             LaneletKind::Lane { section, .. } => section,
@@ -95,15 +99,16 @@ impl LaneGraph {
         }
     }
 
-    /// Finds the same connections in an edited network. They are identified by the counterparts of the lanes
-    /// that they join, because an edit changes the indices of junctions and paths.
+    /// Finds the lanelets of the same connections in an edited network. They are identified by the
+    /// counterparts of the lanes that they join, because an edit changes the indices of junctions
+    /// and paths.
     fn find_connections(&self, edited: &Self, found: &mut [LaneletIndex]) {
         for (id, lanelet) in self.numbered() {
             if !lanelet.is_connection() {
                 continue;
             }
             let end = |ids: &[LaneletIndex]| ids.first().map(|&end| found[end.index()]);
-            // A connection has one lanelet before it and one after it.
+            // A connection has one predecessor and one successor.
             let (Some(from), Some(to)) = (end(self.predecessors(id)), end(self.successors(id)))
             else {
                 continue;
@@ -121,9 +126,10 @@ impl LaneGraph {
 }
 
 impl Builder {
-    /// Reserves about as much space as the previous graph needed.
+    /// Reserves about as much memory as the previous graph needed.
     pub(super) fn expect(&mut self, before: &LaneGraph) {
-        // Slightly more than before, because an edit adds a few lanelets, and growing would copy all of them.
+        // Slightly more than before, because an edit adds a few lanelets, and reallocating would
+        // copy all of them.
         self.lanelets.reserve(before.lanelets.len() + 64);
         self.copies.reserve(before.lanelets.len() + 64);
         self.links.reserve(before.links.len() / 2 + 64);
@@ -155,8 +161,8 @@ impl Builder {
     pub(super) fn copy_road(&mut self, road: RoadId, before: &LaneGraph) {
         let ids = before.index.of_road(road);
         let first = LaneletIndex::from_index(self.lanelets.len());
-        // Neighbours are lanelets of the same road, so the difference between their indices is the same in
-        // the copy.
+        // Neighbours belong to the same road, so the difference between their indices is the same
+        // in the copy.
         let moved = |beside: LaneletIndex| match beside {
             NO_LANELET => NO_LANELET,
             beside => LaneletIndex::new(beside.number() - ids.start.number() + first.number()),
@@ -188,14 +194,14 @@ impl Builder {
     ) -> bool {
         let paths = &before.paths[paths];
         let copied = |id: LaneletIndex| id == NO_LANELET || self.copy_of[id.index()] != NO_LANELET;
-        // A path without a lanelet at one end may have one after the edit.
+        // A path that has no lanelet at one end may have one after the edit.
         let is_copied = |path: &PathLanelets| path.from != NO_LANELET && copied(path.from);
-        // All connections or none are copied, because the lanelets of a junction are in the order of its
-        // paths.
+        // Either all connections are copied or none, because the lanelets of a junction are in the
+        // order of its paths.
         if !paths.iter().all(|path| is_copied(path) && copied(path.to)) {
             return false;
         }
-        // In the order of paths, as for new connections.
+        // In the order of paths, like new connections.
         for path in paths {
             let (from, to) = (
                 self.copy_of[path.from.index()],

@@ -1,4 +1,4 @@
-//! Speeds in bends.
+//! Speeds at which bends can be driven comfortably.
 
 use roadwright_geometry::centre_line::CentreLine;
 
@@ -18,7 +18,7 @@ pub fn bend_speed(curvature: f64) -> f64 {
     speed.max(SLOWEST)
 }
 
-/// Speed at each point of a line, m/s. It is limited by the bends of the line and by a speed limit.
+/// Speed at each point of a line, m/s, limited by the bends of the line and by the speed limit.
 fn bend_speeds(line: CentreLine<'_>, limit: f64) -> impl Iterator<Item = f64> {
     let curvatures = line.curvatures(BEND_REACH);
     curvatures.map(move |curvature| limit.min(bend_speed(curvature)))
@@ -72,8 +72,8 @@ mod tests {
 
     #[test]
     fn a_kink_between_two_streets_is_no_bend() {
-        // A kink of 1.5 degrees within a third of a metre. An arc with the corresponding radius of 13 m would
-        // be driven at 6 m/s.
+        // A kink of 1.5 degrees within a third of a metre. An arc that turned as much over this
+        // length would have a radius of 13 m and would be driven at 6 m/s.
         let kinked = street(&[(0.0, 0.0), (100.0, 0.0), (200.0, 2.6)]);
         assert!((slowest_connection(&kinked) - 14.0).abs() < 1e-9);
         // A right-angle corner is a bend.
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_bend_slows_down_where_it_is() {
-        // 40 m straight on, followed by a right-angle bend with a radius of 5 m.
+        // 40 m straight on, then a right-angle bend with a radius of 5 m.
         let bend = |i: u32| {
             let angle = f64::from(i) / 5.0;
             let (sin, cos) = (

@@ -1,7 +1,8 @@
-//! Lanelets from roads and junctions.
+//! Creates lanelets from roads and junctions.
 //!
-//! The lanelets of roads come first, in ascending order of id, then the links between the sections of a lane,
-//! then the connections of each junction. The order is fixed, so equal scenarios have equal lanelets.
+//! The lanelets of roads come first, in ascending order of id, then the links between the sections
+//! of a lane, then the connections of each junction. The order is fixed, so equal scenarios have
+//! equal lanelets.
 
 use super::after_edit::{Before, first_paths};
 use super::bend::free_speed;
@@ -28,14 +29,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const MOST_LANE: f64 = 2e7;
 /// Maximum number of points of all centre lines. Roads beyond this limit get no lanelets.
 const MOST_POINTS: usize = 10_000_000;
-/// Minimum length of lanes that permit lane changes, m. On shorter ones, a car would not have enough room to
-/// straighten up.
+/// Minimum length of lanes that permit lane changes, m. On shorter lanes, a car would not have
+/// enough space to straighten up.
 const MIN_LANE_CHANGE: f64 = 15.0;
 /// Total width below which two lanes of opposite directions are closed to buses, m. A bus is 2.55 m wide and
 /// may overhang its lane by 10 cm on either side.
 const NARROW_FOR_BUSES: f64 = Body::LONG.width - 0.2;
-/// Largest distance between the centre of a lane's end and the centre of another lane's start at which the
-/// second lane counts as beginning where the first ends, m.
+/// Maximum distance between the end of one lane's centre line and the start of another's at which
+/// the second lane counts as a continuation of the first, m.
 const SAME_PLACE: f64 = 0.5;
 /// Minimum length of a lane between junctions, m. Shorter lanes are left out.
 const MIN_LANELET: f64 = 0.05;
@@ -58,7 +59,8 @@ impl LaneGraph {
             let Some((start, end)) = layout.remaining(id, road) else {
                 continue;
             };
-            // Later roads may be short enough to fit, but only the first road that does not fit is reported.
+            // Later roads may be short enough to fit, but only the first road that exceeds the
+            // limit is reported.
             if !builder.has_room(road, end - start) {
                 builder.left_out = builder.left_out.or(Some(id));
                 continue;
@@ -86,19 +88,20 @@ impl LaneGraph {
 pub(super) struct Builder {
     pub(super) lanelets: Vec<Lanelet>,
     pub(super) lines: CentreLines,
-    /// Whether the lines are the previous lines followed by new ones.
+    /// Whether the centre lines are the previous ones followed by new ones.
     pub(super) continues_lines: bool,
-    /// Pairs of a lanelet and its successor, in the order of the successors of each lanelet.
+    /// Pairs of a lanelet and one of its successors, in the order of the successors of each
+    /// lanelet.
     pub(super) links: Vec<(LaneletIndex, LaneletIndex)>,
-    /// Index of lanelets by lane. It is built once all roads have been added.
+    /// Index of lanelets by lane, built after all roads have been added.
     index: LaneIndex,
     of_internal: BTreeMap<(RoadId, i8), LaneletIndex>,
     pub(super) paths: Vec<PathLanelets>,
     /// For each junction, whether all its connections are copies.
     pub(super) copied_junctions: Vec<bool>,
-    /// Total length of lanes so far, m.
+    /// Total length of the lanes added so far, m.
     lane_length: f64,
-    /// Number of points of all centre lines so far, including those of connections.
+    /// Number of points of all centre lines added so far, including those of connections.
     point_count: usize,
     left_out: Option<RoadId>,
     via_rules: ViaRules,
@@ -137,7 +140,7 @@ impl Builder {
             let lanes = section.lanes.iter();
             lanes.filter(|lane| lane.kind.is_drivable()).count()
         };
-        // Assumes the section with the most lanes over the whole length, which is a fast upper bound.
+        // As a fast upper bound, the section with the most lanes is assumed over the whole length.
         let most = road.lane_sections.iter().map(lanes).max().unwrap_or(0);
         let wanted = self.lane_length + most as f64 * length;
         let has_room = wanted <= MOST_LANE && self.point_count <= MOST_POINTS;
@@ -157,8 +160,8 @@ impl Builder {
     fn add_road(&mut self, id: RoadId, road: &Road, from: f64, to: f64, side: DrivingSide) {
         for (index, section) in road.lane_sections.iter().enumerate() {
             let part = (from.max(section.s.get()), to.min(road.section_end(index)));
-            // A section that is inside a junction, except for at most a sliver, has no lanelets. Its lanes
-            // are joined across it, or end there.
+            // A section that is inside a junction, apart from a sliver at most, has no lanelets.
+            // Its lanes are joined across it, or end there.
             if part.1 - part.0 < MIN_LANELET {
                 continue;
             }
@@ -224,19 +227,19 @@ impl Builder {
             left: NO_LANELET,
             right: NO_LANELET,
             beside: [NO_LANELET; 2],
-            // Descending for lanes against the reference line, so that positions grow along the lanelet in
-            // both cases.
+            // Descending for lanes that run against the reference line, so that positions grow
+            // along the lanelet in both cases.
             road_span: if forward { (from, to) } else { (to, from) },
         })
     }
 
-    /// Links neighbouring lanes of one direction and determines the permitted lane changes. `ids` are sorted
-    /// from left to right as seen along the road.
+    /// Links neighbouring lanes of one direction and determines the permitted lane changes. `ids`
+    /// are sorted from left to right as seen along the road.
     ///
     /// ```text
     ///   lane  2   <----  a      left of `a` in driving direction is `b`: against the road, sides
     ///   lane  1   <----  b      are swapped
-    ///   ------ line ------      b and c have opposite directions, so they are no neighbours
+    ///   ------ line ------      b and c have opposite directions, so they are not neighbours
     ///   lane -1   ---->  c
     /// ```
     fn link_neighbours(&mut self, ids: &[(bool, LaneChange, LaneletIndex)]) {
@@ -245,8 +248,8 @@ impl Builder {
             if a == NO_LANELET || b == NO_LANELET || a_forward != b_forward {
                 continue;
             }
-            // The right edge of one lane and the left edge of the other are the same line, so the two lanes
-            // are about equally long. On the inside of a bend, the shorter one decides.
+            // Adjacent lanes share an edge, so they are about equally long. On the inside of a
+            // bend, the shorter lane decides.
             if self.lanelet(a).length().min(self.lanelet(b).length()) < MIN_LANE_CHANGE {
                 continue;
             }
@@ -285,21 +288,21 @@ impl Builder {
         }
     }
 
-    /// Links lanes that continue in the next lane section. Each is linked to the lane that begins
-    /// where it ends or, if there is none, to the lane with the same id.
+    /// Links lanes that continue in the next lane section. Each lane is linked to the lane that
+    /// begins where it ends or, if there is none, to the lane with the same id.
     ///
     /// ```text
-    ///      1 ------------ 2 ---------     Where a median opens, lanes keep their position but get other
-    ///                     1 <median>      ids. A lane that opens beside another begins elsewhere, with
-    ///     -1 ------------ -2 --------     no width yet.
+    ///      1 ------------ 2 ---------     Where a median opens, lanes keep their position but get
+    ///                     1 <median>      different ids. A lane that opens beside another one begins
+    ///     -1 ------------ -2 --------     elsewhere, with zero width.
     /// ```
     ///
-    /// If the direction of a lane changes between sections, there is no successor. O(lanelets * lanes of a
-    /// section).
+    /// If the direction of a lane changes between sections, there is no successor. O(lanelets *
+    /// lanes of a section).
     fn link_sections(&mut self) {
         let mut links = std::mem::take(&mut self.links);
-        // At this stage, the lanelets of roads are ordered by road and section, and there are no connections
-        // yet.
+        // At this stage, the lanelets of roads are ordered by road and section, and connections do
+        // not exist yet.
         let mut before: Option<Range<LaneletIndex>> = None;
         for here in runs(&self.lanelets, Lanelet::section) {
             if let Some(before) = before.replace(here.clone()) {
@@ -413,8 +416,8 @@ impl Builder {
         let Some(line) = path.curve.as_ref().and_then(push) else {
             return NO_LANELET;
         };
-        // A connection has the higher speed limit of its two roads, because the lower limit begins only on
-        // the slower road's own lanelet. Of the two layers, it has the upper one.
+        // A connection has the higher of the speed limits of its two roads, because the lower limit
+        // begins only on the lanelet of the slower road. It has the upper of the two layers.
         let (a, b) = (self.lanelet(from), self.lanelet(to));
         let limit = a.speed_limit.max(b.speed_limit);
         let free_speed = free_speed(self.lines.line(line), limit);
@@ -489,7 +492,8 @@ impl Builder {
             RoadEnd::Start => *list.first()?,
             RoadEnd::End => *list.last()?,
         };
-        // The lane must be in the section next to the junction, and not only in one farther away.
+        // The lane must be in the section next to the junction. It is not enough if it exists in a
+        // section farther away.
         let road = network.road(at.road)?;
         let LaneletKind::Lane { section, .. } = self.lanelet(id).kind else {
             return None;
@@ -524,8 +528,9 @@ impl Builder {
             on_first_use: Arc::default(),
         };
         let successors = listed(&mut graph.links, count, &self.links);
-        // Predecessors are in ascending order of id. Links are recorded in the order of their starts, and the
-        // order of predecessors must not depend on what was copied from an earlier graph.
+        // Predecessors are in ascending order of id. Links are recorded in the order of their
+        // starts, and the order of predecessors must not depend on which links were copied from an
+        // earlier graph.
         let mut back: Vec<_> = self.links.iter().map(|&(from, to)| (to, from)).collect();
         back.sort_unstable();
         let predecessors = listed(&mut graph.links, count, &back);
@@ -537,8 +542,8 @@ impl Builder {
     }
 }
 
-/// Appends the second members of links to `all`, grouped by first member and in order. Returns the range of
-/// each of `count` lanelets.
+/// Appends the second members of links to `all`, grouped by first member and in order. Returns the
+/// range of each of the `count` lanelets.
 fn listed(
     all: &mut Vec<LaneletIndex>,
     count: usize,
@@ -553,7 +558,7 @@ fn listed(
     for list in &mut lists {
         list.first = first;
         first += list.count;
-        // Counted again while the lists are filled.
+        // Counted again as the lists are filled.
         list.count = 0;
     }
     all.resize(first as usize, NO_LANELET);
@@ -582,7 +587,8 @@ fn lane_points(
         .iter()
         .map(|&s| {
             let band = road.lane_bands(section, s)[place];
-            // Averaged over the points and not over the length. Points are closer together in bends.
+            // Averaged over the points rather than the length, so bends, where points are closer
+            // together, weigh more.
             width += band.width / distances.len() as f64;
             road.reference_line.point(s, band.centre)
         })
@@ -601,15 +607,16 @@ fn lane_distances(road: &Road, section: &LaneSection, from: f64, to: f64) -> Vec
             || lane.width[0].c != 0.0
             || lane.width[0].d != 0.0
     };
-    // The points of the reference line are too few for a lane that moves sideways relative to it, because a
-    // straight has only two points. One point per metre matches the spacing of centre lines.
+    // For a lane that moves sideways relative to the reference line, the points of the line are not
+    // enough, because a straight has only two points. One point per metre matches the spacing of
+    // centre lines.
     let shifts = road.lane_offset.len() > 1 || section.lanes.iter().any(widths_vary);
     // Both ends are exact, so that the lanelets of a lane touch at the border between sections.
     let mut distances = vec![from];
     distances.extend(
         road.reference_line
-            // At most 2 cm off the line and at most 10 m apart. The centre line is later resampled to about 1
-            // m.
+            // Points deviate by at most 2 cm and are at most 10 m apart. The centre line is later
+            // resampled to about 1 m.
             .sample_distances(0.02, 10.0)
             .into_iter()
             .filter(|s| *s > from + 1e-6 && *s < to - 1e-6),

@@ -4,7 +4,7 @@
 //!            |  |
 //!     -------'  '---.......---'  '-----       The lane of a place is below a connection that is driven
 //!      from  ==>  x  connection  ==>  to      in the same direction. The lanelet after the connection
-//!     -------.  .---.......---.  .-----       represents the place: a trip to `x` ends there.
+//!     -------.  .---.......---.  .-----       represents the place: a trip to `x` ends on it.
 //! ```
 
 use super::after_edit::Before;
@@ -20,14 +20,14 @@ use roadwright_geometry::math::wrap_angle;
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_4;
 
-/// Largest distance between the centre of a connection and the centre of a lane below it, m. Their directions
-/// may differ by an eighth of a turn.
+/// Maximum distance between the centre of a connection and the centre of a lane below it, m. Their
+/// directions may differ by up to an eighth of a turn.
 const ON_LANE: f64 = 2.0;
 
 impl Builder {
-    /// For each lane of an internal road, the lanelet that represents places on it. The lanelet is copied if
-    /// all connections of the junction are copies. O(lanes inside junctions * connections of these
-    /// junctions).
+    /// For each lane of an internal road, the lanelet that represents places on it. The lanelet is
+    /// reused if all connections of the junction are copies. O(lanes inside junctions * connections
+    /// of these junctions).
     pub(super) fn connections_out(
         &self,
         network: &RoadNetwork,
@@ -61,7 +61,7 @@ impl Builder {
         found
     }
 
-    /// The lanelets that represented the lanes of a road before the edit.
+    /// Returns the lanelets that represented the lanes of a road before the edit.
     fn copied_connections_out(
         &self,
         road: RoadId,
@@ -88,7 +88,8 @@ impl Builder {
     }
 }
 
-/// The drivable lanes at the middle of a road, each with the pose of its centre in the driving direction.
+/// The drivable lanes at the middle of a road, each with the pose of its centre there, in the
+/// driving direction.
 fn middles(road: &Road, side: DrivingSide) -> impl Iterator<Item = (i8, Pose)> + '_ {
     let s = 0.5 * road.length();
     let section = road.section_at(s);

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// The lanelets of each lane of each road, found by binary search over the roads.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LaneIndex {
-    /// Roads that have lanelets, in ascending order of id.
+    /// Roads that have lanelets, in ascending order of road id.
     roads: Vec<RoadLanes>,
     lanes: Vec<LaneLanelets>,
     /// The lanelets of each lane, in the order of lane sections.
@@ -32,8 +32,8 @@ struct LaneLanelets {
 }
 
 impl LaneIndex {
-    /// Creates the index of lanelets that are ordered by road and, for each road, by lane section.
-    /// Connections are left out. O(lanelets).
+    /// Creates the index. `lanelets` must be ordered by road and, within each road, by lane
+    /// section. Connections are left out. O(lanelets).
     pub(super) fn new(lanelets: &[Lanelet]) -> Self {
         let mut index = Self::default();
         for own in runs(lanelets, Lanelet::road) {
@@ -99,7 +99,7 @@ impl LaneIndex {
         found.map_or(&[], |(_, lanelets)| lanelets)
     }
 
-    /// All lanes in ascending order of road and id.
+    /// All lanes in ascending order of road id and lane id, with their lanelets.
     pub(super) fn iter(&self) -> impl Iterator<Item = ((RoadId, i8), &[LaneletIndex])> {
         self.roads.iter().flat_map(|road| {
             let lanes = self.named(road.lanes.clone());

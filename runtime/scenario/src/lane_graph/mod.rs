@@ -1,7 +1,8 @@
-//! The drivable lanes as lanelets with their successors.
+//! The drivable lanes as lanelets, which are linked to their successors.
 //!
-//! A lanelet is the stretch of one lane between two junctions (or borders of lane sections), or a connection
-//! through a junction. Lanelets are numbered densely, so every look-up uses an index into an array.
+//! A lanelet is the stretch of one lane between two junctions (or borders of lane sections), or a
+//! connection through a junction. Lanelets are numbered densely, so every look-up uses an index
+//! into an array.
 //!
 //! ```text
 //!                    |     |
@@ -11,10 +12,10 @@
 //!                    |  v  |
 //! ```
 //!
-//! `build.rs` builds the graph, and `after_edit.rs` derives the graph of an edited network from an earlier
-//! one. `reach.rs` determines which lanelets can be reached from a lanelet, and `reachability.rs` answers
-//! this for many pairs of lanelets. `via_places.rs` applies restrictions with via ways in both, and in the
-//! searches of planners.
+//! `build.rs` builds the graph, and `after_edit.rs` derives the graph of an edited network from an
+//! earlier one. `reach.rs` determines which lanelets can be reached from a lanelet, and
+//! `reachability.rs` answers this question for many pairs of lanelets. `via_places.rs` applies
+//! restrictions with via ways in both of them and in the searches of planners.
 
 mod after_edit;
 mod bend;
@@ -50,7 +51,7 @@ use std::sync::{Arc, OnceLock};
 /// Value that means "no lanelet".
 pub const NO_LANELET: LaneletIndex = LaneletIndex::new(u32::MAX);
 
-/// The road or junction that a lanelet belongs to.
+/// The road or junction to which a lanelet belongs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LaneletKind {
     /// A lane of a road.
@@ -90,13 +91,14 @@ pub struct Lanelet {
     line: LineSpan,
     /// Speed limit, m/s. For a connection, it is the higher limit of its two roads.
     pub speed_limit: f64,
-    /// Average speed without traffic, m/s. It is the speed limit, or less on connections with bends.
+    /// Average speed without traffic, m/s. It is the speed limit, or lower on connections with
+    /// bends.
     pub free_speed: f64,
     successors: Links,
     predecessors: Links,
-    /// Lane to the left that a vehicle can change to, or [`NO_LANELET`].
+    /// Lane to the left to which a vehicle can change, or [`NO_LANELET`].
     pub left: LaneletIndex,
-    /// Lane to the right that a vehicle can change to, or [`NO_LANELET`].
+    /// Lane to the right to which a vehicle can change, or [`NO_LANELET`].
     pub right: LaneletIndex,
     /// Adjacent lanes with the same direction, to the left and to the right, even if the line between the
     /// lanes must not be crossed; [`NO_LANELET`] if there is none.
@@ -110,8 +112,8 @@ pub struct Lanelet {
     pub layer: i8,
     /// Mean width, m.
     pub width: f64,
-    /// Distances along the road of the start and the end of the lanelet, m. If the lane is driven against the
-    /// reference line, the distance of the start is the larger one. Both are 0 for connections.
+    /// Positions of the lanelet's start and end along the road, m. If the lane is driven against
+    /// the reference line, the position of the start is the larger one. Both are 0 for connections.
     pub road_span: (f64, f64),
 }
 
@@ -136,7 +138,7 @@ impl Lanelet {
         distance / self.free_speed
     }
 
-    /// Range of the lanelet's points among the points of all lanelets.
+    /// Range of the lanelet's points in the list of the points of all lanelets.
     #[inline]
     pub fn line_span(&self) -> LineSpan {
         self.line
@@ -165,8 +167,8 @@ impl Lanelet {
 
     /// Distance along the lanelet that corresponds to a distance along the road, m.
     ///
-    /// The distance is scaled, because a lane on the inside of a bend is shorter than its road. If a lanelet
-    /// has both bent and straight parts, the result is not exact.
+    /// The distance is scaled, because a lane on the inside of a bend is shorter than its road. The
+    /// result is inexact if a lanelet has both bent and straight parts.
     pub fn from_road(&self, road_s: f64) -> f64 {
         let (start, end) = self.road_span;
         let share = (road_s - start) / (end - start);
@@ -174,7 +176,8 @@ impl Lanelet {
     }
 }
 
-/// Runs of consecutive lanelets with equal keys, such as the lanelets of one road or section.
+/// Splits lanelets into runs of consecutive lanelets with equal keys, such as the lanelets of one
+/// road or section.
 pub(crate) fn runs<K: PartialEq>(
     lanelets: &[Lanelet],
     of: impl Fn(&Lanelet) -> K,
@@ -222,12 +225,12 @@ struct OnFirstUse {
 struct PathLanelets {
     from: LaneletIndex,
     to: LaneletIndex,
-    /// Lanelet of the path; [`NO_LANELET`] if the lanes meet without a gap.
+    /// Lanelet of the path itself; [`NO_LANELET`] if the lanes meet without a gap.
     between: LaneletIndex,
 }
 
 impl PathLanelets {
-    /// A path for which at least one lane has no lanelet at the junction.
+    /// A path that has no lanelet on at least one side of the junction.
     const NONE: Self = Self {
         from: NO_LANELET,
         to: NO_LANELET,
@@ -276,14 +279,14 @@ impl LaneGraph {
         self.lines.line(self.lanelets[id.index()].line)
     }
 
-    /// Returns a centre line by the range of its points ([`Lanelet::line_span`]).
+    /// Returns the centre line for a range of points ([`Lanelet::line_span`]).
     #[inline]
     pub fn line_at(&self, span: LineSpan) -> CentreLine<'_> {
         self.lines.line(span)
     }
 
-    /// Whether the points of copied lanelets have the same indices ([`Lanelet::line_span`]) as in another
-    /// graph.
+    /// Whether the points of copied lanelets have the same indices in another graph
+    /// ([`Lanelet::line_span`]).
     pub fn shares_lines_with(&self, other: &Self) -> bool {
         self.lines.share_with(&other.lines)
     }
@@ -300,8 +303,8 @@ impl LaneGraph {
         self.linked(self.lanelets[id.index()].predecessors)
     }
 
-    /// The via restrictions that routes have to obey. Those inside one junction are already part of its
-    /// paths.
+    /// The via restrictions that routes have to obey. Via restrictions inside one junction are
+    /// already part of its paths.
     pub fn via_rules(&self) -> &ViaRules {
         &self.via_rules
     }
@@ -313,7 +316,7 @@ impl LaneGraph {
         places.get_or_init(|| ViaPlaces::of(self)).as_ref()
     }
 
-    /// State of via restrictions for a vehicle that starts on a lanelet.
+    /// State of the via restrictions for a vehicle that starts on a lanelet.
     pub fn followed_on(&self, id: LaneletIndex) -> Followed {
         let road = self.lanelet(id).road().or_else(|| {
             let before = self.predecessors(id).first();
@@ -323,8 +326,8 @@ impl LaneGraph {
         after.unwrap_or_default()
     }
 
-    /// State of via restrictions for a vehicle that drives from one lanelet onto the next; `None` if that is
-    /// prohibited.
+    /// State of the via restrictions for a vehicle that drives from one lanelet onto the next;
+    /// `None` if it may not do so.
     pub fn followed_onto(
         &self,
         followed: &Followed,
@@ -332,7 +335,7 @@ impl LaneGraph {
         to: LaneletIndex,
     ) -> Option<Followed> {
         match (self.lanelet(from).road(), self.lanelet(to).road()) {
-            // A connection belongs to the road that it leaves.
+            // A connection counts as part of the road that it leaves.
             (_, None) => Some(followed.clone()),
             (Some(own), Some(next)) if own == next => Some(followed.clone()),
             (_, Some(next)) => self.via_rules.after(followed, next),
@@ -368,8 +371,8 @@ impl LaneGraph {
         &self.links[links.first as usize..(links.first + links.count) as usize]
     }
 
-    /// The first road whose lanes were left out because all lanes together would exceed 20,000 km, or their
-    /// centre lines ten million points.
+    /// The first road whose lanes were left out because otherwise all lanes together would exceed
+    /// 20,000 km, or their centre lines ten million points.
     pub fn left_out(&self) -> Option<RoadId> {
         self.left_out
     }
@@ -382,8 +385,8 @@ impl LaneGraph {
     /// Returns the lanelet at a place, and the distance along the lanelet; `None` if there is no
     /// drivable lane.
     ///
-    /// A place inside a junction is moved to the nearest part of its lane. A place on an internal road is
-    /// moved to the start of the lane that traffic from this place enters beyond the junction.
+    /// A place inside a junction is moved to the nearest part of its lane. A place on an internal
+    /// road is moved to the start of the lane on which traffic from this place leaves the junction.
     pub fn locate(&self, place: &LanePlace) -> Option<(LaneletIndex, f64)> {
         let lane = (place.road, place.lane);
         let lanelets = self.index.of_lane(place.road, place.lane);

@@ -1,9 +1,9 @@
 //! Reachability of lanelets.
 //!
-//! Whether a road may be driven can depend on the roads before it. For example, a vehicle that enters private
-//! ground may not leave it on the other side. Where access is restricted, the search therefore visits a
-//! lanelet up to twice, once for each part of the trip ([`TripPart`]). The same holds for restrictions with via
-//! roads ([`ViaPlaces`]).
+//! Whether a road may be driven can depend on the roads before it. For example, a vehicle that
+//! enters private ground may not leave it on the other side. Where access is restricted, the search
+//! therefore visits a lanelet up to twice, once for each part of the trip ([`TripPart`]). The same
+//! applies to restrictions with via roads ([`ViaPlaces`]).
 
 use super::{LaneGraph, LaneletIndex, NO_LANELET, SearchPlace, ViaPlaces};
 use crate::access::{RoadAccess, TripPart, VehicleClass};
@@ -30,8 +30,8 @@ impl Reached {
         }
     }
 
-    /// Whether the plain place of a lanelet can be reached in the leaving part of a trip. This is the state
-    /// in which every trip begins.
+    /// Whether a trip can reach the plain place of a lanelet in its leaving part. Every trip begins
+    /// in this state.
     pub(super) fn holds_start(&self, id: LaneletIndex) -> bool {
         self.leaving[id.index()]
     }
@@ -67,7 +67,7 @@ struct State {
 }
 
 impl State {
-    /// The state of a trip that begins on a lanelet. What was driven before does not matter.
+    /// The state of a trip that begins on a lanelet. It does not depend on the roads driven before.
     fn start(id: LaneletIndex) -> Self {
         Self {
             place: id.number(),
@@ -76,13 +76,13 @@ impl State {
     }
 }
 
-/// Minimum distance to the end of its lane that a starting vehicle needs for a lane change, m.
+/// Minimum distance to the end of the lane at which a starting vehicle can still change lanes, m.
 pub const ROOM_TO_CHANGE: f64 = 5.0;
-/// Length that each lane change on a road needs in traffic, m.
+/// Length of road that each lane change takes in traffic, m.
 pub const ROOM_FOR_CHANGE: f64 = 18.0;
 
 impl LaneGraph {
-    /// The lanelets to which a vehicle can drive next: first successors, then neighbours.
+    /// The lanelets to which a vehicle can move next: first the successors, then the neighbours.
     fn next_of(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let lanelet = self.lanelet(id);
         let sides = [lanelet.left, lanelet.right];
@@ -90,14 +90,16 @@ impl LaneGraph {
         all.filter(|&next| next != NO_LANELET)
     }
 
-    /// The lanelets from which a vehicle can drive onto this one: first predecessors, then neighbours.
+    /// The lanelets from which a vehicle can move to this one: first the predecessors, then the
+    /// neighbours.
     fn before(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let before = self.predecessors(id).iter().copied();
         before.chain(self.changing_onto(id))
     }
 
-    /// For each lanelet, whether a trip from `start` can reach it, with lane changes. Bus lanes, the access
-    /// of roads and restrictions with via ways are respected. `start` itself is reachable. O(lanelets).
+    /// For each lanelet, whether a trip from `start` can reach it, with lane changes. The search
+    /// respects bus lanes, the access of roads, and restrictions with via ways. `start` itself is
+    /// reachable. O(lanelets).
     pub fn reachable_from(&self, start: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         self.reached_from(start, class).lanelets
     }
@@ -110,8 +112,8 @@ impl LaneGraph {
         reached
     }
 
-    /// Like `reached_from`, but the search stops at places in `known`, because `known` also contains
-    /// everything that can be reached from them.
+    /// Like `reached_from`, but the search stops at places in `known`, because everything that can
+    /// be reached from them is also in `known`.
     pub(super) fn reached_beside(
         &self,
         start: LaneletIndex,
@@ -151,12 +153,13 @@ impl LaneGraph {
         reached.holds(start)
     }
 
-    /// For each lanelet, whether a trip from it can reach a goal, with lane changes. The goal can reach
-    /// itself. O(lanelets).
+    /// For each lanelet, whether a trip from it can reach `goal`, with lane changes. The goal can
+    /// reach itself. O(lanelets).
     pub fn reaching(&self, goal: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self);
         let mut open = VecDeque::new();
-        // A trip may reach the goal at any place and in either part, so the search begins with all of them.
+        // The search starts with all places of the goal in both parts, because a trip may arrive in
+        // any of them.
         for place in self.places_of(goal) {
             for part in [TripPart::Leaving, TripPart::Arriving] {
                 let state = State { place, part };
@@ -167,7 +170,7 @@ impl LaneGraph {
         while let Some(state) = open.pop_front() {
             let id = self.at(state.place);
             let lanelet = self.lanelet(id);
-            // This check includes the goal itself, which vehicles without access cannot enter.
+            // The check includes the goal itself, because vehicles without access cannot enter it.
             if !lanelet.access.admits(class) {
                 continue;
             }
@@ -187,7 +190,7 @@ impl LaneGraph {
                 }
             }
         }
-        // Trips begin in the leaving part, at plain places.
+        // A trip begins in its leaving part and at a plain place.
         reached.leaving.truncate(self.lanelets.len());
         reached.leaving
     }
@@ -223,8 +226,9 @@ impl LaneGraph {
         }
     }
 
-    /// Records that a trip drives from a place onto the next lanelet; `None` if this is not allowed or has
-    /// already been recorded. Each place is recorded only once per part of the trip, so the search ends.
+    /// Records that a trip drives from a place onto the next lanelet; `None` if this is not allowed
+    /// or already recorded. Each place is recorded only once per part of the trip, so the search
+    /// ends.
     fn enter(
         &self,
         from: State,
@@ -246,7 +250,8 @@ impl LaneGraph {
     }
 
     /// Returns the largest set of lanelets that can all reach each other, in ascending order. Bus
-    /// lanes and roads with restricted access are left out. O(lanelets) once, then O(1).
+    /// lanes and roads with restricted access are left out. O(lanelets) for the first call, then
+    /// O(1).
     pub fn main_component(&self) -> &[LaneletIndex] {
         let main = &self.on_first_use.main_component;
         main.get_or_init(|| self.find_main_component())
@@ -277,7 +282,7 @@ impl LaneGraph {
         let mut lanelets: Vec<LaneletIndex> = largest
             .into_iter()
             .map(|n| LaneletIndex::from_index(n.index()))
-            // If there is no loop, the largest set is any single lanelet.
+            // Without a loop, every single lanelet is a set of the largest size.
             .filter(|&id| is_open(id))
             .collect();
         lanelets.sort_unstable();

@@ -4,31 +4,31 @@ use super::reach::Reached;
 use super::{LaneGraph, LaneletIndex};
 use crate::access::{TripPart, VehicleClass};
 
-/// Answers whether trips of one class of vehicle lead from lanelet to lanelet.
+/// Determines whether trips of one vehicle class can lead from one lanelet to another.
 ///
 /// ```text
 ///     from ----> hub ----> to        Nearly all trips in a town can use its main streets. One lanelet there,
 ///                                    the hub, decides: `from` must lead to it, and it must lead to `to`.
 /// ```
 ///
-/// In addition, if the hub leads to a lanelet, it leads to everything that can be reached from that lanelet.
-/// Only the few questions that neither rule answers need a separate search. The answers equal those of
-/// [`LaneGraph::reachable_from`].
+/// In addition, if the hub leads to a lanelet, it leads to everything that can be reached from that
+/// lanelet. Only the few questions that neither rule answers need a separate search. The answers
+/// equal those of [`LaneGraph::reachable_from`].
 pub struct Reachability<'a> {
     graph: &'a LaneGraph,
     class: VehicleClass,
     hub: Option<&'a Hub>,
-    /// Lanelets that can be reached from the last start that needed a search.
+    /// Lanelets that can be reached from the start of the last separate search.
     last: Option<Search>,
 }
 
-/// Reachability from and to the hub, which is a lanelet of the main streets.
+/// Reachability from and to the hub, which is a lanelet on a main street.
 #[derive(Debug)]
 pub(super) struct Hub {
     lanelet: LaneletIndex,
     /// Whether each lanelet leads to the hub.
     reaching: Vec<bool>,
-    /// Lanelets that the hub leads to.
+    /// Lanelets to which the hub leads.
     reached: Reached,
 }
 
@@ -40,9 +40,9 @@ struct Search {
 impl Hub {
     /// Finds the hub of a graph; `None` if it has no main streets.
     fn of(graph: &LaneGraph, class: VehicleClass) -> Option<Self> {
-        // The road of the hub is open to all traffic. A trip that reaches the hub is therefore still in its
-        // leaving part, and may continue like a trip that begins there. No restriction with via ways leads over
-        // the hub, because the trip might have followed it.
+        // The road of the hub is open to all traffic, so a trip that reaches the hub is still in
+        // its leaving part and may continue like a trip that begins there. The hub is not on a via
+        // road, because the trip might then have followed the roads of a restriction.
         let is_on_via_way =
             |id: LaneletIndex| graph.via_places().is_some_and(|via| via.has_several(id));
         let mut main = graph.main_component().iter().copied();
@@ -73,8 +73,8 @@ impl<'a> Reachability<'a> {
         self.class
     }
 
-    /// Whether a trip can lead from one lanelet to another, with lane changes. A lanelet leads to itself.
-    /// O(1), or O(lanelets) if the main streets do not decide.
+    /// Whether a trip can lead from one lanelet to another, with lane changes. A lanelet leads to
+    /// itself. O(1), or O(lanelets) if the hub does not decide.
     pub fn leads(&mut self, from: LaneletIndex, to: LaneletIndex) -> bool {
         if let Some(hub) = self.hub {
             if hub.reaching[from.index()] && hub.reached.holds(to) {
@@ -86,11 +86,11 @@ impl<'a> Reachability<'a> {
             }
         }
         match &self.last {
-            // Callers often ask for one start and several destinations in a row.
+            // Callers often ask for several destinations from one start in a row.
             Some(last) if last.from == from => last.reached.holds(to),
             _ => {
-                // A start that leads to the hub also leads to everything that the hub reaches. Such
-                // destinations have already been answered, so the search leaves them out.
+                // A start that leads to the hub also leads to everything that the hub reaches. This
+                // has already been answered for such destinations, so the search leaves them out.
                 let hub = self.hub.filter(|hub| hub.reaching[from.index()]);
                 let reached = match hub {
                     Some(hub) => self.graph.reached_beside(from, self.class, &hub.reached),
@@ -123,7 +123,8 @@ impl<'a> Reachability<'a> {
                 continue;
             };
             if part != TripPart::Leaving || place != next.number() {
-                // From there, the trip may use fewer roads than a trip that begins there.
+                // From there, a trip with no room to change lanes may reach fewer roads than other
+                // trips.
                 return graph.reachable_straight_on(from, self.class)[to.index()];
             }
             if self.leads(next, to) {
@@ -135,7 +136,7 @@ impl<'a> Reachability<'a> {
 
     /// Whether a trip can return from the end of a lanelet to the lanelet's beginning.
     pub fn leads_round(&self, lanelet: LaneletIndex) -> bool {
-        // The hub is reached from itself without driving, so it can decide only for other lanelets.
+        // The hub reaches itself without driving, so it can decide only for other lanelets.
         let by_hub = self.hub.is_some_and(|hub| {
             let is_another = hub.lanelet != lanelet;
             is_another && hub.reaching[lanelet.index()] && hub.reached.holds(lanelet)

@@ -1,8 +1,8 @@
-//! Restrictions with via ways in searches for routes.
+//! Restrictions with via ways in route searches.
 //!
-//! Whether a road may be driven can depend on the previous roads. A lanelet on a via way therefore has an
-//! additional place for vehicles that have followed the restriction's roads so far, besides its plain place
-//! for all other vehicles:
+//! Whether a road may be driven can depend on the previous roads. A lanelet on a via way therefore
+//! has several places: a plain place for most vehicles, and an additional place for vehicles that
+//! have followed the roads of the restriction up to there:
 //!
 //! ```text
 //!   from ---> via' ---x   to        `via'` is `via` for vehicles from `from`: it
@@ -15,24 +15,24 @@ use super::{LaneGraph, LaneletIndex, NO_LANELET};
 use crate::via_rules::Followed;
 use std::collections::BTreeMap;
 
-/// A lanelet, or a lanelet together with the via ways that have been followed. The number of a plain place is
-/// that of its lanelet.
+/// A lanelet, or a lanelet together with the via ways that a vehicle has followed. The number of a
+/// plain place is that of its lanelet.
 pub type SearchPlace = u32;
 
-/// Additional places of a graph, and the moves between places.
+/// The additional places of a graph, and the moves between places.
 #[derive(Debug)]
 pub struct ViaPlaces {
     plain: u32,
     /// Lanelets of the additional places, in the order of their numbers.
     lanelets: Vec<LaneletIndex>,
     known: BTreeMap<(LaneletIndex, Followed), SearchPlace>,
-    /// Moves from a place onto a lanelet that do not lead to the plain place of that lanelet. The value is
-    /// the place that is reached, or `None` if the move is forbidden.
+    /// Moves from a place onto a lanelet that do not lead to the plain place of that lanelet. The
+    /// value is the resulting place, or `None` if the move is prohibited.
     moves: BTreeMap<(SearchPlace, LaneletIndex), Option<SearchPlace>>,
-    /// Whether `moves` has entries for each plain place.
+    /// For each plain place, whether `moves` has entries for it.
     has_moves: Vec<bool>,
-    /// For lanelets with several places, the place of a vehicle that may have followed any of several via
-    /// roads.
+    /// For lanelets with several places, the place of a vehicle that may have followed any of the
+    /// via roads that lead there.
     careful: BTreeMap<LaneletIndex, SearchPlace>,
 }
 
@@ -138,8 +138,8 @@ impl ViaPlaces {
         moved.unwrap_or(Some(id.number()))
     }
 
-    /// Returns the place where a trip with an unknown history begins. It is assumed that the vehicle has
-    /// followed all via ways that lead there.
+    /// Returns the place where a trip with an unknown history begins. To be safe, the vehicle is
+    /// assumed to have followed all via ways that lead there.
     pub fn careful(&self, id: LaneletIndex) -> SearchPlace {
         self.careful.get(&id).copied().unwrap_or(id.number())
     }

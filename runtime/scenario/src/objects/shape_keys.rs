@@ -1,13 +1,14 @@
-//! Reads shapes of obstacles.
+//! Reads the shapes of obstacles.
 //!
-//! A derived reader of an enum whose variant is named by a key first copies the whole object, in case that key comes
-//! last. A city has tens of thousands of shapes, so they are read straight into the keys of all variants.
+//! For an enum whose variant is named by a key, a derived reader first copies the whole object, in
+//! case that key comes last. A city has tens of thousands of shapes, so they are read directly into
+//! the keys of all variants.
 
 use super::Shape;
 use crate::quantity::{Angle, Area, Coordinate, Quantity, Size};
 use serde::de::{Deserialize, Deserializer, Error};
 
-/// The keys of all shapes.
+/// The keys of all shapes together.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields, expecting = "internally tagged enum Shape")]
 struct ShapeKeys {
@@ -29,7 +30,7 @@ struct ShapeKeys {
     points: Option<Area>,
 }
 
-/// Reads the value of a key that is given. A key without a value (`null`) is an error.
+/// Reads the value of a key that is present. A key without a value (`null`) is an error.
 fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
@@ -56,7 +57,7 @@ impl ShapeKind {
 }
 
 impl ShapeKeys {
-    /// Names of the keys that are given, apart from the type.
+    /// Names of the keys that are present, apart from the type.
     fn given(&self) -> impl Iterator<Item = &'static str> {
         let keys = [
             ("x", self.x.is_some()),

@@ -30,12 +30,12 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
         }
     }
     nodes.extend(bare_nodes(scenario, &roads));
-    // In this order, every edit is valid on its own. An edit that deletes a road is refused while an
-    // agent stands on it, and one that deletes a node while a road ends there:
+    // With this order, every edit is valid on its own. Deleting a road is rejected while an agent
+    // stands on it, and deleting a node is rejected while a road ends there:
     //
     //     agents, flows  ->  rules  ->  roads  ->  nodes
     //
-    // The inverse of the batch runs backwards, so nodes come back first and agents last.
+    // The inverse of the batch runs backwards, so nodes are restored first and agents last.
     let mut edits: Vec<_> = objects
         .iter()
         .filter_map(|object| taken_out(scenario, *object))
@@ -50,7 +50,7 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
             .map(|(_, edit)| edit),
     );
     edits.extend(with_rules(scenario, |node, road| {
-        // The rules of a node that is deleted need no edit.
+        // The rules of a deleted node need no edit.
         (nodes.contains(&node) || !roads.contains(&road)).then_some(road)
     }));
     edits.extend(roads.into_iter().map(|id| Edit::Road(id, None)));
@@ -58,7 +58,7 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
     Edit::Batch(edits)
 }
 
-/// Nodes at which no road ends after the given roads are deleted.
+/// Returns the nodes at which no road ends after the given roads have been deleted.
 fn bare_nodes(scenario: &Scenario, roads: &BTreeSet<RoadId>) -> BTreeSet<NodeId> {
     let network = scenario.network();
     roads

@@ -1,9 +1,9 @@
-//! A change made in several steps. Each step sees the results of the previous ones.
+//! A change made in several steps. Each step operates on the result of the previous ones.
 
 use crate::edit::{Edit, EditError};
 use crate::scenario::Scenario;
 
-/// A scenario that is being modified, with its edits so far.
+/// A scenario under modification, with the edits made to it.
 pub(super) struct Draft {
     after: Scenario,
     edits: Vec<Edit>,
@@ -18,7 +18,7 @@ impl Draft {
         }
     }
 
-    /// The scenario after the steps so far.
+    /// The scenario after the steps applied until now.
     pub(super) fn now(&self) -> &Scenario {
         &self.after
     }
@@ -30,7 +30,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Returns all steps as a single edit.
+    /// Returns all steps as one edit.
     pub(super) fn edit(self) -> Edit {
         Edit::Batch(self.edits)
     }

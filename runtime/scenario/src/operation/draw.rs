@@ -1,7 +1,7 @@
-//! Drawing roads: the effect of a new road on the roads it meets.
+//! Drawing of roads, and the effect of a new road on the roads that it meets.
 //!
-//! These functions inspect a scenario and return the [`Edit`] for the change, so that a tool can show the
-//! change before it is applied.
+//! These functions inspect a scenario and return the [`Edit`] for the change, so that a tool can
+//! show the change before it is applied.
 
 mod flare;
 pub(crate) mod joint;
@@ -33,8 +33,8 @@ use thiserror::Error;
 
 /// Maximum distance at which an end joins a node or road, m.
 pub const JOIN_DISTANCE: f64 = 0.5;
-/// Minimum distance of a cut from the ends of a road, m. Closer cuts are moved to the end, to avoid very
-/// short pieces.
+/// Minimum distance of a cut from each end of a road, m. Closer cuts are moved to the end, to avoid
+/// very short pieces.
 const MIN_PIECE: f64 = 1.0;
 
 /// Properties of a new road.
@@ -42,7 +42,7 @@ const MIN_PIECE: f64 = 1.0;
 pub struct RoadStyle {
     /// Street name.
     pub name: String,
-    /// Class of the road, which states its importance.
+    /// Class of the road, which expresses its importance.
     pub class: RoadClass,
     /// Layer. The road passes over or under roads on other layers.
     pub layer: i8,
@@ -52,21 +52,21 @@ pub struct RoadStyle {
     pub section: CrossSection,
 }
 
-/// A place where a new road continues on another layer.
+/// A position at which a new road changes to another layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerChange {
     /// Distance along the line of the road, m.
     pub s: f64,
-    /// Layer from there on.
+    /// Layer beyond this position.
     pub layer: i8,
 }
 
 /// Properties of a new road that may change its layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayeredStyle<'a> {
-    /// Properties of the road. Its layer is that of the start.
+    /// Properties of the road. The layer is the one at the start.
     pub style: &'a RoadStyle,
-    /// Changes of the layer in ascending order of distance.
+    /// Changes of layer, in ascending order of distance.
     pub changes: &'a [LayerChange],
 }
 
@@ -117,11 +117,12 @@ pub enum DrawError {
 
 /// Returns the edit that draws a road along a line.
 ///
-/// An end within [`JOIN_DISTANCE`] of a node or a reference line of its layer joins it. [`joined_road`] has
-/// other rules. Where the line crosses a road of the same layer, that road is cut and a node is inserted. A
-/// one-way road that begins or ends on a fast one-way road at a small angle becomes a slip road, and the fast
-/// road gets an auxiliary lane. If an end misses the node that it joins by more than a millimetre, the outer
-/// third of the road is bent to meet the node.
+/// An end within [`JOIN_DISTANCE`] of a node or of a reference line on its layer joins it.
+/// [`joined_road`] has other rules. Where the line crosses a road on the same layer, that road is
+/// cut and a node is inserted. A one-way road that begins or ends on a fast one-way road at a small
+/// angle becomes a slip road, and the fast road gets an auxiliary lane. If an end is more than a
+/// millimetre away from the node that it joins, the outer third of the road is bent to meet the
+/// node.
 ///
 /// # Errors
 /// If the line is too short or a piece of a cut road would have no valid geometry.
@@ -151,11 +152,13 @@ pub fn joined_road(
     drawn(scenario, line, &LayeredStyle::plain(style), ends)
 }
 
-/// Returns the edit that draws a road which changes its layer along the line, such as a ramp to a bridge.
+/// Returns the edit that draws a road that changes its layer along the line, such as a ramp to a
+/// bridge.
 ///
-/// A road has one layer, so a node is made where the layer changes. Each piece crosses the roads of its own layer
-/// only. A street that ends on the ring of a roundabout widens towards it, and the ring gets the pavements of the
-/// street, as if [`roundabout`] had been called with the street in place. The rest is as for [`joined_road`].
+/// A road has only one layer, so a node is made at each change of layer. Each piece crosses only
+/// the roads on its own layer. A street that ends on the ring of a roundabout widens towards it,
+/// and the ring gets the pavements of the street, as if [`roundabout`] had been called after the
+/// street had been drawn. Otherwise as [`joined_road`].
 ///
 /// # Errors
 /// As [`road`].
@@ -178,7 +181,7 @@ fn drawn(
     if line.length() < MIN_PIECE {
         return Err(DrawError::TooShort(line.length()));
     }
-    // A line drawn across two streets, with its end on a third:
+    // A line drawn across two streets that ends on a third street:
     //
     //         |       |     /                       |       |      /
     //     ----+-------+----o        becomes     o---o-------o-----o
@@ -199,8 +202,8 @@ fn drawn(
             || end.covers(scenario, length - cut.own_s, cut.road, cut.s);
         is_inner && !is_joint
     });
-    // The nodes are created after the search for crossings, which uses the existing network, but before the
-    // stops, because a cut near one of these nodes uses that node.
+    // The end nodes are created after the search for crossings, which uses the existing network,
+    // but before the stops, because cuts near an end node use that node.
     let from = drawing.end_node(&start.joint, line.start().position);
     let to = drawing.end_node(&end.joint, line.end().position);
     let stops = drawing.stops(length, from, to, &cuts);
@@ -211,8 +214,8 @@ fn drawn(
 
 /// Returns the edit that cuts a road at distance `s`, with a new node there.
 ///
-/// The first part keeps the id. Agents, flows and rules of junctions are moved to the part that they belong
-/// to.
+/// The first part keeps the id. Agents, flows and junction rules are moved to the part to which
+/// they belong.
 ///
 /// # Errors
 /// If the road does not exist or a part would be shorter than a metre.
@@ -226,7 +229,7 @@ pub fn split(scenario: &Scenario, id: RoadId, s: f64) -> Result<Edit, DrawError>
         return Err(DrawError::TooShort(shorter));
     }
     let mut drawing = Drawing::new(scenario);
-    // The parts of a road of 100 m, cut at 30 m, with an agent at 50 m:
+    // For example, a road of 100 m with an agent at 50 m is cut at 30 m:
     //
     //     o------- id ---a---o     becomes     o-- id --o-- new --a--o
     //
@@ -252,7 +255,7 @@ struct Drawing<'a> {
     new_nodes: BTreeMap<NodeId, DVec2>,
     /// Cuts of existing roads, each with its distance along the road and its node.
     cuts: BTreeMap<RoadId, Vec<(f64, NodeId)>>,
-    /// The pieces of cut roads: the start of each along the old road, and its id.
+    /// The pieces of each cut road: the start of each piece along the old road, and its id.
     pieces: BTreeMap<RoadId, Vec<(f64, RoadId)>>,
 }
 
@@ -300,7 +303,7 @@ impl<'a> Drawing<'a> {
             Joint::Road { road, s } => self.node_on(*road, *s),
             Joint::SlipRoad(slip) => self.node_on(slip.host(), slip.s()),
             Joint::Free => {
-                // The line may end where it begins.
+                // The line may end at its own start.
                 let own = self.new_nodes.iter();
                 let own = own.map(|(&id, &position)| ((position - point).length(), id));
                 let near = own
@@ -323,7 +326,7 @@ impl<'a> Drawing<'a> {
         if s > road.length() - MIN_PIECE {
             return road.to;
         }
-        // Both ends of the new line, or an end and a crossing, may require a cut at the same spot.
+        // Both ends of the new line, or an end and a crossing, may require a cut at the same point.
         let made = self.cuts.get(&id).into_iter().flatten();
         if let Some((_, node)) = made.copied().find(|(at, _)| (at - s).abs() < MIN_PIECE) {
             return node;
@@ -347,8 +350,8 @@ impl<'a> Drawing<'a> {
         road.reference_line.pose(s).position
     }
 
-    /// The crossings of the line with roads on the layer that it has there, in ascending order of distance along the
-    /// line.
+    /// The crossings of the line with roads that are on the same layer there, in ascending order of
+    /// distance along the line.
     fn crossings(&self, line: &ReferenceLine, style: &LayeredStyle<'_>) -> Vec<Crossing> {
         let own = sampled(line);
         let own_box = polygon::bounds(&own.iter().map(|(_, p)| *p).collect::<Vec<_>>());
@@ -375,7 +378,7 @@ impl<'a> Drawing<'a> {
         found
     }
 
-    /// The nodes along the new road, including both ends, with their distances.
+    /// The nodes along the new road, including both ends, each with its distance along the road.
     fn stops(
         &mut self,
         length: f64,
@@ -385,7 +388,7 @@ impl<'a> Drawing<'a> {
     ) -> Vec<(f64, NodeId)> {
         let mut stops = vec![(0.0, start)];
         for cut in cuts {
-            // The crossing is too close to the last stop, so the existing road need not be cut.
+            // The crossing is so close to the last stop that the existing road need not be cut.
             if stops
                 .last()
                 .is_some_and(|last| cut.own_s - last.0 <= MIN_PIECE)
@@ -399,8 +402,8 @@ impl<'a> Drawing<'a> {
             if stops.last().is_some_and(|last| is_short(last.1)) || is_short(end) {
                 continue;
             }
-            // Near the end of the crossed road, this is the node at that end. It may already be a stop if two
-            // roads that end there are crossed at the same node.
+            // Near the end of the crossed road, this is the node at that end. It may already be a
+            // stop if the line crosses two roads at a node where both of them end.
             let node = self.node_on(cut.road, cut.s);
             if node != end && stops.iter().all(|stop| stop.1 != node) {
                 stops.push((cut.own_s, node));
@@ -410,8 +413,8 @@ impl<'a> Drawing<'a> {
         stops
     }
 
-    /// Adds a node at each change of the layer that is not close to another stop. A piece that begins close to a
-    /// change has the new layer.
+    /// Adds a node at each change of layer, unless it is close to another stop. A piece that begins
+    /// close to a change has the new layer.
     fn layer_stops(
         &mut self,
         line: &ReferenceLine,
@@ -430,7 +433,7 @@ impl<'a> Drawing<'a> {
         stops
     }
 
-    /// Adds the new road, cut at its stops.
+    /// Adds the new road in pieces between its stops.
     fn add_pieces(
         &mut self,
         line: &ReferenceLine,
@@ -471,7 +474,7 @@ impl<'a> Drawing<'a> {
     ) -> Result<ReferenceLine, GeometryError> {
         let (start, end) = (piece.start(), piece.end());
         let (first, last) = (self.position(from), self.position(to));
-        // The worse end decides: if one end misses its node, the piece is bent.
+        // The end with the larger deviation decides whether the piece is bent.
         let misses = (start.position - first)
             .length()
             .max((end.position - last).length());
@@ -494,8 +497,8 @@ impl<'a> Drawing<'a> {
     fn finish(mut self) -> Result<Edit, DrawError> {
         let cuts = std::mem::take(&mut self.cuts);
         for (id, mut at) in cuts {
-            // Cuts are first collected and then made together, because a road that is crossed twice is cut
-            // into three pieces, and distances along the uncut road are valid for all cuts.
+            // Cuts are first collected and then made together, because a road that is crossed twice
+            // is cut into three pieces, and all distances refer to the uncut road.
             at.sort_by(|a, b| a.0.total_cmp(&b.0));
             self.cut_road(id, &at)?;
         }
@@ -503,7 +506,7 @@ impl<'a> Drawing<'a> {
         let places = with_places(self.scenario, |place| Some(self.on_piece(place)));
         self.edits.extend(rules);
         self.edits.extend(places.into_iter().map(|(_, edit)| edit));
-        // All pieces of a road join the group of the road.
+        // All pieces of a road join the group to which the road belongs.
         let pieces = self.pieces.iter().flat_map(|(old, pieces)| {
             let new = pieces.iter().map(|piece| piece.1);
             new.filter(move |new| new != old).map(|new| (new, *old))
@@ -516,9 +519,10 @@ impl<'a> Drawing<'a> {
     /// The piece of a cut road that ends at a node; the road itself if it is not cut.
     fn piece_at(&self, road: RoadId, node: NodeId) -> RoadId {
         let old = self.scenario.network().road(road);
-        // The first piece keeps the id and the start of the road, so only the end has another id. A loop
-        // starts and ends at the same node, and its rules then belong to the last piece. Rules of a merged
-        // junction may be stored at another of its nodes, so the nearer end of the road is used.
+        // The first piece keeps the id and the start of the road, so only the end of the road may
+        // have another id. A loop starts and ends at the same node, and its rules then belong to
+        // the last piece. Rules of a merged junction may be stored at another of its nodes, so the
+        // nearer end of the road is used.
         let ends_here = |old: &Road| {
             let to = |end: NodeId| (self.position(end) - self.position(node)).length();
             old.to == node || (old.from != node && to(old.to) < to(old.from))
@@ -537,7 +541,8 @@ impl<'a> Drawing<'a> {
         let Some(pieces) = self.pieces.get(&at.road) else {
             return *place;
         };
-        // If the pieces begin at 0, 30 and 70 m, s = 50 m is on the second one, 20 m from its start.
+        // If the pieces begin at 0, 30 and 70 m, s = 50 m is on the second piece, 20 m from its
+        // start.
         let index = pieces.partition_point(|piece| piece.0 <= at.s);
         let (start, road) = pieces[index.saturating_sub(1)];
         Place::lane(road, at.lane, at.s - start)
@@ -574,7 +579,7 @@ impl<'a> Drawing<'a> {
                 }
             }
             self.edits.push(Edit::Road(piece_id, Some(Box::new(piece))));
-            // In ascending order of distance, because `on_piece` uses binary search.
+            // The list is in ascending order of distance, because `on_piece` uses binary search.
             pieces.push((pair[0].0, piece_id));
         }
         self.pieces.insert(id, pieces);
@@ -588,9 +593,9 @@ fn piece_of(road: &Road, from: f64, to: f64) -> Result<Road, GeometryError> {
     piece.reference_line = road.reference_line.slice(from, to)?;
     piece.lane_offset = cut_polynomials(&road.lane_offset, from, to);
     let sections = road.lane_sections.iter().enumerate();
-    // If sections begin at 0, 40 and 90 m, the piece from 30 to 70 m keeps the first two, which then begin at
-    // 0 and 10 m. The last micrometre does not count as a section, because a cut at the start of a section
-    // may be rounded to either side.
+    // If sections begin at 0, 40 and 90 m, the piece from 30 to 70 m keeps the first two, which
+    // then begin at 0 and 10 m. A section of less than a micrometre is ignored, because a cut at
+    // the start of a section may be rounded to either side.
     let sections = sections.filter_map(|(i, section)| {
         let (start, end) = (section.s.max(from), road.section_end(i).min(to));
         (end - start > 1e-6).then(|| section_part(section, start, end, from))

@@ -1,4 +1,5 @@
-//! Copy and paste. A piece of a scenario is itself a scenario, so its text can be pasted anywhere.
+//! Copy and paste. A copied piece of a scenario is itself a scenario, so its text can be pasted
+//! anywhere.
 
 use super::motion::Motion;
 use super::{Objects, OperationError};
@@ -22,7 +23,7 @@ pub fn copied(scenario: &Scenario, objects: &Objects) -> Scenario {
     for (&id, group) in &scenario.groups {
         let members = group.members().iter().copied();
         let group = group.with_members(members.filter(|member| copy.contains(*member)));
-        // A group member that is copied alone does not form a group.
+        // A single copied member of a group does not form a group.
         if group.members().len() > 1 {
             copy.groups.insert(id, group);
         }
@@ -40,8 +41,8 @@ fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
         Place::Lane(at) => has_road(at.road),
         Place::Ground(_) => true,
     };
-    // An agent needs its start. A flow needs both of its places, because it makes no sense without a
-    // destination, whereas an agent without a destination can still stand at its start.
+    // An agent needs only its start, because without a destination it can still stand there. A flow
+    // needs both of its places, because it makes no sense without a destination.
     let agents: Vec<_> = scenario
         .agents
         .iter()
@@ -53,7 +54,7 @@ fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
         .filter(|(id, _)| objects.contains(&ObjectId::Flow(**id)))
         .filter(|(_, flow)| flow.places().into_iter().all(on_copy))
         .collect();
-    // The driving side is part of the copy, because the lanes of the roads mean nothing without it.
+    // The driving side is copied too, because the lanes of the roads are meaningless without it.
     let mut edits = vec![Edit::About(Box::new(About {
         driving_side: scenario.about().driving_side,
         ..About::default()
@@ -94,7 +95,8 @@ fn used_kinds(scenario: &Scenario, users: &[(&String, &String)]) -> Vec<Edit> {
     vehicles.chain(stacks).collect()
 }
 
-/// The edits for obstacles, forests, land and points of interest, which do not refer to other objects.
+/// Returns the edits for obstacles, forests, land and points of interest, which do not refer to
+/// other objects.
 fn thing_copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
     let copy = |object: &ObjectId| match *object {
         ObjectId::Obstacle(id) => {
@@ -125,7 +127,7 @@ fn road_copies(scenario: &Scenario, has: impl Fn(RoadId) -> bool) -> Vec<Edit> {
     let ends: BTreeSet<NodeId> = chosen()
         .flat_map(|(_, road)| [road.from, road.to])
         .collect();
-    // Rules are copied only if all roads that they name are copied.
+    // A rule is copied only if all roads that it names are copied.
     let nodes = network.nodes().filter(|(id, _)| ends.contains(id));
     let nodes = nodes.map(|(id, node)| {
         let mut node = node.clone();
@@ -136,13 +138,13 @@ fn road_copies(scenario: &Scenario, has: impl Fn(RoadId) -> bool) -> Vec<Edit> {
     nodes.chain(roads).collect()
 }
 
-/// Returns the edit that adds all of `piece` to a scenario with new ids, moved by `motion`, and the list of
-/// new objects.
+/// Returns the edit that adds all of `piece` to a scenario with new ids, moved by `motion`, and the
+/// list of new objects.
 ///
-/// Vehicle types and stacks that the scenario already has under the same key are not replaced.
+/// Vehicle types and stacks are not replaced if the scenario already has the same key.
 ///
 /// # Errors
-/// If a road would leave the world.
+/// If a road would be outside the world.
 pub fn pasted(
     scenario: &Scenario,
     piece: &Scenario,
@@ -152,9 +154,10 @@ pub fn pasted(
         scenario.network().next_node_id().0,
         scenario.network().next_road_id().0,
     );
-    // New ids follow the largest one in use, in the order of the old ones: a piece with the roads 3, 7 and 8,
-    // pasted where road 20 is the last, becomes the roads 21, 22 and 23. A piece can therefore be pasted any
-    // number of times, and the same paste gives the same ids.
+    // New ids follow the largest one in use, in the order of the old ones: if a piece with the
+    // roads 3, 7 and 8 is pasted into a scenario whose last road is 20, they become the roads 21,
+    // 22 and 23. A piece can therefore be pasted any number of times, and the same paste always
+    // gives the same ids.
     let mut pasting = Pasting {
         scenario,
         piece,
@@ -173,19 +176,19 @@ pub fn pasted(
     Ok((Edit::Batch(pasting.edits), pasting.objects))
 }
 
-/// A paste that is being assembled. Its parts are added in the order in which they refer to each other.
+/// A paste that is being assembled. Objects are added after the objects to which they refer.
 struct Pasting<'a> {
     scenario: &'a Scenario,
     piece: &'a Scenario,
     motion: &'a Motion,
-    /// New ids of nodes, by their ids in the piece.
+    /// New ids of nodes, by their ids in the copied piece.
     nodes: BTreeMap<NodeId, NodeId>,
     roads: BTreeMap<RoadId, RoadId>,
     edits: Vec<Edit>,
     /// The new objects, so that a tool can select them. Nodes are not included, because they are moved with
     /// their roads.
     objects: Objects,
-    /// The new objects by their ids in the piece.
+    /// The new objects, by their ids in the copied piece.
     names: BTreeMap<ObjectId, ObjectId>,
 }
 

@@ -1,4 +1,4 @@
-//! Groups of objects: creating and dissolving them, and updating them when roads change.
+//! Groups of objects: creating them, dissolving them, and updating them when roads change.
 
 use super::Objects;
 use crate::edit::Edit;
@@ -58,7 +58,7 @@ pub fn with_groups(scenario: &Scenario, objects: &Objects) -> Objects {
     all
 }
 
-/// Group members that do not exist. Hand-written files may contain such members.
+/// Returns group members that do not exist. Hand-written files may contain such members.
 pub fn lost_members(scenario: &Scenario) -> Vec<(GroupId, ObjectId)> {
     let groups = scenario.groups.iter();
     let lost = groups.flat_map(|(id, group)| {
@@ -80,7 +80,7 @@ pub fn without_lost_members(scenario: &Scenario) -> Edit {
     Edit::Batch(changed.collect())
 }
 
-/// Returns edits that put each new road into the group of the road that it was made from.
+/// Returns edits that add each new road to the group of the road from which it was made.
 pub(super) fn joining(scenario: &Scenario, roads: &BTreeMap<RoadId, RoadId>) -> Vec<Edit> {
     let mut groups: BTreeMap<GroupId, Vec<ObjectId>> = BTreeMap::new();
     for (new, old) in roads {
@@ -96,8 +96,8 @@ pub(super) fn joining(scenario: &Scenario, roads: &BTreeMap<RoadId, RoadId>) -> 
     groups.into_iter().filter_map(edit).collect()
 }
 
-/// Returns the edit that updates groups after a merge. The remaining road stays in the group of the
-/// first road. If the first road was in no group, it joins the group of the second.
+/// Returns the edit that updates groups after two roads have been merged. The remaining road stays
+/// in the group of the first road or, if the first road is in no group, joins that of the second.
 pub(super) fn merged(scenario: &Scenario, first: RoadId, second: RoadId) -> Option<Edit> {
     let (first, second) = (ObjectId::Road(first), ObjectId::Road(second));
     let id = scenario.group_of(first).or(scenario.group_of(second))?;

@@ -1,4 +1,4 @@
-//! Cuts lane sections, and opens lanes on a stretch of a road.
+//! Cuts lane sections, and opens additional lanes on a stretch of a road.
 
 use crate::road::{Lane, LaneSection, Poly3, Road, RoadEnd};
 
@@ -11,7 +11,7 @@ pub(super) fn section_part(
     origin: f64,
 ) -> LaneSection {
     let cut = |lane: &Lane| Lane {
-        // Widths are measured from the start of the section, not of the road.
+        // Positions of widths are measured from the start of the section, not of the road.
         width: cut_polynomials(&lane.width, start - section.s, end - section.s),
         ..lane.clone()
     };
@@ -52,7 +52,7 @@ pub(super) fn cut_polynomials(list: &[Poly3], from: f64, to: f64) -> Vec<Poly3> 
 ///            from           to
 /// ```
 pub(super) fn replace_lanes(road: &mut Road, from: f64, to: f64, lanes: Vec<Lane>) {
-    // Looked up at the middle, because the next section may begin at either end.
+    // Looked up at the middle of the stretch, because a section border may be at either end.
     let place = road.section_index(0.5 * (from + to));
     let (end, plain) = (road.section_end(place), road.lane_sections[place].clone());
     let rest = |from: f64, to: f64| (to - from > 1e-6).then(|| section_part(&plain, from, to, 0.0));

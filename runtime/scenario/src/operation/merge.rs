@@ -1,4 +1,4 @@
-//! Merging two roads that meet into one.
+//! Merges two roads that meet at a node into one road.
 
 use super::roads::{BENT_SHARE, from_the_other_end, turned_round};
 use super::users::{with_lane_rules, with_places};
@@ -25,7 +25,7 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     let (first, second) = (pair.first, pair.second);
     let road = pair.merged_road(scenario.about().driving_side)?;
     let places = with_places(scenario, |place| Some(pair.merged_place(place)));
-    // Rules of the node itself are deleted with the node.
+    // The rules of the node itself are deleted with it.
     let rules = with_lane_rules(scenario, |at, lane| {
         Some(if at == node {
             lane
@@ -45,7 +45,7 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     Ok(Edit::Batch(edits))
 }
 
-/// Two roads that meet at a node, with copies that lead through it in the same direction.
+/// Two roads that meet at a node, with copies that both lead through it in the same direction.
 ///
 /// ```text
 ///   stored      o---first-->N<--second---o      both end at N: the second one is reversed
@@ -58,8 +58,8 @@ struct Pair {
     first_is_turned: bool,
     /// Whether the second road ends at the node.
     second_is_turned: bool,
-    /// Lengths of the stored roads, m. The length of a reversed line may differ in the last bit, because its
-    /// segments are summed in another order.
+    /// Lengths of the roads as stored, m. The length of a reversed line may differ in the last bit,
+    /// because the segments are summed in another order.
     first_length: f64,
     second_length: f64,
     /// The first road, ending at the node.
@@ -69,7 +69,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Returns the two roads at a node; `None` if there are not exactly two roads, or if they cannot be
+    /// Returns the two roads at a node; `None` unless there are exactly two roads and they can be
     /// merged.
     fn at(network: &RoadNetwork, node: NodeId) -> Option<Self> {
         let ends = network.ends_at(node);
@@ -77,7 +77,7 @@ impl Pair {
             return None;
         };
         if first == second {
-            // A loop: both road ends belong to the same road.
+            // Both road ends belong to the same road, which is a loop.
             return None;
         }
         let (a, b) = (network.road(first)?, network.road(second)?);
@@ -103,8 +103,9 @@ impl Pair {
         pair.fits().then_some(pair)
     }
 
-    /// Whether the roads can be merged: lanes continue through the node, and both roads have the same layer
-    /// and access. Widths may differ, in which case the result has a lane section on either side of the seam.
+    /// Whether the roads can be merged: lanes continue through the node, and both roads have the
+    /// same layer and access. If widths differ, the result has a lane section on either side of the
+    /// seam.
     fn fits(&self) -> bool {
         let lanes = |road: &Road, s: f64| -> Vec<_> {
             let lanes = &road.section_at(s).lanes;
@@ -121,7 +122,7 @@ impl Pair {
     }
 
     fn merged_road(&self, side: DrivingSide) -> Result<Road, OperationError> {
-        // Arrows that refer to the node are removed together with it.
+        // Arrows that refer to the node are removed with it.
         let head = without_arrows(&self.head, |lane| lane.is_forward(side));
         let tail = &without_arrows(&self.tail, |lane| !lane.is_forward(side));
         let mut road = head.clone();
@@ -165,12 +166,12 @@ impl Pair {
     }
 }
 
-/// Continues the lateral shift of lane 0 beyond the seam with the shift of the tail.
+/// Appends the lateral shift of lane 0 of the tail to that of the road.
 fn append_lane_offset(road: &mut Road, tail: &Road, seam: f64) {
-    // An empty list means 0 everywhere. If both sides have the same constant, it already covers the whole
-    // road. Otherwise, both lists are written out, with a constant 0 for an empty one. Without it, the last
-    // polynomial of the head would also apply to the tail, because a polynomial applies until the next one
-    // starts.
+    // An empty list means 0 everywhere. If both sides have the same constant, it already covers the
+    // whole road. Otherwise, both lists are written out, with an explicit constant 0 for an empty
+    // one. Without it, the last polynomial of the head would also apply to the tail, because a
+    // polynomial applies until the next one starts.
     if road.lane_offset != tail.lane_offset || !is_constant(&tail.lane_offset) {
         if road.lane_offset.is_empty() {
             road.lane_offset.push(Poly3::constant(0.0));
@@ -212,11 +213,11 @@ fn are_alike(a: &[Lane], b: &[Lane]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(is_alike)
 }
 
-/// Adds the lane sections of the tail, unless they merely continue the last section of the head.
+/// Appends the lane sections of the tail, unless they merely continue the last section of the head.
 fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
-    // When a plain road has been split and its parts are merged, the result has one section and not two equal
-    // ones. Widths that change along the road are measured from the start of their section, so a section with
-    // such widths cannot be left out even if the lists are the same.
+    // If the parts of a plain road that was split are merged, the result has one section rather
+    // than two equal ones. Widths that change along the road are measured from the start of their
+    // section, so a section with such widths cannot be left out even if the lists are equal.
     let plain = tail
         .lane_sections
         .iter()
@@ -228,8 +229,8 @@ fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
             (road.lane_sections.last_mut(), tail.lane_sections.first())
         && are_alike(&last.lanes, &first.lanes)
     {
-        // A lane has arrows on at most one side of the seam, because arrows point towards the end that the
-        // lane leads to.
+        // A lane has arrows on at most one side of the seam, because arrows refer to the end to
+        // which the lane leads.
         for (lane, of_tail) in last.lanes.iter_mut().zip(&first.lanes) {
             if lane.turns.is_empty() {
                 lane.turns = of_tail.turns;
@@ -258,8 +259,8 @@ fn is_constant(list: &[Poly3]) -> bool {
     }
 }
 
-/// Returns the second line, starting at the end of the first one. If their headings differ, the second line
-/// is bent at its start.
+/// Returns the line of the tail, starting at the end of the head. If their headings differ, the
+/// tail is bent at its start.
 fn tail_line(head: &Road, tail: &Road) -> Result<ReferenceLine, OperationError> {
     let (end, line) = (head.reference_line.end(), &tail.reference_line);
     let turn = roadwright_geometry::math::wrap_angle(line.start().heading - end.heading);

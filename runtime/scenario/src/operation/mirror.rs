@@ -1,7 +1,7 @@
-//! Mirroring objects.
+//! Mirrors objects.
 //!
-//! The mirror image of a network has the other driving side. To keep the scenario's driving side, lanes are
-//! not simply mirrored:
+//! The exact mirror image of a network has the other driving side. To keep the scenario's driving
+//! side, lanes are not simply mirrored:
 //!
 //! - The carriageway of a two-way road is at its mirrored position, but its lanes keep their order: two lanes
 //!   towards a junction and one away from it stay that way. Anything outside the carriageway (pavements,
@@ -39,7 +39,7 @@ pub enum Mirror {
 }
 
 impl Mirror {
-    /// The mirrored point.
+    /// Returns the mirrored point.
     pub fn point(self, p: DVec2) -> DVec2 {
         match self {
             Self::LeftRight(x) => DVec2::new(2.0 * x - p.x, p.y),
@@ -47,7 +47,7 @@ impl Mirror {
         }
     }
 
-    /// The mirrored heading, rad.
+    /// Returns the mirrored heading, rad.
     pub fn heading(self, heading: f64) -> f64 {
         match self {
             Self::LeftRight(_) => wrap_angle(PI - heading),
@@ -63,7 +63,7 @@ impl Mirror {
         })?)
     }
 
-    /// Corners of a mirrored outline, in the original winding direction.
+    /// Corners of the mirror image of an outline, in the original winding direction.
     fn ring(self, points: &[DVec2]) -> Vec<DVec2> {
         points.iter().rev().map(|p| self.point(*p)).collect()
     }
@@ -89,13 +89,13 @@ impl Mirror {
 pub struct Mirrored {
     /// The edit. It is empty if none of the objects can be mirrored.
     pub edit: Edit,
-    /// Nodes whose rules had to be dropped because they make no sense after mirroring: rules for single turns
-    /// in signal stages, and rules for a lane whose direction is reversed.
+    /// Nodes whose rules were dropped because they would be wrong after mirroring: rules for single
+    /// turns in signal stages, and rules for a lane whose direction is reversed.
     pub changed_rules: BTreeSet<NodeId>,
 }
 
-/// Returns the centre of the bounding box of the objects that would be mirrored, m; `None` if all of them are
-/// merely moved along with others, as an agent on a lane is moved with its road.
+/// Returns the centre of the bounding box of the objects that would be mirrored, m; `None` if all
+/// of them only move with other objects, as an agent on a lane moves with its road.
 pub fn middle(scenario: &Scenario, objects: &Objects) -> Option<DVec2> {
     let nodes = motion::moved_nodes(scenario, objects);
     let network = scenario.network();
@@ -115,7 +115,7 @@ pub fn middle(scenario: &Scenario, objects: &Objects) -> Option<DVec2> {
     Some(0.5 * (low + high))
 }
 
-/// Points around an object that has a position of its own.
+/// Points around an object that has its own position.
 fn outline(scenario: &Scenario, object: ObjectId) -> Vec<DVec2> {
     let ground = |place: &Place| match place {
         Place::Ground(ground) => Some(ground.position()),
@@ -144,8 +144,9 @@ fn outline(scenario: &Scenario, object: ObjectId) -> Vec<DVec2> {
 
 /// Returns the edit that mirrors objects.
 ///
-/// As in [`moved`](super::moved), the nodes of a road are mirrored with it. A road between two mirrored nodes
-/// is mirrored even if it is not selected. Roads that have only one end at such a node keep their other end.
+/// As in [`moved`](super::moved), the nodes of a road are mirrored with it. A road between two
+/// mirrored nodes is mirrored even if it is not selected. If only one end of a road is at such a
+/// node, the other end stays.
 ///
 /// # Errors
 /// If a road cannot take the resulting shape.
@@ -249,7 +250,7 @@ impl Reflection<'_> {
         (nodes.iter().filter_map(edit).collect(), changed)
     }
 
-    /// Returns the edit of an object that has a position of its own.
+    /// Returns the edit of an object that has its own position; `None` for other objects.
     fn thing(&self, object: ObjectId) -> Option<Edit> {
         let (scenario, mirror) = (self.scenario, self.mirror);
         match object {
@@ -274,7 +275,7 @@ impl Reflection<'_> {
                 point.heading = point.heading.map(|heading| mirror.heading(heading)).into();
                 Some(Edit::PointOfInterest(id, Some(Box::new(point))))
             }
-            // Nodes and roads are handled before this, and agents and flows after all roads.
+            // Nodes and roads are handled earlier, and agents and flows after all roads.
             ObjectId::Node(_) | ObjectId::Road(_) | ObjectId::Agent(_) | ObjectId::Flow(_) => None,
         }
     }

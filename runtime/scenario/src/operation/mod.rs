@@ -1,7 +1,8 @@
-//! Operations on the objects of a scenario: drawing, moving, rotating, deleting, copying and reshaping.
+//! Operations on the objects of a scenario, such as drawing, moving, rotating, deleting, copying
+//! and reshaping.
 //!
-//! These functions inspect a scenario and return the [`Edit`](crate::Edit) for the change, so that a tool can
-//! show the change before it is applied.
+//! These functions inspect a scenario and return the [`Edit`](crate::Edit) for the change, so that
+//! a tool can show the change before it is applied.
 
 mod delete;
 mod draft;
@@ -66,8 +67,8 @@ pub enum OperationError {
          both roads without other junctions"
     )]
     NoSlipLane(RoadId, RoadId),
-    /// Trips start on, pass or end on a road that would become internal. This is not possible inside a
-    /// junction.
+    /// Trips start on, pass or end on a road that would become internal. Roads inside a junction
+    /// cannot have trips.
     #[error(
         "agents or flows start on, pass or end on {0}, which would lie within the \
          junction; move them first"

@@ -15,19 +15,19 @@ use roadwright_geometry::math::{sin_cos, wrap_angle};
 use roadwright_geometry::{Pose, ReferenceLine};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A rotation about a point, followed by a shift.
+/// A rotation about a point, followed by a translation.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Motion {
     /// Centre of the rotation, m.
     pub centre: DVec2,
     /// Rotation, rad counter-clockwise.
     pub angle: f64,
-    /// Shift, m.
+    /// Translation, m.
     pub shift: DVec2,
 }
 
 impl Motion {
-    /// A shift.
+    /// Returns a translation.
     pub fn shift(shift: DVec2) -> Self {
         Self {
             shift,
@@ -35,7 +35,7 @@ impl Motion {
         }
     }
 
-    /// A rotation about a point, by an angle in rad.
+    /// Returns a rotation about a point by an angle in rad.
     pub fn turn(centre: DVec2, angle: f64) -> Self {
         Self {
             centre,
@@ -44,10 +44,10 @@ impl Motion {
         }
     }
 
-    /// The moved point.
+    /// Returns the moved point.
     pub fn point(&self, p: DVec2) -> DVec2 {
         if self.angle == 0.0 {
-            // Avoids sine and cosine, so that a shift by whole metres gives whole metres.
+            // Avoids sine and cosine, so that moving by whole metres gives whole metres.
             return p + self.shift;
         }
         let (sin, cos) = sin_cos(self.angle);
@@ -59,7 +59,7 @@ impl Motion {
         wrap_angle(heading + self.angle)
     }
 
-    /// Returns the line moved rigidly.
+    /// Returns the line after a rigid motion.
     pub(super) fn line(&self, line: &ReferenceLine) -> Result<ReferenceLine, OperationError> {
         let start = line.start();
         let moved = Pose {
@@ -135,9 +135,9 @@ impl Motion {
 
 /// Returns the edit that moves objects.
 ///
-/// The nodes of a moved road also move. Roads that have only one end at a moved node keep their other end and
-/// are bent as locally as their shape allows. Places on lanes move with their road, and places on open ground
-/// move with their agent.
+/// The nodes of a moved road also move. If only one end of a road is at a moved node, the other end
+/// stays, and the road is bent as locally as its shape allows. Places on lanes move with their
+/// road, and places on open ground move with their agent.
 ///
 /// # Errors
 /// If a road cannot take the resulting shape.
@@ -165,11 +165,11 @@ pub fn moved(
         if !from && !to {
             continue;
         }
-        // Road B is moved together with its nodes n and m; A and C follow with one end:
+        // Road B moves together with its nodes n and m. A and C each follow with one end:
         //
         //   o---A---n===B===m---C---o        A, C: bent        B: moved rigidly
         //
-        // A road between two moved nodes is moved rigidly even if it is not selected itself.
+        // A road between two moved nodes is moved rigidly even if it is not selected.
         let with_end = |end| with_end_at(&road.reference_line, end, |p| motion.point(p));
         let line = match (from, to) {
             (true, true) => motion.line(&road.reference_line)?,

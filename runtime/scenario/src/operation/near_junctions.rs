@@ -1,4 +1,4 @@
-//! Merges junctions that are close to each other on the user's request, and splits them again.
+//! Merges neighbouring junctions at the user's request, and splits them again.
 //!
 //! ```text
 //!    |           |                |           |
@@ -17,13 +17,14 @@ use crate::road::Road;
 use crate::scenario::Scenario;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum number of neighbours of a junction that are tried, nearest first.
+/// Maximum number of neighbouring junctions to try, nearest first.
 const TRIED: usize = 4;
 
-/// Returns the edit that merges the junctions of the given nodes. A single junction is merged with the
-/// nearest junction that fits. Lays the network out: O(roads log roads).
+/// Returns the edit that merges the junctions of the given nodes. A single junction is merged with
+/// the nearest junction for which this is possible. Lays the network out: O(roads log roads).
 ///
-/// # Errors If no road connects the junctions, if a trip begins on, passes or ends on a road between them, or
+/// # Errors
+/// If no road connects the junctions, if a trip begins on, passes or ends on a road between them, or
 /// if the merged junction would be larger than 60 m or break up the ring of a roundabout.
 pub fn merged_junctions(
     scenario: &Scenario,
@@ -61,7 +62,8 @@ pub fn merged_junctions(
     near.merged(&chosen).ok_or_else(|| refused(first, last))
 }
 
-/// Returns the edit that splits a junction that the user has merged; `None` if the user has not merged it.
+/// Returns the edit that splits a junction merged by the user; `None` if the user has not merged
+/// the junction.
 pub fn parted_junctions(scenario: &Scenario, node: NodeId) -> Option<Edit> {
     let layout = layout(scenario.network(), scenario.about());
     let junction = layout.junction_at(node)?;
@@ -121,7 +123,7 @@ impl Near<'_> {
         found.into_iter().map(|(_, other)| other).collect()
     }
 
-    /// Returns the edit that merges junctions; `None` if that is not possible.
+    /// Returns the edit that merges junctions; `None` if they cannot be merged.
     fn merged(&self, junctions: &BTreeSet<usize>) -> Option<Edit> {
         let mut named: BTreeMap<NodeId, Vec<RoadId>> = BTreeMap::new();
         for (id, road) in self.between(junctions) {
@@ -151,8 +153,8 @@ impl Near<'_> {
         .map(|(id, road, _)| (id, road))
     }
 
-    /// A road between the given junctions that trips begin on, pass or end on, if there is one. Such a road
-    /// cannot become internal.
+    /// Returns a road between the given junctions on which a trip begins or ends or which it
+    /// passes, if there is one. Such a road cannot become internal.
     fn used_between(&self, junctions: &BTreeSet<usize>) -> Option<RoadId> {
         let mut roads = self.between(junctions).map(|(id, _)| id);
         roads.find(|&id| {

@@ -1,4 +1,4 @@
-//! Changes of one road: its shape, direction and lanes.
+//! Changes to one road: its shape, direction and lanes.
 
 use super::OperationError;
 use super::users::{with_lane_rules, with_places};
@@ -17,7 +17,8 @@ use roadwright_geometry::stroke::{StrokeOptions, fit};
 use roadwright_geometry::{Pose, ReferenceLine};
 use std::collections::BTreeMap;
 
-/// Fraction of a line that is bent when its end is moved, for lines without points of intersection.
+/// Fraction of a line that is bent when its end is moved, if the line has no points of
+/// intersection.
 pub(super) const BENT_SHARE: f64 = 1.0 / 3.0;
 
 /// Returns the line with one end moved to the position `to`. The other end stays in place.
@@ -26,9 +27,10 @@ pub(super) fn with_end_at(
     end: RoadEnd,
     to: impl Fn(DVec2) -> DVec2,
 ) -> Result<ReferenceLine, OperationError> {
-    // For a line of straights and curves, the first point of intersection is moved: only the straight and the
-    // curve next to the end change, and radii are kept if the legs leave enough room. Other lines, and lines
-    // whose curves would not fit, are bent over a third of their length:
+    // If the line consists of straights and curves, the first point of intersection is moved: only
+    // the straight and the curve next to the end change, and radii are kept if the legs are long
+    // enough. Other lines, and lines whose curves would not fit, are bent over a third of their
+    // length:
     //
     //   o--.                            o'-.
     //       `--.____________     to         `-.___________
@@ -53,9 +55,9 @@ pub(super) fn with_end_at(
         position: to(line.start().position),
         heading: line.start().heading,
     };
-    // A clothoid between two poses that face away from each other makes a detour. If the line becomes four
-    // times as long as the road (plus 100 m, because short roads may be pulled far), this is the case, and
-    // the user expects a straight line instead.
+    // A clothoid between two poses that face away from each other makes a detour. A line that
+    // becomes four times as long as the road (plus 100 m, because short roads may be pulled far) is
+    // such a detour, and the user expects a straight line instead.
     let head = ReferenceLine::join(from, line.pose(bent));
     let head = match head {
         Ok(head) if head.length() < 4.0 * line.length() + 100.0 => head,
@@ -66,8 +68,8 @@ pub(super) fn with_end_at(
 
 /// Returns the road along another line, with its lane sections stretched to the new length.
 pub(super) fn fitted(road: &Road, line: ReferenceLine) -> Road {
-    // Lane sections and widths keep their fraction of the road: on a road that is stretched from 100 m to 150
-    // m, a taper from 40 to 60 m extends from 60 to 90 m.
+    // Lane sections and widths keep their relative positions: if a road is stretched from 100 m to
+    // 150 m, a taper from 40 to 60 m extends from 60 to 90 m.
     let scale = line.length() / road.length();
     let mut road = road.clone();
     if (scale - 1.0).abs() > 1e-12 {
@@ -87,8 +89,8 @@ pub(super) fn fitted(road: &Road, line: ReferenceLine) -> Road {
 
 /// Stretches a polynomial to `scale` times its length.
 fn stretched(poly: &Poly3, scale: f64) -> Poly3 {
-    // The value at scale * s has to be the old value at s, so the coefficient of each power is divided by the
-    // scale once more than that of the power below.
+    // The value at scale * s has to be the old value at s, so each coefficient is divided by the
+    // scale once for each power of s.
     Poly3 {
         s: (poly.s * scale).into(),
         a: poly.a,
@@ -107,8 +109,8 @@ pub(crate) fn on_line(scenario: &Scenario, id: RoadId, road: &Road, line: Refere
     Edit::Batch(edits)
 }
 
-/// Edits of the agents and flows on stretched roads. Their places keep their relative position along the
-/// road.
+/// Returns the edits of agents and flows on stretched roads. Their places keep their relative
+/// position along the road.
 pub(super) fn stretched_places(
     scenario: &Scenario,
     stretched: &BTreeMap<RoadId, (f64, f64)>,
@@ -131,7 +133,7 @@ pub(super) fn stretched_places(
 
 /// Returns the edit that gives a road another line and moves its nodes to the ends of the line.
 ///
-/// The ends of other roads at these nodes follow.
+/// Other roads that end at these nodes follow.
 ///
 /// # Errors
 /// If the road does not exist or a neighbour cannot follow.
@@ -182,7 +184,7 @@ fn follow(
     position: DVec2,
 ) -> Result<(), OperationError> {
     for (id, end) in ends {
-        // A road with both ends at this node, or between both moved nodes, is adapted twice.
+        // A road with both ends at this node, or with one end at each moved node, is adapted twice.
         if let Some(road) = roads.get(&id).or(network.road(id)) {
             let line = with_end_at(&road.reference_line, end, |_| position)?;
             let followed = fitted(road, line);
@@ -192,8 +194,8 @@ fn follow(
     Ok(())
 }
 
-/// Returns the edit that reverses the direction of a road. Distances s are measured from the other end, and
-/// lane ids change sides. No object moves, and all agents drive as before.
+/// Returns the edit that reverses the direction of a road. Distances s are measured from the other
+/// end, and lane ids change sides. No object moves, and all agents drive as they did before.
 ///
 /// # Errors
 /// If the road does not exist.
@@ -237,12 +239,12 @@ pub(super) fn turned_round(road: &Road) -> Road {
             let mut section = road.lane_sections[index].clone();
             let end = road.section_end(index);
             let span = end - section.s;
-            // On a road of 80 m, a section from 30 to 50 m keeps its place, because 80 - 50 = 30, and a
-            // section from 0 to 30 m becomes one from 50 to 80 m.
+            // On a road of 80 m, a section from 30 to 50 m stays where it is, because 80 - 50 = 30,
+            // and a section from 0 to 30 m becomes a section from 50 to 80 m.
             section.s = (length - end).into();
             for lane in &mut section.lanes {
-                // The left of the line becomes its right. Standard lanes remain standard, because both their
-                // side and their direction relative to s are reversed.
+                // The left of the line becomes its right. Standard lanes remain standard, because
+                // both their side and their direction along s are reversed.
                 lane.id = -lane.id;
                 lane.width = mirrored(&lane.width, span, 1.0);
             }
@@ -250,14 +252,15 @@ pub(super) fn turned_round(road: &Road) -> Road {
             section
         })
         .collect();
-    // Exactly 0 instead of 1e-15, because lanes are valid only if the first section starts at 0.
+    // Set to exactly 0, because rounding may give 1e-15, and lanes are valid only if the first
+    // section starts at 0.
     if let Some(first) = turned.lane_sections.first_mut() {
         first.s = 0.0.into();
     }
     turned
 }
 
-/// A list of polynomials as seen from the other end, multiplied by `sign`.
+/// Returns a list of polynomials as seen from the other end, multiplied by `sign`.
 fn mirrored(list: &[Poly3], length: f64, sign: f64) -> Vec<Poly3> {
     (0..list.len())
         .rev()
@@ -289,13 +292,13 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
         .network()
         .road(id)
         .ok_or(OperationError::NoSuchRoad(id))?;
-    // The fit uses only points, so the segments of the line do not matter.
+    // The fit uses only points, so it does not depend on the segments of the line.
     let samples = road.reference_line.sample(0.05, 0.0);
     let options = StrokeOptions {
         tolerance,
         spacing: 1.0,
-        // No bend may be much tighter than the tightest existing one. For a straight road, the minimum radius
-        // is 900 m.
+        // No bend may be much tighter than the tightest existing bend. For a straight road, the
+        // minimum radius is 900 m.
         min_radius: 0.9 / road.reference_line.max_curvature().max(1e-3),
     };
     let line = fit(&samples, &options)?.line;
@@ -318,10 +321,10 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
 
 /// Returns the edit that replaces the lanes of a lane section, listed from left to right.
 ///
-/// Ids are reassigned: `left` lanes are to the left of the reference line and the others to its right.
-/// Existing lanes, identified by their old ids, keep their direction and the places on them. New lanes are
-/// passed with id 0. Agents that start on a deleted lane and flows from or to it are also deleted, and goals
-/// on it are dropped.
+/// Ids are reassigned: the first `left` lanes are to the left of the reference line and the others
+/// to its right. Existing lanes, identified by their old ids, keep their direction and the places
+/// on them. New lanes are passed with id 0. Agents that start on a deleted lane and flows from or
+/// to it are also deleted, and goals on it are dropped.
 ///
 /// # Errors
 /// If the road does not exist.
@@ -362,7 +365,8 @@ pub fn with_lanes(
     };
     let places = with_places(scenario, moved);
     let mut edits: Vec<_> = places.into_iter().map(|(_, edit)| edit).collect();
-    // Lane turns at the ends of the road are renamed. Those of a deleted lane are deleted with it.
+    // The lane turns at the ends of the road get the new ids. Turns of a deleted lane are deleted
+    // with it.
     let last = road.lane_sections.len() - 1;
     edits.extend(with_lane_rules(scenario, |node, at| {
         let is_at_section =
@@ -377,7 +381,7 @@ pub fn with_lanes(
     Ok(Edit::Batch(edits))
 }
 
-/// A lane with the id for its position from the left.
+/// Returns a lane with the id for its position from the left.
 ///
 /// With `left` = 2 of 5 lanes, the ids are 2, 1, -1, -2, -3.
 fn renumbered(mut lane: Lane, index: usize, left: usize, side: DrivingSide) -> Lane {

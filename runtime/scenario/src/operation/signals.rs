@@ -1,4 +1,4 @@
-//! Edits of signals: the controller of all signals, and the offsets of selected ones.
+//! Edits of signals: the module that controls all signals, and the offsets of selected signals.
 
 use crate::edit::Edit;
 use crate::ids::NodeId;
@@ -7,8 +7,9 @@ use crate::junction_rules::{Control, SignalControllerSetting};
 use crate::network::RoadNetwork;
 use crate::scenario::Scenario;
 
-/// Returns the edit that lets a module control all signals, except those that flash or are off. If `module`
-/// is the name of a mode, sets this mode instead. A plan that already names the module keeps its parameters.
+/// Returns the edit that lets a module control all signals, except signals that flash or are off. If
+/// `module` is the name of a mode, that mode is set instead. A plan that already names the module
+/// keeps its parameters.
 pub fn controlled_by(scenario: &Scenario, module: &str) -> Edit {
     let nodes = scenario.network().nodes();
     let with_signals = nodes.filter(|(_, node)| {
@@ -30,17 +31,18 @@ pub fn controlled_by(scenario: &Scenario, module: &str) -> Edit {
     Edit::Batch(edits.collect())
 }
 
-/// Returns the node whose rules control a junction: the first node with signals or, failing that, the first
-/// one that sets right of way or, failing that, the first node.
+/// Returns the node whose rules control a junction: the first node with signals or, failing that,
+/// the first node that sets right of way or, failing that, the first node.
 pub fn ruling_node(network: &RoadNetwork, junction: &Junction) -> Option<NodeId> {
     network
         .deciding_node(&junction.nodes)
         .or(junction.nodes.first().copied())
 }
 
-/// Returns the edit that sets the offsets of the given junctions: the start times of their first stages, in
-/// seconds. The rest of their plans is kept. A junction that shared its programme with neighbours gets its
-/// own, with a cycle of `cycle` seconds, so that it remains synchronised.
+/// Returns the edit that sets the offsets of the given junctions: the start times of their first
+/// stages, in seconds. Everything else in their plans is kept. A junction that shared its programme
+/// with neighbours gets its own plan with a cycle of `cycle` seconds, so that it remains
+/// synchronised.
 pub fn with_offsets<'a>(
     scenario: &Scenario,
     offsets: impl IntoIterator<Item = (&'a Junction, f64, Option<f64>)>,

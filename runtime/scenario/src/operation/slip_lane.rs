@@ -31,11 +31,13 @@ const ANGLES: RangeInclusive<f64> = FRAC_PI_4..=2.4;
 const LEAVING: f64 = 0.5;
 /// Width of the lane, m. It lets buses turn.
 const WIDTH: f64 = 4.5;
-/// Distances from the stop lines at which the lane may begin and end, m. The smallest one that fits is used.
+/// Distances from the stop lines at which the lane may begin and end, m. The smallest distance that
+/// fits is used.
 const BEYOND: [f64; 8] = [15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0];
-/// Minimum length of the roads beyond the slip lane, and of the slip lane between its ends, m.
+/// Minimum remaining length of the roads beyond the slip lane, and of the slip lane between its
+/// ends, m.
 const BEHIND: f64 = 5.0;
-/// Largest distance by which an existing cut may be closer to the stop line than required, m.
+/// Maximum distance by which an existing cut may be closer to the stop line than required, m.
 const SHORTER: f64 = 5.0;
 /// Smallest radius of the bends at the ends of the slip lane, m.
 const RADIUS: f64 = 10.0;
@@ -84,7 +86,7 @@ struct Site<'a> {
     layout: &'a Layout,
     junction: &'a Junction,
     node: NodeId,
-    /// The arm that the slip lane leaves, and the arm that it leads into.
+    /// The arm that the slip lane leaves and the arm into which it leads.
     arms: (&'a ArmEnd, &'a ArmEnd),
 }
 
@@ -109,7 +111,7 @@ impl Site<'_> {
         let style = style(draft.now(), &from)?;
         let drawn = road(draft.now(), &line(&from, &to)?, &style).ok()?;
         draft.apply(drawn).ok()?;
-        // The lane must not join other roads that may be in between.
+        // The lane must not join other roads that may be between the two cuts.
         let drawn = draft.now().network().road(slip)?;
         if (drawn.from, drawn.to) != (from.node, to.node) {
             return None;
@@ -155,8 +157,8 @@ impl Site<'_> {
         })
     }
 
-    /// Returns the far end of a road if the road continues there and the end is about `beyond` metres past
-    /// the stop line; `None` otherwise.
+    /// Returns the far end of a road if another road continues there and the end is about `beyond`
+    /// metres past the stop line; `None` otherwise.
     fn far_end(&self, road: &Road, arm: &ArmEnd, beyond: f64) -> Option<Cut> {
         if road.length() - arm.trim < beyond - SHORTER {
             return None;
@@ -200,8 +202,9 @@ impl Site<'_> {
         )
     }
 
-    /// Whether the edit has the intended effect: the junction only loses this turn, vehicles can drive from
-    /// road to road over the slip lane without tight bends, and the slip lane is long enough.
+    /// Whether the edit has the intended effect: the junction loses only this turn, vehicles can
+    /// drive from road to road over the slip lane without tight bends, and the slip lane is long
+    /// enough.
     fn fits(&self, after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> bool {
         let layout = self.layout_after(after);
         let at = |node: NodeId| layout.junction_at(node);
@@ -269,8 +272,8 @@ fn line(from: &Cut, to: &Cut) -> Option<ReferenceLine> {
     ReferenceLine::join(start, end).ok()
 }
 
-/// Returns the rules at the ends of a slip lane. Its traffic yields. It can be entered only from the road
-/// that it leaves, and leads only into the road at its end.
+/// Returns the rules at the ends of a slip lane. Its traffic yields. It can be entered only from
+/// the road that it leaves, and it leads only into the road at its end.
 fn rules(after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> Option<Edit> {
     let network = after.network();
     let never = |from, to| Restriction {

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 /// Length of the taper of a turn lane, m.
 const TAPER: f64 = 20.0;
-/// Length of a road that has to remain beyond a turn lane, m.
+/// Minimum remaining length of a road beyond a turn lane, m.
 const BEHIND: f64 = 10.0;
 /// Distance by which the stop line moves back when a road becomes one lane wider, m.
 const SET_BACK: f64 = 4.0;
@@ -40,7 +40,7 @@ struct Stretch {
     to: f64,
     /// The end of the road at the junction.
     end: RoadEnd,
-    /// -1 if the lanes of the stretch have negative ids, 1 otherwise.
+    /// -1 if the lanes of the stretch have negative ids, otherwise 1.
     sign: i8,
 }
 
@@ -69,7 +69,7 @@ pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit
         let paths = paths.filter(|path| (path.from.road, path.from.end) == (arm.road, arm.end));
         let turns: Turns = paths.map(|path| path.turn).collect();
         let elsewhere = turns.without(far).without(Turn::UTurn);
-        // A street that leads back to the same junction gets only one turn lane.
+        // A street that ends at the same junction twice gets only one turn lane.
         let has_one = wider.contains_key(&arm.road);
         if has_one || !turns.contains(far) || elsewhere == Turns::NONE {
             continue;
@@ -102,7 +102,7 @@ fn stretch(road: &Road, arm: &ArmEnd, length: f64, side: DrivingSide) -> Option<
     let driven = |lane: &&Lane| matches!(lane.kind, LaneType::Driving | LaneType::Bus);
     let mut coming = lanes.iter().filter(comes).filter(driven);
     let only = coming.next().filter(|_| coming.next().is_none())?;
-    // The lane has to be beside the middle of the road, and must not be a contraflow lane.
+    // The lane has to be next to the middle of the road, and must not be a contraflow lane.
     let is_inner = only.id.abs() == 1 && only.direction == LaneDirection::Standard;
     is_inner.then_some(Stretch {
         from,
@@ -137,7 +137,7 @@ fn with_lane(road: &Road, stretch: Stretch, far: Turn, elsewhere: Turns) -> Road
     road
 }
 
-/// A place on a lane whose id has changed.
+/// Returns the place with the new id of its lane.
 fn followed(place: &Place, wider: &BTreeMap<RoadId, Stretch>) -> Place {
     let Place::Lane(LanePlace { road, lane, s }) = *place else {
         return *place;

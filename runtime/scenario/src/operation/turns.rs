@@ -41,8 +41,8 @@ pub fn without_turn(
     Some(Edit::Node(node, Some(changed)))
 }
 
-/// Returns the edit that permits driving from one road into another at a junction again. All nodes of the
-/// junction that prohibit the turn are changed. Returns `None` if no node does.
+/// Returns the edit that permits driving from one road into another at a junction again. All nodes
+/// of the junction that prohibit the turn are changed. Returns `None` if none of them does.
 pub fn with_turn(
     scenario: &Scenario,
     junction: &Junction,

@@ -7,18 +7,19 @@ use crate::junction_rules::RoadLane;
 use crate::network::Node;
 use crate::scenario::Scenario;
 
-/// Returns the edits of the agents and flows whose places change; `moved` returns `None` for a place that is
-/// deleted.
+/// Returns the edits of the agents and flows whose places change. `moved` returns `None` for a
+/// deleted place.
 ///
-/// Agents that start at a deleted place and flows from or to it are also deleted. Goals there are dropped.
+/// Agents that start at a deleted place and flows from or to it are also deleted. Goals there are
+/// dropped.
 pub(super) fn with_places(
     scenario: &Scenario,
     moved: impl Fn(&Place) -> Option<Place>,
 ) -> Vec<(ObjectId, Edit)> {
     let mut edits = Vec::new();
     for (&id, agent) in scenario.agents() {
-        // Without a waypoint, the trip is only shorter, and an agent without a destination ends at its last
-        // waypoint. Without a start, there can be no agent.
+        // A trip without one of its waypoints is only shorter, and an agent without a destination
+        // ends at its last waypoint. But an agent cannot exist without a start.
         let mut changed = agent.clone();
         changed.via = agent.via.iter().filter_map(&moved).collect();
         changed.destination = agent.destination.as_ref().and_then(&moved);
@@ -26,8 +27,8 @@ pub(super) fn with_places(
             changed.start = start;
             Box::new(changed)
         });
-        // Unchanged agents get no edit, so in a town of 10,000 agents, an operation on one road results only
-        // in edits of the agents on that road, and undoing it is equally short.
+        // Unchanged agents get no edit. In a town of 10,000 agents, an operation on one road
+        // therefore results only in edits of the agents on that road, and so does undoing it.
         if kept.as_deref() != Some(agent) {
             edits.push((ObjectId::Agent(id), Edit::Agent(id, kept)));
         }
@@ -62,7 +63,7 @@ pub(super) fn with_rules(
     })
 }
 
-/// Like `with_rules`, but lane ids change as well. Rules about whole roads are looked up as lane 0.
+/// Like `with_rules`, but lane ids also change. For rules about whole roads, lane 0 is looked up.
 pub(super) fn with_lane_rules(
     scenario: &Scenario,
     place: impl Fn(NodeId, RoadLane) -> Option<RoadLane>,

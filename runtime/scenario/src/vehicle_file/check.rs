@@ -1,17 +1,18 @@
-//! Checks that the numbers of a vehicle are consistent with each other.
+//! Checks that the numbers of a vehicle are consistent.
 
 use super::{FORMAT, Gearbox, Trailer, VERSION, VehicleFile};
 
 /// Shortest permitted wheelbase, m.
 const SHORTEST_WHEELBASE: f64 = 0.1;
-/// Plausible range of the yaw inertia, relative to mass x wheelbase^2. Common vehicles have about 0.25.
+/// Plausible range of the yaw inertia, as a multiple of mass x wheelbase^2. Common vehicles have
+/// about 0.25.
 const INERTIA: [f64; 2] = [0.02, 5.0];
-/// Smallest absolute ratio of a gear that drives the vehicle.
+/// Minimum absolute ratio of a gear that drives the vehicle.
 const LEAST_RATIO: f64 = 1e-3;
 /// Maximum number of wheels.
 const MOST_WHEELS: usize = 32;
 
-/// The key at fault, and the problem.
+/// The invalid key and the problem.
 type Fault = (String, String);
 
 fn fault<T>(key: impl Into<String>, message: impl Into<String>) -> Result<T, Fault> {
@@ -19,8 +20,8 @@ fn fault<T>(key: impl Into<String>, message: impl Into<String>) -> Result<T, Fau
 }
 
 impl VehicleFile {
-    /// Checks that the values are consistent with each other. The error contains the first key at fault and
-    /// the problem.
+    /// Checks that the values are consistent. The error contains the first invalid key and the
+    /// problem.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.format != FORMAT {
             return fault("format", format!("expected \"{FORMAT}\""));

@@ -1,4 +1,4 @@
-//! Engine, gearbox, brakes and resistance of a vehicle.
+//! Engine, gearbox, brakes and driving resistance of a vehicle.
 
 use crate::quantity::{
     Density, Drag, FinalDrive, Force, GearRatio, Inertia, OptionalQuantity, Quantity, Rpm, Share,
@@ -14,7 +14,7 @@ pub enum Interpolation {
     /// Straight lines ([Gerdelan 2011], equation 11.1).
     #[default]
     Linear,
-    /// A monotone cubic: smooth, and never above or below the adjacent points.
+    /// A monotone cubic: smooth, and never above or below both adjacent points.
     Smooth,
 }
 
@@ -41,12 +41,12 @@ pub struct Gear {
     pub name: String,
     /// Engine speed divided by output speed. It is negative for reverse, and never 0.
     pub ratio: Quantity<GearRatio>,
-    /// Number of driven wheels, counted from the first wheel in the file. With four wheels, 2 means
-    /// rear-wheel drive (wheels 0 and 1).
+    /// Number of driven wheels, counted from the first wheel in the file. For example, 2 of 4
+    /// wheels means rear-wheel drive (wheels 0 and 1).
     pub wheels: u8,
 }
 
-/// Distribution of torque by a differential.
+/// Distribution of torque between the wheels of a differential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Differential {

@@ -1,8 +1,8 @@
 //! Vehicle files: `NAME.vehicle.json`.
 //!
-//! One file contains the data of a vehicle for all levels of dynamics. Each level reads the parts that it
-//! needs, and [`VehicleFile::missing`] lists the keys that a level needs but the file lacks. The keys
-//! correspond to the rows of [Gerdelan 2011], table B.2, plus parameters of tyre slip.
+//! One file contains the data of a vehicle for all dynamics levels. Each level reads the parts that
+//! it needs, and [`VehicleFile::missing`] lists the keys that a level needs but the file lacks. The
+//! keys correspond to the rows of [Gerdelan 2011], table B.2, plus parameters of tyre slip.
 
 mod check;
 mod drive_train;
@@ -36,15 +36,15 @@ pub const EXTENSION: &str = ".vehicle.json";
 /// Maximum size of a vehicle file, bytes. A typical file has two thousand bytes.
 pub const LARGEST: u64 = roadwright_files::MEBIBYTE;
 
-/// The file that a vehicle type was read from.
+/// The file from which a vehicle type was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileReference {
     /// Path of the file relative to the folder of the scenario.
     pub path: String,
     /// Hash of the file's text, see [`hash`].
     pub hash: String,
-    /// The hash stored in the scenario if the file has changed since the scenario was saved; `None` if it has
-    /// not.
+    /// The hash stored in the scenario, if the file has changed since the scenario was saved;
+    /// otherwise `None`.
     pub was: Option<String>,
     /// The contents of the file.
     pub vehicle: VehicleFile,
@@ -72,7 +72,7 @@ pub struct VehicleFile {
     pub wheels: Wheels,
     /// Steering.
     pub steering: Steering,
-    /// Limits that drivers rely on.
+    /// Performance limits, on which drivers rely.
     pub performance: Performance,
     /// Springs and anti-sway bars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,8 +104,8 @@ pub struct VehicleFile {
     /// Conditions under which the vehicle leaves the lanes.
     #[serde(default, skip_serializing_if = "OffRoad::is_default")]
     pub off_road: OffRoad,
-    /// Limits of manoeuvres on the proving ground, by name, in the units of the manoeuvres. They override the
-    /// limits derived from the other numbers.
+    /// Pass limits of manoeuvres on the proving ground, by name, in the units of the manoeuvres.
+    /// They override the limits derived from the other numbers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, f64>,
 }
@@ -183,8 +183,8 @@ impl VehicleFile {
         })
     }
 
-    /// Mean positions of the two groups of wheels along the vehicle, m ahead of the centre of the body: first
-    /// that of the steered wheels, then that of the others.
+    /// Mean positions of the two groups of wheels along the vehicle, m ahead of the centre of the
+    /// body: first the steered wheels, then the other wheels.
     pub fn axles(&self) -> (f64, f64) {
         let wheels = (0u8..).zip(&self.wheels.positions);
         let (steered, others): (Vec<_>, Vec<_>) =
@@ -196,8 +196,8 @@ impl VehicleFile {
         (mean(steered), mean(others))
     }
 
-    /// The keys that a level needs but this vehicle lacks. If there are none, the vehicle can be driven at
-    /// that level.
+    /// The keys that a level needs but this vehicle lacks. If there are none, the level can drive
+    /// the vehicle.
     pub fn missing(&self, level: DynamicsLevel) -> Vec<&'static str> {
         let keys = level
             .traits()
@@ -209,7 +209,7 @@ impl VehicleFile {
             .collect()
     }
 
-    /// The keys of a part, and whether the file contains each of them.
+    /// The keys of a part, each with whether the file contains it.
     fn keys(&self, part: VehiclePart) -> Vec<(&'static str, bool)> {
         match part {
             VehiclePart::Tyres => vec![
@@ -233,7 +233,7 @@ impl VehicleFile {
         }
     }
 
-    /// The keys of the parts of a drive train, and whether the file contains each of them.
+    /// The keys of the parts of a drive train, each with whether the file contains it.
     pub fn drive_train(&self) -> [(&'static str, bool); 4] {
         [
             ("engine", self.engine.is_some()),

@@ -43,7 +43,7 @@ pub struct Body {
     pub softness: OptionalQuantity<Share>,
 }
 
-/// Growth of lateral tyre forces with slip.
+/// Relation between lateral tyre force and slip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TyreModel {
@@ -82,7 +82,7 @@ pub struct Wheels {
     /// Cornering stiffness divided by load, 1/rad.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cornering_stiffness: OptionalQuantity<CorneringStiffness>,
-    /// Growth of lateral forces with slip.
+    /// Relation between lateral force and slip.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub tyre: TyreModel,
     /// Shape at level `rigid`.
@@ -104,7 +104,7 @@ pub struct Wheels {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Steering {
-    /// Indices of the steered wheels, usually those at the front.
+    /// Indices of the steered wheels, usually the front wheels.
     pub wheels: Vec<u8>,
     /// Indices of the steered wheels that turn in the opposite direction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -126,13 +126,13 @@ pub struct Suspension {
     pub spring: Quantity<SpringRate>,
     /// Damping rate of one wheel, N s/m.
     pub damping: Quantity<SpringRate>,
-    /// Force of the anti-sway bars on a wheel, per metre of difference between the wheel heights on the left
-    /// and right, N/m.
+    /// Anti-sway bars: force on a wheel per metre of height difference between the left and right
+    /// wheels, N/m.
     #[serde(default)]
     pub anti_sway: Quantity<SpringRate>,
 }
 
-/// Limits that drivers rely on. They apply at levels without an engine.
+/// Performance limits, on which drivers rely. They apply at levels without an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Performance {
@@ -164,7 +164,7 @@ pub struct Sliding {
     pub front_stiffness: Quantity<CorneringStiffness>,
     /// Cornering stiffness of the rear axle divided by its load, 1/rad (`CAR` without its sign).
     pub rear_stiffness: Quantity<CorneringStiffness>,
-    /// Largest lateral force of an axle divided by its load (`MAXGRIP`).
+    /// Maximum lateral force of an axle divided by its load (`MAXGRIP`).
     pub grip: Quantity<Friction>,
 }
 
@@ -174,7 +174,7 @@ pub struct Sliding {
 pub struct Tracks {
     /// Torque with which the steering drives one track against the other, N m.
     pub torque_nm: Quantity<Force>,
-    /// Speed of each track, in opposite directions, when the vehicle turns on the spot, m/s.
+    /// Speed of the two tracks, in opposite directions, when the vehicle turns on the spot, m/s.
     #[serde(default = "pivot_speed")]
     pub pivot_speed: Quantity<Speed>,
 }

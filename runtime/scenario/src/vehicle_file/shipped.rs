@@ -3,7 +3,7 @@
 /// A vehicle that is shipped with the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShippedVehicle {
-    /// Name of the vehicle, which is its file name without the extension.
+    /// Name of the vehicle: its file name without the extension.
     pub name: &'static str,
     /// Path of the vehicle's file in the shipped scenarios.
     pub path: &'static str,

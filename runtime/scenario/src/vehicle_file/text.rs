@@ -38,11 +38,11 @@ impl VehicleFile {
         out.finish()
     }
 
-    /// Checks the numbers of the vehicle like those of a file: their ranges, and the relations
-    /// between them.
+    /// Checks the numbers of the vehicle as if it were read from a file: their ranges, and the
+    /// relations between them.
     ///
     /// # Errors
-    /// As when the text is read. The error names the first invalid key and the reason.
+    /// As when a file is read. The error names the first invalid key and the reason.
     pub fn checked(&self) -> Result<(), TextError> {
         // A number that is not finite would be written as null and reported under a different name.
         Self::from_text(&self.to_text()).map(|_| ())
@@ -99,7 +99,7 @@ mod tests {
         assert!(wrong.save(&path).is_err() && !path.exists());
         wrong.body.mass = f64::NAN.into();
         assert!(wrong.checked().is_err());
-        // Values that are invalid only in combination.
+        // These values are invalid only in combination.
         let mut wrong = jeep.clone();
         wrong.gearbox.as_mut().unwrap().gears[1].ratio = 1.0.into();
         let error = wrong.checked().unwrap_err();

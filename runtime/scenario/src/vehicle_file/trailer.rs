@@ -8,7 +8,7 @@ use crate::quantity::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Largest difference between `coupling_to_axle` and the centre of the axles, m.
+/// Maximum difference between `coupling_to_axle` and the centre of the axles, m.
 const OFF_MEAN: f64 = 0.05;
 
 /// A trailer, coupled to the `articulation` of the vehicle or to the trailer before it.
@@ -31,7 +31,8 @@ pub struct Trailer {
     pub mass: Quantity<Mass>,
     /// Distance from the trailer's coupling back to its axle, or to the centre of its axles, m.
     pub coupling_to_axle: Quantity<Size>,
-    /// Front end of the trailer's body, m ahead of the coupling. It is negative if it is behind the coupling.
+    /// Front end of the trailer's body, m ahead of the coupling; negative if it is behind the
+    /// coupling.
     pub front: Quantity<Offset>,
     /// Coupling for the next trailer, m ahead of this trailer's coupling; defaults to the rear end of the
     /// body.
@@ -60,7 +61,7 @@ pub struct Trailer {
     /// Distance between the centres of the wheels of an axle, m; defaults to 82 % of the width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub track: OptionalQuantity<Size>,
-    /// Wheels of the trailer, if they differ from those of the vehicle.
+    /// Wheels of the trailer, if they differ from the wheels of the vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wheels: Option<TrailerWheels>,
     /// Spring and damper of each wheel, and anti-sway bars of each axle. The default is the suspension of a
@@ -98,8 +99,8 @@ pub struct TrailerWheels {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrailerJoint {
-    /// The trailer can turn and pitch, but rolls with the towing vehicle: a fifth wheel, or the joint of a
-    /// bus.
+    /// The trailer can turn and pitch, but it rolls with the towing vehicle: a fifth wheel, or the
+    /// joint of an articulated bus.
     #[default]
     Universal,
     /// The trailer can also roll: a ball hitch.

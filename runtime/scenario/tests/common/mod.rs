@@ -29,8 +29,8 @@ pub(crate) fn draw(
     scenario.apply(edit).unwrap();
 }
 
-/// Disconnects a lane from another one. Each is given by the id of its road and its own id. The lane of the
-/// first road ends there.
+/// Disconnects one lane from another, so that it ends there. Each lane is given by the id of its
+/// road and its own id.
 pub(crate) fn end_lane(
     scenario: &mut Scenario,
     from_road: u32,
@@ -117,16 +117,16 @@ pub(crate) fn crate_at(x: f64, y: f64) -> Obstacle {
     }
 }
 
-/// Flows of cars from each end of the map to every other end. `rate_per_hour` is the number of cars on each
-/// route. Origins and destinations have the given distance from the ends, m. In right-hand traffic, they are
-/// on the innermost lanes.
+/// Flows of cars from each end of the map to every other end. `rate_per_hour` is the number of cars
+/// on each route. Origins and destinations are at the given distance from the ends, m. In
+/// right-hand traffic, they are on the innermost lanes.
 pub(crate) fn flows_between_ends(
     scenario: &Scenario,
     from_end: f64,
     rate_per_hour: f64,
 ) -> Vec<Flow> {
     let network = scenario.network();
-    // Each road, with the end at which it leads off the map.
+    // Each road that leads off the map, with the end at which it does so.
     let roads: Vec<(RoadId, RoadEnd)> = network
         .roads()
         .map(|(id, road)| {
@@ -169,7 +169,7 @@ pub(crate) fn flows_between_ends(
     flows
 }
 
-/// An arm of a junction: a road that begins or ends at the junction.
+/// An arm of a junction, which is a road that begins or ends there.
 #[derive(Debug, Clone)]
 pub(crate) struct Leg {
     /// Bearing from the junction, rad.
@@ -192,8 +192,9 @@ pub(crate) struct Star {
 const LEG: f64 = 150.0;
 
 impl Star {
-    /// A star with 2 to 9 arms that are `least_gap` to 355 degrees apart and 3 to 30 m wide, drawn towards
-    /// the junction or away from it. If all arms are at least 40 degrees apart, a third of them are bent.
+    /// Creates a star with 2 to 9 arms that are `least_gap` to 355 degrees apart and 3 to 30 m
+    /// wide, drawn towards the junction or away from it. If all arms are at least 40 degrees apart,
+    /// a third of them are bent.
     pub(crate) fn random(random: &mut Stream, least_gap: f64) -> Self {
         let side = [DrivingSide::Right, DrivingSide::Left][random.next_index(2)];
         let wanted = 2 + random.next_index(8);
@@ -243,8 +244,8 @@ impl Star {
         Self { side, legs }
     }
 
-    /// The star with its centre at a point, rotated by an angle, and with its arms drawn in the given order.
-    /// Returns the roads in the order of the arms.
+    /// Returns a scenario with the star centred at a point and rotated by an angle, with its arms
+    /// drawn in the given order, and the roads in the order of the arms.
     pub(crate) fn scenario(
         &self,
         at: DVec2,

@@ -5,8 +5,8 @@ use roadwright_scenario::vehicle_file::{Engine, Interpolation};
 /// The torque of an engine at full throttle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TorqueCurve {
-    /// Points of the curve in the order of increasing engine speed, at least one. Each has an engine speed
-    /// (rpm) and a torque (N m).
+    /// Points of the curve in ascending order of engine speed, at least one. Each point consists of
+    /// an engine speed (rpm) and a torque (N m).
     points: Vec<(f64, f64)>,
     /// Slopes at the points, N m per rpm; empty for linear interpolation.
     slopes: Vec<f64>,
@@ -80,8 +80,9 @@ fn monotone_slopes(points: &[(f64, f64)]) -> Vec<f64> {
         .map(|number| {
             let before = number.checked_sub(1).and_then(|n| lines.get(n));
             match (before, lines.get(number)) {
-                // The harmonic mean is close to the slope of the flatter line, which keeps the cubic between
-                // its points. If the signs differ, there is a peak or a dip, and the slope is 0.
+                // The harmonic mean is close to the slope of the flatter line, which keeps the
+                // cubic between its points. If the signs differ, the point is a peak or a dip, and
+                // the slope is 0.
                 (Some(&a), Some(&b)) if a * b > 0.0 => 2.0 * a * b / (a + b),
                 (Some(_), Some(_)) => 0.0,
                 // An end point has one adjacent line, and a single point has none.
@@ -121,7 +122,7 @@ mod tests {
             let torque = willys(Interpolation::Smooth).torque(rpm);
             let (low, high) = if rpm < 2000.0 { (119.31, 143.72) } else { (105.75, 143.72) };
             prop_assert!(torque > low - 1e-9 && torque < high + 1e-9, "{torque}");
-            // The cubic differs from the straight lines, but not by much.
+            // The cubic differs only slightly from the straight lines.
             let line = willys(Interpolation::Linear).torque(rpm);
             prop_assert!((torque - line).abs() < 8.0);
         }

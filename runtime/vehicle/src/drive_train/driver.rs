@@ -1,4 +1,4 @@
-//! The actuator stage, which converts a controller's request to pedal positions and a gear.
+//! The actuator stage, which converts a controller's request into pedal positions and a gear.
 
 use super::DriveTrain;
 use super::shifting::Shifting;
@@ -24,8 +24,8 @@ pub struct PedalCommand {
     pub pedals: Pedals,
     /// Whether the hand brake is applied.
     pub hand_brake: bool,
-    /// Gear, counted from 1 for the first gear in the intended direction of travel. 0 leaves the
-    /// choice to the gearbox.
+    /// Gear, counted from 1 for the first gear in the intended direction of travel. With 0, the
+    /// gearbox selects the gear.
     pub gear: u8,
 }
 
@@ -47,8 +47,8 @@ impl PedalCommand {
         Self { pedals, ..self }
     }
 
-    /// Returns the command for models without individual wheels. A hand brake that holds a fraction of the
-    /// wheels acts like the same fraction of the foot brake.
+    /// Returns the command for models without individual wheels. A hand brake that acts on a
+    /// fraction of the wheels is converted to the same fraction of the foot brake.
     pub fn with_held(self, share: f64) -> Self {
         if !self.hand_brake {
             return self;
@@ -90,8 +90,8 @@ pub struct Driver<'a> {
     pub acceleration: f64,
     /// Whether the driver wants to reverse.
     pub is_reversing: bool,
-    /// Acceleration due to gravity along the heading, for models that do not include it, m/s^2. Negative
-    /// uphill.
+    /// Acceleration due to gravity along the heading, for models that do not include gravity,
+    /// m/s^2. Negative uphill.
     pub pull: f64,
     /// Pedal positions that are applied directly, in place of the requested acceleration.
     pub pedals: Option<PedalCommand>,
@@ -110,7 +110,7 @@ impl DriveTrain {
         }
         let wanted = self.mass * acceleration + self.resistance(along);
         if wanted < 0.0 {
-            // Without brakes there is no deceleration.
+            // Without brakes, there is no deceleration.
             let brake = -wanted / self.foot_brake.max(f64::MIN_POSITIVE);
             return Pedals {
                 throttle: 0.0,
@@ -118,8 +118,8 @@ impl DriveTrain {
             };
         }
         let gear = shifting.gear_of(self);
-        // Converted back to a speed along the body, from which the engine speed follows. In reverse gear,
-        // both are negative.
+        // Converted back to a speed along the body, which determines the engine speed. In reverse
+        // gear, both are negative.
         let signed = if gear.ratio < 0.0 { -along } else { along };
         let full = self.full_force(gear, signed).abs();
         let throttle = if full > 0.0 {
@@ -166,8 +166,8 @@ impl Driver<'_> {
             }
     }
 
-    /// Whether the slope is too steep for the engine. In this case, the brake can only hold the
-    /// vehicle so that it does not roll back.
+    /// Whether the slope is too steep for the engine. If it is, the brake only keeps the vehicle
+    /// from rolling back.
     fn is_too_steep(&self) -> bool {
         let gear = self.state.shifting.gear_of(self.train);
         let force = self.train.full_force(gear, 0.0).abs() / self.train.mass;
@@ -184,8 +184,8 @@ impl Propulsion for Driver<'_> {
     fn push(&mut self, speed: f64, dt: f64) -> Push {
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = speed * direction;
-        // Acceleration at the throttle of the last step. A vehicle that slows down at full throttle shifts
-        // down.
+        // The acceleration that resulted from the throttle in the last step. A vehicle that slows
+        // down at full throttle shifts down.
         let acceleration = (speed - self.state.speed) / dt * direction;
         let shifting = &mut self.state.shifting;
         shifting.choose_direction(self.train, speed, self.is_reversing);
@@ -194,8 +194,8 @@ impl Propulsion for Driver<'_> {
             0 => shifting.shift(self.train, speed, self.state.throttle, acceleration, dt),
             gear => shifting.engage(self.train, speed, gear, dt),
         }
-        // A gear in the other direction is engaged only at a standstill, so the vehicle brakes first. A
-        // vehicle without such a gear stays at rest.
+        // A gear for the opposite direction is engaged only at a standstill, so the vehicle brakes
+        // first. If it has no such gear, it remains at rest.
         let has_gear = shifting.is_reverse == self.is_reversing;
         let can = has_gear && self.pedals.is_none() && (along > -STANDING || self.is_too_steep());
         let wanted = if can {

@@ -1,13 +1,15 @@
-//! The drive train from the engine to the road: torque curve, clutch, gearbox, resistance, brakes.
+//! The drive train from the engine to the road: torque curve, clutch, gearbox, resistance and
+//! brakes.
 //!
-//! Equations 11.1 to 11.8 of [Gerdelan 2011]. The engine turns with the wheels, `rpm = v / r x gear x final
-//! drive x 60 / 2 pi`. Below the first point of its curve, it idles at that point and the **clutch** slips.
-//! Torques are divided by the wheel radius to get forces, because equation 11.8 as printed mixes N and N m. A
-//! closed throttle gives no torque, and the moving mass consists of body and wheels.
+//! It follows equations 11.1 to 11.8 of [Gerdelan 2011]. The engine turns with the wheels, `rpm = v
+//! / r x gear x final drive x 60 / 2 pi`. Below the first point of its curve, it idles at that
+//! point and the **clutch** slips. Torques are divided by the wheel radius to get forces, because
+//! equation 11.8 as printed mixes N and N m. A closed throttle gives no torque, and the moving mass
+//! consists of body and wheels.
 //!
-//! The [`Driver`] is the actuator stage: it converts a requested acceleration to throttle, brake and gear,
-//! within the capabilities of the vehicle at its current speed. Everything is in f64 and independent of the
-//! dynamics level.
+//! The [`Driver`] is the actuator stage: it converts a requested acceleration to throttle, brake
+//! and gear, within the capabilities of the vehicle at its current speed. Everything is in f64 and
+//! independent of the dynamics level.
 
 mod curve;
 mod driver;
@@ -26,7 +28,7 @@ use roadwright_geometry::math::{asin, atan};
 use roadwright_scenario::vehicle_file::{Gearbox, VehicleFile};
 use std::f64::consts::TAU;
 
-/// A gear: its ratio including the final drive, and how its force is distributed over the wheels.
+/// A gear: its ratio including the final drive, and the distribution of its force over the wheels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gear {
     /// Name of the gear.
@@ -35,7 +37,7 @@ pub struct Gear {
     pub ratio: f64,
     /// Fraction of the gear's force on the front axle, 0 to 1.
     pub front: f64,
-    /// Number of driven wheels, counted from the beginning of the vehicle's list.
+    /// Number of driven wheels, counted from the start of the vehicle's list of wheels.
     pub wheels: u8,
 }
 
@@ -81,7 +83,8 @@ impl DriveTrain {
         let (front, rear) = file.axles();
         let mut gears = all_gears(file, gearbox);
         let backwards = gears.iter().position(|gear| gear.ratio < 0.0);
-        // The first reverse gear is used and all others are dropped, so that forward gears can be counted.
+        // The first reverse gear is used and any others are dropped. The remaining gears are the
+        // forward gears.
         let reverse = backwards.map(|number| gears.remove(number));
         gears.retain(|gear| gear.ratio > 0.0);
         Some(Self {
@@ -94,12 +97,13 @@ impl DriveTrain {
             efficiency: gearbox.efficiency.get(),
             up_rpm: gearbox.up_rpm.get(),
             down_rpm: gearbox.down_rpm.get(),
-            // Trailers brake as hard as the towing vehicle.
+            // Trailers are assumed to brake as hard as the towing vehicle.
             foot_brake: brakes.foot * wheels * (1.0 + file.towed_mass() / file.mass()),
             drag: 0.5 * resistance.air_density * resistance.drag * resistance.area,
             rolling: resistance.rolling.get(),
-            // Axle positions are in m ahead of the centre of mass, and the rear axle is at a negative
-            // position. The rear load is the lever of the front axle divided by the wheelbase.
+            // Axle positions are in m ahead of the centre of mass, so the position of the rear axle
+            // is negative. The rear load is the lever arm of the front axle divided by the
+            // wheelbase.
             rear_load: front / (front - rear),
             friction: file.wheels.friction.unwrap_or(f64::INFINITY),
         })
@@ -146,10 +150,10 @@ impl DriveTrain {
         pulls.fold(0.0, f64::max)
     }
 
-    /// Maximum tyre force at rest of the wheels that a gear drives. `load` is the total load, and the result
-    /// has the same unit: N, or a fraction of the vehicle's weight.
+    /// Maximum tyre force at rest of the wheels that a gear drives. `load` is the total load. The
+    /// result has the same unit as the load: N, or a fraction of the vehicle's weight.
     pub fn traction(&self, gear: &Gear, load: f64) -> f64 {
-        // A gear that drives wheels of both axles uses the grip under the whole weight.
+        // A gear that drives wheels on both axles uses the grip under the whole weight.
         let share = if gear.front == 0.0 {
             self.rear_load
         } else if gear.front == 1.0 {
@@ -157,7 +161,7 @@ impl DriveTrain {
         } else {
             1.0
         };
-        // The weight of trailers is on their own wheels.
+        // The weight of trailers rests on their own wheels.
         self.friction * load * share * self.own_share
     }
 
@@ -194,7 +198,7 @@ impl DriveTrain {
             if self.full_acceleration(gear, limit) >= 0.0 {
                 return limit;
             }
-            // In the relevant range, force minus resistance decreases with speed, so the interval is
+            // In this range, force minus resistance decreases with speed, so the interval is
             // bisected.
             let (mut low, mut high) = (0.0, limit);
             for _ in 0..60 {
@@ -210,25 +214,26 @@ impl DriveTrain {
         top.fold(0.0, f64::max)
     }
 
-    /// Steepest grade on which the vehicle can start, rad. It is limited by the force from rest in the lowest
-    /// gear and by the grip of the driven wheels: the smaller of the two equals the component of the weight
-    /// along the slope.
+    /// Steepest grade on which the vehicle can start, rad. It is limited by the force from rest in
+    /// the lowest gear and by the grip of the driven wheels: at this grade, the smaller of the two
+    /// equals the component of the weight along the slope.
     pub fn limiting_grade(&self) -> f64 {
         let gear = &self.gears[0];
         let weight = self.mass * GRAVITY;
         let by_force = asin((self.full_force(gear, 0.0) / weight).min(1.0));
-        // On a grade, the load decreases with the cosine and the component of the weight along the slope
-        // increases with the sine. So the grip under unit load is the tangent of the steepest grade.
+        // On a grade, the load decreases with the cosine, and the component of the weight along the
+        // slope increases with the sine. The grip under unit load is therefore the tangent of the
+        // steepest grade.
         by_force.min(atan(self.traction(gear, 1.0)))
     }
 }
 
-/// Returns all gears of a vehicle, each with the distribution of its force.
+/// Returns all gears of a vehicle, each with its distribution of force.
 fn all_gears(file: &VehicleFile, gearbox: &Gearbox) -> Vec<Gear> {
     let steered = &file.steering.wheels;
     let gears = gearbox.gears.iter().map(|gear| {
-        // Wheels are driven in the order of their numbers. If four wheels are driven, two of them are rear
-        // wheels.
+        // Wheels are driven in the order of their numbers. If four wheels are driven, two of them
+        // are on the rear axle.
         let front = (0..gear.wheels)
             .filter(|number| steered.contains(number))
             .count();
@@ -261,7 +266,8 @@ pub(crate) mod tests {
         DriveTrain::new(&shipped("enviro-400")).unwrap()
     }
 
-    /// Checks equation 11.8 of [Gerdelan 2011], evaluated from table B.3, second gear at 9.8 m/s.
+    /// Evaluates equation 11.8 of [Gerdelan 2011] with the values of table B.3, in second gear at
+    /// 9.8 m/s.
     #[test]
     fn acceleration_is_that_of_equation_11_8() {
         let (train, speed, n) = (willys(), 9.8, 4.0);
@@ -291,11 +297,12 @@ pub(crate) mod tests {
 
     #[test]
     fn top_speeds_are_those_of_revs() {
-        // Both vehicles are limited by engine speed: 4000 and 2600 rpm in the highest gear.
+        // The top speed of both vehicles is limited by engine speed: 4000 and 2600 rpm in the
+        // highest gear.
         let top = |rpm: f64, radius: f64| rpm / 60.0 * TAU * radius / 5.38;
         assert!((willys().top_speed() / top(4000.0, 0.41) - 1.0).abs() < 1e-9);
         assert!((enviro().top_speed() / top(2600.0, 0.55) - 1.0).abs() < 1e-9);
-        // With the drag of a barn door, the power is the limit.
+        // With the drag of a barn door, the top speed is limited by power.
         let barn = DriveTrain {
             drag: 5.0,
             ..willys()

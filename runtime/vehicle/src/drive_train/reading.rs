@@ -7,7 +7,7 @@ use super::{DriveState, DriveTrain};
 pub struct DriveReading {
     /// Engine speed, rpm; at least the idle speed.
     pub rpm: f64,
-    /// Idle speed, below which the clutch slips, rpm.
+    /// Idle speed, rpm. Below it, the clutch slips.
     pub idle_rpm: f64,
     /// Maximum engine speed (rev limit), rpm.
     pub limit_rpm: f64,

@@ -28,8 +28,8 @@ pub struct Energy {
 }
 
 impl Energy {
-    /// Returns the unaccounted fraction of the engine's energy or, if the engine gave none, of all converted
-    /// energy.
+    /// Returns the unaccounted energy as a fraction of the engine's energy or, if the engine gave
+    /// none, of all converted energy.
     pub fn unaccounted(&self) -> f64 {
         let lost = self.clutch + self.gearbox + self.drag + self.rolling + self.brakes;
         let missing = self.engine - (lost + self.height + self.kinetic);
@@ -84,9 +84,9 @@ impl<'a> StraightRun<'a> {
     pub fn step(&mut self, pedals: Pedals, dt: f64) {
         let (train, speed) = (self.train, self.speed);
         (self.shifting).shift(train, speed, pedals.throttle, self.acceleration, dt);
-        // Midpoint rule: a half step gives the speed at the middle. The forces at that speed, acting over the
-        // distance at the mean speed, do exactly the work that changes the kinetic energy, so the balance
-        // closes.
+        // Midpoint rule: a half step gives the speed at the middle. The forces at that speed act
+        // over the distance at the mean speed, so the work that they do equals the change of
+        // kinetic energy, and the balance closes.
         let first = self.forces(pedals, self.speed);
         let middle = (self.speed + 0.5 * dt * first.sum() / self.train.mass).max(0.0);
         let forces = self.forces(pedals, middle);
@@ -130,7 +130,7 @@ impl<'a> StraightRun<'a> {
         // Computed from the force at the wheels, because the grip may have reduced the force that the
         // throttle requested.
         let torque = forces.drive * train.radius / (gear.ratio * train.efficiency);
-        // Rotation of the shaft after the clutch in this step, rad.
+        // Rotation of the shaft behind the clutch in this step, rad.
         let turned = travelled / train.radius * gear.ratio;
         let idles = train.curve.idle_rpm() * TAU / 60.0 * time;
         let energy = &mut self.energy;
@@ -147,7 +147,7 @@ impl<'a> StraightRun<'a> {
     }
 }
 
-/// Forces along the direction of travel, N.
+/// Forces along the direction of travel, in newtons.
 struct Forces {
     drive: f64,
     brake: f64,
@@ -205,7 +205,7 @@ mod tests {
                 let end = run(StraightRun::new(&train, speed, grade), pedals, 30.0, 0.005);
                 let missing = end.energy.unaccounted();
                 assert!(missing < 0.01, "{missing} of {:?}", end.energy);
-                // No component is negative, and the engine has done work.
+                // No component may be negative, and the engine must have done work.
                 let energy = end.energy;
                 assert!(energy.engine + energy.brakes > 1000.0, "{energy:?}");
                 assert!(energy.clutch >= 0.0 && energy.gearbox >= 0.0, "{energy:?}");

@@ -29,22 +29,22 @@ impl Shifting {
     pub fn gear_of<'a>(&self, train: &'a DriveTrain) -> &'a Gear {
         match &train.reverse {
             Some(reverse) if self.is_reverse => reverse,
-            // A save may come from a vehicle with more gears.
+            // A save may come from a vehicle that had more gears.
             _ => &train.gears[usize::from(self.gear).min(train.gears.len() - 1)],
         }
     }
 
-    /// Changes between the forward gears and the reverse gear. Does nothing before the vehicle stands, or if
-    /// it has no reverse gear.
+    /// Changes between the forward gears and the reverse gear. Does nothing while the vehicle
+    /// moves, or if it has no reverse gear.
     pub fn choose_direction(&mut self, train: &DriveTrain, speed: f64, is_reversing: bool) {
         if speed.abs() < STANDING && train.reverse.is_some() {
             self.is_reverse = is_reversing;
         }
     }
 
-    /// Engages a requested gear, counted from 1 for the first forward gear and limited to the last one. Like
-    /// the automatic gearbox, this waits for the minimum time between shifts, and until the gear would not
-    /// push the engine beyond its rev limit.
+    /// Engages a requested gear, counted from 1 for the first forward gear and limited to the last
+    /// one. As with the automatic gearbox, the shift waits for the minimum time between shifts, and
+    /// until the gear would not push the engine beyond its rev limit.
     pub fn engage(&mut self, train: &DriveTrain, speed: f64, gear: u8, dt: f64) {
         self.rests = (self.rests - dt).max(0.0);
         if self.is_reverse || self.rests > 0.0 {
@@ -58,8 +58,8 @@ impl Shifting {
         }
     }
 
-    /// Shifts if necessary. Shifts up at the rev limit. Shifts down if the engine is too slow, or if the
-    /// vehicle slows down at full throttle and its speed is low enough for the lower gear.
+    /// Shifts if necessary. Shifts up at the rev limit. Shifts down if the engine speed is too low,
+    /// or if the vehicle slows down at full throttle and is slow enough for the lower gear.
     pub fn shift(
         &mut self,
         train: &DriveTrain,
@@ -69,11 +69,11 @@ impl Shifting {
         dt: f64,
     ) {
         self.rests = (self.rests - dt).max(0.0);
-        // There is a single reverse gear. The forward gear is remembered while it is engaged.
+        // There is only one reverse gear. The forward gear is remembered while it is engaged.
         if self.is_reverse || self.rests > 0.0 {
             return;
         }
-        // A save may come from a vehicle with more gears.
+        // A save may come from a vehicle that had more gears.
         self.gear = self.gear.min((train.gears.len() - 1) as u8);
         let rpm = train.rpm(self.gear_of(train), speed);
         if rpm >= UP * train.up_rpm && usize::from(self.gear) + 1 < train.gears.len() {
@@ -85,7 +85,7 @@ impl Shifting {
             return;
         };
         let slows = throttle > FULL && acceleration < 0.0;
-        // Otherwise the next step would shift up again.
+        // Otherwise, the next step would shift up again.
         let takes_it = train.rpm(&train.gears[usize::from(lower)], speed) < UP * train.up_rpm;
         if (rpm < train.down_rpm || slows) && takes_it {
             self.gear = lower;

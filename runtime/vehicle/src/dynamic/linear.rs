@@ -51,7 +51,7 @@ impl LinearState {
     pub fn steady(model: &SingleTrack, speed: f64, steering: f64) -> Self {
         let understeer = model.understeer_gradient();
         let yaw_rate = speed * steering / (model.wheelbase() + understeer * speed * speed);
-        // The rear axle carries its share of the lateral force.
+        // The rear axle bears its share of the lateral force.
         let rear_slip = speed * yaw_rate / (super::GRAVITY * model.stiffness[1]);
         Self {
             speed,
@@ -66,8 +66,9 @@ mod tests {
     use super::*;
     use crate::dynamic::tests::bmw_320i;
 
-    /// The unit test `test_st` of `test_derivatives.py` in commonroad-vehicle-models 3.0.2, for vehicle 2.
-    /// Its steering acts without delay, and its acceleration is limited to 11.5 m/s^2 x 7.319 / v.
+    /// Reproduces the unit test `test_st` of `test_derivatives.py` in commonroad-vehicle-models
+    /// 3.0.2, for vehicle 2. Its steering acts without delay, and its acceleration is limited to
+    /// 11.5 m/s^2 x 7.319 / v.
     #[test]
     fn derivatives_are_those_that_commonroad_publishes() {
         let state = LinearState {

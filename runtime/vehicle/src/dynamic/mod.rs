@@ -1,13 +1,15 @@
-//! The dynamic one-track model: a bicycle with tyre slip.
+//! The dynamic one-track model: a bicycle model with tyre slip.
 //!
-//! State: velocity of the centre of gravity along and across the body, and yaw rate. Lateral forces follow
-//! from the slip angles and loads of the two axles and from the [`Tyre`]. The loads shift with the
-//! acceleration. Longitudinal and lateral forces share the grip of an axle (friction circle). The [`linear`]
-//! form is for a given speed and small angles ([CommonRoad models 2020], single-track model).
+//! State: velocity of the centre of gravity along and across the body, and yaw rate. Lateral forces
+//! follow from the slip angles and loads of the two axles and from the [`Tyre`]. The loads shift
+//! with the acceleration. Longitudinal and lateral forces share the grip of an axle (friction
+//! circle). The [`linear`] form is for a given speed and small angles ([CommonRoad models 2020],
+//! single-track model).
 //!
-//! Slip angles are meaningless when the vehicle comes to rest. Therefore, in the speed range [`BLEND`], the
-//! motion blends into that of the kinematic model, as in [Kabzan 2020]. Below this range, the state and tyre
-//! equations still apply. The body moves by the mean of both motions, weighted by speed.
+//! Slip angles are meaningless when the vehicle comes to rest. Therefore, in the speed range
+//! [`BLEND`], the motion blends into that of the kinematic model, as in [Kabzan 2020]. Below this
+//! range, the state and tyre equations still apply. The body moves by the mean of both motions,
+//! weighted by speed.
 //!
 //! ```
 //! use roadwright_scenario::VehicleType;
@@ -50,8 +52,8 @@ pub const CAR_TYRE: (f64, f64) = (1.0489, 21.92);
 /// Default height of the centre of gravity as a fraction of the overall height. Common cars have 0.37 to
 /// 0.40.
 pub(crate) const CENTRE_HEIGHT: f64 = 0.38;
-/// Minimum distance of the centre of gravity from both axles as a fraction of the wheelbase, if its position
-/// is not given.
+/// Minimum distance of the centre of gravity from both axles as a fraction of the wheelbase. It
+/// applies if the position is not given.
 const CENTRE_MARGIN: f64 = 0.3;
 /// Maximum number of substeps per step.
 const MOST_SUBSTEPS: f64 = 4096.0;
@@ -73,13 +75,13 @@ pub struct SingleTrack {
     pub friction: f64,
     /// Cornering stiffness of front and rear axle divided by their loads, 1/rad.
     pub stiffness: [f64; 2],
-    /// How the lateral force grows with the slip.
+    /// Relation between lateral tyre force and slip.
     pub tyre: Tyre,
 }
 
-/// For a vehicle with only dimensions and limits, the centre of gravity is at the centre of its
-/// body. The yaw inertia is mass x front x rear, which is within 10 % of the measured values of
-/// vehicles 1 to 3 of [CommonRoad models 2020]. The tyres are those of a passenger car.
+/// The centre of gravity of a vehicle with only dimensions and limits is at the centre of its body.
+/// The yaw inertia is mass x front x rear, which is within 10 % of the measured values of vehicles
+/// 1 to 3 of [CommonRoad models 2020]. The tyres are those of a passenger car.
 impl From<&VehicleType> for SingleTrack {
     fn from(kind: &VehicleType) -> Self {
         if let Some(file) = &kind.file {
@@ -102,8 +104,8 @@ impl From<&VehicleType> for SingleTrack {
     }
 }
 
-/// For a vehicle with a file, the centre of gravity is at the centre of its body. Missing values are the same
-/// as for vehicles without a file.
+/// The centre of gravity of a vehicle with a file is at the centre of its body. Missing values have
+/// the same defaults as for vehicles without a file.
 impl From<&VehicleFile> for SingleTrack {
     fn from(file: &VehicleFile) -> Self {
         let (front, rear) = file.axles();
@@ -152,8 +154,8 @@ impl SingleTrack {
         (1.0 / front - 1.0 / rear) / GRAVITY
     }
 
-    /// Returns the fastest decay rate of side slip and yaw rate at the given speed, 1/s. Steps must be
-    /// shorter than twice its inverse.
+    /// Returns the fastest decay rate of side slip and yaw rate at the given speed, 1/s. Steps must
+    /// be shorter than twice the inverse of this rate.
     #[inline]
     pub fn stiffness_rate(&self, speed: f64) -> f64 {
         let moment = self.mass * self.front * self.rear / self.yaw_inertia;
@@ -162,7 +164,7 @@ impl SingleTrack {
     }
 }
 
-/// Position and motion of a vehicle. They refer to the centre of its rear axle.
+/// Position and motion of a vehicle, at the centre of its rear axle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DynamicState {
     /// Position of the centre of the rear axle, and heading of the body.
@@ -177,7 +179,7 @@ pub struct DynamicState {
     pub steering: f64,
 }
 
-/// Longitudinal forces on a vehicle divided by its mass, m/s^2.
+/// Forces on a vehicle divided by its mass, m/s^2.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Push {
     /// Force of the driven wheels on the ground; negative backwards.
@@ -191,12 +193,12 @@ pub struct Push {
     pub resistance: f64,
     /// Acceleration due to gravity along the body; negative uphill. It needs no grip.
     pub slope: f64,
-    /// Acceleration due to gravity across the body, positive to the left. The tyres resist it as far as their
-    /// grip allows.
+    /// Acceleration due to gravity across the body, positive to the left. The tyres resist it as
+    /// far as their grip permits.
     pub bank: f64,
 }
 
-/// Source of a vehicle's propulsion: pedals with engine and brakes.
+/// Source of a vehicle's driving and braking forces, such as pedals with engine and brakes.
 pub trait Propulsion {
     /// Returns the forces for the next `dt` seconds at the given speed along the body, m/s.
     fn push(&mut self, speed: f64, dt: f64) -> Push;
@@ -220,7 +222,7 @@ impl<P: Propulsion> Propulsion for Banked<'_, P> {
     }
 }
 
-/// Propulsion that follows the requested acceleration within the limits of the vehicle.
+/// Propulsion that realises a requested acceleration within the limits of the vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wish {
     /// Requested acceleration in the intended direction of travel, m/s^2; non-finite values mean full
@@ -237,8 +239,8 @@ impl Propulsion for Wish {
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = speed * direction;
         let wanted = self.limits.acceleration(self.acceleration);
-        // A gear is engaged only at a standstill. Until then, the vehicle brakes in the direction in which it
-        // rolls.
+        // A gear is engaged only at a standstill. Until then, the vehicle brakes against the
+        // direction in which it rolls.
         if along < 0.0 {
             return Push {
                 brake: self.limits.max_braking,

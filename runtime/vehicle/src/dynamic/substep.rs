@@ -1,4 +1,4 @@
-//! Motion of the dynamic one-track model in short second-order steps.
+//! Integrates the dynamic one-track model in short second-order steps.
 
 use super::{BLEND, DynamicState, GRAVITY, MOST_SUBSTEPS, Propulsion, Push, SingleTrack, Tyre};
 use crate::one_track::{OneTrackLimits, at_rest, moving_time};
@@ -42,9 +42,9 @@ impl Planar {
 }
 
 impl DynamicState {
-    /// Returns the state after `dt` seconds. The wheels turn towards `steering` (rad) within the limits of
-    /// lock and steering rate. `propulsion` is queried for its forces at least every 1 / `rate_hz` seconds,
-    /// and more often if the tyres are very stiff.
+    /// Returns the state after `dt` seconds. The wheels turn towards `steering` (rad) within the
+    /// limits of lock and steering rate. `propulsion` is queried for forces at least every 1 /
+    /// `rate_hz` seconds, and more often if the tyres are very stiff.
     pub fn step(
         &self,
         model: &SingleTrack,
@@ -75,7 +75,7 @@ impl DynamicState {
         let weight = before.weight(slides);
         let (mut after, mut acceleration) = (before, wanted);
         if weight > 0.0 {
-            // Midpoint rule, which keeps the second order of the kinematic model.
+            // The midpoint rule keeps the second order of the kinematic model.
             let middle_wheels = 0.5 * (self.steering + wheels);
             let first = rates(model, before, self.steering, &push, wanted);
             let middle = before.plus(first, 0.5 * time);
@@ -98,8 +98,8 @@ impl DynamicState {
         self.moved(model, motions, wheels, travelled, moving)
     }
 
-    /// Moves the body by the weighted mean of the kinematic and dynamic motions: `travelled` metres along the
-    /// body in `moving` seconds.
+    /// Moves the body by the weighted mean of the kinematic and dynamic motions, over `travelled`
+    /// metres along the body in `moving` seconds.
     fn moved(
         &self,
         model: &SingleTrack,
@@ -151,7 +151,7 @@ impl DynamicState {
     }
 }
 
-/// Returns the motion of a vehicle that rolls without slip.
+/// Returns the motion of a vehicle whose wheels roll without slip.
 fn rolling(model: &SingleTrack, along: f64, wheels: f64) -> Planar {
     let turn = along * tan(wheels) / model.wheelbase();
     Planar {
@@ -161,9 +161,9 @@ fn rolling(model: &SingleTrack, along: f64, wheels: f64) -> Planar {
     }
 }
 
-/// Returns the acceleration due to engine, brakes and resistance, limited by the grip of all wheels, m/s^2.
-/// Brakes and resistance do not push the vehicle backwards. A stationary vehicle starts to move if the engine
-/// is stronger.
+/// Returns the acceleration due to engine, brakes and resistance, limited by the grip of all
+/// wheels, m/s^2. Brakes and resistance do not push the vehicle backwards. A stationary vehicle
+/// starts to move if the engine is stronger than they are.
 fn acceleration(model: &SingleTrack, along: f64, push: &Push) -> f64 {
     let grip = model.friction * GRAVITY;
     if push.slope != 0.0 {
@@ -177,8 +177,8 @@ fn acceleration(model: &SingleTrack, along: f64, push: &Push) -> f64 {
     tyres - push.resistance.copysign(along)
 }
 
-/// Returns the acceleration on a slope. The vehicle stands still if the brakes and rolling resistance can
-/// hold it within the available grip.
+/// Returns the acceleration on a slope. The vehicle stands still if its brakes and rolling
+/// resistance can hold it with the available grip.
 fn on_slope(grip: f64, along: f64, push: &Push) -> f64 {
     if along == 0.0 {
         let net = push.drive.clamp(-grip, grip) + push.slope;
@@ -189,9 +189,9 @@ fn on_slope(grip: f64, along: f64, push: &Push) -> f64 {
     tyres - push.resistance.copysign(along) + push.slope
 }
 
-/// Whether a bank is so steep that the vehicle slides sideways with the grip that the longitudinal forces
-/// leave. Tyres that are nearly at rest hold as much as they can, and only the remaining force makes the
-/// vehicle slide.
+/// Whether a bank is so steep that the vehicle slides sideways, given the grip that remains after
+/// the longitudinal forces. Tyres that are nearly at rest hold as much as they can, and only the
+/// remaining force makes the vehicle slide.
 fn slides(model: &SingleTrack, push: &Push, wanted: f64) -> bool {
     if push.bank == 0.0 {
         return false;
@@ -209,8 +209,8 @@ fn comes_to_stand(model: &SingleTrack, push: &Push) -> bool {
     on_slope(model.friction * GRAVITY, 0.0, push) == 0.0
 }
 
-/// Returns the speed along the body after a step with an acceleration, and the time for which the vehicle
-/// moves.
+/// Returns the speed along the body after a step at the given acceleration, and the time during
+/// which the vehicle moves.
 fn roll(model: &SingleTrack, along: f64, acceleration: f64, push: &Push, time: f64) -> (f64, f64) {
     let wanted = along + acceleration * time;
     let stops = comes_to_stand(model, push);
@@ -225,9 +225,9 @@ fn roll(model: &SingleTrack, along: f64, acceleration: f64, push: &Push, time: f
 
 /// Returns the rates of change of a motion.
 fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: f64) -> Planar {
-    // The slope acts at the centre of gravity. Only the reaction of the tyres shifts the loads.
+    // The slope acts at the centre of gravity, so only the reaction of the tyres shifts the loads.
     let loads = model.axle_loads(wanted - push.slope);
-    // Drag, rolling resistance and the slope act on the body. The tyres transmit the rest.
+    // Drag, rolling resistance and the slope act on the body. The tyres transmit the other forces.
     let resisted = match motion.along {
         0.0 => push.slope,
         along => push.resistance.copysign(-along) + push.slope,
@@ -252,8 +252,8 @@ fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: 
     }
 }
 
-/// Returns the longitudinal and lateral force of an axle, N. Both share its grip: if their sum exceeds the
-/// grip, it is scaled down without changing its direction.
+/// Returns the longitudinal and lateral force of an axle, N. They share the grip of the axle: if
+/// their sum exceeds the grip, it is scaled down without changing its direction.
 fn axle_force(
     model: &SingleTrack,
     axle: usize,
@@ -321,7 +321,8 @@ mod tests {
             friction: 0.3,
             ..bmw_320i()
         };
-        // The distance is v^2 / 2a with the 8 m/s^2 of the brakes, and v^2 / 2 mu g with less grip.
+        // The distance is v^2 / 2a with the 8 m/s^2 of the brakes, and v^2 / 2 mu g if there is
+        // less grip.
         for (model, braking) in [(bmw_320i(), 8.0), (slippery, 0.3 * GRAVITY)] {
             for dt in [0.0025, 0.01, 0.05] {
                 let end = drive(at(20.0), &model, -50.0, 0.0, 20.0, dt);
@@ -383,7 +384,7 @@ mod tests {
         }
     }
 
-    /// Propulsion that holds a speed.
+    /// Propulsion that keeps a constant speed.
     struct Hold(f64);
 
     impl Propulsion for Hold {
@@ -431,9 +432,9 @@ mod tests {
             state = state.step(&bmw_320i(), &car(), &mut wish, 0.3, 0.01, 200.0);
         }
         assert!(state.speed < -1.5 && state.pose.position.x < -1.0);
-        // The wheels are turned to the left, so in reverse the heading turns to the right.
+        // The wheels are turned to the left. In reverse, the heading therefore turns to the right.
         assert!(state.pose.heading < -0.1, "{state:?}");
-        // With a gear in the other direction, the vehicle brakes first and then drives forwards.
+        // In a gear for the opposite direction, the vehicle brakes first and then drives forwards.
         wish.is_reversing = false;
         state = state.step(&bmw_320i(), &car(), &mut wish, 0.3, 0.01, 200.0);
         assert!(state.speed > -1.93 && state.speed < -1.5, "{state:?}");

@@ -2,15 +2,15 @@
 
 use roadwright_geometry::math::atan;
 
-/// How a tyre's lateral force grows with its slip angle.
+/// Relation between a tyre's lateral force and its slip angle.
 ///
-/// Both models start with the same slope, the cornering stiffness.
+/// Both models start with the same slope, which is the cornering stiffness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tyre {
     /// The force is proportional to the slip angle without limit, as in the linear model.
     Linear,
-    /// Brush model with a parabolic pressure distribution ([Pacejka 2012], section 3.2). The force saturates
-    /// at friction times load, beyond which the tyre slides.
+    /// Brush model with a parabolic pressure distribution ([Pacejka 2012], section 3.2). The force
+    /// saturates at friction times load, where the tyre starts to slide.
     #[default]
     Brush,
 }
@@ -65,7 +65,8 @@ mod tests {
         let at_half_a_radian = |tyre: Tyre| tyre.force_per_load(0.5, 21.0, 0.9);
         assert!(at_half_a_radian(Tyre::Linear) > 9.0);
         assert_eq!(at_half_a_radian(Tyre::Brush), 0.9);
-        // The tyre slides at three times friction divided by stiffness, and is close to sliding just below.
+        // The tyre slides above three times friction divided by stiffness, and nearly slides just
+        // below.
         let edge = 3.0 * 0.9 / 21.0;
         let near = Tyre::Brush.force_per_load(0.999 * edge, 21.0, 0.9);
         assert!(near < 0.9 && near > 0.899_99, "{near}");

@@ -1,7 +1,7 @@
-//! Reads recorded motion in the Biovision Hierarchy format (BVH).
+//! Reads motion capture recordings in the Biovision Hierarchy format (BVH).
 //!
-//! Only the positions of five joints of a recording are needed: hips, feet and shoulders. All joints are
-//! read, because their rotations move the joints below them.
+//! Only the positions of five joints are used: hips, feet and shoulders. All joints are read,
+//! because the rotation of a joint moves the joints below it.
 
 use super::cycle::Frame;
 use glam::{DMat3, DVec3};
@@ -17,7 +17,7 @@ const MOST_DEPTH: usize = 100;
 const MOST_FRAMES: usize = 100_000;
 /// Maximum number of values over all frames.
 const MOST_VALUES: usize = 20_000_000;
-/// Height of the hips in the units of the file above which the unit is assumed to be centimetres.
+/// Height of the hips above which the unit of the file is assumed to be centimetres, in this unit.
 const CENTIMETRES_FROM: f64 = 10.0;
 
 /// A joint that a step cycle needs.
@@ -56,7 +56,7 @@ impl Role {
         }
     }
 
-    /// Usual names of the joint, in lower case and without separators.
+    /// Common names of the joint, in lower case and without separators.
     fn usual(self) -> &'static [&'static str] {
         match self {
             Self::Hips => &["hips", "hip", "pelvis", "root"],
@@ -94,7 +94,7 @@ impl FromStr for Role {
     }
 }
 
-/// A joint of a recording with its role.
+/// A joint of a recording, assigned to a role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedJoint {
     /// The role.
@@ -123,7 +123,7 @@ impl fmt::Display for BvhError {
 
 impl std::error::Error for BvhError {}
 
-/// A value that each frame has for a joint.
+/// A value that each frame contains for a joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Channel {
     /// Position along an axis.
@@ -151,7 +151,7 @@ pub struct Bvh {
     values: Vec<f64>,
 }
 
-/// A word of the text, and the line that it is on.
+/// A word of the text, and its line.
 #[derive(Clone, Copy)]
 struct Word<'a> {
     text: &'a str,
@@ -231,7 +231,7 @@ impl Bvh {
     /// Reads a recording. Memory and time are proportional to the length of the text.
     ///
     /// # Errors
-    /// If the text does not have the format. The error has the line and the reason.
+    /// If the text does not have the format. The error contains the line and the reason.
     pub fn from_text(text: &str) -> Result<Self, BvhError> {
         let mut words = Words::new(text);
         words.expect("HIERARCHY")?;
@@ -274,12 +274,12 @@ impl Bvh {
         self.joints.iter().map(|joint| joint.name.as_str())
     }
 
-    /// Positions of the joints of a cycle in each frame. Joints that `named` does not contain are found by
-    /// their usual names. `scale` is the length of a unit of the file, m. With `None`, the unit is taken to
-    /// be a metre, or a centimetre if the hips are more than 10 units high.
+    /// Positions of a cycle's joints in each frame. Joints that are not in `named` are found by
+    /// their common names. `scale` is the length of a unit of the file, m. With `None`, the unit is
+    /// assumed to be a metre, or a centimetre if the hips are more than 10 units high.
     ///
     /// # Errors
-    /// If a joint is not found, with the names of all joints.
+    /// If a joint is not found. The error contains the names of all joints.
     pub fn cycle_frames(
         &self,
         named: &[NamedJoint],
@@ -369,7 +369,7 @@ impl Bvh {
                 .map_or((DMat3::IDENTITY, DVec3::ZERO), |parent| poses[parent]);
             poses.push((of_parent * rotation, place + of_parent * offset));
         }
-        // In the file format, y is up and z points towards the viewer.
+        // In the file format, y points up and z points towards the viewer.
         let upright = |place: DVec3| DVec3::new(place.x, -place.z, place.y);
         poses.into_iter().map(|(_, place)| upright(place)).collect()
     }
@@ -393,7 +393,7 @@ fn turned(axis: usize, angle: f64) -> DMat3 {
     DMat3::from_cols_array_2d(&columns)
 }
 
-/// Reads the joints of the hierarchy. Each joint comes after its parent.
+/// Reads the joints of the hierarchy. Parents come before their children.
 fn joints(words: &mut Words<'_>) -> Result<Vec<Joint>, BvhError> {
     let mut joints: Vec<Joint> = Vec::new();
     // Joints whose braces are open; `None` for an end site.
@@ -529,7 +529,8 @@ mod tests {
         assert_eq!(bvh.joints().collect::<Vec<_>>(), ["a", "b"]);
         let places = bvh.places(0);
         assert!((places[0] - DVec3::new(2.0, -4.0, 4.0)).length() < 1e-12);
-        // A quarter turn to the left about the axis towards the viewer moves the joint below to the right.
+        // A quarter turn to the left about the axis towards the viewer moves the child joint to the
+        // right.
         assert!((places[1] - DVec3::new(3.0, -4.0, 4.0)).length() < 1e-12);
     }
 
@@ -550,7 +551,7 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing panics, whatever is cut from a recording or inserted into it.
+        /// Checks that nothing panics, whatever is removed from a recording or inserted into it.
         #[test]
         fn damaged_recordings_are_refused_or_read(
             at in 0usize..6000,

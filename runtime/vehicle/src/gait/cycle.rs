@@ -1,4 +1,4 @@
-//! Recorded step cycles, and the gaits that are derived from them.
+//! Recorded step cycles, and the derivation of gaits from them.
 
 use super::{Gait, SAMPLES};
 use glam::DVec3;
@@ -8,14 +8,14 @@ use std::f64::consts::TAU;
 
 /// Minimum number of frames in a cycle.
 const LEAST_FRAMES: usize = 8;
-/// Minimum distance that the hips move in a cycle, m.
+/// Minimum distance that the hips travel in a cycle, m.
 const LEAST_DISTANCE: f64 = 0.2;
 /// Minimum duration of a cycle, s.
 const SHORTEST: f64 = 0.2;
 /// Maximum duration of a cycle, s.
 const LONGEST: f64 = 5.0;
-/// Height above its lowest position below which a foot counts as on the ground, as a fraction of its range of
-/// heights.
+/// Height above its lowest position up to which a foot counts as on the ground, as a fraction of
+/// its range of heights.
 const DOWN: f64 = 0.12;
 /// Minimum lift of a foot, m.
 const LEAST_LIFT: f64 = 0.01;
@@ -31,7 +31,7 @@ pub struct Frame {
     pub shoulders: [DVec3; 2],
 }
 
-/// Reason why frames do not form a step cycle.
+/// Reason why frames are not a valid step cycle.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CycleError {
     /// There are too few frames.
@@ -44,13 +44,13 @@ pub enum CycleError {
         "the recording takes {0:.2} s; expected one cycle of two steps, which takes {SHORTEST} to {LONGEST} s"
     )]
     Duration(f64),
-    /// The hips do not move.
+    /// The hips do not move forward far enough.
     #[error(
         "the hips move by {0:.2} m; expected a cycle that moves forward by at least {LEAST_DISTANCE} m (check the \
          scale and the joint of the hips)"
     )]
     Standing(f64),
-    /// A foot does not step.
+    /// A foot is always on the ground or never on the ground.
     #[error(
         "the {0} foot is never both on the ground and in the air; check the joints of the feet, and that the \
          recording has a whole cycle"
@@ -61,13 +61,13 @@ pub enum CycleError {
     NotFinite(usize),
 }
 
-/// A step cycle, factored into a base point that moves straight at constant speed, and the motion relative to
-/// this point.
+/// A step cycle, split into the motion of a base point, which moves straight at constant speed, and
+/// the motion relative to this point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cycle {
     /// Duration, s.
     pub duration: f64,
-    /// Distance that the base point moves, m.
+    /// Distance that the base point travels, m.
     pub distance: f64,
     /// Joints relative to the base point: ahead, to the left and up, m. The last frame is left out, because
     /// it repeats the first.
@@ -84,8 +84,8 @@ struct Steps {
 }
 
 impl Cycle {
-    /// Factors a recorded cycle that walks approximately straight ahead. Its last frame repeats the pose of
-    /// the first frame farther ahead. `frame_time` is in seconds.
+    /// Factors a recorded cycle of walking approximately straight ahead. Its last frame repeats the
+    /// pose of the first frame farther ahead. `frame_time` is in seconds.
     ///
     /// # Errors
     /// If the frames are not one cycle of steps.
@@ -105,7 +105,8 @@ impl Cycle {
         if !(SHORTEST..=LONGEST).contains(&duration) {
             return Err(CycleError::Duration(duration));
         }
-        // As in [Kuffner 1998], section 7.2: the projections of the root in the first and last frame.
+        // As in [Kuffner 1998], section 7.2, the path leads from the projection of the root in the
+        // first frame to that in the last frame.
         let from = frames[0].hips.truncate();
         let along = frames[steps].hips.truncate() - from;
         let distance = along.length();
@@ -169,7 +170,8 @@ impl Cycle {
         })
     }
 
-    /// The longest period in which a foot is on the ground; `None` if it is always or never on the ground.
+    /// The longest period in which a foot is on the ground; `None` if it is always or never on the
+    /// ground.
     fn steps(&self, side: usize) -> Option<Steps> {
         let heights = self.frames.iter().map(|frame| frame.feet[side].z);
         let lowest = heights.clone().fold(f64::INFINITY, f64::min);
@@ -185,7 +187,7 @@ impl Cycle {
             let standing = (at..at + count).take_while(|&at| is_down(at)).count();
             (standing, at)
         });
-        // If several periods are equally long, the earliest is used.
+        // If several periods are equally long, the earliest one is used.
         let (standing, landed) =
             longest.max_by_key(|(standing, at)| (*standing, std::cmp::Reverse(*at)))?;
         Some(Steps {
@@ -201,7 +203,7 @@ impl Cycle {
         let count = self.frames.len();
         let first = steps.landed + steps.standing - 1;
         let flight = count - steps.standing + 1;
-        // Position ahead of the base point at the frame in which the foot is lifted.
+        // Distance of the foot in a frame ahead of the base point's position at the start of the cycle.
         let place = |at: usize| {
             let moved = self.distance * at as f64 / count as f64;
             self.frames[at % count].feet[side].x + moved
@@ -237,7 +239,7 @@ mod tests {
     use super::*;
     use roadwright_geometry::math::sin;
 
-    /// A step cycle along an axis, sampled from a gait.
+    /// A step cycle at a heading, sampled from a gait.
     pub(crate) fn recorded(speed: f64, duty: f64, heading: f64) -> Vec<Frame> {
         let (duration, count): (f64, usize) = (1.0, 60);
         let stride = speed * duration;

@@ -1,14 +1,15 @@
-//! Gaits of characters: walking and jogging cycles, and the strides that are derived from them for any speed
+//! Gaits of characters: walking and jogging cycles, and the strides derived from them for any speed
 //! ([Kuffner 1998], section 7.2).
 //!
-//! A step cycle is factored into a base point, which moves straight at constant speed, and the motion
+//! A step cycle is split into a base point, which moves straight at constant speed, and the motion
 //! relative to this point. The base point is the centre of the disc that moves over the ground
-//! ([`crate::walker`]). At other speeds than that of the cycle, a table of factors shortens the stride.
-//! Between the speeds of the two gaits, both are blended.
+//! ([`crate::walker`]). At speeds other than that of the cycle, a table of factors shortens the
+//! stride. Between the speeds of the two gaits, the gaits are blended.
 //!
-//! [`Stride`] is the state of a walking character. A foot on the ground stays in place, so it never slides.
-//! [`Stride::figure`] gives the feet for drawing and is a pure function of this state. People on
-//! crossings walk straight ahead at one speed; [`LineSteps`] finds their stride when it is needed.
+//! [`Stride`] is the state of a walking character. A foot on the ground stays in place, so it never
+//! slides. [`Stride::figure`] returns the feet for drawing and is a pure function of this state.
+//! Pedestrians on crossings walk straight ahead at one speed; [`LineSteps`] computes their stride
+//! on demand.
 
 mod bvh;
 mod cycle;
@@ -27,9 +28,9 @@ use std::f64::consts::{PI, TAU};
 /// Number of samples of a foot's swing.
 pub const SAMPLES: usize = roadwright_scenario::GAIT_SAMPLES;
 
-/// Factors that shorten the stride, by speed as a fraction of the speed of the cycle. Slow people take
-/// shorter steps and fewer of them. The cadence follows from speed and stride, so that feet on the ground do
-/// not slide.
+/// Factors that shorten the stride, by speed as a fraction of the speed of the cycle. People who
+/// walk slowly take shorter and fewer steps. The cadence follows from speed and stride, so that
+/// feet on the ground do not slide.
 const FACTORS: [(f64, f64); 8] = [
     (0.0, 0.3),
     (0.15, 0.4),
@@ -54,12 +55,13 @@ pub struct Gait {
     pub half_width: f64,
     /// Maximum height of a foot, m.
     pub lift: f64,
-    /// Progress of a foot from one footprint to the next during its swing, 0 to 1, at equally spaced times.
+    /// Progress of a foot from one footprint to the next during its swing, 0 to 1, at equally
+    /// spaced times.
     pub swing: [f64; SAMPLES],
     /// Height of a foot during its swing, as a fraction of `lift`, at equally spaced times.
     pub height: [f64; SAMPLES],
-    /// Amplitude of the rotation of the shoulders, rad. On the side of the front foot, the shoulder is
-    /// behind.
+    /// Amplitude of the rotation of the shoulders, rad. The shoulder on the side of the front foot
+    /// is behind.
     pub twist: f64,
 }
 
@@ -105,7 +107,7 @@ impl Gait {
         }
     }
 
-    /// Distance that the base point moves in a cycle, m.
+    /// Distance that the base point travels in a cycle, m.
     pub fn stride(&self) -> f64 {
         self.speed * self.duration
     }
@@ -126,7 +128,8 @@ impl Gait {
     }
 }
 
-/// Strides by speed: two gaits, the factors that shorten their strides, and the blending between them.
+/// Strides at any speed: two gaits, the factors that shorten their strides, and the blending
+/// between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GaitTable {
     walk: Gait,
@@ -182,7 +185,8 @@ impl Gait {
 }
 
 impl From<&VehicleType> for GaitTable {
-    /// The gaits of a vehicle type. If it has none or they do not fit together, the shipped gaits.
+    /// The gaits of a vehicle type, or the shipped gaits if it has none or they do not fit
+    /// together.
     fn from(kind: &VehicleType) -> Self {
         let own = kind.gaits.as_ref();
         let own = own.and_then(|gaits| Self::new((&gaits.walk).into(), (&gaits.jog).into()).ok());
@@ -261,8 +265,8 @@ impl GaitTable {
 
     /// Rotation of the shoulders to the left for a phase of the left foot, rad.
     fn twist(gait: &Gait, phase: f64) -> f64 {
-        // At phase 0, the left foot lands in front and the right shoulder is forward, so the shoulders are
-        // turned to the left.
+        // At phase 0, the left foot lands in front and the right shoulder is in front, so the
+        // shoulders are turned to the left.
         gait.twist * cos(TAU * phase)
     }
 }
@@ -288,7 +292,7 @@ mod tests {
         for pair in speeds.windows(2) {
             let [slow, fast] = [pair[0], pair[1]].map(|speed| table.stride(speed));
             assert!(slow < fast, "{pair:?}: {slow} {fast}");
-            // People never take more than 110 strides per minute.
+            // The cadence never exceeds 110 strides per minute.
             assert!(pair[1] / fast < 110.0 / 60.0, "{pair:?}");
         }
         assert_eq!([table.duty(0.5), table.duty(3.0)], [0.62, 0.38]);

@@ -1,19 +1,22 @@
-//! The steps of a person who walks along a straight line at constant speed and stands in between.
+//! The steps of a person who walks along a straight line at constant speed and sometimes stops.
 //!
-//! Nothing has to be computed while the person walks. The line, the place where the walk began and the feet
-//! at that moment are enough to find the strides later, so a crowd costs nothing until it is drawn.
+//! Nothing has to be computed while the person walks. The strides follow from the line, the
+//! position where the walk began and the feet at that moment, so a crowd costs nothing until it is
+//! drawn.
 
 use super::stride::{BaseMotion, Figure, Foot, Stride};
 use super::{Gait, GaitTable, sampled};
 use roadwright_geometry::Pose;
 use serde::{Deserialize, Serialize};
 
-/// Duration of a step with which a person who has stopped puts a foot beside the other one, s.
+/// Duration of the step by which a person who has stopped places one foot beside the other, s.
 const SETTLES: f64 = 0.45;
-/// Distance between a foot and its neutral position up to which a standing person leaves the foot in place, m.
+/// Maximum distance between a foot and its neutral position at which a standing person leaves the
+/// foot in place, m.
 const NEAR: f64 = 0.06;
 
-/// Phase of the standing foot up to which a person walks on after a stop, so that the other foot has time to swing.
+/// Maximum phase of the standing foot up to which a stopping person continues walking, so that the
+/// other foot has time to swing.
 const LATEST: f64 = 0.38;
 
 /// Steps of one person on a line. Positions are in metres along the line.
@@ -25,11 +28,11 @@ pub struct LineSteps {
     feet: [f64; 2],
     /// Phase of the left foot when the walk began, 0 to 1.
     phase: f64,
-    /// Time since which the person has been standing, s; `None` while walking.
+    /// Time at which the person stopped, s; `None` while walking.
     since: Option<f64>,
 }
 
-/// A person on a line at one moment.
+/// A person's position on a line at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OnLine {
     /// Position along the line, m.
@@ -67,12 +70,12 @@ impl LineGait {
     }
 }
 
-/// A foot between two footprints, as positions along the line.
+/// A foot between two footprints, with positions along the line.
 #[derive(Debug, Clone, Copy)]
 struct Track {
-    /// Where the foot stands or was lifted.
+    /// Position where the foot stands or was lifted.
     place: f64,
-    /// Where the foot will land.
+    /// Position where the foot will land.
     aim: f64,
     /// Phase at which the foot was lifted; negative while it is on the ground.
     lifted_at: f64,
@@ -94,7 +97,7 @@ impl Track {
         }
     }
 
-    /// Fraction of its swing that the foot has completed.
+    /// Completed fraction of the foot's swing.
     fn share(&self) -> f64 {
         (self.phase - self.lifted_at) / (1.0 - self.lifted_at).max(1e-6)
     }
@@ -108,7 +111,7 @@ impl Track {
 }
 
 impl LineSteps {
-    /// Creates a person who stands at a position and begins to walk there.
+    /// Creates a person who stands at a position and starts to walk there.
     pub fn begin(along: f64, gait: &LineGait) -> Self {
         Self {
             from: along,
@@ -133,7 +136,7 @@ impl LineSteps {
         self.since.is_some()
     }
 
-    /// Lets a walking person stop at a time in s. Has no effect on a standing one.
+    /// Makes a walking person stop at a time, s. Has no effect if the person stands.
     #[inline]
     pub fn halt(&mut self, time: f64) {
         if self.since.is_none() {
@@ -141,19 +144,20 @@ impl LineSteps {
         }
     }
 
-    /// Lets a standing person walk on. Has no effect on a walking one.
+    /// Makes a standing person walk on. Has no effect if the person walks.
     pub fn go_on(&mut self, at: OnLine, gait: &LineGait) {
         if self.since.is_none() {
             return;
         }
         let tracks = self.tracks(at, gait);
         let feet = tracks.map(|track| track.position(&gait.walking));
-        // The foot in the air goes first, or else the rear one. The other one stays on the ground.
+        // The foot in the air moves first; if both are on the ground, the rear foot does. The other
+        // foot stays on the ground.
         let first = match tracks.iter().position(|track| !track.is_down()) {
             Some(raised) => raised,
             None => usize::from(feet[1] < feet[0]),
         };
-        // The phase at which a walking person would have the standing foot there.
+        // The phase at which the standing foot of a walking person would be at this position.
         let ahead = (feet[1 - first] - at.along) / gait.stride;
         let low = (gait.duty - 0.5).max(0.0) + 0.02;
         let standing = (0.5 * gait.duty - ahead).clamp(low, LATEST.max(low));
@@ -181,7 +185,7 @@ impl LineSteps {
             Foot::between(pose(track.place), pose(track.aim), track.lifted_at)
         };
         let [left, right] = tracks;
-        // The right foot is half a cycle behind. If only one foot moves, the phase is that of this foot.
+        // The right foot is half a cycle behind. If only one foot moves, its phase is used.
         let phase = match left.is_down() && !right.is_down() {
             true => right.phase + 0.5,
             false => left.phase,
@@ -198,7 +202,7 @@ impl LineSteps {
         Stride::of_feet(phase - phase.floor(), feet).figure(&gait.table, &base)
     }
 
-    /// Both feet at a moment.
+    /// Returns both feet at a moment.
     fn tracks(&self, at: OnLine, gait: &LineGait) -> [Track; 2] {
         let walking = [0, 1].map(|side| self.walking_track(side, at.along, gait));
         match self.since {
@@ -207,7 +211,7 @@ impl LineSteps {
         }
     }
 
-    /// A foot of a person who has walked to a position without stopping.
+    /// Returns a foot of a person who has walked to a position without stopping.
     fn walking_track(&self, side: usize, along: f64, gait: &LineGait) -> Track {
         let first = self.phase + 0.5 * side as f64;
         let first = first - first.floor();
@@ -232,8 +236,8 @@ impl LineSteps {
     }
 }
 
-/// The feet of a person who has stood for a time, in s. The foot that was in the air or behind is put into its
-/// neutral position first, then the other foot.
+/// Returns the feet of a person who has stood for `stood` seconds. First, the foot that was in the
+/// air or behind is placed in its neutral position, then the other foot.
 fn settled(walking: [Track; 2], at: OnLine, stood: f64, gait: &LineGait) -> [Track; 2] {
     let places = walking.map(|track| track.position(&gait.walking));
     let raised = walking.iter().position(|track| !track.is_down());
@@ -345,7 +349,7 @@ mod tests {
         }
     }
 
-    /// The reference is a character that advances its stride in each step.
+    /// The reference is a character whose stride is advanced in each step.
     #[test]
     fn strides_are_those_of_a_character_that_walks_straight_ahead() {
         let table = GaitTable::default();

@@ -5,24 +5,26 @@ use roadwright_geometry::math::{sin, wrap_angle};
 use roadwright_geometry::{DVec2, Pose, left_of, unit};
 use serde::{Deserialize, Serialize};
 
-/// Speed at which a foot moves around the base point in a turn on the spot, per unit of turn rate, m.
+/// Speed of a foot around the base point in a turn on the spot, divided by the turn rate, m.
 const TURN_ARM: f64 = 0.16;
 /// Rotation of the body per stride (two steps) during a turn on the spot, rad.
 const TURN: f64 = 1.5;
 /// Foot speed below which a character counts as standing, m/s.
 const STANDING: f64 = 0.04;
-/// Cadence with which a stopping character puts its feet side by side, 1/s.
+/// Cadence with which a stopping character places its feet side by side, 1/s.
 const SETTLING: f64 = 0.9;
-/// Distance between a foot and its neutral position up to which a standing character leaves the foot in
-/// place, m.
+/// Maximum distance between a foot and its neutral position at which a standing character leaves
+/// the foot in place, m.
 const NEAR: f64 = 0.06;
-/// Rotation of a foot relative to the body up to which a standing character leaves the foot in place, rad.
+/// Maximum rotation of a foot relative to the body at which a standing character leaves the foot in
+/// place, rad.
 const TURNED: f64 = 0.3;
-/// Distance from the base point at which a foot is always lifted, because the leg is not longer, m.
+/// Distance from the base point at which a foot is always lifted, because the leg cannot reach
+/// farther, m.
 const REACH: f64 = 0.62;
-/// Maximum rotation of the body that is anticipated for the landing position, rad.
+/// Maximum rotation of the body that is predicted for the landing position, rad.
 const MOST_TURN: f64 = 0.9;
-/// Fraction of its swing up to which a foot fully follows its changing landing position.
+/// Fraction of its swing up to which a foot fully follows changes of its landing position.
 const AIMING: f64 = 0.7;
 /// Fraction of its swing from which a foot no longer changes its aim.
 const AIMED: f64 = 0.9;
@@ -66,14 +68,14 @@ impl BaseMotion {
     }
 }
 
-/// A foot, with the position where it stands or was lifted.
+/// A foot, with the position where it stands or where it was lifted.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Foot {
     place: DVec2,
     heading: f64,
     /// Phase at which the foot was lifted; negative while it is on the ground.
     lifted_at: f64,
-    /// Where the foot will land.
+    /// Pose at which the foot will land.
     aim: Pose,
 }
 
@@ -102,13 +104,13 @@ impl Foot {
         }
     }
 
-    /// Fraction of the swing that is completed at a phase.
+    /// Completed fraction of the swing at a phase.
     fn share(&self, phase: f64) -> f64 {
         ((phase - self.lifted_at) / (1.0 - self.lifted_at).max(1e-6)).clamp(0.0, 1.0)
     }
 
-    /// Adjusts the aim of the foot to a new landing position. Shortly before it lands, the foot keeps its
-    /// aim, so that it does not slide.
+    /// Adjusts the aim of the foot to a new landing position. Shortly before landing, the foot
+    /// keeps its aim, so that it does not slide.
     fn follow(&mut self, landing: Pose, phase: f64) {
         let share = ((AIMED - self.share(phase)) / (AIMED - AIMING)).clamp(0.0, 1.0);
         self.aim.position += (landing.position - self.aim.position) * share;
@@ -124,7 +126,7 @@ pub struct Stride {
     phase: f64,
     /// The left and the right foot.
     feet: [Foot; 2],
-    /// Whether the feet have positions yet.
+    /// Whether the feet already have positions.
     has_feet: bool,
 }
 
@@ -193,7 +195,7 @@ impl Stride {
             let wrapped = now < from;
             let foot = self.feet[side];
             if foot.is_down() {
-                // A foot that has just landed stays on the ground at least until the next step.
+                // A foot that has just landed stays on the ground until at least the next step.
                 let is_far = (foot.place - base.pose.position).length() > REACH;
                 let other = self.feet[1 - side].is_down();
                 if !wrapped && (now >= rhythm.duty || is_far && other && now > 0.1) {
@@ -208,8 +210,8 @@ impl Stride {
         }
     }
 
-    /// Feet and shoulders for the given motion of the base point. At the end of a step, this is the motion
-    /// that was passed to [`Self::advance`].
+    /// Feet and shoulders for the given motion of the base point, which at the end of a step is the
+    /// motion that was passed to [`Self::advance`].
     pub fn figure(&self, table: &GaitTable, base: &BaseMotion) -> Figure {
         let mut own = *self;
         if !own.has_feet {
@@ -227,7 +229,7 @@ impl Stride {
         }
     }
 
-    /// Factor on the movements of the upper body; 0 for a standing character.
+    /// Amplitude factor of upper-body movements; 0 for a standing character.
     fn effort(&self, base: &BaseMotion) -> f64 {
         (base.pace() / 0.4).min(1.0)
     }
@@ -256,7 +258,7 @@ impl Stride {
         fraction(self.phase + 0.5 * side as f64)
     }
 
-    /// Puts both feet in their neutral positions.
+    /// Places both feet in their neutral positions.
     fn stand(&mut self, table: &GaitTable, base: &BaseMotion) {
         let half_width = table.half_width(0.0);
         self.feet = [half_width, -half_width].map(|left| {
@@ -299,8 +301,8 @@ impl Stride {
     }
 }
 
-/// Landing position of a foot at the given phase: the expected position of the hips in the middle of its next
-/// stance.
+/// Landing position of a foot at the given phase, which is the expected position of the hips in the
+/// middle of the foot's next stance.
 fn landing(base: &BaseMotion, rhythm: Rhythm, side: usize, phase: f64) -> Pose {
     let cycles = (1.0 - phase) + 0.5 * rhythm.duty;
     let pose = base.after(cycles / rhythm.rate.max(1e-3));
@@ -325,7 +327,7 @@ mod tests {
     use std::f64::consts::PI;
 
     const DT: f64 = 1.0 / 60.0;
-    /// Number of time steps after which the leg length is checked.
+    /// Number of time steps before the leg length is checked.
     const STARTED: u32 = 60;
     /// Height below which a foot counts as on the ground, m.
     const DOWN: f64 = 0.005;
@@ -373,7 +375,7 @@ mod tests {
                     continue;
                 }
                 seen.slide = seen.slide.max((is.place - stood[side]).length());
-                // If a walk begins at full speed, the feet are left behind at first.
+                // If a walk begins at full speed, the feet lag behind at first.
                 if step > STARTED {
                     seen.reach = seen.reach.max((is.place - base.pose.position).length());
                 }
@@ -424,7 +426,7 @@ mod tests {
                 assert_walks(&format!("{from} to {to} m/s, {radius} m"), &seen);
             }
         }
-        // The speed varies in waves between standing and jogging.
+        // The speed oscillates between standing and jogging.
         let seen = walk(40.0, |time| {
             let speed = 1.3 - 1.3 * roadwright_geometry::math::cos(0.5 * time);
             [speed, 0.0, 0.6 * sin(1.3 * time)]

@@ -1,4 +1,4 @@
-//! Manoeuvres with tyre slip: braking, a circle and a steering step.
+//! Manoeuvres with tyre slip: braking, a circle and a step steer.
 
 use super::plot::{Look, MarkAxis, Recorder};
 use super::track::{Aim, Car};
@@ -11,15 +11,17 @@ use roadwright_geometry::math::atan2;
 const DT: f64 = 0.01;
 /// Time steps that have to give the same results, s.
 const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
-/// Acceleration on the circle, m/s^2. It is so small that nearly all of the grip is left for the bend.
+/// Acceleration on the circle, m/s^2. It is small, so that nearly all of the grip is available for
+/// the bend.
 const STAIRCASE: f64 = 0.1;
 /// Distance from a circle beyond which the vehicle counts as having left it, m.
 const OFF: f64 = 1.0;
-/// Every n-th point of the reference curve is plotted, where n is this number.
+/// Number of points of the reference curve per plotted point.
 const SHOWN: u32 = 100;
 
-/// Braking distance from 20 m/s, or 80 % of the top speed, to rest with full brakes. Compared with
-/// the integral of v dv over braking and resistance, and between steps of 10, 5 and 2.5 ms.
+/// Measures the braking distance from 20 m/s, or 80 % of the top speed, to rest with full brakes.
+/// Compared with the integral of v dv over braking and resistance, and between steps of 10, 5 and
+/// 2.5 ms.
 pub(super) fn braking(
     subject: &Subject<'_>,
     model: &SingleTrack,
@@ -32,7 +34,7 @@ pub(super) fn braking(
         let mut line = vec![[0.0, from]];
         for _ in 0..(60.0 / dt) as u32 {
             let moves = car.state.speed > 0.0;
-            // A request that exceeds the capability of any brakes.
+            // The requested deceleration exceeds the capability of any brakes.
             car.step(-1e3, 0.0, dt);
             if moves {
                 line.push([car.state.pose.position.x, car.state.speed]);
@@ -52,7 +54,7 @@ pub(super) fn braking(
         let speed = (f64::from(number) + 0.5) * part;
         let train = subject.train.as_ref();
         let resisted = train.map_or(0.0, |train| train.resistance(speed) / train.mass);
-        // The grip limits the force of the wheels, but not the drag.
+        // Grip limits the force of the wheels, but not the drag.
         speed * part / (braking + resisted)
     });
     let (mut exact, mut distances_to) = (0.0, vec![[0.0, 0.0]]);
@@ -62,7 +64,7 @@ pub(super) fn braking(
             distances_to.push([exact, f64::from(number) * part]);
         }
     }
-    // The distances are summed from rest up to the speed, whereas the drive goes in the other direction.
+    // The distances are summed from rest up to the speed, which is the reverse order of the drive.
     let closed = distances_to
         .iter()
         .rev()
@@ -75,8 +77,8 @@ pub(super) fn braking(
     }
 }
 
-/// Highest speed at which the vehicle stays on a circle while the speed rises slowly. Compared with sqrt(mu g
-/// R), or with the top speed if that is lower.
+/// Measures the highest speed at which the vehicle stays on a circle while its speed rises slowly.
+/// Compared with sqrt(mu g R), or with the top speed if that is lower.
 pub(super) fn circle(
     subject: &Subject<'_>,
     model: &SingleTrack,
@@ -89,15 +91,16 @@ pub(super) fn circle(
     let mut car = Car::new(subject, model, 0.5 * most);
     let centre = DVec2::new(0.0, radius);
     let (mut highest, mut speed) = (0.0f64, 0.5 * most);
-    // Slipping tyres make the vehicle run wide.
+    // Because of the slip, the vehicle runs wide.
     let mut left_at = -OFF;
-    // One minute longer than the speed takes to rise, because a weak engine lags behind.
+    // One minute longer than the speed needs to rise, because a weak engine lags behind.
     let seconds = 0.7 * most / STAIRCASE + 60.0;
     for _ in 0..(seconds / DT) as u32 {
         speed = (speed + STAIRCASE * DT).min(1.2 * most);
         let from_centre = car.centre() - centre;
         let aim = Aim {
-            // The circle is driven counter-clockwise with its centre on the left, so the left side is inside.
+            // The circle is driven counter-clockwise, so its centre is on the left and the left
+            // side is the inside.
             offset: radius - from_centre.length(),
             heading: atan2(from_centre.x, -from_centre.y),
             curvature: 1.0 / radius,
@@ -118,16 +121,16 @@ pub(super) fn circle(
     }
     recorder.mark(MarkAxis::Y, left_at, "left the circle here");
     let note = format!("radius {radius} m; a distance of {OFF} m counts as leaving it");
-    // Slipping tyres cause resistance, so the limit of a weak engine is reached before the limit of the grip.
+    // Slipping tyres add resistance, so a weak engine reaches its limit before the grip does.
     Measured::near(highest, most, 0.15, note)
 }
 
-/// Label of the curve of a steering step.
+/// Label of the curve of a step steer.
 const STEPPED: &str = "after a steering step";
 
-/// Yaw rate 4 s after a steering step, compared with the steady state of the linear model (the manoeuvre of
-/// ISO 7401). The step is for a lateral acceleration of 4 m/s^2 or 30 % of the grip, whichever is less. The
-/// speed is 80 km/h or 60 % of the top speed, whichever is less.
+/// Measures the yaw rate 4 s after a step steer. Compared with the steady state of the linear model
+/// (the manoeuvre of ISO 7401). The step is for a lateral acceleration of 4 m/s^2 or 30 % of the
+/// grip, whichever is less. The speed is 80 km/h or 60 % of the top speed, whichever is less.
 pub(super) fn step_steer(
     subject: &Subject<'_>,
     model: &SingleTrack,
@@ -149,7 +152,8 @@ pub(super) fn step_steer(
         recorder.sample(STEPPED, [f64::from(number) * DT, car.state.yaw_rate]);
     }
     let value = car.state.yaw_rate;
-    // The driver holds the speed only within a few per cent, so the linear model uses the actual speed.
+    // The driver holds the speed only to within a few per cent, so the linear model uses the actual
+    // speed.
     let steady = LinearState::steady(model, car.state.speed, wheels).yaw_rate;
     recorder.mark(MarkAxis::Y, steady, "steady state of the linear model");
     let note = format!(

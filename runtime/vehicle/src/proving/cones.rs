@@ -33,8 +33,8 @@ pub(super) struct Course {
     name: &'static str,
 }
 
-/// ISO 3888-1, double lane change. The lanes are 15, 25 and 30 m long. There are 30 m for the change to the
-/// second lane, which is 3.5 m to the left, and 25 m for the change back.
+/// ISO 3888-1, double lane change. The lanes are 15, 25 and 30 m long. The second lane is 3.5 m to
+/// the left. The change to it takes place over 30 m, and the change back over 25 m.
 pub(super) fn iso_3888_1(width: f64) -> Course {
     let gate = |from: f64, to: f64, left: f64, factor: f64| Gate {
         from,
@@ -52,9 +52,9 @@ pub(super) fn iso_3888_1(width: f64) -> Course {
     }
 }
 
-/// ISO 3888-2, obstacle avoidance. The lanes are 12, 11 and 12 m long. There are 13.5 m for the change to the
-/// second lane, which is on the left, and 12.5 m for the change back. The gap between the first lane and the
-/// second is one metre wide.
+/// ISO 3888-2, obstacle avoidance. The lanes are 12, 11 and 12 m long. The second lane is on the
+/// left. The change to it takes place over 13.5 m, and the change back over 12.5 m. The lateral gap
+/// between the first lane and the second is one metre wide.
 pub(super) fn iso_3888_2(width: f64) -> Course {
     let (first, second) = (1.1 * width + 0.25, width + 1.0);
     let third = (1.3 * width + 0.25).max(3.0);
@@ -76,7 +76,8 @@ pub(super) fn iso_3888_2(width: f64) -> Course {
 }
 
 impl Course {
-    /// Path of the driver: the centre lines of the lanes, joined by polynomials with continuous curvature.
+    /// Path of the driver: the centre lines of the lanes, joined by polynomials of continuous
+    /// curvature.
     fn line(&self, x: f64) -> Aim {
         let [first, second, third] = self.gates;
         let level = |middle: f64| Aim {
@@ -95,9 +96,9 @@ impl Course {
         level(third.middle)
     }
 
-    /// Whether a point of the vehicle is between the cones at its position.
+    /// Whether a point of the vehicle is between the cones at its position along the course.
     fn stands(&self, x: f64, y: f64) -> bool {
-        // Between the lanes there are no cones, so any position is allowed.
+        // There are no cones between the lanes, so any position is allowed there.
         let mut gates = self.gates.iter();
         gates.all(|gate| {
             let within = x >= gate.from && x <= gate.to;
@@ -105,7 +106,8 @@ impl Course {
         })
     }
 
-    /// Returns the positions of the cones along both edges of the lanes for a picture, five per edge.
+    /// Returns the positions of the cones along both edges of the lanes, five per edge, for
+    /// drawing.
     fn cones(&self) -> Vec<[f64; 2]> {
         let of = |gate: &Gate, side: f64| {
             let (gate, edge) = (*gate, gate.middle + 0.5 * side * gate.width);
@@ -118,17 +120,17 @@ impl Course {
             .collect()
     }
 
-    /// Returns the approximate speed limit of the course, m/s: the speed of a point that moves from the far
-    /// edge of the first lane to the near edge of the second with full lateral grip throughout. The available
-    /// distance exceeds the gap between the lanes by the length of the body, because neither end of the body
-    /// has to be in a lane during that time.
+    /// Returns the approximate speed limit of the course, m/s. It is the speed of a point that
+    /// moves from the far edge of the first lane to the near edge of the second with full lateral
+    /// grip throughout. The available distance exceeds the gap between the lanes by the length of
+    /// the body, because neither end of the body has to be in a lane during that time.
     fn point_limit(&self, grip: f64, length: f64, body: f64) -> f64 {
         let [first, second, _] = self.gates;
         let play = 0.5 * (first.width + second.width) - body;
         let over = (second.middle - first.middle - play).max(0.01);
         let room = second.from - first.to + length;
-        // The point accelerates to one side for half of the distance and to the other side for the other
-        // half: y = a t^2 / 4.
+        // The point accelerates to one side over half of the distance and to the other side over
+        // the other half: y = a t^2 / 4.
         0.5 * room * (grip / over).sqrt()
     }
 }
@@ -136,8 +138,8 @@ impl Course {
 /// Returns the path from one lane to the next, a polynomial of fifth order.
 fn over(before: Gate, after: Gate, x: f64) -> Aim {
     let (room, rise) = (after.from - before.to, after.middle - before.middle);
-    // 10 u³ - 15 u⁴ + 6 u⁵ starts and ends with zero slope and curvature; 30 u² (1 - u)² and 60 u (1 - u) (1
-    // - 2 u) are its derivatives. The curvature is that for small slopes.
+    // 10 u³ - 15 u⁴ + 6 u⁵ has zero slope and curvature at both ends. Its derivatives are
+    // 30 u² (1 - u)² and 60 u (1 - u) (1 - 2 u). The curvature is an approximation for small slopes.
     let u = (x - before.to) / room;
     let slope = rise / room * 30.0 * u * u * (1.0 - u) * (1.0 - u);
     let bend = rise / (room * room) * 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u);
@@ -148,8 +150,8 @@ fn over(before: Gate, after: Gate, x: f64) -> Aim {
     }
 }
 
-/// Highest entry speed up to which no cone is hit at any speed. The driver holds the speed as far as
-/// possible.
+/// Measures the highest entry speed up to which no cone is hit at any speed. The driver keeps the
+/// speed as constant as possible.
 pub(super) fn run(
     subject: &Subject<'_>,
     model: &SingleTrack,
@@ -159,7 +161,8 @@ pub(super) fn run(
     let top = Car::top_speed(subject);
     let (mut highest, mut speed) = (0.0, 5.0f64);
     let mut trials = Trials::default();
-    // The test ends at the first speed at which a cone is hit, whatever would happen at higher speeds.
+    // The test ends at the first speed at which a cone is hit, regardless of what happens at higher
+    // speeds.
     while speed <= top.min(FASTEST) {
         let mut trace = Trace::default();
         let passed = passes(subject, model, course, speed, &mut trace);
@@ -223,14 +226,16 @@ fn passes(
     trace: &mut Trace,
 ) -> bool {
     let mut car = Car::new(subject, model, speed);
-    // The pose refers to the rear axle, and the centre of gravity is at the start of the run-up.
+    // The pose refers to the rear axle, whereas the centre of gravity is at the start of the
+    // run-up.
     car.state.pose.position.x = -RUN_UP - model.rear;
     let end = course.gates[2].to + subject.file.body.length;
     let mut time = 0.0;
     while car.centre().x < end {
         time += DT;
         let centre = car.centre();
-        // The driver looks ahead by a tenth of a second, because wheels and tyres need time.
+        // The driver looks ahead by a tenth of a second, because wheels and tyres need time to
+        // respond.
         let ahead = course.line(centre.x + 0.1 * car.state.speed);
         let aim = Aim {
             offset: centre.y - course.line(centre.x).offset,

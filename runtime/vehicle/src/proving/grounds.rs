@@ -1,14 +1,14 @@
-//! Test grounds: slopes, bumps, steps and gaps, as felt by wheels of a given radius.
+//! Test grounds: slopes, bumps, steps and gaps, as experienced by wheels of a given radius.
 //!
-//! A wheel rolls over an edge rather than following the profile of the ground. The wheel's height is that of
-//! a circle that just touches the ground (the envelope of the profile), so that rays behave like round
-//! wheels.
+//! A wheel rolls over an edge rather than following the profile of the ground. The wheel's height
+//! is that of a circle that just touches the ground (the envelope of the profile), so that rays
+//! behave like round wheels.
 
 use crate::rigid::Surface;
 use glam::{DVec2, DVec3};
 use roadwright_geometry::math::{sin_cos, tan};
 
-/// A plane that rises in the direction of a heading. Both angles are in rad.
+/// A plane that rises in the direction of a heading. Its two angles are in rad.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slope {
     pub(super) angle: f64,
@@ -31,7 +31,7 @@ pub(super) enum Obstruction {
     HalfRound(f64),
     /// A step up of this height, m.
     Step(f64),
-    /// A trench of this width, m. It is deeper than the height of a wheel.
+    /// A trench of this width, m. It is deeper than the wheels are high.
     Gap(f64),
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Returns the height and slope that a wheel feels at position x.
+    /// Returns the height and slope experienced by a wheel at position x.
     fn profile(&self, x: f64) -> (f64, f64) {
         let radius = self.radius;
         match self.obstruction {
@@ -53,7 +53,8 @@ impl Course {
                 let (height, slope) = arc(radius + bump, x);
                 above_ground(height - radius, slope)
             }
-            // Before the edge, the wheel leans against it, and its centre moves on a circle around the edge.
+            // Before the edge, the wheel touches it, and the centre of the wheel moves on a circle
+            // around the edge.
             Obstruction::Step(step) if x < 0.0 => {
                 let (height, slope) = arc(radius, x);
                 above_ground(step + height - radius, slope)
@@ -64,7 +65,7 @@ impl Course {
                     return (0.0, 0.0);
                 }
                 let (near, far) = (arc(radius, x), arc(radius, x - width));
-                // The wheel rests on the edge that holds it higher.
+                // The wheel rests on the edge that supports it at the greater height.
                 let (height, slope) = if near.0 > far.0 { near } else { far };
                 (height - radius, slope)
             }
@@ -108,7 +109,8 @@ mod tests {
             radius: 0.4,
         };
         let height = |obstruction, x| course(obstruction).at(DVec2::new(x, 3.0)).0;
-        // A pipe lifts the wheel by its radius, and touches it before the wheel is above it.
+        // A pipe lifts the wheel by the radius of the pipe. The wheel touches it before being above
+        // it.
         assert!((height(Obstruction::HalfRound(0.1), 0.0) - 0.1).abs() < 1e-12);
         assert_eq!(height(Obstruction::HalfRound(0.1), 0.31), 0.0);
         assert!(height(Obstruction::HalfRound(0.1), 0.29) > 0.0);

@@ -1,9 +1,10 @@
-//! The proving ground: manoeuvres that measure a vehicle and compare the results with the values in its file.
+//! The proving ground: manoeuvres that measure a vehicle and compare the results with the values in
+//! its file.
 //!
-//! Straight drives use the drive train alone ([`crate::drive_train::StraightRun`]). Bends use the dynamic
-//! one-track model with that drive train, or with the file's `performance` if it has none. Side slopes,
-//! tipping over, bumps, steps and gaps use the rigid-body model. Manoeuvres that need a suspension are
-//! skipped and reported for files without one.
+//! Straight drives use only the drive train ([`crate::drive_train::StraightRun`]). Bends use the
+//! dynamic one-track model with that drive train, or with the file's `performance` if it has none.
+//! Side slopes, tipping over, bumps, steps and gaps use the rigid-body model. For files without a
+//! suspension, manoeuvres that need one are skipped and reported.
 
 mod bends;
 mod cones;
@@ -52,7 +53,7 @@ pub enum Bound {
     Min,
     /// The value must not be higher.
     Max,
-    /// The value must be close to the limit; see [`Manoeuvre::tolerance`].
+    /// The value must be close to the limit, within [`Manoeuvre::tolerance`].
     Near,
 }
 
@@ -90,7 +91,7 @@ impl Manoeuvre {
             })
     }
 
-    /// Returns the title of its picture.
+    /// Returns the title of the plot.
     fn title(&self, vehicle: &str) -> String {
         let value = self.value.map_or_else(
             || "no value".to_owned(),
@@ -120,13 +121,13 @@ struct Measured {
     limit: Option<f64>,
     bound: Bound,
     tolerance: f64,
-    /// Whether all other conditions are satisfied, such as equal results with other time steps.
+    /// Whether all other conditions are satisfied, for example equal results with other time steps.
     sound: bool,
     note: String,
 }
 
 impl Measured {
-    /// Creates a value that has to be close to a closed-form limit.
+    /// Creates a measured value that has to be close to a closed-form limit.
     fn near(value: f64, limit: f64, tolerance: f64, note: impl Into<String>) -> Self {
         Self {
             value,
@@ -198,7 +199,7 @@ fn drive_all(
     Ok(done)
 }
 
-/// Maximum mass of vehicles for the ISO 3888 courses, kg.
+/// Maximum mass of vehicles for which the ISO 3888 courses are intended, kg.
 const LIGHT: f64 = 3500.0;
 
 /// Reason why a manoeuvre that needs an engine does not apply.
@@ -218,8 +219,8 @@ impl Subject<'_> {
         let given = self.file.limits.get(name).copied();
         match measured {
             Ok(measured) => {
-                // Without brakes, the limit is an infinite distance, which is not a limit. A limit in the
-                // file takes precedence over the computed one.
+                // Without brakes, the limit is an infinite distance, which does not count as a
+                // limit. A limit in the file takes precedence over the computed limit.
                 let limit = given.or(measured.limit).filter(|limit| limit.is_finite());
                 let is_value = measured.value.is_finite();
                 let keeps = |limit: f64| match measured.bound {
@@ -386,7 +387,7 @@ mod tests {
         }
     }
 
-    /// The same vehicles with the other kind of wheels also agree with the closed-form limits.
+    /// Vehicles with the other kind of wheels also agree with the closed-form limits.
     #[test]
     fn other_wheels_keep_to_them_as_well() {
         for (name, shape) in [
@@ -407,8 +408,8 @@ mod tests {
 
     #[test]
     fn every_manoeuvre_ends_however_slow_the_vehicle_is() {
-        // Steps are counted, because a busy machine may take any time. The maximum is 600 s in steps of 0.02
-        // s, for each of twelve speeds.
+        // The steps are counted, because the elapsed time depends on the load of the machine. The
+        // maximum is 600 s in steps of 0.02 s, for each of twelve speeds.
         let most = 12 * 30_000 + 100_000;
         for (name, speed) in [
             ("willys-mb", 1e-9),
@@ -435,7 +436,7 @@ mod tests {
             names.collect::<Vec<_>>()
         };
         assert_eq!(applies("semi-trailer-tractor"), Vec::<&str>::new());
-        // The car has tyres but no engine.
+        // The Escort has tyres but no engine.
         let escort = applies("ford-escort");
         assert!(
             escort.contains(&"circle_50") && !escort.contains(&"top_speed"),
@@ -463,7 +464,8 @@ mod tests {
             );
             assert!((one.value.unwrap() / exact - 1.0).abs() < 0.02, "{one:?}");
         }
-        // The joint of the bus ends at 52 degrees, and the tractor alone has no joint.
+        // The joint of the bus is limited to 52 degrees, and the tractor has no joint without its
+        // trailer.
         for name in ["articulated-bus", "semi-trailer-tractor"] {
             assert!(!driven(name).applies, "{name}");
         }
@@ -471,7 +473,7 @@ mod tests {
 
     #[test]
     fn a_manoeuvre_notices_a_vehicle_that_is_not_what_it_says() {
-        // On ice, the circle is slower, and a limit for dry ground is not reached.
+        // On ice, the circle is driven more slowly, and a limit for dry ground is not reached.
         let mut jeep = shipped("willys-mb");
         let circle = |jeep: &VehicleFile| {
             let all = prove(jeep).unwrap();

@@ -1,11 +1,11 @@
-//! Records of manoeuvres for plots.
+//! Plots of manoeuvres.
 //!
-//! A manoeuvre records while it measures, so that the plot shows the drive that gave the value. If no plot is
-//! needed, the recorder stores nothing.
+//! A manoeuvre is recorded while it is measured, so that the plot shows the drive that gave the
+//! value. If no plot is needed, the recorder stores nothing.
 
 use serde::Serialize;
 
-/// Maximum number of points in a series. More points would exceed the number of pixel columns of the picture.
+/// Maximum number of points in a series. The picture does not have more columns of pixels.
 const MOST_POINTS: usize = 1000;
 
 /// A plot of a manoeuvre: series over two axes.
@@ -19,7 +19,7 @@ pub struct Plot {
     pub x: &'static str,
     /// Quantity and unit of the vertical axis.
     pub y: &'static str,
-    /// Lines and dots. Series with the same label belong together.
+    /// Lines and dots. Series with the same label belong to one entry.
     pub series: Vec<Series>,
     /// Limits and other values that are drawn as lines across the whole plot.
     pub marks: Vec<Mark>,
@@ -32,7 +32,8 @@ pub struct Series {
     pub label: String,
     /// Style of drawing.
     pub look: Look,
-    /// Points in the units of the axes, in the order of measurement; all finite, at least one.
+    /// Points in the units of the axes, in the order of measurement. All are finite, and there is
+    /// at least one.
     pub points: Vec<[f64; 2]>,
 }
 
@@ -50,7 +51,7 @@ pub enum Look {
     Dots,
 }
 
-/// A value that is drawn as a dashed line across the plot.
+/// A value that is marked by a dashed line across the plot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mark {
     /// Label.
@@ -65,13 +66,13 @@ pub struct Mark {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkAxis {
-    /// Horizontal axis; the line is vertical.
+    /// Horizontal axis. The mark is a vertical line.
     X,
-    /// Vertical axis; the line is horizontal.
+    /// Vertical axis. The mark is a horizontal line.
     Y,
 }
 
-/// Recorder that records a manoeuvre while it measures, or does nothing.
+/// Records a manoeuvre while it is measured, or does nothing.
 pub(super) struct Recorder {
     plot: Option<Plot>,
 }
@@ -103,13 +104,13 @@ impl Recorder {
         }
     }
 
-    /// Adds a point to the line with a label. The first point creates the line.
+    /// Adds a point to the line with the given label. The first point creates the line.
     pub(super) fn sample(&mut self, label: &str, point: [f64; 2]) {
         let Some(plot) = &mut self.plot else { return };
         if !point.iter().all(|number| number.is_finite()) {
             return;
         }
-        // Manoeuvres sample a few lines alternately, so the line is near the end of the list.
+        // A manoeuvre samples a few lines in turn, so the line is near the end of the list.
         let known = plot.series.iter_mut().rev();
         match known.into_iter().find(|series| series.label == label) {
             Some(series) => series.points.push(point),
@@ -161,7 +162,7 @@ impl Recorder {
 }
 
 impl Series {
-    /// Drops points evenly until there are few enough. The last point is kept.
+    /// Drops evenly spaced points until there are few enough. The last point is kept.
     fn thin_out(&mut self) {
         let Some(last) = self.points.last().copied() else {
             return;
@@ -179,7 +180,8 @@ impl Series {
 /// Lines that belong to one trial.
 type Lines = Vec<(Look, Vec<[f64; 2]>)>;
 
-/// Of several trials of increasing difficulty, the hardest that passed and the easiest that failed.
+/// Among trials of increasing difficulty, the hardest trial that passed and the easiest that
+/// failed.
 #[derive(Default)]
 pub(super) struct Trials {
     passed: Option<(f64, Lines)>,
@@ -205,7 +207,7 @@ impl Trials {
         self.passed.is_none() && self.failed.is_none()
     }
 
-    /// Draws both trials, with labels that give the value in a unit.
+    /// Draws both trials. Their labels contain the value in the given unit.
     pub(super) fn record(self, unit: &str, recorder: &mut Recorder) {
         let kinds = [
             (self.passed, "hardest passed"),

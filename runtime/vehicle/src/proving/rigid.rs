@@ -10,7 +10,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::{atan, sin, sin_cos, tan, wrap_angle};
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Minimum fraction of the limit for rigid springs at which a vehicle may tip. It is below 1, because the
+/// Fraction of the limit for rigid springs from which a vehicle may tip. It is below 1, because the
 /// hull leans outwards on its springs.
 const SPRUNG: f64 = 0.85;
 /// Time after which a pivot turn is steady, s.
@@ -23,15 +23,15 @@ const NO_TRACKS: &str = "only tracked vehicles can turn on the spot";
 const DT: f64 = 0.02;
 /// Update rate of the forces, Hz.
 const RATE_HZ: f64 = 200.0;
-/// Number of equal steps in which a slope, speed or height is increased to find the maximum.
+/// Number of equal steps in which a slope, speed or height is increased until the maximum is found.
 const PARTS: u32 = 12;
-/// Time in which a hull settles on its springs and tyres, s.
+/// Time in which the hull settles on its springs and tyres, s.
 const SETTLING: f64 = 25.0;
 /// Maximum number of wheels whose loads are drawn individually.
 const MOST_WHEELS: usize = 8;
 /// Maximum motion of a parked vehicle in a minute, m.
 const PARKED: f64 = 1e-3;
-/// Minimum friction of the tilt table, so that vehicles tip instead of sliding.
+/// Minimum friction on the tilt table, so that vehicles tip rather than slide.
 const ROUGH: f64 = 1.2;
 /// Radius of the half-round obstacle, m. The NATO trials use 4 to 12 inches.
 const HALF_ROUND: f64 = 0.1;
@@ -68,7 +68,8 @@ impl<'a, S: Surface> Trial<'a, S> {
         self.run_seen(seconds, controls, |_, _| {})
     }
 
-    /// Like `run`, but passes the state and the time since the start (s) to a callback after each step.
+    /// Like `run`, but calls a callback with the state and the time since the start (s) after each
+    /// step.
     fn run_seen(
         &mut self,
         seconds: f64,
@@ -101,8 +102,9 @@ const PARK: Controls = Controls {
     pedals: None,
 };
 
-/// Drift within a minute on a slope with the hand brake applied: nose up, nose down and across. The slope is
-/// 70 % of the slope on which the held wheels would slide with the nose down.
+/// Measures the drift within a minute on a slope with the hand brake applied: nose up, nose down
+/// and across. The slope is 70 % of the slope on which the held wheels would slide with the nose
+/// down.
 pub(super) fn rest_on_slope(
     model: &RigidModel,
     recorder: &mut Recorder,
@@ -142,21 +144,21 @@ pub(super) fn rest_on_slope(
     })
 }
 
-/// Returns the fraction of the weight on the wheels that the hand brake holds.
+/// Returns the fraction of the weight that is on the wheels held by the hand brake.
 fn held_load(model: &RigidModel) -> f64 {
     let held = model.wheels.iter().filter(|wheel| wheel.hand_brake);
     held.map(|wheel| wheel.load).sum::<f64>() / (model.mass * GRAVITY)
 }
 
-/// Returns the tangent of the slope angle at which the held wheels slide with the nose down. The slope takes
-/// load off the rear wheels: tan a = mu s / (1 + mu h / L).
+/// Returns the tangent of the slope angle at which the held wheels slide with the nose down. The
+/// slope unloads the rear wheels: tan a = mu s / (1 + mu h / L).
 fn holding_slope(model: &RigidModel, share: f64) -> f64 {
     let lift = model.friction * model.height / model.limits.wheelbase;
     model.friction * share / (1.0 + lift)
 }
 
-/// Lateral acceleration at which the upper wheels lift on a tilt table without sliding. Compared with g T / 2
-/// h, the value for rigid springs.
+/// Measures the lateral acceleration at which the upper wheels lift on a tilt table without
+/// sliding. Compared with g T / 2 h, the value for rigid springs.
 pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let rigid = model.tip_acceleration();
     recorder.mark(MarkAxis::X, atan(rigid / GRAVITY), "tips on rigid springs");
@@ -176,8 +178,8 @@ pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured 
     )
 }
 
-/// Side slope on which the vehicle with its own tyres slides or tips. Compared with the smaller of atan(mu)
-/// and atan(T / 2 h), less the effect of the springs.
+/// Measures the side slope on which the vehicle with its own tyres slides or tips. Compared with
+/// the smaller of atan(mu) and atan(T / 2 h), less the effect of the springs.
 pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let (slides, tips) = (
         atan(model.friction),
@@ -187,7 +189,7 @@ pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measure
     recorder.mark(MarkAxis::X, slides, "slides, by closed form");
     recorder.mark(MarkAxis::X, tips, "tips, by closed form");
     let angle = tilt_until(model, 1.3 * limit, recorder, |trial| {
-        // Measured along the table, which turns about the axis below the vehicle.
+        // Measured along the table, which rotates about an axis below the vehicle.
         let moved = trial.state.body.position.y.abs() - model.height * sin(1.3 * limit);
         moved > 0.5
             || trial
@@ -208,8 +210,8 @@ pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measure
     }
 }
 
-/// Tilts a table with a vehicle across it to the left, until `is_over` holds or up to the given angle.
-/// Returns the angle.
+/// Tilts a table, with a vehicle across it, to the left until `is_over` holds or the given angle is
+/// reached. Returns the angle.
 fn tilt_until(
     model: &RigidModel,
     most: f64,
@@ -227,8 +229,8 @@ fn tilt_until(
             angle,
             heading: FRAC_PI_2,
         };
-        // Each angle starts from the final state of the previous angle, and the table moves the vehicle
-        // along.
+        // Each angle starts from the final state at the previous angle, and the vehicle moves with
+        // the table.
         tilt(&mut state, step);
         let mut trial = Trial {
             model,
@@ -260,8 +262,8 @@ fn tilt(state: &mut CarState, angle: f64) {
     }
 }
 
-/// Returns the groups of wheels whose loads are drawn as one line each, by wheel index. The table rises to
-/// the left. Each wheel is a group or, if there would be too many lines, each side.
+/// Returns the groups of wheels, by wheel index, whose loads are drawn as one line each. The table
+/// rises to the left. Each wheel is a group or, if there would be too many lines, each side.
 fn groups_of(model: &RigidModel) -> Vec<(String, Vec<usize>)> {
     let side = |place: f64| if place > 0.0 { "upper" } else { "lower" };
     if model.wheels.len() > MOST_WHEELS {
@@ -298,8 +300,8 @@ fn level() -> Slope {
     }
 }
 
-/// Highest speed up to 15 m/s at which the vehicle crosses a half-round obstacle of 10 cm with an upward hull
-/// acceleration of at most 2.5 g, and stays on its wheels.
+/// Measures the highest speed up to 15 m/s at which the vehicle crosses a half-round obstacle of 10
+/// cm with an upward hull acceleration of at most 2.5 g, and stays on its wheels.
 pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let top = model.limits.max_speed.min(15.0);
     let course = Course {
@@ -321,8 +323,8 @@ pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measure
             return false;
         }
         let steps = (distance / speed / DT) as u32;
-        // Only upward accelerations are used. A falling hull is at most weightless, and its landing is an
-        // upward acceleration.
+        // Only upward accelerations are used. A falling hull is weightless at most, and its landing
+        // is an upward acceleration.
         let mut line = Vec::new();
         let keeps = (1..=steps).all(|number| {
             let before = trial.state.body.velocity.z;
@@ -365,8 +367,8 @@ const CENTRE_X: &str = "position of the centre of gravity, m";
 /// Label of the vertical axis in pictures of a hull that crosses an obstruction.
 const CENTRE_HEIGHT: &str = "height of the centre of gravity, m";
 
-/// Highest step that the vehicle climbs from rest with full throttle, as a fraction of the wheel radius. No
-/// wheel can climb more than its radius.
+/// Measures the highest step that the vehicle climbs from rest with full throttle, as a fraction of
+/// the wheel radius. No wheel can climb more than its radius.
 pub(super) fn step_climb(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let mut trials = Trials::default();
     let crossed = |height: &f64| {
@@ -389,8 +391,8 @@ pub(super) fn step_climb(model: &RigidModel, recorder: &mut Recorder) -> Measure
     }
 }
 
-/// Widest trench that the vehicle crosses at 2 m/s, as a fraction of the wheel diameter. A wheel falls into a
-/// trench that is wider than its diameter.
+/// Measures the widest trench that the vehicle crosses at 2 m/s, as a fraction of the wheel
+/// diameter. A wheel falls into a trench that is wider than its diameter.
 pub(super) fn gap(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let diameter = 2.0 * model.radius;
     let mut trials = Trials::default();
@@ -417,8 +419,8 @@ pub(super) fn gap(model: &RigidModel, recorder: &mut Recorder) -> Measured {
 /// Label of the curve of a pivot turn.
 const PIVOTS: &str = "at full lock";
 
-/// Yaw rate of a turn on the spot at full lock. Compared with the balance of the friction along and across
-/// the tracks.
+/// Measures the yaw rate of a turn on the spot at full lock. Compared with the balance of the
+/// friction along and across the tracks.
 pub(super) fn pivot_turn(
     model: &RigidModel,
     recorder: &mut Recorder,
@@ -470,8 +472,8 @@ fn parts_of(length: f64) -> impl Iterator<Item = f64> {
     (1..=PARTS).map(move |number| part(number).min(length))
 }
 
-/// Returns whether the vehicle crosses an obstruction within 20 s at the given start speed (m/s). Also
-/// returns the positions and heights of its centre of gravity, m.
+/// Returns whether the vehicle crosses an obstruction within 20 s at the given initial speed (m/s),
+/// and the positions and heights of its centre of gravity, m.
 fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> (bool, Vec<[f64; 2]>) {
     let course = Course {
         obstruction,
@@ -481,7 +483,8 @@ fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> (bool, V
     let mut trial = Trial::new(model, &course, Pose::new(-ahead, 0.0, 0.0));
     trial.state.roll(speed);
     let full = Controls {
-        // A request that exceeds the capability of nearly all engines, for full throttle at every speed.
+        // The requested acceleration exceeds the capability of nearly all engines, so the throttle
+        // is fully open at every speed.
         acceleration: model.limits.max_acceleration.max(GRAVITY),
         ..Controls::default()
     };

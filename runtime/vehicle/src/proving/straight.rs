@@ -1,4 +1,4 @@
-//! Straight drives: acceleration, top speed, coasting, grades.
+//! Straight drives: acceleration, top speed, coasting and grades.
 
 use super::plot::{Look, MarkAxis, Recorder};
 use super::{Bound, Measured};
@@ -12,7 +12,7 @@ const DT: f64 = 0.005;
 const LONGEST: f64 = 600.0;
 /// Number of parts into which a speed interval is divided for numerical integration.
 const PARTS: u32 = 20_000;
-/// Every n-th part of the reference curve is plotted, where n is this number.
+/// Number of parts of the reference curve per plotted point.
 const SHOWN: u32 = 100;
 /// Number of plotted points of a closed-form curve.
 const POINTS: u32 = 100;
@@ -26,7 +26,8 @@ const NONE: Pedals = Pedals {
     brake: 0.0,
 };
 
-/// Time from rest to 80 % of the top speed. Compared with the sum of m dv / F over all speeds, gear by gear.
+/// Measures the time from rest to 80 % of the top speed. Compared with the sum of m dv / F over all
+/// speeds, gear by gear.
 pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     recorder.axes("time, s", "speed, m/s");
     let target = 0.8 * train.top_speed();
@@ -59,7 +60,7 @@ pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measu
     let mut gains = true;
     for (number, time) in (1..).zip(times) {
         exact += time;
-        // Where the resistance exceeds the force in a gear, the time would decrease.
+        // At speeds where the resistance exceeds the force in a gear, the time would decrease.
         gains &= time > 0.0;
         if gains && number % SHOWN == 0 {
             closed.push([exact, f64::from(number) * part]);
@@ -84,8 +85,8 @@ fn gear_for(train: &DriveTrain, speed: f64) -> &Gear {
     gears.find(turns).unwrap_or(last)
 }
 
-/// Speed after a long time at full throttle. Compared with the rev limit, or with the speed at which forces
-/// balance.
+/// Measures the speed after a long time at full throttle. Compared with the rev limit, or with the
+/// speed at which the forces balance.
 pub(super) fn top_speed(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     recorder.axes("time, s", "speed, m/s");
     recorder.mark(
@@ -107,7 +108,8 @@ pub(super) fn top_speed(train: &DriveTrain, recorder: &mut Recorder) -> Measured
     )
 }
 
-/// Time from 60 to 30 % of the top speed without throttle. Compared with the integral of the resistance.
+/// Measures the time from 60 to 30 % of the top speed without throttle. Compared with the integral
+/// of the resistance.
 pub(super) fn coast_down(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     recorder.axes("time, s", "speed, m/s");
     let (from, to) = (0.6 * train.top_speed(), 0.3 * train.top_speed());
@@ -128,15 +130,15 @@ pub(super) fn coast_down(train: &DriveTrain, recorder: &mut Recorder) -> Measure
     let exact = time_to(to);
     let speeds = parts_of(POINTS).map(|part| from + part * (to - from));
     let closed = speeds.map(|speed| [time_to(speed), speed]);
-    // Beyond the driven time there is nothing to compare.
+    // There is nothing to compare beyond the duration of the drive.
     let closed = closed.filter(|[time, _]| *time <= LONGEST);
     recorder.series("integral of the resistance", Look::Dashed, closed);
     let note = format!("from {from:.1} to {to:.1} m/s");
     Measured::near(run.time, exact.min(LONGEST), 0.02, note)
 }
 
-/// Steepest grade on which the vehicle starts and climbs 20 m, however slowly. Compared with force divided by
-/// weight.
+/// Measures the steepest grade on which the vehicle starts and climbs 20 m, however slowly.
+/// Compared with force divided by weight.
 pub(super) fn grade(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     let climbs = |grade: f64| {
         let mut run = StraightRun::new(train, 0.0, grade);
@@ -172,7 +174,7 @@ fn record_grades(train: &DriveTrain, tried: &[(f64, bool)], recorder: &mut Recor
     recorder.axes("slope, rad", "force, kN");
     let (gear, weight) = (&train.gears[0], train.mass * GRAVITY);
     let limit = train.limiting_grade();
-    // One and a half times the limiting slope, but never an empty plot.
+    // One and a half times the limiting slope, with a lower bound so that the plot is not empty.
     let steepest = (1.5 * limit).clamp(0.01, 1.5);
     let slopes = || parts_of(POINTS).map(|part| part * steepest);
     let needed = |slope: f64| weight * sin(slope) / 1e3;
@@ -202,7 +204,8 @@ fn parts_of(count: u32) -> impl Iterator<Item = f64> {
     (0..=count).map(move |number| f64::from(number) / f64::from(count))
 }
 
-/// Side slope on which the vehicle slides or tips: the smaller of atan(mu) and atan(track / 2 h).
+/// Computes the side slope on which the vehicle slides or tips: the smaller of atan(mu) and
+/// atan(track / 2 h).
 pub(super) fn side_slope(
     file: &VehicleFile,
     model: &SingleTrack,

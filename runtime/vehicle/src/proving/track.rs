@@ -1,4 +1,4 @@
-//! A vehicle on the test track, and a driver that follows a path.
+//! A vehicle on the test track, with a driver that follows a path.
 
 use super::Subject;
 use crate::drive_train::{DriveState, Driver};
@@ -11,7 +11,7 @@ const RATE_HZ: f64 = 200.0;
 /// Gain of the speed control, 1/s.
 const SPEED_GAIN: f64 = 1.0;
 
-/// A path to be followed, relative to the vehicle: lateral offset, direction and curvature.
+/// A path to follow, relative to the vehicle: lateral offset, direction and curvature.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Aim {
     /// Offset of the vehicle from the path, m to the left.
@@ -77,15 +77,15 @@ impl<'a> Car<'a> {
         };
     }
 
-    /// Steers along a path at a constant speed, m/s. The steering angle is that for the path's curvature
-    /// without slip, plus a correction for the offset and the heading error.
+    /// Steers along a path at a constant speed, m/s. The steering angle is the one for the path's
+    /// curvature without slip, corrected for the offset and the heading error.
     pub(super) fn follow(&mut self, aim: Aim, speed: f64, dt: f64) {
         let along = self.state.speed.max(1.0);
         // The return to the path is of second order, with a time constant of 0.6 s and a damping ratio of 0.8
         // at any speed.
         let (stiff, damped) = (1.0 / (0.6 * along), 1.6);
-        // Uses the direction of motion rather than the heading, because with slip the body points into the
-        // bend.
+        // The direction of motion is used rather than the heading, because with slip the body
+        // points into the bend.
         let error = wrap_angle(self.course() - aim.heading);
         let back = -stiff * stiff * aim.offset - damped * stiff * error;
         let steering = atan(self.model.wheelbase() * (aim.curvature + back));

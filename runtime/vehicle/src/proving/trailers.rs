@@ -21,8 +21,9 @@ const STEPS: [f64; 3] = [0.05, 0.02, 0.01];
 /// Number of plotted points of the closed-form curve.
 const POINTS: u32 = 100;
 
-/// Distance in reverse with straight wheels over which the angle of the first trailer grows from 5 to 60
-/// degrees, m. Compared with d ln(tan 30 / tan 2.5), and between time steps of 50, 20 and 10 ms.
+/// Measures the distance in reverse with straight wheels over which the angle of the first trailer
+/// grows from 5 to 60 degrees, m. Compared with d ln(tan 30 / tan 2.5), and between time steps of
+/// 50, 20 and 10 ms.
 pub(super) fn jackknife(
     subject: &Subject<'_>,
     recorder: &mut Recorder,
@@ -71,7 +72,8 @@ fn distance(
     dt: f64,
     line: &mut Vec<[f64; 2]>,
 ) -> f64 {
-    // The model only drives forwards, so a reversing vehicle is represented by one that faces the other way.
+    // The model only drives forwards, so a reversing vehicle is represented by one that faces the
+    // opposite direction.
     let mut car = OneTrackState {
         pose: Pose::new(0.0, 0.0, PI),
         speed: SPEED,

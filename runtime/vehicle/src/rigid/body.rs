@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 const SAG: f64 = 0.005;
 /// Speeds below which a loose body may come to rest, m/s and rad/s.
 const CALM: f64 = 0.03;
-/// Time for which a body has to be calm before it comes to rest, s.
+/// Time for which a body has to be slow before it comes to rest, s.
 const PATIENCE: f64 = 0.5;
-/// Minimum number of corners on the ground for a body to come to rest.
+/// Minimum number of corners on the ground with which a body can come to rest.
 const FEET: usize = 3;
-/// Displacement by other bodies up to which a body counts as not pushed, m.
+/// Displacement by other bodies up to which a body does not count as pushed, m.
 const UNTOUCHED: f64 = 1e-3;
 
 /// Position and motion of a rigid body, at its centre of gravity.
@@ -99,8 +99,8 @@ pub(super) struct Scrape {
 }
 
 impl Scrape {
-    /// Adds the ground forces on points of a body: springs and dampers along the normal, and friction across
-    /// it. Points are given in the body's frame, relative to its centre of gravity.
+    /// Adds the ground forces on points of a body: springs and dampers act along the normal, and
+    /// friction across it. Points are given in the body's frame, relative to its centre of gravity.
     pub(super) fn add(
         &self,
         points: &[DVec3],
@@ -120,8 +120,8 @@ impl Scrape {
             let load = self.load(depth, velocity.dot(normal));
             let across = velocity - normal * velocity.dot(normal);
             let speed = across.length();
-            // Limited to the force that stops the motion within the step, because friction brakes a motion
-            // but does not reverse it.
+            // Limited to the force that stops the motion within the step, because friction stops a
+            // motion but does not reverse it.
             let most = 0.15 * self.mass * speed / self.dt;
             let rubbed = (self.friction * load).min(most);
             let direction = if speed > 0.0 {
@@ -142,7 +142,7 @@ impl Scrape {
     }
 }
 
-/// Model of a loose body, which has a mass and can be pushed.
+/// Model of a loose body: a body that has a mass and can be pushed.
 #[derive(Debug, Clone)]
 pub struct LooseModel {
     /// Shape relative to the centre of gravity.
@@ -164,12 +164,12 @@ pub struct LooseState {
     pub body: BodyState,
     /// Time for which the body has been slow, s.
     pub calm: f64,
-    /// Whether the body rests, so that it moves only when pushed.
+    /// Whether the body is at rest and moves only when pushed.
     pub rests: bool,
 }
 
 impl LooseModel {
-    /// Creates the state of the body at rest, upright on the ground.
+    /// Creates the state of the body at rest, standing upright on the ground.
     pub fn standing(&self, place: glam::DVec2, heading: f64, surface: &impl Surface) -> LooseState {
         let (height, _) = surface.at(place);
         LooseState {
@@ -209,8 +209,9 @@ impl LooseModel {
 }
 
 impl LooseState {
-    /// Sets the motion that was computed for a step of `dt` seconds. A resting body that was not pushed stays
-    /// exactly as it is. A body that leans on something other than the ground does not come to rest.
+    /// Sets the motion that was computed for a step of `dt` seconds. A resting body that was not
+    /// pushed stays exactly in place. A body that leans on something other than the ground does not
+    /// come to rest.
     pub(super) fn take(
         &mut self,
         body: BodyState,
@@ -228,7 +229,8 @@ impl LooseState {
         self.rests = self.calm >= PATIENCE && model.depths(&body, surface).1 >= FEET;
         self.body = body;
         if was_at_rest && !self.rests {
-            // If the body was standing in a slope, it is lifted out of the slope rather than thrown out.
+            // A body that was partly inside a slope is lifted out of it. Otherwise, it would be
+            // thrown out.
             let (deepest, _) = model.depths(&body, surface);
             self.body.position.z += (deepest - SAG).max(0.0);
         }
@@ -237,7 +239,7 @@ impl LooseState {
         }
     }
 
-    /// Whether the values are physically plausible. They may not be if a save is damaged.
+    /// Whether the values are physically plausible. If a save is damaged, they may not be.
     pub fn is_sound(&self) -> bool {
         self.body.is_sound() && self.calm.is_finite()
     }

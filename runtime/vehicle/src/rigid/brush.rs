@@ -1,4 +1,4 @@
-//! Brush tyre model with a two-dimensional deflection.
+//! Brush tyre model with a deflection in two dimensions.
 
 use crate::dynamic::{GRAVITY, Tyre};
 use glam::DVec2;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 /// Relaxation length over which a lateral force builds up, m. It is 0.2 to 0.6 m for passenger cars ([Pacejka
 /// 2012], section 8).
 pub(super) const RELAXATION: f64 = 0.3;
-/// Stiffness of a wheel that its brake holds, divided by its load, 1/m. With this value, a car on a slope of
-/// 30 % moves by 3 mm.
+/// Stiffness of a wheel held by its brake, divided by its load, 1/m. With this value, a car on a
+/// slope of 30 % moves by 3 mm.
 pub(super) const HELD_STIFFNESS: f64 = 100.0;
-/// Speed below which the lateral deflection is damped like that of a tyre at rest, m/s.
+/// Speed below which the lateral deflection is damped like that of a stationary tyre, m/s.
 const SLOW: f64 = 2.0;
 
-/// Grip of a tyre on the ground at its contact.
+/// Grip of a tyre at its contact with the ground.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grip {
     /// Load, N.
@@ -75,7 +75,7 @@ impl Brush {
     }
 
     fn along(&mut self, grip: &Grip, torque: Torque, speed: f64, dt: f64) -> f64 {
-        // Critically damped for the mass that corresponds to the load.
+        // Critical damping for the mass that corresponds to the load.
         let damping = 2.0 * (HELD_STIFFNESS / GRAVITY).sqrt();
         let moved = self.along + speed * dt;
         let held = -(HELD_STIFFNESS * moved + damping * speed) * grip.load;
@@ -170,7 +170,7 @@ mod tests {
                 );
             }
         }
-        // A held wheel that is pushed sideways slides with a force against its motion.
+        // A held wheel that is pushed sideways slides, with a force opposite to its motion.
         let held = Torque {
             drive: 0.0,
             brake: f64::INFINITY,
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(settled(brake, DVec2::new(10.0, 0.0)).x, -500.0);
         assert_eq!(settled(brake, DVec2::new(-10.0, 0.0)).x, 500.0);
         assert_eq!(settled(brake, DVec2::ZERO), DVec2::ZERO);
-        // Without load, there is no force, whatever is requested.
+        // Without load, there is no force, whatever the request.
         let lifted = Grip { load: 0.0, ..GRIP };
         let mut brush = Brush {
             along: 0.1,

@@ -1,4 +1,4 @@
-//! A rigid-body vehicle: the inputs of its driver, and its state.
+//! A rigid-body vehicle: its state, and the inputs of its driver.
 
 use super::body::{BodyState, heading_rotation, upright_rotation};
 use super::brush::Brush;
@@ -55,7 +55,7 @@ impl CarState {
             rotation: heading_rotation(pose.heading),
             ..BodyState::default()
         };
-        // The vehicle is tilted like the ground below its wheels.
+        // The vehicle is tilted like the ground under its wheels.
         let below = |wheel: &Wheel| {
             let place = flat.position + flat.rotation * wheel.contact;
             let (height, normal) = surface.at(place.truncate());
@@ -82,8 +82,8 @@ impl CarState {
         }
     }
 
-    /// Sets the vehicle in motion along its hull, in the gear for its speed. `speed` is in m/s. The wheels
-    /// roll from the next step onwards.
+    /// Gives the vehicle a speed along its hull (m/s), in the gear for this speed. The wheels roll
+    /// from the next step onwards.
     pub fn roll(&mut self, speed: f64) {
         self.body.velocity = self.body.rotation * DVec3::X * speed;
         for sphere in &mut self.spheres {
@@ -119,8 +119,8 @@ impl CarState {
         self.body.rotation * DVec3::Z
     }
 
-    /// Sine of the slope angle of the ground below the wheels along the hull, corrected for the spring travel
-    /// of the last step. Positive if the nose points up.
+    /// Sine of the slope angle along the hull of the ground under the wheels, corrected for the
+    /// spring travel in the last step. Positive if the nose points up.
     pub fn slope(&self, model: &RigidModel) -> f64 {
         let wheels = model.wheels.iter().zip(&self.wheels);
         // Regression line of the wheel travel over the wheel positions along the hull.
@@ -145,7 +145,7 @@ impl CarState {
         atan2(left.z, self.up().z)
     }
 
-    /// Whether the state matches a model. It may not if a save is damaged.
+    /// Whether the state matches a model. If a save is damaged, it may not.
     pub fn fits(&self, model: &RigidModel) -> bool {
         let count = model.wheels.len();
         let counts = [self.brushes.len(), self.loads.len(), self.wheels.len()];
@@ -161,8 +161,8 @@ impl CarState {
         self.body.is_sound() && self.spheres.iter().all(SphereState::is_sound)
     }
 
-    /// Returns the mean excess of the speed of the wheels that a gear drives over the speed of the ground,
-    /// m/s. Rolling wheels count as 0.
+    /// Returns the mean excess of the circumferential speed of a gear's driven wheels over the
+    /// speed of the ground, m/s. Rolling wheels count as 0.
     pub(super) fn spinning(&self, model: &RigidModel, speed: f64) -> f64 {
         let Some(train) = &model.train else {
             return 0.0;

@@ -1,18 +1,19 @@
 //! Rigid-body vehicles in three dimensions: a hull on springs, with wheels as rays or spheres.
 //!
-//! Each wheel probes the [`Surface`] along the axis of its spring. Spring, damper and anti-sway bar give its
-//! load, and its longitudinal and lateral tyre forces share the grip (friction circle). Tyres are brushes
-//! with their own deflection, so that slip builds up over a distance (relaxation length). A wheel held by its
-//! brake acts like a spring, so a parked car stays in place even on a slope. Each wheel has its own
-//! rotational speed. It rolls as long as its tyre has grip, spins if the engine is too strong, and locks if
-//! the brake is too strong ([`WheelState`]). The wheels' mass is part of the hull. The wheels of [`Tracks`]
-//! turn together on each side, and the difference between the speeds of the two sides steers the vehicle.
+//! Each wheel probes the [`Surface`] along the axis of its spring. Spring, damper and anti-sway bar
+//! determine its load, and its longitudinal and lateral tyre forces share the grip (friction
+//! circle). Tyres are brushes with their own deflection, so that slip builds up over a distance
+//! (relaxation length). A wheel held by its brake acts like a spring, so a parked car stays in
+//! place even on a slope. Each wheel has its own rotational speed. It rolls as long as its tyre has
+//! grip, spins if the engine is too strong, and locks if the brake is too strong ([`WheelState`]).
+//! The wheels' mass is part of the hull. The wheels of [`Tracks`] turn together on each side, and
+//! the difference between the speeds of the two sides steers the vehicle.
 //!
-//! Trailers are separate bodies held by a [`Joint`].
+//! Trailers are separate bodies that are held by a [`Joint`].
 //!
-//! Contacts of hulls with obstacles and with each other are solved by [rapier](https://rapier.rs) ([`Yard`]).
-//! It is set up from plain states in each step of the world and keeps no state, so that a restored world
-//! continues bit-identically.
+//! Contacts of hulls with obstacles and with each other are solved by [rapier](https://rapier.rs)
+//! ([`Yard`]). It is set up from plain states in each step of the world and keeps no state, so that
+//! a restored world continues bit-identically.
 //!
 //! ```
 //! use roadwright_scenario::VehicleType;

@@ -15,7 +15,8 @@ use std::f64::consts::TAU;
 
 /// Longitudinal distance within which wheels are on the same axle, m.
 const ONE_AXLE: f64 = 0.2;
-/// Minimum load of a wheel at rest as a fraction of the mean, for files with a wheel that carries no load.
+/// Minimum static load of a wheel as a fraction of the mean load, for files with a wheel that
+/// carries no load.
 pub(super) const LEAST_LOAD: f64 = 0.02;
 /// Default natural frequency (Hz) and damping ratio of the springs. Passenger cars have 1 to 1.5 Hz
 /// and 0.2 to 0.4 ([Gillespie 1992], chapter 5).
@@ -24,19 +25,20 @@ const COMMON_SPRING: (f64, f64) = (1.5, 0.3);
 pub(super) const COMMON_ANTI_SWAY: f64 = 0.5;
 /// Default track width as a fraction of the vehicle width.
 pub(super) const COMMON_TRACK: f64 = 0.82;
-/// Inertia of a wheel divided by mass x radius^2: that of a disc.
+/// Inertia of a wheel divided by mass x radius^2. The value is that of a disc.
 pub(super) const DISC: f64 = 0.5;
 /// Default mass of a wheel, kg.
 const COMMON_WHEEL: f64 = 20.0;
-/// Default friction of hulls: painted sheet metal.
+/// Default friction coefficient of hulls, which is that of painted sheet metal.
 pub(super) const HULL_FRICTION: f64 = 0.2;
-/// Amount by which hulls are shrunk on each side for contacts, m. Touching bodies therefore overlap slightly
-/// on the map, so that their collisions are counted as at the other dynamics levels.
+/// Distance by which hulls are shrunk on each side for contacts, m. Touching bodies therefore
+/// overlap slightly on the map, so that their collisions are counted as at the other dynamics
+/// levels.
 pub(super) const SKIN: f64 = 0.02;
-/// Fraction of the width by which the corners of a hull are cut off in plan view. Otherwise, vehicles that
-/// brush past each other would catch at their corners.
+/// Fraction of the width by which the corners of a hull are cut off in plan view. Otherwise,
+/// vehicles that scrape along each other would catch at their corners.
 const CORNER: f64 = 0.15;
-/// Number of solver steps per radian of the oscillation of springs and tyres.
+/// Number of solver steps per radian of the fastest oscillation of springs and tyres.
 const STEPS_PER_RADIAN: f64 = 2.0;
 /// Maximum rate of the force computation, Hz. Vehicles that need a higher rate are too slow to simulate.
 /// Shipped vehicles need a few hundred.
@@ -49,7 +51,8 @@ pub struct Wheel {
     pub contact: DVec3,
     /// Static load, N.
     pub load: f64,
-    /// Load on the wheel's spring, N. This is the static load less the weight of a spherical wheel.
+    /// Load on the wheel's spring, N: the static load less the weight of the wheel if it is a
+    /// sphere.
     pub sprung: f64,
     /// Spring stiffness, N/m.
     pub spring: f64,
@@ -70,7 +73,8 @@ impl Wheel {
         self.contact + DVec3::Z * radius
     }
 
-    /// Spring compression at the end of the travel at which the wheel hangs free, m. Negative.
+    /// Spring compression at which the wheel hangs free at the end of its travel, m. It is
+    /// negative.
     pub(crate) fn longest(&self) -> f64 {
         -self.sprung / self.spring
     }
@@ -112,7 +116,7 @@ pub struct RigidModel {
     pub friction: f64,
     /// Cornering stiffness divided by the load, 1/rad.
     pub stiffness: f64,
-    /// How the lateral force grows with the slip.
+    /// Relation between lateral tyre force and slip.
     pub tyre: Tyre,
     /// Maximum deceleration by a trailer's service brakes, m/s^2; infinite if the trailer brakes as hard as
     /// the towing vehicle.
@@ -131,8 +135,8 @@ pub struct RigidModel {
     pub trailers: Vec<Towed>,
 }
 
-/// For a vehicle with only dimensions and limits, the model has four wheels, the springs of a passenger car,
-/// and a hull with evenly distributed mass. All other values are those of the dynamic one-track model.
+/// A vehicle with only dimensions and limits has four wheels, the springs of a passenger car, and a
+/// hull with evenly distributed mass. All other values are those of the dynamic one-track model.
 impl From<&VehicleType> for RigidModel {
     fn from(kind: &VehicleType) -> Self {
         if let Some(model) = kind
@@ -258,13 +262,14 @@ impl RigidModel {
         vec![corners.map(|&corner| self.hull + corner).collect()]
     }
 
-    /// Inertia of the engine in a gear, expressed as a mass at the circumference of the wheels, kg.
+    /// Inertia of the engine in a gear with the given ratio, expressed as a mass at the
+    /// circumference of the wheels, kg.
     pub(super) fn engine_mass(&self, ratio: f64) -> f64 {
         self.engine_inertia * ratio * ratio / (self.radius * self.radius)
     }
 
-    /// Minimum rate of the force computation, Hz. Springs, bars and tyres are oscillators, and steps have to
-    /// be short compared with the period of the fastest one.
+    /// Minimum rate of the force computation, Hz. Springs, bars and tyres are oscillators, and
+    /// steps have to be short compared with the period of the fastest oscillator.
     pub fn least_rate(&self) -> f64 {
         let sum = |of: &dyn Fn(&Wheel) -> f64| self.wheels.iter().map(of).sum::<f64>();
         let roll = |wheel: &Wheel| {
@@ -274,7 +279,7 @@ impl RigidModel {
         let springs = (sum(&|wheel| wheel.spring) / self.mass)
             .max(sum(&roll) / self.inertia.x)
             .max(sum(&pitch) / self.inertia.y);
-        // Tyre forces act below the centre of gravity, so they also turn the hull.
+        // Tyre forces act below the centre of gravity, so they also rotate the hull.
         let lever = self.mass * self.height * self.height;
         let tilting = 1.0 + lever / self.inertia.x.min(self.inertia.y);
         let (rear, base) = (self.rear, self.limits.wheelbase);
@@ -303,9 +308,9 @@ impl RigidModel {
             .map_or(0.0, |spheres| spheres.tyre_give(wheel))
     }
 
-    /// Force of the anti-sway bar on a wheel, N. `pressed` contains the compressions of the wheel's own
-    /// spring and of its partner's spring, m. A wheel in the air hangs on the bar at the end of its spring
-    /// travel.
+    /// Force of the anti-sway bar on a wheel, N. `pressed` contains the compressions of the wheel's
+    /// own spring and of its partner's spring, m. A wheel in the air at the end of its spring
+    /// travel hangs on the bar.
     pub(crate) fn bar_force(&self, number: usize, partner: usize, pressed: [f64; 2]) -> f64 {
         let hanging =
             |number: usize, compression: f64| compression.max(self.wheels[number].longest());
@@ -351,7 +356,8 @@ pub(super) fn common_spring(load: f64) -> (f64, f64) {
     (mass * pulse * pulse, 2.0 * ratio * mass * pulse)
 }
 
-/// Returns the collision shape of the hull, which is slightly smaller and has cut corners.
+/// Returns the collision shape of the hull, which is slightly smaller than the hull and has its
+/// corners cut off.
 pub(super) fn shell(half: DVec3) -> Solid {
     let inner = (half - SKIN).max(0.5 * half);
     Solid::hull(inner, CORNER * 2.0 * half.y.min(half.x))
@@ -398,8 +404,8 @@ fn axles(places: &[DVec3], mass: f64, spring: impl Fn(f64) -> (f64, f64)) -> Vec
     wheels.collect()
 }
 
-/// Returns wheel loads that carry the weight without tilting the hull. With more than three wheels, the loads
-/// are a linear function of the positions.
+/// Returns wheel loads that support the weight without tilting the hull. With more than three
+/// wheels, the loads are a linear function of the positions.
 fn static_loads(places: &[DVec3], mass: f64) -> Vec<f64> {
     let one = |place: &DVec3| DVec3::new(1.0, place.x, place.y);
     let matrix = places.iter().fold(DMat3::ZERO, |sum, place| {

@@ -13,15 +13,16 @@ use crate::grade::{Ask, Climb, Grade};
 use glam::{DVec2, DVec3};
 use roadwright_geometry::math::{atan, sin_cos, tan};
 
-/// Speed below which the brake is applied if the driver does not request motion, m/s.
+/// Speed below which the brake is applied if the driver does not request any motion, m/s.
 const STANDING: f64 = 0.05;
-/// Increase of that limit per unit of the sine of the slope, m/s. A vehicle that is put on a slope moves
-/// while its springs and tyres settle. A request of zero acceleration would then keep that speed, and the
-/// vehicle would creep downhill.
+/// Increase of `STANDING` per unit of the sine of the slope, m/s. A vehicle that is placed on a
+/// slope moves while its springs and tyres settle. A request of zero acceleration would then keep
+/// that speed, and the vehicle would creep downhill.
 const SETTLING: f64 = 3.0;
 /// Cosine of the tilt beyond which all corners of a hull are checked for ground contact: 60 degrees.
 const LEANING: f64 = 0.5;
-/// Minimum cosine of the angle between a wheel's spring axis and the ground normal for a contact.
+/// Minimum cosine of the angle between a wheel's spring axis and the ground normal at which there
+/// is contact.
 const FLAT: f64 = 0.2;
 
 /// Contact of a wheel with the ground.
@@ -54,7 +55,8 @@ pub(super) struct Contact {
 pub(super) struct SphereForces {
     /// Distance above the ground or the body below, m; negative if the tyre is compressed.
     pub(super) gap: f64,
-    /// Force with which rapier presses a body below the sphere against it, N; 0 on the ground.
+    /// Force with which rapier presses the sphere and a body below it against each other, N; 0 on
+    /// the ground.
     pub(super) borne: f64,
     /// Force of the spring, upwards on the hull and downwards on the sphere, N.
     pub(super) spring: f64,
@@ -72,7 +74,7 @@ pub(super) struct Moment<'a, S> {
     pub(super) dt: f64,
 }
 
-/// Braking of a vehicle, which its trailers follow.
+/// Braking of a vehicle, which is also applied to its trailers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Braking {
     /// Force divided by the mass, m/s^2.
@@ -103,7 +105,7 @@ impl<S: Surface> Moment<'_, S> {
         } else {
             self.push(state, controls, speed)
         };
-        // Trailers brake themselves. All other forces on them come from the towing vehicle.
+        // Trailers brake on their own. All other forces on them come from the towing vehicle.
         let whole = 1.0 + towed / model.mass;
         let pulling = Push {
             drive: push.drive * whole,
@@ -191,7 +193,8 @@ impl<S: Surface> Moment<'_, S> {
         forces.collect()
     }
 
-    /// Returns the forces of engine and brakes that the driver applies, divided by the mass.
+    /// Returns the forces of engine and brakes that result from the driver's inputs, divided by the
+    /// mass.
     fn push(&self, state: &mut CarState, controls: &Controls, speed: f64) -> Push {
         let direction = if controls.is_reversing { -1.0 } else { 1.0 };
         // On a slope, the engine also has to overcome gravity.
@@ -349,12 +352,13 @@ impl<S: Surface> Moment<'_, S> {
                     ..Contact::default()
                 };
             }
-            // Along the axis of the spring, from the wheel's rest position to the ground.
+            // Distance along the axis of the spring from the wheel's rest position to the ground.
             let compression = (height - place.z) * normal.z / facing;
             let arm = arm + up * compression;
             let velocity = state.body.velocity_at(arm);
             let rate = -velocity.dot(normal) / facing;
-            // The damper is integrated implicitly, so it can stop the wheel but not reverse its motion.
+            // The damper is integrated implicitly, so that it can stop the wheel but not reverse
+            // its motion.
             let damping = wheel.damping / (1.0 + wheel.damping * self.dt * GRAVITY / wheel.load);
             Contact {
                 compression,
@@ -367,7 +371,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Force of a wheel's spring and damper on the ground, N.
+    /// Force of a wheel's spring and damper against the ground, N.
     fn load(&self, number: usize, contacts: &[Contact]) -> f64 {
         let (wheel, contact) = (&self.model.wheels[number], &contacts[number]);
         let own = wheel.sprung + wheel.spring * contact.compression;
@@ -383,7 +387,8 @@ impl<S: Surface> Moment<'_, S> {
         (spring + contact.damper).max(0.0)
     }
 
-    /// Mean compression of the wheels on the same side, because connected air springs have the same pressure.
+    /// Mean compression of the wheels on the same side, because connected air springs have equal
+    /// pressure.
     fn mean_compression(&self, wheel: &Wheel, contacts: &[Contact]) -> f64 {
         let all = self.model.wheels.iter().zip(contacts);
         let side = all.filter(|(other, _)| other.contact.y * wheel.contact.y > 0.0);
@@ -398,8 +403,8 @@ impl<S: Surface> Moment<'_, S> {
         tan(state.steering) / self.model.limits.wheelbase
     }
 
-    /// Creates the contact of a wheel at `arm` from the centre of gravity with ground of the given normal.
-    /// The load is not known yet.
+    /// Creates the contact of a wheel at `arm` from the centre of gravity with ground of the given
+    /// normal. The load is not set yet.
     pub(super) fn contact(
         &self,
         wheel: &Wheel,
@@ -425,7 +430,8 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Applies the anti-sway bars, which press on the wheel that is compressed more than its partner.
+    /// Applies the anti-sway bars, which push down the wheel that is compressed more than its
+    /// partner.
     fn sway(&self, contacts: &mut [Contact]) {
         if self.model.anti_sway == 0.0 {
             return;
@@ -443,7 +449,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Marks the wheels that the engine drives. Returns the data that these wheels share.
+    /// Marks the wheels driven by the engine. Returns the data that these wheels share.
     fn engage(&self, state: &CarState, contacts: &mut [Contact], push: &Push) -> Engaged {
         let model = self.model;
         let gear = model
@@ -514,7 +520,7 @@ impl<S: Surface> Moment<'_, S> {
         };
         let mut torque = Torque {
             drive: 0.0,
-            // Distributed by load, so that all brakes hold until all wheels slide.
+            // Distributed in proportion to load, so that all brakes hold until all wheels slide.
             brake: push.brake * model.mass * share(engaged.whole),
         };
         if controls.hand_brake && model.wheels[number].hand_brake {
@@ -532,8 +538,8 @@ impl<S: Surface> Moment<'_, S> {
         torque
     }
 
-    /// Adds the contact forces between hull and ground. They act on the underside and, if the hull leans,
-    /// also on its upper corners.
+    /// Adds the contact forces between hull and ground. They act on the lower corners and, if the
+    /// hull is tilted, also on the upper corners.
     fn scrape(&self, body: &BodyState, wrench: &mut Wrench) {
         let model = self.model;
         let (half, middle) = (model.half_size, model.hull);
@@ -570,8 +576,8 @@ struct Engaged {
     turning: Turning,
 }
 
-/// Returns the steering angle of a wheel, rad. All steered wheels turn about one centre on the line of the
-/// rear axle, at `1 / turn` to the left (Ackermann).
+/// Returns the steering angle of a wheel, rad. All steered wheels turn about a common centre on the
+/// line of the rear axle, at `1 / turn` to the left (Ackermann).
 fn wheel_angle(wheel: &Wheel, turn: f64, rear: f64) -> f64 {
     if wheel.steers == 0.0 || turn == 0.0 {
         return 0.0;

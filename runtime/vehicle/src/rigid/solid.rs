@@ -4,10 +4,10 @@ use super::yard::vector;
 use glam::{DVec2, DVec3};
 use rapier3d_f64::prelude::{Pose, SharedShape, Vector};
 
-/// Number of corners of the polygon that approximates a disc.
+/// Number of corners of the polygon that represents a disc.
 const ROUND: u32 = 8;
 
-/// Minimum sine of the angle by which an outline turns at a corner.
+/// Minimum sine of the turn at a corner of an outline.
 const LEAST_TURN: f64 = 1e-6;
 
 /// A convex shape relative to its centre.
@@ -83,8 +83,8 @@ impl Solid {
         }
     }
 
-    /// Creates an upright prism over a convex, counter-clockwise outline (m) around its centre; `None` if the
-    /// outline is degenerate.
+    /// Creates an upright prism over a convex, counter-clockwise outline (m) around its centre;
+    /// `None` if the outline has no area.
     pub fn prism(outline: &[DVec2], half_height: f64) -> Option<Self> {
         let outline = without_straight_corners(outline);
         let count = outline.len() as u32;

@@ -8,13 +8,15 @@
 //!        ─────────┴───────────┴───
 //! ```
 //!
-//! [Gerdelan 2011], chapter 11, uses this kind of wheel. The springs do not carry the weight of the wheels,
-//! and the wheels roll over obstacles, because rapier solves their contacts with bodies. A wheel is light
-//! compared with its hull, so its spring and tyre are far too stiff for explicit steps. Therefore its motion
-//! along the spring is integrated implicitly, so that light wheels need no shorter steps.
+//! [Gerdelan 2011], chapter 11, uses this kind of wheel. The springs do not carry the weight of the
+//! wheels, and the wheels roll over obstacles, because rapier solves their contacts with bodies. A
+//! wheel is light compared with its hull, so its spring and tyre are far too stiff for explicit
+//! steps. Its motion along the spring is therefore integrated implicitly, so that light wheels do
+//! not require shorter steps.
 //!
-//! The longitudinal and lateral tyre forces are applied directly to the hull, as an ideal joint would
-//! transmit them. The joint itself only has to transmit the inertia of the sphere and its collisions.
+//! The longitudinal and lateral tyre forces are applied directly to the hull, as an ideal joint
+//! would transmit them. The joint itself only has to transmit the inertia of the sphere and its
+//! collisions.
 
 use super::body::{BodyState, Wrench};
 use super::car::CarState;
@@ -31,17 +33,18 @@ use std::f64::consts::PI;
 /// Default deflection of a tyre under its static load, m. Tyres of passenger cars have a stiffness of about
 /// 200 N/mm ([Gillespie 1992], chapter 5).
 const COMMON_DEFLECTION: f64 = 0.02;
-/// Default fraction of the impact speed that a bouncing wheel keeps. It is high because tyres have little
-/// damping.
+/// Default fraction of the impact speed that a wheel keeps when it bounces. It is high because
+/// tyres have little damping.
 const COMMON_BOUNCE: f64 = 0.5;
-/// Maximum travel of a sphere into the hull, as a fraction of its radius.
+/// Maximum travel of a sphere into the hull, as a multiple of its radius.
 const MOST_TRAVEL: f64 = 2.0;
-/// Minimum fraction of a wheel's load that its spring carries, for files in which the wheels are heavier than
-/// their loads.
+/// Minimum fraction of a wheel's load that its spring carries, for files whose wheels are heavier
+/// than their loads.
 const LEAST_SPRUNG: f64 = 0.02;
-/// Cosine of the maximum angle to the spring axis at which a body in contact supports a sphere: 45 degrees.
+/// Cosine of the maximum angle to the spring axis at which a body that touches a sphere supports
+/// it: 45 degrees.
 const BEARS: f64 = std::f64::consts::FRAC_1_SQRT_2;
-/// Minimum fraction of its inertia that the hull keeps, whatever the mass of its wheels.
+/// Minimum fraction of the inertia that remains with the hull, whatever the mass of its wheels.
 const LEAST_INERTIA: f64 = 0.1;
 
 /// Data of the spherical wheels, and of the hull without them.
@@ -75,7 +78,7 @@ pub struct SphereState {
     pub position: DVec3,
     /// Velocity, m/s.
     pub velocity: DVec3,
-    /// Force of a static body below the sphere in the last step, N.
+    /// Force exerted by a static body below the sphere in the last step, N.
     pub bearing: DVec3,
 }
 
@@ -91,8 +94,8 @@ impl SphereState {
 }
 
 impl Spheres {
-    /// Creates the spheres of a vehicle file, and takes their weight off the springs. Returns `None` if the
-    /// wheels are not spheres.
+    /// Creates the spheres of a vehicle file, and subtracts their weight from the spring loads.
+    /// Returns `None` if the wheels are not spheres.
     pub(super) fn of_file(
         file: &VehicleFile,
         wheels: &mut [Wheel],
@@ -156,7 +159,8 @@ impl RigidModel {
         [wheel.longest(), MOST_TRAVEL * self.radius]
     }
 
-    /// Creates the spheres below a hull at the height at which the ground just carries them. Empty for rays.
+    /// Creates the spheres below a hull at the height at which the ground just supports them. Empty
+    /// for rays.
     pub(super) fn spheres_at(&self, body: &BodyState, surface: &impl Surface) -> Vec<SphereState> {
         if self.spheres.is_none() {
             return Vec::new();
@@ -206,8 +210,8 @@ impl<S: Surface> Moment<'_, S> {
 
     /// Returns the normal of the surface that supports a sphere, and the support forces.
     fn ground_below(&self, sphere: &SphereState, up: DVec3) -> (DVec3, SphereForces) {
-        // A sphere on a body is supported by the body rather than the ground below. A body that the sphere
-        // runs into does not support it.
+        // A sphere that stands on a body is supported by the body rather than the ground below. A
+        // body that the sphere merely runs into does not support it.
         let upon = sphere.bearing.try_normalize();
         if let Some(upon) = upon.filter(|upon| upon.dot(up) > BEARS) {
             let forces = SphereForces {
@@ -275,8 +279,8 @@ impl<S: Surface> Moment<'_, S> {
         contact.load = if borne > 0.0 { borne } else { load };
     }
 
-    /// Transfers the forces of a spherical wheel to the hull, and stores the remaining force, which acts on
-    /// the sphere, N along the spring.
+    /// Transfers the forces of a spherical wheel to the hull, and stores the remaining force on the
+    /// sphere, N along the spring.
     pub(super) fn hand_on(
         &self,
         state: &CarState,
@@ -295,7 +299,8 @@ impl<S: Surface> Moment<'_, S> {
         let whole = tyre + contact.normal * pressed;
         let lifts = whole.dot(up);
         wrench.add(whole - up * lifts, contact.arm);
-        // The lift acts at the centre of the sphere. Its lateral distance from the hub turns the hull.
+        // The lift acts at the centre of the sphere. If that is laterally offset from the hub, the
+        // lift rotates the hull.
         wrench.torque += (contact.arm - hub).cross(up * lifts);
         wrench.add(up * contact.sphere.spring, hub);
         contact.sphere.lift = lifts - contact.sphere.spring;

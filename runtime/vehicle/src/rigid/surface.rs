@@ -13,8 +13,8 @@ pub trait Surface {
         1.0
     }
 
-    /// Factor on tyre friction for a vehicle on the given road layers (bit mask). Because of the layers, a
-    /// bridge does not affect the road below it.
+    /// Factor on tyre friction for a vehicle on the given road layers (bit mask). The layers ensure
+    /// that a bridge does not affect the road below it.
     fn friction_on(&self, place: DVec2, _layers: u32) -> f64 {
         self.friction(place)
     }
@@ -30,7 +30,7 @@ impl Surface for Flat {
     }
 }
 
-/// Beyond the edge of the field, the height of the border continues.
+/// Beyond the edge of the field, the height is that of the border.
 impl Surface for HeightField {
     fn at(&self, place: DVec2) -> (f64, DVec3) {
         self.surface(place)

@@ -1,9 +1,9 @@
 //! Trailers as rigid bodies, and their joints.
 //!
-//! A trailer is a hull on one or more undriven axles. A rapier joint connects its coupling to the towing
-//! vehicle. The trailer must not roll independently if its joint does not allow this, and must not turn
-//! beyond the angle at which the bodies touch. Additional torques, which act on both bodies in opposite
-//! directions, limit these motions ([`Joint::torque`]).
+//! A trailer is a hull on one or more undriven axles. A rapier joint connects its coupling to the
+//! towing vehicle. The trailer must not roll independently unless its joint allows this, and must
+//! not turn beyond the angle at which the bodies touch. Additional torques, which act on both
+//! bodies in opposite directions, limit these motions ([`Joint::torque`]).
 
 use super::body::BodyState;
 use super::car::CarState;
@@ -20,9 +20,9 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan2;
 use roadwright_scenario::vehicle_file::{Trailer, TrailerJoint, VehicleFile};
 
-/// Fraction of an angle error that a torque corrects in one solver step.
+/// Fraction of an angle error that the torque corrects in one solver step.
 const STIFF: f64 = 0.2;
-/// Fraction of the angular speed that a torque damps in one solver step.
+/// Fraction of the angular speed that the torque damps in one solver step.
 const DAMPED: f64 = 0.5;
 
 /// A trailer with its joint.
@@ -73,8 +73,8 @@ impl Joint {
         let mut torque = DVec3::ZERO;
         let up = ahead.body.rotation * DVec3::Z;
         if self.kind == TrailerJoint::Universal {
-            // One pin is upright in the towing vehicle, and the other is across the trailer. They stay
-            // perpendicular.
+            // One pin is vertical in the towing vehicle, and the other is lateral in the trailer.
+            // They stay perpendicular to each other.
             let across = behind.body.rotation * DVec3::Y;
             if let Some(axis) = up.cross(across).try_normalize() {
                 torque += axis * hold(axis, up.dot(across));
@@ -84,7 +84,7 @@ impl Joint {
         let seen = ahead.body.rotation.inverse() * forward;
         let angle = atan2(seen.y, seen.x);
         if angle.abs() > self.lock {
-            // Bodies that touch push each other apart but do not pull.
+            // Bodies that touch push each other apart, but they never pull.
             let inwards = -up * angle.signum();
             torque += inwards * hold(inwards, angle.abs() - self.lock).max(0.0);
         }
@@ -99,7 +99,8 @@ impl RigidModel {
             return Vec::new();
         };
         let anchor = DVec3::from(articulation.anchor.get());
-        // Positions in the file are relative to the centre of the body, with the train straight.
+        // Positions in the file are relative to the centre of the body and apply to the straight
+        // train.
         let mut ahead = (self.hull + anchor).with_y(0.0);
         let height = self.height + ahead.z;
         let towed = file.trailers.iter().map(|trailer| {
@@ -191,7 +192,8 @@ fn axle_wheels(trailer: &Trailer, height: f64) -> Vec<Wheel> {
     let axles = trailer.axles();
     let centre = trailer.centre();
     let mean = axles.iter().sum::<f64>() / axles.len() as f64;
-    // The load that is not on the coupling. Beams and bellows distribute it evenly over the axles.
+    // Part of the load that is not on the coupling. Beams and bellows distribute it evenly over the
+    // axles.
     let share = (centre / mean).max(LEAST_LOAD);
     let load = 0.5 * share * trailer.mass * GRAVITY / axles.len() as f64;
     let (spring, damping) = match &trailer.suspension {
@@ -217,9 +219,9 @@ fn axle_wheels(trailer: &Trailer, height: f64) -> Vec<Wheel> {
 }
 
 impl CarState {
-    /// Creates rigid-body states for trailers without one from their planar kinematic states. The new trailers
-    /// move with the vehicle and are aligned at the couplings. Existing states that fit their trailers are
-    /// kept, and the others are dropped.
+    /// Creates rigid-body states from the planar kinematic states of trailers that have none. The
+    /// new trailers move with the vehicle and are aligned at the couplings. Existing states that
+    /// match their trailers are kept, and the others are dropped.
     pub fn join_on(
         &self,
         model: &RigidModel,

@@ -1,11 +1,11 @@
-//! Continuous tracks: the wheels on each side turn at the same speed, and the speed difference between the
-//! sides steers the vehicle.
+//! Continuous tracks: the wheels on each side turn at the same speed, and the speed difference
+//! between the sides steers the vehicle.
 //!
-//! The ground below a wheel yields to the track like a bristle, in the direction in which the track slides.
-//! The resulting force acts like a spring for small displacements, so that a parked vehicle stays in place,
-//! and like friction for large displacements ([Wong 2008], chapter 6: turning requires the force that slides
-//! the tracks sideways). A rolling track continuously moves onto new ground, so that small slips give
-//! proportional forces, as for a tyre.
+//! The ground below a wheel deflects like a bristle, in the direction in which the track slides.
+//! The resulting force acts like a spring for small displacements, so that a parked vehicle stays
+//! in place, and like friction for large displacements ([Wong 2008], chapter 6: turning requires
+//! the force that slides the tracks sideways). A rolling track continuously moves onto new ground,
+//! so that small slips give proportional forces, as for a tyre.
 
 use super::brush::{Brush, Grip, HELD_STIFFNESS};
 use super::car::{CarState, Controls};
@@ -19,13 +19,13 @@ use roadwright_scenario::vehicle_file::VehicleFile;
 
 /// Time constant with which the requested turn rate is reached, s.
 const RESPONSE: f64 = 0.006;
-/// Time constant with which the motion of the vehicle's centre is stopped in a turn on the spot, s.
+/// Time constant with which the vehicle's centre is brought to rest in a turn on the spot, s.
 const SETTLING: f64 = 0.3;
 /// Speed below which a vehicle does not turn if its driver does not request motion, m/s.
 const STANDING: f64 = 0.3;
 /// Maximum fraction of the grip that a driver uses in bends.
 const CAREFUL: f64 = 0.8;
-/// Holding force of the hand brake, N: more than any grip.
+/// Holding force of the hand brake, N. It exceeds any grip.
 const HELD: f64 = 1e9;
 /// Speed above which a track no longer damps the deflection of the ground, m/s.
 const ROLLING: f64 = 2.0;
@@ -48,7 +48,7 @@ pub struct Tracks {
 pub(super) struct Turn {
     /// Turn rate to the left, rad/s.
     rate: f64,
-    /// Whether this is a turn on the spot, in which the vehicle's centre stays in place.
+    /// Whether this is a turn on the spot, during which the vehicle's centre stays in place.
     pub(super) is_pivot: bool,
 }
 
@@ -64,8 +64,8 @@ impl Tracks {
         })
     }
 
-    /// Converts a steering angle to the turn rate of a car with that angle, or to a turn on the spot if the
-    /// inner track would have to run backwards.
+    /// Converts a steering angle to the turn rate of a car with this angle, or to a turn on the
+    /// spot if the inner track would have to run backwards.
     pub(super) fn turn(
         &self,
         model: &RigidModel,
@@ -130,13 +130,13 @@ struct Side {
     brake: f64,
     /// Inertia of the rotating parts, kg.
     mass: f64,
-    /// Speed before the step, and range of permitted speeds, m/s.
+    /// Speed before the step, and the range of permitted speeds, m/s.
     before: f64,
     range: [f64; 2],
 }
 
 impl<S: Surface> Moment<'_, S> {
-    /// Returns the force of the engine with which the driver keeps the vehicle's centre in place during a
+    /// Returns the engine force with which the driver keeps the vehicle's centre in place during a
     /// turn on the spot.
     pub(super) fn hold_middle(&self, state: &mut CarState, speed: f64) -> Push {
         (state.drive.throttle, state.drive.brake) = (0.0, 0.0);
@@ -162,8 +162,8 @@ impl<S: Surface> Moment<'_, S> {
         let spin = state.body.spin.dot(state.up());
         let gain = model.inertia.z / (tracks.tread * RESPONSE);
         let steer = (gain * (turn.rate - spin)).clamp(-tracks.force, tracks.force);
-        // In a turn on the spot, the track speeds are symmetric about zero, so that friction also stops the
-        // centre.
+        // In a turn on the spot, the track speeds are symmetric about zero, so that friction also
+        // stops the motion of the centre.
         let (middle, reach) = if turn.is_pivot {
             (0.0, tracks.pivot_speed)
         } else {
@@ -204,8 +204,8 @@ impl<S: Surface> Moment<'_, S> {
         })
     }
 
-    /// Returns the speed of a track after the step, m/s. It is computed implicitly, so that drive, brake,
-    /// inertia and ground forces are in balance.
+    /// Returns the speed of a track after the step, m/s. It is computed implicitly, so that drive,
+    /// brake, inertia and ground forces balance.
     fn track_speed(
         &self,
         track: &Side,
@@ -260,11 +260,11 @@ fn give_way(brush: Brush, grip: &Grip, velocity: DVec2, rim: f64, dt: f64) -> (B
     }
     let slides = DVec2::new(velocity.x - rim, velocity.y);
     let most = grip.friction / HELD_STIFFNESS;
-    // The deflection is limited by friction, and decays as the track rolls on.
+    // The deflection is limited by friction and decays as the track rolls onto new ground.
     let rate = slides.length() / most + rim.abs() * HELD_STIFFNESS / grip.stiffness;
     let before = DVec2::new(brush.along, brush.across);
     let after = (before + slides * dt) / (1.0 + rate * dt);
-    // Critically damped for the mass that corresponds to the load, as long as the ground holds.
+    // Critical damping for the mass that corresponds to the load, as long as the ground holds.
     let holds = (1.0 - after.length() / most).max(0.0) * (1.0 - rim.abs() / ROLLING).max(0.0);
     let damping = 2.0 * (HELD_STIFFNESS / GRAVITY).sqrt() * holds;
     let wanted = -(after * HELD_STIFFNESS + slides * damping);
@@ -341,7 +341,8 @@ mod tests {
                 assert!((sign * rate / exact - 1.0).abs() < 0.05, "{rate} {exact}");
             }
         }
-        // Without slip, the yaw rate would be 2 v / B. Friction across the tracks takes more than half of it.
+        // Without slip, the yaw rate would be 2 v / B. The friction across the tracks reduces it by
+        // more than half.
         assert!(exact < 0.5);
     }
 
@@ -390,7 +391,7 @@ mod tests {
         let turns = model.turning_mass * model.wheels.len() as f64 / model.mass;
         let exact = 100.0 / (2.0 * train.hardest_braking()) * (1.0 + turns);
         let travelled = state.pose(&model).position.x + model.rear;
-        // Drag and rolling resistance help a little.
+        // Drag and rolling resistance also slow the vehicle slightly.
         assert!(
             travelled < 1.01 * exact && travelled > 0.93 * exact,
             "{travelled} {exact}"

@@ -1,10 +1,10 @@
 //! Rotation of wheels, and their forces on the ground.
 //!
-//! A wheel **rolls** as long as its tyre transmits the forces of engine and brake. It then turns with the
-//! ground, apart from a small slip that the force causes. If the forces exceed the grip, the wheel
-//! **slides**: with too much torque it spins up against its inertia, with too much braking it locks, and
-//! friction acts on the ground in the sliding direction of the contact. A wheel in the air keeps its
-//! rotation.
+//! A wheel **rolls** as long as its tyre transmits the forces of engine and brake. It then turns
+//! with the ground, apart from a small slip caused by the force. If the forces exceed the grip, the
+//! wheel **slides**: with too much torque it spins up against its inertia, with too much braking it
+//! locks, and friction acts on the ground in the sliding direction of the contact. A wheel in the
+//! air keeps its rotation.
 
 use super::brush::{Grip, Torque};
 use crate::dynamic::Tyre;
@@ -26,15 +26,15 @@ const HALVINGS: u32 = 48;
 pub struct WheelState {
     /// Rotational speed, rad/s; positive forwards.
     pub spin: f64,
-    /// Whether the wheel slides, that is, turns faster or slower than rolling on the ground would turn it.
+    /// Whether the wheel slides, which means that it turns faster or slower than a rolling wheel.
     pub slides: bool,
     /// Steering angle, rad, positive to the left.
     pub steering: f64,
     /// Spring travel from the rest position, m; negative in rebound.
     pub travel: f64,
-    /// Slip ratio: the excess of the wheel's circumferential speed over the ground speed, divided
-    /// by the larger of the two. -1 for a locked wheel, 1 for a wheel that spins on the spot, 0 in
-    /// the air and at rest.
+    /// Slip ratio: the circumferential speed of the wheel minus the ground speed, divided by the
+    /// larger of the two. -1 for a locked wheel, 1 for a wheel that spins on the spot, 0 in the air
+    /// and at rest.
     pub slip_ratio: f64,
     /// Angle between the wheel's heading and its motion, rad, positive if the wheel drifts to the left; 0 in
     /// the air and at rest.
@@ -62,9 +62,9 @@ impl WheelState {
         self.spin * radius
     }
 
-    /// Returns the force of the engine and brake on the ground before the response of the tyre. For a rolling
-    /// wheel, this is the whole force. For a sliding wheel, it is friction, and the rest changes the speed of
-    /// the wheel.
+    /// Returns the force of the engine and brake on the ground before the tyre responds. For a
+    /// rolling wheel, this is the whole force. For a sliding wheel, it is friction, and the rest
+    /// changes the speed of the wheel.
     pub(super) fn pull(
         &mut self,
         torque: Torque,
@@ -93,9 +93,9 @@ impl WheelState {
         let change = (braked - rim - friction * per_force) / (1.0 + slope * per_force);
         let mut after = rim + change;
         let left = after - velocity.x;
-        // A wheel that is locked by its brake does not count as sliding here, however strong the brake is,
-        // because the tyre then decides whether it holds. Only a drive force beyond the grip keeps the wheel
-        // spinning.
+        // A wheel that is locked by its brake does not count as sliding here, however strong the
+        // brake is, because the tyre determines whether it holds. Only a drive force beyond the
+        // grip keeps the wheel spinning.
         let is_held = torque.drive.abs() - torque.brake <= most;
         if most > 0.0 && left * slip <= 0.0 && (is_held || size == 0.0) {
             self.slides = false;
@@ -113,8 +113,9 @@ impl WheelState {
         }
     }
 
-    /// Updates the rotation of a rolling wheel whose tyre has responded to the force `wanted` with a
-    /// longitudinal force, N. The difference between the forces makes the wheel slide or stops it.
+    /// Updates the rotation of a rolling wheel whose tyre has responded to the requested force
+    /// `wanted` with a longitudinal force, N. The difference between the forces makes the wheel
+    /// slide or stops it.
     pub(super) fn roll(
         &mut self,
         torque: Torque,
@@ -135,7 +136,7 @@ impl WheelState {
         let rolling = speed + speed.abs() * creep;
         let is_cut = wanted.abs() > force.abs();
         let rim = if is_cut && torque.brake > torque.drive.abs() {
-            // The wheel is braked harder than the ground can turn it.
+            // The wheel is braked harder than the ground can drive it.
             let slower = (wanted.abs() - force.abs()) * turning.dt / turning.mass;
             let before = self.rim(turning.radius).abs().min(rolling.abs());
             (before - slower).max(0.0).copysign(speed)
@@ -175,15 +176,15 @@ impl WheelState {
     }
 }
 
-/// Returns the circumferential speed under the forces of engine and brake alone. The brake can stop the wheel
-/// but not reverse it.
+/// Returns the circumferential speed that results from the forces of engine and brake alone. The
+/// brake can stop the wheel but not reverse it.
 fn held_back(rim: f64, torque: Torque, per_force: f64) -> f64 {
     let driven = rim + torque.drive * per_force;
     let braked = torque.brake * per_force;
     (driven.abs() - braked).max(0.0).copysign(driven)
 }
 
-/// Wheels that a locked differential forces to the same speed.
+/// Wheels that are forced to the same speed by a locked differential.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Locked {
     /// Circumferential speed, m/s.

@@ -1,4 +1,4 @@
-//! Simulation of interacting bodies: rapier moves them and solves their contacts.
+//! The yard, which simulates interacting bodies: rapier moves them and solves their contacts.
 
 use super::body::{BodyState, LooseModel, LooseState, Wrench, heading_rotation};
 use super::car::{CarState, Controls};
@@ -16,11 +16,11 @@ use rapier3d_f64::prelude::{
     Pose, RigidBody, RigidBodyBuilder, RigidBodyHandle, Rotation, SphericalJointBuilder, Vector,
 };
 
-/// Friction coefficient of obstacles and of vehicles at other levels. For two touching bodies, the smaller
-/// coefficient is used.
+/// Friction coefficient of obstacles and of vehicles at other levels. If two bodies touch, the
+/// smaller coefficient applies.
 const STILL_FRICTION: f64 = 0.5;
-/// Layers of a vehicle on open ground. Vehicles on different layers, such as a bridge and the road below it,
-/// do not collide.
+/// Layer mask of a vehicle on open ground. Vehicles on different layers, such as a bridge and the
+/// road below it, do not collide.
 pub const ALL_LAYERS: u32 = u32::MAX;
 /// Maximum number of solver steps per time step.
 const MOST_SUBSTEPS: f64 = 4096.0;
@@ -36,8 +36,8 @@ pub struct CarEntry<'a> {
     pub controls: Controls,
     /// Road layers of the vehicle (bit mask); see [`ALL_LAYERS`].
     pub layers: u32,
-    /// States of the trailers, from front to back. If the model has more trailers, the remaining ones are not
-    /// simulated.
+    /// States of the trailers, from front to back. If the model has more trailers than this, the
+    /// others are not simulated.
     pub towed: &'a mut [CarState],
 }
 
@@ -61,7 +61,7 @@ pub struct Still {
     pub heading: f64,
 }
 
-/// A kinematic body that other bodies cannot stop, such as a vehicle at another level.
+/// A kinematic body, which other bodies cannot stop, such as a vehicle at another level.
 #[derive(Debug, Clone, Copy)]
 pub struct KinematicBody {
     /// Half the length, width and height, m.
@@ -78,7 +78,7 @@ pub struct KinematicBody {
     pub layers: u32,
 }
 
-/// Ground with bodies, for one step.
+/// The ground and the bodies on it, for one step.
 pub struct Yard<'a, S> {
     surface: &'a S,
     rate_hz: f64,
@@ -86,7 +86,7 @@ pub struct Yard<'a, S> {
     kinematic_bodies: Vec<KinematicBody>,
 }
 
-/// A vehicle or trailer in rapier. Trailers directly follow their towing vehicle in lists.
+/// A vehicle or trailer in rapier. In lists, trailers directly follow their towing vehicle.
 struct Car<'a> {
     model: &'a RigidModel,
     state: &'a mut CarState,
@@ -99,7 +99,7 @@ struct Car<'a> {
     spheres: Vec<(RigidBodyHandle, ColliderHandle)>,
 }
 
-/// How a vehicle or trailer is controlled.
+/// Control of a vehicle or trailer in the yard.
 enum Role<'a> {
     /// Controlled by its driver. The second value is the towed mass, kg.
     Driven(Controls, f64),
@@ -115,7 +115,7 @@ impl Car<'_> {
         }
     }
 
-    /// Moves the vehicle back to its previous position, at rest.
+    /// Moves the vehicle back to its previous position and brings it to rest.
     fn put_to_rest(&mut self, surface: &impl Surface) {
         put_to_rest(self.model, self.state, self.before, surface);
     }
@@ -128,7 +128,8 @@ struct Bodies<'a> {
 }
 
 impl<'a, S: Surface> Yard<'a, S> {
-    /// Creates an empty yard, whose steps are divided into solver steps at the given minimum rate.
+    /// Creates an empty yard. Its steps are divided into solver steps at no less than the given
+    /// rate.
     pub fn new(surface: &'a S, rate_hz: f64) -> Self {
         Self {
             surface,
@@ -148,11 +149,12 @@ impl<'a, S: Surface> Yard<'a, S> {
         self.kinematic_bodies.push(mover);
     }
 
-    /// Advances vehicles and loose bodies by `dt` seconds. Returns the indices in `cars` of vehicles whose
-    /// states became invalid. These vehicles have been moved back to their previous positions, at rest.
+    /// Advances vehicles and loose bodies by `dt` seconds. Returns the indices in `cars` of
+    /// vehicles whose states became invalid. These vehicles have been moved back to their previous
+    /// positions and brought to rest.
     ///
-    /// The order of bodies affects the last bits of the result, so callers have to pass them in the order of
-    /// ids.
+    /// The order of bodies affects the last bits of the result, so callers have to pass them in the
+    /// order of ids.
     pub fn step(&self, cars: Vec<CarEntry<'_>>, loose: Vec<LooseEntry<'_>>, dt: f64) -> Vec<usize> {
         let models = cars.iter().flat_map(|entry| {
             let towed = entry.model.trailers.iter().take(entry.towed.len());
@@ -243,7 +245,7 @@ impl<'a, S: Surface> Yard<'a, S> {
             }
         }
         for (entry, handle, body) in &bodies.loose {
-            // The ground carries a resting body until it is pushed.
+            // The ground supports a resting body until it is pushed.
             if !entry.state.rests {
                 let wrench = entry.model.forces(body, self.surface, time);
                 apply(&mut physics.bodies[*handle], wrench);
@@ -292,7 +294,7 @@ fn is_towed(_: &Car<'_>, next: &Car<'_>) -> bool {
     matches!(next.role, Role::Towed(_))
 }
 
-/// Applies the additional torques of a joint to both bodies.
+/// Applies the additional torques of a joint to both of its bodies.
 fn hold_together(physics: &mut PhysicsWorld, ahead: &Car<'_>, behind: &Car<'_>, time: f64) {
     let Role::Towed(joint) = behind.role else {
         return;
@@ -333,8 +335,8 @@ fn read_back(physics: &PhysicsWorld, bodies: &mut Bodies<'_>, time: f64) {
     }
 }
 
-/// Returns the impulse of static obstacles on a sphere in the last step, N s. Tyres have grip on such
-/// obstacles. Loose bodies are left out, because they yield below a tyre.
+/// Returns the impulse of static obstacles on a sphere in the last step, N s. Tyres have grip on
+/// such obstacles. Loose bodies are excluded, because they give way below a tyre.
 fn bearing(physics: &PhysicsWorld, sphere: ColliderHandle) -> DVec3 {
     let pairs = physics.narrow_phase.contact_pairs_with(sphere);
     let pressed = pairs.map(|pair| {
@@ -356,7 +358,7 @@ fn bearing(physics: &PhysicsWorld, sphere: ColliderHandle) -> DVec3 {
     pressed.sum()
 }
 
-/// Moves a vehicle back to its previous position, at rest.
+/// Moves a vehicle back to its previous position and brings it to rest.
 fn put_to_rest(
     model: &RigidModel,
     state: &mut CarState,
@@ -440,7 +442,8 @@ fn insert_car<'a>(
     }
 }
 
-/// Creates a hull without its wheels. Its centre of gravity is above that of the whole vehicle.
+/// Creates a hull without its wheels. Its centre of gravity is higher than that of the whole
+/// vehicle.
 fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
     let centre = spheres.hull_centre;
     let velocity = state.velocity_at(state.rotation * centre);
@@ -457,8 +460,8 @@ fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
         .can_sleep(false)
 }
 
-/// Inserts spheres, which do not rotate in the solver, because [`WheelState`](super::WheelState) has their
-/// rolling speed. A joint holds each sphere on the axis of its spring.
+/// Inserts spheres. They do not rotate in the solver, because [`WheelState`](super::WheelState)
+/// contains their rolling speed. A joint holds each sphere on the axis of its spring.
 fn insert_spheres(
     physics: &mut PhysicsWorld,
     model: &RigidModel,
@@ -493,7 +496,7 @@ fn insert_spheres(
 }
 
 fn insert_kinematic_body(physics: &mut PhysicsWorld, mover: &KinematicBody, dt: f64) {
-    // The body ends at its final pose. During the step, it moves there from its previous pose.
+    // The body reaches its final pose at the end of the step, moving there from its previous pose.
     let velocity = mover.velocity.extend(0.0);
     let turned = heading_rotation(mover.heading - mover.yaw_rate * dt);
     let body = RigidBodyBuilder::kinematic_velocity_based()

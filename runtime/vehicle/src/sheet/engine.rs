@@ -1,4 +1,4 @@
-//! Torque and power of the engine, and traction forces against speed.
+//! Torque and power of the engine, and traction forces as a function of speed.
 
 use super::Sheet;
 use crate::drive_train::DriveTrain;
@@ -21,23 +21,25 @@ pub struct EnginePoint {
     pub power: f64,
 }
 
-/// Force of a gear at full throttle against speed.
+/// Full-throttle force of a gear as a function of speed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GearForce {
     /// Name of the gear.
     pub name: String,
-    /// Points up to the rev limit. Each has a speed (m/s) and the force of the wheels on the ground (N).
+    /// Points up to the rev limit. Each consists of a speed (m/s) and the force of the wheels on
+    /// the ground (N).
     pub points: Vec<[f64; 2]>,
 }
 
-/// Forces against speed on level ground.
+/// Forces as a function of speed on level ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Traction {
     /// Forces of the forward gears, from first to last.
     pub gears: Vec<GearForce>,
-    /// Points with a speed (m/s) and the sum of drag and rolling resistance (N).
+    /// Points that consist of a speed (m/s) and the sum of drag and rolling resistance (N).
     pub resistance: Vec<[f64; 2]>,
-    /// Top speed, m/s. At this speed, force and resistance balance, or the engine reaches its rev limit.
+    /// Top speed, m/s, at which the force balances the resistance or the engine reaches its rev
+    /// limit.
     pub top_speed: f64,
     /// Maximum force of the tyres of all wheels, N; infinite if the file has no friction.
     pub grip: f64,
@@ -53,7 +55,7 @@ impl DriveTrain {
     pub fn engine_curve(&self) -> Vec<EnginePoint> {
         let (idle, limit) = (self.curve.idle_rpm(), self.curve.limit_rpm());
         let point = |part: f64| {
-            // The last point is the limit itself, beyond which there is no torque.
+            // The last point is exactly at the limit, above which there is no torque.
             let rpm = (idle + part * (limit - idle)).min(limit);
             let torque = self.curve.torque(rpm);
             EnginePoint {
@@ -80,7 +82,7 @@ impl DriveTrain {
     pub fn traction_curves(&self) -> Traction {
         let gears = self.gears.iter().map(|gear| {
             let limit = self.speed(gear, self.curve.limit_rpm());
-            // Slightly lower, so that rounding does not exceed the rev limit.
+            // Slightly reduced, so that rounding does not exceed the rev limit.
             let speeds = parts().map(|part| part * limit * (1.0 - 1e-12));
             GearForce {
                 name: gear.name.clone(),
@@ -107,7 +109,7 @@ impl Sheet<'_> {
         train.map(DriveTrain::engine_curve).unwrap_or_default()
     }
 
-    /// Forces against speed; `None` if the file has no drive train.
+    /// Returns the forces as a function of speed; `None` if the file has no drive train.
     pub fn traction_curves(&self) -> Option<Traction> {
         self.train.as_ref().map(DriveTrain::traction_curves)
     }
@@ -137,7 +139,7 @@ mod tests {
             let curves = train.traction_curves();
             assert_eq!(curves.gears.len(), train.gears.len());
             let last = curves.gears.last().unwrap().points.last().unwrap();
-            // Both are limited by engine speed.
+            // The engine speed limits both.
             assert!((last[0] / curves.top_speed - 1.0).abs() < 1e-9);
             assert!(last[1] > train.resistance(last[0]), "{last:?}");
             // A higher gear has less force and a higher top speed.

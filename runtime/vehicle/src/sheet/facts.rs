@@ -15,14 +15,14 @@ pub struct Fact {
 }
 
 impl Sheet<'_> {
-    /// Returns the key figures. Figures that every vehicle has come first, followed by figures of the tyres,
-    /// drive train and springs if the file describes these parts.
+    /// Returns the key figures. Figures that apply to every vehicle come first, followed by figures
+    /// of the tyres, drive train and springs if the file describes these parts.
     pub fn facts(&self) -> Vec<Fact> {
         let kind = self.file.vehicle_type();
         let mut facts = Vec::new();
         let mut add = |name, value: f64, unit| {
-            // A vehicle without brakes has no deceleration figure, and one without friction has no grip
-            // figure.
+            // Without brakes, there is no deceleration figure, and without friction, there is no
+            // grip figure.
             if value.is_finite() {
                 facts.push(Fact { name, value, unit });
             }

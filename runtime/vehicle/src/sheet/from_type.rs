@@ -1,4 +1,4 @@
-//! Creation of vehicle files for vehicle types without one.
+//! Creates vehicle files for vehicle types that have none.
 
 use crate::dynamic::GRAVITY;
 use crate::rigid::RigidModel;
@@ -14,9 +14,9 @@ const MOST_WHEELS: f64 = 0.2;
 /// Rounding factor for converted values, which rounds them to millimetres and grams.
 const DECIMALS: f64 = 1e3;
 
-/// Creates a vehicle file with the values that the dynamics levels assume for a vehicle type. If the type
-/// already has a file, that file is returned. Otherwise, the file has no drive train, and the wheels, springs
-/// and tyres of passenger cars, as used by level `rigid`.
+/// Creates a vehicle file with the values that the dynamics levels assume for a vehicle type. If
+/// the type already has a file, that file is returned. Otherwise, the file has no drive train. Its
+/// wheels, springs and tyres are those of passenger cars, as used by level `rigid`.
 pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
     if let Some(file) = &kind.file {
         return file.vehicle.clone();
@@ -139,7 +139,7 @@ mod tests {
                 assert!((one - other).abs() < 2e-3, "{}: {one} {other}", kind.name);
             }
             assert!(file.missing(DynamicsLevel::Rigid).is_empty());
-            // The file gives the same behaviour as the level without a file.
+            // With this file, the vehicle behaves as it does without a file.
             let (given, made) = (RigidModel::from(&kind), RigidModel::of_file(&file).unwrap());
             assert!((given.height - made.height).abs() < 1e-3);
             assert!((given.inertia.z / made.inertia.z - 1.0).abs() < 1e-3);

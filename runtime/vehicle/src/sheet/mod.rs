@@ -25,7 +25,7 @@ use crate::rigid::RigidModel;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::vehicle_file::VehicleFile;
 
-/// A vehicle file with the models that it supports.
+/// A vehicle file, with the models that can be created from it.
 #[derive(Debug, Clone)]
 pub struct Sheet<'a> {
     /// The file.
@@ -60,7 +60,8 @@ impl<'a> Sheet<'a> {
         self.rigid.as_ref().is_some_and(RigidModel::is_too_stiff)
     }
 
-    /// Returns the most detailed dynamics level that the file supports and that runs in acceptable time.
+    /// Returns the most detailed dynamics level that the file supports at an acceptable computing
+    /// time.
     pub fn thickest_level(&self) -> DynamicsLevel {
         if self.rigid.is_some() && !self.is_too_stiff() {
             DynamicsLevel::Rigid

@@ -7,7 +7,7 @@ use roadwright_scenario::vehicle_file::VehicleFile;
 /// to the left, and above the ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outline {
-    /// Half the length and width of the hull.
+    /// Half the length and half the width of the hull.
     pub half: [f64; 2],
     /// Heights of the lower and upper edge of the hull.
     pub heights: [f64; 2],
@@ -17,8 +17,8 @@ pub struct Outline {
     pub steers: Vec<bool>,
     /// Radius of the wheels.
     pub radius: f64,
-    /// Height of the centre of gravity, if the file specifies it. In plan view, the centre of gravity is at
-    /// the centre of the body.
+    /// Height of the centre of gravity, if given in the file. In plan view, the centre of gravity
+    /// is at the centre of the body.
     pub centre: Option<f64>,
     /// Whether the hull has springs.
     pub is_sprung: bool,
@@ -31,8 +31,8 @@ pub struct Outline {
 pub struct TrailerOutline {
     /// Front and rear end of the trailer's body, m ahead.
     pub ends: [f64; 2],
-    /// Heights of the lower and upper edge of the trailer's body, m above the ground. Files specify only the
-    /// upper one.
+    /// Heights of the lower and upper edge of the trailer's body, m above the ground. Files specify
+    /// only the upper edge.
     pub heights: [f64; 2],
     /// Position of the trailer's coupling, m ahead.
     pub coupling: f64,
@@ -79,8 +79,8 @@ fn trailers(file: &VehicleFile) -> Vec<TrailerOutline> {
         let wheels = trailer.wheels.unwrap_or_default();
         TrailerOutline {
             ends: [joined + trailer.front, joined + trailer.rear()],
-            // The lower edge is at the ground clearance of the towing vehicle, but no higher than half the
-            // trailer's height.
+            // The lower edge is at the ground clearance of the towing vehicle, but not above half
+            // the trailer's height.
             heights: [low.min(0.5 * trailer.height), trailer.height.get()],
             coupling: joined,
             axles: axles.map(|axle| joined + axle).collect(),

@@ -1,4 +1,4 @@
-//! Roll of a vehicle in a bend, and the lateral acceleration at which it tips over.
+//! Roll of a vehicle in a bend, and the lateral acceleration at which the vehicle tips over.
 
 use super::Sheet;
 use crate::dynamic::GRAVITY;
@@ -7,13 +7,13 @@ use roadwright_geometry::math::{atan, sin_cos};
 
 /// Number of roll angles that are evaluated.
 const ANGLES: u32 = 200;
-/// Maximum roll angle that is evaluated, as a multiple of the angle at which an inner wheel hangs free. The
-/// hull tips over before it reaches this angle.
+/// Maximum roll angle that is evaluated, as a multiple of the angle at which an inner wheel hangs
+/// free. The hull tips over before reaching this angle.
 const BEYOND: f64 = 2.0;
 /// Number of bisections in the search for the height of the hull.
 const HALVINGS: u32 = 40;
 
-/// Roll angle against lateral acceleration on level ground.
+/// Roll angle as a function of lateral acceleration on level ground.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RollCurve {
     /// Points up to the limit. Each has a lateral acceleration (m/s^2) and a roll angle (rad).
@@ -24,12 +24,12 @@ pub struct RollCurve {
 }
 
 impl RigidModel {
-    /// Computes the roll angle in a steady bend. At each angle, the springs determine the height of the hull,
-    /// unloaded inner wheels lift, and the moment of springs and bars gives the lateral acceleration. The
-    /// initial slope is [`roll_gradient`](Self::roll_gradient).
+    /// Computes the roll angle in a steady bend. At each angle, the springs determine the height of
+    /// the hull, inner wheels lift when they are unloaded, and the moment of springs and bars gives
+    /// the lateral acceleration. The initial slope is [`roll_gradient`](Self::roll_gradient).
     pub fn roll_curve(&self) -> RollCurve {
         let steepest = atan(self.tip_acceleration() / GRAVITY);
-        // Without springs, the hull has no equilibrium at an angle.
+        // Without springs, a leaning hull has no equilibrium.
         if !self.wheels.iter().all(|wheel| wheel.spring > 0.0) || steepest <= 0.0 {
             return RollCurve {
                 points: Vec::new(),
@@ -44,7 +44,7 @@ impl RigidModel {
         for part in 0..=ANGLES {
             let angle = steepest * f64::from(part) / f64::from(ANGLES);
             let acceleration = self.acceleration_at(angle);
-            // If a larger angle needs less acceleration, the vehicle tips over by itself.
+            // If a larger angle requires less acceleration, the vehicle tips over on its own.
             if part > 0 && acceleration <= curve.tips_at {
                 break;
             }
@@ -65,8 +65,8 @@ impl RigidModel {
         let widest = self.wheels.iter().map(|wheel| wheel.contact.y.abs());
         let reach = slope * widest.fold(0.0, f64::max);
         let sags = (0..self.wheels.len()).map(|wheel| self.static_sag(wheel));
-        // At the lower end, even the outermost wheel has lost its static sag and carries no load. At the
-        // upper end, each wheel carries at least its static load.
+        // At the lower limit, even the outermost wheel has lost its static sag and carries no load.
+        // At the upper limit, each wheel carries at least its static load.
         let (mut low, mut high) = (-reach - sags.fold(0.0, f64::max), reach);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
@@ -83,8 +83,8 @@ impl RigidModel {
         (righting - lever * GRAVITY * sin) / (lever * cos)
     }
 
-    /// Returns the wheel loads of a hull that leans to its left with the slope `slope` and is lowered by
-    /// `lift` metres.
+    /// Returns the wheel loads of a hull that leans to its left by the slope `slope` and is lowered
+    /// by `lift` metres.
     fn leaning_loads(&self, slope: f64, lift: f64) -> Vec<f64> {
         let pressed: Vec<f64> = self
             .wheels
@@ -101,7 +101,7 @@ impl RigidModel {
             if load(partner, [pair[1], pair[0]]) >= 0.0 {
                 return load(number, pair).max(0.0);
             }
-            // The other wheel is in the air, and hangs on the bar until its spring travel ends.
+            // The other wheel is in the air, hanging on the bar until the end of its spring travel.
             let stiffness = wheel.spring + self.anti_sway;
             let hanging = self.anti_sway * pair[1].max(self.wheels[partner].longest());
             let more = (stiffness * pair[0] - hanging) / (1.0 + stiffness * self.tyre_give(number));
@@ -160,7 +160,8 @@ mod tests {
             let measured = all.iter().find(|one| one.name == "tip_over").unwrap();
             let tips_at = model(name).roll_curve().tips_at;
             let ratio = tips_at / measured.value.unwrap();
-            // The table also tilts the weight, so the springs are slightly less loaded.
+            // The table also reduces the load perpendicular to it, so the springs are slightly less
+            // loaded.
             assert!((ratio - 1.0).abs() < 0.08, "{name}: {ratio}");
             assert!(tips_at < model(name).tip_acceleration(), "{name}");
         }
@@ -187,7 +188,7 @@ mod tests {
         let mut jeep = model("willys-mb");
         jeep.wheels[0].spring = 0.0;
         assert_eq!(jeep.roll_curve().points, Vec::<[f64; 2]>::new());
-        // On very soft springs, the vehicle falls over by itself.
+        // With very soft springs, the vehicle falls over on its own.
         let mut soft = model("willys-mb");
         soft.anti_sway = 0.0;
         for wheel in &mut soft.wheels {

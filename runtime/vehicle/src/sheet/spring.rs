@@ -1,4 +1,4 @@
-//! Spring and damper of a wheel, with the part of the hull's mass that they carry.
+//! Spring and damper of a wheel, and the part of the hull's mass that they carry.
 
 use super::Sheet;
 use crate::dynamic::GRAVITY;
@@ -6,8 +6,8 @@ use crate::rigid::{RigidModel, Wheel};
 use roadwright_geometry::math::{exp, sin_cos};
 use std::f64::consts::TAU;
 
-/// Maximum difference from 1 at which a damping ratio is treated as 1, because the other two formulas divide
-/// by this difference.
+/// Difference from 1 up to which a damping ratio is treated as 1, because the other two formulas
+/// divide by this difference.
 const CRITICAL: f64 = 1e-4;
 
 /// A quarter car: the mass that a wheel carries on its spring and damper.
@@ -43,16 +43,17 @@ impl QuarterCar {
         0.5 * self.damping / (self.spring * self.mass).sqrt()
     }
 
-    /// Response of the hull `time` seconds after a step of the ground, as a fraction of the step height. As
-    /// at level `rigid`, dampers act on the speed of the hull, so the step itself does not excite them.
+    /// Response of the hull `time` seconds after a step in the ground, as a fraction of the step
+    /// height. As at level `rigid`, dampers act on the speed of the hull, so the step does not
+    /// directly excite them.
     pub fn step_response(&self, time: f64) -> f64 {
         let pulse = (self.spring / self.mass).sqrt();
         if pulse <= 0.0 || time <= 0.0 {
             return 0.0;
         }
         let ratio = self.damping_ratio();
-        // Solutions of x'' + 2 ratio · pulse · x' + pulse² (x - 1) = 0, starting at 0 and at rest, for two
-        // equal roots, a complex pair, and two real roots.
+        // Solutions of x'' + 2 ratio · pulse · x' + pulse² (x - 1) = 0 that start at 0 and at rest,
+        // for two equal roots, a complex pair, and two real roots.
         if (ratio - 1.0).abs() < CRITICAL {
             return 1.0 - exp(-pulse * time) * (1.0 + pulse * time);
         }
@@ -68,7 +69,7 @@ impl QuarterCar {
 }
 
 impl RigidModel {
-    /// Returns the quarter cars of the foremost and rearmost wheels, whose loads differ most.
+    /// Returns the quarter cars of the foremost and rearmost wheels, whose loads differ the most.
     pub fn quarter_cars(&self) -> [QuarterCar; 2] {
         let first = &self.wheels[0];
         let pick = |is_better: fn(f64, f64) -> bool| {
@@ -88,8 +89,9 @@ impl RigidModel {
 }
 
 impl Sheet<'_> {
-    /// Returns the response of the hull to a step of the ground, at a front wheel and at a rear wheel. Each
-    /// point has a time (s) and a fraction of the step height. `None` without springs.
+    /// Returns the response of the hull to a step in the ground at a front wheel and at a rear
+    /// wheel. Each point consists of a time (s) and a fraction of the step height. `None` without
+    /// springs.
     pub fn step_responses(&self, seconds: f64) -> Option<[Vec<[f64; 2]>; 2]> {
         let curve = |quarter: QuarterCar| {
             let times = super::engine::parts().map(|part| part * seconds);
@@ -159,12 +161,12 @@ mod tests {
         assert!(value.is_finite() && value > 0.9, "{value}");
     }
 
-    /// The whole jeep, released 2 cm above its rest position, oscillates like its quarter cars.
+    /// A whole jeep that is released 2 cm above its rest position oscillates like its quarter cars.
     #[test]
     fn the_rigid_level_swings_as_the_quarters_say() {
         let file = shipped("willys-mb");
         let model = RigidModel::of_file(&file).unwrap();
-        // Both axles of an evenly loaded jeep oscillate in the same manner.
+        // On an evenly loaded jeep, both axles oscillate in the same way.
         let load = model.mass * GRAVITY / 4.0;
         let quarter = QuarterCar {
             mass: load / GRAVITY,

@@ -1,4 +1,5 @@
-//! The layout of a network after an edit, reusing the junctions that the edit does not affect.
+//! Computes the layout of a network after an edit. Junctions that the edit does not affect are
+//! reused.
 
 use super::super::rings;
 use super::clusters::{Clusters, Kept};
@@ -79,9 +80,9 @@ impl Changed {
         }
     }
 
-    /// Returns the junctions of the earlier layout whose nodes or roads have changed. Also returns
-    /// neighbouring junctions that may use more of a road after the edit, because the far end of the road has
-    /// become a dead end or a mere continuation.
+    /// Returns the junctions of the earlier layout whose nodes or roads have changed, and the
+    /// neighbouring junctions that may use more of a road after the edit because the far end of the
+    /// road has become a dead end or a mere continuation.
     fn junctions(
         &self,
         network: &RoadNetwork,
@@ -89,8 +90,9 @@ impl Changed {
         edited: &RoadNetwork,
         rings: &BTreeSet<RoadId>,
     ) -> BTreeSet<usize> {
-        // A road that becomes part of a ring, or ceases to be, affects junctions all around the ring. So does
-        // one that stays part of it, because the length of the ring limits how much of it is absorbed.
+        // A road that becomes or ceases to be part of a ring affects junctions all around the ring.
+        // So does a changed road that stays part of it, because the length of the ring limits how
+        // much of it is absorbed.
         let around = self.roads.iter().flat_map(|&id| {
             let then = rings::connected(network, &before.rings, id);
             then.into_iter().chain(rings::connected(edited, rings, id))
@@ -124,7 +126,7 @@ fn neighbours(network: &RoadNetwork, node: NodeId) -> Vec<NodeId> {
     far.collect()
 }
 
-/// Adds the neighbours of those rebuilt junctions that took several steps to lay out, because such junctions
+/// Adds the neighbours of rebuilt junctions whose layout took several steps, because such junctions
 /// depend on their neighbours.
 fn grow(
     redone: &mut BTreeSet<usize>,
@@ -151,7 +153,7 @@ fn grow(
                     continue;
                 };
                 let is_loop = |(id, _): &(RoadId, RoadEnd)| before.internal.contains(id);
-                // A road that is declared internal may become so through the edit, or cease to be.
+                // The edit may change whether a road is declared internal.
                 let names = |network: &RoadNetwork| {
                     let node = network.node(node);
                     node.is_some_and(|node| node.rules.internal_roads.contains(&id))
@@ -170,7 +172,7 @@ fn grow(
 }
 
 impl<'a> Planner<'a> {
-    /// Starts from the earlier layout. Each node of the rebuilt junctions becomes a separate cluster.
+    /// Starts from the earlier layout. Each node of a rebuilt junction becomes a separate cluster.
     fn resumed(
         network: &'a RoadNetwork,
         Custom { side, law }: Custom,
@@ -210,7 +212,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Returns the kept junctions that were merged with others or are next to a squeezed road.
+    /// Returns the kept junctions that were merged with rebuilt ones or that adjoin a squeezed
+    /// road.
     fn reached(&self, kept: Kept<'_>) -> BTreeSet<usize> {
         let mut reached = self.clusters.reached();
         let squeezed = self.limits.keys();

@@ -34,10 +34,10 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// Clusters of nodes. Each is identified by its smallest node, called its root.
+/// Clusters of nodes. Each cluster is identified by its smallest node, called its root.
 ///
-/// Kept junctions are not recorded until another cluster is merged with them. An edit therefore
-/// does not visit a whole city.
+/// Kept junctions are recorded only when another cluster is merged with them, so that an edit does
+/// not visit a whole city.
 pub(super) struct Clusters<'a> {
     /// Union-find structure with the root of each node.
     roots: BTreeMap<NodeId, NodeId>,
@@ -46,7 +46,7 @@ pub(super) struct Clusters<'a> {
 }
 
 impl<'a> Clusters<'a> {
-    /// Creates a separate cluster for each given node. Kept junctions stay as they are.
+    /// Creates a separate cluster for each given node. Kept junctions are left as they are.
     pub(super) fn apart(nodes: impl Iterator<Item = NodeId>, kept: Option<Kept<'a>>) -> Self {
         let members: BTreeMap<NodeId, Vec<NodeId>> = nodes.map(|id| (id, vec![id])).collect();
         Self {
@@ -81,8 +81,9 @@ impl<'a> Clusters<'a> {
 
     /// Merges two clusters and returns the root.
     pub(super) fn union(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        // The smallest node becomes the root, whatever the order of merging. A junction therefore has the
-        // same nodes and the same index after every sequence of edits that leads to the same network.
+        // The smallest node becomes the root, whatever the order of merging. Any two sequences of
+        // edits that lead to the same network therefore give a junction the same nodes and the same
+        // index.
         let (keep, drop) = (a.min(b), a.max(b));
         if keep == drop {
             return keep;

@@ -1,13 +1,13 @@
-//! Reports how far the layout of a network has come.
+//! Progress reports of the layout of a network.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Receives the share of a layout that is done, 0 to 1. It is called from several threads, so a smaller share may
-/// follow a larger one.
+/// Callback for the completed fraction of a layout, 0 to 1. It is called from several threads, so a
+/// smaller fraction may follow a larger one.
 pub type Watch<'a> = &'a (dyn Fn(f64) + Sync);
 
-/// Number of junctions after which the progress is reported.
+/// Number of junctions between two progress reports.
 const REPORT: usize = 32;
 
 /// Ignores the progress.
@@ -16,7 +16,7 @@ pub(super) fn ignore(_: f64) {}
 /// A stage of the layout that processes items one by one.
 pub(super) struct Stage<'a> {
     watch: Watch<'a>,
-    /// Overall progress at the start and at the end of the stage, 0 to 1.
+    /// Overall progress at the start and at the end of the stage, each from 0 to 1.
     shares: Range<f64>,
     /// Number of items.
     items: usize,
@@ -33,7 +33,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Counts an item that is done.
+    /// Counts one item as done.
     pub(super) fn finish_one(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         if done.is_multiple_of(REPORT) {

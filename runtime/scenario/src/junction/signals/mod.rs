@@ -1,8 +1,9 @@
-//! Traffic signals: stages, their times and the lights that they show.
+//! Traffic signals: stages, their times and the resulting lights.
 //!
-//! A [`Programme`] contains the times of the stages and of the changes between them. The [`Signals`] of a
-//! junction contain the paths that have green in each stage. Adjacent junctions share one programme
-//! ([`signal_plans`]), so that a street has green at all of them at once.
+//! A [`Programme`] contains the times of the stages and of the changes between them. The
+//! [`Signals`] of a junction contain the paths that have green in each stage. Adjacent junctions
+//! share one programme ([`signal_plans`]), so that a street has green at all of them at the same
+//! time.
 //!
 //! ```text
 //!   stage 0            | stage 1            | stage 0 again
@@ -33,8 +34,8 @@ pub const DEFAULT_CYCLE: f64 = 60.0;
 pub const MIN_GREEN: f64 = 6.0;
 /// Maximum green of actuated signals while other traffic waits, s.
 pub const MAX_GREEN: f64 = 50.0;
-/// Longest wait for a stage, s. After that, this stage is next, whatever the controller decides. With fixed
-/// times, the limit is at least a full cycle.
+/// Maximum waiting time for a stage, s. After that, this stage is next, whatever the controller
+/// decides. With fixed times, the limit is at least a full cycle.
 pub const LONGEST_WAIT: f64 = 120.0;
 
 named! {
@@ -43,7 +44,7 @@ named! {
     pub enum Light {
         /// Vehicles stop.
         Red = "red",
-        /// Vehicles stop. Green is next.
+        /// Vehicles stop. Green follows.
         RedAmber = "red_amber",
         /// Vehicles stop if possible.
         Amber = "amber",
@@ -53,15 +54,16 @@ named! {
 }
 
 impl Light {
-    /// Returns the light of a path, given whether it has green in the stage. While the stage ends, `change`
-    /// states whether the path has green in the next stage, and contains the current part of the change.
+    /// Returns the light of a path, given whether it has green in the stage. While the stage ends,
+    /// `change` contains whether the path has green in the next stage, and the current part of the
+    /// change.
     #[inline]
     pub fn of(has_green: bool, change: Option<(bool, Between)>) -> Self {
         let Some((gets_green, between)) = change else {
             return if has_green { Self::Green } else { Self::Red };
         };
         match (has_green, gets_green) {
-            // A change of stage does not affect paths that keep green.
+            // Paths that keep their green are not affected by a change of stage.
             (true, true) => Self::Green,
             (true, false) if between == Between::Amber => Self::Amber,
             (false, true) if between == Between::RedAmber => Self::RedAmber,
@@ -75,7 +77,7 @@ impl Light {
         matches!(self, Self::Red | Self::RedAmber)
     }
 
-    /// Lamps that are lit.
+    /// Lamps that are lit for this light.
     pub fn lamps(self) -> &'static [Self] {
         match self {
             Self::Red => &[Self::Red],
@@ -115,8 +117,8 @@ pub struct Intergreen {
     pub amber: f64,
     /// All-red time after amber.
     pub all_red: f64,
-    /// Part at the end of the all-red time during which paths that get green show red and amber. It is at
-    /// most `all_red`.
+    /// Duration of red and amber at the end of the all-red time for paths that get green, s. It is
+    /// at most `all_red`.
     pub red_amber: f64,
 }
 
@@ -135,7 +137,7 @@ impl Intergreen {
     }
 }
 
-/// Times of the stages of a signal plan.
+/// The stage times of a signal plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Programme {
     /// Whether times are fixed or actuated. If a controller module fails, the actuated mode is the fallback.
@@ -156,7 +158,7 @@ impl Programme {
         self.intergreens[from * self.stages.len() + to]
     }
 
-    /// Returns the longest change between stages.
+    /// Returns the longest times between any two stages.
     pub fn longest_intergreen(&self) -> Intergreen {
         let all = self.intergreens.iter().copied();
         all.fold(Intergreen::default(), Intergreen::longer)
@@ -185,13 +187,13 @@ impl Programme {
         }
         let greens = self.stages.iter().map(|stage| stage.max);
         let change = self.longest_intergreen().duration();
-        // A module may prefer other stages until a vehicle has waited too long.
+        // A module may prefer other stages until a vehicle has waited for the maximum time.
         let passed_over = self.controller.as_ref().map_or(0.0, |_| LONGEST_WAIT);
         passed_over + greens.map(|green| green + change).sum::<f64>()
     }
 
-    /// Returns the part of the change that is under way `within` seconds after the start of a stage, with
-    /// fixed times; `None` while the stage is green.
+    /// Returns the part of the change that is in progress `within` seconds after the start of a
+    /// stage, with fixed times; `None` while the stage is green.
     pub fn between(&self, stage: usize, within: f64) -> Option<Between> {
         let green = self.stages[stage].green;
         let intergreen = self.intergreen(stage, self.next(stage));
@@ -228,10 +230,11 @@ pub struct Signals {
     pub programme: Programme,
     /// For each stage, whether each path has green in it.
     pub greens: Vec<Vec<bool>>,
-    /// For each stage, whether each path with green is permissive, so that it yields to all conflicting paths
-    /// with green. Empty if no path is.
+    /// For each stage, whether each path that has green in it is permissive, which means that it
+    /// yields to all conflicting paths with green. Empty if no path is permissive.
     permitted: Vec<Vec<bool>>,
-    /// Angle between the east-west axis and the street that has green in each stage, rad.
+    /// Direction of the street that has green in each stage, as an angle from the east-west axis,
+    /// rad.
     slants: Vec<f64>,
 }
 
@@ -256,8 +259,8 @@ impl Signals {
         (is_ruled && !junction.paths.is_empty()).then(|| stages::signals(junction, conflicts))
     }
 
-    /// Whether a path with green in a stage yields to other paths with green, whatever the layout of the
-    /// roads.
+    /// Whether a path with green in a stage yields to other paths with green, regardless of the
+    /// layout of the roads.
     #[inline]
     pub fn is_permitted(&self, path: usize, stage: usize) -> bool {
         self.permitted.get(stage).is_some_and(|paths| paths[path])

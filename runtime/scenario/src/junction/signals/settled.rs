@@ -22,7 +22,8 @@ impl Signals {
             let has_green = [a, b].map(|path| self.greens[stage][path.index()]);
             let is_permitted = [a, b].map(|path| self.is_permitted(path.index(), stage));
             let paths = [a, b].map(|path| &junction.paths[path.index()]);
-            // Of two vehicles that turn across oncoming traffic, the first to arrive goes first.
+            // Of two vehicles that both turn across oncoming traffic, the first to arrive goes
+            // first.
             let is_across = paths.iter().any(|path| path.turn == across)
                 && arms.are_oncoming(paths[0], paths[1]);
             let turns_back = paths.iter().any(|path| path.turn == Turn::UTurn);

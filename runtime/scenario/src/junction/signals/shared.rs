@@ -1,18 +1,19 @@
 //! Combines the signals of adjacent junctions into one programme.
 //!
-//! If two stop lines are only a few car lengths apart, queues between them reach back into the first
-//! junction. Signals within 40 m of each other therefore change together. The stages of each junction are
-//! aligned, in order, with the stages of the junction that has the most. The alignment is chosen so that
-//! vehicles released into the street between two junctions find green at the second. If that is impossible,
-//! each stage is aligned with a stage that serves a street in about the same direction.
+//! If two stop lines are only a few car lengths apart, queues between them extend back into the
+//! first junction. Signals within 40 m of each other therefore change together. The stages of each
+//! junction are aligned, in order, with the stages of the junction that has the most. The alignment
+//! is chosen so that vehicles released into the street between two junctions find green at the
+//! second junction. If that is impossible, each stage is aligned with a stage that serves a street
+//! in about the same direction.
 //!
 //! ```text
 //!   most stages:   east-west | east-west, turning | north-south
 //!   aligned:       east-west | east-west          | north-south
 //! ```
 //!
-//! Signals that serve only a pedestrian crossing keep their own programme, because pedestrians need less than
-//! a full stage.
+//! Signals that serve only a pedestrian crossing keep their own programme, because pedestrians need
+//! less than a full stage.
 
 use super::walk::lengthen;
 use super::{Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes, stages};
@@ -24,7 +25,7 @@ use crate::network::RoadNetwork;
 use crate::turn::Turn;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Largest distance between the stop lines of signals that share one programme, m.
+/// Maximum distance between the stop lines of signals that share one programme, m.
 const TOGETHER: f64 = 40.0;
 
 /// Cost of a connection that has green at one junction and red at the next, rad. It exceeds any difference in
@@ -52,9 +53,9 @@ impl SignalPlans {
     }
 }
 
-/// Creates the signals of all junctions of a layout. For each junction, `own` returns its signals as if it
-/// had no neighbours, and `conflicts` returns its conflicts. Junctions whose plan was set by the user keep
-/// their own programme. O(roads + paths).
+/// Creates the signals of all junctions of a layout. For each junction, `own` returns its signals
+/// without regard to its neighbours, and `conflicts` returns its conflicts. Junctions whose plan
+/// was set by the user keep their own programme. O(roads + paths).
 pub fn signal_plans<'a>(
     network: &RoadNetwork,
     layout: &Layout,
@@ -77,8 +78,8 @@ pub fn signal_plans<'a>(
         }
     }
     for group in &groups {
-        // Done last, on the shared programmes, so that all members get the times that the widest crossing
-        // needs.
+        // This is the last step, so that all members of the shared programme get the times that the
+        // widest crossing needs.
         let_walk(&mut signals, layout, group);
     }
     SignalPlans { signals, groups }
@@ -131,7 +132,8 @@ fn groups(network: &RoadNetwork, layout: &Layout, signals: &[Option<Signals>]) -
             }
         }
         if !group.is_empty() {
-            // In the order of junctions and not of the search, because `is_between` uses binary search.
+            // Sorted by junction index rather than search order, because `is_between` uses binary
+            // search.
             group.sort_unstable();
             groups.push(group);
         }
@@ -185,8 +187,8 @@ fn is_between(road: RoadId, group: &[usize], network: &RoadNetwork, layout: &Lay
     road.is_some_and(|road| is_member(road.from) && is_member(road.to))
 }
 
-/// Gives green to traffic from inside the group in every stage in which it conflicts with no other green,
-/// because there is little room to wait inside the group.
+/// Gives green to traffic from inside the group in every stage in which it does not conflict with
+/// any other green, because there is little space to wait inside the group.
 fn let_through(
     signals: &mut Signals,
     junction: &Junction,
@@ -203,25 +205,26 @@ fn let_through(
             if others
                 .all(|other| !conflicts.are_in_conflict(own, ConnectionIndex::from_index(other)))
             {
-                // The paths are processed in order, so that the next path takes this green into account.
+                // Paths are processed in order, so this green is taken into account for the paths
+                // that follow.
                 green[path] = true;
             }
         }
     }
-    // More paths have to be cleared before the next stage.
+    // More paths now have to be cleared before the next stage.
     let programme = &mut signals.programme;
     programme.intergreens = stages::intergreens(junction, conflicts, &signals.greens);
 }
 
-/// A junction of a group, with the signals that it would have by itself.
+/// A junction of a group, with the signals that it would have outside a group.
 struct Member<'a> {
     signals: Signals,
     junction: &'a Junction,
 }
 
 impl Member<'_> {
-    /// Number of connections with green in a stage that lead to another junction of the group and face red there in
-    /// the aligned stage. A straight connection counts twice.
+    /// Number of connections with green in a stage that lead to another junction of the group and
+    /// have red there during the aligned stage. A straight connection counts twice.
     fn keeps_waiting(&self, stage: usize, next: &Self, beside: usize) -> usize {
         let onward = |road: RoadId| {
             let onward = next.red(beside).filter(move |path| path.from.road == road);
@@ -248,7 +251,7 @@ impl Member<'_> {
     }
 }
 
-/// Weight of a path. Straight paths have more weight, because more vehicles drive straight on than turn.
+/// Weight of a path. Straight paths weigh more, because more vehicles go straight on than turn.
 fn weight(path: &ConnectingPath) -> usize {
     match path.turn {
         Turn::Straight => 2,
@@ -256,10 +259,10 @@ fn weight(path: &ConnectingPath) -> usize {
     }
 }
 
-/// Combines signals into one programme.
+/// Combines the signals of the members into one programme.
 fn together(members: &[Member<'_>]) -> Vec<Signals> {
     let count = |member: &Member<'_>| member.signals.greens.len();
-    // If several junctions have the most stages, the first of them leads.
+    // The leader is the junction with the most stages; among equals, the first one.
     let Some(leader) = (0..members.len())
         .rev()
         .max_by_key(|&member| count(&members[member]))
@@ -292,16 +295,18 @@ fn together(members: &[Member<'_>]) -> Vec<Signals> {
         greens: (beside.iter())
             .map(|&s| member.signals.greens[s].clone())
             .collect(),
-        // No path is permissive, because junctions whose stages are set by the user keep their own signals.
+        // There are no permissive paths, because junctions whose stages are set by the user keep
+        // their own signals.
         permitted: Vec::new(),
         slants: members[leader].signals.slants.clone(),
     });
     shared.collect()
 }
 
-/// Aligns each stage of a longer cyclic list with a stage of a shorter one, at the least total cost. The
-/// cyclic order is kept, and no stage is left out. If several alignments cost the same, the one that aligns
-/// the first stages is used. `costs` has a row for each stage of the longer list. O(square of both lengths).
+/// Aligns each stage of a longer cyclic list with a stage of a shorter one, at minimum total cost.
+/// The cyclic order is kept, and no stage is left out. If several alignments cost the same, the one
+/// that aligns the first stages is used. `costs` has a row for each stage of the longer list.
+/// O(square of both lengths).
 fn laid_beside(costs: &[Vec<f64>]) -> Vec<usize> {
     let (m, n) = (costs.len(), costs[0].len());
     let starts = (0..m).flat_map(|row| (0..n).map(move |stage| (row, stage)));
@@ -324,11 +329,11 @@ fn laid_beside(costs: &[Vec<f64>]) -> Vec<usize> {
     least.map(|(_, beside)| beside).unwrap_or_default()
 }
 
-/// Like `laid_beside`, but aligns the first stages of both lists with each other, and also the last stages.
-/// Also returns the cost. O(product of both lengths), by dynamic programming.
+/// Like `laid_beside`, but the first stages of both lists are aligned with each other, and so are
+/// the last stages. Also returns the cost. O(product of both lengths), by dynamic programming.
 fn in_order(own: &[Vec<f64>]) -> (f64, Vec<usize>) {
     let (m, n) = (own.len(), own[0].len());
-    // Least cost with stage `j` aligned with stage `i` of the longer list.
+    // Minimum cost if stage `j` is aligned with stage `i` of the longer list.
     let mut costs = vec![vec![f64::INFINITY; n]; m];
     for i in 0..m {
         for j in 0..n.min(i + 1) {
@@ -342,7 +347,7 @@ fn in_order(own: &[Vec<f64>]) -> (f64, Vec<usize>) {
         }
     }
     let mut beside = vec![0; m];
-    // Traced back from the last stages along the cheaper alternatives.
+    // The alignment is traced back from the last stages along the cheaper alternatives.
     let mut j = n - 1;
     for i in (0..m).rev() {
         beside[i] = j;
@@ -447,10 +452,10 @@ mod tests {
         )
     }
 
-    /// Start, end and speed limit (m/s) of a street.
+    /// The start, end and speed limit (m/s) of a street.
     type Street = ((f64, f64), (f64, f64), f64);
 
-    /// A scenario with streets, and signals at two places.
+    /// Creates a scenario with streets, and with signals at two places.
     fn drawn(streets: &[Street], signals: [(DVec2, SignalPlan); 2]) -> Scenario {
         let mut scenario = Scenario::new("two crossings");
         for &(from, to, speed_limit) in streets {
@@ -528,8 +533,9 @@ mod tests {
         }
     }
 
-    /// A main street from south-west to north-east with a side street at each of two places. By direction
-    /// alone, the main street at one place would be aligned with the side street at the other.
+    /// A main street from south-west to north-east has a side street at each of two places. By
+    /// direction alone, the main street at one place would be aligned with the side street at the
+    /// other.
     #[test]
     fn who_is_let_in_between_two_signals_finds_green_at_the_next_one() {
         let unit = |degrees: f64| DVec2::from_angle(degrees.to_radians());

@@ -27,9 +27,9 @@ const CYCLE_PER_STAGE: f64 = 20.0;
 const WALK: f64 = 10.0;
 /// Maximum speed of oncoming traffic at which turns across it need no separate stage, m/s.
 const FAST: f64 = 70.0 / 3.6;
-/// Reaction time assumed for the duration of amber, s.
+/// Reaction time on which the duration of amber is based, s.
 const REACTION: f64 = 1.0;
-/// Deceleration assumed for the duration of amber, m/s^2.
+/// Deceleration on which the duration of amber is based, m/s^2.
 const BRAKING: f64 = 3.05;
 /// Range of the duration of amber, s.
 const AMBER: std::ops::RangeInclusive<f64> = 3.0..=6.0;
@@ -60,7 +60,8 @@ pub(super) fn signals(junction: &Junction, conflicts: &Conflicts) -> Signals {
     }
 }
 
-/// Amber and red between every pair of stages, row by row, given the paths with green in each stage.
+/// Returns amber and all-red between every pair of stages, row by row, given the paths with green
+/// in each stage.
 pub(super) fn intergreens(
     junction: &Junction,
     conflicts: &Conflicts,
@@ -69,7 +70,7 @@ pub(super) fn intergreens(
     Plan::new(junction, conflicts).changes(greens)
 }
 
-/// Inputs for creating stages.
+/// The inputs from which stages are created.
 struct Plan<'a> {
     junction: &'a Junction,
     conflicts: &'a Conflicts,
@@ -90,7 +91,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Creates the stages that the user has set.
+    /// Creates the stages set by the user.
     fn given(&self) -> Signals {
         let stages = &self.junction.plan.stages;
         let named = |movements: &[Movement]| -> Vec<bool> {
@@ -146,11 +147,12 @@ impl<'a> Plan<'a> {
                 let mut green = vec![false; paths];
                 let own = chosen.iter().flat_map(|&group| &groups[group].paths);
                 own.for_each(|&path| green[path] = true);
-                // The direction of the group for which the stage was created.
+                // The direction of the group that started this stage.
                 (self.slant(&groups[chosen[0]]), green)
             })
             .collect();
-        // If there is only a pedestrian crossing, all vehicles stop for the pedestrians.
+        // If there is only a pedestrian crossing, a second stage stops all vehicles for the
+        // pedestrians.
         if let [(slant, _)] = stages[..] {
             stages.push((FRAC_PI_2 - slant, vec![false; paths]));
         }
@@ -188,7 +190,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Green times that fill a cycle, s. They are distributed by weight, with a minimum.
+    /// Returns green times that fill a cycle, s. They are distributed by weight, with a minimum.
     fn green_times(
         &self,
         greens: &[Vec<bool>],
@@ -253,18 +255,18 @@ impl<'a> Plan<'a> {
         groups
     }
 
-    /// Angle between the arm of a group and the east-west axis, rad.
+    /// Angle between a group's arm and the east-west axis, rad.
     fn slant(&self, group: &Group) -> f64 {
         let along = unit(self.arms.heading(group.arm));
-        // From 0 for east or west to a quarter turn for north or south. Both directions of a street have the
-        // same angle.
+        // From 0 for east or west to a quarter turn for north or south. The two directions of a
+        // street have the same angle.
         atan2(along.y.abs(), along.x.abs())
     }
 
-    /// Returns sets of groups that have green together, such that each group is in at least one set. Each set
-    /// starts with the first group that does not have green yet and adds all compatible groups. Groups of the
-    /// same kind are added first, so that both directions of a street have green together, and then both
-    /// turns off the street.
+    /// Returns sets of groups that have green together, such that each group is in at least one
+    /// set. Each set starts with the first group that does not have green yet and adds all
+    /// compatible groups. Groups of the same kind are added first. Both directions of a street
+    /// therefore have green together, and then both turns off the street.
     fn covers(&self, groups: &[Group]) -> Vec<Vec<usize>> {
         let fits = |chosen: &[usize], group: usize| {
             chosen
@@ -309,7 +311,7 @@ impl<'a> Plan<'a> {
             .all(|(a, b)| self.may_give_way(a, one, b) || self.may_give_way(b, other, a))
     }
 
-    /// Whether a turn across an oncoming group can wait for a gap in that group's traffic.
+    /// Whether a turn can wait for gaps in the traffic of an oncoming group.
     fn may_give_way(&self, path: usize, group: &Group, other: usize) -> bool {
         let (one, oncoming) = (&self.junction.paths[path], &self.junction.paths[other]);
         let lanes_against = self
@@ -323,7 +325,7 @@ impl<'a> Plan<'a> {
             .map(|p| p.from.lane)
             .collect::<std::collections::BTreeSet<_>>()
             .len();
-        // A turn lane gets its own stage if gaps are rare.
+        // A turn lane gets a separate stage if gaps are rare.
         let is_protected = self.junction.plan.protected_turns || lanes_against > 1;
         let deserves_stage = group.is_far_turn && is_protected;
         self.arms.is_far_turn(one)
@@ -332,7 +334,7 @@ impl<'a> Plan<'a> {
             && !deserves_stage
     }
 
-    /// Amber and red between every pair of stages, row by row.
+    /// Returns amber and all-red between every pair of stages, row by row.
     fn intergreens(&self, greens: &[Vec<bool>]) -> Vec<Intergreen> {
         let pairs = greens
             .iter()
@@ -340,7 +342,7 @@ impl<'a> Plan<'a> {
         pairs.map(|(from, to)| self.intergreen(from, to)).collect()
     }
 
-    /// Like `intergreens`, but with the red and amber at the end of the all-red time.
+    /// Like `intergreens`, but including red and amber at the end of the all-red time.
     fn changes(&self, greens: &[Vec<bool>]) -> Vec<Intergreen> {
         let mut intergreens = self.intergreens(greens);
         self.show_red_amber(greens, &mut intergreens);
@@ -365,7 +367,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Amber and red between two stages, given the paths that have green in each.
+    /// Returns amber and all-red between two stages, given the paths that have green in each.
     fn intergreen(&self, from: &[bool], to: &[bool]) -> Intergreen {
         let paths = || 0..from.len();
         let ending: Vec<usize> = paths().filter(|&path| from[path] && !to[path]).collect();
@@ -392,8 +394,9 @@ impl<'a> Plan<'a> {
             let paths = [a, b].map(ConnectionIndex::from_index);
             let (left, met) = self.conflicts.between(paths[0], paths[1])?;
             let speed = (LEAVING_SHARE * self.speeds[a]).max(LEAVING_SPEED);
-            // The rear leaves the point when the front is one vehicle length beyond it. The other vehicle
-            // starts at green and needs time to reach the point. This time is subtracted.
+            // The rear leaves the point when the front is one vehicle length beyond it. The
+            // entering vehicle starts when it gets green and needs time to reach the point, which
+            // is subtracted.
             let leaving = (left.to + LEAVING_LENGTH) / speed;
             Some(leaving - met.from / self.speeds[b].max(LEAVING_SPEED))
         });

@@ -11,8 +11,8 @@ use super::Programme;
 
 /// Walking speed of pedestrians, m/s ([HCM 2000], chapter 11: if at most a fifth of them are elderly).
 pub const WALKING_SPEED: f64 = 1.2;
-/// Time after the start of green during which pedestrians step onto a crossing, s. After that, they step on
-/// only if no vehicle approaches.
+/// Time after the start of green during which pedestrians step onto a crossing, s. Later, they step
+/// onto it only if no vehicle is approaching.
 pub const WALK_WINDOW: f64 = 4.0;
 
 impl Junction {
@@ -37,7 +37,7 @@ fn turns_into(crossing: &Crossing, path: &ConnectingPath) -> bool {
     !comes_from_there && path.turn != Turn::Straight
 }
 
-/// Lengthens the stages in which pedestrians walk, so that they have enough time to cross.
+/// Lengthens the stages in which pedestrians walk to give them enough time to cross.
 pub(in crate::junction) fn lengthen(
     programme: &mut Programme,
     greens: &[Vec<bool>],

@@ -16,7 +16,7 @@ fn connections_conflict_where_they_cross() {
     };
     let length = |path: ConnectionIndex| paths[path.index()].curve.as_ref().unwrap().length();
     let [east, north, west, _] = [0, 1, 2, 3].map(|arm| straight(junction.arms[arm].road));
-    // Oncoming connections pass each other, and crossing ones meet in the middle of both.
+    // Oncoming connections pass each other. Crossing connections meet in the middle of both.
     assert!(!conflicts.are_in_conflict(east, west));
     let (on_east, on_north) = conflicts.between(east, north).unwrap();
     for (interval, path) in [(on_east, east), (on_north, north)] {
@@ -43,8 +43,8 @@ fn connections_conflict_where_they_cross() {
 #[test]
 fn who_turns_tightly_meets_who_comes_out_of_the_lane_beside() {
     for side in [DrivingSide::Right, DrivingSide::Left] {
-        // One vehicle turns from the south around the near corner, while another comes straight out of that
-        // street.
+        // One vehicle turns from the south around the near corner, while another comes straight out
+        // of the street into which it turns.
         let (near, far) = match side {
             DrivingSide::Right => (1, 3),
             DrivingSide::Left => (3, 1),

@@ -19,7 +19,7 @@ fn control_follows_from_the_roads_unless_it_is_decided() {
         roads[0].class = RoadClass::Arterial
     });
     assert_eq!(signs(&ending), expected);
-    // A setting of the user takes precedence, and may name the major roads.
+    // A setting by the user takes precedence. It may also name the major roads.
     let decided = ruled(&CROSS, RIGHT, |_, rules| {
         rules.control = Some(Control::Stop);
         rules.major = vec![RoadId(1), RoadId(2)];
@@ -30,8 +30,8 @@ fn control_follows_from_the_roads_unless_it_is_decided() {
         rules.control = Some(Control::Signals)
     });
     assert_eq!(signs(&lit), [Sign::Signal; 4]);
-    // At a T-junction of main streets, the through road has priority. At one of residential streets, no road
-    // has.
+    // At a T-junction of main streets, the through road has priority. At a T-junction of
+    // residential streets, no road has priority.
     let t = |class: RoadClass| {
         ruled(&[0.0, 180.0, 270.0], RIGHT, |roads, _| {
             roads.iter_mut().for_each(|road| road.class = class);
@@ -47,16 +47,16 @@ fn control_follows_from_the_roads_unless_it_is_decided() {
 #[test]
 fn who_gives_way_follows_the_rules_in_their_order() {
     for side in [DrivingSide::Right, DrivingSide::Left] {
-        // Road 1 in the east, 2 in the north, 3 in the west, 4 in the south.
+        // Road 1 is in the east, 2 in the north, 3 in the west, and 4 in the south.
         let equal = ruled(&CROSS, side, |_, _| ());
         let conflicts = Conflicts::of(&equal);
         let right = RightOfWay::of(&equal, &conflicts);
         let (from_south, from_east) = (path(&equal, 4, 2), path(&equal, 1, 3));
-        // In right-hand traffic, the east is on the right of vehicles from the south.
+        // In right-hand traffic, the east is to the right of vehicles from the south.
         let nearer = side == DrivingSide::Right;
         assert_eq!(right.gives_way(from_south, from_east), nearer);
         assert_eq!(right.gives_way(from_east, from_south), !nearer);
-        // The road that is reached by a turn across oncoming traffic.
+        // The road reached by turning across oncoming traffic.
         let far = if nearer { 3 } else { 1 };
         let (turning, oncoming) = (path(&equal, 4, far), path(&equal, 2, 4));
         assert!(right.gives_way(turning, oncoming) && !right.gives_way(oncoming, turning));
@@ -116,8 +116,8 @@ fn who_follows_at_a_sign_takes_the_time_of_the_handbook() {
 
 #[test]
 fn nodes_of_one_junction_decide_together() {
-    // Two nodes 4 m apart become one junction. Roads 10 and 11 end at the first node, and roads 12 and 13 at
-    // the other.
+    // Two nodes 4 m apart become one junction. Roads 10 and 11 end at the first node, roads 12 and
+    // 13 at the second.
     let places = [
         (0.0, 0.0),
         (4.0, 0.0),

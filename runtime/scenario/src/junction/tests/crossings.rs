@@ -20,7 +20,8 @@ fn a_crossing_lies_between_the_corners_and_the_stop_line() {
         assert_eq!(junction.crossings.len(), 4);
         for (crossing, arm) in junction.crossings.iter().zip(&junction.arms) {
             assert_eq!((crossing.road, crossing.end), (arm.road, arm.end));
-            // Strip, distance to the corner, and distance to the stop line: 3.6 + 0.4 + 1 m.
+            // The trim grows by the strip, its distance from the corner, and its distance from the
+            // stop line: 3.6 + 0.4 + 1 m.
             assert!((arm.trim - plain.arms[0].trim - 5.0).abs() < 1e-5);
             assert!((crossing.length - 7.0).abs() < 1e-9 && crossing.islands.is_empty());
             // The middle of the strip is 2.8 m before the stop line, which runs from cut to cut.
@@ -34,14 +35,14 @@ fn a_crossing_lies_between_the_corners_and_the_stop_line() {
                 let Taken { across, along } = covered.car;
                 let length = path.curve.as_ref().unwrap().length();
                 if path.from.road == crossing.road {
-                    // The front reaches the strip a metre beyond the stop line.
+                    // The front reaches the strip one metre beyond the stop line.
                     assert!((along.from - 1.0).abs() < 0.51, "{along:?}");
                     assert!((along.to - 4.6).abs() < 1.1, "{along:?}");
                 } else {
                     assert!((along.to - (length - 1.0)).abs() < 1.1, "{along:?}");
                     assert!(along.from < length - 4.1, "{along:?}");
                 }
-                // Each vehicle occupies about its own lane, on its side of the road.
+                // Each vehicle occupies roughly its own lane on its own side of the road.
                 assert!(across.to - across.from < 4.2, "{across:?}");
                 let comes = path.from.road == crossing.road;
                 let is_right_half = comes != (side == RIGHT);
@@ -68,7 +69,7 @@ fn a_crossing_over_a_road_that_goes_on_lies_around_its_node() {
             .all(|arm| (arm.trim - 2.8).abs() < 1e-9)
     );
     assert_eq!(crossing.covered.len(), 2);
-    // If no pedestrian crosses, no vehicle stops.
+    // If no pedestrians cross, no vehicle stops.
     let plain = ruled(&[0.0, 180.0], RIGHT, |_, _| ());
     assert!(plain.crossings.is_empty() && plain.arms.iter().all(|arm| arm.trim == 0.0));
 }
@@ -150,7 +151,7 @@ fn people_walk_while_what_they_cross_is_red() {
         all |= stages;
     }
     assert_eq!(all, 0b11);
-    // Four seconds for stepping onto the crossing, and 7 m at 1.2 m/s.
+    // Four seconds to step onto the crossing, plus 7 m at 1.2 m/s.
     let greens = signals.greens.clone();
     crate::junction::signals::lengthen(&mut signals.programme, &greens, &junction);
     let needed = 4.0 + 7.0 / 1.2;

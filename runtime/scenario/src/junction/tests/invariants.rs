@@ -46,7 +46,7 @@ proptest! {
                 prop_assert!(line.abs() < 1e-6 || (line.abs() - std::f64::consts::PI).abs() < 1e-6);
             }
         }
-        // Every entering lane has an exit, if there is a lane by which to leave.
+        // Every entering lane has an exit if there is any lane on which to leave.
         let leaving = |except: u32| roads.iter().zip(1..)
             .any(|(r, id)| id != except && r.lanes_forward(0.0, RIGHT) > 0);
         for flag in &junction.flags() {
@@ -56,8 +56,8 @@ proptest! {
         }
     }
 
-    /// Checks that no path bends more sharply than a car can turn where streets with one lane in each
-    /// direction have enough room.
+    /// Checks that no path is too tight for a car if the streets have one lane in each direction
+    /// and enough room.
     #[test]
     fn cars_can_drive_all_connections_of_streets_with_one_lane_in_each_direction(
         gaps in proptest::collection::vec(0.5..1.0f64, 2usize..6), width in 2.75..4.0f64, is_right in any::<bool>()
@@ -100,7 +100,7 @@ proptest! {
         a.sort_unstable();
         b.sort_unstable();
         prop_assert_eq!(a, b);
-        // The shapes are mirrored as well: the trims are the same, and the areas are equal to the square
+        // The shapes are mirrored too: the trims are the same, and the areas agree to the square
         // centimetre.
         for arm in &right.arms {
             let other = left.arms.iter().find(|other| other.road == arm.road).unwrap();

@@ -50,14 +50,14 @@ fn connections_go_round_the_island_and_keep_off_it() {
                 for i in 0..=steps {
                     let pose = at(i);
                     let from_centre = pose.position - ring.centre;
-                    // The inner side of a car at its rear axle is clear of the island.
+                    // At its rear axle, the inner side of a car is clear of the island.
                     assert!(from_centre.length() - 0.95 > ring.island, "{path:?}");
                     let next = at((i + 1).min(steps)).position - ring.centre;
                     turned += wrap_angle(
                         roadwright_geometry::heading_of(next)
                             - roadwright_geometry::heading_of(from_centre),
                     );
-                    // The front corners of the car, while its front is in the junction.
+                    // The front corners of the car while its front is in the junction.
                     let to_end = curve.length() * (1.0 - i as f64 / steps as f64);
                     if to_end > 4.5 {
                         for side in [-0.95, 0.95] {
@@ -67,7 +67,8 @@ fn connections_go_round_the_island_and_keep_off_it() {
                         }
                     }
                 }
-                // All vehicles drive around in the same direction, and U-turns lead all the way around.
+                // All vehicles drive around the island in the same direction, and U-turns lead once
+                // around it.
                 let around = match side {
                     DrivingSide::Right => turned,
                     DrivingSide::Left => -turned,
@@ -103,9 +104,9 @@ fn who_enters_gives_way_to_who_comes_past() {
         };
         assert!(gives_way((4, 2), (before, after)) && !gives_way((before, after), (4, 2)));
         assert!(gives_way((after, before), (4, 2)) && !gives_way((4, 2), (after, before)));
-        // A U-turn passes all entries.
+        // A vehicle on a U-turn passes all entries.
         assert!(gives_way((4, 2), (before, before)));
-        // If each of two paths passes the entry of the other, neither waits for the other.
+        // If each of two paths passes the other's entry, neither waits for the other.
         assert!(!gives_way((4, before), (2, after)) && !gives_way((2, after), (4, before)));
         let conflicts = Conflicts::of(&junction);
         let opposite = (path(&junction, 4, before), path(&junction, 2, after));
@@ -144,7 +145,7 @@ fn streets_of_three_lanes_in_each_direction_have_no_ring_and_it_is_told() {
 
 #[test]
 fn the_ring_is_joined_and_left_without_kinks_whatever_the_corners() {
-    // Corners of various sizes push the island away from the middle to where there is room.
+    // Corners of various sizes push the island away from the centre to where there is room.
     let mut random = Stream::new(20, "corners", 0);
     let mut pushed = 0;
     for side in [DrivingSide::Right, DrivingSide::Left] {

@@ -22,7 +22,7 @@ fn grid(streets: u32) -> Scenario {
 
 #[test]
 fn a_watched_layout_is_the_same_and_reports_every_stage() {
-    // Enough junctions for several threads.
+    // This grid has enough junctions for several threads.
     let scenario = grid(16);
     let shares = Mutex::new(Vec::new());
     let watch = |share: f64| shares.lock().unwrap().push(share);

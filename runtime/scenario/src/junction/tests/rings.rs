@@ -85,7 +85,8 @@ fn a_ring_stays_a_ring_and_goes_first() {
                 }
             }
         }
-        // Driven in the other direction, the ring is not a roundabout, and neither is a block of streets.
+        // A ring that is driven in the wrong direction is not a roundabout, and neither is a block
+        // of streets.
         let wrong = ring(15.0, 4, -sense, side);
         assert!(layout(&wrong, side).rings.is_empty());
     }
@@ -178,7 +179,7 @@ fn an_edit_of_a_ring_reaches_all_around_it() {
 
 #[test]
 fn short_pieces_of_a_ring_are_absorbed_and_its_order_stays() {
-    // Pieces of 5.1 m, which are shorter than a car and its gap.
+    // The pieces of the ring are 5.1 m long, which is shorter than a car and its gap.
     for (sense, side) in [(1.0, DrivingSide::Right), (-1.0, DrivingSide::Left)] {
         let network = ring(6.5, 8, sense, side);
         let layout = layout(&network, side);
@@ -187,14 +188,15 @@ fn short_pieces_of_a_ring_are_absorbed_and_its_order_stays() {
         assert!(layout.internal.iter().all(|road| road.0 < 8));
         let mut merged = 0;
         for junction in &layout.junctions {
-            // At most 30 % of the ring are inside one junction, which are two pieces.
+            // At most 30 % of the ring, which is two pieces, is inside one junction.
             assert!(junction.nodes.len() <= 3, "{:?}", junction.nodes);
             if junction.control != Control::Roundabout || junction.nodes.len() < 2 {
                 continue;
             }
             merged += 1;
             let ring = |road: RoadId| road.0 < 8;
-            // The order of the arms along the ring is that of their numbers, but for the jump from 7 to 0.
+            // Along the ring, the arms are in the order of their numbers, apart from the step from
+            // 7 to 0.
             let position = |road: RoadId| (road.0 - 100 + 8 - junction.nodes[0].0) % 8;
             let wraps = junction.nodes.contains(&NodeId(0)) && junction.nodes.contains(&NodeId(7));
             let right_of_way = RightOfWay::of(junction, &Conflicts::of(junction));
@@ -220,7 +222,7 @@ fn short_pieces_of_a_ring_are_absorbed_and_its_order_stays() {
 
 #[test]
 fn no_path_leads_against_the_ring_between_roads_at_one_node() {
-    // A road that ends at a node of the ring and another one that begins there, at 20 degrees to either side.
+    // One road ends at a node of the ring and another begins there, at 20 degrees to either side.
     for (sense, side) in [(1.0, DrivingSide::Right), (-1.0, DrivingSide::Left)] {
         let mut network = ring(15.0, 4, sense, side);
         let arm = network.road(RoadId(100)).unwrap().clone();

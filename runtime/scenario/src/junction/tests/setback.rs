@@ -95,7 +95,8 @@ fn buses_turn_clear_of_those_who_wait_at_their_lines() {
     }
 }
 
-/// A car with 0.5 m added on either side, because drivers leave sharp turns at rings late.
+/// A car that is 0.5 m wider on each side, because drivers straighten up late after sharp turns at
+/// rings.
 const DRIFTING: Extent = Extent { half: 1.4, ..CAR };
 
 #[test]
@@ -124,7 +125,7 @@ fn cars_turn_clear_of_those_who_wait_where_corners_are_tight() {
         let most =
             |setbacks: &[(LaneEnd, f64)]| setbacks.iter().map(|(_, by)| *by).fold(0.0, f64::max);
         assert!(most(&at_ring.setbacks_of_cars()) > most(&setbacks) + 0.1);
-        // Wider lanes leave enough room.
+        // Wider lanes leave enough room without a setback.
         let wide = with(6.0, side, None);
         assert_eq!(touched(&wide, CAR, |_| 0.0), 0);
         assert_eq!(wide.setbacks_of_cars(), []);
@@ -133,7 +134,7 @@ fn cars_turn_clear_of_those_who_wait_where_corners_are_tight() {
 
 #[test]
 fn cars_turn_clear_of_those_who_wait_where_streets_meet_at_an_angle() {
-    // A car with 0.1 m added on either side, because drivers do not follow their path exactly.
+    // A car that is 0.1 m wider on each side, because drivers do not follow their path exactly.
     const BROAD: Extent = Extent {
         rear: -0.9,
         front: 3.7,

@@ -38,7 +38,7 @@ fn a_junction_has_one_shape_wherever_it_lies_and_however_it_is_turned() {
         );
     }
     assert_eq!(shapes.count(), 1);
-    // A millimetre makes a different shape.
+    // A difference of one millimetre makes a different shape.
     let wider = shapes.shape_of(&crossroads(DVec2::ZERO, 0.0, 1, 3.501));
     assert!(!Arc::ptr_eq(&one, &wider));
     assert_eq!(shapes.count(), 2);

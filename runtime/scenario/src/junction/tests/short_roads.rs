@@ -12,7 +12,7 @@ fn a_road_between_two_bends_stays() {
     for between in [8.5, 12.0, 14.0] {
         let layout = z(between);
         assert!(layout.internal.is_empty(), "{between}");
-        // Two right-angle bends in a row, each of which can be driven.
+        // Two successive right-angle bends, each of which can be driven.
         let paths = layout.junctions.iter().flat_map(|junction| &junction.paths);
         let curves: Vec<_> = paths.filter_map(|path| path.curve.as_ref()).collect();
         assert_eq!(curves.len(), 4, "{between}");
@@ -24,7 +24,7 @@ fn a_road_between_two_bends_stays() {
             );
         }
     }
-    // A step in the line becomes one bend.
+    // A sideways step of the road becomes one bend.
     assert!(!z(3.0).internal.is_empty());
 }
 
@@ -51,7 +51,7 @@ fn sharpest_turn(layout: &Layout, origin: u32) -> f64 {
 
 #[test]
 fn a_turn_may_take_all_of_a_road_that_only_goes_on() {
-    // 6 m from the junction, the street is split into two roads.
+    // The street is split into two roads 6 m from the junction.
     let network = street_with_branch(&[-100.0, -6.0, 0.0, 100.0], 1, 80.0);
     let short = layout(&network, RIGHT);
     assert_eq!(short.internal, BTreeSet::from([RoadId(1)]));
@@ -75,8 +75,8 @@ fn a_turn_may_take_all_of_a_road_that_only_goes_on() {
         RIGHT,
     );
     assert!(far.internal.is_empty() && sharpest_turn(&far, 2) >= LEAST_RADIUS);
-    // Once another road joins there, through an edit or from the start, the junction may use only half of the
-    // road.
+    // If another road joins there, whether through an edit or from the start, the junction may use
+    // only half of the road.
     let joined = with_road_to(&network, NodeId(1), DVec2::new(-6.0, 60.0));
     lays_out_again_what_an_edit_reaches(&network, &joined);
 }
@@ -93,7 +93,7 @@ fn a_turn_may_take_more_of_a_dead_end() {
         sharpest_turn(&layout, 1)
     };
     assert!(radius(24.0) >= LEAST_RADIUS);
-    // There is no room for a turn in what remains of this road.
+    // The rest of this road leaves no room for a turn.
     assert!(radius(13.5) < 2.0);
     // If the road does not end there, the junction may use only half of it.
     let network = street_with_branch(&[-100.0, 0.0, 100.0], 3, 24.0);
@@ -103,7 +103,7 @@ fn a_turn_may_take_more_of_a_dead_end() {
     lays_out_again_what_an_edit_reaches(&network, &longer);
 }
 
-/// The network with another straight road from a node to a point.
+/// Returns the network with an additional straight road from a node to a point.
 fn with_road_to(network: &crate::RoadNetwork, from: NodeId, to: DVec2) -> crate::RoadNetwork {
     let mut longer = network.clone();
     longer.put_node(NodeId(9), crate::Node::at(to));
@@ -115,7 +115,7 @@ fn with_road_to(network: &crate::RoadNetwork, from: NodeId, to: DVec2) -> crate:
     longer
 }
 
-/// Checks that an edit and its undo lead to the same layouts as building them from scratch.
+/// Checks that an edit and its undo give the same layouts as a layout from scratch.
 fn lays_out_again_what_an_edit_reaches(network: &crate::RoadNetwork, edited: &crate::RoadNetwork) {
     for (before, after) in [(network, edited), (edited, network)] {
         let edited = layout_after_edit(before, &layout(before, RIGHT), after, RIGHT);
@@ -125,9 +125,9 @@ fn lays_out_again_what_an_edit_reaches(network: &crate::RoadNetwork, edited: &cr
 
 #[test]
 fn no_connection_runs_back_where_carriageways_bend_that_a_short_link_joins() {
-    // Two carriageways 11 m apart with a bend of 14 degrees, and a link between the bends that is absorbed
-    // into their junction. When its arms are sorted by bearing, those between which the carriageways bend are
-    // not neighbours.
+    // Two carriageways 11 m apart with a bend of 14 degrees, and a link between the bends that is
+    // absorbed into their junction. If its arms are sorted by bearing, the arms between which the
+    // carriageways bend are not neighbours.
     let (c, s) = (cos(14f64.to_radians()), sin(14f64.to_radians()));
     let nodes = [
         (-80.0, 0.0),

@@ -37,7 +37,7 @@ fn nobody_drives_over_the_islands_of_a_roundabout() {
                 let [island] = junction.splitters() else {
                     panic!("radius {radius}: {} islands", junction.splitters().len());
                 };
-                // The ring has no island, and the arm has one.
+                // The ring itself has no island, but the arm has one.
                 assert_eq!(island.road, RoadId(100 + node));
                 let area = polygon::signed_area(&island.paint);
                 assert!(
@@ -54,7 +54,8 @@ fn nobody_drives_over_the_islands_of_a_roundabout() {
                         }
                     }
                 }
-                // The raised part is inside the painted one, and the island is inside the junction.
+                // The raised part is inside the painted part, and the island is inside the
+                // junction.
                 let is_held = |place: &DVec2| polygon::distance(&island.paint, *place) < 0.05;
                 assert!(island.raised.iter().all(is_held));
                 let outline = junction.polygon();

@@ -45,7 +45,7 @@ fn a_plain_crossing_has_two_stages_and_nobody_crosses_green() {
             assert!(is_order, "{pair:?}");
         }
     }
-    // An offset shifts the whole programme, including times before 0.
+    // An offset shifts the whole programme, including the part before time 0.
     let mut later = signals.clone();
     later.programme.offset = 17.0;
     for i in 0..700 {
@@ -62,12 +62,13 @@ fn the_longest_cycle_is_that_of_the_longest_greens() {
     let mut programme = signals(&junction, 50.0 / 3.6).programme;
     programme.mode = SignalMode::Fixed;
     assert_eq!(programme.longest_cycle(), programme.cycle());
-    // With actuated signals, each of the two stages may last for 50 s, followed by the longest change.
+    // With actuated signals, each of the two stages may last up to 50 s, followed by the longest
+    // change.
     programme.mode = SignalMode::Actuated;
     let change = programme.longest_intergreen().duration();
     let by_demand = 2.0 * (MAX_GREEN + change);
     assert!((programme.longest_cycle() - by_demand).abs() < 1e-9);
-    // A controller may pass over a stage until a vehicle has waited there for two minutes.
+    // A controller may skip a stage until a vehicle has waited there for two minutes.
     programme.controller = Some(SignalControllerSetting::new("longest_queue.rhai"));
     assert!((programme.longest_cycle() - by_demand - 120.0).abs() < 1e-9);
 }
@@ -82,9 +83,11 @@ fn lanes_that_turn_across_several_lanes_get_a_stage_of_their_own() {
     };
     let junction = ruled(&CROSS, RIGHT, wide);
     let signals = signals(&junction, 50.0 / 3.6);
-    // The innermost of three lanes turns left and goes straight on, so no lane is only for turning.
+    // The innermost of three lanes leads both to the left and straight on, so no lane is only for
+    // turning.
     assert_eq!(signals.greens.len(), 2);
-    // There are no turns across fast oncoming traffic: the arms have green one after the other.
+    // No turns are made across fast oncoming traffic. The arms have green one after the other
+    // instead.
     let fast = self::signals(&junction, 25.0);
     assert_eq!(fast.greens.len(), 4);
 }
@@ -152,7 +155,7 @@ fn signals_on_a_road_that_goes_on_have_stop_lines() {
     assert!(lit.paths.iter().all(|path| path.curve.is_some()));
     assert_eq!(signs(&lit), [Sign::Signal; 2]);
     let signals = Signals::of(&lit, &Conflicts::of(&lit)).unwrap();
-    // First both directions have green together, and then pedestrians cross.
+    // First, both directions have green together. Then, pedestrians cross.
     assert_eq!(signals.greens.len(), 2);
     assert!(signals.greens.contains(&vec![true; 2]) && signals.greens.contains(&vec![false; 2]));
 }

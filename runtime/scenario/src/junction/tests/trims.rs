@@ -4,8 +4,8 @@ use super::*;
 
 #[test]
 fn trims_are_those_of_the_corner_formula() {
-    // The trim is t = (b + a cos) / sin plus the fillet r cot(phi / 2), for a = b = 3.5. Streets have r = 4.5
-    // g(phi), but at sharp corners the path around the corner needs more.
+    // The trim is t = (b + a cos) / sin plus the fillet r cot(phi / 2), for a = b = 3.5. Streets
+    // have r = 4.5 g(phi), but at acute corners the path around the corner needs a larger radius.
     for (angle, radius) in [
         (90.0f64, Some(4.5)),
         (120.0, Some(4.5 * 1.375)),
@@ -27,8 +27,8 @@ fn trims_are_those_of_the_corner_formula() {
         let expected = meeting + corner.radius / tan(0.5 * phi);
         assert!((corner.foot - expected).abs() < 1e-5, "{angle}: {corner:?}");
         assert!(junction.arms[arm(1)].trim >= corner.foot - 1e-6);
-        // A turning vehicle has the width of the lane in addition to the radius of the kerb. This is never
-        // less than a car needs.
+        // A turning vehicle has the width of the lane available in addition to the radius of the
+        // kerb. The total is never less than a car needs.
         let around = path(&junction, 1, 2).index();
         let least = junction.paths[around].min_radius();
         assert!(least > 4.49, "{angle}: {least}");
@@ -37,8 +37,8 @@ fn trims_are_those_of_the_corner_formula() {
 
 #[test]
 fn a_gore_is_capped() {
-    // Below 35 degrees, the corner formula would give extreme results. Arms of 100 m that diverge so slowly
-    // would be used up.
+    // Below 35 degrees, the corner formula would give extreme results. Arms of 100 m that diverge
+    // at such a small angle would be used up.
     let junction = junction_of(&[two_way(0.0), two_way(5.0), two_way(180.0)], RIGHT);
     assert!(
         junction.arms.iter().all(|arm| arm.trim <= 25.0),
@@ -68,16 +68,15 @@ fn a_gore_reaches_as_far_as_its_arms_lie_on_each_other() {
 
 #[test]
 fn a_gore_reaches_as_far_as_its_arms_change_places() {
-    // The lanes of the first arm are 3.5 to 10.5 m to the left of its line. The second arm leads from the
-    // node, below these lanes, to their left.
+    // The lanes of the first arm are 3.5 to 10.5 m to the left of its line. The second arm starts
+    // at the node, passes below these lanes, and comes out to their left.
     let mut aside = arm(0.0, 200.0, CrossSection::driving(2, 0, 3.5), RIGHT);
     for offset in &mut aside.lane_offset {
         offset.a += 7.0;
     }
     let under = arm(15.0, 200.0, CrossSection::driving(1, 0, 3.5), RIGHT);
     let junction = junction_of(&[aside, under, two_way(180.0)], RIGHT);
-    // The second arm has fully crossed the lanes where its right edge is as far to the left as their left
-    // edge.
+    // The second arm has fully crossed the lanes where its right edge has reached their left edge.
     let angle = 15f64.to_radians();
     let out = (10.5 + 1.75 / cos(angle)) / tan(angle);
     for arm in junction.arms.iter().filter(|arm| arm.road != RoadId(3)) {
@@ -104,7 +103,7 @@ fn arms_in_line_taper() {
 
 #[test]
 fn two_equal_arms_in_line_are_no_junction() {
-    // Two roads with the same cross-section that continue each other need no junction area.
+    // Two roads that continue each other and have the same cross-section need no junction area.
     let junction = junction_of(&[two_way(0.0), two_way(180.0)], RIGHT);
     assert!(junction.arms.iter().all(|arm| arm.trim == 0.0) && junction.outline().is_empty());
     assert_eq!(junction.paths.len(), 2);

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_dead_end_has_no_u_turn_on_a_narrow_road() {
-    // A U-turn needs the radius of a car.
+    // A U-turn requires the turning radius of a car.
     let narrow = junction_of(&[two_way(0.0)], RIGHT);
     assert!(narrow.paths.is_empty() && narrow.arms[0].trim == 0.0);
     let wide = junction_of(
@@ -44,14 +44,14 @@ fn two_lanes_turn_from_their_own_side() {
             .iter()
             .filter(move |p| p.turn == turn && p.kind == LinkKind::Normal)
     };
-    // Lanes -1 and +1 are next to the middle, and lanes -2 and +2 next to the kerb.
+    // Lanes -1 and +1 are nearest to the middle of the road, and lanes -2 and +2 to the kerb.
     assert!(normal(Turn::Left).all(|p| p.from.lane.abs() == 1 && p.to.lane.abs() == 1));
     assert!(normal(Turn::Right).all(|p| p.from.lane.abs() == 2 && p.to.lane.abs() == 2));
     assert!(normal(Turn::Straight).all(|p| p.from.lane.abs() == p.to.lane.abs()));
     assert_eq!(normal(Turn::Straight).count(), 8);
 }
 
-/// Turn arrows of two adjacent lanes, the left lane first.
+/// Turn arrows of two adjacent lanes. The left lane comes first.
 type OfLanes<'a> = [&'a [Turn]; 2];
 
 /// The turns of the lanes of road 1, from left to right, at a crossroads with two lanes in each direction and
@@ -59,8 +59,8 @@ type OfLanes<'a> = [&'a [Turn]; 2];
 fn turns_with(arrows: OfLanes<'_>, side: DrivingSide) -> (Vec<Vec<Turn>>, Vec<Flag>) {
     let mut roads = [0.0, 90.0, 180.0, 270.0]
         .map(|bearing| arm(bearing, 100.0, CrossSection::driving(2, 2, 3.5), side));
-    // Roads begin at the junction, so the entering lanes are those against the direction of the road. To list
-    // them from left to right as their drivers see them, the list starts at the right.
+    // The roads begin at the junction, so the entering lanes run against the direction of the road.
+    // To list them from left to right as their drivers see them, the list starts at the right.
     let lanes = &mut roads[0].lane_sections[0].lanes;
     let entering = lanes.iter_mut().rev().filter(|lane| !lane.is_forward(side));
     let mut ids = Vec::new();

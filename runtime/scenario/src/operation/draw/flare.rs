@@ -1,4 +1,5 @@
-//! Flares: streets widen towards the ring of a roundabout, around an island between entry and exit.
+//! Flares: streets that widen towards the ring of a roundabout, around an island between entry and
+//! exit.
 //!
 //! ```text
 //!    -------------------.              The island is a median, with one lane of it on either side of
@@ -26,9 +27,9 @@ const WIDTH: f64 = 4.2;
 const WIDTH_AT: f64 = 14.0;
 /// Length of the part in which the island has its full width, measured outward from the node on the ring, m.
 const FULL: f64 = 12.0;
-/// Length of the part in which the island opens, m.
+/// Length over which the island opens, m.
 const TAPER: f64 = 16.0;
-/// Length of a street that has to remain beyond a flare, m.
+/// Minimum length of street beyond a flare, m.
 const BEHIND: f64 = 10.0;
 
 /// Returns the edit that widens a street at one of its ends towards a ring. `radius` is the radius of the
@@ -59,8 +60,8 @@ pub(super) fn flared(scenario: &Scenario, id: RoadId, end: RoadEnd, radius: f64)
     Some(Edit::Batch(std::iter::once(road).chain(places).collect()))
 }
 
-/// Whether the two lanes beside the reference line are drivable, and each has the direction that
-/// the scenario's driving side requires.
+/// Whether both lanes beside the reference line are drivable and have the direction that the
+/// scenario's driving side requires.
 fn has_middle(LaneSection { lanes, .. }: &LaneSection) -> bool {
     let is_driven =
         |lane: &Lane| lane.kind == LaneType::Driving && lane.direction == LaneDirection::Standard;
@@ -68,7 +69,7 @@ fn has_middle(LaneSection { lanes, .. }: &LaneSection) -> bool {
     inner(1) && inner(-1)
 }
 
-/// Returns a place with the new id of its lane.
+/// Returns a place with its lane id updated for the widened road.
 fn followed(place: &Place, widened: RoadId, from: f64, to: f64) -> Place {
     match *place {
         Place::Lane(LanePlace { road, lane, s }) if road == widened && (from..=to).contains(&s) => {

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!            stroke                        A stroke that ends on the carriageway of a road is extended
-//!              \                           in its own direction to the reference line. One that has already
-//!     ==========\=================         crossed the line is cut back to the crossing. Where neither
-//!                x released here           leads to the line within a carriageway's width, the nearest
-//!     - - - - - - o - - - - - - -          point of the line is joined.
+//!              \                           in its own direction to the reference line. If it has already
+//!     ==========\=================         crossed the line, it is cut back to the crossing. If neither
+//!                x released here           leads to the line within the width of a carriageway, the
+//!     - - - - - - o - - - - - - -          stroke joins the nearest point of the line.
 //!                 joined here
 //!     ============================
 //! ```
@@ -28,15 +28,15 @@ use std::collections::BTreeSet;
 
 /// Maximum distance from a node at which a point is tested against the outline of the node's junction, m.
 const LARGEST_JUNCTION: f64 = 80.0;
-/// Minimum length at the end of a stroke over which its direction is measured, m.
+/// Minimum length at the end of a stroke from which its direction is determined, m.
 const DIRECTION: f64 = 2.0;
 /// Spacing of the points at which reference lines are compared with strokes, m.
 const SPACING: f64 = 1.0;
 
-/// What an end of a road joins.
+/// The object that an end of a road joins.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Joint {
-    /// Nothing: the road gets a new node.
+    /// The end joins nothing, so the road gets a new node.
     Free,
     /// A node.
     Node(NodeId),
@@ -47,22 +47,22 @@ pub enum Joint {
         /// Distance along the road, m.
         s: f64,
     },
-    /// A fast one-way road, which gets an auxiliary lane beside it.
+    /// A fast one-way road, which gets an auxiliary lane beside its lanes.
     SlipRoad(Slip),
 }
 
 /// An end of a stroke and its joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StrokeEnd {
-    /// What the end joins.
+    /// The object that the end joins.
     pub joint: Joint,
-    /// Position of the joint, m: the node, or the point on the reference line. If the end joins neither, this
-    /// is the end of the stroke.
+    /// Position of the joint, m: the node, or the point on the reference line. If the end joins
+    /// nothing, this is the end of the stroke.
     pub at: DVec2,
-    /// Length that is cut off the stroke at the joint, m.
+    /// Length by which the stroke is shortened at the joint, m.
     cut: f64,
-    /// Distance from the joint within which crossings with the joined road are considered part of the joint,
-    /// m.
+    /// Distance from the joint within which crossings with the joined road count as part of the
+    /// joint, m.
     clear: f64,
 }
 
@@ -110,7 +110,7 @@ impl StrokeEnd {
     }
 }
 
-/// Rule that states which nodes and roads an end of a stroke can join.
+/// Rule that determines which nodes and roads an end of a stroke can join.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Catch {
     /// Distance from a node, or from the middle of a carriageway, within which an end always joins, m. In
@@ -124,14 +124,14 @@ pub struct Catch {
 }
 
 impl Catch {
-    /// A rule with which an end joins nothing.
+    /// A rule by which an end joins nothing.
     pub const NOTHING: Self = Self {
         reach: 0.0,
         nodes: false,
         roads: false,
     };
 
-    /// A rule with which an end joins nodes and roads, with the given reach, m.
+    /// A rule by which an end joins nodes and roads, with the given reach, m.
     pub fn within(reach: f64) -> Self {
         Self {
             reach,
@@ -148,20 +148,21 @@ pub struct Surroundings<'a> {
     pub scenario: &'a Scenario,
     /// Junctions of the scenario. They may belong to another revision of it.
     pub layout: &'a Layout,
-    /// Roads by position. Roads that do not exist are ignored.
+    /// Index of roads by position. Roads that no longer exist are ignored.
     pub boxes: &'a RoadBoxes,
     /// Whether a road is hidden and therefore never joined.
     pub is_hidden: &'a dyn Fn(RoadId) -> bool,
 }
 
-/// Returns the joints of both ends of a stroke, the start first. `trace` contains the positions of the
-/// pointer in drawing order, m. If it has only one position, both ends are at this position and have no
-/// direction. `catch` contains the rules for the start and for the end.
+/// Returns the joints of both ends of a stroke, the start first. `trace` contains the positions of
+/// the pointer in drawing order, m. If it has only one position, both ends are at this position and
+/// have no direction. `catch` contains the rules for the start and for the end.
 ///
-/// A one-way stroke that begins or ends beside a fast one-way road at a small angle is a slip road. Otherwise, an end
-/// joins a node if it is near the node or inside the outline of the node's junction. Failing that, it joins the road
-/// whose carriageway contains it. Nodes and roads must be on the layer of the end: `layers` contains the layers of the
-/// start and of the end. A node is on the layers of its roads; one without roads is on all layers.
+/// A one-way stroke that begins or ends beside a fast one-way road at a small angle is a slip road.
+/// Otherwise, an end joins a node if it is near the node or inside the outline of the node's
+/// junction. Failing that, it joins the road whose carriageway contains it. Nodes and roads must be
+/// on the layer of the end: `layers` contains the layers of the start and of the end. A node is on
+/// the layers of its roads, and a node without roads is on all layers.
 pub fn stroke_ends(
     around: &Surroundings<'_>,
     trace: &[DVec2],
@@ -268,7 +269,7 @@ impl<'a> Along<'a> {
     }
 }
 
-/// Returns the points of a stroke with the parts beyond its joints cut off and the joints added.
+/// Returns the points of a stroke, cut off at its joints and extended to them.
 pub fn guided(trace: &[DVec2], ends: &[StrokeEnd; 2]) -> Vec<DVec2> {
     let [start, end] = ends;
     let whole = polyline::length(trace);
@@ -303,7 +304,8 @@ pub fn guided_corners(corners: &[DVec2], ends: &[StrokeEnd; 2]) -> Vec<DVec2> {
     corners
 }
 
-/// Whether the end is moved to its joint before the road is drawn. Slip roads are bent later, when they are drawn.
+/// Whether the end is moved to its joint before the road is drawn. Slip roads are bent only while
+/// they are drawn.
 fn is_moved(end: &StrokeEnd) -> bool {
     matches!(end.joint, Joint::Node(_) | Joint::Road { .. })
 }
@@ -330,11 +332,11 @@ pub fn exact_ends(scenario: &Scenario, line: &ReferenceLine, style: &RoadStyle) 
 
 fn exact_joint(scenario: &Scenario, point: DVec2, layer: i8) -> Joint {
     let network = scenario.network();
-    // The free end of a single road is continued on another layer.
+    // The free end of a single road is continued even on another layer.
     let is_candidate = |node: NodeId| {
         network.ends_at(node).len() == 1 || is_joinable(scenario, node, layer, &|_| false)
     };
-    // A node takes precedence over a road, because a road is always near the nodes at its ends.
+    // Nodes take precedence over roads, because a road is always near the nodes at its ends.
     if let Some(node) = nearest_node(scenario, point, JOIN_DISTANCE, is_candidate) {
         return Joint::Node(node);
     }
@@ -373,7 +375,8 @@ fn nearest_node(
         .map(|(_, id)| id)
 }
 
-/// Whether a road on this layer can join a node: one of the node's roads must be on the layer, or it has none.
+/// Whether a road on this layer can join a node: one of the node's roads is on the layer, or the
+/// node has no roads.
 fn is_joinable(
     scenario: &Scenario,
     node: NodeId,
@@ -383,8 +386,8 @@ fn is_joinable(
     let network = scenario.network();
     let mut ends = network.ends_at(node);
     let is_bare = ends.is_empty();
-    // An end that is being moved belongs to a hidden road, so its own node has no visible road and is not
-    // joined.
+    // When an end is being moved, its road is hidden, so its own node has no visible road and is
+    // not joined.
     ends.retain(|(road, _)| !is_hidden(*road));
     let on_layer = |road: RoadId| network.road(road).is_some_and(|road| road.layer == layer);
     is_bare || ends.iter().any(|(road, _)| on_layer(*road))
@@ -408,8 +411,8 @@ fn end_joint(around: &Surroundings<'_>, trace: &[DVec2], layer: i8, catch: Catch
     StrokeEnd::free(tip)
 }
 
-/// Returns the node that a point joins: the nearest one within `reach`, or a node of the junction whose
-/// outline contains the point.
+/// Returns the node that a point joins: the nearest node within `reach`, or a node of the junction
+/// whose outline contains the point.
 fn caught_node(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -> Option<NodeId> {
     let scenario = around.scenario;
     let can_join = |node: NodeId| is_joinable(scenario, node, layer, around.is_hidden);
@@ -432,7 +435,8 @@ fn caught_node(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -
     let nodes = near.filter_map(|junction| {
         let node = junction.nodes.iter().filter(is_joinable);
         let node = node.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-        // A junction is only on one layer, but a junction on another layer may be above or below this point.
+        // A junction is on only one layer, so a junction on another layer may be above or below
+        // this point.
         let has_layer = scenario.network().ends_at(*node).iter().any(|(road, _)| {
             let road = scenario.network().road(*road);
             road.is_some_and(|road| road.layer == layer)
@@ -446,7 +450,7 @@ fn caught_node(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -
 fn node_joint(around: &Surroundings<'_>, node: NodeId, trace: &[DVec2]) -> StrokeEnd {
     let position = around.scenario.network().node(node);
     let at = position.map_or(DVec2::ZERO, crate::network::Node::position);
-    // A stroke that passes the node is cut where it is closest to the node.
+    // A stroke that passes the node is cut at its closest point to the node.
     let mut cut = 0.0;
     let mut i = trace.len() - 1;
     while i > 0 && (trace[i - 1] - at).length() < (trace[i] - at).length() {
@@ -469,8 +473,9 @@ fn node_joint(around: &Surroundings<'_>, node: NodeId, trace: &[DVec2]) -> Strok
     }
 }
 
-/// Returns the length to cut off a trace so that it leads to a joint beside it without a sharp corner, m.
-/// `cut` is the length that has already been cut off. At most half of the trace is cut off.
+/// Returns the length to cut off a trace so that it leads to a joint at its side without a sharp
+/// corner, m. `cut` is the length that has already been cut off. At most half of the trace is cut
+/// off.
 fn led_to(trace: &[DVec2], at: DVec2, mut cut: f64) -> f64 {
     let Some(&tip) = trace.last() else {
         return cut;
@@ -502,8 +507,8 @@ struct Caught {
     edges: (f64, f64),
 }
 
-/// Lateral extent of the lanes for vehicles and bicycles at a distance along a road, m to the left of its
-/// reference line; `None` if there are no such lanes.
+/// Lateral extent of the lanes for vehicles and bicycles at a distance along a road, m to the left
+/// of its reference line; `None` if the road has no such lanes there.
 pub(crate) fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
     let section = road.section_at(s);
     let bands = road.lane_bands(section, s);
@@ -521,8 +526,8 @@ pub(crate) fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
     edges.reduce(|all, lane| (all.0.min(lane.0), all.1.max(lane.1)))
 }
 
-/// Distance along a line to the point that is nearest to `point`, m. It is needed for only a few roads per
-/// frame, for which preparing a projector would take longer.
+/// Distance along a line to the point that is nearest to `point`, m. This is computed for only a
+/// few roads per frame, for which preparing a projector would take longer.
 fn foot(line: &ReferenceLine, point: DVec2) -> f64 {
     let samples = super::sampled(line);
     let mut best = (f64::INFINITY, 0.0);
@@ -551,8 +556,9 @@ fn foot(line: &ReferenceLine, point: DVec2) -> f64 {
     s
 }
 
-/// Returns the road on this layer that contains a point: on its carriageway, or within `reach` of the middle
-/// of the carriageway. Of several roads, the one with the nearest carriageway is used.
+/// Returns the road on this layer whose carriageway contains a point, or the middle of whose
+/// carriageway is within `reach` of it. If there are several, the road with the nearest carriageway
+/// is used.
 fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -> Option<Caught> {
     let network = around.scenario.network();
     let mut best: Option<((f64, f64), Caught)> = None;
@@ -595,7 +601,7 @@ fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -
     best.map(|(_, caught)| caught)
 }
 
-/// A candidate for the point of a reference line at which a stroke ends.
+/// A candidate for the point at which a stroke meets a reference line.
 #[derive(Clone, Copy)]
 struct Landing {
     s: f64,
@@ -627,8 +633,8 @@ fn road_joint(
         straight_on(),
         Some(nearest),
     ];
-    // Inside a junction, only the node can be joined, so a point inside a junction is used only if there is
-    // no other candidate.
+    // Inside a junction, only the node can be joined, so points inside a junction are used only if
+    // there is no other candidate.
     let (low, high) = around
         .layout
         .remaining(caught.id, road)
@@ -669,7 +675,7 @@ fn joined_at(road: &Road, id: RoadId, landing: Landing, clear: impl Fn(DVec2) ->
     }
 }
 
-/// Returns points of a reference line near a given distance, with their own distances.
+/// Returns points of a reference line near a given distance, each with its distance along the line.
 fn near_part(road: &Road, s: f64, reach: f64) -> Vec<(f64, DVec2)> {
     let (low, high) = ((s - reach).max(0.0), (s + reach).min(road.length()));
     let count = ((high - low) / SPACING).ceil().clamp(1.0, 1000.0) as u32;
@@ -690,7 +696,7 @@ fn direction(trace: &[DVec2]) -> Option<DVec2> {
     (tip - *far).try_normalize()
 }
 
-/// Returns the point where a ray meets a part of a reference line within `reach`.
+/// Returns the point where a ray meets a part of a reference line, if it is within `reach`.
 fn ray_landing(
     road: &Road,
     local: &[(f64, DVec2)],
@@ -727,19 +733,19 @@ fn crossed(road: &Road, local: &[(f64, DVec2)], trace: &[DVec2], reach: f64) -> 
     None
 }
 
-/// A road end that is on another road without joining it.
+/// A road end on the carriageway of another road that it does not join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LooseEnd {
     /// The road.
     pub road: RoadId,
-    /// The end of the road. No other road has this end.
+    /// The end of the road. No other road shares it.
     pub end: RoadEnd,
     /// The road whose carriageway contains the end.
     pub on: RoadId,
 }
 
-/// Returns the road whose carriageway contains a road end that does not join it; `None` if another road
-/// shares the end, or if the end is on no other road of its layer.
+/// Returns the road whose carriageway contains a road end that does not join it; `None` if another
+/// road shares the end, or if no other road on its layer contains it.
 pub fn loose_end(around: &Surroundings<'_>, id: RoadId, end: RoadEnd) -> Option<LooseEnd> {
     let network = around.scenario.network();
     let road = network.road(id)?;
@@ -793,9 +799,10 @@ pub fn end_target(
     found.is_joined().then_some(found)
 }
 
-/// Returns the edit that joins an end of a road to its [`end_target`]; `None` if there is no target.
+/// Returns the edit that joins an end of a road to its [`end_target`]; `None` if there is no
+/// target.
 ///
-/// The end keeps its direction if the road can be lengthened or shortened to meet what it joins.
+/// The end keeps its direction if lengthening or shortening the road makes it meet the target.
 ///
 /// # Errors
 /// If the road cannot be led to the joint, or the road that it joins cannot be cut there.

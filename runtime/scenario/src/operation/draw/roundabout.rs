@@ -5,8 +5,8 @@
 //!            |                     .--o--.
 //!            |                    /       \       Everything inside the circle is deleted: pieces of
 //!     -------+-------    ->   ---o    +    o---   roads, and junctions. Roads are cut where they cross
-//!            |                    \       /       it, and the ring joins these points. Streets widen
-//!            |                     '--o--'        towards it.
+//!            |                    \       /       the circle, and the ring joins these points. Streets
+//!            |                     '--o--'        widen towards the ring.
 //!            |                        |
 //! ```
 
@@ -27,18 +27,19 @@ use std::collections::BTreeSet;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::ops::RangeInclusive;
 
-/// Range of radii of the centre line of the ring's lane, m. Smaller roundabouts are mini roundabouts, which
-/// are a control of a junction.
+/// Range of radii of the centre line of the ring's lane, m. Smaller roundabouts are mini
+/// roundabouts, which are a form of junction control.
 pub const RING_RADIUS: RangeInclusive<f64> = 8.0..=100.0;
 /// Width of the lane in the smallest rings and in large rings, m. Buses need more width in tight rings.
 const WIDTH: (f64, f64) = (5.8, 4.5);
-/// Ring radii to which these widths apply, m.
+/// Ring radii to which the two widths apply, m.
 const WIDTH_AT: (f64, f64) = (14.0, 27.0);
 /// Maximum speed limit of a ring, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
 
-/// Distance between the points at which a line is tested against a circle, m. Otherwise, a straight line
-/// would be tested only at its ends, which may both be outside the circle.
+/// Distance between the points at which a line is tested against a circle, m. With only the ends of
+/// a straight line, it could be missed that the line crosses the circle although both ends are
+/// outside.
 const STEP: f64 = 1.0;
 
 /// A point where a road meets a ring.
@@ -54,13 +55,14 @@ struct Arm {
 /// `radius` is the radius of the lane's centre line in metres, and has to be within
 /// [`RING_RADIUS`].
 ///
-/// Roads are cut where they cross the circle, and everything inside it is removed as if it were [deleted],
-/// including agents that start inside and flows from or to it. The ring is driven in the direction of the
-/// scenario's driving side. It has the class of its most important arm, and a pavement on the outside if any
-/// arm has one. Streets that are long enough widen around an island over their last 28 m.
+/// Roads are cut where they cross the circle, and everything inside it is removed as if it were
+/// [deleted], including agents that start inside and flows from or to it. The ring is driven in the
+/// direction of the scenario's driving side. It has the class of its most important arm, and a
+/// pavement on the outside if any arm has one. Streets that are long enough widen around an island
+/// over their last 28 m.
 ///
 /// # Errors
-/// If the radius is out of range, or a road ends so near the circle that it cannot be cut there.
+/// If the radius is out of range, or a road ends too close to the circle to be cut there.
 pub fn roundabout(
     scenario: &Scenario,
     centre: DVec2,
@@ -73,7 +75,8 @@ pub fn roundabout(
     let mut draft = Draft::of(scenario);
     let mut arms = Vec::new();
     for (id, cuts) in cut_roads(scenario, centre, radius, layer)? {
-        // Starting with the last cut, because the first part of a road keeps the id and the distances.
+        // Starts with the last cut, because the first part of a road keeps the id and the
+        // distances.
         for &s in cuts.iter().rev() {
             draft.apply(split(draft.now(), id, s)?)?;
         }
@@ -161,7 +164,8 @@ pub(super) fn with_arms(
     Ok(draft.edit())
 }
 
-/// The ends of new roads that are on rings, each with the roads of its ring. The ids of new roads begin at `first`.
+/// The ends of new roads that are on rings, each with the roads of its ring. The ids of new roads
+/// start at `first`.
 fn new_arms(
     scenario: &Scenario,
     first: RoadId,
@@ -183,9 +187,9 @@ fn new_arms(
     on_ring.collect()
 }
 
-/// Returns the edits that add a pavement on the outside of those pieces of a ring that have none. The pavement is added
-/// after the ring has been drawn, because a cross-section with a pavement would centre lane and pavement together on
-/// the line, and not only the lane.
+/// Returns the edits that add a pavement on the outside of the pieces of a ring that have none. The
+/// pavement is added after the ring has been drawn. In a cross-section with a pavement, lane and
+/// pavement together would be centred on the line, rather than only the lane.
 fn paved(scenario: &Scenario, pieces: &[RoadId], width: f64) -> Vec<Edit> {
     if width <= 0.0 {
         return Vec::new();
@@ -219,7 +223,7 @@ fn paved(scenario: &Scenario, pieces: &[RoadId], width: f64) -> Vec<Edit> {
     with_pavement.collect()
 }
 
-/// The ends of roads on a layer that are on a circle.
+/// The road ends on a layer that are on a circle.
 fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(RoadId, RoadEnd)> {
     let roads = scenario
         .network()

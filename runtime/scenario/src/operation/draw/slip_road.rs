@@ -24,11 +24,11 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{Pose, ReferenceLine, heading_of};
 
-/// Lowest speed limit of a host, m/s. Slower roads get junctions instead.
+/// Minimum speed limit of a host, m/s. Slower roads get junctions instead.
 const FAST: f64 = 70.0 / 3.6;
-/// Largest angle between the last stretch of a slip road and its host, rad.
+/// Maximum angle between the last stretch of a slip road and its host, rad.
 const SMALL_ANGLE: f64 = 0.6;
-/// Largest distance between the carriageway and the end of a line that joins it, m.
+/// Maximum distance between the carriageway and the end of a line that joins it, m.
 pub(super) const REACH: f64 = 1.0;
 /// Minimum lateral distance of a line from its final position beside the host at the point where the line
 /// begins to bend towards the host, m.
@@ -41,7 +41,7 @@ const AUXILIARY: f64 = 130.0;
 const LEAST_AUXILIARY: f64 = 40.0;
 /// Length of the taper of the auxiliary lane, m.
 const TAPER: f64 = 60.0;
-/// Length of the host that has to remain beyond the auxiliary lane, m.
+/// Minimum length of the host beyond the auxiliary lane, m.
 const BEYOND: f64 = 5.0;
 
 /// Connection between an end of a new road and its host.
@@ -50,11 +50,11 @@ pub struct Slip {
     host: RoadId,
     /// Distance of the node along the host, m.
     s: f64,
-    /// Whether the auxiliary lanes are to the left of the host's lanes.
+    /// Whether the auxiliary lane is to the left of the host's lanes.
     is_left: bool,
     /// Length of the full auxiliary lane, m.
     auxiliary: f64,
-    /// Length at the end of the new road over which the road bends, m.
+    /// Length over which the end of the new road bends, m.
     bending: f64,
     /// Lateral shift of the new road's lanes at the end, m to the left.
     shift: f64,
@@ -85,8 +85,8 @@ pub(super) struct Course<'a> {
     pub(super) roads_near: &'a dyn Fn(DVec2) -> Vec<RoadId>,
 }
 
-/// Returns how a curve joins fast roads as a slip road, at its start and at its end. `layers` contains the layers of
-/// both ends.
+/// Returns the slip-road connections of a curve to fast roads, at its start and at its end.
+/// `layers` contains the layers of both ends.
 pub(super) fn slips(
     scenario: &Scenario,
     course: &Course<'_>,
@@ -115,8 +115,8 @@ fn slip(
     layer: i8,
     end: RoadEnd,
 ) -> Option<Slip> {
-    // Measured along the last stretch of the curve, because the tip of a hand-drawn stroke may hook towards
-    // the middle of the road.
+    // The angle is measured along the last stretch of the curve, because the tip of a hand-drawn
+    // stroke may hook towards the middle of the road.
     let reach = BENDING.0.min(course.length);
     let pose = course.pose;
     let (tip, from, to) = match end {
@@ -140,7 +140,8 @@ fn slip(
         .find_map(|(id, road)| slip_beside(id, road, course, style, end))
 }
 
-/// Whether a road can be the host of a slip road. It must be fast and one-way in the direction of its line.
+/// Whether a road can be the host of a slip road: it must be fast and one-way in the direction of
+/// its line.
 fn is_host(road: &Road, side: DrivingSide) -> bool {
     let is_fast = road.class >= RoadClass::Ramp || road.speed_limit >= FAST;
     let lanes = || road.lane_sections.iter().flat_map(|section| &section.lanes);
@@ -175,15 +176,15 @@ fn slip_beside(
         RoadEnd::End => (course.pose)(course.length - distance),
     };
     let s = projector.closest(at(0.0).position).s;
-    // The side that the line comes from is determined 60 m away, because its tip may have hooked across the
-    // host.
+    // The side from which the line comes is determined 60 m away, because its tip may have hooked
+    // across the host.
     let far = projector
         .closest(at(BENDING.0.min(course.length)).position)
         .t;
     let is_left = far > 0.0;
     let (right, left) = road.edges(s);
     let width: f64 = style.section.forward.iter().map(|(_, width)| width).sum();
-    // The middle of the new lanes beside the outermost lane of the host.
+    // The centre of the new lanes, which are placed beside the outermost lane of the host.
     let shift = if is_left {
         left + 0.5 * width
     } else {
@@ -205,7 +206,8 @@ fn slip_beside(
         .find(is_clear)?;
     // The lane beyond the node must be within one section of the host.
     let index = road.section_index(s);
-    // A joining road needs room for the lane after the node, and a leaving road before it.
+    // A road that joins needs room for the lane after the node, and a road that leaves needs it
+    // before the node.
     let room = match end {
         RoadEnd::End => road.section_end(index) - s,
         RoadEnd::Start => s - road.lane_sections[index].s,
@@ -243,7 +245,7 @@ pub(super) fn draw(
     };
     let mut drawing = Drawing::new(scenario);
     let (head, tail) = (bending(&start), bending(&end));
-    // Slip roads cross no other road next to their hosts.
+    // Near their hosts, slip roads cross no other road.
     let length = bent.length();
     let is_apart = |cut: &Crossing| {
         let is_joint = ends[0].covers(scenario, cut.own_s, cut.road, cut.s)
@@ -266,7 +268,8 @@ pub(super) fn draw(
     if let (Some(slip), Some(Edit::Road(_, Some(road)))) = (&end, own.last_mut()) {
         shift_end(road, slip);
     }
-    // The edits after those of the road's own pieces belong to the roads that were cut, including the hosts.
+    // The edits after those of the road's own pieces belong to the roads that were cut, including
+    // the hosts.
     let own = first + own.len();
     let Edit::Batch(mut edits) = drawing.finish()? else {
         return Ok(Edit::Batch(Vec::new()));
@@ -280,7 +283,8 @@ pub(super) fn draw(
     Ok(Edit::Batch(edits))
 }
 
-/// Returns changes of the layer with their distances along the bent line. They stay where they are, in order.
+/// Returns the changes of layer with their distances along the bent line. Their positions and order
+/// are kept.
 fn moved_changes(
     changes: &[LayerChange],
     line: &ReferenceLine,
@@ -302,7 +306,7 @@ fn bending(slip: &Option<Slip>) -> f64 {
     slip.as_ref().map_or(0.0, |slip| slip.bending)
 }
 
-/// The line with its ends bent onto the reference lines of its hosts.
+/// Returns the line with its ends bent onto the reference lines of its hosts.
 fn bent_line(
     line: &ReferenceLine,
     start: Option<&Slip>,
@@ -330,7 +334,7 @@ fn shift_end(road: &mut Road, slip: &Slip) {
         a: offset.into(),
         ..Poly3::smooth_step(slip.shift, length)
     });
-    // The new polynomial starts where the old one did, and replaces it.
+    // The new polynomial starts where the old one started, and replaces it.
     if from == 0.0 {
         road.lane_offset.remove(0);
     }
@@ -379,7 +383,8 @@ fn open_lane(
     replace_lanes(road, from, to, lanes);
 }
 
-/// Adds a lane beside the others, on one side of the road, driven along the road.
+/// Adds a lane on one side of the road, beside the existing lanes and driven in the direction of
+/// the road.
 fn auxiliary_lane(
     others: &[Lane],
     width: f64,

@@ -9,8 +9,8 @@ const ROUNDING: f64 = 1e-12;
 /// Maximum distance between the starts of two polynomials that count as the same point, m.
 const SAME_PLACE: f64 = 1e-9;
 
-/// Whether the direction of a road is reversed when the road is mirrored. This is the case if all its vehicle
-/// lanes have the same direction.
+/// Whether mirroring a road reverses its direction. This is the case if all its vehicle lanes have
+/// the same direction.
 pub(super) fn is_turned(road: &Road, side: DrivingSide) -> bool {
     let lanes = road.lane_sections.iter().flat_map(|section| &section.lanes);
     let mut directions = lanes
@@ -22,7 +22,8 @@ pub(super) fn is_turned(road: &Road, side: DrivingSide) -> bool {
     }
 }
 
-/// Whether all lanes are moved to their exact mirrored positions, as for one-way roads and paths.
+/// Whether all lanes of a road move to their exact mirrored positions, as for one-way roads and
+/// paths.
 fn is_plain_image(road: &Road, side: DrivingSide) -> bool {
     is_turned(road, side) || !road.is_drivable()
 }
@@ -53,7 +54,7 @@ pub(super) fn mirrored(road: &Road, side: DrivingSide) -> Road {
     image
 }
 
-/// Returns the id that a lane at distance `s` has after mirroring.
+/// Returns the id of a lane at distance `s` after mirroring.
 pub(super) fn name_after(road: &Road, s: f64, lane: i8, side: DrivingSide) -> i8 {
     if is_plain_image(road, side) {
         -lane
@@ -62,8 +63,8 @@ pub(super) fn name_after(road: &Road, s: f64, lane: i8, side: DrivingSide) -> i8
     }
 }
 
-/// The lanes from the outermost vehicle lane on one side to that on the other, as the number on each side of
-/// the reference line.
+/// The lanes from the outermost vehicle lane on one side to the outermost one on the other, as the
+/// number of lanes on each side of the reference line.
 ///
 /// ```text
 ///   parking 3 | 2 drive | 1 drive | -1 drive | -2 pavement      left 2, right 1
@@ -85,7 +86,8 @@ impl Core {
         }
     }
 
-    /// Id after mirroring: lanes of the core keep their ids, and lanes outside it change sides.
+    /// Id of a lane after mirroring: lanes of the core keep their ids, and lanes outside it change
+    /// sides.
     fn name_after(&self, lane: i8) -> i8 {
         if lane > self.left {
             -self.right - (lane - self.left)
@@ -113,8 +115,8 @@ fn offset_of_two_way(road: &Road) -> Vec<Poly3> {
     let mut offset: Vec<Poly3> = Vec::new();
     for s in starts {
         let poly = offset_from(road, s);
-        // A piece that merely continues the previous one is left out. Otherwise, each mirroring would add
-        // pieces.
+        // A piece that merely continues the previous one is left out. Otherwise, each mirroring
+        // would add more pieces.
         let continued = offset.last().map(|last| last.rebased(s));
         if !continued.is_some_and(|before| is_same(&before, &poly)) {
             offset.push(Poly3 {
@@ -146,7 +148,7 @@ fn offset_from(road: &Road, s: f64) -> Poly3 {
     sum
 }
 
-/// Returns the polynomial of a list that applies at `s`, with its origin moved to `s`.
+/// Returns the polynomial of a list that applies at `s`, rebased to `s`.
 fn active(list: &[Poly3], s: f64) -> Poly3 {
     let index = list.partition_point(|poly| poly.s <= s + SAME_PLACE);
     let found = list.get(index.saturating_sub(1));
@@ -161,7 +163,7 @@ fn add(sum: &mut Poly3, factor: f64, other: &Poly3) {
 }
 
 fn negate(poly: &mut Poly3) {
-    // Avoids -0.0, which would be visible in files.
+    // Avoids -0.0, which would appear in files.
     let negative = |value: f64| if value == 0.0 { 0.0 } else { -value };
     poly.a = negative(poly.a.get()).into();
     poly.b = negative(poly.b.get()).into();
@@ -174,8 +176,8 @@ fn is_same(a: &Poly3, b: &Poly3) -> bool {
     pairs.iter().all(|(x, y)| (*x - *y).abs() < ROUNDING)
 }
 
-/// Mirrors arrows and lane change markings, so that left turns become right turns. Within each direction,
-/// those of the leftmost lane move to the rightmost lane.
+/// Mirrors arrows and lane change markings: left turns become right turns, and within each
+/// direction, the markings of the leftmost lane move to the rightmost lane.
 fn mirror_arrows(section: &mut LaneSection, side: DrivingSide) {
     for is_forward in [true, false] {
         let mut lanes: Vec<&mut Lane> = section
@@ -200,7 +202,7 @@ fn mirrored_turn(turn: Turn) -> Turn {
     }
 }
 
-/// Among lanes of the same direction, returns the lane with the same position counted from the other side.
+/// Returns the lane of the same direction that has the same position, counted from the other side.
 pub(super) fn opposite(section: &LaneSection, lane: i8, side: DrivingSide) -> i8 {
     let Some(own) = section.lanes.iter().find(|other| other.id == lane) else {
         return lane;

@@ -6,10 +6,10 @@ use crate::junction_rules::{CornerRule, JunctionRules, LaneTurn, RoadLane, Signa
 use crate::restriction::{Restriction, RestrictionKind, TimedRestriction};
 use crate::road::RoadEnd;
 
-/// Returns the rules of a node after mirroring, and whether all could be kept.
+/// Returns the rules of a node after mirroring, and whether all rules could be kept.
 ///
-/// Rules name roads, which keep their ids. Turn rules between roads that keep their direction are unchanged.
-/// For turn rules between reversed roads, "from" and "to" are swapped.
+/// Rules name roads, which keep their ids. Turn rules between roads that keep their direction are
+/// unchanged. For turn rules between reversed roads, "from" and "to" are swapped.
 pub(super) fn mirrored(
     reflection: &Reflection<'_>,
     node: NodeId,
@@ -19,14 +19,14 @@ pub(super) fn mirrored(
     let image = Image {
         reflection,
         node,
-        // If only one end of a road is moved, the arms have a different order.
+        // If only one end of a road is moved, the order of the arms changes.
         is_whole: arms.iter().all(|(id, _)| reflection.roads.contains(id)),
         has_turned: arms.iter().any(|(id, _)| reflection.turned.contains(id)),
     };
     let restrictions = rules.restrictions.iter();
     let mirrored = JunctionRules {
         restrictions: restrictions.filter_map(|r| image.restriction(r)).collect(),
-        // If a road is reversed, via restrictions would apply to another route.
+        // If a road is reversed, a via restriction would apply to a different route.
         via_restrictions: match image.has_turned {
             true => Vec::new(),
             false => rules.via_restrictions.clone(),
@@ -77,7 +77,7 @@ impl Image<'_> {
         if !self.is_turned(rule.from) && !self.is_turned(rule.to) {
             return Some(*rule);
         }
-        // "Only into that road" would restrict the traffic that comes out of it instead.
+        // "Only into that road" would then restrict the traffic that comes out of the road.
         let is_kept = self.is_whole && rule.kind == RestrictionKind::No;
         is_kept.then_some(Restriction {
             kind: rule.kind,
@@ -130,7 +130,8 @@ impl Image<'_> {
         }
     }
 
-    /// Mirrors a lane of an arm: the leftmost lane of a direction becomes its rightmost lane.
+    /// Mirrors a lane of an arm: the leftmost lane of a direction becomes the rightmost lane of
+    /// that direction.
     fn opposite(&self, at: RoadLane) -> RoadLane {
         let scenario = self.reflection.scenario;
         let Some(road) = scenario.network().road(at.road) else {

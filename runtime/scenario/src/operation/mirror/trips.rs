@@ -32,7 +32,7 @@ impl Reflection<'_> {
         edits
     }
 
-    /// Returns the places of a trip after mirroring; `None` if they are unchanged.
+    /// Returns the places of a mirrored trip; `None` if they are unchanged.
     fn trip(&self, places: &[Place], is_chosen: bool) -> Option<Vec<Place>> {
         let image = |place: &Place| self.place(*place, is_chosen);
         let mut there: Vec<Place> = places.iter().map(image).collect();
@@ -63,7 +63,8 @@ impl Reflection<'_> {
                 Place::lane(at.road, lane.unwrap_or(at.lane), at.s.get())
             }
             Place::Lane(at) => match self.stretched.get(&at.road) {
-                // The place keeps its relative position along the road, as when a road is bent by hand.
+                // As when a road is bent by hand, the place keeps its relative position along the
+                // road.
                 Some((before, now)) => {
                     Place::lane(at.road, at.lane, (at.s * *now / before).clamp(0.0, *now))
                 }
@@ -73,7 +74,8 @@ impl Reflection<'_> {
         }
     }
 
-    /// Returns the place for a reversed trip. It is on the other side of the road, if there is a lane.
+    /// Returns the place for the reversed trip. It is on the other side of the road, if the road
+    /// has a lane there.
     fn facing_back(&self, place: Place) -> Place {
         let Place::Lane(at) = place else {
             return place;

@@ -1,4 +1,4 @@
-//! Tests of spherical wheels that stand on obstacles, run into them and roll over them.
+//! Tests of spherical wheels that stand on obstacles, hit them and roll over them.
 
 use super::tests::{drive, on_spheres, wish};
 use super::*;
@@ -17,7 +17,7 @@ const ALL: [&str; 5] = [
     "t-28",
 ];
 
-/// Maximum distance of a wheel from the axis of its spring, m.
+/// Maximum distance of a wheel from its spring axis, m.
 fn shed(model: &RigidModel, state: &CarState) -> f64 {
     let beside = |(wheel, sphere): (&Wheel, &SphereState)| {
         let hub = state.body.position + state.body.rotation * wheel.hub(model.radius);
@@ -52,7 +52,7 @@ fn a_hull_let_down_on_free_springs_sags_as_the_closed_form_says() {
     }
 }
 
-/// Reproduces the situation in the source in which wheels come off at full brake and full lock.
+/// Reproduces the situation in the source in which wheels come off under full braking at full lock.
 #[test]
 fn full_brake_and_full_lock_shed_no_wheel() {
     for name in ALL {
@@ -100,7 +100,7 @@ fn over_a_kerb(model: &RigidModel, height: f64) -> (CarState, f64) {
     (state, worst)
 }
 
-/// Spheres roll up a kerb and drive on it. Rays pass through it, and a wall stops both.
+/// Spheres roll up a kerb and continue on it. Rays pass through it. A wall stops both.
 #[test]
 fn spheres_climb_a_kerb_and_drive_on_it() {
     let height = 0.12;
@@ -136,7 +136,8 @@ fn spheres_climb_a_kerb_and_drive_on_it() {
     }
 }
 
-/// Tyres have grip on an obstacle that the wheels have climbed, so the vehicle brakes as on the ground.
+/// Tyres have grip on an obstacle that the wheels have climbed, so the vehicle brakes there as it
+/// does on the ground.
 #[test]
 fn tyres_hold_on_what_spheres_stand_on() {
     let model = on_spheres("willys-mb");
@@ -175,13 +176,13 @@ fn tyres_hold_on_what_spheres_stand_on() {
         );
         state.body.position.x - settled
     };
-    // Below the ground, the block has no effect.
+    // With a height of 0, the block is below the ground and has no effect.
     let (ground, block) = (stop(0.0), stop(1.0));
     assert!((block / ground - 1.0).abs() < 0.05, "{block} {ground}");
 }
 
-/// An obstacle that a wheel runs into does not support it. The wheel stays on the ground below and does not
-/// sink in.
+/// An obstacle that a wheel runs into does not support the wheel, which stays on the ground and
+/// does not sink in.
 #[test]
 fn a_wheel_against_a_block_stays_on_the_ground() {
     let model = on_spheres("willys-mb");
@@ -247,8 +248,8 @@ fn wheels_do_not_hop_over_flat_ground() {
     assert!(hop < 0.1 && lost.abs() < 0.1, "{hop} {lost}");
 }
 
-/// Shows why heights are looked up without rapier: a rapier ball on rapier's height field hops over the edges
-/// between its triangles unless a flag is set.
+/// Shows why heights are looked up without rapier: a rapier ball on rapier's height field hops over
+/// the edges between the triangles unless a flag is set.
 #[test]
 fn rapiers_own_ball_hops_without_its_flag() {
     let hop = |flags: HeightFieldFlags| {
@@ -285,7 +286,7 @@ fn rapiers_own_ball_hops_without_its_flag() {
     assert!(without.0 > 0.1, "{without:?}");
 }
 
-/// A state with missing wheels, as in a damaged save, does not match the model.
+/// A state without some of its wheels, as in a damaged save, does not match the model.
 #[test]
 fn spheres_that_are_missing_or_nowhere_do_not_fit() {
     let model = on_spheres("willys-mb");

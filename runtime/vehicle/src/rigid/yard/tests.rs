@@ -29,7 +29,7 @@ fn models() -> Vec<(&'static str, RigidModel)> {
     models
 }
 
-/// A shipped vehicle with spherical wheels.
+/// A shipped vehicle, with spherical wheels.
 pub(super) fn on_spheres(name: &str) -> RigidModel {
     let mut file = shipped(name);
     file.wheels.shape = WheelShape::Sphere;
@@ -126,11 +126,12 @@ fn a_vehicle_on_frictionless_ground_slides_on() {
     }
 }
 
-/// With the hand brake applied, a vehicle stays on a slope, whether it points up, down or across.
+/// With the hand brake applied, a vehicle stays in place on a slope, whether it points up, down or
+/// across.
 #[test]
 fn a_parked_car_stays_on_a_slope() {
     for (name, model) in models() {
-        // The rear wheels hold as much as their load allows.
+        // The rear wheels hold as much force as their load allows.
         for (heading, grade) in [(0.0, 0.15), (PI, 0.15), (FRAC_PI_2, 0.15)] {
             let slope = Slope(grade);
             let place = Place::new(0.0, 0.0, heading);
@@ -148,7 +149,7 @@ fn a_parked_car_stays_on_a_slope() {
             assert!(moved < 1e-3, "{name} {heading}: {moved}");
         }
     }
-    // Beyond the grip, the vehicle slides.
+    // If the slope exceeds the grip, the vehicle slides.
     let model = &models()[1].1;
     let slope = Slope(atan(1.2 * model.friction));
     let mut state = CarState::at_rest(model, Place::default(), &slope);
@@ -249,8 +250,8 @@ fn it_speeds_up_and_stops_as_asked_whatever_the_step() {
     }
 }
 
-/// A body that rolls downhill without resistance converts all the potential energy that it loses to kinetic
-/// energy.
+/// A body that rolls downhill without resistance converts the potential energy that it loses
+/// entirely to kinetic energy.
 #[test]
 fn energy_is_kept_on_a_slope() {
     let model = RigidModel {
@@ -265,7 +266,7 @@ fn energy_is_kept_on_a_slope() {
         0.5 * speed * speed + GRAVITY * state.body.position.z
     };
     let before = energy(&state);
-    // The driver compensates for the slope in the request.
+    // The driver's request compensates for the slope.
     let coasts = wish(GRAVITY * sin(0.1) * 0.999, 0.0);
     drive(&model, &mut state, &slope, 10.0, 0.02, |_| coasts);
     let kinetic = 0.5 * state.body.velocity.length_squared();
@@ -325,8 +326,8 @@ fn on_ice(is_locked: bool) -> (RigidModel, CarState) {
     (model, state)
 }
 
-/// One driven wheel is on ice. With an open differential, it spins, and its grip limits the vehicle. A locked
-/// differential turns both wheels at the same speed.
+/// One driven wheel is on ice. With an open differential, it spins, and its grip limits the
+/// vehicle. With a locked differential, both wheels turn at the same speed.
 #[test]
 fn a_locked_differential_gets_off_the_ice() {
     let (model, open) = on_ice(false);
@@ -386,7 +387,7 @@ fn spinning_wheels_do_not_outrun_their_engine() {
             state.wheels.iter().all(|wheel| wheel.spin > 10.0),
             "{state:?}"
         );
-        // Without throttle, the wheels return to the speed of the ground.
+        // Without throttle, the speed of the wheels returns to that of the ground.
         drive(&model, &mut state, &AllIce, 3.0, 0.01, |_| wish(0.0, 0.0));
         let speed = state.speed(&model);
         for wheel in &state.wheels {
@@ -435,7 +436,7 @@ fn wheels_roll_with_the_ground_lock_under_the_brake_and_feel_their_springs() {
                 );
             }
         }
-        // In a bend, wheels steer and have slip angles.
+        // In a bend, the front wheels are steered and the wheels have slip angles.
         drive(&model, &mut state, &Flat, 1.0, 0.02, |_| wish(0.0, 0.1));
         let steering = front.iter().map(|&i| state.wheels[i].steering);
         assert!(steering.fold(0.0f64, f64::max) > 0.05, "{name}");
@@ -512,7 +513,7 @@ fn a_solver_that_loses_its_mind_is_put_to_rest() {
         [0]
     );
     assert_eq!((state.body, state.fits(&model)), (before, true));
-    // The vehicle continues from there.
+    // The vehicle continues from its new position.
     drive(&model, &mut state, &Flat, 1.0, 0.02, |_| wish(1.0, 0.0));
     assert!(state.speed(&model) > 0.5);
 }
@@ -530,7 +531,7 @@ fn it_climbs_what_its_engine_can_and_no_more() {
     assert!(climbed[0] > 10.0 && climbed[1] < 1.0, "{climbed:?}");
 }
 
-/// A vehicle at another level has infinite mass and pushes away everything ahead of it.
+/// A vehicle at another level has infinite mass and pushes everything in its path.
 #[test]
 fn what_nothing_stops_shoves() {
     let model = RigidModel::of_file(&shipped("willys-mb")).unwrap();
@@ -562,8 +563,8 @@ fn what_nothing_stops_shoves() {
     assert!(state.tilt() < 0.2);
 }
 
-/// Posts that stand in a slope stay in place until they are pushed. When they are pushed, they are not thrown
-/// into the air.
+/// Posts that are partly inside a slope stay in place until they are pushed, and are not thrown
+/// into the air even then.
 #[test]
 fn a_post_in_a_slope_is_not_thrown_out_of_it() {
     let slope = Slope(0.25);
@@ -595,8 +596,8 @@ fn a_post_in_a_slope_is_not_thrown_out_of_it() {
         step(&mut state);
         highest = highest.max(state.body.position.z);
     }
-    // The foot of the post comes out of the slope by a quarter of a metre, and the post slides or falls
-    // downhill.
+    // The foot of the post rises out of the slope by a quarter of a metre, and the post slides or
+    // falls downhill.
     assert!(highest < before.body.position.z + 0.5, "{highest}");
     assert!(state.rests && state.body.position.x < 0.0, "{state:?}");
 }

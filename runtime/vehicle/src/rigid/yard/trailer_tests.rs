@@ -9,7 +9,7 @@ use roadwright_geometry::Pose as Place;
 use roadwright_geometry::math::{atan, atan2, wrap_angle};
 use roadwright_scenario::vehicle_file::{TrailerJoint, VehicleFile};
 
-/// A vehicle and its trailers on a surface.
+/// A vehicle and its trailers on the ground.
 struct Road<'a, S> {
     model: RigidModel,
     train: Train,
@@ -41,7 +41,7 @@ impl<'a, S: Surface> Road<'a, S> {
         car.join_on(&self.model, towed, &states, self.surface);
     }
 
-    /// Sets the whole train in motion.
+    /// Gives the whole train a speed.
     fn roll(&mut self, speed: f64) {
         self.car.roll(speed);
         self.towed.iter_mut().for_each(|car| car.roll(speed));
@@ -91,7 +91,7 @@ impl<'a, S: Surface> Road<'a, S> {
     }
 }
 
-/// A car with several identical caravans in a row.
+/// A car with several identical caravans.
 fn caravans(count: usize) -> VehicleFile {
     let mut file = shipped("escort-caravan");
     file.trailers = vec![file.trailers[0].clone(); count];
@@ -126,7 +126,8 @@ fn all() -> Vec<(&'static str, VehicleFile)> {
 fn the_coupling_carries_its_share_of_the_weight() {
     for (name, file) in all().into_iter().take(3) {
         let mut road = Road::new(&file, &Flat);
-        // The train rolls, because the brakes of stationary vehicles would press against each other.
+        // The train rolls because, at a standstill, the brakes of the vehicles would press against
+        // each other.
         road.roll(1.0);
         road.drive(15.0, |_| wish(0.0, 0.0));
         let trailer = &file.trailers[0];
@@ -139,7 +140,7 @@ fn the_coupling_carries_its_share_of_the_weight() {
         assert!((share - 1.0).abs() < 0.01, "{name}: {share}");
         let whole = ahead / (file.mass() * GRAVITY + carried * weight);
         assert!((whole - 1.0).abs() < 0.005, "{name}: {whole}");
-        // The load on a coupling behind the rear axle reduces the load on the front axle.
+        // A load on a coupling behind the rear axle reduces the load on the front axle.
         let front = |loads: &[f64]| loads[2] + loads[3];
         let alone = front(&road.model.wheels.iter().map(|w| w.load).collect::<Vec<_>>());
         let (axle, rear) = file.axles();
@@ -159,7 +160,7 @@ fn couplings_stay_together_whatever_the_driver_does() {
         let mut road = Road::new(&file, &Flat);
         road.roll(12.0);
         let mut widest = 0.0f64;
-        // A slalom, followed by full brakes at full lock.
+        // A slalom, followed by full braking at full lock.
         for (seconds, steering, acceleration) in
             [(1.0, 0.1, 0.0), (1.0, -0.1, 1.0), (4.0, 0.5, -8.0)]
         {
@@ -198,7 +199,7 @@ fn in_a_slow_bend_it_cuts_the_corner_as_the_closed_form_says() {
             let trailer = &road.towed[number];
             let axle = trailer.pose(&road.model.trailers[number].model).position;
             let shown = (axle - middle).length();
-            // The coupling is this far behind the axle of the vehicle ahead.
+            // Distance of the coupling behind the axle of the vehicle ahead.
             let behind = match number {
                 0 => -hitched.coupling,
                 _ => -hitched.coupling - road.train.trailers()[number - 1].to_axle,
@@ -244,8 +245,8 @@ impl Surface for Kerb {
     }
 }
 
-/// A trailer whose left wheel is 10 cm higher leans by itself on a ball joint, but makes the towing vehicle
-/// lean on a universal joint.
+/// If the left wheel of a trailer is 10 cm higher, the trailer leans alone on a ball joint, but
+/// makes the towing vehicle lean on a universal joint.
 #[test]
 fn a_universal_joint_rolls_with_what_tows() {
     let lean = |joint: TrailerJoint| {
@@ -277,7 +278,7 @@ fn with_its_trailer_it_speeds_up_and_stops_as_asked() {
         road.drive(6.0, |_| wish(-3.0, 0.0));
         let travelled = road.car.body.position.x - from;
         let exact = speed * speed / 6.0;
-        // Brakes build up within a step, and bodies pitch.
+        // The brakes take a step to build up, and the bodies pitch.
         assert!(
             (travelled / exact - 1.0).abs() < 0.06,
             "{name}: {travelled} {exact}"
@@ -290,8 +291,8 @@ fn with_its_trailer_it_speeds_up_and_stops_as_asked() {
     }
 }
 
-/// A caravan that is loaded ahead of its axle settles after a gust of wind. If it is loaded behind the axle,
-/// it begins to sway.
+/// A caravan whose load is ahead of its axle settles after a gust of wind. If the load is behind
+/// the axle, the caravan starts to sway.
 #[test]
 fn a_caravan_that_is_loaded_behind_its_axle_sways() {
     let sway = |centre: f64| {
@@ -345,7 +346,7 @@ fn trailers_are_joined_on_where_they_stand() {
     let states = road.train.straight(road.car.pose(&road.model));
     road.car
         .join_on(&road.model, &mut road.towed, &states, &Flat);
-    // Existing trailers are kept exactly as they are. A new trailer is aligned with its coupling.
+    // Existing trailers stay exactly as they are. A new trailer is aligned with its coupling.
     assert_eq!(road.towed.len(), 3);
     assert_eq!(road.towed[1], second);
     assert!(road.gap() < 1e-3, "{}", road.gap());
@@ -397,8 +398,8 @@ fn several_axles_share_what_the_coupling_does_not_carry_and_stand_at_their_sag()
         for wheel in 0..count {
             assert!((model.static_sag(wheel) / sag - 1.0).abs() < 1e-9);
         }
-        // The trailer is dropped from the height at which its springs carry nothing, and settles where they
-        // carry this load.
+        // The trailer is released at the height at which its springs carry no load, and settles
+        // where they carry this load.
         road.towed[0].body.position.z += sag;
         road.roll(1.0);
         road.drive(0.02, |_| wish(0.0, 0.0));
@@ -418,9 +419,9 @@ fn several_axles_share_what_the_coupling_does_not_carry_and_stand_at_their_sag()
     }
 }
 
-/// Unsteered axles turn about the point at which their tyre forces balance. With equal loads and linear
-/// tyres, its distance behind the coupling is the sum of x^2 divided by the sum of x, which is farther back
-/// than the centre of the axles.
+/// Unsteered axles turn about the point at which their tyre forces balance. With equal loads and
+/// linear tyres, its distance behind the coupling is the sum of x^2 divided by the sum of x, so it
+/// is farther back than the centre of the axles.
 #[test]
 fn several_axles_turn_about_the_point_where_their_tyres_balance() {
     let spread = [-5.1, -8.1, -11.1];
@@ -432,22 +433,23 @@ fn several_axles_turn_about_the_point_where_their_tyres_balance() {
         road.drive(150.0, |car| wish(0.5 * (1.5 - car.speed(&model)), steering));
         let squares: f64 = axles.iter().map(|x| x * x).sum();
         let balance = -squares / axles.iter().sum::<f64>();
-        // At that point, the trailer is perpendicular to the direction of the common centre of all circles,
-        // which gives the distance of the point from the coupling. The centre is computed from the car's
-        // hull, whose tyres also slip.
+        // At that point, the trailer is perpendicular to the direction of the common centre of all
+        // circles. This gives the distance of the point from the coupling. The centre is computed
+        // from the car's hull, because the tyres of the car also slip.
         let (velocity, turning) = (road.car.body.velocity, road.car.body.spin.z);
         let middle = road.car.body.position.truncate() + velocity.truncate().perp() / turning;
         let joint = road.model.trailers[0].joint;
         let at = road.towed[0].body.position + road.towed[0].body.rotation * joint.behind;
         let to_coupling = at.truncate() - middle;
         let along = road.towed[0].forward().truncate().normalize();
-        // From the foot of the perpendicular on the trailer's centre line to its coupling.
+        // Distance along the trailer's centre line from the foot of the perpendicular to the coupling.
         let shown = to_coupling.dot(along);
         assert!(
             (shown / balance - 1.0).abs() < 0.015,
             "{axles:?}: {shown} {balance}"
         );
-        // It is not the centre of the axles, which differs by half a metre for widely spaced axles.
+        // The point is not the centre of the axles, which is half a metre away for widely spaced
+        // axles.
         if axles == spread {
             assert!(shown - 8.1 > 0.5, "{shown}");
         }
@@ -467,14 +469,15 @@ fn a_trailer_brakes_as_hard_as_its_file_says() {
         road.car.body.position.x - start
     };
     let (own, none, weak) = (stop(None), stop(Some(0.0)), stop(Some(700.0)));
-    // The trailer brakes as hard as its car: 15^2 / 2 x 3.
+    // A trailer that brakes as hard as its car stops in 15^2 / 2 x 3 m.
     assert!((own / 37.5 - 1.0).abs() < 0.05, "{own}");
-    // Without trailer brakes, the car brakes for both: 3 m/s^2 for its own mass act on the mass of both.
+    // Without trailer brakes, the car brakes for both: its braking force of 3 m/s^2 times its own
+    // mass acts on both masses.
     let file = shipped("escort-caravan");
     let (car, caravan) = (file.mass(), file.trailers[0].mass);
     let exact = 37.5 * (car + caravan) / car;
     assert!((none / exact - 1.0).abs() < 0.05, "{none} {exact}");
-    // In between, with 700 N per wheel.
+    // With 700 N per wheel, the distance is in between.
     let exact = 37.5 * (car + caravan) / (car + 1400.0 / 3.0);
     assert!((weak / exact - 1.0).abs() < 0.05, "{weak} {exact}");
 }
