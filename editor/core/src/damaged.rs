@@ -30,7 +30,7 @@ pub struct Damaged {
 /// The readable part of a damaged file.
 #[derive(Debug)]
 pub struct Saved {
-    /// The scenario formed by the readable parts. It is valid.
+    /// A valid scenario formed from the readable parts.
     pub scenario: Arc<Scenario>,
     /// Number of objects in the scenario.
     pub kept: usize,

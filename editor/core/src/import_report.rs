@@ -38,7 +38,7 @@ impl ImportReport {
         text
     }
 
-    /// Created items by name, without items that occur zero times.
+    /// Counts of created items by name, without zero counts.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let summary = &self.summary;
         let counted = [

@@ -1,4 +1,4 @@
-//! Experiments in the editor: training parameters in the background, and showing individuals.
+//! Experiments in the editor: parameter training in the background, and display of individuals.
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -52,7 +52,7 @@ pub struct Shown {
     pub name: String,
     /// Seed of the shown course.
     pub course: u64,
-    /// Title of the document that was set aside.
+    /// Title of the document that the shown world replaces.
     pub origin: String,
     /// End of the shown course. `None` for results, and for courses that could not be driven to
     /// their end.
@@ -109,7 +109,7 @@ pub enum ExperimentAction {
     Apply(Option<String>),
 }
 
-/// Purpose for which an experiment asks the user for a path.
+/// Purpose of a file dialog for experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExperimentFile {
     /// An experiment to open.

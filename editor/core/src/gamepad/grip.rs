@@ -25,7 +25,7 @@ struct Pad {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Grip {
     pads: BTreeMap<PadId, Pad>,
-    /// The pad that was moved last; `None` before the first movement.
+    /// The most recently used pad; `None` before the first movement.
     last: Option<PadId>,
 }
 
