@@ -126,7 +126,7 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// Creates a map that is drawn by `painter`.
+    /// Creates a map drawn by `painter`.
     pub fn new(painter: MapPainter) -> Self {
         Self {
             painter,
@@ -198,7 +198,7 @@ impl Canvas {
         let handles = self.draw(&board, model);
         let around = Surroundings {
             handles: &handles,
-            // As they were in the last frame.
+            // Their positions in the last frame.
             taken: &[self.minimap.place(), self.hidden_chip.place()]
                 .map(|place| place.unwrap_or(Rect::NOTHING)),
             is_dragging: self.hand.tool().is_busy(),

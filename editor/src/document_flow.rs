@@ -39,14 +39,15 @@ pub(crate) struct DocumentFlow {
     next_save: Option<(PathBuf, Option<Next>)>,
     /// State that the document had when another document was requested.
     load_state: Option<DocumentState>,
-    /// A document that was read while the old one was still being edited.
+    /// A loaded document that waits for the user's decision, because the current one was edited
+    /// meanwhile.
     loaded: Option<Document>,
     /// The previous document. It is kept until the map of the document in the window has been drawn, so that
     /// opening can be cancelled.
     left: Option<LeftDocument>,
     /// The recovered session. Its files are deleted once this session has autosaved the edits.
     recovered: Option<Recovery>,
-    /// Whether the next quit needs no confirmation.
+    /// Whether the next quit skips the confirmation.
     may_quit: bool,
     disk_looked_at: f64,
 }
@@ -160,8 +161,8 @@ impl DocumentFlow {
         }
     }
 
-    /// The label and the progress of the map that is being drawn for a document that was just opened; `None` if
-    /// there is none.
+    /// Label and progress of the map being drawn for a newly opened document; `None` if there is
+    /// none.
     pub(crate) fn drawing(&self, cx: &Context) -> Option<(String, Option<f32>)> {
         let progress = cx.view.canvas.progress()?;
         let left = self.left.as_ref()?;

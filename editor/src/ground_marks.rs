@@ -115,8 +115,8 @@ impl Board<'_> {
         self.painter.add(Shape::mesh(mesh));
     }
 
-    /// Draws the first cells that a search has expanded, from light to strong, and its path once all cells
-    /// are shown.
+    /// Draws the first cells that a search has expanded, in colours from light to strong, and its
+    /// path once all cells are shown.
     fn search_order(&self, search: &SearchOrder, shown: usize) {
         let accent = self.theme.tone(Tone::Accent);
         let mut mesh = Mesh::default();

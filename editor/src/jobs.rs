@@ -54,13 +54,14 @@ pub(crate) enum Outcome {
 
 /// Outcome of a job of a race.
 pub(crate) enum RaceOutcome {
-    /// A course is ready to be driven. Contains the attempts that were kept earlier.
+    /// A course is ready to be driven. Contains the earlier attempts.
     Ready(Result<Box<(ReadyRace, Vec<KeptTry>)>, String>),
     /// An attempt was written to a file.
     Kept(Result<Box<KeptTry>, String>),
 }
 
-/// Clips that were read, and the graph if its file was opened. A graph may be too large to be drawn by hand.
+/// Loaded clips, and the graph if a graph file was opened. The graph may be too large to be drawn
+/// by hand.
 pub(crate) struct ReadMoves {
     pub(crate) clips: ClipFile,
     pub(crate) graph: Option<Result<DrawnGraph, TooLarge>>,
@@ -140,7 +141,7 @@ pub(crate) enum ExperimentOutcome {
     World(Shown, Result<Box<Scenario>, String>),
 }
 
-/// An experiment that was read.
+/// An opened experiment.
 pub(crate) struct OpenedExperiment {
     /// Contents of the experiment's file.
     pub(crate) experiment: Experiment,
@@ -148,7 +149,7 @@ pub(crate) struct OpenedExperiment {
     pub(crate) scenario: Option<(PathBuf, Arc<Scenario>)>,
 }
 
-/// Use of a vehicle that is read for the workshop.
+/// Purpose of loading a vehicle in the workshop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BenchPlace {
     /// The vehicle is put on the bench and edited.
@@ -157,7 +158,7 @@ pub(crate) enum BenchPlace {
     Beside,
 }
 
-/// Use of a vehicle file once it has been written.
+/// Use of a vehicle file after it has been written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VehicleUse {
     /// The file is only saved.
@@ -235,7 +236,7 @@ fn read_moves(path: &Path) -> Result<Box<ReadMoves>, String> {
     }))
 }
 
-/// Reads a file of clips or of a graph.
+/// Reads a clip file or a graph file.
 fn read_by<T>(
     path: &Path,
     read: impl FnOnce(&str) -> Result<T, MoveFileError>,

@@ -28,7 +28,7 @@ pub(crate) struct Laboratory {
     /// The revisions of draft and document from which the ticks were derived.
     ticked: (u64, u64),
     is_checking: bool,
-    /// Number of draft revisions so far.
+    /// Total number of draft revisions.
     revisions: u64,
 }
 
