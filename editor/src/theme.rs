@@ -6,7 +6,7 @@ use roadwright_render::palette;
 use roadwright_scenario::LaneType;
 use roadwright_scenario::junction::Light;
 
-/// The theme, light or dark.
+/// The light or dark theme.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Theme {
     /// Whether the theme is dark.
@@ -155,7 +155,8 @@ impl Theme {
         self.tone(Tone::Danger)
     }
 
-    /// Colour of a connection, lane end or signal that says go. The danger colour is used for the opposite.
+    /// Colour of a connection, lane end or signal that is free to go. The opposite has the danger
+    /// colour.
     pub(crate) fn go(self) -> Color32 {
         light(Light::Green)
     }
@@ -379,7 +380,7 @@ mod tests {
             let contrast = contrast(theme.handle(), theme.tone(Tone::Accent));
             assert!(contrast >= 4.5, "primary buttons, {dark}: {contrast:.2}");
         }
-        // Weak text is too weak in egui's default.
+        // Weak text is too faint in egui's default.
         let light = Visuals::light();
         let weak = contrast(light.weak_text_color(), light.panel_fill);
         assert!(weak < 4.5, "{weak:.2}");

@@ -52,7 +52,7 @@ pub struct Moving<'a> {
     pub hints: &'a [Hint],
     /// Skid marks, if they are shown.
     pub skid_marks: Option<&'a SkidMarks>,
-    /// Vehicles below decks, with their hints and by their layer.
+    /// Vehicles below decks with their hints, by layer.
     pub covered: Option<&'a BTreeMap<i8, CoveredVehicles>>,
 }
 
@@ -65,7 +65,7 @@ pub struct CoveredVehicles {
     pub hints: Vec<Hint>,
 }
 
-/// Vehicles in view that are below decks, by their layer.
+/// Vehicles in view that are below decks, by layer.
 pub(super) fn covered(
     moving: &Moving<'_>,
     camera: &Camera,

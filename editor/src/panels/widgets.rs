@@ -51,7 +51,7 @@ pub(super) fn named(response: &Response, name: &str) {
     response.widget_info(move || WidgetInfo::labeled(Role::SpinButton, true, &name));
 }
 
-/// Sends each state of a change in progress, and then its end. A drag is therefore one step.
+/// Sends each intermediate state of a change, and then its end, so that a drag is one step.
 pub(super) fn change(
     response: &Response,
     label: &str,
@@ -79,7 +79,7 @@ pub(super) fn text(
     ui.label(name);
     let mut text = value.to_owned();
     let edit = if wraps {
-        // Lines break only where there is no more room.
+        // Lines break only where the text would not fit.
         egui::TextEdit::multiline(&mut text)
             .desired_rows(1)
             .return_key(None)
@@ -116,7 +116,7 @@ pub(super) fn choice<T: PartialEq + Clone>(
     let mut chosen = None;
     let combo = egui::ComboBox::from_id_salt(name)
         .selected_text(shown)
-        // High enough to show all controls of a junction at once.
+        // High enough for all kinds of junction control.
         .height(LIST_HEIGHT)
         .show_ui(ui, |ui| {
             for (known, text) in all {

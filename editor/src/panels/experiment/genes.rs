@@ -1,4 +1,4 @@
-//! The parameters of a stack. The user selects which of them are trained.
+//! Selection of the stack parameters to train.
 
 use super::super::widgets::heading;
 use super::ExperimentPanel;

@@ -80,7 +80,7 @@ fn whole(ui: &mut Ui, value: &mut usize, name: &str, range: RangeInclusive<f64>,
     *value = new.max(0.0) as usize;
 }
 
-/// Shows a choice between an option and no option.
+/// Shows a choice that turns an optional setting on or off.
 fn has<T>(ui: &mut Ui, name: &str, hint: &str, value: &mut Option<T>, words: [&str; 2], begin: T) {
     ui.label(name).on_hover_text(hint);
     let all = [(false, words[0].to_owned()), (true, words[1].to_owned())];

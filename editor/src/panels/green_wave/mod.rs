@@ -25,7 +25,7 @@ const SPEEDS: RangeInclusive<f64> = 5.0..=200.0;
 /// most a tenth of a second.
 const TENTHS: f64 = 10.0;
 
-/// Results for a revision of the scenario and a selection.
+/// Cached results for a scenario revision and a selection.
 struct Known {
     revision: u64,
     found: Result<Arc<Corridor>, NoWave>,

@@ -15,7 +15,7 @@ const MARGIN: f32 = 8.0;
 /// Maximum scale, points per metre. At this scale a street with pavements fills the panel.
 const MOST_SCALE: f32 = 18.0;
 
-/// The lane that is selected in a section of a road.
+/// The selected lane in a section of a road.
 #[derive(Clone, Copy)]
 pub(super) struct SelectedLane(Id);
 

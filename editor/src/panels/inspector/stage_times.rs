@@ -142,7 +142,7 @@ pub(super) fn ui(
     });
 }
 
-/// A row for each stage. Returns the stage to remove, if any.
+/// Shows a row for each stage. Returns the stage to remove, if any.
 fn rows(
     ui: &mut Ui,
     model: &Model,

@@ -22,7 +22,7 @@ const CELL: (f32, f32) = (26.0, 20.0);
 /// A movement: a road and a turn from it.
 pub(super) type RoadTurn = (RoadId, Turn);
 
-/// Right of a movement to drive in a stage.
+/// Right of way of a movement in a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Right {
     Waits,

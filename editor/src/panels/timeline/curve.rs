@@ -1,4 +1,4 @@
-//! A curve of the results below the other rows.
+//! A curve of the run's results, below the other rows.
 
 use super::Axis;
 use crate::model::{Action, Model, ViewAction};

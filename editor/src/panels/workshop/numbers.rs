@@ -426,7 +426,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Shows the numbers of a section that apply to this vehicle.
+    /// Shows those numbers of a section that this vehicle has.
     fn group(&mut self, ui: &mut Ui, title: &str, numbers: &[Number]) {
         if numbers
             .iter()

@@ -160,7 +160,7 @@ impl Views<'_> {
     }
 
     fn ground(&self, rect: Rect) {
-        // On the track, the ground is where the wheels touch it.
+        // On the track, the ground is drawn at each wheel instead.
         if !self.is_live {
             let y = self.ground;
             let ends = [pos2(rect.left(), y), pos2(rect.right(), y)];
