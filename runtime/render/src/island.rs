@@ -46,7 +46,7 @@ pub(crate) fn draw(
             continue;
         };
         done.extend(&chain);
-        // Each ring is drawn only once, even if its roads are drawn in several calls.
+        // Draws each ring only once, even if its roads are drawn in several calls.
         if chain
             .iter()
             .min()
@@ -108,7 +108,8 @@ fn apron(canvas: &mut impl Painter, edge: &[DVec2], width: f64) {
     }
 }
 
-/// The outline at a distance inside a polygon, m, without the parts that would be nearer to another edge.
+/// The outline at a distance inside a polygon, m. Parts that would be closer than that to another
+/// edge are left out.
 fn inset(edge: &[DVec2], by: f64) -> Vec<DVec2> {
     let inward = inward(edge);
     let moved = edge

@@ -421,7 +421,8 @@ pub(crate) fn through_lines(
             next.entering_lanes(next_trim, side),
             arm.leaving_lanes(trim, side),
         );
-        // The line between the directions, which is the left edge of the leftmost lane in right-hand traffic.
+        // The line between the directions of traffic, which is the left edge of the leftmost lane
+        // in right-hand traffic.
         let is_two_way = !into.is_empty() && !out.is_empty() && !back.is_empty() && !off.is_empty();
         if is_two_way && arm.road.class != RoadClass::Path {
             let middle = |lanes: &[ArmLane]| match side {

@@ -56,8 +56,8 @@ const RIGHT: f32 = 8.0;
 const STEP: f64 = 1.0;
 /// Half the size of the map section shown around an event, without the margin of jumps, m.
 const AROUND: f64 = 15.0;
-/// Time shown by a click on an arrival, as a lead before the arrival, s. The vehicle is removed
-/// when it arrives.
+/// Lead time before an arrival for the moment shown by a click, s. The vehicle is removed when it
+/// arrives.
 const BEFORE_ARRIVAL: f64 = 0.5;
 
 /// Id of the chart. While it has the focus, the arrow keys step through the run.
