@@ -26,7 +26,7 @@ pub struct Ends {
     pub contact: bool,
 }
 
-/// Rule for stuck vehicles. A vehicle is stuck if it is still near the position that it had some time before.
+/// Rule for stuck vehicles. A vehicle is stuck if it is still near its position at an earlier time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stuck {
     /// Distance from the earlier position below which the vehicle is stuck, m.
@@ -53,8 +53,8 @@ pub enum End {
     Stuck,
     /// The vehicle touched an object through which its body would otherwise pass.
     Struck,
-    /// The time of a course on which drives have to last ran out: the pole was still upright, or the vehicle still
-    /// drove.
+    /// The vehicle lasted for the whole time of the course: the pole was still upright, or the
+    /// vehicle was still driving.
     Held,
     /// The pole fell.
     Fell,

@@ -113,7 +113,7 @@ pub trait Watcher: Sync {
         true
     }
 
-    /// Reports the rows so far, and the expected total.
+    /// Reports the current rows, and the expected total.
     fn progress(&self, _: &Results, _: u64) {}
 
     /// Whether the watcher requires the mileage logs of runs.
@@ -193,8 +193,8 @@ impl RunSeries<'_> {
                 let ours = builds(self.course, self.setup, self.modules, self.first_seed)?;
                 same_modules(&results.head, &ours)?;
             }
-            // Earlier rows are passed to the stopping rule again, in order. The sums are then bit-identical
-            // to those without a pause, and rows beyond the end are dropped.
+            // Earlier rows are passed to the stopping rule again, in order. The sums are then
+            // bit-identical to those of an uninterrupted run, and rows beyond the end are dropped.
             for row in earlier.rows {
                 if self.push(&mut results, &mut fitness, row) {
                     break;

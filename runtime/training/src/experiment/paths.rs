@@ -103,7 +103,7 @@ impl RunPaths {
     }
 }
 
-/// Positions of the vehicles so far, by agent.
+/// Recorded positions of the vehicles, by agent.
 #[derive(Default)]
 struct Trail(BTreeMap<u64, Vec<DVec2>>);
 

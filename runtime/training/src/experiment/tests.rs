@@ -267,7 +267,7 @@ fn a_draw_is_a_sample_and_its_risk_is_that_of_an_urn() {
     let near = |is: f64, expected: f64| assert!((is - expected).abs() < 1e-12, "{is} {expected}");
     // One of 30 rows is forged and five are drawn: it escapes in 25 of 30 cases.
     near(escape_chance(30, 1, 5), 25.0 / 30.0);
-    // 20 of 30 rows are forged: C(10, 5) / C(30, 5).
+    // 20 of 30 rows are forged and five are drawn: C(10, 5) / C(30, 5).
     near(escape_chance(30, 20, 5), 252.0 / 142_506.0);
     near(escape_chance(30, 0, 5), 1.0);
     near(escape_chance(30, 1, 30), 0.0);

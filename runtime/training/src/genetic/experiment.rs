@@ -418,7 +418,7 @@ impl Experiment {
     /// numbered from 1.
     pub fn runs_of(&self, generation: u32, drives: usize) -> usize {
         let first = self.runs;
-        // After a restart, the number of drives is small again.
+        // After a restart, the number of drives starts small again.
         let generation = match self.method {
             Method::CrossEntropy => self.learning.beginning(generation).1,
             _ => generation,

@@ -149,7 +149,7 @@ fn is_sure<'a>(others: impl Iterator<Item = &'a Vec<Vec<f64>>>, own: &[Vec<f64>]
     for other in others {
         for (theirs, own) in other.iter().zip(own) {
             let pairs: Vec<(f64, f64)> = theirs.iter().copied().zip(own.iter().copied()).collect();
-            // A single course is not enough evidence.
+            // One course is not enough evidence.
             p.push(paired(&pairs, LEVEL).map_or(1.0, |difference| difference.p));
         }
     }
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn what_may_be_chance_is_not_sure() {
-        // Better by 0.1 on average, with a variation of 20 between courses.
+        // Better by 0.1 on average, although results vary by 20 between courses.
         let drivers = [
             driven("a", [30.0, 50.0, 30.0, 50.0], [1.0; 4]),
             driven("b", [50.0, 30.0, 50.0, 30.4], [1.0; 4]),

@@ -1,4 +1,4 @@
-//! Genes, that is, parameters that training may change.
+//! Genes: parameters that training may change.
 
 use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind, Registry};
 use roadwright_control::fuzzy::{CHROMOSOME, RulePlace, rule_place};

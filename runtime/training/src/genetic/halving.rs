@@ -177,8 +177,8 @@ mod tests {
         let courses: Vec<u64> = (1..=9).collect();
         let halving = Halving::default();
         let judged = halve(&counts, &candidates(&genes), &courses, halving, 3);
-        // The individual with gene 13 leads after the first course and fails on the second. The one with gene
-        // 16 is dropped at once.
+        // The individual with gene 13 leads after the first course and fails on the second. The one
+        // with gene 16 is dropped immediately.
         assert!(judged[0].failure.is_some() && !judged[0].raced_out);
         assert!(judged[1].ended_early && !judged[1].raced_out);
         let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();

@@ -204,10 +204,10 @@ pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64])
 /// the cause.
 pub type RunOrFailure = Result<CandidateRun, String>;
 
-/// Runs of a candidate so far, in the order of the courses.
+/// Completed runs of a candidate, in the order of the courses.
 pub(super) type Runs = Vec<RunOrFailure>;
 
-/// Whether a candidate has moved on all courses so far, and no run has failed.
+/// Whether a candidate has moved on every course that it has driven, and no run has failed.
 pub(super) fn is_fit(runs: &Runs) -> bool {
     runs.iter()
         .all(|run| run.as_ref().is_ok_and(|run| !run.ended_early))

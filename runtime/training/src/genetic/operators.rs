@@ -236,7 +236,7 @@ mod tests {
             .find(|g| g.key == "rule_route_speed_mid_medium");
         let gene = gene.unwrap();
         let put = |bounds: Bounds, value| bounds.put_back(gene, value);
-        // 0..=5.
+        // Genes with the range 0..=5.
         for (value, clamped, wrapped, reflected) in [
             (3.0, 3.0, 3.0, 3.0),
             (6.0, 5.0, 0.0, 4.0),

@@ -174,8 +174,8 @@ impl Race<'_> {
         let Some(doubt) = self.racing.doubt else {
             return false;
         };
-        // All individuals drive the courses in the same order, so the runs so far belong to the first courses
-        // in `scores`. A result without a failure has a score for each course.
+        // All individuals drive the courses in the same order, so the completed runs belong to the
+        // first courses in `scores`. A result without a failure has a score for each course.
         let pairs = runs.iter().flatten().zip(self.scores);
         let differences: Vec<f64> = pairs.map(|(run, score)| run.score - score).collect();
         // The test is one-sided. If the interval extends below 0, the individual may still be better.

@@ -144,7 +144,7 @@ impl Judge {
         // left to measure.
         let all_have_come = || match self.unscored.is_empty() {
             true => world.counts().waiting == 0,
-            // The other agents may come later.
+            // The other agents may spawn later.
             false => self.ended.len() >= self.scored,
         };
         let goes_on = self.ends.leaves_vehicles();
