@@ -154,7 +154,7 @@ struct Report {
 /// Figures of `drivable_path`.
 #[derive(Debug, Serialize)]
 struct Drivable {
-    /// Number of problems that the first curve does not solve.
+    /// Number of problems that the first curve from start to goal does not solve.
     problems: u32,
     /// Number of problems that the first curve from start to goal solves. They are not in `problems`.
     direct: u32,

@@ -194,7 +194,7 @@ fn claim(
 ) -> anyhow::Result<Option<OutputPlace>> {
     let Some(path) = path else { return Ok(None) };
     let place = outputs.file(asks, path, kind)?;
-    // The output paths are checked before the search, which may take long.
+    // The output paths are checked before the search, which may take a long time.
     outputs.try_out(&place)?;
     Ok(Some(place))
 }

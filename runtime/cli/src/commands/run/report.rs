@@ -356,7 +356,8 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 13] {
     ]
 }
 
-/// Describes in one line how often vehicles have stood for more than a minute, and where first, by cause.
+/// Describes in one line how often vehicles have stood for more than a minute and where they stood
+/// first, by cause.
 fn stood(summary: &Summary) -> String {
     let causes = summary.standing.iter().map(|standing| {
         let [x, y] = standing.at;
