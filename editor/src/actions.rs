@@ -41,7 +41,7 @@ impl Editor {
         for action in asked {
             self.run(action);
         }
-        // The camera of an empty document is known at once, and the next event may be a stroke.
+        // The camera of an empty document is known immediately, and the next event may be a stroke.
         self.cx.frame_first();
         let context = context(&self.cx.model, &self.cx.model.camera);
         self.cx.model.status = self.cx.view.canvas.hand.tool().status(&context);

@@ -409,7 +409,7 @@ impl First {
         let empty = || Document::new(Scenario::new(UNTITLED));
         let size = std::fs::metadata(path).map_or(0, |data| data.len());
         if size >= LARGE {
-            // Made absolute like the paths of files that are opened at once.
+            // Made absolute like the paths of files that are opened immediately.
             let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
             return Self {
                 later: Some(path),

@@ -101,7 +101,7 @@ pub struct Canvas {
     hidden_chip: HiddenChip,
     problem_marks: ProblemMarks,
     selection_bar: SelectionBar,
-    /// Where the context menu was opened, m.
+    /// World point at which the context menu was opened, m.
     menu_at: Option<DVec2>,
     /// The driving vehicle on which the context menu was opened.
     menu_vehicle: Option<u64>,

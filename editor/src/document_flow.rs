@@ -351,8 +351,8 @@ impl DocumentFlow {
             Purpose::SaveMoves => move_desk::save(cx, path),
             Purpose::Import => self.leave(cx, Next::Import(path)),
             Purpose::Picture => {
-                // Unlike a save, this includes the gesture in progress, because the picture shows what the
-                // map shows.
+                // Unlike a save, this includes the gesture in progress, because the picture has the
+                // same contents as the map.
                 let scenario = cx.model.document.scenario().clone();
                 let live = cx.model.live.as_ref();
                 let snapshot = live.map(|live| live.snapshot.clone());

@@ -97,7 +97,7 @@ impl From<VehicleOutcome> for Outcome {
 pub(crate) enum DocumentOutcome {
     /// A scenario was read, or its file has an error.
     Opened(PathBuf, Result<Box<Scenario>, Box<Damaged>>),
-    /// A map extract was imported, with a summary of what was left out.
+    /// A map extract was imported, with a summary of its omissions.
     Imported(PathBuf, Result<Box<(Scenario, osm::ImportSummary)>, String>),
     /// A state of a document was written.
     Saved(PathBuf, DocumentState, Option<Next>, Result<(), String>),

@@ -221,7 +221,7 @@ impl Keyboard<'_> {
 }
 
 /// Combines the controls from keys and from a gamepad. The gamepad applies to controls without a
-/// held key. The steering lock comes from the keys.
+/// held key. The steering lock is taken from the keys.
 fn with_pad(keys: HandControls, pad: HandControls) -> HandControls {
     let first = |key: f64, pad: f64| if key == 0.0 { pad } else { key };
     HandControls {

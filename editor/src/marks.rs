@@ -440,7 +440,7 @@ impl Board<'_> {
             self.wait_chain(chain);
         }
         if let Some(own) = own {
-            // From far away, the ring is at least large enough to be found.
+            // At small scales, the ring is still large enough to be found.
             let radius = ((0.5 * own.length + 1.0) / self.camera.scale).max(11.0) as f32;
             self.painter.circle_stroke(
                 self.at(own.body.position),

@@ -34,7 +34,7 @@ pub struct Saved {
     pub scenario: Arc<Scenario>,
     /// Number of objects in the scenario.
     pub kept: usize,
-    /// Entries that were left out, with the reason.
+    /// Omitted entries, with the reason.
     pub left_out: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Result of an import: the created items, and the items that were left out or changed, with their places.
+//! Result of an import: the created items, and the omitted or changed items with their places.
 
 use roadwright_interchange::osm::ImportSummary;
 

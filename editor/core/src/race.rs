@@ -62,7 +62,7 @@ pub struct ReadyRace {
 pub struct KeptTry {
     /// Number of the attempt, counted from 1.
     pub number: u64,
-    /// How the attempt ended.
+    /// End of the attempt.
     pub end: Option<End>,
     /// Duration, s.
     pub time: f64,
@@ -181,7 +181,7 @@ impl Race {
 }
 
 impl KeptTry {
-    /// How the attempt ended and how long it took, in words.
+    /// Describes how the attempt ended and how long it took.
     pub fn in_words(&self) -> String {
         let end = self.end.map_or_else(|| "no drive".to_owned(), words);
         format!("{end} after {:.2} s", self.time)

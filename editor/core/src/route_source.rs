@@ -11,7 +11,7 @@ pub struct RouteSource(Arc<Mutex<Option<RouteFinder>>>);
 impl RouteSource {
     /// Calls a function with the route finder of a scenario. Waits while another thread uses it.
     /// The first call prepares the scenario, which takes about a second for a city; later calls
-    /// only update what an edit has changed.
+    /// only apply changes made by edits.
     pub fn with<T>(&self, scenario: &Arc<Scenario>, find: impl FnOnce(&RouteFinder) -> T) -> T {
         let mut kept = self.0.lock().unwrap_or_else(|poisoned| {
             // A search that panicked may have left the finder partly updated.

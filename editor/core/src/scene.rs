@@ -119,7 +119,7 @@ pub struct Scene {
     pub grip: Option<Arc<GripMap>>,
     /// Roads of the scene, by id.
     pub roads: Vec<RoadShape>,
-    /// Bounding boxes of the roads, for finding those near the pointer.
+    /// Bounding boxes of the roads, for finding roads near the pointer.
     pub boxes: RoadBoxes,
     /// Bridges and tunnels.
     pub bridges: Arc<Bridges>,

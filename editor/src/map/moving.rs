@@ -35,7 +35,8 @@ pub struct VehicleDot {
     pub is_trailer: bool,
     /// Whether it has tracks.
     pub has_tracks: bool,
-    /// Whether it is a vehicle or a character. The heading of a character is that of its shoulders.
+    /// Whether it is a vehicle or a character. The heading of a character is the heading of its
+    /// shoulders.
     pub body_kind: BodyKind,
 }
 

@@ -103,7 +103,7 @@ struct ContentAnswer {
     map: u64,
 }
 
-// Where triangles come from:
+// Origin of the triangles:
 //
 //   scene          --content worker-->   tiles, things, trees, picture of the terrain
 //   tiles in view  --tile worker-->      a mesh for each tile and level, when missing or outdated
@@ -504,7 +504,7 @@ impl MapPainter {
         }
     }
 
-    /// Returns all shapes of a frame, from the workers' answers so far.
+    /// Returns all shapes of a frame, from the answers of the workers.
     #[cfg(test)]
     fn shapes_of_answers(
         &mut self,
@@ -765,8 +765,8 @@ impl Frame {
         parts
     }
 
-    /// Adds the vehicles below decks, each layer below the decks of the next. Decks are missing from far away and
-    /// until they have been prepared.
+    /// Adds the vehicles below decks, each layer below the decks of the next. Decks are missing at
+    /// small scales and until they have been prepared.
     fn add_covered<'a>(&'a self, parts: &mut Vec<Part<'a>>) {
         if self.covered.is_empty() {
             return;
@@ -913,7 +913,7 @@ mod tests {
         meshes.sum()
     }
 
-    /// Decks are not drawn from far away, and are missing until they have been prepared.
+    /// Decks are not drawn at small scales, and are missing until they have been prepared.
     #[test]
     fn vehicles_below_decks_that_are_not_drawn_are_visible() {
         let car = VehicleDot {

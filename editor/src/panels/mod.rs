@@ -306,8 +306,8 @@ pub(crate) fn ui(
             actions.push(Action::View(ViewAction::Timeline(view)));
         }
         if let Some(widened) = widened {
-            // Done after the tiles are drawn, so that the shares kept between frames are those set by the
-            // user.
+            // Done after the tiles are drawn, so that the shares set by the user are kept between
+            // frames.
             widened.restore(&mut panels.tree);
         }
     });

@@ -256,7 +256,7 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
             backward: widths(against),
         },
     });
-    // The new preset is selected at once.
+    // The new preset is selected immediately.
     options.preset = options.presets.len() - 1;
 }
 

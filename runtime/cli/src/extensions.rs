@@ -52,8 +52,8 @@ pub(crate) fn options(flags: &ExtensionFlags, scenario: Option<&Path>) -> HostOp
     }
 }
 
-/// Returns the modules that a run needs: those of `--use` for their slots, and those named in the stacks for
-/// all other slots.
+/// Returns the modules that a run needs: the modules of `--use` for their slots, and the modules
+/// named in the stacks for all other slots.
 pub(crate) fn wanted(scenario: &Scenario, used: &[String]) -> Wanted {
     let mut ids = BTreeSet::new();
     for slot in Slot::ALL {

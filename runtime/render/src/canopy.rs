@@ -26,7 +26,7 @@ pub struct Sizes {
     pub few: usize,
 }
 
-/// Sizes for a renderer that draws tens of thousands of trees at once.
+/// Sizes for a renderer that can draw tens of thousands of trees per frame.
 pub const SMALLEST: Sizes = Sizes {
     none: 2.0,
     all: 3.0,
@@ -364,7 +364,8 @@ mod tests {
                     );
                 }
             }
-            // Control: the measure can distinguish a forest from bare ground, whose colour is far away.
+            // Control: the measure can distinguish a forest from bare ground, whose colour is very
+            // different.
             let bare = mean_of_picture(&self::forest(0.0, spacing), none, dark);
             let apart = means[0].iter().zip(bare).map(|(a, b)| (a - b).abs());
             assert!(apart.fold(0.0, f64::max) > 6.0, "{means:?} {bare:?}");

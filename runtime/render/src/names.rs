@@ -56,7 +56,8 @@ pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
 /// Length at the rear of a parking bay in which its name is written, m. The arrow is in front of it.
 const NAME_IN_BAY: f64 = 3.2;
 
-/// Writes the names of points of interest beside them, and those of parking bays into them if there is room.
+/// Writes the names of points of interest beside them. Names of parking bays are written into the
+/// bays if there is room.
 pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     if canvas.scale < MIN_SCALE {
         return;

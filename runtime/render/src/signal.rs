@@ -129,7 +129,7 @@ fn enlargement(scale: f64) -> f64 {
     (LEAST / (HALF.0 * scale)).max(1.0)
 }
 
-/// Position and radius of the lamp of a light in a head, m. For red and amber together, returns that of the
+/// Position and radius of the lamp of a light in a head, m. For red and amber together, returns the
 /// red lamp. `scale` is in pixels per metre.
 pub fn lamp(head: Pose, light: Light, scale: f64) -> (DVec2, f64) {
     let grow = enlargement(scale);

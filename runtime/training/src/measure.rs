@@ -21,7 +21,7 @@ pub struct DriveRow {
     pub agent: u64,
     /// Index of the driver in the setup; 0 if the scenario's own drivers drove.
     pub driver: usize,
-    /// How the drive ended.
+    /// End of the drive.
     pub end: End,
     /// Duration, s.
     pub time: f64,

@@ -48,7 +48,7 @@ pub struct ExperimentModel {
 /// The individual whose world is shown, or the shown results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
-    /// Title of what is shown.
+    /// Title of the shown world or results.
     pub name: String,
     /// Seed of the shown course.
     pub course: u64,

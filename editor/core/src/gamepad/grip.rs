@@ -61,7 +61,7 @@ impl Grip {
             Axis::Throttle => pad.throttle = beyond(value.max(0.0), TRIGGER_DEAD),
             Axis::Brake => pad.brake = beyond(value.max(0.0), TRIGGER_DEAD),
         }
-        // A pad whose stick only trembles within its dead zone does not become active.
+        // A pad whose stick only jitters within its dead zone does not become active.
         if *pad != before {
             self.last = Some(id);
         }

@@ -351,7 +351,7 @@ impl Live {
     /// not answer in time.
     pub fn behaviour_view(&mut self, agent: u64) -> Option<BehaviourView> {
         let (answer, inbox) = channel();
-        // The answer comes between two steps. It has its own channel, because only this caller
+        // The answer is sent between two steps. It has its own channel, because only this caller
         // needs it.
         self.give(Order::Look(agent, answer));
         inbox.recv_timeout(LOOK_PATIENCE).ok().flatten()

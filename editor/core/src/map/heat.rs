@@ -45,7 +45,7 @@ pub struct HeatQuestion {
     pub kind: Heat,
     /// Whether the theme is dark.
     pub is_dark: bool,
-    /// Whether the view is so far away that roads are lines.
+    /// Whether the scale is so small that roads are drawn as lines.
     pub is_far: bool,
 }
 
@@ -287,7 +287,8 @@ fn connection(scene: &Scene, from: HeatLane, to: HeatLane, stretch: u32) -> Opti
     let end = (start + HeatMap::STRETCH).min(line.length());
     let edges = |s: f64| {
         let (first, last) = path.width;
-        // The width changes from that of the lane being left to that of the lane being entered.
+        // The width changes from the width of the lane being left to the width of the lane being
+        // entered.
         let half = 0.5 * (first + (last - first) * s / line.length());
         Some((-half, half))
     };

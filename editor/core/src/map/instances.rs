@@ -54,7 +54,7 @@ pub struct UnitShape {
 const FADED_OUT: [u8; 4] = [0, 0, 0, 1];
 
 impl UnitShape {
-    /// Triangulates a figure. `ink` converts all colours except that of the instance.
+    /// Triangulates a figure. `ink` converts all colours except the instance's own colour.
     pub fn new(figure: Figure, ink: Ink) -> Self {
         let mut shape = Self {
             corners: Vec::new(),

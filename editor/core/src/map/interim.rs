@@ -43,7 +43,7 @@ pub struct Sorted<'a> {
     pub tiles: &'a Tiles,
 }
 
-/// Tiles that differ from those of the workers.
+/// Tiles that differ from the workers' tiles.
 #[derive(Debug, Default)]
 pub struct Interim {
     /// Inputs of the tiles; `None` before the first edit.

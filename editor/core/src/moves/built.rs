@@ -130,7 +130,7 @@ impl BuiltLibrary {
         }
     }
 
-    /// Transitions as cells of the matrix. Those that the library uses come last.
+    /// Transitions as cells of the matrix. Transitions that the library uses come last.
     pub fn linked(&self) -> Vec<Linked> {
         let moves = self.built.graph.moves.iter();
         let begins: BTreeSet<(&str, u32, &str)> = moves

@@ -107,8 +107,8 @@ impl Stroke {
     fn edit(&self, context: &ToolContext<'_>) -> Edit {
         let options = context.options.forest;
         let mut edits = Vec::new();
-        // Pieces that are cut off get ids above those of the scenario and of the painted forest, which does
-        // not exist in the scenario before the stroke.
+        // Pieces that are cut off get ids above all ids of the scenario and of the painted forest,
+        // which does not exist in the scenario before the stroke.
         let painted = self.painted.map_or(0, |id| id.0.saturating_add(1));
         let mut next = self.base.next_forest_id().0.max(painted);
         for (&id, region) in &self.regions {

@@ -27,7 +27,7 @@ enum Stroke {
         /// Nodes and roads that the ends would join on release.
         ends: [StrokeEnd; 2],
     },
-    /// Points placed by clicks so far.
+    /// Points placed by clicks.
     Chain {
         points: Vec<DVec2>,
         from: Catch,

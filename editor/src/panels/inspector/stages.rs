@@ -264,7 +264,7 @@ fn refusal(
     right: Right,
 ) -> Option<String> {
     let (name, number) = (row_title(row), stage + 1);
-    // Checked before the conflicts, because the table itself shows what would be missing.
+    // Checked before the conflicts, because the table itself shows the missing green.
     if table.rows[&row].iter().all(|right| *right == Right::Waits) {
         return Some(format!(
             "{name} cannot be red in stage {number}: it would never get green. Give it green in another \

@@ -426,7 +426,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Shows those numbers of a section that this vehicle has.
+    /// Shows the numbers of a section, as far as this vehicle has them.
     fn group(&mut self, ui: &mut Ui, title: &str, numbers: &[Number]) {
         if numbers
             .iter()
@@ -565,7 +565,7 @@ fn span(number: &Number, before: f64) -> RangeInclusive<f64> {
         (from, to) = (to, from);
     }
     if before == 0.0 {
-        // Three times zero is zero, so the range is that of a drag of 200 points.
+        // Three times zero is zero, so the slider covers the range of a 200-point drag.
         to = 200.0 * number.step;
     }
     from.max(low)..=to.min(high)

@@ -35,7 +35,7 @@ pub struct Stuck {
     pub time: f64,
 }
 
-/// How a drive ended.
+/// End of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
@@ -198,7 +198,7 @@ mod tests {
             (0.0, 0.0, None),
             (299.9, 59.9, None),
             (300.0, 10.0, Some(End::Mileage)),
-            // If both happen at once, the drive is complete.
+            // If both happen at the same time, the drive is complete.
             (300.0, 60.0, Some(End::Mileage)),
             (299.9, 60.0, Some(End::Time)),
             (0.0, 1e9, Some(End::Time)),

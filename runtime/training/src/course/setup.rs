@@ -18,8 +18,8 @@ pub struct Setup {
     /// The drivers. If there are fewer drivers than agents, they are assigned at random by the
     /// seed, and the numbers of agents per driver differ by at most one.
     pub drivers: Vec<Stack>,
-    /// Modules that replace those of all drivers, by the name of the slot. If a driver already has the
-    /// module, the driver's parameters for it are kept.
+    /// Modules that replace the modules of all drivers, by the name of the slot. If a driver
+    /// already has the module, the driver's parameters for it are kept.
     pub modules: BTreeMap<String, Vec<ModuleSetting>>,
     /// Fitness modules. The first one scores the drive.
     pub fitness: Option<Vec<ModuleSetting>>,

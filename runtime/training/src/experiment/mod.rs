@@ -342,8 +342,9 @@ fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> 
     }
 }
 
-/// Compares the external modules in use and their builds with those with which a file was made. Returns the
-/// difference as a phrase that continues "made", or `None` if there is no difference.
+/// Compares the external modules in use and their builds with the modules with which a file was
+/// made. Returns the difference as a phrase that continues "made", or `None` if there is no
+/// difference.
 pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<String> {
     let without = |ours: &[String], theirs: &[String]| -> Vec<String> {
         ours.iter()

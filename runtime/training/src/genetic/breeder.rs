@@ -191,8 +191,8 @@ impl<'a> Nursery<'a> {
     }
 }
 
-/// Returns individuals that are evaluated in addition to the new ones: those of the pool and, in the first
-/// generation, the baseline (the values before training).
+/// Returns individuals that are evaluated in addition to the new ones: the members of the pool and,
+/// in the first generation, the baseline (the values before training).
 pub(super) fn elite(genome: &Genome, plan: &Plan, pool: &Pool, generation: u32) -> Vec<Candidate> {
     if generation == 0 {
         let start = (plan.start == Start::Stack).then(|| Candidate {

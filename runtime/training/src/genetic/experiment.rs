@@ -97,7 +97,7 @@ pub struct Seeds {
     pub test: [u64; 2],
 }
 
-/// How the courses of a generation are selected.
+/// Selection of the courses of a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Courses {

@@ -73,7 +73,7 @@ pub struct Front {
     pub failed: usize,
 }
 
-/// How to treat courses on which a module failed.
+/// Treatment of courses on which a module failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failed {
     /// Refuses the comparison, because failures are not random.
@@ -180,7 +180,7 @@ impl Problem {
         note: &(dyn Fn() + Sync),
     ) -> Result<Front, CourseError> {
         let mut all: Vec<Vec<Measured>> = Vec::new();
-        // Courses on which no module has failed so far.
+        // For each course, whether it was driven without failures.
         let mut is_sound = vec![true; courses.len()];
         for (name, genes) in drivers {
             let runs: Result<Vec<Measured>, CourseError> = courses

@@ -73,7 +73,7 @@ pub struct Problem {
     breeding_dt: Option<f64>,
 }
 
-/// How a course ends when it is driven with a set of genes.
+/// End of a course that is driven with a set of genes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CourseEnd {
     /// Number of steps of the world until all drives have ended.

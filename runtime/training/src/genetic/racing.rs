@@ -77,8 +77,8 @@ pub fn race(
     racing: Racing,
     places: usize,
 ) -> Vec<Judgement> {
-    // Lower scores are better. The lower bound is given as a fitness, so its sign is changed like that of
-    // scores.
+    // Lower scores are better. The lower bound is given as a fitness, so its sign is changed in the
+    // same way as the sign of scores.
     let racing = Racing {
         least: if evaluate.lower_is_better() {
             racing.least
@@ -127,7 +127,7 @@ struct Race<'a> {
     evaluate: &'a dyn Evaluate,
     courses: &'a [u64],
     racing: Racing,
-    /// Fitness to beat: that of the worst individual that would be replaced.
+    /// Fitness to beat: the fitness of the worst individual that would be replaced.
     to_beat: f64,
     /// Scores of the individual to beat, by course.
     scores: &'a [f64],

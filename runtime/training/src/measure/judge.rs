@@ -22,7 +22,7 @@ pub struct Judge {
     gone: usize,
     /// The agent that a person drives.
     person: Option<Person>,
-    /// How a drive ends when its time runs out.
+    /// End of a drive whose time runs out.
     end_of_time: End,
     /// Number of agents of the scenario whose drives are scored.
     scored: usize,

@@ -61,7 +61,7 @@ pub struct PersonTry {
 /// Reason why a file cannot be read as a try.
 #[derive(Debug, thiserror::Error)]
 pub enum TryError {
-    /// The syntax is not that of a try file.
+    /// The text is not valid for a try file.
     #[error("cannot be read as a recorded attempt: {0}")]
     Syntax(String),
     /// The file has an unknown format or version.

@@ -476,8 +476,8 @@ fn fault_lines(report: &Report) -> String {
     text
 }
 
-/// Counts each message. Messages are those of the world and, for each failed module, its first problem with
-/// the total number of its failures.
+/// Counts each message. The messages come from the world. Each failed module adds its first
+/// problem, with the total number of its failures.
 fn count_messages(
     world: &BTreeMap<String, u64>,
     failures: &BTreeMap<String, ModuleFailure>,
