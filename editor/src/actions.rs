@@ -16,9 +16,9 @@ use crate::sharing;
 use roadwright_geometry::DVec2;
 use roadwright_simulation::CouplingOrder;
 
-/// Factor of one step when the interface is resized.
+/// Factor by which one step scales the interface.
 const ZOOM_STEP: f32 = 1.1;
-/// Factor of one step when a brush is resized.
+/// Factor by which one step resizes a brush.
 const BRUSH_STEP: f64 = 1.25;
 
 impl Editor {

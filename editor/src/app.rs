@@ -61,8 +61,8 @@ pub struct Options {
     pub autosaves: PathBuf,
     /// Folders with plugins and scripts.
     pub modules: Folders,
-    /// Whether the GPU draws the map, through eframe's wgpu renderer. Otherwise, the map consists of egui
-    /// shapes, which any renderer draws.
+    /// Whether the GPU draws the map, through eframe's wgpu renderer. Otherwise, the map consists
+    /// of egui shapes, which any renderer can draw.
     pub uses_gpu: bool,
     /// Whether gamepads of the system are read while the user drives manually.
     pub reads_gamepads: bool,
@@ -188,7 +188,7 @@ impl Editor {
             editor.ask(Action::Race(RaceAction::Start(Box::new(order))));
         }
         editor.cx.drop_lost_members();
-        // The first picture shows the world rather than an empty map.
+        // Without this, the first picture would show an empty map.
         editor.derived.derive(&mut editor.cx);
         editor.derived.wait_for_scene(&mut editor.cx);
         editor

@@ -172,7 +172,7 @@ impl Canvas {
         self.painter.progress().filter(|_| self.is_visible)
     }
 
-    /// Records that a frame begins. The map may be hidden in it.
+    /// Records the beginning of a frame, in which the map may be hidden.
     pub(crate) fn begin_frame(&mut self) {
         self.is_visible = false;
     }

@@ -182,7 +182,8 @@ impl DocumentFlow {
     /// Prepares the window for the document that was just put into it.
     fn follow_document(cx: &mut Context) {
         cx.drop_lost_members();
-        // A run keeps its modules when its scenario is saved elsewhere, but not for another document.
+        // A run keeps its modules when its scenario is saved elsewhere, but not when another
+        // document is opened.
         cx.then(Request::Modules(ModuleRequest::Follow));
         sharing::look_for_background(cx);
     }

@@ -128,7 +128,7 @@ impl Hand {
         self.tool.layer(&context(model, &model.camera))
     }
 
-    /// Tells the tool that the layer in the options has changed.
+    /// Notifies the tool that the layer in the options has changed.
     pub(crate) fn follow_layer(&mut self, model: &Model) {
         // The tool only aims again, which has no effects.
         let _ = self

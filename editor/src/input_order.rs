@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Numbers of events that consecutive frames receive.
+    /// Number of events that each of the next frames receives.
     fn parts(events: Vec<Event>, is_typing: bool) -> Vec<usize> {
         let arrived = |event| Arrived { event, time: 0.0 };
         let mut order = InputOrder {

@@ -496,7 +496,7 @@ impl Board<'_> {
 /// Length of the head of an arrow between waiting vehicles, points.
 const ARROW_HEAD: f32 = 10.0;
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 fn with_thousands(count: usize) -> String {
     let digits = count.to_string();
     let comma = |(i, digit): (usize, char)| {
@@ -506,7 +506,7 @@ fn with_thousands(count: usize) -> String {
     digits.chars().enumerate().flat_map(comma).collect()
 }
 
-/// A round length as text.
+/// Formats a round length.
 pub(crate) fn round_length(length: f64) -> String {
     if length >= 1000.0 {
         format!("{:.0} km", length / 1000.0)

@@ -7,9 +7,9 @@ use egui_tiles::{Container, LinearDir, Tile, TileId, Tree};
 
 /// The timeline.
 pub(super) const TIMELINE: Pane = Pane::Panel(PanelId::Timeline);
-/// Minimum height, points.
+/// Minimum height of the timeline, points.
 const LEAST: f32 = 80.0;
-/// Maximum share of the height of its column.
+/// Maximum height of the timeline, as a share of its column.
 const MOST: f32 = 0.6;
 
 /// The row of the timeline after its height was set.

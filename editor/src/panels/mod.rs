@@ -114,7 +114,7 @@ macro_rules! draw_panels {
 for_each_panel!(draw_panels);
 
 impl PanelState {
-    /// The panels in their default layout.
+    /// Creates the panels in their default layout.
     pub(crate) fn new() -> Self {
         Self {
             tree: docking::first_tree(),

@@ -320,7 +320,7 @@ fn entry_row(ui: &mut Ui, folder: &Path, entry: &FolderRow) -> Option<Choice> {
     clicked.then(|| Choice::Type(path.display().to_string()))
 }
 
-/// A row over the full width.
+/// Shows a row over the full width.
 fn row(ui: &mut Ui, text: &str) -> Response {
     ui.with_layout(egui::Layout::top_down_justified(egui::Align::Min), |ui| {
         ui.add(egui::Button::selectable(false, text).truncate())

@@ -103,7 +103,7 @@ pub(super) fn counted(number: usize, thing: &str) -> String {
 /// Maximum height of a list of choices, points. Longer lists scroll.
 const LIST_HEIGHT: f32 = 320.0;
 
-/// A choice from a short list.
+/// Shows a choice from a short list.
 pub(super) fn choice<T: PartialEq + Clone>(
     ui: &mut Ui,
     name: &str,
@@ -148,7 +148,7 @@ pub(super) fn primary_if(ui: &mut Ui, is_enabled: bool, text: &str) -> Response 
     ui.add_enabled(is_enabled, button)
 }
 
-/// A button in the accent colour.
+/// Creates a button in the accent colour.
 fn accented<'a>(ui: &Ui, text: &str) -> egui::Button<'a> {
     let theme = Theme {
         dark: ui.visuals().dark_mode,

@@ -48,9 +48,9 @@ const MOST_SLOPE: f64 = 9.0;
 const LEAST_EMBANKMENT: f64 = 8.0;
 /// Distance between the short lines that show the slope of an embankment, m.
 const HACHURES: f64 = 2.8;
-/// Opacity of these lines.
+/// Opacity of hachures.
 const HACHURE_OPACITY: f32 = 0.3;
-/// Opacity of the light on the slope towards the sun, and of the shadow on the other one.
+/// Opacity of the light on the slope towards the sun, and of the shadow on the opposite slope.
 const LIT: f32 = 0.5;
 const UNLIT: f32 = 0.16;
 /// Minimum distance of a deck from a node shared by the roads above and below, m. Their widths are

@@ -26,7 +26,7 @@ const APRON_WIDTH: (f64, f64) = (2.4, 0.3);
 const LARGEST_WITH_APRON: f64 = 18.0;
 /// Width of an apron, m, below which it is left out.
 const LEAST_APRON: f64 = 0.8;
-/// Distance between joints of setts around an apron, and number of rows of setts, m.
+/// Distance between joints of setts around an apron, m, and number of rows of setts.
 const SETTS: (f64, u32) = (0.6, 3);
 /// Width of a joint between setts, m.
 const JOINT: f64 = 0.04;

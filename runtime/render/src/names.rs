@@ -146,8 +146,9 @@ struct NamePlace {
     is_covered: bool,
 }
 
-/// Returns the first place of a name that is clear of vehicles, or the first one if there is none. `half` is half the
-/// length and half the height of the name, m. Returns `None` if there is no room.
+/// Returns the first place of a name that is clear of vehicles, or the first place if no place is
+/// clear. `half` is half the length and half the height of the name, m. Returns `None` if there is
+/// no room.
 fn clear_place(stretches: &[Stretch<'_>], half: DVec2, vehicles: &[Cover]) -> Option<NamePlace> {
     let length = 2.0 * half.x;
     let has_room = |(_, (from, to)): &&Stretch<'_>| 1.15 * length < to - from;

@@ -221,7 +221,7 @@ impl Samples {
     }
 }
 
-/// A height as text.
+/// Formats a height.
 pub fn height_text(height: f64) -> String {
     // Contours may be half a metre apart.
     let rounded = (10.0 * height).round() / 10.0;

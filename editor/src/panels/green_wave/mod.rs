@@ -337,7 +337,7 @@ fn refused(ui: &mut Ui, model: &Model, why: &NoWave, actions: &mut Vec<Action>) 
     });
 }
 
-/// A reason as a sentence.
+/// Formats a reason as a sentence.
 fn sentence(why: &NoWave) -> String {
     let text = why.to_string();
     let mut letters = text.chars();

@@ -111,7 +111,7 @@ impl Axis {
     }
 }
 
-/// A time as minutes and seconds.
+/// Formats a time as minutes and seconds.
 fn minutes(time: f64) -> String {
     let seconds = time.round() as i64;
     format!("{}:{:02}", seconds / 60, seconds % 60)

@@ -17,7 +17,7 @@ const NAME: f32 = 96.0;
 const VALUE: f32 = 96.0;
 /// Height of a row, in points.
 const ROW: f32 = 24.0;
-/// A slider extends from the original number divided by this factor to the original number multiplied by it.
+/// Factor by which a slider extends below and above the original number.
 const SPAN: f64 = 3.0;
 
 type Number = Property<VehicleFile>;

@@ -71,7 +71,8 @@ fn rows_and_the_decision_to_stop_are_the_same_for_any_number_of_threads() {
         assert_eq!(one.rows.len() as u64, Summary::of(&one).unwrap().runs);
     }
     let watched = lab.experiment(WATCHED, 3).run(None, &()).unwrap();
-    // It stopped at the first number of runs with sufficient precision, which is not at the end of a batch.
+    // The experiment stopped at the first number of runs with sufficient precision, which is not at
+    // the end of a batch.
     let fitnesses = watched.fitnesses();
     let error = |count: usize| Moments::of(&fitnesses[..count]).standard_error();
     let count = watched.rows.len();

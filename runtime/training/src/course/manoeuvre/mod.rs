@@ -40,7 +40,7 @@ const PARTS: u32 = 4;
 /// Interval at which observers decide whether the drive continues and at which the visible state is hashed,
 /// s.
 const GLANCE: f64 = 1.0;
-/// Speed limit that is reported to controllers that expect a road, m/s.
+/// Speed limit reported to controllers that expect a road, m/s.
 const ALLOWED: f64 = 3.0;
 
 /// A manoeuvre in progress, advanced in substeps.
