@@ -9,7 +9,7 @@ use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::{Road, RoadId, RoadNetwork};
 use std::sync::Arc;
 
-/// Maximum number of frames between the end of a stroke and its edit of the document.
+/// Maximum number of frames from the end of a stroke until its edit reaches the document.
 const FRAMES: u32 = 2;
 /// Longest mitre of the outline of a deleted road, in half widths.
 const MITRE: f64 = 2.0;

@@ -230,7 +230,7 @@ impl Editor {
     }
 
     /// Holds back the answers of the workers that derive data and draw the map, as if they were
-    /// slow. Tests use this to check what the window shows meanwhile.
+    /// slow. Tests use this to check the window during that time.
     pub fn hold_answers(&mut self) {
         self.derived.hold();
         self.cx.view.canvas.painter.hold();

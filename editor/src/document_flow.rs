@@ -1,7 +1,8 @@
 //! Opening, importing, saving, recovering and leaving documents.
 //!
-//! Reading and writing are background jobs, so the document may have been edited or replaced meanwhile. Both
-//! are detected by comparing `(id, state)` of the document with the pair at the start of the job.
+//! Reading and writing are background jobs, so the document may be edited or replaced during a job.
+//! Both are detected by comparing `(id, state)` of the document with the pair at the start of the
+//! job.
 
 use crate::autosave::{Autosave, Recovery};
 use crate::context::Context;

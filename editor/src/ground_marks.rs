@@ -22,7 +22,7 @@ const PAINT_OPACITY: f32 = 0.28;
 const MOST_SIGNS: usize = 200;
 /// Distance from the planned path within which the pointer shows the footprint there, points.
 const HOVERS: f64 = 12.0;
-/// Number of doublings of the cost of plain ground at which a cell reaches its strongest colour.
+/// Cost at which a cell reaches its strongest colour, in doublings of the cost of plain ground.
 const MOST_DOUBLINGS: f64 = 6.0;
 
 impl Board<'_> {

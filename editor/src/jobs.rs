@@ -514,7 +514,7 @@ impl Job {
             move |_| {
                 let columns = trace_columns().map(str::to_owned);
                 let rows = drive.iter().map(|(time, vehicle)| vehicle.trace_row(*time));
-                // All cells are numbers or lane ids, so no cell has to be quoted.
+                // All cells are numbers or lane ids, so no cell needs quotes.
                 let lines = std::iter::once(columns).chain(rows);
                 let table: String = lines.map(|row| row.join(",") + "\n").collect();
                 let written = roadwright_files::write(&path, table.as_bytes());

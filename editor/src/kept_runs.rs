@@ -30,7 +30,7 @@ pub enum Side {
     Now,
     /// The run before the last reset.
     Before,
-    /// A kept run, by its number.
+    /// A kept run, given by its number.
     Kept(u64),
 }
 

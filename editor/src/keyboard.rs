@@ -130,8 +130,8 @@ impl Keyboard<'_> {
         }
     }
 
-    /// Handles the release of Space. If the map was panned meanwhile, nothing else happens; otherwise the
-    /// command bound to Space is carried out.
+    /// Handles the release of Space. If the map was panned while Space was held, nothing else
+    /// happens; otherwise the command bound to Space is carried out.
     fn release_space(&mut self, modifiers: Modifiers) {
         let tapped = self.view.canvas.hand.release_space() && !self.typing && self.is_map_active();
         if let Some(command) = self.command(Key::Space, modifiers)

@@ -211,7 +211,7 @@ impl Theme {
         hex(palette::HEAT_VEHICLE)
     }
 
-    /// Colours of curves in plots. Curves can also be told apart by their names.
+    /// Colours of curves in plots. Curves can also be distinguished by their names.
     pub(crate) fn plot(self, index: usize) -> Color32 {
         // Colours repeat from the fifth curve on, and names distinguish the curves.
         let tones = [Tone::Accent, Tone::Guide, Tone::Warning, Tone::Danger];

@@ -17,7 +17,7 @@ const JUMP_MARGIN: f64 = 30.0;
 const ZOOMS: std::ops::RangeInclusive<f32> = 0.5..=3.0;
 /// Range of the radius of a brush, m.
 const BRUSHES: std::ops::RangeInclusive<f64> = 1.0..=500.0;
-/// Range of the width of a pixel of the background picture, m.
+/// Range of the size of a background pixel, m.
 const PIXELS: std::ops::RangeInclusive<f64> = 1e-4..=1e4;
 
 impl Context {

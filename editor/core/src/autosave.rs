@@ -131,7 +131,8 @@ impl Autosave {
             return;
         }
         self.due = None;
-        // Set before writing: edits made meanwhile have a higher revision and are due again.
+        // Set before writing, so that edits made during the write have a higher revision and are
+        // due again.
         self.written = document.revision();
         let about = About {
             path: document.path().map(Path::to_owned),

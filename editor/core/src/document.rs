@@ -135,8 +135,8 @@ impl Document {
         Ok(())
     }
 
-    /// Shows an edit as the state of the gesture in progress and reverts the gesture's previous edit. A
-    /// different label starts a new gesture.
+    /// Applies an edit as the current state of the gesture in progress, in place of the gesture's
+    /// previous edit. A different label starts a new gesture.
     ///
     /// # Errors
     /// As for [`Scenario::apply`]. The gesture then has no effect.

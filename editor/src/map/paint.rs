@@ -726,7 +726,7 @@ pub(super) enum List {
     Obstacles,
     Things,
     Starts,
-    /// The area of a forest in place of its trees, by its index in [`Shown::canopies`].
+    /// The area of a forest in place of its trees, given by its index in [`Shown::canopies`].
     Canopy(usize),
 }
 
@@ -806,8 +806,8 @@ impl Frame {
         !self.hidden.contains(&part)
     }
 
-    /// Opacity of a layer and pass of a list of meshes, 0 to 1. It is 0 for hidden parts; obstacles and roof
-    /// details fade in with the zoom.
+    /// Opacity with which a list of meshes is drawn in a layer and pass, 0 to 1. It is 0 for hidden
+    /// parts; obstacles and roof details fade in with the zoom.
     pub(super) fn strength(&self, list: List, layer: i8, pass: u8) -> f32 {
         if !self.shows(list, layer) {
             return 0.0;

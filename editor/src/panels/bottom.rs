@@ -33,7 +33,7 @@ pub(super) fn holds_timeline(tree: &Tree<Pane>, tile: TileId) -> bool {
     }
 }
 
-/// Whether the timeline is visible: open, and in front in its tabs.
+/// Whether the timeline is visible: open, and the active tab of its group.
 pub(super) fn is_shown(tree: &Tree<Pane>) -> bool {
     let Some(mut tile) = tree.tiles.find_pane(&TIMELINE) else {
         return false;

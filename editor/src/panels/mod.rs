@@ -210,7 +210,7 @@ impl Behavior<Pane> for Panes<'_> {
     }
 
     fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
-        // The number of problems is visible even while another tab is in front.
+        // The number of problems is visible even while another tab is active.
         let problems = self.model.problem_count();
         if *pane == Pane::Panel(PanelId::Problems) && problems > 0 {
             return format!("Problems ({problems})").into();

@@ -23,7 +23,7 @@ const SURROUNDINGS: f64 = 15.0;
 #[derive(Clone, Copy)]
 enum Entry<'a> {
     Command(Command),
-    /// An object, found by its number.
+    /// An object, given by its number.
     Object(ObjectId),
     /// The name of a street, a park or a body of water.
     Name(&'a str),

@@ -252,7 +252,7 @@ fn recoveries(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.add_space(8.0);
 }
 
-/// Returns the contents of a recovered scenario in words, and the time since it was last written.
+/// Describes the contents of a recovered scenario, and the time since it was last written.
 fn size_and_age(recovery: &Recovery) -> String {
     let scenario = &recovery.scenario;
     let mut text = counted(scenario.network().road_count(), "road");

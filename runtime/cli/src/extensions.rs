@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the command that starts child processes.
 pub(crate) fn helper() -> Vec<OsString> {
-    // Without the path of this program, plugins cannot be tested, and each of them reports that.
+    // Without the path of this program, plugins cannot be tested, and every plugin reports that.
     let program = std::env::current_exe().ok();
     let program = program.into_iter().map(PathBuf::into_os_string);
     program.chain(["plugin-host".into(), "--".into()]).collect()

@@ -22,7 +22,7 @@ pub struct Hint {
     pub front: DVec2,
     /// Half the width of the figure, m.
     pub half_width: f64,
-    /// Colour of the parts of the figure that have no colour of their own.
+    /// Colour of the parts of the figure that have no fixed colour.
     pub color: Color,
 }
 

@@ -183,8 +183,8 @@ fn grown(ring: &[DVec2], by: f64) -> Vec<DVec2> {
     ring.iter().zip(mitres).map(|(p, n)| *p + by * n).collect()
 }
 
-/// Draws a soft shadow, with light from the north-west. The shadow of a tower is limited to that of a house
-/// with a height of 20 m, so that it does not hide a street.
+/// Draws a soft shadow, with light from the north-west. The shadow is no longer than for a house 20
+/// m high, so that the shadow of a tower does not hide a street.
 fn shadow(painter: &mut impl Painter, obstacle: &Obstacle, strength: f32) {
     let height = obstacle.height.min(20.0);
     let outline = obstacle.shape.outline();

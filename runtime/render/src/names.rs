@@ -53,7 +53,8 @@ pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Length at the rear of a parking bay in which its name is written, m. The arrow is in front of it.
+/// Length of the rear part of a parking bay, in which the bay's name is written, m. The arrow is in
+/// the front part.
 const NAME_IN_BAY: f64 = 3.2;
 
 /// Writes the names of points of interest beside them. Names of parking bays are written into the

@@ -28,7 +28,7 @@ const LONGEST: f64 = 1.8;
 /// Lane width for which paint on rims fades with the zoom, m.
 const LANE: f64 = 3.25;
 
-/// The part of a rim on which the paint of one direction of an arm lies.
+/// The part of a rim that carries the paint for one direction of an arm.
 struct Mouth {
     /// Points in the driving direction of the ring.
     line: Vec<DVec2>,
@@ -220,7 +220,7 @@ pub(crate) fn is_on_rim(
 }
 
 impl Rim {
-    /// Returns the part of the rim in front of the lanes of an arm in one direction.
+    /// Returns the part of the rim in front of an arm's lanes in one direction.
     fn mouth_of(
         &self,
         scenario: &Scenario,

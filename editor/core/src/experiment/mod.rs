@@ -99,9 +99,9 @@ pub enum ExperimentAction {
     },
     /// Shows the document again.
     Back,
-    /// Shows the driven paths of results on the map, given by their index in the list.
+    /// Shows the driven paths of the results with this index on the map.
     ShowRuns(usize),
-    /// Closes results, given by their index in the list.
+    /// Closes the results with this index.
     CloseResults(usize),
     /// Asks the user for a path.
     File(ExperimentFile),

@@ -80,7 +80,7 @@ pub struct PadState {
     pub controls: HandControls,
 }
 
-/// Result of reading the pads, apart from their state.
+/// Requests and events from reading the pads, without their state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Look {
     /// Whether to return control of the vehicle to its modules.

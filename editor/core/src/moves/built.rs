@@ -11,7 +11,7 @@ use roadwright_simulation::{FixedOutlines, Ground};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Maximum number of rows and of columns shown of a distance matrix.
+/// Maximum number of rows and columns that are shown of a distance matrix.
 const MOST_CELLS: usize = 160;
 
 /// A request to build a library from clips.
@@ -211,7 +211,7 @@ fn touching(order: &BuildOrder) -> Vec<TouchingClip> {
     touched.collect()
 }
 
-/// Reason for omitting a move, in words.
+/// Describes the reason for omitting a move.
 pub fn words_of(reason: &RemovedBecause) -> String {
     match reason {
         RemovedBecause::Like { clip, first } => {

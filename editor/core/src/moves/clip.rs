@@ -77,7 +77,7 @@ impl ClipSource {
             && (one.slope - two.slope).abs() <= OTHER_SLOPE
     }
 
-    /// Vehicle, frame rate and ground in words.
+    /// Describes vehicle, frame rate and ground.
     pub fn words(&self) -> String {
         let Self {
             rate,

@@ -486,7 +486,7 @@ impl DrawnGraph {
         problems
     }
 
-    /// Describes a seam in words.
+    /// Describes a seam.
     fn words_of(&self, seam: &Seam) -> String {
         let (before, after) = (&self.moves[seam.before], &self.moves[seam.after]);
         format!(

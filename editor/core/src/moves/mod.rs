@@ -165,9 +165,9 @@ pub enum NotAdded {
     Short,
     /// The clip differs from the clips on the bench in vehicle, ground or frame rate.
     Other {
-        /// Properties of the clips on the bench, in words.
+        /// Description of the properties of the clips on the bench.
         bench: String,
-        /// Properties of the new clip, in words.
+        /// Description of the properties of the new clip.
         clip: String,
     },
 }

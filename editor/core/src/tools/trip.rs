@@ -188,7 +188,7 @@ impl Trip {
     }
 }
 
-/// Length of the highlighted part of a lane on either side of a place, m.
+/// Length of the highlighted lane on either side of a place, m.
 const STRIP_REACH: f64 = 15.0;
 /// Distance between the points of a highlighted lane, m.
 const STRIP_SPACING: f64 = 1.5;

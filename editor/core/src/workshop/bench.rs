@@ -76,7 +76,7 @@ impl Bench {
         }
     }
 
-    /// Puts a vehicle from a file on the bench.
+    /// Puts a vehicle read from a file on the bench.
     pub fn from_path(path: PathBuf, file: VehicleFile, text: &str) -> Self {
         let bench = Self::new(Source::File(path.clone()), file);
         Self {

@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// Origin of a vehicle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// A shipped vehicle, by its name.
+    /// A shipped vehicle, given by its name.
     Shipped(&'static str),
     /// A vehicle type of the scenario.
     Type(String),

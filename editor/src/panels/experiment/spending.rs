@@ -335,7 +335,7 @@ fn put_weight(
         Some(NameOr::Name(_)) | None => ModuleSetting::new(module),
     };
     write_value(&mut setting.parameters, all, info, value);
-    // A fitness without weights is stored by its name.
+    // For a fitness without weights, only the name is stored.
     experiment.fitness = Some(if setting.parameters.is_empty() {
         NameOr::Name(setting.module)
     } else {

@@ -8,7 +8,7 @@ use roadwright_scenario::{DrivingSide, Lane, LaneSection, Poly3, RoadId};
 
 /// Height of the lanes, points.
 const BAND: f32 = 26.0;
-/// Height of the row of arrows above the lanes and of the row of widths below them, points.
+/// Height of the row of arrows above the lanes, and of the row of widths below them, points.
 const ROW: f32 = 18.0;
 /// Space around the drawing, points.
 const MARGIN: f32 = 8.0;

@@ -17,7 +17,7 @@ pub struct Ends {
     /// Distance between the centre of a vehicle and the goal within which the vehicle has arrived, m. `None`
     /// for the default rule.
     pub goal_radius: Option<f64>,
-    /// Roll angle to either side beyond which the vehicle has tipped over, rad.
+    /// Roll angle in either direction beyond which the vehicle has tipped over, rad.
     pub roll: Option<f64>,
     /// Rule by which a vehicle counts as stuck.
     pub stuck: Option<Stuck>,
@@ -140,7 +140,7 @@ impl Ends {
         self.mileage.is_some() || self.looks_closely()
     }
 
-    /// Whether conditions other than time and distance have to be checked.
+    /// Whether conditions other than time and distance must be checked.
     pub(crate) fn looks_closely(&self) -> bool {
         self.goal_radius.is_some() || self.roll.is_some() || self.stuck.is_some() || self.contact
     }

@@ -187,7 +187,7 @@ impl Course {
         })
     }
 
-    /// The fitness function of shipped courses that have no score of their own ([Gerdelan 2011], equation
+    /// The fitness function of shipped courses without a specific score ([Gerdelan 2011], equation
     /// 10.1).
     pub const GENERAL_FITNESS: &'static str = "crash_and_speed";
     /// The fitness function of users' scenarios, which is also the default of stacks.

@@ -56,8 +56,9 @@ pub struct Standing {
     /// A driver that is no worse in any mean and better in at least one mean. If there are several such
     /// drivers, the first of them. `None` if this driver is on the front.
     pub beaten_by: Option<String>,
-    /// Whether a driver that dominates this one is better by more than chance. Results are compared course by
-    /// course. After Holm's correction over all objectives, p has to be below 0.05 in at least one of them.
+    /// Whether a driver that dominates this one is better by more than chance. Results are compared
+    /// course by course. After Holm's correction over all objectives, p must be below 0.05 in at
+    /// least one of them.
     pub is_sure: bool,
 }
 

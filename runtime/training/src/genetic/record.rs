@@ -301,7 +301,7 @@ impl Record {
     }
 
     /// Checks that a newly started training run can continue this record. The builds of the modules
-    /// have to be the same. Only the stopping condition and the description may differ.
+    /// must be the same. Only the stopping condition and the description may differ.
     ///
     /// # Errors
     /// If anything else differs. The error describes the difference.

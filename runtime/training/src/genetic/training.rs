@@ -104,7 +104,7 @@ pub enum TrainingError {
     /// The champion failed on all test courses.
     #[error("the champion fails on all test courses: {0}")]
     Champion(String),
-    /// The baseline (the values before training), with which the champion has to be compared, cannot be run.
+    /// The baseline (the values before training), to which the champion is compared, cannot be run.
     #[error("the baseline (values before training) cannot be run: {0}")]
     Start(String),
 }

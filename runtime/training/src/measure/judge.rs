@@ -89,12 +89,12 @@ impl Judge {
         self.person_drive().is_some()
     }
 
-    /// Number of the last step of a run with steps of `dt` seconds.
+    /// Number of the last step of a run, for a time step of `dt` seconds.
     pub(super) fn last_step(&self, dt: f64) -> u64 {
         in_steps(self.ends.time, dt)
     }
 
-    /// Whether drives have to be checked after the current step.
+    /// Whether drives must be checked after the current step.
     pub(super) fn is_due(&self, world: &World) -> bool {
         let (step, dt) = (world.steps(), world.dt());
         step.is_multiple_of(in_steps(LOOK, dt)) || step == self.last_step(dt)

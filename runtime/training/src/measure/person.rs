@@ -284,7 +284,7 @@ impl PersonTry {
     }
 }
 
-/// Describes a result in words.
+/// Describes a result.
 fn words(row: &RunRow) -> String {
     let ends: Vec<String> = (row.ends.iter())
         .map(|(end, count)| format!("{end} {count}"))

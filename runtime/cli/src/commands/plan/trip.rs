@@ -105,7 +105,7 @@ struct Leg {
     kind: &'static str,
     length: f64,
     time: f64,
-    /// Indices of the first and last pose of the leg in `poses` of the document.
+    /// Indices in the document's `poses` of the leg's first and last pose.
     first_pose: usize,
     last_pose: usize,
 }

@@ -48,7 +48,7 @@ struct Link {
     since: Option<f64>,
     /// Reason for which the vehicle has to stop, in one word; `null` if there is none.
     cause: Option<&'static str>,
-    /// The same reason in words.
+    /// Description of the same reason.
     waits_for: Option<String>,
     /// Position at which it has to stop, m.
     stops_at: Option<[f64; 2]>,
