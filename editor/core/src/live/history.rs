@@ -84,7 +84,7 @@ impl RunEvents {
     }
 }
 
-/// The moment at which the light of a signal changed.
+/// A change of the light of a signal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LightChange {
     /// Simulated time in seconds, with a resolution of 0.2 s.

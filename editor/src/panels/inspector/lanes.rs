@@ -245,7 +245,7 @@ impl Cards<'_> {
         }
     }
 
-    /// Whether a lane has an adjacent lane of the same direction.
+    /// Whether a lane has an adjacent lane in the same direction.
     fn has_lane_beside(&self, at: usize) -> bool {
         let lane = &self.lanes[at];
         let side = self.side;

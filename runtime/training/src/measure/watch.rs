@@ -80,7 +80,7 @@ impl Moves {
 }
 
 impl Watch {
-    /// Creates the observation of the agents of a course at a dynamics level.
+    /// Starts observing the agents of a course at a dynamics level.
     pub(super) fn new(course: &Course, level: DynamicsLevel, scenario: &Scenario) -> Self {
         let ends = course.ends;
         let looks = ends.looks_closely();
