@@ -132,7 +132,8 @@ fn settle(harness: &mut Harness<'_, Editor>) {
     }
 }
 
-/// Whether a case is measured: if its name contains an argument of the command line, or if there are none.
+/// Whether a case is measured: if its name contains an argument of the command line, or if there
+/// are no arguments.
 fn is_wanted(name: &str) -> bool {
     let words: Vec<String> = std::env::args()
         .skip(1)
@@ -192,16 +193,16 @@ fn button(harness: &mut Harness<'_, Editor>, pos: Pos2, pressed: bool) {
     harness.step();
 }
 
-/// Place of the pointer in a frame. It moves all over the map, and crosses many streets in each frame if the
-/// whole city is shown.
+/// Position of the pointer in a frame. It moves all over the map, and crosses many streets per
+/// frame when the whole city is shown.
 fn pointer(harness: &Harness<'_, Editor>, frame: usize) -> Pos2 {
     let map = harness.state().map_rect();
     let turn = std::f32::consts::TAU * frame as f32 / FRAMES as f32;
     map.center() + Vec2::new(map.width() * turn.sin(), map.height() * (3.0 * turn).sin()) * 0.4
 }
 
-/// Measures frames in which the pointer moves with a tool, and drags from the middle of the map unless the tool is
-/// Select. Between frames the routes of trips are found in the background.
+/// Measures frames in which the pointer moves with a tool, and drags from the middle of the map
+/// unless the tool is Select. Between frames, the routes of trips are found in the background.
 fn measure_pointer(harness: &mut Harness<'_, Editor>, name: &str, tool: ToolKind) {
     if !is_wanted(name) {
         return;

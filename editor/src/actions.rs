@@ -16,9 +16,9 @@ use crate::sharing;
 use roadwright_geometry::DVec2;
 use roadwright_simulation::CouplingOrder;
 
-/// Factor of one step when the interface is resized.
+/// Factor by which one step scales the interface.
 const ZOOM_STEP: f32 = 1.1;
-/// Factor of one step when a brush is resized.
+/// Factor by which one step resizes a brush.
 const BRUSH_STEP: f64 = 1.25;
 
 impl Editor {
@@ -41,7 +41,7 @@ impl Editor {
         for action in asked {
             self.run(action);
         }
-        // The camera of an empty document is known at once, and the next event may be a stroke.
+        // The camera of an empty document is known immediately, and the next event may be a stroke.
         self.cx.frame_first();
         let context = context(&self.cx.model, &self.cx.model.camera);
         self.cx.model.status = self.cx.view.canvas.hand.tool().status(&context);

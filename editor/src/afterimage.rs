@@ -1,5 +1,6 @@
-//! Shows strokes, and moved and deleted roads, until the map shows them. The map is drawn by workers, which may take a
-//! second in a large city. Land and obstacles are drawn at once (`map::interim`).
+//! Shows new strokes and changes of roads until the map shows them. The map is drawn by workers,
+//! which may take a second in a large city. Land and obstacles are drawn immediately
+//! (`map::interim`).
 
 use crate::model::Model;
 use crate::scene::{RoadShape, Scene};
@@ -8,13 +9,13 @@ use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::{Road, RoadId, RoadNetwork};
 use std::sync::Arc;
 
-/// Number of frames after the end of a stroke within which its edit reaches the document.
+/// Maximum number of frames from the end of a stroke until its edit reaches the document.
 const FRAMES: u32 = 2;
 /// Longest mitre of the outline of a deleted road, in half widths.
 const MITRE: f64 = 2.0;
 
-/// Largest number of new or changed roads that are shown before the map shows them. More change at once only when a
-/// whole part of a map is pasted or imported.
+/// Maximum number of new or changed roads that are shown before the map shows them. Only pasting or
+/// importing a large part of a map changes more.
 const MOST_ROADS: usize = 64;
 /// Largest distance between a line and a road that runs along it, m.
 const BESIDE: f64 = 0.05;
@@ -24,7 +25,7 @@ const SPACING: f64 = 2.0;
 /// New parts of the scenario that the map does not show yet, and old parts that it still shows.
 #[derive(Default)]
 pub(crate) struct Afterimage {
-    /// The areas of the stroke in progress, or of the one that ended a few frames ago.
+    /// Areas of the stroke in progress, or of the stroke that has just ended.
     last: Vec<Mark>,
     /// Number of frames since the last stroke ended.
     age: u32,
@@ -41,8 +42,8 @@ impl Afterimage {
         *self = Self::default();
     }
 
-    /// Takes the marks of the tool in this frame; `None` unless a stroke is in progress. `drawn` is the scene
-    /// that the map shows.
+    /// Updates the afterimage. `stroke` contains the tool's marks in this frame; `None` unless a
+    /// stroke is in progress. `drawn` is the scene that the map shows.
     pub(crate) fn follow(&mut self, model: &Model, stroke: Option<&[Mark]>, drawn: &Arc<Scene>) {
         match stroke {
             Some(marks) => {
@@ -95,8 +96,8 @@ struct Roads {
 }
 
 impl Roads {
-    /// Compares the roads on the map with those of the scenario. Pieces of a road that was split are where the road
-    /// was, so they are neither missing nor gone.
+    /// Compares the roads on the map with those of the scenario. The pieces of a split road cover
+    /// the old road, so they are neither missing nor gone.
     fn between(drawn: &Scene, network: &RoadNetwork) -> Self {
         let differing = network.differing_roads(drawn.scenario.network());
         // Roads of a scene are in the order of their ids.

@@ -46,7 +46,7 @@ use std::time::{Duration, Instant};
 
 /// Interval between updates of a job's progress bar.
 const JOB_PERIOD: Duration = Duration::from_millis(100);
-/// Size from which the file that is requested at the start is read in the background, bytes. Smaller files
+/// Size above which the file requested at the start is read in the background, bytes. Smaller files
 /// are shown in the first frame.
 const LARGE: u64 = 1_000_000;
 
@@ -61,12 +61,12 @@ pub struct Options {
     pub autosaves: PathBuf,
     /// Folders with plugins and scripts.
     pub modules: Folders,
-    /// Whether the GPU draws the map, through eframe's wgpu renderer. Otherwise, the map consists of egui
-    /// shapes, which any renderer draws.
+    /// Whether the GPU draws the map, through eframe's wgpu renderer. Otherwise, the map consists
+    /// of egui shapes, which any renderer can draw.
     pub uses_gpu: bool,
     /// Whether gamepads of the system are read while the user drives manually.
     pub reads_gamepads: bool,
-    /// The course on which a race starts at once, if any.
+    /// The course of a race that starts immediately, if any.
     pub race: Option<RaceOrder>,
 }
 
@@ -188,7 +188,7 @@ impl Editor {
             editor.ask(Action::Race(RaceAction::Start(Box::new(order))));
         }
         editor.cx.drop_lost_members();
-        // The first picture shows the world rather than an empty map.
+        // Without this, the first picture would show an empty map.
         editor.derived.derive(&mut editor.cx);
         editor.derived.wait_for_scene(&mut editor.cx);
         editor
@@ -229,8 +229,8 @@ impl Editor {
             && !self.cx.model.workshop.trial.is_running
     }
 
-    /// Holds back the answers of the workers that derive data and draw the map, as if they were slow. For
-    /// tests of what the window shows meanwhile.
+    /// Holds back the answers of the workers that derive data and draw the map, as if they were
+    /// slow. Tests use this to check the window during that time.
     pub fn hold_answers(&mut self) {
         self.derived.hold();
         self.cx.view.canvas.painter.hold();
@@ -392,8 +392,7 @@ struct First {
     dialog: Dialog,
     /// The error of the requested file, if it cannot be read.
     failure: Option<Damaged>,
-    /// The requested file, if it is so large that it is read in the background while the window is already
-    /// open.
+    /// The requested file, if it is so large that it is read in the background.
     later: Option<PathBuf>,
 }
 
@@ -410,7 +409,7 @@ impl First {
         let empty = || Document::new(Scenario::new(UNTITLED));
         let size = std::fs::metadata(path).map_or(0, |data| data.len());
         if size >= LARGE {
-            // Made absolute like the paths of files that are opened at once.
+            // Made absolute like the paths of files that are opened immediately.
             let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
             return Self {
                 later: Some(path),

@@ -40,7 +40,8 @@ const LARGEST_FILE: u64 = 64 * roadwright_files::MEBIBYTE;
 
 /// Reads a PNG or JPEG picture of at most 64 MiB.
 ///
-/// # Errors If the file is larger or is not a PNG or JPEG picture. The error is a message for the user.
+/// # Errors
+/// If the file is larger, or is not a PNG or JPEG picture. The error is a message for the user.
 pub fn read(path: &Path) -> Result<Picked, String> {
     let fail = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let bytes = roadwright_files::read(path, LARGEST_FILE).map_err(|error| fail(&error))?;

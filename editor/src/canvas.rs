@@ -101,7 +101,7 @@ pub struct Canvas {
     hidden_chip: HiddenChip,
     problem_marks: ProblemMarks,
     selection_bar: SelectionBar,
-    /// Where the context menu was opened, m.
+    /// World point at which the context menu was opened, m.
     menu_at: Option<DVec2>,
     /// The driving vehicle on which the context menu was opened.
     menu_vehicle: Option<u64>,
@@ -126,7 +126,7 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// Creates a map that is drawn by `painter`.
+    /// Creates a map drawn by `painter`.
     pub fn new(painter: MapPainter) -> Self {
         Self {
             painter,
@@ -172,7 +172,7 @@ impl Canvas {
         self.painter.progress().filter(|_| self.is_visible)
     }
 
-    /// Records that a frame begins. The map may be hidden in it.
+    /// Records the beginning of a frame, in which the map may be hidden.
     pub(crate) fn begin_frame(&mut self) {
         self.is_visible = false;
     }
@@ -198,7 +198,7 @@ impl Canvas {
         let handles = self.draw(&board, model);
         let around = Surroundings {
             handles: &handles,
-            // As they were in the last frame.
+            // Their positions in the last frame.
             taken: &[self.minimap.place(), self.hidden_chip.place()]
                 .map(|place| place.unwrap_or(Rect::NOTHING)),
             is_dragging: self.hand.tool().is_busy(),

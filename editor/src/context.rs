@@ -27,12 +27,12 @@ pub(crate) struct Context {
     pub(crate) egui: egui::Context,
     /// Background jobs.
     pub(crate) jobs: Vec<Job>,
-    /// The document that was set aside while another one, such as a test track, is shown.
+    /// The user's document while another one, such as a test track, is shown.
     pub(crate) waiting: Option<Waiting>,
-    /// Number of documents that have been shown in the window so far. When this number changes, all
-    /// data that a subject has derived from a document are stale.
+    /// Total number of documents shown in the window. When it changes, all data that subjects have
+    /// derived from a document are stale.
     pub(crate) epoch: u64,
-    /// Requests that follow from the current action.
+    /// Requests that result from the current action.
     next: VecDeque<Request>,
 }
 
@@ -112,7 +112,7 @@ impl Context {
         model.findings = (0, Arc::default());
         model.routes.clear();
         model.measured.clear();
-        // A layer that was chosen for a bridge there would join nothing here.
+        // A layer chosen for a bridge in the old document would join nothing in the new one.
         model.settings.tools.layer = None;
         let tool = model.tool;
         self.view.forget(tool);

@@ -59,7 +59,7 @@ impl Board<'_> {
             turns.find(|turning| (turning.from, turning.to) == (path.from, path.to))
         };
         let goes = |path: &&ConnectingPath| state(path).is_some_and(|turning| turning.goes);
-        // Two lists, because what is drawn later lies on top.
+        // Two lists, because shapes drawn later lie on top.
         let (free, others): (Vec<_>, Vec<_>) = junction.paths.iter().partition(goes);
         for path in others {
             let is_amber = state(path).is_some_and(|turning| turning.light == Some(Light::Amber));
@@ -116,7 +116,8 @@ impl Board<'_> {
         let Some(curve) = &path.curve else { return };
         let points = self.points(&curve.sample(TOLERANCE, 0.0));
         let end = curve.end();
-        // 1.3 m in the world, with limits so that it is visible from far away and not too large up close.
+        // 1.3 m in the world, with limits so that it is visible at small scales and not too large
+        // at large ones.
         let size = (1.3 / self.camera.scale).clamp(5.0, 10.0);
         let corner = |forward: f64, left: f64| {
             self.at(end.point(

@@ -11,7 +11,7 @@ use roadwright_scenario::check::{Finding, check, sort};
 use roadwright_simulation::check_on_ground;
 use std::sync::Arc;
 
-/// A revision of a scenario from which data is derived.
+/// A scenario revision from which data is derived.
 struct Question {
     /// Epoch of the context. Answers about another document are discarded, because the revisions of all
     /// documents start from the same number.
@@ -49,7 +49,7 @@ pub(crate) struct Derivation {
     routes: RoutePlanner,
     /// Epoch of the context and revision of the document at the last request.
     asked: (u64, u64),
-    /// Progress of the scene that was requested last.
+    /// Progress of the last requested scene.
     share: Share,
     /// Whether the answers of the workers are held back, for tests.
     is_held: bool,

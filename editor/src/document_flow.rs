@@ -1,7 +1,8 @@
 //! Opening, importing, saving, recovering and leaving documents.
 //!
-//! Reading and writing are background jobs, so the document may have been edited or replaced meanwhile. Both
-//! are detected by comparing `(id, state)` of the document with the pair at the start of the job.
+//! Reading and writing are background jobs, so the document may be edited or replaced during a job.
+//! Both are detected by comparing `(id, state)` of the document with the pair at the start of the
+//! job.
 
 use crate::autosave::{Autosave, Recovery};
 use crate::context::Context;
@@ -39,14 +40,15 @@ pub(crate) struct DocumentFlow {
     next_save: Option<(PathBuf, Option<Next>)>,
     /// State that the document had when another document was requested.
     load_state: Option<DocumentState>,
-    /// A document that was read while the old one was still being edited.
+    /// A loaded document that waits for the user's decision, because the current one was edited
+    /// meanwhile.
     loaded: Option<Document>,
     /// The previous document. It is kept until the map of the document in the window has been drawn, so that
     /// opening can be cancelled.
     left: Option<LeftDocument>,
     /// The recovered session. Its files are deleted once this session has autosaved the edits.
     recovered: Option<Recovery>,
-    /// Whether the next quit needs no confirmation.
+    /// Whether the next quit skips the confirmation.
     may_quit: bool,
     disk_looked_at: f64,
 }
@@ -160,8 +162,8 @@ impl DocumentFlow {
         }
     }
 
-    /// The label and the progress of the map that is being drawn for a document that was just opened; `None` if
-    /// there is none.
+    /// Label and progress of the map being drawn for a newly opened document; `None` if there is
+    /// none.
     pub(crate) fn drawing(&self, cx: &Context) -> Option<(String, Option<f32>)> {
         let progress = cx.view.canvas.progress()?;
         let left = self.left.as_ref()?;
@@ -181,7 +183,8 @@ impl DocumentFlow {
     /// Prepares the window for the document that was just put into it.
     fn follow_document(cx: &mut Context) {
         cx.drop_lost_members();
-        // A run keeps its modules when its scenario is saved elsewhere, but not for another document.
+        // A run keeps its modules when its scenario is saved elsewhere, but not when another
+        // document is opened.
         cx.then(Request::Modules(ModuleRequest::Follow));
         sharing::look_for_background(cx);
     }
@@ -350,8 +353,8 @@ impl DocumentFlow {
             Purpose::SaveMoves => move_desk::save(cx, path),
             Purpose::Import => self.leave(cx, Next::Import(path)),
             Purpose::Picture => {
-                // Unlike a save, this includes the gesture in progress, because the picture shows what the
-                // map shows.
+                // Unlike a save, this includes the gesture in progress, because the picture has the
+                // same contents as the map.
                 let scenario = cx.model.document.scenario().clone();
                 let live = cx.model.live.as_ref();
                 let snapshot = live.map(|live| live.snapshot.clone());

@@ -1,21 +1,21 @@
-//! The route of the trip that is being drawn, and its description.
+//! The route of the trip being drawn, and its description.
 
 use crate::tools::DrawnTrip;
 use roadwright_scenario::Place;
 use roadwright_simulation::PlannedRoute;
 
-/// The route of the trip that is being drawn.
+/// The route of the trip being drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrawnRoute {
     /// The trip.
     pub trip: DrawnTrip,
-    /// Start, waypoints and destination on the lanes that it takes.
+    /// Start, waypoints and destination, on the lanes that the trip takes.
     pub stops: Vec<Place>,
     /// The route, or the reason why there is none.
     pub route: Result<PlannedRoute, String>,
 }
 
-/// The text about the route of a trip that is being drawn.
+/// Description of the route of a trip being drawn.
 pub(crate) fn route_text(route: &Result<PlannedRoute, String>) -> String {
     let route = match route {
         Ok(route) => route,
@@ -23,7 +23,7 @@ pub(crate) fn route_text(route: &Result<PlannedRoute, String>) -> String {
         Err(problem) => return format!("no route: {problem}"),
     };
     let length = if route.length < 995.0 {
-        // The search is repeated every 10 m.
+        // Rounded to 10 m, because the search is repeated only every 10 m.
         format!("{:.0} m", (route.length / 10.0).round() * 10.0)
     } else {
         format!("{:.1} km", route.length / 1000.0)

@@ -155,7 +155,8 @@ impl Editing {
         }
     }
 
-    /// Applies the suggested repairs of all problems of a kind as one step, and says how many are left.
+    /// Applies the suggested repairs of all problems of a kind as one step, and reports how many
+    /// are left.
     fn repair_all(&mut self, cx: &mut Context, code: Code) {
         let title = code.repair().unwrap_or_default();
         let findings = cx.model.findings.1.clone();

@@ -32,7 +32,7 @@ pub struct FolderRow {
 pub struct ListedFolder {
     /// The folder.
     pub wanted: PathBuf,
-    /// The contents that were read last. They may still belong to another folder.
+    /// The last contents that were read, which may still belong to another folder.
     pub list: Arc<FolderList>,
     /// Time of the last request, s.
     pub(crate) asked_at: f64,

@@ -22,7 +22,7 @@ const PAINT_OPACITY: f32 = 0.28;
 const MOST_SIGNS: usize = 200;
 /// Distance from the planned path within which the pointer shows the footprint there, points.
 const HOVERS: f64 = 12.0;
-/// Number of doublings of the cost of plain ground at which a cell reaches its strongest colour.
+/// Cost at which a cell reaches its strongest colour, in doublings of the cost of plain ground.
 const MOST_DOUBLINGS: f64 = 6.0;
 
 impl Board<'_> {
@@ -115,8 +115,8 @@ impl Board<'_> {
         self.painter.add(Shape::mesh(mesh));
     }
 
-    /// Draws the first cells that a search has expanded, from light to strong, and its path once all cells
-    /// are shown.
+    /// Draws the first cells that a search has expanded, in colours from light to strong, and its
+    /// path once all cells are shown.
     fn search_order(&self, search: &SearchOrder, shown: usize) {
         let accent = self.theme.tone(Tone::Accent);
         let mut mesh = Mesh::default();

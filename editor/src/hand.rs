@@ -128,7 +128,7 @@ impl Hand {
         self.tool.layer(&context(model, &model.camera))
     }
 
-    /// Tells the tool that the layer in the options has changed.
+    /// Notifies the tool that the layer in the options has changed.
     pub(crate) fn follow_layer(&mut self, model: &Model) {
         // The tool only aims again, which has no effects.
         let _ = self
@@ -327,7 +327,7 @@ pub(crate) fn vehicle_at(point: DVec2, model: &Model, camera: &Camera) -> Option
     let miss = |v: &roadwright_simulation::VehicleRecord| {
         (v.body.position - point).length() - 0.4 * v.length
     };
-    // A click on a deck is not for the vehicles below it.
+    // A click on a deck does not apply to the vehicles below it.
     let scene = &model.scene;
     let is_covered = |v: &roadwright_simulation::VehicleRecord| {
         let layer = scene.bridges.layer_if_covered(v, &scene.scenario);

@@ -1,4 +1,4 @@
-//! The chip on the map that lists hidden parts. It shows users that these parts are not lost.
+//! The chip on the map that lists hidden parts. It reminds users that these parts still exist.
 
 use crate::command::Command;
 use crate::model::{Action, Model};

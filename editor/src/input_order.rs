@@ -19,7 +19,8 @@ use std::collections::VecDeque;
 /// Maximum time for which events wait for the junctions of an edited document, s.
 const LONGEST_WAIT: f64 = 2.0;
 
-/// Longest press of a finger that counts as a click, s. Longer presses open the menu of what is below the finger.
+/// Longest press of a finger that counts as a click, s. Longer presses open the context menu of the
+/// object below the finger.
 const LONGEST_TAP: f64 = 0.8;
 
 /// An event, and the time of the frame in which it arrived, s.
@@ -151,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Numbers of events that consecutive frames receive.
+    /// Number of events that each of the next frames receives.
     fn parts(events: Vec<Event>, is_typing: bool) -> Vec<usize> {
         let arrived = |event| Arrived { event, time: 0.0 };
         let mut order = InputOrder {

@@ -54,13 +54,14 @@ pub(crate) enum Outcome {
 
 /// Outcome of a job of a race.
 pub(crate) enum RaceOutcome {
-    /// A course is ready to be driven. Contains the attempts that were kept earlier.
+    /// A course is ready to be driven. Contains the earlier attempts.
     Ready(Result<Box<(ReadyRace, Vec<KeptTry>)>, String>),
     /// An attempt was written to a file.
     Kept(Result<Box<KeptTry>, String>),
 }
 
-/// Clips that were read, and the graph if its file was opened. A graph may be too large to be drawn by hand.
+/// Loaded clips, and the graph if a graph file was opened. The graph may be too large to be drawn
+/// by hand.
 pub(crate) struct ReadMoves {
     pub(crate) clips: ClipFile,
     pub(crate) graph: Option<Result<DrawnGraph, TooLarge>>,
@@ -96,7 +97,7 @@ impl From<VehicleOutcome> for Outcome {
 pub(crate) enum DocumentOutcome {
     /// A scenario was read, or its file has an error.
     Opened(PathBuf, Result<Box<Scenario>, Box<Damaged>>),
-    /// A map extract was imported, with a summary of what was left out.
+    /// A map extract was imported, with a summary of its omissions.
     Imported(PathBuf, Result<Box<(Scenario, osm::ImportSummary)>, String>),
     /// A state of a document was written.
     Saved(PathBuf, DocumentState, Option<Next>, Result<(), String>),
@@ -140,7 +141,7 @@ pub(crate) enum ExperimentOutcome {
     World(Shown, Result<Box<Scenario>, String>),
 }
 
-/// An experiment that was read.
+/// An opened experiment.
 pub(crate) struct OpenedExperiment {
     /// Contents of the experiment's file.
     pub(crate) experiment: Experiment,
@@ -148,7 +149,7 @@ pub(crate) struct OpenedExperiment {
     pub(crate) scenario: Option<(PathBuf, Arc<Scenario>)>,
 }
 
-/// Use of a vehicle that is read for the workshop.
+/// Purpose of loading a vehicle in the workshop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BenchPlace {
     /// The vehicle is put on the bench and edited.
@@ -157,7 +158,7 @@ pub(crate) enum BenchPlace {
     Beside,
 }
 
-/// Use of a vehicle file once it has been written.
+/// Use of a vehicle file after it has been written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VehicleUse {
     /// The file is only saved.
@@ -235,7 +236,7 @@ fn read_moves(path: &Path) -> Result<Box<ReadMoves>, String> {
     }))
 }
 
-/// Reads a file of clips or of a graph.
+/// Reads a clip file or a graph file.
 fn read_by<T>(
     path: &Path,
     read: impl FnOnce(&str) -> Result<T, MoveFileError>,
@@ -513,7 +514,7 @@ impl Job {
             move |_| {
                 let columns = trace_columns().map(str::to_owned);
                 let rows = drive.iter().map(|(time, vehicle)| vehicle.trace_row(*time));
-                // All cells are numbers or lane ids, so no cell has to be quoted.
+                // All cells are numbers or lane ids, so no cell needs quotes.
                 let lines = std::iter::once(columns).chain(rows);
                 let table: String = lines.map(|row| row.join(",") + "\n").collect();
                 let written = roadwright_files::write(&path, table.as_bytes());

@@ -1,4 +1,4 @@
-//! Runs that are kept for comparison until the window closes, even if another scenario is opened.
+//! Runs kept for comparison until the window closes, even if another scenario is opened.
 
 use roadwright_recording::RunResults;
 use std::sync::Arc;
@@ -30,11 +30,11 @@ pub enum Side {
     Now,
     /// The run before the last reset.
     Before,
-    /// A kept run, by its number.
+    /// A kept run, given by its number.
     Kept(u64),
 }
 
-/// The kept runs, and which two runs are compared.
+/// The kept runs, and the two runs selected for comparison.
 #[derive(Debug, Clone)]
 pub struct KeptRuns {
     list: Vec<KeptRun>,

@@ -130,8 +130,8 @@ impl Keyboard<'_> {
         }
     }
 
-    /// Handles the release of Space. If the map was panned meanwhile, nothing else happens; otherwise the
-    /// command bound to Space is carried out.
+    /// Handles the release of Space. If the map was panned while Space was held, nothing else
+    /// happens; otherwise the command bound to Space is carried out.
     fn release_space(&mut self, modifiers: Modifiers) {
         let tapped = self.view.canvas.hand.release_space() && !self.typing && self.is_map_active();
         if let Some(command) = self.command(Key::Space, modifiers)
@@ -141,7 +141,7 @@ impl Keyboard<'_> {
         }
     }
 
-    /// Handles the keys that the welcome panel shows, while it is open.
+    /// Handles the keys listed on the welcome panel while it is open.
     fn press_in_welcome(&mut self, key: Key, modifiers: Modifiers) {
         let command = self.command(key, modifiers);
         let offered = [Command::New, Command::Open, Command::Import];
@@ -220,8 +220,8 @@ impl Keyboard<'_> {
     }
 }
 
-/// Combines the controls from keys and from a gamepad. The gamepad is used where no key is held. The lock is that of
-/// the keys.
+/// Combines the controls from keys and from a gamepad. The gamepad applies to controls without a
+/// held key. The steering lock is taken from the keys.
 fn with_pad(keys: HandControls, pad: HandControls) -> HandControls {
     let first = |key: f64, pad: f64| if key == 0.0 { pad } else { key };
     HandControls {

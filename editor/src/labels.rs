@@ -150,7 +150,7 @@ impl Board<'_> {
         Some((street_name::place(road, stretch).0, stretch.1 - stretch.0))
     }
 
-    /// Draws the names of points of interest beside them. From far away only pins are shown.
+    /// Draws the names of points of interest beside them. At small scales, only pins are shown.
     pub(crate) fn place_names(&self, scenario: &Scenario) {
         if self.camera.scale > FARTHEST_PLACE {
             return;

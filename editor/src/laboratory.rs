@@ -28,7 +28,7 @@ pub(crate) struct Laboratory {
     /// The revisions of draft and document from which the ticks were derived.
     ticked: (u64, u64),
     is_checking: bool,
-    /// Number of draft revisions so far.
+    /// Total number of draft revisions.
     revisions: u64,
 }
 
@@ -372,7 +372,7 @@ impl Laboratory {
             let ticks = Ticks::of(&experiment, scenario.as_deref(), registry);
             self.ticked = of;
             cx.model.experiment.ticks = ticks;
-            // The model was changed, so the draft has to be borrowed again.
+            // The model was changed, so the draft must be borrowed again.
             return self.check_draft(cx);
         }
         // Only one check at a time; later changes are checked when the answer arrives.

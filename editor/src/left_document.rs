@@ -52,8 +52,8 @@ impl LeftDocument {
         }
     }
 
-    /// Frees the memory of the document on another thread, because freeing that of a city takes longer than a
-    /// frame.
+    /// Frees the memory of the document on another thread, because for a city, this takes longer
+    /// than a frame.
     pub(crate) fn discard(self) {
         std::thread::spawn(move || drop(self));
     }

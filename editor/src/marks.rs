@@ -321,7 +321,7 @@ impl Board<'_> {
         }
     }
 
-    /// Shows that the map of a new document is being drawn, with the share that is done, 0 to 1.
+    /// Shows that the map of a new document is being drawn, with its progress, 0 to 1.
     pub(crate) fn drawing(&self, progress: f32) {
         let text = format!("Drawing the map, {:.0} %", 100.0 * progress);
         let at = self.rect.center_top() + vec2(0.0, 18.0);
@@ -402,8 +402,8 @@ impl Board<'_> {
             .add(PathShape::line(self.points(points), stroke));
     }
 
-    /// Draws the intentions of the watched agent: the agent's path, the point that the agent steers
-    /// towards, and the obstacle ahead.
+    /// Draws the intentions of the watched agent: its path, the point that it steers towards, and
+    /// the obstacle ahead.
     pub(crate) fn inspection(&self, live: &LivePicture) {
         let Some(seen) = &live.inspection else { return };
         let accent = self.theme.tone(Tone::Accent);
@@ -440,7 +440,7 @@ impl Board<'_> {
             self.wait_chain(chain);
         }
         if let Some(own) = own {
-            // From far away, the ring is at least large enough to be found.
+            // At small scales, the ring is still large enough to be found.
             let radius = ((0.5 * own.length + 1.0) / self.camera.scale).max(11.0) as f32;
             self.painter.circle_stroke(
                 self.at(own.body.position),
@@ -496,7 +496,7 @@ impl Board<'_> {
 /// Length of the head of an arrow between waiting vehicles, points.
 const ARROW_HEAD: f32 = 10.0;
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 fn with_thousands(count: usize) -> String {
     let digits = count.to_string();
     let comma = |(i, digit): (usize, char)| {
@@ -506,7 +506,7 @@ fn with_thousands(count: usize) -> String {
     digits.chars().enumerate().flat_map(comma).collect()
 }
 
-/// A round length as text.
+/// Formats a round length.
 pub(crate) fn round_length(length: f64) -> String {
     if length >= 1000.0 {
         format!("{:.0} km", length / 1000.0)
@@ -530,7 +530,7 @@ fn round_below(value: f64) -> f64 {
         .unwrap_or(decade)
 }
 
-/// Moves a plate into the map, so that its text can be read, if the point that it belongs to is inside the map.
+/// Moves a plate into the map, so that its text is legible, if its anchor point is inside the map.
 fn kept_inside(plate: Rect, map: Rect, at: Pos2) -> Rect {
     let room = map.shrink(2.0);
     if !map.contains(at) || plate.width() > room.width() || plate.height() > room.height() {
@@ -575,7 +575,7 @@ mod tests {
             let moved = kept_inside(plate(x, y), map, Pos2::new(300.0, 300.0));
             assert_eq!(moved, plate(expected.0, expected.1));
         }
-        // The point of the plate is outside the map.
+        // The anchor point of the plate is outside the map.
         let beyond = plate(495.0, 200.0);
         assert_eq!(kept_inside(beyond, map, Pos2::new(510.0, 210.0)), beyond);
     }

@@ -15,7 +15,7 @@ use roadwright_render::{ground, palette};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Longest side, points.
+/// Length of the longer side of the minimap, points.
 const SIZE: f32 = 170.0;
 /// Pixels per point.
 const DETAIL: f32 = 2.0;

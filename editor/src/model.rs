@@ -68,7 +68,7 @@ pub struct Model {
     pub scene: Arc<Scene>,
     /// Findings of the check, and the checked revision.
     pub findings: (u64, Arc<Vec<Finding>>),
-    /// Which problems are shown.
+    /// The selection of problems to show.
     pub problems: ShownProblems,
     /// Result of the last import.
     pub import: Option<Arc<ImportReport>>,
@@ -78,13 +78,13 @@ pub struct Model {
     pub selection: Objects,
     /// The explained connection between two lanes through the selected junction.
     pub explained: Option<(LaneEnd, LaneEnd)>,
-    /// The line that was measured last, m.
+    /// The last measured line, m.
     pub measured: Vec<DVec2>,
     /// Planned routes of selected vehicles and flows.
     pub(crate) routes: PlannedRoutes,
     /// Routes for tools and for the background.
     pub(crate) route_source: RouteSource,
-    /// The route of the trip that is being drawn, once it is found.
+    /// The route of the trip being drawn, once found.
     pub drawn_route: Option<DrawnRoute>,
     /// The current tool.
     pub tool: ToolKind,
@@ -114,7 +114,7 @@ pub struct Model {
     pub dialog: Dialog,
     /// The folder shown in the path dialog.
     pub folder: ListedFolder,
-    /// Description of what the mouse buttons do now, for the status line.
+    /// Status line text that describes the current functions of the mouse buttons.
     pub status: String,
     /// World point under the pointer, m.
     pub pointer: Option<DVec2>,
@@ -205,7 +205,7 @@ impl Model {
     }
 }
 
-/// The choice of problems that are shown. It is saved neither in the scenario nor in the settings.
+/// The selection of problems to show. It is saved neither in the scenario nor in the settings.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ShownProblems {
     /// Kinds that are hidden on the map and folded in the list.
@@ -245,7 +245,7 @@ pub enum Next {
     Recover(usize),
     /// Opening the readable part of a damaged file.
     Salvaged,
-    /// A document that was read while the old one was still edited.
+    /// Opening a document that was loaded while the old one was still being edited.
     Loaded,
     /// Returning to the document from the world of an individual.
     Back,
@@ -258,21 +258,21 @@ pub enum Next {
 pub enum Purpose {
     /// A scenario to open.
     Open,
-    /// Where to save the scenario.
+    /// A path for the scenario.
     Save,
     /// A map extract to import.
     Import,
-    /// Where to write a picture.
+    /// A path for a picture.
     Picture,
     /// A background picture to open.
     Background,
-    /// Where to write a bundle.
+    /// A path for a bundle.
     Share,
     /// Folder for the tables of a run.
     Results,
     /// Folder for the comparison of two runs.
     Comparison,
-    /// Where to save the recording of a manual drive.
+    /// A path for the recording of a manual drive.
     Drive,
     /// A path of an experiment, its training record or its results.
     Experiment(ExperimentFile),
@@ -280,13 +280,13 @@ pub enum Purpose {
     OpenVehicle,
     /// A vehicle file to compare the workshop's vehicle with.
     CompareVehicle,
-    /// Where to save the vehicle of the workshop.
+    /// A path for the vehicle of the workshop.
     SaveVehicle,
-    /// Where to save the vehicle of the workshop for use in a vehicle type of the scenario.
+    /// A path for the vehicle of the workshop, to be used in a vehicle type of the scenario.
     UseVehicle,
     /// A clip file for the Moves panel.
     OpenClips,
-    /// Where to save the moves and clips of the Moves panel.
+    /// A path for the moves and clips of the Moves panel.
     SaveMoves,
 }
 
@@ -436,7 +436,7 @@ pub enum Action {
     Watch(Option<u64>),
     /// Shows the run at an earlier time, s.
     LookBack(f64),
-    /// Shows the run as it is now.
+    /// Shows the present state of the run.
     BackToPresent,
     /// Sets the controls of the manually driven vehicle; `None` returns it to its modules.
     Drive(Option<HandControls>),
@@ -444,7 +444,7 @@ pub enum Action {
     Coupling(u64, CouplingOrder),
     /// Moves the background picture by this vector, m.
     MoveBackground(DVec2),
-    /// Forgets the layer that was chosen for a stroke, because the stroke has ended.
+    /// Resets the layer chosen for a stroke, because the stroke has ended.
     ForgetLayer,
     /// Scales the background picture.
     ScaleBackground(f64),
@@ -502,8 +502,8 @@ pub enum Action {
     View(ViewAction),
 }
 
-/// Changes of the view, most of them by mouse input on the map. The map uses them in the same frame, so that panning and
-/// zooming follow the pointer without delay, and sends them afterwards.
+/// Changes of the view, most of them by mouse input on the map. The map applies them in the same
+/// frame, so that panning and zooming follow the pointer without delay, and sends them afterwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ViewAction {
     /// Sets the view of the map.
@@ -516,7 +516,7 @@ pub enum ViewAction {
     ToggleProblems(Code),
     /// Lists only the problems inside a box, given by its corners in m; `None` lists all.
     ListProblems(Option<(DVec2, DVec2)>),
-    /// Sets what the timeline shows, and how high it is.
+    /// Sets the content and height of the timeline.
     Timeline(TimelineView),
 }
 

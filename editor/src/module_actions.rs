@@ -203,7 +203,8 @@ impl ModuleHost {
             roadwright_files::write(&place, text.as_bytes())
         };
         match write() {
-            // The host reads the file at once and reports errors, as if another editor had saved it.
+            // The host reads the file immediately and reports errors, as if another editor had
+            // saved it.
             Ok(()) => self.extensions.host().scripts().read(&place),
             Err(error) => cx.say(Tone::Failed, &format!("{}: {error}", place.display())),
         }

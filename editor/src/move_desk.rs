@@ -21,7 +21,7 @@ const FOLDER: &str = "moves";
 /// The subject for clips and libraries of moves.
 #[derive(Default)]
 pub(crate) struct MoveDesk {
-    /// Number of the clip that was taken last, and the document to whose run it belongs.
+    /// Number of the last clip taken, and number of the document whose run it belongs to.
     taken: (u64, u64),
 }
 
@@ -92,7 +92,7 @@ impl MoveDesk {
         }
     }
 
-    /// Takes the clip that was recorded last from the run.
+    /// Takes the last recorded clip from the run.
     pub(crate) fn look(&mut self, cx: &mut Context) {
         let epoch = cx.epoch;
         let live: Option<&LivePicture> = cx.model.live.as_deref();
@@ -157,7 +157,7 @@ impl MoveDesk {
     }
 }
 
-/// Name of a file without its folder and its ending.
+/// Name of a file without its folder and extension.
 fn name_of(path: &Path, ending: &str) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.strip_suffix(ending).unwrap_or(&name).to_owned()
@@ -212,7 +212,7 @@ fn add(cx: &mut Context, rows: &ClipRows) {
     }
 }
 
-/// Starts to build a library from the clips.
+/// Starts building a library from the clips.
 fn build(cx: &mut Context) {
     let bench = &mut cx.model.moves;
     if bench.is_building {
@@ -252,7 +252,7 @@ fn file_stem(name: &str) -> String {
     }
 }
 
-/// Lets the selected agents drive with the library that is shown.
+/// Assigns the shown library to the selected agents.
 fn use_library(cx: &mut Context) {
     let Some(library) = cx.model.moves.library() else {
         cx.say(
@@ -309,7 +309,7 @@ fn words_of(why: &UseError) -> String {
     }
 }
 
-/// Path of a library relative to the scenario that no other file has.
+/// Unused path for a library, relative to the scenario.
 fn free_path(folder: Option<&Path>, library: &UsedLibrary) -> String {
     let name = library.name();
     let numbered = (2..).map(|number| format!("{name}-{number}"));
@@ -319,7 +319,7 @@ fn free_path(folder: Option<&Path>, library: &UsedLibrary) -> String {
         UsedLibrary::Own(built) => built.built.graph.to_text(),
         UsedLibrary::Shipped(shipped) => shipped.moves.to_owned(),
     };
-    // A file that exists is read in place of the moves in the scenario.
+    // An existing file would be read in place of the moves in the scenario.
     let is_free = |path: &String| {
         let there = folder.map(|folder| folder.join(path));
         let there = there.filter(|there| there.exists());

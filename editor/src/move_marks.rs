@@ -12,11 +12,11 @@ use roadwright_simulation::{InspectedMove, MoveInspection, WatchedTree};
 const GHOST_FRAMES: usize = 10;
 /// Maximum number of bodies of a ghost.
 const MOST_GHOSTS: usize = 120;
-/// Distance from a clip at which its error is drawn, m.
+/// Distance from a clip above which the error is drawn, m.
 const VISIBLE_ERROR: f64 = 0.02;
 
 impl Board<'_> {
-    /// Draws the ghost of a clip where it was driven.
+    /// Draws the ghost of a clip at the place where it was driven.
     pub(crate) fn clip_ghost(&self, clip: &BenchClip, source: &ClipSource) {
         let color = self.theme.tone(Tone::Guide);
         let step = (clip.kept().len() / MOST_GHOSTS).max(GHOST_FRAMES);
@@ -70,7 +70,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws the body of the clip at this moment, and how far the vehicle is from it.
+    /// Draws the clip's current body, and the distance of the vehicle from it.
     fn clip_now(&self, live: &LivePicture, seen: &MoveInspection, current: &InspectedMove) {
         let color = self.theme.tone(Tone::Warning);
         let outline = self.points(&current.outline);

@@ -22,7 +22,7 @@ struct RouteQuestion {
     scenario: Arc<Scenario>,
     revision: u64,
     trips: Vec<ObjectId>,
-    /// The trip that is being drawn.
+    /// The trip being drawn.
     drawn: Option<DrawnTrip>,
 }
 
@@ -34,7 +34,7 @@ struct RouteAnswer {
     drawn: Option<DrawnRoute>,
 }
 
-/// Distance that an end of a trip moves along its lane or over the ground before its route is searched again, m.
+/// Distance that an end of a trip must move before its route is searched again, m.
 const SEARCH_STEP: f64 = 10.0;
 
 /// Whether two trips are so similar that the route of one can be reused for the other.
@@ -104,7 +104,7 @@ impl RouteQuestion {
     }
 }
 
-/// Returns the function that answers requests.
+/// Returns the closure that answers requests.
 fn answers(source: RouteSource) -> impl FnMut(RouteQuestion) -> RouteAnswer + Send + 'static {
     move |question| {
         let scenario = question.scenario.clone();
@@ -208,8 +208,8 @@ impl Model {
         self.routes.get(&id).map(Option::as_ref)
     }
 
-    /// The routes that are drawn. These are the routes of selected trips. Routes of driving
-    /// vehicles are left out, because their actual routes are known.
+    /// The routes to draw: the routes of selected trips, except for driving vehicles, because their
+    /// actual routes are known.
     pub(crate) fn shown_routes(&self) -> impl Iterator<Item = &PlannedRoute> {
         let drives = |id: &ObjectId| match (id, &self.live) {
             (ObjectId::Agent(id), Some(live)) => live.snapshot.vehicle(u64::from(id.0)).is_some(),

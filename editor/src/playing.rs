@@ -22,9 +22,9 @@ struct OwnRun {
     revision: u64,
     /// The inspected junction or road.
     coordinator: Option<Coordinator>,
-    /// The inspected part of the watched vehicle's planning.
+    /// The inspected planning data of the watched vehicle.
     ground: GroundQuestion,
-    /// The number of the last message that was shown.
+    /// The number of the last shown message.
     shown_error: u64,
 }
 
@@ -39,7 +39,8 @@ fn selected(model: &Model) -> Option<Coordinator> {
     model.single().and_then(Coordinator::of)
 }
 
-/// The question about the watched vehicle's planning. It depends on the overlays and the measured line.
+/// The request for planning data of the watched vehicle. It depends on the overlays and the
+/// measured line.
 fn ground_question(model: &Model) -> GroundQuestion {
     let view = model.settings.open_ground;
     GroundQuestion {
@@ -232,7 +233,7 @@ impl Playing {
             );
             return;
         };
-        // Agents exist only from the first step on.
+        // Agents only exist from the first step on.
         let has_begun = cx
             .model
             .live
@@ -241,7 +242,7 @@ impl Playing {
         if !has_begun {
             self.live(cx).step();
         }
-        // Driving by hand is limited to real time.
+        // Manual driving is limited to real time.
         let speed = cx.model.speed.min(1.0);
         self.set_speed(cx, speed);
         self.watch(cx, Some(agent));
@@ -252,7 +253,7 @@ impl Playing {
         live.play();
     }
 
-    /// Returns the run to its start, where the user drives. The run stays paused.
+    /// Returns the run to its start, where the user takes control. The run stays paused.
     fn begin_race(&mut self, cx: &mut Context, race: JudgedRace) {
         let agent = race.agent;
         self.set_speed(cx, 1.0);
@@ -262,7 +263,7 @@ impl Playing {
         self.live(cx).race(race);
     }
 
-    /// Ends the clip that is being recorded. If there is none, starts a clip of the manually driven vehicle
+    /// Ends the clip being recorded. If there is none, starts a clip of the manually driven vehicle
     /// or, without one, of the watched vehicle.
     fn record_clip(&mut self, cx: &mut Context) {
         let live = cx.model.live.as_ref();

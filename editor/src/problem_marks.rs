@@ -1,4 +1,4 @@
-//! Marks of problems on the map. Marks that are close together become one disc with their number.
+//! Problem markers on the map. Nearby markers are merged into one disc with their count.
 
 use crate::camera::Camera;
 use crate::map_view::in_points;
@@ -12,16 +12,16 @@ use roadwright_scenario::check::{Code, Finding, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Distance below which marks become one disc, points.
+/// Distance below which markers are merged, points.
 const CLOSE: f64 = 24.0;
 /// Maximum number of marks drawn per frame.
 const MOST: usize = 400;
-/// Margin that a zoom to a disc shows around its marks, as a share of the longer side of their box.
+/// Margin around a disc's markers when zooming to it, as a share of the longer side of their box.
 const ZOOM_MARGIN: f64 = 0.25;
-/// Minimum margin that a zoom to a disc shows around its marks, m.
+/// Minimum margin around a disc's markers when zooming to it, m.
 const ZOOM_MARGIN_METRES: f64 = 10.0;
 
-/// Problems whose marks are drawn as one.
+/// Problems that share one marker.
 struct Cluster {
     /// Place of the first and worst problem, m.
     place: DVec2,
@@ -56,8 +56,8 @@ impl Cluster {
     }
 }
 
-/// Groups findings so that the places of two clusters are at least `distance` apart, m. The first finding of a
-/// cluster gives it its place, so errors keep their places if they come first. O(n log n).
+/// Groups findings so that the places of two clusters are at least `distance` apart, m. A cluster
+/// has the place of its first finding, so errors keep their places if they come first. O(n log n).
 fn clusters<'f>(findings: impl Iterator<Item = &'f Finding>, distance: f64) -> Vec<Cluster> {
     let mut clusters: Vec<Cluster> = Vec::new();
     let mut cells: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();
@@ -303,7 +303,7 @@ mod tests {
         };
         assert_eq!(at(&[0.0, 23.9]), [2]);
         assert_eq!(at(&[0.0, 24.0]), [1, 1]);
-        // Clusters extend across the borders of cells, and a mark joins the nearer of two clusters.
+        // Clusters extend across cell borders, and a marker joins the nearer of two clusters.
         assert_eq!(at(&[-1.0, 1.0, 30.0, 20.0]), [2, 2]);
         assert_eq!(at(&[]), [0; 0]);
     }

@@ -1,4 +1,5 @@
-//! The subject for races of the user on courses: the countdown, and the attempts, which are kept in files.
+//! The subject for the user's races on courses: the countdown, and the attempts, which are stored
+//! in files.
 
 use crate::context::Context;
 use crate::document::Document;
@@ -15,19 +16,19 @@ use std::sync::Arc;
 
 /// Folder of attempts in the user's data folder.
 const TRIES: &str = "tries";
-/// Part of the map that is shown around the vehicle when a race begins, m.
+/// Size of the map section around the vehicle at the start of a race, m.
 const SEEN: f64 = 60.0;
 
 /// The subject for races.
 pub(crate) struct Racing {
     /// Default folder in which attempts are kept.
     folder: PathBuf,
-    /// Number of attempts begun so far.
+    /// Number of started attempts.
     begun: u64,
 }
 
 impl Racing {
-    /// Creates the subject. `data` is the folder for data of the user.
+    /// Creates the subject. `data` is the user's data folder.
     pub(crate) fn new(data: &Path) -> Self {
         Self {
             folder: data.join(TRIES),
@@ -56,7 +57,7 @@ impl Racing {
     /// Prepares a course in the background.
     fn prepare(&mut self, cx: &mut Context, mut order: RaceOrder) {
         if order.course.name.is_empty() {
-            // The scenario of the window is named by its file, so that the attempt can be driven again.
+            // The window's scenario is identified by its file, so that the attempt can be repeated.
             let own = cx.own_document();
             let path = own.path().map(|path| path.display().to_string());
             order.course.name = path.unwrap_or_else(|| own.title());
@@ -153,7 +154,7 @@ impl Racing {
             agent: race.ready.agent,
             course: race.ready.order.course.clone(),
         };
-        // Otherwise the button that led here would take the arrow keys.
+        // Otherwise, the button that started the race would receive the arrow keys.
         cx.egui.memory_mut(|memory| {
             if let Some(focused) = memory.focused() {
                 memory.surrender_focus(focused);

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// A request from one subject to another. It is carried out as soon as the sender returns.
 pub(crate) enum Request {
-    /// An action of the kind that panels request.
+    /// An action that a panel could also request.
     Action(Box<Action>),
     /// A request about documents and files.
     Flow(FlowAction),
@@ -20,7 +20,7 @@ pub(crate) enum Request {
     Modules(ModuleRequest),
     /// A request about bundles.
     Bundle(BundleAction),
-    /// Uses a path that was chosen for a file of an experiment.
+    /// Uses the path chosen for a file of an experiment.
     ExperimentPath(PathBuf, ExperimentFile),
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum FlowAction {
     AskPath(Purpose),
     /// Asks the user for a path in the system's file dialog.
     Browse(Purpose, Option<Next>),
-    /// Uses a path that was chosen.
+    /// Uses the chosen path.
     Path(PathBuf, Purpose, Option<Next>),
     /// Asks about unsaved changes before it continues.
     Leave(Next),
@@ -92,7 +92,7 @@ pub(crate) enum PlayingAction {
     TakeTheWheel,
     /// Sets the controls of the manually driven vehicle; `None` returns it to its modules.
     Drive(Option<HandControls>),
-    /// Returns the run to its start, where the user begins an attempt on a course.
+    /// Returns the run to its start and begins a user's attempt on a course.
     BeginRace(Box<JudgedRace>),
     /// Starts or ends a clip of the driven or watched vehicle.
     RecordClip,
@@ -104,7 +104,8 @@ pub(crate) enum PlayingAction {
     PlayTo(Option<u64>),
     /// Updates the module registry of the run.
     UseModules,
-    /// Gets the view of the agent with this id from the run, and steps through the script with it.
+    /// Fetches the view of an agent, given by its id, from the run, and steps through the script
+    /// with it.
     FindView(StepRequest, u64),
 }
 
@@ -124,7 +125,7 @@ pub(crate) enum BundleAction {
     Share(PathBuf),
     /// Reads a bundle.
     Open(PathBuf),
-    /// Unpacks the bundle that is shown.
+    /// Unpacks the shown bundle.
     Unpack {
         /// Target folder; must be new or empty.
         folder: PathBuf,

@@ -32,7 +32,7 @@ impl Model {
     }
 }
 
-/// Keeps the results of the run so far.
+/// Keeps the current results of the run.
 pub(crate) fn keep_run(cx: &mut Context) {
     let title = cx.model.document.title();
     let live = cx.model.live.as_ref();

@@ -1,7 +1,8 @@
 //! The floating bar beside the selection with its most frequent commands.
 //!
-//! The bar covers neither the selection nor its handles, and stays in place while the selection is dragged. If
-//! there is no room beside the selection, it moves to a corner of the map; if there is none either, it is hidden.
+//! The bar covers neither the selection nor its handles, and stays in place while the selection is
+//! dragged. If there is no room beside the selection, it moves to a corner of the map; if there is
+//! no room there either, it is hidden.
 
 use crate::command::Command;
 use crate::marks::Board;
@@ -26,7 +27,8 @@ const MARGIN: f32 = 4.0;
 const HANDLE: f32 = 9.0;
 /// Size of the text of a button, points.
 const TEXT: f32 = 13.0;
-/// Maximum number of selected objects that are avoided one by one. More objects count as a single box.
+/// Maximum number of selected objects that are avoided individually. More objects are treated as a
+/// single box.
 const MOST_OBJECTS: usize = 60;
 
 /// Areas that the bar must not cover, and whether it may move.
@@ -93,7 +95,7 @@ fn commands(model: &Model) -> Vec<Command> {
     all
 }
 
-/// Returns the text of a button. It names no object, because the bar is beside it.
+/// Returns the text of a button. It does not name the object, because the bar is beside it.
 fn text(command: Command) -> &'static str {
     match command {
         Command::SplitRoad => "Split",
@@ -180,8 +182,8 @@ fn outlines(board: &Board<'_>, model: &Model) -> Vec<Rect> {
     boxes
 }
 
-/// Returns the place of the bar: above the selection, below it, or in a corner of the map, whichever comes first
-/// and is free.
+/// Returns the position of the bar: the first free one of above the selection, below it, and the
+/// corners of the map.
 fn place(size: Vec2, map: Rect, covered: &[Rect], taken: &[Rect]) -> Option<Rect> {
     let room = map.shrink(GAP);
     let seen = covered.iter().map(|rect| rect.intersect(map));
@@ -231,7 +233,7 @@ mod tests {
         assert_eq!(bar.bottom(), 300.0 - GAP);
         let bar = place(SIZE, MAP, &[boxed(400.0, 70.0, 500.0, 110.0)], &[]).unwrap();
         assert_eq!(bar.top(), 110.0 + GAP);
-        // At the edge of the map it is moved in.
+        // At the edge of the map, the bar is moved inside.
         let bar = place(SIZE, MAP, &[boxed(90.0, 300.0, 100.0, 340.0)], &[]).unwrap();
         assert_eq!(bar.left(), MAP.left() + GAP);
     }
@@ -249,13 +251,13 @@ mod tests {
         let bar = place(SIZE, MAP, &diagonal, &[]).unwrap();
         assert_eq!(bar.min, MAP.min + Vec2::splat(GAP));
         assert!(diagonal.iter().all(|rect| !rect.intersects(bar)));
-        // The corner is taken by another control.
+        // The corner is occupied by another control.
         let taken = [boxed(90.0, 70.0, 200.0, 120.0)];
         let bar = place(SIZE, MAP, &diagonal, &taken).unwrap();
         assert!(!taken[0].intersects(bar) && diagonal.iter().all(|rect| !rect.intersects(bar)));
         // Nothing is free.
         assert_eq!(place(SIZE, MAP, &[MAP], &[]), None);
-        // A selection out of sight leaves the first corner.
+        // For a selection out of view, the first corner is used.
         let bar = place(SIZE, MAP, &[boxed(2000.0, 0.0, 2100.0, 9.0)], &[]).unwrap();
         assert_eq!(bar.min, MAP.min + Vec2::splat(GAP));
     }

@@ -80,7 +80,7 @@ fn extras(cx: &Context) -> Extras {
     extras
 }
 
-/// Shows a bundle that was read.
+/// Shows a loaded bundle.
 fn take_bundle(cx: &mut Context, modules: &ModuleHost, path: PathBuf, bundle: Bundle) {
     let text = path.display().to_string();
     let folder = text[..text.len() - ENDING.len()].to_owned();
@@ -165,7 +165,7 @@ fn in_name(letter: char) -> char {
     }
 }
 
-/// Returns how a file is opened; `None` if the editor cannot open it.
+/// Returns the purpose for which a file is opened; `None` if the editor cannot open it.
 fn purpose_of(path: &Path) -> Option<Purpose> {
     let ending = path.extension()?.to_string_lossy().to_lowercase();
     match ending.as_str() {

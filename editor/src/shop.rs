@@ -74,7 +74,7 @@ impl Shop {
         cx.model.workshop.trial = self.trial.state();
     }
 
-    /// Applies a change to the bench. If it alters the numbers, the test track restarts.
+    /// Applies a change to the vehicle on the bench. If its values change, the test track restarts.
     fn on_bench(&mut self, cx: &mut Context, change: impl FnOnce(&mut Bench)) {
         let Some(bench) = &mut cx.model.workshop.bench else {
             return;
@@ -222,7 +222,7 @@ impl Shop {
             let middle = DVec2::new(0.5 * SEEN, 0.0);
             cx.jump(middle - DVec2::splat(SEEN), middle + DVec2::splat(SEEN));
         }
-        // Otherwise the slider or button that led here would take the arrow keys.
+        // Otherwise, the slider or button that opened the track would receive the arrow keys.
         cx.egui.memory_mut(|memory| {
             if let Some(focused) = memory.focused() {
                 memory.surrender_focus(focused);
@@ -290,7 +290,8 @@ impl Shop {
         );
     }
 
-    /// Handles the outcome of saving a vehicle file, and puts it to use if requested.
+    /// Handles the outcome of saving a vehicle file, and uses the file in the scenario if
+    /// requested.
     fn note_vehicle_saved(
         &mut self,
         cx: &mut Context,

@@ -32,7 +32,7 @@ pub(crate) fn ask_for_world(cx: &mut Context, genes: Chromosome, course: u64, na
         move || {
             let scenario = problem.scenario_of(&genes, course);
             let scenario = scenario.map(Box::new).map_err(|error| error.to_string());
-            // The run that scores the individual is driven once, because the world ends where that run ends.
+            // Runs the course once, because the shown world ends where this run ends.
             let shown = Shown {
                 name,
                 course,

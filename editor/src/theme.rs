@@ -6,7 +6,7 @@ use roadwright_render::palette;
 use roadwright_scenario::LaneType;
 use roadwright_scenario::junction::Light;
 
-/// The theme, light or dark.
+/// The light or dark theme.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Theme {
     /// Whether the theme is dark.
@@ -44,7 +44,7 @@ impl GridLine {
 }
 
 impl Theme {
-    /// Open ground.
+    /// Colour of open ground.
     pub(crate) fn ground(self) -> Color32 {
         self.of_the_map(palette::GROUND)
     }
@@ -61,19 +61,19 @@ impl Theme {
         Color32::from_rgb(shown.red(), shown.green(), shown.blue())
     }
 
-    /// Outlines of rigid bodies.
+    /// Colour of the outlines of rigid bodies.
     pub(crate) fn body_line(self) -> Color32 {
         let color = palette::body_line(self.dark).to_color_u8();
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
-    /// Outlines of fixed objects around rigid bodies.
+    /// Colour of the outlines of fixed objects around rigid bodies.
     pub(crate) fn still_line(self) -> Color32 {
         let color = palette::still_line(self.dark).to_color_u8();
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
-    /// Text on the map.
+    /// Colour of text on the map.
     pub(crate) fn ink(self) -> Color32 {
         if self.dark {
             Color32::from_rgb(0xEA, 0xEC, 0xEF)
@@ -82,7 +82,7 @@ impl Theme {
         }
     }
 
-    /// Halo of text on the map.
+    /// Colour of halos around text on the map.
     pub(crate) fn halo(self) -> Color32 {
         if self.dark {
             Color32::from_black_alpha(190)
@@ -120,7 +120,7 @@ impl Theme {
         }
     }
 
-    /// The fill of a mark's area.
+    /// Colour with which the area of a mark is filled.
     pub(crate) fn fill(self, fill: Fill) -> Color32 {
         match fill {
             Fill::Tint(tone) => self.tone(tone).gamma_multiply(0.22),
@@ -155,7 +155,8 @@ impl Theme {
         self.tone(Tone::Danger)
     }
 
-    /// Colour of a connection, lane end or signal that says go. The danger colour is used for the opposite.
+    /// Colour of a connection, lane end or signal that is free to go. The opposite has the danger
+    /// colour.
     pub(crate) fn go(self) -> Color32 {
         light(Light::Green)
     }
@@ -165,22 +166,22 @@ impl Theme {
         Color32::from_white_alpha(if self.dark { 110 } else { 150 })
     }
 
-    /// The plate of a message.
+    /// Colour of the plate of a message.
     pub(crate) fn toast(self) -> Color32 {
         hex(if self.dark { 0x3a_4552 } else { 0x23_272e })
     }
 
-    /// Text of a message.
+    /// Colour of the text of a message.
     pub(crate) fn toast_text(self) -> Color32 {
         Color32::WHITE
     }
 
-    /// The action of a message.
+    /// Colour of the action of a message.
     pub(crate) fn toast_action(self) -> Color32 {
         ACCENT_DARK
     }
 
-    /// The sign of a message. Plates are dark in both themes.
+    /// Colour of the sign of a message. Plates are dark in both themes.
     pub(crate) fn toast_sign(self, tone: crate::tone::Tone) -> Color32 {
         match tone {
             crate::tone::Tone::Done => hex(0x5c_c97f),
@@ -210,7 +211,7 @@ impl Theme {
         hex(palette::HEAT_VEHICLE)
     }
 
-    /// Colours of curves in plots. Curves can also be told apart by their names.
+    /// Colours of curves in plots. Curves can also be distinguished by their names.
     pub(crate) fn plot(self, index: usize) -> Color32 {
         // Colours repeat from the fifth curve on, and names distinguish the curves.
         let tones = [Tone::Accent, Tone::Guide, Tone::Warning, Tone::Danger];
@@ -379,7 +380,7 @@ mod tests {
             let contrast = contrast(theme.handle(), theme.tone(Tone::Accent));
             assert!(contrast >= 4.5, "primary buttons, {dark}: {contrast:.2}");
         }
-        // Weak text is too weak in egui's default.
+        // Weak text is too faint in egui's default.
         let light = Visuals::light();
         let weak = contrast(light.weak_text_color(), light.panel_fill);
         assert!(weak < 4.5, "{weak:.2}");

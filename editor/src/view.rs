@@ -1,5 +1,5 @@
-//! State of widgets that is not part of the model, such as mouse input, docking of panels, typed text, and
-//! messages that fade.
+//! State of widgets that is not part of the model, such as mouse input, panel docking, typed text,
+//! and fading messages.
 
 use crate::canvas::Canvas;
 use crate::map::MapPainter;
@@ -13,7 +13,7 @@ use crate::theme;
 pub(crate) struct ViewState {
     pub(crate) canvas: Canvas,
     pub(crate) panels: PanelState,
-    /// Messages that fade.
+    /// Fading messages.
     pub(crate) messages: Messages,
     /// Whether to fit the whole scenario into the view as soon as the scene is ready.
     pub(crate) needs_frame: bool,

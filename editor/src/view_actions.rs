@@ -17,7 +17,7 @@ const JUMP_MARGIN: f64 = 30.0;
 const ZOOMS: std::ops::RangeInclusive<f32> = 0.5..=3.0;
 /// Range of the radius of a brush, m.
 const BRUSHES: std::ops::RangeInclusive<f64> = 1.0..=500.0;
-/// Range of the width of a pixel of the background picture, m.
+/// Range of the size of a background pixel, m.
 const PIXELS: std::ops::RangeInclusive<f64> = 1e-4..=1e4;
 
 impl Context {
@@ -84,7 +84,8 @@ impl Context {
 
     pub(crate) fn frame_all(&mut self) {
         let mut camera = Camera::default();
-        // Land counts only if there are no roads, because that of imports extends far beyond them.
+        // Land counts only if there are no roads, because imported land extends far beyond its
+        // roads.
         if let Some((low, high)) = self.model.document.scenario().frame() {
             camera.frame(in_points(self.view.canvas.rect.size()), low, high);
         }
@@ -125,7 +126,7 @@ impl Context {
         self.egui.request_repaint();
     }
 
-    /// Switches the full lock of vehicles that are driven by hand on or off.
+    /// Toggles the full steering lock of manually driven vehicles.
     pub(crate) fn toggle_full_lock(&mut self) {
         let is_full = !self.model.settings.full_lock;
         self.model.settings.full_lock = is_full;
@@ -153,7 +154,7 @@ impl Context {
         *radius = (*radius * factor).clamp(*BRUSHES.start(), *BRUSHES.end());
     }
 
-    /// Changes the layer of what the current tool draws from the pointer on, if it draws roads.
+    /// Changes the layer for the current tool, starting at the pointer, if the tool draws roads.
     pub(crate) fn change_layer(&mut self, by: i8) {
         if let Some(layer) = self.view.canvas.hand.layer(&self.model) {
             let layer = layer.saturating_add(by);
@@ -161,8 +162,8 @@ impl Context {
         }
     }
 
-    /// Sets the layer on which the current tool continues to draw from the pointer; with `None`, the tool
-    /// chooses the layer.
+    /// Sets the layer for the current tool, starting at the pointer; with `None`, the tool selects
+    /// the layer.
     pub(crate) fn choose_layer(&mut self, layer: Option<i8>) {
         self.model.settings.tools.layer = layer;
         self.view.canvas.hand.follow_layer(&self.model);

@@ -55,7 +55,7 @@ fn the_selection_is_mirrored_in_one_step_and_twice_is_nothing() {
     assert_eq!(bench.editor().model().selection, selected);
     let problems = &bench.editor().model().findings.1;
     assert!(problems.is_empty(), "{problems:?}");
-    // A single step.
+    // Undo reverts it in a single step.
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
     bench.key_with(Modifiers::COMMAND, Key::Y);
@@ -66,7 +66,7 @@ fn the_selection_is_mirrored_in_one_step_and_twice_is_nothing() {
     assert!(apart(&before, &twice) < 1e-6);
     assert!((box_at(&twice) - was).length() < 1e-6);
     assert_eq!(before.agents(), twice.agents());
-    // Top to bottom, and by quarter turns.
+    // Mirrors top to bottom, and rotates by quarter turns.
     bench.key_with(Modifiers::SHIFT, Key::V);
     assert!(box_at(bench.scenario()).y < 0.0);
     bench.key_with(Modifiers::SHIFT, Key::V);
@@ -118,7 +118,7 @@ fn it_is_found_in_the_menu_and_in_the_palette() {
     bench.type_text("mirror left");
     bench.key(Key::Enter);
     assert!(apart(&before, bench.scenario()) < 1e-6);
-    // The letters alone still select tools.
+    // Without modifiers, the letters still select tools.
     bench.key(Key::H);
     assert_eq!(bench.editor().model().tool, ToolKind::Terrain);
     assert!(
@@ -153,7 +153,7 @@ fn what_is_hidden_is_not_drawn_taken_or_lost() {
     assert_ne!(pixels(&mut bench, "b.png"), before);
     assert_eq!(bench.scenario(), &scenario, "it is hidden, not deleted");
     assert!(!bench.editor().model().document.title().is_empty());
-    // Neither a click nor a box nor Select all selects it.
+    // Neither a click nor a box nor Select all selects the hidden object.
     bench.click(-70.0, 37.0);
     assert!(bench.editor().model().selection.is_empty());
     bench.drag_with(&[(-95.0, 20.0), (-50.0, 60.0)], Modifiers::SHIFT);
@@ -193,7 +193,7 @@ fn hiding_puts_the_selection_down_and_leaves_the_run_alone() {
     let arrived = bench.play_until_arrived(120.0);
     assert!(arrived, "hiding does not affect the simulation");
     bench.key(Key::Space);
-    // A list selects a hidden object, and Delete applies to it then.
+    // A list selects a hidden object, and Delete then applies to it.
     let road = *bench
         .scenario()
         .network()

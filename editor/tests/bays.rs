@@ -55,7 +55,8 @@ fn rows_of_bays_are_drawn_along_a_kerb() {
     let mut bench = street();
     let steps = bench.undo_steps();
     choose(&mut bench, BayKind::Parallel);
-    // Drawn against the traffic on this side. The parked vehicles still face in the direction of traffic.
+    // Drawn against the traffic on this side, but the parked vehicles still face in the direction
+    // of traffic.
     bench.drag(&[(-10.0, -4.0), (-35.0, -6.0)]);
     let row = bays(&bench);
     assert_eq!(row.len(), 4);
@@ -105,7 +106,7 @@ fn rows_over_open_ground_lie_on_the_left_of_the_drag_or_on_its_right() {
     bench.drag_with(&[(0.0, -3.2), (3.0, -3.2)], Modifiers::CTRL);
     assert_at(&bays(&bench)[8], 1.25, -0.6, FRAC_PI_2);
     assert!(problems(bench.scenario()).contains(&Code::BayOnRoad));
-    // A click still adds a place without a heading, and a short drag one bay.
+    // A click still adds a place without a heading, and a short drag adds a single bay.
     bench.click(40.0, 40.0);
     assert!(bays(&bench).last().unwrap().heading.is_none());
     bench.drag(&[(40.0, 20.0), (41.0, 20.0)]);

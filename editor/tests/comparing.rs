@@ -99,7 +99,7 @@ fn a_kept_run_stands_beside_the_next_one() {
     let roads = bench.scenario().network().road_count();
     let words = format!("The scenario of B differs from that of A: roads: {roads} changed.");
     bench.harness.get_by_label(&words);
-    // A click on a trip shows where it ended and selects its agent.
+    // A click on a trip shows its end and selects its agent.
     let pair = &slow.trips[0];
     let (_, last) = pair.any().unwrap().places.unwrap();
     let name = format!("Compare {}", pair.name());
@@ -127,7 +127,7 @@ fn kept_runs_are_named_swapped_and_dropped_and_outlive_their_document() {
     run(&mut bench, 20.0);
     bench.press("Keep this run");
     slow_down(&mut bench);
-    // Edited during the run: the kept run is unchanged, and the current one reports the edit.
+    // Edits during the run leave the kept run unchanged, and the current run reports the edit.
     run(&mut bench, 10.0);
     slow_down(&mut bench);
     bench.ask(Action::Do(Command::StepOnce));
@@ -191,10 +191,10 @@ fn an_exported_picture_leaves_out_what_is_hidden() {
         let share = share(differing(&export(&[part])));
         assert!(share > least, "{part:?}: {share}");
     }
-    // Control: missing parts hide nothing, and everything is shown again.
+    // Control: hiding missing parts changes nothing, and all parts are shown again.
     assert_eq!(differing(&export(&[MapPart::Layer(7)])), 0);
     assert_eq!(differing(&export(&[])), 0);
-    // With everything hidden, nearly all is plain ground; only map overlays are left.
+    // With all parts hidden, nearly everything is plain ground; only map overlays are left.
     let bare = export(&MapPart::KINDS);
     let ground = bare.get_pixel(bare.width() / 2, bare.height() / 2);
     let plain = bare.pixels().filter(|pixel| *pixel == ground).count();

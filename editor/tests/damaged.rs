@@ -26,7 +26,7 @@ fn a_file_that_is_cut_off_is_told_at_the_start_and_saved_as_far_as_it_goes() {
     let (folder, path) = written(&text[..cut]);
     let mut bench = Bench::open_in(folder, Some(path.clone()));
     assert_eq!(bench.editor().model().dialog, Dialog::Damaged);
-    // Nothing else is shown in its place.
+    // No other scenario is shown in its place.
     assert_eq!(bench.scenario().network().road_count(), 0);
     bench
         .harness
@@ -38,7 +38,8 @@ fn a_file_that_is_cut_off_is_told_at_the_start_and_saved_as_far_as_it_goes() {
     bench.press("Open what can be read");
     assert_eq!(bench.scenario().network().road_count(), 4);
     assert_eq!(bench.editor().model().dialog, Dialog::None);
-    // It has no file, so nothing overwrites the damaged one, and leaving asks for confirmation.
+    // The recovered document has no file, so nothing overwrites the damaged one, and leaving asks
+    // for confirmation.
     assert_eq!(bench.editor().model().document.path(), None);
     assert!(bench.editor().model().document.is_dirty());
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text[..cut]);

@@ -73,7 +73,7 @@ fn a_model_that_can_be_changed_is_found() {
     assert!(!writes_model(
         "fn ui(model: &Model, actions: &mut Vec<Action>)"
     ));
-    // Code that runs between frames may change it, and the same search finds it.
+    // Code that runs between frames may change the model, and the same search finds it.
     let app = std::fs::read_to_string(source().join("app.rs")).unwrap();
     assert!(writes_model(&app.replace("&mut self", "&mut Editor")));
 }

@@ -27,7 +27,7 @@ fn give_path(bench: &mut Bench, path: &Path, file: ExperimentFile) {
     bench.ask(Action::Path(path.to_owned(), purpose, None));
 }
 
-/// Starts the editor and opens the experiment that a text contains.
+/// Starts the editor and opens the experiment contained in a text.
 fn opened(text: &str) -> (Bench, PathBuf) {
     let mut bench = Bench::start();
     bench.close_dialog();
@@ -109,7 +109,7 @@ fn a_training_is_paused_stopped_and_goes_on_to_the_same_pool() {
     });
     bench.press("Pause");
     let done = |bench: &Bench| bench.editor().model().experiment.progress.done;
-    // Runs in progress end; no others start.
+    // Runs in progress end, and no others start.
     std::thread::sleep(Duration::from_millis(500));
     bench.settle();
     let before = (done(&bench), picture(&bench).generations.len());
@@ -182,7 +182,7 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
     assert!(draft(&bench).genes.is_empty());
     bench.settle();
     bench.press("All of fuzzy_driver rules");
-    // Beside the scenario, in a folder: the path of the scenario is relative to it.
+    // The experiment is in a folder beside the scenario, and the scenario's path is relative to it.
     let scenario = bench.folder.path().join("field.scenario.json");
     bench.ask(Action::Path(scenario.clone(), Purpose::Save, None));
     let folder = bench.folder.path().join("experiments");
@@ -194,7 +194,7 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
     let named = file::load(&folder.join(saved.scenario.as_ref().unwrap())).unwrap();
     Problem::new(&saved, Some(named), &builtin_modules()).unwrap();
     bench.harness.get_by_label("mine");
-    // Reopened, it is the same, on the scenario of the window.
+    // The reopened experiment is the same, and uses the scenario of the window.
     ask(&mut bench, ExperimentAction::Close);
     give_path(&mut bench, &path, ExperimentFile::Open);
     let model = &bench.editor().model().experiment;
@@ -244,7 +244,7 @@ fn how_drives_are_spent_is_set_in_the_panel() {
     enter(&mut bench, "Maximum drives", "44");
     let growth = draft(&bench).growth.unwrap();
     assert_eq!((growth.runs, growth.most), (3, 44));
-    // Either one: choosing halving switches racing off.
+    // Choosing halving switches racing off.
     choose(
         &mut bench,
         "Ends early: cannot win (racing)",
@@ -264,7 +264,7 @@ fn how_drives_are_spent_is_set_in_the_panel() {
     // Values out of range are rejected.
     enter(&mut bench, "Rounds", "99");
     assert_eq!(draft(&bench).halving.unwrap().rounds, 10);
-    // Each is a step that can be undone and redone.
+    // Each choice is a step that can be undone and redone.
     let has = |bench: &Bench| {
         let draft = bench.editor().model().experiment.draft.as_ref();
         draft.unwrap().history.has()
@@ -281,7 +281,7 @@ fn how_drives_are_spent_is_set_in_the_panel() {
     }
     assert_eq!(draft(&bench).halving.unwrap().rounds, 10);
     assert_eq!(draft(&bench).stop.fitness, Some(190.0));
-    // And back to none of them.
+    // Chooses none of them again.
     choose(
         &mut bench,
         "Ends early: worst of each round (halving)",
@@ -362,7 +362,8 @@ fn what_is_wrong_is_told_in_its_place_and_nothing_is_trained() {
             "{key}"
         );
     }
-    // Control: without an error it can be trained, with a warning that two drives are too few.
+    // Control: without an error the experiment can be trained, with a warning that two drives are
+    // too few.
     let mut experiment = Experiment::from_text(SMALL).unwrap();
     ask(
         &mut bench,
@@ -436,7 +437,7 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     let shown = bench.editor().model().experiment.shown.clone().unwrap();
     assert_eq!(shown.name, format!("individual {}", best.name()));
     assert_eq!(shown.course, picture(&bench).courses[0]);
-    // It runs and is watched, and its stack has the values of the individual.
+    // The world runs and is watched, and its stack has the values of the individual.
     let is_driving = bench.play_until(30.0, |editor| {
         let live = editor.model().live.as_ref();
         live.is_some_and(|live| live.snapshot.time > 3.0 && live.inspection.is_some())
@@ -448,7 +449,7 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     let values = &problem.genome().preset(&best.genes)["fuzzy_driver"];
     let own = &bench.scenario().stacks()[&stack].controller.parameters;
     assert!(values.iter().all(|(key, value)| own[key] == *value));
-    // It ends where its course ends and reports why; it cannot continue.
+    // The run ends where its course ends and reports why; it cannot continue.
     bench.ask(Action::Speed(f64::INFINITY));
     let end = shown.end.clone().unwrap();
     assert!(bench.play_until(1e6, |editor| {
@@ -457,7 +458,7 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     }));
     bench.settle();
     let step = |bench: &Bench| bench.live().snapshot.step;
-    // The last look at the drive is a step or two after its arrival.
+    // The last check of the drive is a step or two after its arrival.
     for _ in 0..5 {
         bench.ask(Action::Do(Command::StepOnce));
     }
@@ -570,7 +571,7 @@ fn a_world_that_is_shown_and_edited_is_asked_about_and_nothing_is_lost() {
     };
     ask(&mut bench, show("a"));
     assert_ne!(bench.scenario(), &before);
-    // One after the other, and still back to the document.
+    // One world after the other, and still back to the document.
     ask(&mut bench, show("b"));
     assert_eq!(shown(&bench).name, "b");
     let edit = roadwright_scenario::Edit::Stack("extra".into(), Some(Box::default()));
@@ -584,7 +585,8 @@ fn a_world_that_is_shown_and_edited_is_asked_about_and_nothing_is_lost() {
     bench.press("Don't save");
     assert_eq!(bench.scenario(), &before);
     assert!(bench.editor().model().experiment.shown.is_none());
-    // Opening another document replaces the paused one, and asks if that has unsaved changes.
+    // Opening another document replaces the document that was set aside, and asks first if that
+    // document has unsaved changes.
     let edit = roadwright_scenario::Edit::Stack("extra".into(), Some(Box::default()));
     bench.ask(Action::Apply("Add stack".into(), edit));
     ask(&mut bench, show("d"));
@@ -614,11 +616,11 @@ fn the_champion_goes_into_a_stack_in_one_step() {
     assert!(values.iter().all(|(key, value)| own[key] == *value));
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
-    // A stack without the module cannot take it.
+    // A stack without the module cannot take the values.
     ask(&mut bench, ExperimentAction::Apply(Some("idm".into())));
     ask(&mut bench, ExperimentAction::Apply(Some("nobody".into())));
     assert_eq!(bench.scenario(), &before);
-    // With the button, into a new one.
+    // The button applies the values to a new stack.
     bench.press("Apply");
     let trained = &bench.scenario().stacks()["trained"];
     assert_eq!(trained, &problem.stack(&verdict.champion.genes));
@@ -666,14 +668,14 @@ fn whoever_is_struck_out_while_others_train_is_not_bred_from_and_the_record_hold
         !picture.generations.is_empty()
     });
     bench.press("Pause");
-    // Runs in progress end; no others start.
+    // Runs in progress end, and no others start.
     std::thread::sleep(Duration::from_millis(500));
     bench.settle();
     let before = picture(&bench).generations.len();
     let best = picture(&bench).best().unwrap().clone();
     ask(&mut bench, ExperimentAction::StrikeOut(best.birth));
     wait_until(&mut bench, "struck", |picture| picture.struck_out == 1);
-    // It stays paused, with the same generations.
+    // Training stays paused, with the same generations.
     assert_eq!(picture(&bench).generations.len(), before);
     assert!(bench.editor().model().experiment.progress.is_paused);
     bench.press("Continue");
@@ -731,7 +733,7 @@ fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
     assert_eq!(open[0].against(&open[1]), Ok(expected));
     let text = format!("difference {:.4} over 6 pairs", expected.mean);
     bench.harness.get_by_label_contains(&text);
-    // Their paths are those of the drives, on one map; the document is paused meanwhile.
+    // The shown paths are those of the drives, on one map; the document is set aside meanwhile.
     let before = bench.scenario().clone();
     bench.press("Show the runs of fuzzy");
     let model = &bench.editor().model().experiment;
@@ -759,7 +761,7 @@ fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
         give_path(&mut bench, &path, ExperimentFile::Results);
         assert_eq!(bench.editor().model().experiment.results.len(), 2);
     }
-    // With another fitness they cannot be compared, which is reported.
+    // Results with different fitness cannot be compared, which is reported.
     let mut other = open[1].results.clone();
     other.head.fitness = "safety".into();
     let path = bench.folder.path().join("pursuit.json");

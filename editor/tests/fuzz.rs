@@ -272,7 +272,7 @@ fn run(number: u64) {
         assert!(broken.is_empty(), "seed {seed}, event {number}: {broken:?}");
     }
     hand.document.abort();
-    // The result can be written and read.
+    // The resulting scenario can be written and read.
     let scenario = hand.document.scenario();
     assert_eq!(
         &file::from_text(&file::to_text(scenario)).unwrap(),

@@ -59,7 +59,7 @@ fn the_inspector_leads_to_the_wave_of_selected_signals_or_of_roads_between_them(
     for id in NODES {
         bench.harness.get_by_label(&format!("Offset of node {id}"));
     }
-    // Selecting one of them does not close the diagram.
+    // Selecting one of the signals does not close the diagram.
     select(&mut bench, &[8]);
     assert!(has_text(&bench, "From node 5 to node 14: band of "));
     // Selected roads work too, and a crossing road has no diagram.
@@ -90,7 +90,7 @@ fn a_bar_is_dragged_to_whole_seconds_while_the_run_goes_on_and_undone_in_one_ste
     assert!(live.error.is_none() && live.snapshot.step >= 220);
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
-    // Back across the start of the cycle.
+    // Dragged back across the start of the cycle.
     let bar = bench.scroll_to("Offset of node 8");
     bench.drag_right(bar.center(), -bar.width() * (20.0 / 140.0) as f32);
     assert_eq!(offsets(&bench), [0.0, 66.0, 29.0, 45.0]);
@@ -146,7 +146,7 @@ fn signals_that_keep_no_step_are_named_with_what_to_do() {
         (plan.mode, *plan.cycle) = (SignalMode::Fixed, Some(70.0));
     });
     assert!(has_text(&bench, "From node 5 to node 14: band of "));
-    // Another scenario starts without it.
+    // A new scenario starts without the diagram.
     bench.ask(Action::Go(Next::New));
     assert!(has_text(
         &bench,

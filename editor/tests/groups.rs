@@ -63,7 +63,7 @@ fn a_click_selects_the_whole_group_and_with_ctrl_and_alt_a_single_one() {
         1,
         "a double-click selects a single member"
     );
-    // A box around one of them takes both; a locked or hidden kind stays out.
+    // A box around one member of the group selects both; a locked or hidden kind is left out.
     bench.drag_with(
         &[(x - 6.0, y - 6.0), (x + 20.0, y + 16.0)],
         Modifiers::SHIFT,
@@ -98,7 +98,7 @@ fn a_group_moves_copies_and_goes_together_and_undo_brings_it_back() {
     assert_eq!(sizes(&bench), [2]);
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(sizes(&bench), [2, 2]);
-    // After dissolving, its members are selected one by one again.
+    // After ungrouping, its members are selected individually again.
     bench.ask(Action::Select(Objects::new()));
     click_box(&mut bench, 1, Modifiers::NONE);
     bench.key_with(Modifiers::COMMAND | Modifiers::SHIFT, Key::G);
@@ -107,7 +107,8 @@ fn a_group_moves_copies_and_goes_together_and_undo_brings_it_back() {
     click_box(&mut bench, 1, Modifiers::NONE);
     click_box(&mut bench, 2, Modifiers::NONE);
     assert_eq!(selected(&bench), 1);
-    // A single object makes no group, and ungrouped objects cannot be dissolved: a message, and no step.
+    // A single object makes no group, and ungrouped objects cannot be ungrouped: a message appears,
+    // and no step is added.
     let steps = bench.undo_steps();
     bench.key_with(Modifiers::COMMAND, Key::G);
     bench.key_with(Modifiers::COMMAND | Modifiers::SHIFT, Key::G);
@@ -136,7 +137,7 @@ fn groups_are_listed_renamed_saved_and_follow_a_road_that_is_cut() {
     bench.ask(Action::Select(Objects::new()));
     bench.press(&format!("{id}  Market (4 objects)"));
     assert_eq!(selected(&bench), 4);
-    // A street that joins the road splits it: both pieces are in the group.
+    // A street that joins the road splits it, and both pieces are in the group.
     bench.look_at(0.0, 0.0, 150.0);
     bench.key(Key::R);
     bench.drag(&[(30.0, 0.5), (30.0, -90.0)]);
@@ -149,7 +150,7 @@ fn groups_are_listed_renamed_saved_and_follow_a_road_that_is_cut() {
     ));
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("\"Market\""));
-    // A file with a missing member: a message, and a step that can be undone.
+    // A file with a missing member gives a message, and a repair step that can be undone.
     let odd = text.replace("\"obstacles\": [1, 2, 3]}", "\"obstacles\": [1, 2, 3, 99]}");
     assert_ne!(odd, text);
     std::fs::write(&path, odd).unwrap();

@@ -84,8 +84,8 @@ fn history(bench: &Bench) -> Vec<String> {
     history.undo_labels().map(str::to_owned).collect()
 }
 
-/// Sends the events both all at once and one by one, from the state that `prepare` creates, and compares the results.
-/// Returns the resulting scenario.
+/// Sends the events both in one frame and one by one, from the state that `prepare` creates, and
+/// compares the results. Returns the resulting scenario.
 #[track_caller]
 fn compare(
     prepare: impl Fn(&mut Bench),
@@ -229,7 +229,7 @@ fn a_new_document_and_a_stroke_in_it() {
     let far_away = |bench: &mut Bench| {
         drawn(bench);
         bench.look_at(900.0, 400.0, 60.0);
-        // A saved document asks nothing when it is left.
+        // A saved document can be left without a question.
         let path = bench.folder.path().join("saved.scenario.json");
         let save = roadwright_editor::model::Purpose::Save;
         bench.ask(roadwright_editor::model::Action::Path(path, save, None));
@@ -245,7 +245,7 @@ fn a_new_document_and_a_stroke_in_it() {
     assert!(start.length() < 1.0, "{start}");
 }
 
-/// Sends an event per frame, each a second after the one before.
+/// Sends one event per frame, each a second after the previous one.
 fn in_slow_frames(bench: &mut Bench, events: &Events) {
     for event in &events.0 {
         let time = bench.harness.ctx.input(|input| input.time) + 1.0;

@@ -114,7 +114,7 @@ struct Hand {
     scale: f64,
 }
 
-/// The result of a stroke.
+/// The result of a drawn stroke.
 struct Drawn {
     after: Scenario,
     label: String,
@@ -415,7 +415,7 @@ fn strokes_that_end_off_the_asphalt_or_with_ctrl_join_nothing() {
     assert!(u64::from(free) > scaled(STROKES) / 4, "only {free} strokes");
 }
 
-/// A street from west to east, and another above it from south to north.
+/// A street from west to east, and another one above it from south to north.
 fn crossing_on_two_layers() -> Scenario {
     let mut scenario = Scenario::new("layers");
     let ends = [((-100.0, 0.0), (100.0, 0.0)), ((0.0, -100.0), (0.0, 100.0))];
@@ -443,14 +443,15 @@ fn a_stroke_begins_on_the_topmost_layer_that_it_catches() {
         let new = drawn.after.network().road(first).unwrap().layer;
         (new, drawn.label)
     };
-    // From the bridge, also where it lies over the street, it is on layer 1 and passes over the street.
+    // A stroke from the bridge is on layer 1, even where the bridge lies over the street, and
+    // passes over the street.
     let (layer, words) = label(&mut hand, (0.0, 50.0), (60.0, 0.0));
     assert_eq!(layer, 1);
     assert!(words.contains("Layer 1"), "{words}");
     let passes = "passes over Mill Street (Page Down: join)";
     assert!(words.contains(passes), "{words}");
     assert_eq!(label(&mut hand, (0.0, 0.0), (60.0, 60.0)).0, 1);
-    // From the street and from open ground it is on layer 0.
+    // A stroke from the street or from open ground is on layer 0.
     let (layer, words) = label(&mut hand, (60.0, 0.0), (0.0, 60.0));
     assert_eq!(layer, 0);
     let passes = "passes under High Bridge (Page Up: join)";
@@ -459,7 +460,7 @@ fn a_stroke_begins_on_the_topmost_layer_that_it_catches() {
     let (layer, words) = label(&mut hand, (60.0, 60.0), (60.0, 0.0));
     assert_eq!(layer, 0);
     assert!(words.contains("joins Mill Street"), "{words}");
-    // A layer that was chosen before overrides this, and one that is hidden is not caught.
+    // A layer chosen beforehand overrides this, and a road on a hidden layer is not joined.
     hand.options.layer = Some(3);
     let (layer, words) = label(&mut hand, (60.0, 60.0), (60.0, 0.0));
     assert_eq!(layer, 3);
@@ -501,7 +502,7 @@ fn crossings_are_shown_on_the_layer_of_each_leg() {
         shown.push(crossings(&*tool, &context));
         tool.event(ToolEvent::Escape, &context);
     }
-    // Only the leg on layer 1 crosses the bridge.
+    // Only the leg on layer 1 is marked where it crosses the bridge.
     assert_eq!(shown[0], []);
     assert_eq!(shown[1].len(), 1);
     assert!((shown[1][0] - DVec2::new(0.0, 60.0)).length() < 51.0);
@@ -529,7 +530,7 @@ fn a_change_of_the_layer_renews_the_label_of_a_pointer_that_stands_still() {
     assert!(words.contains("passes over Mill Street"), "{words}");
     let words = label(ToolEvent::Layer, 0);
     assert!(words.contains("joins Mill Street"), "{words}");
-    // In a chain, too.
+    // The same applies to a chain of clicks.
     label(ToolEvent::Click(Pointer::at(60.0, 60.0)), 1);
     let words = label(ToolEvent::Move(Pointer::at(60.0, 0.0)), 1);
     assert!(words.contains("passes over Mill Street"), "{words}");

@@ -76,7 +76,7 @@ fn a_click_on_an_arrow_explains_the_turn_from_lane_to_lane() {
     let mut bench = crossroads();
     let left = path(&bench, Turn::Left);
     let curve = left.curve.clone().unwrap();
-    // Where it has diverged from its neighbours and crosses others.
+    // A point where the connection has diverged from its neighbours and crosses others.
     let at = curve.pose(0.55 * curve.length()).position;
     bench.click(at.x, at.y);
     assert_eq!(bench.editor().model().explained, Some((left.from, left.to)));
@@ -93,7 +93,8 @@ fn a_click_on_an_arrow_explains_the_turn_from_lane_to_lane() {
     ));
     assert!(has_text(&bench, "Accepts gaps of "));
     assert!(has_text(&bench, "The same lane also leads to "));
-    // The node is still selected. At the same place again: the next connection there, or the object below.
+    // The node is still selected. Another click at the same place selects the next connection, or
+    // the object below.
     assert_eq!(bench.editor().model().single(), Some(ObjectId::Node(NODE)));
     bench.click(at.x, at.y);
     let model = bench.editor().model();
@@ -101,7 +102,7 @@ fn a_click_on_an_arrow_explains_the_turn_from_lane_to_lane() {
         (model.single(), model.explained),
         (Some(ObjectId::Node(NODE)), Some((left.from, left.to)))
     );
-    // Another selection ends it.
+    // Another selection ends the explanation.
     select(&mut bench, NodeId(1));
     assert_eq!(bench.editor().model().explained, None);
     assert!(!has_text(&bench, "Connection from "));
@@ -162,7 +163,7 @@ fn a_crossing_is_made_wider_and_stays_so() {
     let wide = width(&bench).unwrap();
     assert!((4.0..8.0).contains(&wide), "{wide}");
     assert_eq!(drawn(&bench), wide);
-    // It survives another edit and its undo.
+    // The change survives another edit and its undo.
     let wider = bench.scenario().clone();
     decide(&mut bench, NODE, |rules| {
         rules.control = Some(Control::AllWayStop)
@@ -200,14 +201,14 @@ fn a_script_is_chosen_for_signals_and_its_parameters_are_set() {
         1,
         "defaults are not written"
     );
-    // The run applies it.
+    // The run applies the change.
     bench.step_run(40);
     assert!(bench.editor().model().live.clone().unwrap().error.is_none());
     undo(&mut bench);
     assert_eq!(bench.scenario(), &chosen);
     undo(&mut bench);
     assert_eq!(bench.scenario(), &before);
-    // A missing one is named.
+    // A missing module is named.
     decide(&mut bench, NODE, |rules| {
         let plan = rules.plan.get_or_insert_default();
         plan.mode = SignalMode::Actuated;
@@ -226,7 +227,7 @@ fn what_rules_a_junction_is_chosen_and_left_to_the_roads_again() {
     let mut shown = format!("Automatic: {}", word(junction(&bench, NODE).control));
     for control in Control::ALL {
         bench.press(&format!("Control: {shown}"));
-        // All are offered: the texts of the list, beside that of the field.
+        // The list offers all kinds of control. Its texts are shown beside the text of the field.
         for other in Control::ALL {
             assert!(has_text(&bench, word(other)), "{other:?}");
         }
@@ -242,7 +243,7 @@ fn what_rules_a_junction_is_chosen_and_left_to_the_roads_again() {
     assert!(bench.editor().model().live.clone().unwrap().error.is_none());
 }
 
-/// Selects an entry of the list that is open.
+/// Selects an entry of the open list.
 fn choose(bench: &mut Bench, entry: &str) {
     let all = bench.harness.query_all_by_label(entry);
     // A list is drawn over the panel, so its entries come last.
@@ -371,7 +372,8 @@ fn roads_that_go_first_rule_a_merged_junction_too() {
     decide(&mut bench, second, |rules| rules.major = vec![road]);
     select(&mut bench, first);
     assert!(has_text(&bench, &format!("Set at {second} for all nodes")));
-    // Both list some; a new choice then applies to the whole junction and is reset as a whole.
+    // Both nodes list major roads; a new choice then applies to the whole junction and is reset as
+    // a whole.
     let before = bench.scenario().clone();
     let arms = junction(&bench, first).arms.clone();
     let other = arms.iter().map(|arm| arm.road).find(|&other| other != road);
@@ -429,7 +431,7 @@ fn a_turn_of_a_merged_junction_is_forbidden_from_either_of_its_nodes() {
     assert!(!junction(&bench, node).paths.iter().any(leads_so));
     let rules = rules(&bench, node);
     assert!(rules.restrictions.is_empty() && !rules.turns.remove.is_empty());
-    // The rest is unchanged.
+    // All other connections are unchanged.
     let others = merged.paths.iter().filter(|path| !leads_so(path)).count();
     assert_eq!(junction(&bench, node).paths.len(), others);
     undo(&mut bench);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 fn count(scenario: &Scenario, control: Control) -> usize {
     let layout = layout(scenario.network(), scenario.about());
     let junctions = layout.junctions.iter();
-    // An end of a road is not a junction.
+    // The end of a single road is not a junction.
     let is_it = |junction: &&Arc<Junction>| junction.arms.len() > 1 && junction.control == control;
     junctions.filter(is_it).count()
 }
@@ -58,7 +58,7 @@ fn a_click_places_a_roundabout_and_escape_takes_a_drag_back() {
     assert_eq!(bench.scenario().network().road_count(), 2);
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario().network().road_count(), 0);
-    // Too small, so nothing is drawn.
+    // The ring would be too small, so nothing is drawn.
     bench.drag(&[(0.0, 0.0), (4.0, 0.0)]);
     assert_eq!(bench.scenario().network().road_count(), 0);
 }
@@ -111,7 +111,7 @@ fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
             assert!(!with_green.iter().any(meets), "{greens:?}");
         }
     }
-    // Without the arrow they have green together, and no vehicles touch in traffic.
+    // Without the arrow, the movements have green together, and no vehicles touch in traffic.
     let junction_with = |protected: bool| {
         let mut scenario = scenario.clone();
         let mut rules = scenario.network().node(node).unwrap().clone();
@@ -193,7 +193,7 @@ fn near_junctions_are_merged_and_taken_apart() {
     bench.press("Merge junctions");
     assert_eq!(crossings(bench.scenario()), 1);
     assert!(problems(&bench).is_empty(), "{:?}", problems(&bench));
-    // A turn between roads at two nodes is forbidden like any other.
+    // A turn between roads at different nodes is forbidden like any other turn.
     let merged = bench.selected_junction();
     let node_of = |end: LaneEnd| {
         bench

@@ -73,7 +73,7 @@ fn a_click_on_who_waits_watches_it() {
     }
     let agent = agent.expect("a vehicle waits for green within 50 s");
     let name = roadwright_simulation::agent_name(agent);
-    // Its name is also in the queue; either link works.
+    // The agent's name is also in the queue; either link works.
     let link = bench.harness.query_all_by_label(&name).next();
     link.unwrap().scroll_to_me();
     bench.harness.run_steps(30);
@@ -141,7 +141,7 @@ fn the_end_of_a_green_is_dragged_while_the_run_goes_on_and_undone_in_one_step() 
     // In steps of half a second; the next stage loses what this one gains.
     assert!(first - second > 2.0 && (2.0 * (first - second) % 1.0).abs() < 1e-9);
     assert_eq!(longer.mode, SignalMode::Fixed);
-    // The run applies it: all signals close and restart.
+    // The run applies the edit: all signals close and restart.
     bench.step_run(10);
     bench.settle();
     let live = bench.editor().model().live.clone().unwrap();
@@ -348,13 +348,13 @@ fn movements_are_switched_in_stages_by_clicks_and_conflicts_are_refused() {
     let is_green = |turn| stages[0].green.iter().any(|m| m.includes(goes, turn));
     assert!(!is_green(Turn::Left) && is_green(Turn::Straight) && is_green(Turn::Right));
     assert!(stages[1].permitted.is_empty());
-    // The run applies it.
+    // The run applies the stages.
     bench.step_run(10);
     bench.settle();
     assert!(bench.live().error.is_none());
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
-    // Two streets cannot have green at once: the second becomes permitted, with a message.
+    // Two streets cannot have green at the same time: the second becomes permitted, with a message.
     assert!(!has_text(&bench, "cannot be green"));
     bench.press(&format!("{waits} straight in stage 1: red"));
     let stages = plan(&bench).unwrap().stages;
@@ -362,13 +362,14 @@ fn movements_are_switched_in_stages_by_clicks_and_conflicts_are_refused() {
     assert!(permitted(Turn::Straight) && !permitted(Turn::Right));
     let why = format!("{waits} straight cannot be green in stage 1: it conflicts with ");
     assert!(has_text(&bench, &why) && has_text(&bench, "neither would yield"));
-    // Then the first one cannot yield as well, and becomes red in that stage.
+    // The first street cannot yield as well, so it becomes red in that stage.
     bench.press(&format!("{goes} straight in stage 1: green"));
     assert!(has_text(
         &bench,
         &format!("{goes} straight cannot be permitted in stage 1")
     ));
-    // It had green in that stage only: red everywhere is refused too, and nothing changes.
+    // The movement had green in that stage only, so red everywhere is refused too, and nothing
+    // changes.
     assert!(has_text(
         &bench,
         &format!("{goes} straight cannot be red in stage 1: it would never get green")
@@ -400,7 +401,7 @@ fn times_of_stages_are_set_and_stages_are_added_and_taken_away() {
     let more = plan(&bench).unwrap().stages;
     assert_eq!(more.len(), 3);
     assert_eq!(more[2].green, stages[1].green);
-    // The last two are equal: one of them can be removed, and then none.
+    // The last two stages are equal: one of them can be removed, but not the other.
     bench.press("Remove stage 2");
     assert_eq!(plan(&bench).unwrap().stages.len(), 2);
     bench.press("Remove stage 2");

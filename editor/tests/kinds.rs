@@ -80,12 +80,12 @@ fn buttons_and_the_menu_move_stacks_and_the_order_is_in_the_file() {
     bench.harness.run_steps(20);
     press(&mut bench, "Move stack idm up");
     assert_eq!(stacks(&bench), ["idm", "fuzzy_driver", "pursuit"]);
-    // It is already on top, so nothing happens.
+    // The stack is already on top, so nothing happens.
     press(&mut bench, "Move stack idm up");
     press(&mut bench, "Move stack idm down");
     press(&mut bench, "Move stack idm down");
     assert_eq!(stacks(&bench), ["fuzzy_driver", "pursuit", "idm"]);
-    // A copy comes after its original, and a new name keeps its place.
+    // A copy is placed after its original, and a renamed entry keeps its place.
     press(&mut bench, "Copy idm");
     assert_eq!(stacks(&bench), ["fuzzy_driver", "pursuit", "idm", "idm_2"]);
     let at = bench.scroll_to("fuzzy_driver").center();

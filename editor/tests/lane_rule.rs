@@ -19,7 +19,8 @@ use std::sync::Arc;
 const FLOWS: u64 = 1_000;
 const SCENARIOS: [&str; 4] = ["crossroads", "old-town", "signal-corridor", "roundabouts"];
 const SCALE: f64 = 0.2;
-/// Time by which a route between the lanes under the pointer may be longer than the quickest, s.
+/// Time by which a route between the lanes under the pointer may be longer than the quickest route,
+/// s.
 const ON_PURPOSE: f64 = 20.0;
 
 struct Map {
@@ -30,7 +31,7 @@ struct Map {
     finder: RouteFinder,
 }
 
-/// A way to draw a flow.
+/// A method of drawing a flow.
 struct Drag {
     from: DVec2,
     to: DVec2,
@@ -177,7 +178,7 @@ fn a_flow_takes_the_quickest_pair_of_lanes_unless_those_under_the_pointer_are_ne
             "{told}"
         );
     }
-    // The positive control: all cases occur.
+    // Positive control: all cases occur.
     assert!(
         moved > 10 && kept > 10,
         "{moved} moved, {kept} kept, {without} without a route"

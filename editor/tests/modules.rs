@@ -58,7 +58,7 @@ fn a_plugin_is_asked_about_once_and_drives_then() {
     bench.press("Allow");
     wait(&mut bench, "the plugin", is_there);
     assert_eq!(bench.editor().model().dialog, Dialog::None);
-    // It drives all agents.
+    // The module drives all agents.
     let stack = roadwright_scenario::Stack::with_controller(id);
     let names: Vec<String> = bench.scenario().stacks().keys().cloned().collect();
     for name in names {
@@ -77,7 +77,7 @@ fn a_plugin_is_asked_about_once_and_drives_then() {
     bench.press_tab("Modules");
     bench.harness.get_by_label("Pure pursuit");
     drop(bench);
-    // The next time there is no question.
+    // The user is not asked again the next time.
     let mut bench = Bench::open_in(folder, Some(file));
     wait(&mut bench, "the plugin", is_there);
     assert_ne!(bench.editor().model().dialog, Dialog::AllowPlugin);
@@ -171,7 +171,7 @@ fn builds_of_a_folder_are_allowed_once_and_asked_about_again() {
         modules.unallowed.is_empty() && rows.any(|row| row.id == "com.example.pure_pursuit")
     };
     wait(&mut bench, "the plugin", runs);
-    // The next build runs without asking, in this session and in the next one.
+    // The next build runs without confirmation, in this session and in the next one.
     rebuild();
     for _ in 0..200 {
         bench.harness.step();
@@ -228,7 +228,7 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
             && !live.marks.is_empty()
             && live.snapshot.vehicles.iter().all(|v| v.speed < 0.1)
     }));
-    // It was saved as a file of the user's, which takes precedence over the shipped one.
+    // The script was saved as a file of the user, which takes precedence over the shipped one.
     assert!(
         bench
             .folder
@@ -278,7 +278,8 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
     let there: f64 = steps.steps[1].values["there"].parse().unwrap();
     assert!((there - x).abs() < 1.0, "{there} {x}");
     assert_eq!(steps.steps[2].memory["seen"], "3");
-    // It stopped earlier, so its request to stand is already listed; stepping does not change it.
+    // The agent stopped earlier, so its request to stand is already listed; stepping does not
+    // change it.
     assert!(
         steps.steps[0].wishes.contains("to stand"),
         "{}",
@@ -313,7 +314,7 @@ fn a_script_that_another_program_has_changed_is_not_written_over() {
         }
     };
     wait(&mut bench, "the script", has(text(1.0)));
-    // Another program writes, and a moment later this one tries to.
+    // Another program writes the file, and a moment later the editor tries to do so.
     std::fs::write(&place, text(2.0)).unwrap();
     let save = |base: String| {
         Action::Module(ModuleAction::SaveScript {

@@ -31,7 +31,7 @@ pub(crate) fn practice() -> Bench {
     std::fs::write(&path, file::text_at(&scenario, &path)).unwrap();
     let mut bench = Bench::open_in(folder, Some(path));
     bench.close_dialog();
-    // Time advances only by steps taken by hand.
+    // Time advances only by explicit steps.
     bench.ask(Action::Speed(0.0));
     bench.step_run(1);
     bench.ask(Action::Watch(Some(RACER)));
@@ -59,7 +59,7 @@ pub(crate) fn record(bench: &mut Bench) {
     drive(bench, &[], 1.0);
     drive(bench, &[Key::D], 1.0);
     drive(bench, &[], 1.0);
-    // The brake would become reverse once the vehicle stands.
+    // Once the vehicle stands, braking would put it into reverse.
     for _ in 0..40 {
         if bench.live().snapshot.vehicle(RACER).unwrap().speed < 0.5 {
             break;
@@ -100,7 +100,7 @@ fn a_recorded_clip_becomes_a_library_with_which_the_vehicle_drives() {
     assert!(top.fold(0.0, f64::max) > 5.0);
     let turned = clips[0].frames.iter().any(|frame| frame.yaw_rate > 0.3);
     assert!(turned, "the vehicle has turned");
-    // A handle trims it.
+    // Dragging the handle trims the clip.
     let start = bench.scroll_to("Start of clip 1");
     bench.drag_right(start.center(), 12.0);
     let trim = bench.editor().model().moves.clips[0].trim;
@@ -123,7 +123,7 @@ fn a_recorded_clip_becomes_a_library_with_which_the_vehicle_drives() {
     assert_eq!(built.clips.file.clips.len(), 2);
     assert!(has_text(&bench, "Distance matrix: "));
     assert!(has_text(&bench, &built.summary()));
-    // Used by the selected vehicle, in one step.
+    // The library is assigned to the selected vehicle in one step.
     assert!(has_text(&bench, "0 vehicles selected"));
     select_racer(&mut bench);
     let before = bench.scenario().clone();
@@ -184,7 +184,7 @@ fn what_cannot_be_recorded_or_used_is_said() {
     bench.ask(Action::Apply("Level".into(), edit));
     bench.ask(Action::Moves(MovesAction::Use));
     assert!(says(&mut bench, "drives at the level lane"));
-    // Its own level records and drives.
+    // The vehicle's own level records and drives.
     bench.key_with(Modifiers::COMMAND, Key::Z);
     bench.ask(Action::Moves(MovesAction::Execution(Execution::Replayed)));
     bench.press("Use");
@@ -197,12 +197,12 @@ fn what_cannot_be_recorded_or_used_is_said() {
         (parameters.get("library"), parameters["execution"]),
         (None, 1.0)
     );
-    // A clip of one frame is none.
+    // A clip with a single frame is refused.
     bench.ask(Action::Watch(Some(RACER)));
     bench.key(Key::E);
     bench.key(Key::E);
     assert!(says(&mut bench, "fewer than two frames"));
-    // 30 frames a second do not fit the time step.
+    // 30 frames per second do not fit the time step.
     bench.ask(Action::Moves(MovesAction::Rate(30.0)));
     bench.key(Key::E);
     assert!(says(&mut bench, "30 frames a second"));
@@ -214,7 +214,7 @@ fn a_clip_ends_before_a_contact_and_clips_are_saved_and_opened() {
     let mut bench = practice();
     bench.ask(Action::Do(Command::Drive));
     bench.key(Key::E);
-    // Straight on to the wall at the side.
+    // The vehicle drives straight into the wall at the side.
     drive(&mut bench, &[Key::W, Key::A], 2.0);
     for _ in 0..60 {
         if !bench.editor().model().moves.clips.is_empty() {
@@ -286,14 +286,15 @@ fn a_graph_is_drawn_by_hand_undone_used_and_saved() {
         let width = picture.width() - 2.0 * margin;
         egui::pos2(picture.left() + margin + share * width, picture.center().y)
     };
-    // States without clips are equally far apart.
+    // States without clips are evenly spaced.
     bench.drag_right(place(0.0), place(0.275).x - place(0.0).x);
     bench.settle();
     let moves = bench.editor().model().moves.drawn.graph().moves.clone();
     assert_eq!(moves.len(), 1, "{moves:?}");
     assert_eq!((moves[0].clip.as_str(), moves[0].stretch), ("clip 1", None));
     assert_ne!(moves[0].from, moves[0].to);
-    // With the pointer on the picture, the keys undo and redo its steps and none of the scenario.
+    // While the pointer is on the diagram, the keys undo and redo steps of the graph instead of the
+    // scenario.
     let before = bench.scenario().clone();
     let picture = bench.scroll_to("Graph of 3 states and 1 move");
     bench
@@ -340,7 +341,7 @@ fn a_graph_is_drawn_by_hand_undone_used_and_saved() {
             .move_libraries
             .is_empty()
     );
-    // Saved and opened again.
+    // The graph is saved and opened again.
     let path = bench.folder.path().join("own.moves.json");
     bench.ask(Action::Path(path.clone(), Purpose::SaveMoves, None));
     let text = std::fs::read_to_string(&path).unwrap();
@@ -353,7 +354,8 @@ fn a_graph_is_drawn_by_hand_undone_used_and_saved() {
     assert_eq!((opened.name.as_str(), opened.clips.len()), ("own", 3));
     assert_eq!(opened.drawn.graph().states, ["Stop", "state 2"]);
     assert_eq!(opened.drawn.graph().moves.len(), 3);
-    // A clip gets its name when the field is left, so that a half-typed one does not take the moves of another clip.
+    // A clip is renamed when the field loses the focus, so that a half-typed name does not take
+    // over the moves of another clip.
     let name = |bench: &Bench| bench.editor().model().moves.clips[2].name.clone();
     let retype = |bench: &mut Bench, texts: &[&str]| {
         let field = "Name of clip 3";
@@ -375,12 +377,13 @@ fn a_graph_is_drawn_by_hand_undone_used_and_saved() {
     let moves = bench.editor().model().moves.drawn.graph().moves.clone();
     let clips: Vec<&str> = moves.iter().map(|one| one.clip.as_str()).collect();
     assert_eq!(clips, ["clip 1", "clip 2", "clip 1b"]);
-    // Trimmed where a move begins, the library is not built.
+    // If a clip is trimmed where a move begins, the library is not built.
     let trim = Trim { first: 3, last: 20 };
     bench.ask(Action::Moves(MovesAction::Trim(0, trim)));
     bench.press("Build");
     assert!(says(&mut bench, "Frames 0-2 and "));
-    // A graph that leaves open how far speeds jump is saved as such, and one of other clips is named.
+    // A graph without a limit on speed jumps is saved without one, and a graph of other clips is
+    // reported.
     let path = bench.folder.path().join("own.moves.json");
     let jumping = MoveFile {
         threshold: None,
@@ -401,7 +404,7 @@ fn a_graph_is_drawn_by_hand_undone_used_and_saved() {
     bench.press("Use the threshold of the rules");
     bench.settle();
     assert!(!has_text(&bench, "Speeds may jump in this graph"));
-    // A graph that is too large for drawing is not opened.
+    // A graph that is too large to be drawn is not opened.
     let large = MoveFile {
         states: (0..400).map(|number| format!("state {number}")).collect(),
         start: "state 0".into(),

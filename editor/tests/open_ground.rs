@@ -101,7 +101,7 @@ fn ground_is_painted_and_erased_and_every_stroke_is_one_step() {
     let layer = bench.scenario().paint()[&PaintId(1)].clone();
     assert!(layer.contains(DVec2::new(0.0, 30.0)));
     assert!(!layer.contains(DVec2::new(-20.0, 0.0)));
-    // The file holds it.
+    // The saved file contains the layer.
     let text = to_text(bench.scenario());
     assert_eq!(&from_text(&text).unwrap(), bench.scenario());
     for _ in 0..3 {
@@ -118,7 +118,7 @@ fn areas_are_painted_by_their_outlines_erased_saved_and_undone() {
     bench.press("By outline");
     let empty = bench.scenario().clone();
     let steps = bench.undo_steps();
-    // Corner by corner.
+    // Drawn corner by corner.
     for (x, y) in [(-30.0, -20.0), (20.0, -20.0), (20.0, 15.0)] {
         bench.click(x, y);
     }
@@ -128,7 +128,7 @@ fn areas_are_painted_by_their_outlines_erased_saved_and_undone() {
     let layer = bench.scenario().paint()[&PaintId(1)].clone();
     assert_eq!((layer.outlines.len(), layer.outlines[0].len()), (1, 3));
     assert!(layer.contains(DVec2::new(15.0, -5.0)) && !layer.contains(DVec2::new(-20.0, 5.0)));
-    // Freehand, into the same layer.
+    // Drawn freehand, into the same layer.
     bench.drag(&[
         (-60.0, 20.0),
         (-30.0, 20.0),
@@ -139,15 +139,15 @@ fn areas_are_painted_by_their_outlines_erased_saved_and_undone() {
     let layer = bench.scenario().paint()[&PaintId(1)].clone();
     assert_eq!(layer.outlines.len(), 2);
     assert!(layer.contains(DVec2::new(-45.0, 32.0)));
-    // The file holds both.
+    // The saved file contains both areas.
     let text = to_text(bench.scenario());
     assert_eq!(&from_text(&text).unwrap(), bench.scenario());
-    // Two corners are no area.
+    // Two corners do not form an area.
     bench.click(50.0, 50.0);
     bench.click(60.0, 50.0);
     bench.key(Key::Enter);
     assert_eq!(bench.undo_steps(), steps + 2);
-    // An outline erases as well; what is left of an area becomes cells.
+    // An outline erases as well; the rest of an area becomes cells.
     bench.press("Erase");
     for (x, y) in [(0.0, -30.0), (40.0, -30.0), (40.0, 30.0), (0.0, 30.0)] {
         bench.click(x, y);
@@ -229,7 +229,7 @@ fn a_destination_behind_walls_is_listed_before_and_during_the_run() {
     ));
     open_problems(&mut bench);
     bench.press("no path: agent 1");
-    // An obstacle is taken away while it waits: it looks again and drives on.
+    // The obstacle is removed while the vehicle waits, so it searches again and continues.
     bench.ask(Action::Apply(
         "Open".into(),
         Edit::Obstacle(ObstacleId(2), None),
@@ -248,7 +248,7 @@ fn painting_and_building_while_it_drives_changes_its_plan() {
     bench.step_run(60);
     let straight = bench.live().inspection.clone().unwrap().path;
     assert!(straight.iter().all(|point| point.y.abs() < 1.0));
-    // Paint that blocks, drawn across its path during the run.
+    // Blocking paint is drawn across its path during the run.
     bench.ask(Action::Tool(ToolKind::Paint));
     bench.press("New layer");
     bench.press("Blocks all others");
@@ -272,7 +272,7 @@ fn painting_and_building_while_it_drives_changes_its_plan() {
         other.iter().any(|point| -side * point.y > 20.0),
         "{other:?}"
     );
-    // Everything is erased again.
+    // All paint is erased again.
     bench.ask(Action::Apply("Erase".into(), Edit::Paint(PaintId(1), None)));
     bench.ask(Action::Speed(f64::INFINITY));
     bench.ask(Action::Do(Command::PlayPause));
@@ -320,7 +320,7 @@ fn the_search_is_stepped_through_and_a_measured_path_is_compared() {
         .harness
         .query_by_label_contains("The measured path crosses");
     assert!(says.is_some());
-    // Escape clears the measured line, and with it the comparison.
+    // Escape clears the measured line, which also ends the comparison.
     bench.key(Key::Escape);
     assert_eq!(bench.live().planning.as_ref().unwrap().comparison, None);
 }

@@ -37,7 +37,7 @@ fn emptiness(bench: &mut Bench) -> f64 {
     f64::from(most) / f64::from(all)
 }
 
-/// The texts in the window.
+/// All texts in the window.
 fn texts(bench: &Bench) -> Vec<String> {
     fn collect(shape: &Shape, texts: &mut Vec<String>) {
         match shape {
@@ -79,7 +79,8 @@ fn change_document(bench: &mut Bench, action: Action) {
     for _ in 0..2_000 {
         bench.harness.step();
         if !std::sync::Arc::ptr_eq(&before, bench.editor().model().document.scenario()) {
-            // The action was carried out after this frame, so the next one is the first of the new document.
+            // The action was carried out after this frame, so the next frame is the first one of
+            // the new document.
             bench.harness.step();
             return;
         }
@@ -92,7 +93,7 @@ fn change_document(bench: &mut Bench, action: Action) {
 /// they are released.
 fn nothing_old_is_shown(bench: &mut Bench) {
     for _ in 0..3 {
-        // The rest is the message, and one about the import.
+        // The rest is this message, and one about the import.
         assert!(emptiness(bench) > 0.93, "{}", emptiness(bench));
         assert!(says_that_it_draws(bench), "{:?}", texts(bench));
         let model = bench.editor().model();
@@ -160,7 +161,7 @@ fn shipped(name: &str) -> PathBuf {
     scenarios.join(format!("{name}.scenario.json"))
 }
 
-/// Old-town with an unsaved step, seen from close by.
+/// Old-town with an unsaved step, at a large scale.
 fn edited_town() -> Bench {
     let mut bench = busy_town();
     bench.ask(Action::Apply("Add node".into(), far_node()));
@@ -168,7 +169,7 @@ fn edited_town() -> Bench {
     bench
 }
 
-/// An edit that no road or agent prevents.
+/// An edit that does not depend on any road or agent.
 fn far_node() -> Edit {
     let node = Node::at(DVec2::new(500.0, 500.0));
     Edit::Node(NodeId(9_999), Some(node))
@@ -238,7 +239,7 @@ fn cancelling_while_a_file_is_read_keeps_the_document_and_its_run() {
         Next::Import(bench.folder.path().join("small.osm")),
     ] {
         std::fs::write(bench.folder.path().join("small.osm"), OSM).unwrap();
-        // Both are carried out after the same frame, before the file can have been read.
+        // Both actions are carried out after the same frame, before the file can have been read.
         bench.harness.state_mut().ask(Action::Go(next));
         bench.ask(Action::CancelJob);
         assert_eq!(kept(&bench), before);
@@ -283,7 +284,7 @@ fn a_large_file_is_read_after_the_window_has_opened() {
     assert!(!model.document.is_dirty() && model.dialog == Dialog::None);
     assert!(model.settings.recent.contains(&path));
     assert_eq!(bench.scenario().network().road_count(), 4);
-    // One that cannot be read is reported as usual.
+    // A file that cannot be read is reported as usual.
     let path = bench.folder.path().join("broken.scenario.json");
     std::fs::write(&path, format!("{{{}", " ".repeat(1_500_000))).unwrap();
     let mut bench = Bench::unsettled(bench.folder.clone(), Some(path));
@@ -404,7 +405,7 @@ fn a_new_document_is_empty_from_its_first_frame() {
     let mut bench = busy_town();
     change_document(&mut bench, Action::Go(Next::New));
     assert!(emptiness(&mut bench) > 0.95);
-    // There is nothing to draw, so nothing says so.
+    // There is nothing to draw, so no progress is shown.
     assert!(!says_that_it_draws(&bench));
     bench.harness.state_mut().release_answers();
     bench.settle();
@@ -427,7 +428,7 @@ fn an_edit_after_opening_does_not_bring_the_message_back() {
     bench.settle();
 }
 
-/// Colour of the picture at a world point.
+/// Colour of the window's picture at a world point.
 fn color_at(bench: &mut Bench, x: f64, y: f64) -> [u8; 4] {
     let at = bench.at(x, y);
     let picture = bench.harness.render().unwrap();
@@ -471,7 +472,7 @@ fn a_drawn_road_stays_in_sight_until_the_map_shows_it() {
     bench.settle();
     let drawn = color_at(&mut bench, 20.0, 1.5);
     assert!(drawn != beside && drawn != during, "{drawn:?}");
-    // A deleted road is gone at once, and an undone stroke too.
+    // A deleted road disappears immediately, as does an undone stroke.
     bench.harness.state_mut().hold_answers();
     bench
         .harness
@@ -498,7 +499,7 @@ fn moved_and_redone_roads_are_where_they_belong_before_the_map_shows_them() {
     let beside = color_at(&mut bench, 70.0, -70.0);
     bench.drag(&[(-60.0, 0.0), (60.0, 0.0)]);
     let drawn = color_at(&mut bench, 20.0, 1.5);
-    // A road that is split keeps its look: nothing covers it, and nothing is drawn over it.
+    // A split road keeps its appearance: nothing covers it, and nothing is drawn over it.
     bench.harness.state_mut().hold_answers();
     let id = bench.scenario().network().roads().next().unwrap().0;
     let split = roadwright_scenario::operation::draw::split(bench.scenario(), id, 90.0).unwrap();
@@ -512,7 +513,7 @@ fn moved_and_redone_roads_are_where_they_belong_before_the_map_shows_them() {
     assert_eq!(color_at(&mut bench, 20.0, 1.5), drawn);
     bench.harness.state_mut().release_answers();
     bench.key_with(egui::Modifiers::COMMAND, egui::Key::Z);
-    // A road that is moved is gone where it was.
+    // A moved road disappears from its old place.
     bench.harness.state_mut().hold_answers();
     let (id, road) = bench.scenario().network().roads().next().unwrap();
     let (mut moved, nodes) = (road.clone(), [road.from, road.to]);
@@ -537,7 +538,7 @@ fn moved_and_redone_roads_are_where_they_belong_before_the_map_shows_them() {
     bench.harness.state_mut().release_answers();
     bench.settle();
     let settled = color_at(&mut bench, 20.0, 41.5);
-    // So it is after undo and redo.
+    // The same applies after undo and redo.
     bench.harness.state_mut().hold_answers();
     let press = |bench: &mut Bench, key| {
         bench
@@ -568,8 +569,8 @@ fn stays(bench: &mut Bench, at: DVec2, expected: [u8; 4]) {
     }
 }
 
-/// Draws with a tool, and then moves, deletes, undoes and redoes, all while the workers are held back. In every frame
-/// the map looks as it does when the workers have drawn the same scenario.
+/// Draws with a tool, and then moves, deletes, undoes and redoes, all while the workers are held
+/// back. In every frame, the map must look as if the workers had drawn the scenario.
 fn changes_are_seen_at_once(
     tool: ToolKind,
     corners: &[(f64, f64)],
@@ -613,7 +614,7 @@ fn changes_are_seen_at_once(
     press(&mut bench, egui::Key::Z);
     stays(&mut bench, old, drawn);
     stays(&mut bench, new, empty);
-    // The drawing itself.
+    // Undoes the drawing itself.
     press(&mut bench, egui::Key::Z);
     stays(&mut bench, old, empty);
     press(&mut bench, egui::Key::Y);

@@ -11,9 +11,9 @@ use roadwright_simulation::{RunOptions, World, builtin_modules};
 use roadwright_testing::scaled;
 use std::collections::BTreeMap;
 
-/// Vehicles of a run.
+/// Number of vehicles in a run.
 const VEHICLES: f64 = 200.0;
-/// Time in which they depart, s.
+/// Period in which they depart, s.
 const DEPARTURES: f64 = 400.0;
 
 /// Draws a street, a bridge over it, and two ramps, with eight strokes and keys after the choice of the tool.

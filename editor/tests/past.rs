@@ -88,7 +88,7 @@ fn any_moment_is_found_again_and_going_on_equals_the_uninterrupted_run() {
     live.back_to_present();
     let now = settled(&live);
     assert_eq!((now.hash, now.timeline.at), (end.hash, None));
-    // Continuing from there gives the same again.
+    // Continuing from there gives the same result again.
     live.look_back(12.34);
     settled(&live);
     let branch = play_to(&mut live, 45.0);
@@ -128,7 +128,7 @@ fn the_heat_map_of_the_past_is_that_of_a_run_up_to_there() {
     }
     live.back_to_present();
     assert_eq!(settled(&live).heat, end.heat);
-    // Continuing from there counts nothing twice.
+    // Continuing from there does not count anything twice.
     live.look_back(12.34);
     settled(&live);
     let branch = play_to(&mut live, 45.0);
@@ -163,7 +163,8 @@ fn edits_and_hands_on_the_way_are_done_again() {
     live.update(edited(-40.0));
     settled(&live);
     let before = play_to(&mut live, 11.5);
-    // Chosen after playing: a busy machine plays past the time, and an earlier vehicle may have arrived by then.
+    // Chosen after playing, because a busy machine plays past the time, and an earlier vehicle may
+    // have arrived by then.
     let agent = before.snapshot.vehicles[0].agent;
     let controls = HandControls {
         pedals: 1.0,
@@ -192,7 +193,7 @@ fn edits_and_hands_on_the_way_are_done_again() {
     let backwards: Vec<u64> = backwards.into_iter().rev().collect();
     assert_eq!(forwards, backwards);
     assert_ne!(look(&mut live, before.snapshot.time - 0.2), before.hash);
-    // From a moment before all of these, it reaches the same end.
+    // From a moment before all edits, the run reaches the same end.
     live.look_back(10.5);
     let seen = settled(&live);
     assert_eq!(
@@ -208,7 +209,7 @@ fn edits_and_hands_on_the_way_are_done_again() {
 
 #[test]
 fn memory_is_bounded_and_the_oldest_goes() {
-    // In long steps, because the time matters rather than the driving.
+    // Uses long time steps, because only the time matters here, not the driving.
     let mut scenario = (*shipped("crossroads")).clone();
     let settings = Settings {
         dt: 0.1.into(),
@@ -246,7 +247,7 @@ fn memory_is_bounded_and_the_oldest_goes() {
     let timeline = &end.timeline;
     let reach = timeline.to - timeline.from;
     assert!((300.0..=310.0).contains(&reach), "{timeline:?}");
-    // The same holds for what the timeline shows.
+    // The same applies to the data that the timeline shows.
     let events = end.events.arrivals.iter().chain(&end.events.contacts);
     let oldest = events.map(|event| event.time).fold(f64::INFINITY, f64::min);
     assert!(oldest >= timeline.from - 30.0, "{oldest}");
@@ -330,14 +331,15 @@ fn the_past_is_scrubbed_in_the_window_and_gone_on_from() {
     assert!((3.0..7.0).contains(&at), "{at}");
     assert_eq!(past.snapshot.time, at);
     assert!(bench.harness.query_by_label("Back to now").is_some());
-    // A second earlier with its key, then back.
+    // Steps back by a second with its key, and then returns.
     bench.key(Key::Comma);
     let earlier = bench.editor().model().live.clone().unwrap();
     assert!((at - earlier.snapshot.time - 1.0).abs() < 1e-6);
     bench.press("Back to now");
     let back = bench.editor().model().live.clone().unwrap();
     assert_eq!((back.timeline.at, back.hash), (None, now.hash));
-    // Continuing from a moment: later results are gone, and the curves are those of the previous run.
+    // Continuing from a past moment drops later results, and the curves become those of the
+    // previous run.
     bench.ask(Action::LookBack(4.0));
     bench.ask(Action::Speed(1.0));
     bench.press("Continue from here");
@@ -444,7 +446,7 @@ fn couplings_on_the_way_are_done_again() {
         ),
         (2, 1)
     );
-    // An impossible order is reported and is not part of the run.
+    // An impossible order is reported and does not become part of the run.
     live.coupling(3, CouplingOrder::Uncouple(None));
     let refused = settled(&live).error.clone();
     assert!(

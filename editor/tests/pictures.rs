@@ -241,7 +241,7 @@ fn imported_town() {
         bench.ask(Action::Select([ObjectId::Land(id)].into()));
     }
     bench.settle();
-    // Until the message about the import has faded.
+    // Waits until the message about the import has faded.
     bench.harness.run_steps(900);
     bench.picture(&pictures.join("editor-dublin.png"));
 }
@@ -251,7 +251,7 @@ fn playing() {
     let mut bench = Bench::start();
     bench.close_dialog();
     bench.look_at(0.0, 230.0, 60.0);
-    // Steps by hand, so that the picture is the same every time.
+    // Uses explicit steps, so that the picture is the same every time.
     bench.step_run(1500);
     bench.settle();
     let driving = bench.editor().model().live.clone().unwrap();
@@ -283,7 +283,7 @@ fn playing() {
     bench.set(|s| s.heat = Heat::Speed);
     bench.ask(Action::Do(roadwright_editor::command::Command::FrameAll));
     hold(&mut bench, "heat");
-    // At close zoom, in the dark theme.
+    // At a large scale, in the dark theme.
     bench.set(|s| (s.heat, s.dark) = (Heat::Traffic, true));
     bench.look_at(at.x, at.y, 90.0);
     hold(&mut bench, "heat-dark");
@@ -302,7 +302,7 @@ fn workshop() {
         "willys-mb",
     ))));
     hold(&mut bench, "workshop");
-    // Changed, refused, compared and measured, on a tall screen.
+    // The vehicle is changed, refused, compared and measured, on a tall screen.
     let model = bench.editor().model();
     let mut file = (*model.workshop.bench.as_ref().unwrap().file).clone();
     file.body.centre_height = Some(1.1).into();
@@ -348,7 +348,7 @@ fn test_track() {
         "willys-mb",
     ))));
     bench.ask(Action::Workshop(WorkshopAction::Drive(Ground::Bumpy)));
-    // By its own driver and by steps, so that the picture is the same every time.
+    // Driven by its own driver in explicit steps, so that the picture is the same every time.
     bench.ask(Action::Drive(None));
     bench.ask(Action::Do(Command::PlayPause));
     bench.ask(Action::Do(Command::Reset));
@@ -500,7 +500,7 @@ fn pushed_posts() {
     bench.look_at(-10.0, -50.0, 30.0);
     bench.step_run(900);
     hold(&mut bench, "pushed_posts");
-    // The solver's view of it.
+    // The same scene as the solver sees it.
     bench.set(|s| s.rigid_bodies = true);
     hold_both(&mut bench, "rigid_bodies");
 }
@@ -610,7 +610,7 @@ fn modules_and_scripts() {
     hold(&mut bench, "stack");
 }
 
-/// Compares the pictures of the light and of the dark theme with their references.
+/// Compares the pictures of the light and the dark theme with their references.
 fn hold_both(bench: &mut Bench, name: &str) {
     hold(bench, name);
     bench.set(|s| s.dark = true);
@@ -696,7 +696,7 @@ fn houses_from_far_away() {
 fn driving() {
     let mut bench = hill_country();
     go_straight(&mut bench);
-    // Time advances only by steps taken by hand.
+    // Time advances only by explicit steps.
     bench.ask(Action::Speed(0.0));
     bench.step_run(100);
     let live = bench.editor().model().live.clone().unwrap();
@@ -743,7 +743,7 @@ fn experiment() {
     bench.scroll_to("Stops early: never");
     hold(&mut bench, "experiment_spending");
     bench.press("Drive budget");
-    // Restored for the following pictures.
+    // Restored for the pictures that follow.
     for _ in 0..2 {
         bench.press("Undo change");
     }
@@ -760,7 +760,7 @@ fn experiment() {
     bench.press("Individuals");
     bench.press("Show the best");
     bench.ask(Action::ShowPanel(PanelId::Controller));
-    // From its start again, step by step, because the clock-driven part varies.
+    // Restarted from the beginning and stepped explicitly, because the clock-driven part varies.
     bench.ask(Action::Do(Command::Reset));
     bench.step_run(200);
     hold(&mut bench, "experiment_shown");

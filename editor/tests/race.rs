@@ -73,7 +73,7 @@ fn each_try_is_judged_kept_and_driven_again() {
         .planner
         .clone();
     assert!(planner.drive.is_some() && planner.path.len() > 10);
-    // The ghost is where the planner was, and nowhere before and after its drive.
+    // The ghost is at the planner's position, and is not shown before or after its drive.
     let (time, pose) = planner.path[5];
     assert_eq!(planner.at(time), Some(pose));
     assert!(planner.at(time + 0.05).is_some());
@@ -101,10 +101,10 @@ fn each_try_is_judged_kept_and_driven_again() {
     // A race on the same course lists the earlier attempts.
     start(&mut bench, "forest");
     assert_eq!(bench.editor().model().race.as_ref().unwrap().tries.len(), 2);
-    // A try that was deleted leaves a gap, and its number is not used again.
+    // A deleted attempt leaves a gap, and its number is not reused.
     std::fs::remove_file(&race.tries[0].path).unwrap();
     std::fs::write(race.tries[0].path.with_file_name("forest-4-9.try.json"), "").unwrap();
-    // After the largest number there is none for the next try.
+    // After the largest number, there is no number for the next attempt.
     let last = format!("forest-4-{}.try.json", u64::MAX);
     std::fs::copy(&race.tries[1].path, race.tries[1].path.with_file_name(last)).unwrap();
     start(&mut bench, "forest");

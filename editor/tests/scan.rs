@@ -234,7 +234,7 @@ fn no_text_of_the_status_line_lies_on_text_or_is_cut_off() {
         parts.insert((is_there(" m high"), is_there(" slope")));
     });
     assert!(found.is_empty(), "{found:#?}");
-    // All of them in a large window, fewer in a small one.
+    // All facts are shown in a large window, fewer in a small one.
     assert!(
         parts.contains(&(true, true)) && parts.len() > 1,
         "{parts:?}"
@@ -253,7 +253,7 @@ fn no_text_of_experiments_lies_on_text_or_is_cut_off() {
             look(bench, &format!("{view}, {at}"), found);
         }
     });
-    // With an error, and while the world of an individual is shown.
+    // With an error shown, and while the world of an individual is shown.
     let mut experiment = bench
         .editor()
         .model()
@@ -291,7 +291,7 @@ fn no_text_of_the_workshop_lies_on_text_or_is_cut_off() {
     let rival = Some(Source::Shipped("semi-trailer-tractor"));
     act(&mut bench, WorkshopAction::Compare(rival));
     act(&mut bench, WorkshopAction::Test);
-    // All numbers are marked as changed, and one is refused.
+    // All numbers are marked as changed, and one of them is refused.
     let model = bench.editor().model();
     let mut file = (*model.workshop.bench.as_ref().unwrap().file).clone();
     file.body.centre_height = Some(1.1).into();
@@ -440,7 +440,7 @@ fn the_scan_finds_text_over_text_that_is_cut_and_that_is_too_small() {
         small.len() == 2 && small[0].contains("too small"),
         "{small:?}"
     );
-    // Also beyond the edge of the window.
+    // A text beyond the edge of the window is also a fault.
     let outside = faults_of(egui::pos2(760.0, 60.0), 300.0, 13.0);
     assert!(
         outside.len() == 1 && outside[0].contains("cut off"),

@@ -84,7 +84,7 @@ fn a_click_in_the_cross_section_selects_a_lane() {
     let [ObjectId::Road(road)] = selected(&bench)[..] else {
         panic!("a road is selected");
     };
-    // Lanes of different widths.
+    // Gives the lanes different widths.
     let mut changed = bench.scenario().network().road(road).unwrap().clone();
     changed.lane_sections[0].lanes[1].width = vec![Poly3::constant(5.0)];
     let edit = Edit::Road(road, Some(Box::new(changed.clone())));
@@ -119,7 +119,7 @@ fn a_click_in_the_cross_section_selects_a_lane() {
     bench.press(&name(last));
     bench.harness.run_steps(20);
     assert!(toggled(&bench, last) && !toggled(&bench, lanes[0]));
-    // Its card has scrolled into view.
+    // The card of the lane has scrolled into view.
     let width = format!("Width of lane {last}");
     let card = bench.harness.get_by_label(&width);
     assert!(card.rect().is_positive());
@@ -135,7 +135,7 @@ fn facts_about_the_scenario_are_shown_if_nothing_is_selected() {
     assert!(has(&bench, "4, 280 m long"));
     assert!(has(&bench, "Junctions"));
     assert!(!has(&bench, "Forests"));
-    // They follow an edit.
+    // The facts follow an edit.
     bench.key(Key::T);
     bench.drag(&[(10.0, 30.0), (60.0, 70.0)]);
     bench.key(Key::V);

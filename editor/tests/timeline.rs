@@ -1,4 +1,4 @@
-//! The timeline below the map: when it opens, what it shows, and how it looks back.
+//! The timeline below the map: when it opens, its contents, and rewinding with it.
 
 use crate::common::Bench;
 use egui::{Key, Modifiers, Rect};
@@ -23,7 +23,7 @@ fn crossroads() -> Bench {
     bench
 }
 
-/// Plays for a minute or a little more, in which the timeline opens, and pauses.
+/// Plays for at least a minute, during which the timeline opens, and pauses.
 fn after_a_run() -> Bench {
     let mut bench = crossroads();
     bench.ask(Action::Speed(f64::INFINITY));
@@ -37,7 +37,7 @@ fn after_a_run() -> Bench {
     bench
 }
 
-/// Place of a moment on the chart, as a share of its width.
+/// Position of a moment on the chart, as a share of its width.
 fn share(bench: &Bench, time: f64) -> f32 {
     let to = live(bench).timeline.to;
     let spans = [60.0, 120.0, 300.0];
@@ -92,12 +92,12 @@ fn it_opens_with_the_first_run_and_stays_closed_once_it_is_closed() {
     assert!(is_open(&bench));
     let height = map.height() - bench.map().height();
     assert!((195.0..=206.0).contains(&height), "{height}");
-    // It keeps its height in a higher window.
+    // The timeline keeps its height in a taller window.
     bench.harness.set_size(egui::vec2(1280.0, 1000.0));
     bench.harness.run_steps(4);
     let higher = map.height() + 200.0 - bench.map().height();
     assert!((higher - height).abs() < 2.0, "{higher}");
-    // Closed by the cross of its tab, it does not come back with the next run.
+    // After it was closed with the cross of its tab, it does not open with the next run.
     let view = bench.editor().model().settings.timeline;
     assert!(view.opens);
     let tab = bench.harness.query_all_by_label("Timeline");
@@ -223,7 +223,7 @@ fn the_selected_junction_shows_its_lights_as_they_were() {
             .map(|lane| (lane.road, lane.lane, light(lane)))
             .collect()
     };
-    // The same lights are found when the run is rewound. Moments are away from changes.
+    // The same lights are found when the run is rewound. The chosen times are away from changes.
     for time in [3.0, 11.1, 22.3, 33.1] {
         bench.ask(Action::LookBack(time));
         let signals = live(&bench).signals.clone();
@@ -242,7 +242,7 @@ fn the_selected_junction_shows_its_lights_as_they_were() {
             .collect();
         seen.sort_unstable();
         assert_eq!(seen, recorded(time), "at {time} s");
-        // The record is that of the present.
+        // The recorded lights are still those of the present.
         assert_eq!(live(&bench).lights, lights);
     }
     bench.ask(Action::Select(Default::default()));
@@ -263,7 +263,7 @@ fn the_curve_is_chosen_from_a_list_and_kept() {
         RunCurve::Stopped
     );
     let folder = bench.folder.path().join("settings");
-    // Settings are written a moment later.
+    // Settings are written with a short delay.
     for _ in 0..100 {
         bench.harness.step();
         let text = std::fs::read_to_string(folder.join("settings.json")).unwrap_or_default();

@@ -232,7 +232,7 @@ fn manoeuvres_run_beside_the_window_and_are_those_of_the_bench() {
     for name in MANOEUVRES {
         assert!(bench.harness.query_by_label(name).is_some(), "{name}");
     }
-    // Results of other numbers are marked.
+    // Results that belong to other numbers are marked.
     change(&mut bench, |file| file.body.mass *= 1.1);
     assert!(
         bench
@@ -283,7 +283,7 @@ fn a_vehicle_is_saved_beside_the_scenario_and_used_by_it() {
         WorkshopAction::Open(Source::Shipped("willys-mb")),
     );
     change(&mut bench, |file| file.body.mass = 1234.0.into());
-    // It has no file yet, so the path is requested.
+    // The vehicle has no file yet, so the path is requested.
     bench.press("Use as type willys_mb_2");
     let Dialog::Path { purpose, text, .. } = bench.editor().model().dialog.clone() else {
         panic!("no dialog");
@@ -318,7 +318,7 @@ fn a_vehicle_is_saved_beside_the_scenario_and_used_by_it() {
         None
     );
     assert_eq!(again.vehicle_types()["willys_mb_2"].mass, 1274.0);
-    // Used again after another change, it is the same type.
+    // If it is used again after another change, it is the same type.
     change(&mut bench, |file| file.body.mass = 900.0.into());
     bench.ask(Action::Path(path.clone(), Purpose::SaveVehicle, None));
     act(&mut bench, WorkshopAction::Use);
@@ -327,7 +327,7 @@ fn a_vehicle_is_saved_beside_the_scenario_and_used_by_it() {
     act(&mut bench, WorkshopAction::Open(Source::Shipped("t-28")));
     bench.ask(Action::Path(path, Purpose::OpenVehicle, None));
     assert_eq!(vehicle(&bench).body.mass, 900.0);
-    // And compared with.
+    // A file can also be compared.
     let other = folder.path().join("jeep.vehicle.json");
     bench.ask(Action::Path(other.clone(), Purpose::CompareVehicle, None));
     let rival = shop(&bench).rival.as_ref().unwrap();
@@ -406,7 +406,7 @@ fn the_test_track_is_driven_by_hand_and_starts_again_with_other_numbers() {
         "{:?}",
         live.snapshot.vehicles[0]
     );
-    // It squats as it accelerates, and leans outwards in a left bend.
+    // The vehicle squats as it accelerates, and leans outwards in a left bend.
     assert!(attitude(&bench).0 > 0.0, "{:?}", attitude(&bench));
     drive(&mut bench, &[Key::W, Key::A], 1.5);
     assert!(attitude(&bench).1 > 0.0, "{:?}", attitude(&bench));
@@ -416,7 +416,7 @@ fn the_test_track_is_driven_by_hand_and_starts_again_with_other_numbers() {
             .query_by_label_contains("Side view and rear view: pitch")
             .is_some()
     );
-    // A changed number restarts the drive with it.
+    // A changed number restarts the drive with the new value.
     change(&mut bench, |file| file.body.mass = 2000.0.into());
     act(&mut bench, WorkshopAction::Commit("Change of it".into()));
     assert_eq!(bench.scenario().vehicle_types()["test"].mass, 2040.0);
@@ -435,7 +435,8 @@ fn the_test_track_is_driven_by_hand_and_starts_again_with_other_numbers() {
         vehicle(&bench).suspension.as_ref().unwrap().damping,
         damping
     );
-    // The other ground, and back: the scenario, its history and the view are unchanged.
+    // Changes to the other ground, and returns: the scenario, its history and the view are
+    // unchanged.
     act(&mut bench, WorkshopAction::Drive(Ground::Flat));
     assert!(bench.scenario().terrain().is_none());
     bench.press("Back to the scenario");
@@ -568,7 +569,7 @@ fn absurd_but_legal_vehicles_are_drawn_and_driven() {
     let changes: [Change; 10] = [
         |file| file.body.mass = 9e5.into(),
         |file| (*file.body.mass, *file.wheels.mass) = (1e-3, 1e-3),
-        // As a rigid body it would take hours.
+        // As a rigid body, the vehicle would take hours to simulate.
         |file| {
             (*file.body.mass, *file.wheels.mass) = (1e-3, 1e-3);
             file.suspension.as_mut().unwrap().spring = 1e9.into();
@@ -650,7 +651,8 @@ fn an_individual_and_the_test_track_leave_the_scenario_to_each_other() {
     bench.ask(Action::Experiment(show));
     let is_shown = |bench: &Bench| bench.editor().model().experiment.shown.is_some();
     assert!(shop(&bench).track.is_none() && is_shown(&bench));
-    // While it is shown, the track cannot be entered, and the scenario takes no vehicle.
+    // While the world of an individual is shown, the track cannot be entered, and the scenario
+    // takes no vehicle.
     act(&mut bench, WorkshopAction::Drive(Ground::Flat));
     assert!(shop(&bench).track.is_none() && is_shown(&bench));
     act(&mut bench, WorkshopAction::Use);

@@ -131,7 +131,8 @@ impl Autosave {
             return;
         }
         self.due = None;
-        // Set before writing: edits made meanwhile have a higher revision and are due again.
+        // Set before writing, so that edits made during the write have a higher revision and are
+        // due again.
         self.written = document.revision();
         let about = About {
             path: document.path().map(Path::to_owned),
@@ -153,7 +154,7 @@ impl Autosave {
         self.writing = Some(receiver);
     }
 
-    /// Whether the newest edits are safe, because they are in a saved file or in an autosave.
+    /// Whether the newest edits are in a saved file or in an autosave.
     pub fn has_kept(&self, document: &crate::document::Document) -> bool {
         let written = self.writing.is_none() && self.written == document.revision();
         written || !document.is_dirty()
@@ -166,7 +167,7 @@ impl Autosave {
         }
     }
 
-    /// Writes all edits so far and waits until they are on disk.
+    /// Writes all pending edits and waits until they are on disk.
     pub fn keep_now(&mut self, document: &crate::document::Document) {
         // The write in progress may be older than the newest edit, and it delays the next write.
         self.finish();
@@ -191,7 +192,7 @@ impl Autosave {
     }
 }
 
-/// Autosaves of sessions that did not end properly, from one folder, oldest first.
+/// Autosaves in a folder left by sessions that did not end properly, oldest first.
 pub fn recoveries(folder: &Path) -> Vec<Recovery> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
@@ -252,8 +253,8 @@ mod tests {
         document
     }
 
-    /// Reads recoveries until there are `count`, for at most some seconds. A process that another test starts holds the
-    /// locks of all sessions until it runs its own program.
+    /// Reads recoveries until there are `count`, for a few seconds at most. A process started by
+    /// another test holds the locks of all sessions until it runs its own program.
     fn recovered(folder: &Path, count: usize) -> Vec<Recovery> {
         for _ in 0..500 {
             let found = recoveries(folder);
@@ -307,7 +308,7 @@ mod tests {
         assert!(about.exists(), "{}", about.display());
         std::fs::remove_file(&about).unwrap();
         let parent = about.parent().unwrap();
-        // The description beside an autosave, and a lock file that sorts first.
+        // Named pipes in place of an autosave's metadata and of a lock file that sorts first.
         for pipe in [about.clone(), parent.join("0.lock")] {
             let made = std::process::Command::new("mkfifo").arg(&pipe).status();
             assert!(made.unwrap().success());

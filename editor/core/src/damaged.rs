@@ -30,11 +30,11 @@ pub struct Damaged {
 /// The readable part of a damaged file.
 #[derive(Debug)]
 pub struct Saved {
-    /// The scenario formed by the readable parts. It is valid.
+    /// A valid scenario formed from the readable parts.
     pub scenario: Arc<Scenario>,
     /// Number of objects in the scenario.
     pub kept: usize,
-    /// Entries that were left out, with the reason.
+    /// Omitted entries, with the reason.
     pub left_out: Vec<String>,
 }
 

@@ -97,8 +97,8 @@ impl Document {
         self.saved_state = None;
     }
 
-    /// Number of the current state. Undo and redo return to the same numbers, so a saved document is clean
-    /// again after undoing later steps. Repeating an edit leads to a new state.
+    /// Number of the current state. Undo and redo return to the same numbers, so a saved document
+    /// is clean again after undoing later steps. Repeating an edit gives a new number.
     pub fn state(&self) -> u64 {
         *self.states.last().unwrap_or(&0)
     }
@@ -135,8 +135,8 @@ impl Document {
         Ok(())
     }
 
-    /// Shows an edit as the state of the gesture in progress and reverts the gesture's previous edit. A
-    /// different label starts a new gesture.
+    /// Applies an edit as the current state of the gesture in progress, in place of the gesture's
+    /// previous edit. A different label starts a new gesture.
     ///
     /// # Errors
     /// As for [`Scenario::apply`]. The gesture then has no effect.
@@ -191,7 +191,7 @@ impl Document {
     //   save                  saved_state 2: clean
     //   undo                  states 0 1, undone 2: not clean
     //   redo                  states 0 1 2: clean again
-    //   undo, another edit    states 0 1 3: state 2 is out of reach, and it stays unsaved
+    //   undo, another edit    states 0 1 3: state 2 is unreachable, so the document stays unsaved
     fn push_state(&mut self) {
         self.states.push(fresh());
         self.undone_states.clear();

@@ -23,10 +23,10 @@ const REFRESH: f64 = 0.5;
 pub struct Folders {
     /// Program and arguments of the child processes of plugins.
     pub helper: Vec<OsString>,
-    /// The user's own folder. Its subfolders `plugins` and `scripts` are searched after those beside the
-    /// scenario.
+    /// The user's own folder. Its subfolders `plugins` and `scripts` are searched after the folders
+    /// beside the scenario.
     pub user: PathBuf,
-    /// Where copies and quarantine marks are kept.
+    /// Folder for copies and quarantine marks.
     pub cache: PathBuf,
 }
 
@@ -214,7 +214,7 @@ impl Extensions {
         modules.asks = unallowed.any(|file| !self.declined.contains(&file.hash));
         modules.hang = self.watch.hangs().into_iter().next();
         let timed_out = self.host.timed_out();
-        // Reported once per time-out, because the user's decision clears what panels show.
+        // Reported once per time-out, because the user's decision clears the report in the panels.
         let has_timed_out = timed_out != self.timed_out;
         if has_timed_out {
             self.timed_out.clone_from(&timed_out);

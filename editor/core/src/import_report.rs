@@ -1,4 +1,4 @@
-//! Result of an import: the created items, and the items that were left out or changed, with their places.
+//! Result of an import: the created items, and the omitted or changed items with their places.
 
 use roadwright_interchange::osm::ImportSummary;
 
@@ -38,7 +38,7 @@ impl ImportReport {
         text
     }
 
-    /// Created items by name, without items that occur zero times.
+    /// Counts of created items by name, without zero counts.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let summary = &self.summary;
         let counted = [

@@ -20,7 +20,7 @@ macro_rules! keys {
                 }
             }
 
-            /// The key with a name; `None` if there is none.
+            /// Returns the key with the given name; `None` if there is none.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $($name $(| $other)* => Some(Self::$key),)*

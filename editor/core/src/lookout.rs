@@ -1,8 +1,4 @@
-//! Watches files outside the program in the background.
-//!
-//! An idle window draws nothing and uses no CPU. Since files can change nevertheless, a thread checks them
-//! once a second and wakes the window after a change. The thread only requests a frame; the code that draws
-//! the frame finds out what has changed.
+//! Watches external files in the background.
 
 use roadwright_extension::CallWatch;
 use std::path::{Path, PathBuf};
@@ -87,7 +83,8 @@ fn look(inbox: &Receiver<Sight>, wake: impl Fn()) {
         }
         let Some(sight) = &sight else { continue };
         let now = state(sight);
-        // Unread messages are not a change, but they still have to be read if an earlier frame missed them.
+        // Unread messages are not a change, but still need a frame that reads them if an earlier
+        // one missed them.
         if seen != Some(now) || sight.modules.has_unread() {
             seen = Some(now);
             wake();

@@ -1,4 +1,5 @@
-//! The panels of the window as a single table. Tabs, menus, the palette and keys are made from it.
+//! The panels of the window as a single table, from which tabs, menus, the palette and keys are
+//! made.
 
 use std::fmt;
 
@@ -11,8 +12,8 @@ pub enum Dock {
     Lower,
     /// Hidden until the user opens it. It appears below the map, where it can be closed again.
     BelowMap,
-    /// Along the bottom of the map, below panels opened there. Hidden until a run is played or the user opens
-    /// it. It can be closed.
+    /// Along the bottom of the map, below other panels opened there. Hidden until a run is played
+    /// or the user opens it. It can be closed.
     Bottom,
 }
 

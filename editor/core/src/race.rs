@@ -1,4 +1,4 @@
-//! A person's race on a course: the planner's drive as a ghost, and the attempts so far.
+//! A user's race on a course: the planner's drive as a ghost, and earlier attempts.
 
 use roadwright_agent::Registry;
 use roadwright_geometry::Pose;
@@ -15,12 +15,12 @@ use std::sync::Arc;
 pub const COUNTDOWN: f64 = 3.0;
 /// Maximum number of attempts kept for each course and seed.
 const MOST_TRIES: usize = 1000;
-/// End of the names of tries.
+/// Extension of an attempt's file name.
 const TRY: &str = ".try.json";
 /// Maximum size of an attempt's file, bytes.
 pub const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 
-/// The course that a person wants to drive.
+/// The course that the user wants to drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RaceOrder {
     /// The course.
@@ -36,7 +36,7 @@ pub struct RaceOrder {
 /// The planner's drive on a course.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannerDrive {
-    /// Result of the drive.
+    /// Result of the drive, if any.
     pub drive: Option<DriveRow>,
     /// Time in seconds and pose of the middle of the body, ten times a second.
     pub path: Vec<(f64, Pose)>,
@@ -51,18 +51,18 @@ pub struct ReadyRace {
     pub order: RaceOrder,
     /// The scenario of the course.
     pub scenario: Scenario,
-    /// The agent that the person drives.
+    /// The agent that the user drives.
     pub agent: u64,
     /// The planner's drive.
     pub planner: PlannerDrive,
 }
 
-/// An attempt that was kept in a file.
+/// An attempt stored in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptTry {
     /// Number of the attempt, counted from 1.
     pub number: u64,
-    /// How the attempt ended.
+    /// End of the attempt.
     pub end: Option<End>,
     /// Duration, s.
     pub time: f64,
@@ -77,7 +77,7 @@ pub struct KeptTry {
 pub enum RacePhase {
     /// The attempt begins at this time of the window, s.
     Countdown(f64),
-    /// The person drives.
+    /// The user is driving.
     Driving,
     /// The attempt has ended and is being written to its file.
     Ended,
@@ -88,11 +88,11 @@ pub enum RacePhase {
 pub struct Race {
     /// The course.
     pub ready: Arc<ReadyRace>,
-    /// Stage of the present attempt.
+    /// Stage of the current attempt.
     pub phase: RacePhase,
-    /// Number of the present attempt in this session.
+    /// Number of the current attempt in this session.
     pub number: u64,
-    /// The attempts so far.
+    /// Earlier attempts.
     pub tries: Vec<KeptTry>,
 }
 
@@ -109,7 +109,7 @@ impl ReadyRace {
     /// Prepares a course: its scenario and the planner's drive.
     ///
     /// # Errors
-    /// If the course cannot be driven by a person.
+    /// If a user cannot drive the course.
     pub fn prepare(order: RaceOrder, modules: &Registry) -> Result<Self, CourseError> {
         let RaceOrder {
             course,
@@ -148,7 +148,8 @@ impl ReadyRace {
 }
 
 impl PlannerDrive {
-    /// Pose of the middle of the planner's body at a time in seconds; `None` before it sets out and after its drive.
+    /// Pose of the middle of the planner's body at a time in seconds; `None` before its start and
+    /// after its end.
     pub fn at(&self, time: f64) -> Option<Pose> {
         let next = self.path.partition_point(|(at, _)| *at < time);
         let (after, to) = self.path.get(next)?;
@@ -180,7 +181,7 @@ impl Race {
 }
 
 impl KeptTry {
-    /// How the attempt ended and how long it took, in words.
+    /// Describes how the attempt ended and how long it took.
     pub fn in_words(&self) -> String {
         let end = self.end.map_or_else(|| "no drive".to_owned(), words);
         format!("{end} after {:.2} s", self.time)
@@ -201,7 +202,7 @@ fn words(end: End) -> String {
     end.name().replace('_', " ")
 }
 
-/// Drives an attempt again from its controls and writes it to a folder.
+/// Repeats an attempt from its recorded controls and writes it to a folder.
 ///
 /// # Errors
 /// If the course cannot be driven, or the file cannot be written.
@@ -228,7 +229,7 @@ pub fn keep(
             folder.display()
         ));
     }
-    // Numbers of tries that were deleted are not used again.
+    // Numbers of deleted attempts are not reused.
     let number = kept.last_key_value().map_or(1, |(last, _)| last + 1);
     let path = path_of(order, folder, number);
     roadwright_files::write(&path, driven.to_text().as_bytes())
@@ -236,8 +237,7 @@ pub fn keep(
     Ok(KeptTry::of(number, path, &driven))
 }
 
-/// Earlier attempts at a race that were kept in a folder, in the order of their numbers. Files that cannot be
-/// read are left out.
+/// Earlier attempts at a race stored in a folder, sorted by number. Unreadable files are skipped.
 pub fn kept_tries(order: &RaceOrder, folder: &Path) -> Vec<KeptTry> {
     let paths = paths_of(order, folder).into_iter().take(MOST_TRIES);
     let read = paths.filter_map(|(number, path)| {
@@ -248,14 +248,14 @@ pub fn kept_tries(order: &RaceOrder, folder: &Path) -> Vec<KeptTry> {
     read.collect()
 }
 
-/// Paths of the tries of a race in a folder, by their numbers.
+/// Paths of the attempt files of a race in a folder, by number.
 fn paths_of(order: &RaceOrder, folder: &Path) -> BTreeMap<u64, PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let numbered = entries.filter_map(|entry| {
         let name = entry.file_name();
         let stem = name.to_str()?.strip_suffix(TRY)?;
         let number: u64 = stem.rsplit('-').next()?.parse().ok()?;
-        // The next try has a larger number.
+        // Leaves room for the number of the next attempt.
         number.checked_add(1)?;
         let path = path_of(order, folder, number);
         // Otherwise the file belongs to another course or seed.
@@ -264,7 +264,8 @@ fn paths_of(order: &RaceOrder, folder: &Path) -> BTreeMap<u64, PathBuf> {
     numbered.collect()
 }
 
-/// Path of an attempt's file. If the course is a scenario of the user, its name is a path.
+/// Path of an attempt's file. The course name is a path if the course is one of the user's
+/// scenarios.
 fn path_of(order: &RaceOrder, folder: &Path, number: u64) -> PathBuf {
     let name = Path::new(&order.course.name).file_name();
     let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());

@@ -14,9 +14,9 @@ use std::sync::{Arc, OnceLock};
 
 /// Maximum distance between a road's line and its sampled polyline, m.
 const SAMPLING: f64 = 0.1;
-/// Share of the work on a scene that is done once its junctions are laid out.
+/// Progress of deriving a scene once its junctions are laid out, 0 to 1.
 const LAID_OUT: f64 = 0.6;
-/// Share of the work on a scene that is done once its junctions have surfaces.
+/// Progress of deriving a scene once its junctions have surfaces, 0 to 1.
 const SURFACED: f64 = 0.8;
 
 /// A road's shape for picking.
@@ -30,18 +30,18 @@ pub struct RoadShape {
     pub high: DVec2,
     /// Reference line of the road as a polyline.
     pub line: Vec<DVec2>,
-    /// Greatest distance of an edge of the road from the line, m.
+    /// Largest distance from the line to an edge of the road, m.
     pub reach: f64,
     /// The road from which the shape was made. The shape is valid as long as the scenario contains the same
     /// road.
     pub road: Arc<Road>,
-    /// Finds points on the road's line. Made for the first point that is looked up, which takes longer than all
-    /// later ones together.
+    /// Finds points on the road's line. Created for the first look-up, because creating it takes
+    /// longer than all later look-ups together.
     projector: OnceLock<Projector>,
 }
 
 impl RoadShape {
-    /// Road coordinates of the point of the road that is nearest to a point.
+    /// Road coordinates of the point on the road nearest to a given point.
     pub fn foot(&self, point: DVec2) -> RoadPoint {
         let line = || self.road.reference_line.clone();
         let projector = self.projector.get_or_init(|| Projector::new(line()));
@@ -58,7 +58,7 @@ impl RoadShape {
         }
     }
 
-    /// The box around its lanes.
+    /// The bounding box of the road's lanes.
     fn road_box(&self) -> RoadBox {
         // Lanes may be wider within a section than at its start.
         let margin = self.reach + 5.0;
@@ -70,14 +70,14 @@ impl RoadShape {
     }
 }
 
-/// A street name and the road that it is written on.
+/// A street name and the road on which it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreetName {
     /// The name.
     pub name: String,
     /// The road.
     pub road: RoadId,
-    /// Stretch of the road between its junctions, in metres along the road.
+    /// Range of the road between its junctions, in metres along the road.
     pub stretch: (f64, f64),
     /// The middle of the carriageway, half-way between the road's junctions, m.
     pub middle: DVec2,
@@ -119,7 +119,7 @@ pub struct Scene {
     pub grip: Option<Arc<GripMap>>,
     /// Roads of the scene, by id.
     pub roads: Vec<RoadShape>,
-    /// Bounding boxes of the roads, for finding those near the pointer.
+    /// Bounding boxes of the roads, for finding roads near the pointer.
     pub boxes: RoadBoxes,
     /// Bridges and tunnels.
     pub bridges: Arc<Bridges>,
@@ -139,7 +139,8 @@ impl Scene {
         Self::derive(scenario, revision, None, &|_| ())
     }
 
-    /// Derives a scene, reusing unchanged roads from `before`. `watch` receives the share that is done, 0 to 1.
+    /// Derives a scene, reusing unchanged roads from `before`. `watch` receives the progress, 0 to
+    /// 1.
     pub fn after(scenario: Arc<Scenario>, revision: u64, before: &Self, watch: Watch<'_>) -> Self {
         Self::derive(scenario, revision, Some(before), watch)
     }
@@ -371,7 +372,8 @@ impl Scene {
             }
             let foot = shape.foot(point);
             let on_line = road.reference_line.pose(foot.s);
-            // Past the end of a road the nearest point is its end, and the distance past it counts as a miss.
+            // The nearest point to a place past the end of a road is that end, and the distance
+            // past it counts as a miss.
             let beyond = (point - on_line.position).dot(on_line.forward()).abs();
             let section = road.section_at(foot.s);
             for (lane, band) in section.lanes.iter().zip(road.lane_bands(section, foot.s)) {

@@ -1,4 +1,4 @@
-//! Settings kept between sessions: keys, theme, tool options, recent files.
+//! Settings kept between sessions, such as keys, theme, tool options and recent files.
 
 use crate::command::KeyMap;
 use crate::tools::ToolOptions;
@@ -55,16 +55,16 @@ impl Heat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunCurve {
-    /// Number of arrivals so far.
+    /// Cumulative number of arrivals.
     Arrived,
     /// Mean speed of the driving vehicles.
     #[default]
     MeanSpeed,
-    /// Number of vehicles that stand.
+    /// Number of standing vehicles.
     Stopped,
-    /// Number of contacts so far.
+    /// Cumulative number of contacts.
     Contacts,
-    /// Number of module faults so far.
+    /// Cumulative number of module faults.
     Faults,
 }
 
@@ -129,28 +129,28 @@ impl Default for TimelineView {
 pub struct GroundView {
     /// Whether painted layers are shown.
     pub painted: bool,
-    /// Whether the map shows where the watched vehicle has deviated from its plan, and which vehicles have no
-    /// path.
+    /// Whether the map shows the watched vehicle's deviations from its plan, and all vehicles
+    /// without a path.
     pub plan: bool,
-    /// Whether the costs of cells are shown for the watched vehicle.
+    /// Whether the cell costs of the watched vehicle are shown.
     pub costs: bool,
     /// Whether the forecasts of moving vehicles are shown.
     pub forecasts: bool,
-    /// Whether the search of the watched vehicle is shown.
+    /// Whether the watched vehicle's search is shown.
     pub search: bool,
-    /// Number of cells of the search that are shown; `None` for all. Not kept between sessions.
+    /// Number of search cells to show; `None` for all. Not kept between sessions.
     #[serde(skip)]
     pub search_step: Option<u32>,
 }
 
 impl GroundView {
-    /// Number of cells to show of a search that has expanded `expanded` cells.
+    /// Number of cells to show, for a search that has expanded `expanded` cells.
     pub fn shown_cells(self, expanded: usize) -> usize {
         self.search_step
             .map_or(expanded, |step| expanded.min(step as usize))
     }
 
-    /// Whether any overlay is shown that needs data from the run.
+    /// Whether any shown overlay needs data from the run.
     pub fn asks(self) -> bool {
         self.plan || self.costs || self.forecasts || self.search
     }
@@ -189,7 +189,7 @@ pub struct Settings {
     pub skid_marks: bool,
     /// Whether the map shows rigid bodies as the solver sees them.
     pub rigid_bodies: bool,
-    /// Whether vehicles that are driven by hand turn their wheels fully at any speed.
+    /// Whether manually driven vehicles turn their wheels fully at any speed.
     pub full_lock: bool,
     /// The heat map.
     pub heat: Heat,
@@ -241,7 +241,7 @@ impl Default for Settings {
 const LARGEST: u64 = MEBIBYTE;
 
 impl Settings {
-    /// Largest angle of the front wheels of vehicles that are driven by hand.
+    /// Maximum angle of the front wheels of manually driven vehicles.
     pub fn steering_lock(&self) -> SteeringLock {
         match self.full_lock {
             true => SteeringLock::Full,
@@ -251,7 +251,8 @@ impl Settings {
 
     /// Reads the settings; values that cannot be read are replaced by defaults.
     pub fn load(folder: &Path) -> Self {
-        // A missing or damaged file must not prevent the program from starting.
+        // A missing or damaged file must not prevent the program from starting, so it counts as
+        // empty.
         let text = read_text(&file(folder), LARGEST).unwrap_or_default();
         let mut settings = Self::read(&text);
         // The file may be edited by hand or come from another version. A user could not repair an unreadable
@@ -294,7 +295,7 @@ impl Settings {
 
     /// Adds a file to the front of the recent files.
     pub fn remember(&mut self, path: &Path) {
-        // Each file is listed once.
+        // Lists each file only once.
         self.recent.retain(|known| known != path);
         self.recent.insert(0, path.to_owned());
         self.recent.truncate(RECENT);

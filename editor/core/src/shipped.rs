@@ -10,8 +10,8 @@ pub struct Shipped {
     pub name: &'static str,
     /// Description for the list of scenarios.
     pub about: &'static str,
-    /// Width of the part of the map that the scenario's picture shows, m. The part is centred where
-    /// most vehicles are. `None` for the whole map.
+    /// Width of the map area in the scenario's picture, m. The area is centred where most vehicles
+    /// are. `None` for the whole map.
     pub close_up: Option<f64>,
     text: &'static str,
 }

@@ -1,12 +1,13 @@
-//! Folders whose builds may always run with the user's permission, provided that no other user can write to
-//! them.
+//! Folders whose builds may always run with the user's permission, provided that no other user can
+//! write to them.
 //!
-//! Permission for a folder covers everything that will ever be put there. The folder and its parents must
-//! therefore belong to the user or to the system. Folders from a bundle or from the network never qualify.
+//! Permission for a folder covers every file that will ever be put there. The folder and its
+//! parents must therefore belong to the user or to the system. Folders from a bundle or from the
+//! network never qualify.
 
 use std::path::{Path, PathBuf};
 
-/// Names of files that show that a folder was unpacked from a bundle.
+/// Names of files that identify an unpacked bundle.
 const UNPACKED: [&str; 1] = ["manifest.json"];
 
 /// Returns the canonical folder of a file if all its builds may be allowed, otherwise the reason why not.
@@ -103,7 +104,7 @@ mod tests {
                 "{mode:o}: {refused}"
             );
         }
-        // A parent folder that belongs to another user, such as that user's home.
+        // A parent folder that belongs to another user, like that user's home folder.
         std::fs::set_permissions(own, std::fs::Permissions::from_mode(0o777)).unwrap();
         assert!(may_be_trusted(&file, file.parent().unwrap()).is_err());
     }

@@ -5,20 +5,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// Progress of work in the background, 0 to 1. Clones share it, so one thread reports it and another one reads
-/// it.
+/// Progress of background work, 0 to 1. Clones share the value, so that one thread reports it and
+/// another one reads it.
 #[derive(Debug, Clone, Default)]
 pub struct Share(Arc<AtomicU32>);
 
 impl Share {
-    /// Reports progress. A smaller share than before has no effect.
+    /// Reports progress. Values smaller than the current one have no effect.
     pub fn set(&self, share: f32) {
-        // There is no atomic float. The bits of floats that are not negative are in the order of the floats.
+        // Stored as bits, because there is no atomic float. The bit patterns of non-negative floats
+        // sort like the floats.
         self.0
             .fetch_max(share.max(0.0).to_bits(), Ordering::Relaxed);
     }
 
-    /// The largest share that was reported; 0 at first.
+    /// The largest reported value, initially 0.
     pub fn get(&self) -> f32 {
         f32::from_bits(self.0.load(Ordering::Relaxed))
     }
@@ -75,7 +76,7 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
         newest
     }
 
-    /// Takes the oldest answer that has not been taken, if any.
+    /// Takes the oldest answer that was not taken yet, if any.
     pub fn take_next(&mut self) -> Option<A> {
         self.answers.try_recv().ok()
     }

@@ -23,11 +23,11 @@ pub(crate) fn own<'a>(waiting: &'a Option<Waiting>, in_window: &'a Document) -> 
 }
 
 impl Context {
-    /// Shows a document in place of the user's document, or of a document already shown there.
+    /// Shows a document in place of the user's document. Replaces any document already shown there.
     pub(crate) fn stand_in(&mut self, document: Document) {
         let camera = self.model.camera;
         let before = self.put_document(document);
-        // A document that was already shown in its place is discarded, and the user's stays set aside.
+        // A document already shown in its place is discarded; the user's document stays set aside.
         if self.waiting.is_none() {
             self.model.waiting = Some(before.scenario().clone());
             self.waiting = Some(Waiting {

@@ -126,7 +126,7 @@ struct Resources {
     frame: u64,
 }
 
-/// Size of an origin in bytes: its position, and the opacity (0 to 1) of what is drawn there.
+/// Size of an origin in bytes: a position, and the opacity (0 to 1) of the mesh drawn there.
 const ORIGIN: u64 = 12;
 
 /// Initial capacity of the buffer of origins, which grows as needed.

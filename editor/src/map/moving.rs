@@ -35,7 +35,8 @@ pub struct VehicleDot {
     pub is_trailer: bool,
     /// Whether it has tracks.
     pub has_tracks: bool,
-    /// Whether it is a vehicle or a character. The heading of a character is that of its shoulders.
+    /// Whether it is a vehicle or a character. The heading of a character is the heading of its
+    /// shoulders.
     pub body_kind: BodyKind,
 }
 
@@ -52,7 +53,7 @@ pub struct Moving<'a> {
     pub hints: &'a [Hint],
     /// Skid marks, if they are shown.
     pub skid_marks: Option<&'a SkidMarks>,
-    /// Vehicles below decks, with their hints and by their layer.
+    /// Vehicles below decks with their hints, by layer.
     pub covered: Option<&'a BTreeMap<i8, CoveredVehicles>>,
 }
 
@@ -65,7 +66,7 @@ pub struct CoveredVehicles {
     pub hints: Vec<Hint>,
 }
 
-/// Vehicles in view that are below decks, by their layer.
+/// Vehicles in view that are below decks, by layer.
 pub(super) fn covered(
     moving: &Moving<'_>,
     camera: &Camera,

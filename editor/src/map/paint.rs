@@ -31,16 +31,16 @@ use std::sync::Arc;
 
 /// Number of meshes kept while out of view.
 const KEPT_MESHES: usize = 400;
-/// Number of tiles drawn before an answer, so that a large map appears bit by bit.
+/// Number of tiles per answer of the worker, so that a large map appears step by step.
 const TILES_AT_ONCE: usize = 8;
-/// Share of the work on a new map that is done once its scene has been derived.
+/// Progress of a new map once its scene has been derived, 0 to 1.
 const SCENE: f32 = 0.5;
-/// Share of the work on a new map that is done once its contents are prepared. The rest is the work on the tiles in
-/// view.
+/// Progress of a new map once its contents are prepared, 0 to 1. The rest is the work on the tiles
+/// in view.
 const CONTENT: f32 = 0.7;
-/// Share of the work on the contents that is done once the terrain is drawn.
+/// Progress of the contents once the terrain is drawn, 0 to 1.
 const TERRAIN: f32 = 0.2;
-/// Share of the work on the contents that is done once everything is sorted into tiles.
+/// Progress of the contents once everything is sorted into tiles, 0 to 1.
 const TILES: f32 = 0.6;
 
 /// Request for the triangles of tiles.
@@ -53,7 +53,7 @@ struct TileQuestion {
     map: u64,
 }
 
-/// The first tiles of a request.
+/// An answer with the first tiles of a request.
 struct TileAnswers {
     /// Number of the map to which the data belong.
     map: u64,
@@ -103,7 +103,7 @@ struct ContentAnswer {
     map: u64,
 }
 
-// Where triangles come from:
+// Origin of the triangles:
 //
 //   scene          --content worker-->   tiles, things, trees, picture of the terrain
 //   tiles in view  --tile worker-->      a mesh for each tile and level, when missing or outdated
@@ -142,10 +142,10 @@ pub struct MapPainter {
     scene: Arc<Scene>,
     content: Content,
     content_scene: Option<Arc<Scene>>,
-    /// The newest scene of which all tiles in view were drawn.
+    /// The newest scene whose tiles in view have all been drawn.
     drawn_scene: Arc<Scene>,
     content_ink: Ink,
-    /// Land and obstacles of edits that the workers have not drawn yet.
+    /// Land and obstacles from edits that the workers have not drawn yet.
     interim: Interim,
     terrain: Option<Terrain>,
     meshes: HashMap<(TileId, Level), TileAnswer>,
@@ -161,11 +161,11 @@ pub struct MapPainter {
     hidden: BTreeSet<MapPart>,
     /// Obstacles that the run has pushed, and their meshes.
     pushed: Option<Pushed>,
-    /// Number of maps so far. Answers about earlier ones are discarded.
+    /// Number of the current map. Answers about earlier maps are discarded.
     map: u64,
     /// Progress of the work on a new map, 0 to 1; `None` once it has been drawn.
     progress: Option<f32>,
-    /// Progress of the contents that were requested last.
+    /// Progress of the last requested contents.
     content_share: Share,
     /// Whether the tile worker has answered only a part of the last request.
     has_more: bool,
@@ -257,7 +257,7 @@ impl MapPainter {
         }
     }
 
-    /// Forgets everything that has been drawn, because the map of another document follows.
+    /// Discards all drawn data before the map of another document is shown.
     pub(crate) fn forget(&mut self) {
         self.map += 1;
         self.progress = Some(0.0);
@@ -272,8 +272,8 @@ impl MapPainter {
         self.waiting = true;
     }
 
-    /// Draws land and obstacles of a document that differ from those on the map at once. `scale` is in metres per
-    /// point. Call this before [`shapes`](Self::shapes).
+    /// Immediately draws the land and obstacles of a document that differ from the map. `scale` is
+    /// in metres per point. Call this before [`shapes`](Self::shapes).
     pub(crate) fn show_edits(&mut self, scenario: &Scenario, revision: u64, scale: f64) {
         let Some(scene) = &self.content_scene else {
             return;
@@ -305,13 +305,14 @@ impl MapPainter {
         &self.drawn_scene
     }
 
-    /// Progress of the work on the map of a document that was just opened, 0 to 1; `None` once it has been
-    /// drawn. It covers the layout of the junctions, the contents of the map, and the tiles in view.
+    /// Progress of the work on the map of a newly opened document, 0 to 1; `None` once it has been
+    /// drawn. It covers the layout of the junctions, the contents of the map, and the tiles in
+    /// view.
     pub(crate) fn progress(&self) -> Option<f32> {
         self.progress
     }
 
-    /// Records the progress of deriving the scene of a document that was just opened, 0 to 1.
+    /// Records the progress of deriving the scene of a newly opened document, 0 to 1.
     pub(crate) fn note_scene(&mut self, share: f32) {
         // The contents are requested as soon as the scene has been derived.
         if let Some(progress) = self.progress.as_mut().filter(|done| **done < SCENE) {
@@ -503,7 +504,7 @@ impl MapPainter {
         }
     }
 
-    /// Returns all shapes of a frame, from the workers' answers so far.
+    /// Returns all shapes of a frame, from the answers of the workers.
     #[cfg(test)]
     fn shapes_of_answers(
         &mut self,
@@ -529,7 +530,7 @@ impl MapPainter {
             None
         } else {
             let done = fresh as f32 / (all as f32).max(1.0);
-            // More tiles may come into view meanwhile.
+            // More tiles may come into view meanwhile, but progress never decreases.
             Some(progress.max(CONTENT + (1.0 - CONTENT) * done))
         };
     }
@@ -594,7 +595,7 @@ impl MapPainter {
                 obstacles.extend(Some(houses).filter(|mesh| filled(&mesh)));
             }
         }
-        // The first objects of their tiles.
+        // Tiles that had no objects before the edit.
         for [ground, houses] in interim.into_values() {
             land.push(ground);
             obstacles.push(houses);
@@ -725,7 +726,7 @@ pub(super) enum List {
     Obstacles,
     Things,
     Starts,
-    /// The area of a forest in place of its trees, by its index in [`Shown::canopies`].
+    /// The area of a forest in place of its trees, given by its index in [`Shown::canopies`].
     Canopy(usize),
 }
 
@@ -764,8 +765,8 @@ impl Frame {
         parts
     }
 
-    /// Adds the vehicles below decks, each layer below the decks of the next. Decks are missing from far away and
-    /// until they have been prepared.
+    /// Adds the vehicles below decks, each layer below the decks of the next. Decks are missing at
+    /// small scales and until they have been prepared.
     fn add_covered<'a>(&'a self, parts: &mut Vec<Part<'a>>) {
         if self.covered.is_empty() {
             return;
@@ -805,8 +806,8 @@ impl Frame {
         !self.hidden.contains(&part)
     }
 
-    /// Opacity of a layer and pass of a list of meshes, 0 to 1. It is 0 for hidden parts; obstacles and roof
-    /// details fade in with the zoom.
+    /// Opacity with which a list of meshes is drawn in a layer and pass, 0 to 1. It is 0 for hidden
+    /// parts; obstacles and roof details fade in with the zoom.
     pub(super) fn strength(&self, list: List, layer: i8, pass: u8) -> f32 {
         if !self.shows(list, layer) {
             return 0.0;
@@ -912,7 +913,7 @@ mod tests {
         meshes.sum()
     }
 
-    /// Decks are not drawn from far away, and are missing until they have been prepared.
+    /// Decks are not drawn at small scales, and are missing until they have been prepared.
     #[test]
     fn vehicles_below_decks_that_are_not_drawn_are_visible() {
         let car = VehicleDot {

@@ -62,7 +62,8 @@ fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, batch: &Batch, strength: f32)
     let scale = (1.0 / camera.scale) as f32;
     let range = batch.indices.start as usize..batch.indices.end as usize;
     let used = &mesh.indices[range];
-    // Only the vertices of this batch are copied, because a mesh contains those of all passes.
+    // Only the vertices of this batch are copied, because a mesh contains the vertices of all
+    // passes.
     let (first, last) = used
         .iter()
         .fold((u32::MAX, 0), |(low, high), &i| (low.min(i), high.max(i)));

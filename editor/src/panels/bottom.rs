@@ -7,9 +7,9 @@ use egui_tiles::{Container, LinearDir, Tile, TileId, Tree};
 
 /// The timeline.
 pub(super) const TIMELINE: Pane = Pane::Panel(PanelId::Timeline);
-/// Minimum height, points.
+/// Minimum height of the timeline, points.
 const LEAST: f32 = 80.0;
-/// Maximum share of the height of its column.
+/// Maximum height of the timeline, as a share of its column.
 const MOST: f32 = 0.6;
 
 /// The row of the timeline after its height was set.
@@ -33,7 +33,7 @@ pub(super) fn holds_timeline(tree: &Tree<Pane>, tile: TileId) -> bool {
     }
 }
 
-/// Whether the timeline is visible: open, and in front in its tabs.
+/// Whether the timeline is visible: open, and the active tab of its group.
 pub(super) fn is_shown(tree: &Tree<Pane>) -> bool {
     let Some(mut tile) = tree.tiles.find_pane(&TIMELINE) else {
         return false;
@@ -49,8 +49,8 @@ pub(super) fn is_shown(tree: &Tree<Pane>) -> bool {
     true
 }
 
-/// Gives the row of the timeline a height in points. Returns `None` if it is closed, or if the user has put it
-/// somewhere else.
+/// Gives the row of the timeline a height in points. Returns `None` if it is closed, or if the user
+/// has moved it elsewhere.
 pub(super) fn give_height(tree: &mut Tree<Pane>, height: f32) -> Option<BottomRow> {
     let map = tree.tiles.find_pane(&Pane::Map)?;
     let column = tree.tiles.parent_of(map)?;

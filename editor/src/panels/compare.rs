@@ -277,7 +277,7 @@ fn row(ui: &mut Ui, model: &Model, figure: &Figure) {
     let sign = figure.difference().filter(|difference| *difference > 0.0);
     let sign = if sign.is_some() { "+" } else { "" };
     ui.label(format!("{sign}{}", figure.in_words(figure.difference())));
-    // Written in words as well, because not every user can distinguish the colours.
+    // Also written as text, because not every user can distinguish the colours.
     ui.label(match better {
         Some(Better::A) => "A",
         Some(Better::B) => "B",

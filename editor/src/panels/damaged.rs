@@ -1,4 +1,5 @@
-//! The dialog for a file that cannot be opened: the position of the error, and what can be recovered.
+//! The dialog for a file that cannot be opened: the position of the error, and the parts that can
+//! be recovered.
 
 use super::widgets;
 use crate::command::Command;

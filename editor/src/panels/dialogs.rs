@@ -6,7 +6,7 @@ use crate::model::{Action, Dialog, Model, ModuleAction, Next, Purpose};
 use egui::{RichText, Ui};
 use roadwright_extension::Hang;
 
-/// The open dialog with the text typed so far.
+/// The open dialog with its typed text.
 #[derive(Default)]
 pub(super) struct OpenDialog {
     /// Contents of the dialog when it was opened.

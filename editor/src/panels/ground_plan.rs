@@ -149,7 +149,7 @@ fn share(report: &PathReport, layer: &str) -> i64 {
     own.map_or(0, |share| share.cost)
 }
 
-/// Explains what makes the measured path worse than the planned one, or that the measured path is
+/// Explains why the measured path is worse than the planned one, or that the measured path is
 /// better.
 fn verdict(both: &PathComparison) -> (Tone, String) {
     let PathComparison { planned, other } = both;

@@ -1,4 +1,4 @@
-//! The sheet of all keys, on which they can be changed.
+//! The key sheet, which lists all keys and lets users change them.
 
 use super::widgets;
 use crate::command::{Command, KeyMap};

@@ -34,7 +34,7 @@ enum Line {
     Do(C),
     /// The commands of the panels that belong to this place.
     Panels(MenuPlace),
-    /// The files that were opened or saved last.
+    /// The most recently opened or saved files.
     Recent,
     /// Commands in a submenu of this name, so that the menu fits into the smallest window.
     Submenu(&'static str, &'static [C]),

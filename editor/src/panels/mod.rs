@@ -114,7 +114,7 @@ macro_rules! draw_panels {
 for_each_panel!(draw_panels);
 
 impl PanelState {
-    /// The panels in their default layout.
+    /// Creates the panels in their default layout.
     pub(crate) fn new() -> Self {
         Self {
             tree: docking::first_tree(),
@@ -210,7 +210,7 @@ impl Behavior<Pane> for Panes<'_> {
     }
 
     fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
-        // The number of problems is visible even while another tab is in front.
+        // The number of problems is visible even while another tab is active.
         let problems = self.model.problem_count();
         if *pane == Pane::Panel(PanelId::Problems) && problems > 0 {
             return format!("Problems ({problems})").into();
@@ -306,8 +306,8 @@ pub(crate) fn ui(
             actions.push(Action::View(ViewAction::Timeline(view)));
         }
         if let Some(widened) = widened {
-            // Done after the tiles are drawn, so that the shares kept between frames are those set by the
-            // user.
+            // Done after the tiles are drawn, so that the shares set by the user are kept between
+            // frames.
             widened.restore(&mut panels.tree);
         }
     });

@@ -23,7 +23,7 @@ const SURROUNDINGS: f64 = 15.0;
 #[derive(Clone, Copy)]
 enum Entry<'a> {
     Command(Command),
-    /// An object, found by its number.
+    /// An object, given by its number.
     Object(ObjectId),
     /// The name of a street, a park or a body of water.
     Name(&'a str),
@@ -59,7 +59,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Carries out a command, or selects and shows what was found.
+    /// Carries out a command, or selects and shows the found objects.
     fn choose(&self, model: &Model, actions: &mut Vec<Action>) {
         match self {
             Self::Command(command) => actions.push(Action::Do(*command)),
@@ -224,7 +224,7 @@ pub(super) fn ui(
     }
 }
 
-/// Shows a text field that has the focus. Returns whether Enter was pressed.
+/// Shows a text field and gives it the focus. Returns whether Enter was pressed.
 fn field(ui: &mut egui::Ui, text: &mut String, name: &'static str, hint: &str) -> bool {
     let edit = egui::TextEdit::singleline(text)
         .hint_text(hint)

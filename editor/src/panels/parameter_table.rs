@@ -19,7 +19,7 @@ pub(super) struct TouchedCell<'a> {
     pub(super) response: Response,
 }
 
-/// Separates the parameters that are shown in single rows from the cells of each table.
+/// Separates parameters with their own rows from the cells of each table.
 pub(super) fn without_tables(
     parameters: &[ParameterInfo],
 ) -> (Vec<&ParameterInfo>, Vec<&[ParameterInfo]>) {

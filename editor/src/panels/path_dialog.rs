@@ -252,7 +252,7 @@ fn completed(text: &str, list: &FolderList, endings: &[&str]) -> Option<String> 
     (common.len() > name.len()).then(|| format!("{kept}{common}"))
 }
 
-/// The choices: the contents of the folder, and recent files as long as nothing has been typed.
+/// Shows the contents of the folder, and the recent files until something is typed.
 fn list(ui: &mut Ui, model: &Model, purpose: Purpose, text: &str) -> Option<Choice> {
     let (folder, name) = folder_list::split(text.trim_start());
     ui.label(RichText::new(format!("Folder {}", folder.display())).small());
@@ -291,7 +291,7 @@ fn list(ui: &mut Ui, model: &Model, purpose: Purpose, text: &str) -> Option<Choi
     choice
 }
 
-/// Recently opened files.
+/// Shows recently opened files.
 fn recent(ui: &mut Ui, model: &Model) -> Option<Choice> {
     let mut choice = None;
     for path in &model.settings.recent {
@@ -320,7 +320,7 @@ fn entry_row(ui: &mut Ui, folder: &Path, entry: &FolderRow) -> Option<Choice> {
     clicked.then(|| Choice::Type(path.display().to_string()))
 }
 
-/// A row over the full width.
+/// Shows a row over the full width.
 fn row(ui: &mut Ui, text: &str) -> Response {
     ui.with_layout(egui::Layout::top_down_justified(egui::Align::Min), |ui| {
         ui.add(egui::Button::selectable(false, text).truncate())
@@ -367,7 +367,7 @@ fn is_impossible(purpose: Purpose, path: &Path) -> bool {
     is_missing(purpose, path) || lacks_folder(purpose, path)
 }
 
-/// Warns about a file that would be overwritten or that does not exist, and about a folder that does not exist.
+/// Warns about a file that would be overwritten or does not exist, and about a missing folder.
 fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
     let text = match purpose {
         // Saving adds the extension of scenarios.

@@ -115,8 +115,8 @@ fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
     };
     // Generations are integers, so labels must not be fractions.
     let step = step.max(least_step);
-    // Starts at the first visible multiple of the step, so that labels keep their numbers while the axis
-    // moves.
+    // Starts at the first visible multiple of the step, so that labels keep their values while the
+    // axis moves.
     let first = (low / step).ceil();
     (0..=most as u32 + 1)
         // Multiplied instead of added up, because ten times 0.1 added up is not 1.

@@ -1,4 +1,5 @@
-//! List of problems by kind. Each has a link to its place, and a repair if there is a single obvious one.
+//! List of problems by kind. Each problem has a link to its place, and a repair if there is exactly
+//! one obvious repair.
 
 use super::PanelFrame;
 use super::widgets::counted;
@@ -11,11 +12,11 @@ use roadwright_scenario::check::{Finding, Severity};
 use roadwright_scenario::operation::Objects;
 use roadwright_simulation::agent_name;
 
-/// Maximum number of agents without a path that are listed.
+/// Maximum number of listed agents without a path.
 const MOST_NOTICES: usize = 300;
 /// Maximum number of problems listed of each kind.
 const MOST: usize = 100;
-/// Number of problems up to which a kind is unfolded at first.
+/// Maximum number of problems for which a kind is initially unfolded.
 const UNFOLDED: usize = 5;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {

@@ -43,7 +43,7 @@ pub(super) struct Property<T> {
 pub(super) struct TextProperty<T> {
     pub(super) name: &'static str,
     pub(super) label: &'static str,
-    /// Hint in the empty field.
+    /// Placeholder text in the empty field.
     pub(super) hint: &'static str,
     /// Whether the text may be longer than one line and is wrapped.
     pub(super) wraps: bool,

@@ -78,7 +78,7 @@ fn menu(ui: &mut Ui, scenario: &Scenario, kind: Kind, key: &str, actions: &mut V
     }
 }
 
-/// Shows two buttons that move an entry by one place.
+/// Shows two buttons that move an entry one place up or down.
 pub(super) fn buttons(
     ui: &mut Ui,
     scenario: &Scenario,

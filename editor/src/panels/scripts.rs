@@ -26,7 +26,8 @@ const KEYWORDS: [&str; 22] = [
 #[derive(Default)]
 pub(crate) struct ScriptPanel {
     shown: String,
-    /// The document for which the script was shown. `None` if the user has just chosen the script.
+    /// The document for which the script was shown; `None` if the user has just selected the
+    /// script.
     document: Option<u64>,
     /// Drafts with unsaved text, by script.
     drafts: BTreeMap<String, Draft>,
@@ -196,7 +197,7 @@ impl ScriptPanel {
         draft.is_some_and(|draft| draft.base != script.text && draft.text != script.text)
     }
 
-    /// Shows the error. If the text has not been saved, offers to save it anyway.
+    /// Shows the error. For unsaved text, offers to save it anyway.
     fn tell_mistake(
         &self,
         ui: &mut Ui,
@@ -468,8 +469,8 @@ fn item_at(text: &str, at: usize) -> Option<&'static ApiItem> {
     let (owner, _) = word_before(&before);
     let mut named = api().iter().filter(|item| item.name == word);
     let exact = named.clone().find(|item| item.owner == owner);
-    // The type before the dot is not known, so any item of that name is a good guess there. Elsewhere the
-    // item must have no owner.
+    // The type before the dot is unknown, so any item of that name is a good guess there.
+    // Elsewhere, the item must have no owner.
     exact.or_else(|| named.find(|item| !owner.is_empty() || item.owner.is_empty()))
 }
 

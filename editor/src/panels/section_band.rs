@@ -28,7 +28,8 @@ pub(super) fn places(lanes: &[BandLane], rect: Rect, most_scale: f32) -> Vec<Rec
     lanes.iter().map(&mut place).collect()
 }
 
-/// Draws lanes at their places, with broken lines between lanes of one direction and a solid centre line.
+/// Draws lanes at their places, with broken lines between lanes of the same direction and a solid
+/// centre line.
 pub(super) fn paint(ui: &Ui, theme: Theme, lanes: &[BandLane], places: &[Rect]) {
     let line = Stroke::new(1.0, theme.on_road());
     let mut before: Option<bool> = None;

@@ -9,7 +9,7 @@ use egui::{Grid, RichText, Slider, Ui};
 use roadwright_extension::script::{ApiKind, ScriptError, ScriptStep, Steps, api};
 use roadwright_simulation::agent_name;
 
-/// State of the row with which the user steps through a handler.
+/// State of the stepping controls.
 #[derive(Default)]
 pub(super) struct Stepping {
     is_open: bool,
@@ -70,7 +70,7 @@ impl Stepping {
         ui.separator();
     }
 
-    /// Shows the choice of the handler and of the agent, and the button that starts stepping.
+    /// Shows the choice of the handler and agent, and the button that starts stepping.
     fn question(
         &mut self,
         ui: &mut Ui,

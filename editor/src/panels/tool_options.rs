@@ -16,7 +16,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let mut options = model.settings.tools.clone();
     ui.horizontal(|ui| {
         ui.set_min_height(26.0);
-        // A double-click on a name would select it as text.
+        // Otherwise a double-click on a name would select it as text.
         ui.style_mut().interaction.selectable_labels = false;
         ui.strong(model.tool.name());
         ui.separator();
@@ -97,7 +97,7 @@ fn select(ui: &mut Ui, model: &Model) {
     });
 }
 
-/// Choice of what a drag of the place tool draws.
+/// Shows the choice of bays that a drag of the place tool draws.
 fn bays(ui: &mut Ui, bays: &mut BayOptions) {
     for kind in BayKind::ALL {
         ui.selectable_value(&mut bays.kind, kind, kind.name());
@@ -256,7 +256,7 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
             backward: widths(against),
         },
     });
-    // The new preset is selected at once.
+    // The new preset is selected immediately.
     options.preset = options.presets.len() - 1;
 }
 
@@ -306,7 +306,7 @@ fn forest(ui: &mut Ui, options: &mut ToolOptions) {
     forest.seed = seed.max(0.0) as u64;
 }
 
-/// Shows the brush, and the layer to paint in. Costs are in the inspector.
+/// Shows the brush settings and the layer to paint on. Costs are in the inspector.
 fn paint(ui: &mut Ui, model: &Model, options: &mut ToolOptions, actions: &mut Vec<Action>) {
     let scenario = model.document.scenario();
     let brush = &mut options.paint;

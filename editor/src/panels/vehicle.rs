@@ -80,7 +80,7 @@ fn where_it_is(live: &LivePicture) -> String {
     }
 }
 
-/// Shows the reason why the vehicle cannot continue, above the inputs.
+/// Shows the reason why the vehicle cannot continue.
 fn mishap(ui: &mut Ui, words: Option<&str>) {
     if let Some(words) = words {
         let color = ui.visuals().error_fg_color;

@@ -1,4 +1,4 @@
-//! Why the watched vehicle stands: the chain of vehicles that it waits for, to the root of the wait.
+//! The reason why the watched vehicle stands: the chain of waiting vehicles up to its root.
 
 use crate::model::Action;
 use egui::{RichText, Ui};
@@ -44,7 +44,7 @@ fn link(ui: &mut Ui, link: &WaitLink, actions: &mut Vec<Action>) {
     });
 }
 
-/// Describes one vehicle, as the end of a sentence that begins with its name.
+/// Describes one vehicle, as the continuation of a sentence that begins with its name.
 fn sentence(link: &WaitLink) -> String {
     let state = match link.since {
         Some(since) => format!("has stood since {}", super::past::clock(since)),

@@ -26,7 +26,7 @@ const SIDE: f32 = 250.0;
 /// Width of the frame around everything, in points.
 const MARGINS: f32 = 48.0;
 
-/// The welcome panel with the pictures drawn so far.
+/// The welcome panel and its pictures.
 pub(super) struct Welcome {
     pictures: Vec<Option<TextureHandle>>,
     /// Receives pictures from the thread that draws them. The thread starts when the panel is first
@@ -212,7 +212,7 @@ fn busiest(snapshot: &Snapshot, width: f64) -> (DVec2, DVec2) {
 /// Runs a scenario for a while and returns its snapshot and the state of its signals; `None` if it needs
 /// modules that are not built in.
 fn driven(scenario: &Scenario, modules: &Registry) -> Option<(Snapshot, Vec<SignalHead>)> {
-    // The time step is larger than in a run, because a picture only has to look plausible.
+    // The time step is larger than in a normal run, because a picture only has to look plausible.
     let options = RunOptions {
         dt: Some(DRIVEN.1),
         ..RunOptions::default()
@@ -252,7 +252,7 @@ fn recoveries(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.add_space(8.0);
 }
 
-/// Returns the contents of a recovered scenario in words, and the time since it was last written.
+/// Describes the contents of a recovered scenario, and the time since it was last written.
 fn size_and_age(recovery: &Recovery) -> String {
     let scenario = &recovery.scenario;
     let mut text = counted(scenario.network().road_count(), "road");

@@ -51,7 +51,7 @@ pub(super) fn named(response: &Response, name: &str) {
     response.widget_info(move || WidgetInfo::labeled(Role::SpinButton, true, &name));
 }
 
-/// Sends each state of a change in progress, and then its end. A drag is therefore one step.
+/// Sends each intermediate state of a change, and then its end, so that a drag is one step.
 pub(super) fn change(
     response: &Response,
     label: &str,
@@ -79,7 +79,7 @@ pub(super) fn text(
     ui.label(name);
     let mut text = value.to_owned();
     let edit = if wraps {
-        // Lines break only where there is no more room.
+        // Lines break only where the text would not fit.
         egui::TextEdit::multiline(&mut text)
             .desired_rows(1)
             .return_key(None)
@@ -103,7 +103,7 @@ pub(super) fn counted(number: usize, thing: &str) -> String {
 /// Maximum height of a list of choices, points. Longer lists scroll.
 const LIST_HEIGHT: f32 = 320.0;
 
-/// A choice from a short list.
+/// Shows a choice from a short list.
 pub(super) fn choice<T: PartialEq + Clone>(
     ui: &mut Ui,
     name: &str,
@@ -116,7 +116,7 @@ pub(super) fn choice<T: PartialEq + Clone>(
     let mut chosen = None;
     let combo = egui::ComboBox::from_id_salt(name)
         .selected_text(shown)
-        // High enough to show all controls of a junction at once.
+        // High enough for all kinds of junction control.
         .height(LIST_HEIGHT)
         .show_ui(ui, |ui| {
             for (known, text) in all {
@@ -148,7 +148,7 @@ pub(super) fn primary_if(ui: &mut Ui, is_enabled: bool, text: &str) -> Response 
     ui.add_enabled(is_enabled, button)
 }
 
-/// A button in the accent colour.
+/// Creates a button in the accent colour.
 fn accented<'a>(ui: &Ui, text: &str) -> egui::Button<'a> {
     let theme = Theme {
         dark: ui.visuals().dark_mode,

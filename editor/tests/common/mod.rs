@@ -164,7 +164,7 @@ impl Bench {
     pub(crate) fn step_run(&mut self, steps: usize) {
         for step in 1..=steps {
             self.harness.state_mut().ask(Action::Do(Command::StepOnce));
-            // A frame takes longer than a step.
+            // A frame takes longer than a step, so frames are drawn only now and then.
             if step % 20 == 0 || step == steps {
                 self.harness.step();
             }
@@ -181,7 +181,7 @@ impl Bench {
                 self.harness.step();
                 return;
             }
-            // Frames take processor time from the work that is waited for.
+            // Frames take processor time away from the awaited work.
             std::thread::sleep(Duration::from_millis(5));
         }
         panic!("the editor does not settle");
@@ -491,7 +491,7 @@ pub(crate) const SMALL_EXPERIMENT: &str = r#"{
   "stop": {"generations": 3}
 }"#;
 
-/// Opens the experiment that a text contains.
+/// Opens the experiment contained in a text.
 pub(crate) fn open_experiment(bench: &mut Bench, text: &str) -> PathBuf {
     let path = bench.folder.path().join("small.experiment.json");
     std::fs::write(&path, text).unwrap();

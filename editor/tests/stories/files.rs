@@ -16,7 +16,7 @@ fn saved_files_open_again_and_changes_by_others_are_noticed() {
     ));
     bench.ask(Action::Path(path.clone(), Purpose::Save, None));
     assert!(!bench.editor().model().document.is_dirty());
-    // It had no name; a name set by the user stays.
+    // The scenario had no name; a name set by the user stays.
     assert_eq!(bench.scenario().about().name, "mine");
     let saved = bench.scenario().clone();
     let again = Bench::open(&path);
@@ -57,7 +57,7 @@ fn edits_survive_a_crash() {
         bench.ask(Action::Go(Next::New));
         bench.look_at(0.0, 0.0, 150.0);
         bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
-        // Autosaved after ten seconds at the latest.
+        // The edit is autosaved after ten seconds at the latest.
         for _ in 0..(10.0 / 0.05) as usize {
             bench.harness.step();
         }
@@ -84,7 +84,7 @@ fn map_extracts_are_imported_beside_the_frame() {
     std::fs::write(&path, osm).unwrap();
     bench.ask(Action::Path(path, Purpose::Import, None));
     assert!(bench.scenario().network().road_count() >= 1);
-    // The report keeps what was left out, and a click shows the place.
+    // The report lists the omissions, and a click shows their place.
     bench.harness.get_by_label("Left out or changed: 1");
     bench.press("way 8");
     let centre = bench.editor().model().camera.centre;
@@ -102,7 +102,7 @@ fn map_extracts_are_imported_beside_the_frame() {
     let picture = bench.folder.path().join("map.png");
     bench.ask(Action::Path(picture.clone(), Purpose::Picture, None));
     assert!(image::open(&picture).unwrap().width() > 500);
-    // For another scenario the report only shows a note.
+    // For another scenario, the report shows only a note.
     bench.ask(Action::Go(Next::New));
     assert!(
         bench
@@ -211,7 +211,7 @@ fn a_scenario_is_shared_and_opened_from_one_file() {
     );
 }
 
-/// A file that is dropped on the window.
+/// A file dropped on the window.
 #[derive(Debug)]
 struct Dropped(std::path::PathBuf);
 
@@ -262,7 +262,7 @@ fn a_file_is_found_in_its_folder_without_a_dialog_of_the_desktop() {
     bench.press("Open");
     assert_eq!(bench.scenario().network().road_count(), 4);
     assert_eq!(bench.editor().model().dialog, Dialog::None);
-    // The next time it is among the recent files.
+    // The next time, the path is among the recent files.
     bench.ask(Action::Leave(Next::New));
     bench.key_with(Modifiers::COMMAND, Key::O);
     bench.press("cross.scenario.json   recent");

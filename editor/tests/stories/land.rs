@@ -66,7 +66,7 @@ fn forests_are_painted_and_erased() {
     let forest = bench.scenario().forests().values().next().unwrap().clone();
     assert!(forest.trees().len() > 40, "{}", forest.trees().len());
     undo_gives_back(&mut bench, &empty);
-    // The same brush again makes the same forest larger.
+    // Using the same brush again makes the same forest larger.
     bench.drag(&[(0.0, 0.0), (0.0, 60.0)]);
     assert_eq!(bench.scenario().forests().len(), 1);
     bench.set(|s| s.tools.forest.erase = true);
@@ -90,11 +90,11 @@ fn land_is_drawn_reshaped_and_named() {
     let pond = bench.scenario().land()[&LandId(1)].clone();
     assert_eq!((pond.usage, pond.outline.len()), (LandUse::Water, 3));
     assert!((pond.area() - 2_800.0).abs() < 60.0, "{}", pond.area());
-    // It is selected, and the Inspector shows it.
+    // The new area is selected, and the Inspector shows it.
     let selected = ObjectId::Land(LandId(1));
     assert!(bench.editor().model().selection.contains(&selected));
     undo_gives_back(&mut bench, &empty);
-    // Freehand, around it; a line that crosses itself is refused.
+    // A park is drawn freehand around it; a line that crosses itself is refused.
     bench.set(|s| s.tools.land = LandUse::Park);
     let round = [
         (-90.0, -70.0),
@@ -159,7 +159,7 @@ fn places_get_names_and_bays_a_heading() {
         (heading - std::f64::consts::FRAC_PI_2).abs() < 0.05,
         "{heading}"
     );
-    // It is selected, and can be named, moved, copied and deleted like other objects.
+    // The place is selected, and can be named, moved, copied and deleted like other objects.
     bench.ask(Action::Tool(ToolKind::Select));
     bench.click(30.0, 30.0);
     bench.click(-20.0, 0.0);
@@ -266,7 +266,7 @@ fn the_status_line_says_what_one_stands_on() {
                 others += usize::from(grip != map.at(place, u32::MAX));
             }
         }
-        // At edges they may differ, because roads of the map consist of straight pieces.
+        // At edges the two may differ, because roads on the map consist of straight pieces.
         assert!(others <= 10, "{others} of 10,000 places");
     }
     assert!(kinds.len() >= 3 && kinds.contains(&None), "{kinds:?}");

@@ -159,7 +159,7 @@ fn a_loose_end_is_a_problem_that_a_click_or_a_drag_repairs() {
     assert!(codes(&bench).is_empty());
     undo_gives_back(&mut bench, &loose);
     bench.key_with(Modifiers::COMMAND, Key::Z);
-    // Away from the street, and back onto it with Select.
+    // Moves the end away from the street, and back onto it, with Select.
     bench.key(Key::V);
     bench.click(30.0, 50.0);
     bench.drag(&[(30.0, 1.0), (30.0, 40.0)]);
@@ -328,7 +328,7 @@ fn the_first_road_of_a_new_user_has_pavements_and_presets_show_their_lanes() {
         .collect();
     use LaneType::{Driving, Sidewalk};
     assert_eq!(kinds, [Sidewalk, Driving, Driving, Sidewalk]);
-    // Another preset from the list.
+    // Selects another preset from the list.
     bench.press("Cross-section: Street 1+1");
     bench.press("Slip road");
     assert_eq!(
@@ -357,12 +357,12 @@ fn the_layer_of_a_stroke_is_changed_with_page_up_and_page_down() {
         roads.map(|(_, road)| road.layer).collect()
     };
     assert_eq!(layers(&bench), [0, 1]);
-    // The layer ends with the stroke, so the next one joins the street.
+    // The chosen layer ends with the stroke, so the next stroke joins the street.
     bench.move_to(60.0, -100.0);
     assert!(bench.editor().model().status.contains("layer (now 0)"));
     bench.drag(&[(60.0, -100.0), (60.0, 100.0)]);
     assert_eq!(layers(&bench), [0, 1, 0, 0, 0]);
-    // During a stroke: from the pointer on. The first part ends at a node of its own.
+    // During a stroke, the layer changes at the pointer. The first part ends at its own node.
     bench.press_at(-60.0, -100.0);
     bench.move_to(-60.0, -60.0);
     bench.move_to(-60.0, -40.0);
@@ -377,7 +377,7 @@ fn the_layer_of_a_stroke_is_changed_with_page_up_and_page_down() {
     assert_eq!(ramp[0].1.to, ramp[1].1.from);
     let middle = network.node(ramp[0].1.to).unwrap().position();
     assert!((middle - DVec2::new(-60.0, -40.0)).length() < 3.0);
-    // A stroke that is cancelled takes the layer along, and so do another tool and another document.
+    // Cancelling a stroke also resets the layer, as do another tool and another document.
     bench.move_to(80.0, -100.0);
     bench.key(Key::PageDown);
     assert_eq!(bench.editor().model().settings.tools.layer, Some(-1));
@@ -412,7 +412,7 @@ fn points_that_are_clicked_change_the_layer_at_the_last_one() {
     let roads = bench.scenario().network().roads();
     let layers: Vec<i8> = roads.map(|(_, road)| road.layer).collect();
     assert_eq!(layers, [0, 0, 1, 0]);
-    // Backspace takes a change away with the points behind it.
+    // Backspace removes a change of layer together with the points behind it.
     bench.click(-100.0, 50.0);
     bench.click(-40.0, 50.0);
     bench.key(Key::PageUp);

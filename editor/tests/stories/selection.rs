@@ -13,7 +13,7 @@ fn clicks_select_add_cycle_and_boxes_select_what_is_inside() {
     assert_eq!(bench.editor().model().selection.len(), 2);
     bench.drag_with(&[(-140.0, -120.0), (140.0, 120.0)], Modifiers::SHIFT);
     assert_eq!(bench.editor().model().selection.len(), 4);
-    // A click at the same place: the road below the junction.
+    // Another click at the same place selects the road below the junction.
     bench.click(0.0, 0.0);
     let upper = bench.editor().model().selection.clone();
     bench.click(0.0, 0.0);

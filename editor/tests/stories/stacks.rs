@@ -64,7 +64,7 @@ fn results_show_curves_and_trips_and_are_written_as_tables() {
     bench.ask(Action::Do(roadwright_editor::command::Command::StepOnce));
     let results = bench.live().results.clone();
     assert!(results.rows.len() > 10 && results.before.is_none());
-    // A click on a trip goes to where it ended.
+    // A click on a trip shows the place where it ended.
     let trip = results.trips.last().unwrap();
     let (_, last) = trip.places.unwrap();
     bench.press("Trips");
@@ -83,7 +83,7 @@ fn results_show_curves_and_trips_and_are_written_as_tables() {
     assert_eq!(lines("timeline.csv"), results.rows.len() + 1);
     assert_eq!(lines("trips.csv"), results.trips.len() + 1);
     assert!(lines("heat.csv") > 10);
-    // The previous run stays for comparison.
+    // The previous run is kept for comparison.
     bench.ask(Action::Do(roadwright_editor::command::Command::Reset));
     let again = bench.live().results.clone();
     assert_eq!(again.before.as_ref().unwrap().rows, results.rows);
@@ -105,7 +105,7 @@ fn stacks_are_renamed_copied_and_deleted_in_the_window() {
         .filter(|agent| agent.stack == "idm");
     let users = users.count();
     assert!(users > 0);
-    // It is in use.
+    // A stack in use is not deleted.
     bench.press("Delete idm");
     assert_eq!(bench.scenario(), &before);
     bench.press("Name of stack idm");

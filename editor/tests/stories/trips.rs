@@ -64,7 +64,7 @@ fn the_stack_is_automatic_until_one_is_chosen_and_the_label_names_it() {
             assert!(label.ends_with("\nstack idm (automatic)"), "{label}");
         }
     }
-    // Chosen in the bar above the map.
+    // The stack is selected in the bar above the map.
     bench.press("Stack: automatic");
     bench.press("pursuit");
     bench.drag(&[(-80.0, -1.6), (100.0, -1.6)]);
@@ -220,7 +220,7 @@ fn a_vehicle_whose_road_is_deleted_is_told_and_sets_out_again_after_undo() {
         live.counts.active
     };
     assert_eq!(driving(&bench), 1);
-    // The road under it, with the agent that starts there.
+    // The road at this place is selected, with the agent that starts there.
     bench.key(Key::V);
     bench.click(-60.0, 1.6);
     bench.key(Key::Delete);
@@ -285,7 +285,7 @@ fn random_trips_are_added_in_one_step_and_taken_back_in_one() {
     // A vehicle with the same start as another one starts later.
     let problems = roadwright_scenario::check::check(bench.scenario());
     assert_eq!(problems, Vec::new());
-    // Different ones at the next click.
+    // The next click adds different trips.
     bench.press("Add");
     let starts = |scenario: &roadwright_scenario::Scenario| {
         let starts = scenario.agents().values().map(|agent| agent.start);
@@ -325,13 +325,13 @@ fn an_obstacle_dragged_before_a_driving_car_stops_it() {
         speed(e).is_some_and(|(v, x)| v > 5.0 && x > -70.0)
     }));
     bench.key(Key::Space);
-    // It is dragged onto the lane while the car comes.
+    // The obstacle is dragged onto the lane while the car approaches.
     bench.key(Key::V);
     bench.drag(&[(57.5, -27.5), (57.5, -1.6)]);
     bench.key(Key::Space);
     assert!(bench.play_until(60.0, |e| speed(e).is_some_and(|(v, x)| v < 0.1 && x > 20.0)));
     assert!(bench.live().collisions.is_empty());
-    // And away again: the car continues.
+    // When the obstacle is dragged away again, the car continues.
     bench.drag(&[(57.5, -1.6), (57.5, -27.5)]);
     assert!(bench.play_until_arrived(120.0));
 }
@@ -385,7 +385,7 @@ fn way_points_are_dragged_out_of_the_trip_and_taken_out_again() {
     // The middle of the trip is dragged onto the road to the north.
     bench.drag(&[(-5.0, -1.6), (1.6, 60.0)]);
     assert!(matches!(via(&bench)[..], [Place::Lane(_)]));
-    // There is one before it and one after it now.
+    // New waypoints can now be inserted before and after it.
     let at = |bench: &Bench, i: usize| {
         let scenario = bench.scenario();
         scenario.pose_of(&via(bench)[i]).unwrap().position
@@ -395,7 +395,7 @@ fn way_points_are_dragged_out_of_the_trip_and_taken_out_again() {
     bench.drag(&[(after.x, after.y), (60.0, -1.6)]);
     assert_eq!(via(&bench).len(), 2);
     assert_eq!(at(&bench, 0), first);
-    // Moved, then removed.
+    // The waypoint is moved, then removed.
     bench.drag(&[(first.x, first.y), (first.x, 90.0)]);
     assert!(at(&bench, 0).y > 80.0);
     let (x, y) = (at(&bench, 0).x, at(&bench, 0).y);
@@ -493,7 +493,7 @@ fn an_agent_starts_again_after_it_has_arrived() {
     bench.ask(Action::Select(Objects::from([ObjectId::Agent(id)])));
     bench.press("Restart after arrival");
     assert_eq!(bench.scenario().agents()[&id].repeat, Some(10.0));
-    // Its name and its field.
+    // Both the name and the field are found.
     assert_eq!(bench.harness.query_all_by_label("Repeats after").count(), 2);
     bench.ask(Action::Speed(f64::INFINITY));
     bench.key(Key::Space);
@@ -532,7 +532,7 @@ fn the_route_of_a_trip_is_told_before_play() {
         .parse()
         .unwrap();
     assert!((metres - shorter - 40.0).abs() < 3.0, "{metres} {shorter}");
-    // Against the traffic there is no route, which the Inspector reports.
+    // Against the traffic direction there is no route, which the Inspector reports.
     bench.key(Key::A);
     bench.drag_with(&[(60.0, -1.6), (20.0, -1.6)], Modifiers::ALT);
     assert_eq!(told_route(&bench), "no route");

@@ -69,9 +69,9 @@ fn marks_that_are_close_together_become_a_disc_that_zooms_in_and_then_lists() {
     let camera = bench.editor().model().camera;
     assert!(camera.scale < 0.2 * far, "{}", camera.scale);
     assert!((camera.centre.x - 53.0).abs() < 3.0, "{}", camera.centre);
-    // The click was not one of the tool.
+    // The click did not reach the tool.
     assert!(bench.editor().model().selection.is_empty());
-    // Two boxes in the same place do not come apart at any zoom, so they are listed.
+    // Two boxes at the same place do not separate at any zoom, so they are listed.
     let mut bench = boxes_on_the_road(2);
     let mut twin = bench
         .scenario()
@@ -88,7 +88,8 @@ fn marks_that_are_close_together_become_a_disc_that_zooms_in_and_then_lists() {
     ));
     let place = bench.editor().model().findings.1[0].place;
     bench.look_at(place.x, place.y, 40.0);
-    // The boxes overlap, which is a problem half a metre beside the others: it comes apart from them first.
+    // The overlap of the boxes is a problem half a metre beside the others, so its marker separates
+    // first.
     bench.click(place.x, place.y);
     bench.click(place.x, place.y);
     let model = bench.editor().model();
@@ -282,7 +283,7 @@ fn the_interface_scales_and_changes_its_colours() {
     assert!(larger > before);
     bench.ask(Action::Do(roadwright_editor::command::Command::ToggleTheme));
     assert!(bench.harness.ctx.global_style().visuals.dark_mode);
-    // Both are stored: the next start looks the same.
+    // Both settings are stored, so the next start looks the same.
     for _ in 0..40 {
         bench.harness.step();
     }
@@ -418,11 +419,11 @@ fn the_keys_that_the_welcome_panel_names_work_there() {
     let mut bench = Bench::crossroads();
     bench.ask(Action::Show(Dialog::Welcome));
     assert_eq!(bench.editor().model().dialog, Dialog::Welcome);
-    // Keys of the map do not work: nothing is undone behind the dialog.
+    // Keys of the map have no effect: nothing is undone behind the dialog.
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario().network().road_count(), 4);
     assert_eq!(bench.editor().model().dialog, Dialog::Welcome);
-    // New does; there are unsaved roads, so it asks first.
+    // New does have an effect; there are unsaved roads, so it asks first.
     bench.key_with(Modifiers::COMMAND, Key::N);
     assert!(matches!(
         bench.editor().model().dialog,

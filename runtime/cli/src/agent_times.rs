@@ -29,7 +29,7 @@ pub(crate) fn agent_at(text: &str) -> Result<(u64, f64), String> {
     }
 }
 
-/// An agent to explain, and when.
+/// An agent to explain, with the time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ExplainedAgent {
     pub(crate) agent: u64,

@@ -336,7 +336,7 @@ pub(crate) struct Junction {
     pub(crate) json: bool,
 }
 
-/// Where random trips begin and end.
+/// Places at which random trips begin and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum PopulateFrom {
     /// Anywhere on the lanes

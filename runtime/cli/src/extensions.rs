@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the command that starts child processes.
 pub(crate) fn helper() -> Vec<OsString> {
-    // Without the path of this program, plugins cannot be tested, and each of them reports that.
+    // Without the path of this program, plugins cannot be tested, and every plugin reports that.
     let program = std::env::current_exe().ok();
     let program = program.into_iter().map(PathBuf::into_os_string);
     program.chain(["plugin-host".into(), "--".into()]).collect()
@@ -52,8 +52,8 @@ pub(crate) fn options(flags: &ExtensionFlags, scenario: Option<&Path>) -> HostOp
     }
 }
 
-/// Returns the modules that a run needs: those of `--use` for their slots, and those named in the stacks for
-/// all other slots.
+/// Returns the modules that a run needs: the modules of `--use` for their slots, and the modules
+/// named in the stacks for all other slots.
 pub(crate) fn wanted(scenario: &Scenario, used: &[String]) -> Wanted {
     let mut ids = BTreeSet::new();
     for slot in Slot::ALL {

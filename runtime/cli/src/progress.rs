@@ -20,8 +20,8 @@ const ONE_SIGNAL: Duration = Duration::from_millis(500);
 /// ended by the signal.
 const AFTER_SIGNALS: i32 = 128;
 
-/// Turns Ctrl-C, SIGTERM and SIGHUP into requests to end instead of ending the program, so that a run writes
-/// its summary and complete rows of its trace. A second signal ends the program immediately.
+/// Turns Ctrl-C, SIGTERM and SIGHUP into requests to end, so that a run still writes its summary
+/// and complete rows of its trace. A second signal ends the program immediately.
 pub(crate) fn catch_interrupt() {
     HANDLER.get_or_init(|| {
         // A run under `nohup` must not end with its terminal.

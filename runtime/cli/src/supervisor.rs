@@ -1,5 +1,5 @@
-//! The parent of a process that contains plugins. It waits for a mark that the work is done. A process that
-//! was ended by a plugin therefore never counts as a success.
+//! The parent of a process that contains plugins. It waits for a file that marks the work as done.
+//! A process that was ended by a plugin therefore never counts as a success.
 //!
 //! ```text
 //!   parent                                    worker (the same command once more)
@@ -11,9 +11,9 @@
 //!   ends with the worker's exit code
 //! ```
 //!
-//! Without a mark it reports which plugins were in the process and ends with exit code 2. It does not matter
-//! how the worker ended: by `_exit`, by `exec`, from another thread, or by a signal. Commands without plugins
-//! in their process have no parent.
+//! Without a mark it reports which plugins were in the process and ends with exit code 2. It does
+//! not matter how the worker ended: by `_exit`, by `exec`, from another thread, or by a signal.
+//! Commands without plugins in their process have no parent.
 
 use crate::terminal::{self, say};
 use crate::worker::{self, Mark, Remains};
@@ -105,7 +105,7 @@ fn judge_end(status: ExitStatus, signal: Option<i32>, plugins: &[String]) -> u8 
     NOT_DONE
 }
 
-/// Message for a worker that ended before its work was done.
+/// Message about a worker that ended before its work was done.
 fn ended_early(how: &str, plugins: &[String]) -> String {
     let (who, isolated) = match plugins {
         [] => ("a plugin may have".to_owned(), "ID"),

@@ -29,7 +29,7 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts to watch the calls of a host's plugins.
+    /// Starts watching the calls of a host's plugins.
     pub(crate) fn new(host: &Host) -> Self {
         let ending = Arc::new(AtomicBool::new(false));
         let (watch, is_ending) = (host.watch_calls(), ending.clone());

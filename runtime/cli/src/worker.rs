@@ -62,7 +62,7 @@ pub(crate) fn prepare(place: &Path) {
 /// Makes this process a worker that reports to the folder of its parent.
 pub(crate) fn begin(place: &Path) {
     die_with_parent(place);
-    // Set once, when the process starts.
+    // Set only once, at the start of the process.
     let _ = PLACE.set(place.to_owned());
 }
 

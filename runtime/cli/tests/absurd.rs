@@ -145,7 +145,8 @@ fn an_obstacle_beside_long_roads_costs_little() {
             &street("Far"),
         );
     }
-    // All points of all lanes are compared with it. They would not fit into memory at once.
+    // All points of all lanes are compared with the obstacle. Together, they would not fit into
+    // memory.
     put_obstacle(&mut scenario, 1);
     let folder = tempfile::tempdir().unwrap();
     file::save(&scenario, &folder.path().join("far.json")).unwrap();
@@ -332,8 +333,8 @@ fn star(arms: u32, lanes: i8) -> Scenario {
 
 #[test]
 fn junctions_of_too_many_lanes_get_no_connections() {
-    // A node with 32 roads and 20 lanes each way has millions of pairs of connections. Comparing all of them
-    // would take a minute and 2 GB.
+    // A node with 32 roads and 20 lanes per direction has millions of pairs of connections.
+    // Comparing all of them would take a minute and 2 GB.
     for (arms, lanes) in [(32, 20), (32, 3), (8, 40)] {
         let [(code, findings), (run, _)] = told(&star(arms, lanes));
         assert_eq!(code, Some(0), "{findings}");
@@ -343,7 +344,7 @@ fn junctions_of_too_many_lanes_get_no_connections() {
         );
         assert_eq!(run, Some(0));
     }
-    // A large junction of a real town works.
+    // A large junction like those in real towns works.
     let [(_, findings), (run, _)] = told(&star(8, 4));
     assert!(!findings.contains("too-much"), "{findings}");
     assert_eq!(run, Some(0));

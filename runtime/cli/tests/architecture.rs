@@ -39,11 +39,11 @@ fn allowed(name: &str) -> &'static [&'static str] {
         | "roadwright-plugin-api"
         | "roadwright-testing" => &[],
         "roadwright-plugin-sdk" => &["plugin-api"],
-        // Example plugins use what authors of plugins use.
+        // Example plugins may use the same crates as plugin authors.
         "pure-pursuit" | "orca" | "lattice-planner" | "comfort-fitness" | "rw-chaos" => {
             &["plugin-sdk"]
         }
-        // The tests run worlds, and compare the built-in modules with their replacements.
+        // The tests step worlds, and compare the built-in modules with their replacements.
         "roadwright-extension" => &[
             "files",
             "geometry",
@@ -399,7 +399,7 @@ fn features<'a>(metadata: &'a Value, package: &str) -> Vec<&'a str> {
 #[test]
 fn the_window_has_the_systems_clipboard() {
     let metadata = metadata();
-    // Without it, copying between programs silently does nothing.
+    // Without this feature, copying between programs silently does nothing.
     assert!(features(&metadata, "egui-winit").contains(&"clipboard"));
     // The check itself works, because a feature that is off is not found. Links are never opened.
     assert!(!features(&metadata, "egui-winit").contains(&"links"));

@@ -62,7 +62,7 @@ fn a_full_ring_with_buses_does_not_lock_itself() {
     let (document, is_fine) = bench(&words);
     let row = &document["junctions"][0];
     assert!(is_fine, "{row}");
-    // As many vehicles pass late as early, so traffic keeps moving.
+    // As many vehicles pass late in the run as early, so traffic keeps moving.
     assert!(
         number(row, "second_half") > 0.8 * number(row, "first_half"),
         "{row}"
@@ -121,7 +121,8 @@ fn what_finds_a_gap_is_told_with_the_formula() {
 fn delays_at_signals_are_about_those_of_webster() {
     // Shorter runs estimate the capacity, and therefore the demand, less exactly.
     let (rows, is_fine) = bench(&["delay", "--seeds", "2", "--seconds", "3000"]);
-    // Within a quarter of it, which is the program's own criterion, with standard errors of 5 %.
+    // The delay is within a quarter of the formula, which is the program's own criterion, with
+    // standard errors of 5 %.
     for row in rows.as_array().unwrap() {
         assert!(number(row, "difference").abs() < 0.25, "{row}");
     }

@@ -44,7 +44,8 @@ fn a_scenario_is_packed_sent_and_driven_the_same() {
         report["state_hash"].clone()
     };
     assert_eq!(hash(unpacked), hash(&scenario("chase")));
-    // Neither over an existing file, nor from a file that is not a scenario.
+    // A bundle is neither written over an existing file nor made from a file that is not a
+    // scenario.
     for (arguments, expected) in [
         (
             vec!["unpack", &bundle, "--into", &town],

@@ -32,7 +32,8 @@ struct Table<'a> {
 enum Mark<'a> {
     /// The table is produced by commands, and its figures are compared.
     Compared(Vec<Claims<'a>>),
-    /// The table is produced by commands that take long or need data that are not available here.
+    /// The table is produced by commands that take a long time or need data that are not available
+    /// here.
     Named(Vec<&'a str>),
     /// The table contains no measurement of this version, for the given reason.
     Exempt(&'a str),

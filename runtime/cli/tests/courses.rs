@@ -61,7 +61,7 @@ fn a_persons_try_is_verified() {
     assert_eq!(verified["controls"], 2);
     assert_eq!(verified["wrong"].as_array().unwrap().len(), 0);
     assert_eq!(verified["found"]["hash"], own.row.hash.as_str());
-    // A better time was written into the file.
+    // A better time has been written into the file.
     let mut forged = own.clone();
     forged.row.time *= 0.5;
     std::fs::write(&path, forged.to_text()).unwrap();
@@ -103,7 +103,7 @@ fn open_ground_is_judged_by_seeds() {
         // Each seed passes or has a reason.
         assert_eq!(row["passed"] == true, row.get("reasons").is_none(), "{row}");
     }
-    // Other courses are refused with the names of these.
+    // Other courses are refused, with the names of the valid ones.
     let refused = roadwright(
         folder.path(),
         &["bench", "open-ground", "--course", "arena"],
@@ -183,7 +183,7 @@ fn a_track_is_driven_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let run = "run cornered --runs 1 --out track.json";
     let found = json(folder.path(), run);
-    // Contacts would end the drive.
+    // A contact would end the drive.
     assert_eq!(
         (&found["drives"], &found["completed"]),
         (&1.into(), &1.into()),
@@ -297,7 +297,8 @@ fn results_go_on_are_verified_and_a_changed_row_is_found() {
     let text = std::fs::read_to_string(&path).unwrap();
     let table = std::fs::read_to_string(folder.path().join("rows.csv")).unwrap();
     assert_eq!(table.lines().count(), 9);
-    // It is finished, so the same call changes nothing. A call that asks for more is another experiment.
+    // The results are complete, so the same call changes nothing. A call that asks for more is a
+    // different experiment.
     assert_eq!(json(folder.path(), run), first);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     let more = bench(folder.path(), &run.replace("--runs 8", "--runs 9"));
@@ -311,7 +312,7 @@ fn results_go_on_are_verified_and_a_changed_row_is_found() {
         ),
         (8, &true.into())
     );
-    // A single digit of one fitness.
+    // Changes a single digit of one fitness.
     let at = text.find("\"seed\":5").unwrap();
     let at = at + text[at..].find("\"fitness\":").unwrap() + 12;
     let digit = if &text[at..=at] == "7" { "3" } else { "7" };
@@ -326,7 +327,7 @@ fn results_go_on_are_verified_and_a_changed_row_is_found() {
         (different.len(), &different[0]["written"]["seed"]),
         (1, &5.into())
     );
-    // It can be neither resumed nor compared.
+    // The changed file can be neither resumed nor compared.
     for words in [run, "compare rows.json rows.json"] {
         let output = bench(folder.path(), words);
         assert_eq!(output.status.code(), Some(2), "{words}");
@@ -357,7 +358,7 @@ fn drivers_are_compared_on_the_same_courses() {
         let number = |key: &str| comparison[key].as_f64().unwrap();
         assert!(number("p") <= number("p_holm") && number("p_holm") <= 1.0);
     }
-    // The verb also exists at the top level.
+    // The command also exists at the top level.
     let same = roadwright(
         folder.path(),
         &["compare", "idm.json", "idm.json", "--json"],
@@ -444,9 +445,10 @@ fn drives_of_the_stream_are_logged_every_10_m_and_the_log_goes_on() {
         own.push(distance);
     }
     assert_eq!(marks.len(), 80, "40 drives of 2 runs");
-    // Pursuit completes all runs: a note for every 10 m of 300.
+    // Pursuit completes all runs, so there is an entry for every 10 m of 300 m.
     assert!(marks.values().all(|own| own.len() == 30), "{marks:?}");
-    // Notes of a run that the results do not contain are not kept; these contain both.
+    // Log entries of a run that the results do not contain are dropped; these results contain both
+    // runs.
     std::fs::write(
         folder.path().join("marks.csv"),
         format!("{whole}3,1,0,10,1,0\n"),
@@ -486,11 +488,11 @@ fn courses_are_told_apart_by_what_they_are_and_not_by_their_drivers() {
     let scenario = crate::common::scenario("obstacle-field");
     let text = std::fs::read_to_string(scenario).unwrap();
     std::fs::write(place("a.scenario.json"), &text).unwrap();
-    // Another stack for all, and another file name: the same course.
+    // With another stack for all agents and another file name, it is still the same course.
     let driven = text.replace("\"stack\": \"fuzzy_driver\"", "\"stack\": \"pursuit\"");
     assert_ne!(driven, text);
     std::fs::write(place("b.scenario.json"), driven).unwrap();
-    // Another obstacle: another course.
+    // With another obstacle, it is a different course.
     let moved = text.replacen("\"x\": 160.0", "\"x\": 150.0", 1);
     assert_ne!(moved, text);
     std::fs::write(place("c.scenario.json"), moved).unwrap();
@@ -529,7 +531,8 @@ fn a_rule_stops_when_a_driver_is_known_to_be_better() {
         difference["interval"][0].as_f64().unwrap() > 0.0,
         "{difference}"
     );
-    // It resumes where it was interrupted, and the same driver is never told apart from itself.
+    // The experiment resumes where it was interrupted, and no difference is found between a driver
+    // and itself.
     let again = format!("{run} --out pursuit.json --threads 1");
     assert_eq!(json(folder.path(), &again), found);
     assert_eq!(json(folder.path(), &again), found);
@@ -604,7 +607,7 @@ fn a_scenario_of_ones_own_is_a_course() {
         (&12.into(), &12.into())
     );
     json(folder.path(), "verify own.json --all");
-    // The scenario has changed since, so its results belong to another one.
+    // The scenario has changed since, so its results belong to another course.
     let text = std::fs::read_to_string(scenario).unwrap();
     let text = text.replacen("\"x\": 160.0", "\"x\": 150.0", 1);
     std::fs::write(folder.path().join("mine.scenario.json"), text).unwrap();

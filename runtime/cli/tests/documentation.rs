@@ -31,7 +31,7 @@ fn put_snippet(source: &Path, snippet: &str) {
         .find(head)
         .unwrap_or_else(|| panic!("no {head} in {text}"));
     let end = begin + text[begin..].find("\n}\n").unwrap() + 3;
-    // Its own tests cover its own control law.
+    // The project's own tests cover its own control law.
     let tests = text.find("#[cfg(test)]").unwrap_or(text.len());
     let rest = &text[end..tests];
     std::fs::write(source, format!("{}{snippet}{rest}", &text[..begin])).unwrap();
@@ -69,8 +69,8 @@ fn every_command_runs_and_every_snippet_is_sound() {
         }
     }
     a_table_of_the_page_is_sound(folder.path());
-    // The same project with other traits, and other words in its last line: pedals, a model of the vehicle, and the
-    // objects around.
+    // The same project with other traits and another last line, for snippets with pedals, a model
+    // of the vehicle, and surrounding objects.
     let source = folder.path().join("my_driver/src/lib.rs");
     let text = std::fs::read_to_string(&source).unwrap();
     for (number, kind) in [
@@ -156,7 +156,8 @@ fn drives(folder: &Path, project: &str, library: &str) {
     }
 }
 
-/// Puts the C snippets of the page into the C project: its needs, and how a row gets its path and the objects around.
+/// Puts the C snippets of the page into the C project: its needs, and how a row gets its path and
+/// surrounding objects.
 fn the_needs_of_the_page_are_sound(folder: &Path) {
     let snippet = &blocks("c")[0];
     let (needs, look) = snippet
@@ -202,7 +203,7 @@ fn a_table_of_the_page_is_sound(folder: &Path) {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{command}: {said}");
     }
-    // The stack of the page, in a scenario whose agents use it.
+    // The stack of the page, used by all agents of a scenario.
     let scenario = std::fs::read_to_string(folder.join("scenarios/crossroads.scenario.json"));
     let mut scenario: serde_json::Value = serde_json::from_str(&scenario.unwrap()).unwrap();
     let stack = blocks("json")

@@ -33,7 +33,7 @@ pub(crate) fn folder() -> tempfile::TempDir {
 }
 
 pub(crate) fn roadwright(folder: &Path, evil: &str, words: &[&str]) -> Output {
-    // Its own home, because quarantine marks of one run apply to the next.
+    // A separate home folder, because quarantine marks of one run apply to the next.
     let home = tempfile::tempdir().unwrap();
     Command::new(env!("CARGO_BIN_EXE_roadwright"))
         .args(words)
@@ -79,7 +79,7 @@ fn standard_output_belongs_to_the_document() {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["reproducible"], true);
     assert!(told(&output).contains("debug 0.045"));
-    // Lines of its log are printed on request.
+    // The plugin's log lines are printed on request.
     let said = told(&run(folder.path(), "log", &["--log"]));
     assert!(
         said.contains("org.roadwright.chaos: info: an evil word"),
@@ -117,7 +117,7 @@ fn the_clock_decides_nothing_unless_it_is_told_to() {
     let words = ["--isolate", ID, "--keep-going"];
     let text = run(folder.path(), "sleep once", &words).stdout;
     assert!(String::from_utf8_lossy(&text).contains("NOT REPRODUCIBLE"));
-    // Without the sleep it succeeds.
+    // Without the sleep, the run succeeds.
     let output = run(folder.path(), "", &isolated);
     assert_eq!(output.status.code(), Some(0));
 }
@@ -143,7 +143,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
         "rounding mode",
         Fine("its steps change the floating-point mode"),
     ),
-    // While it is loaded, created and called for the first time.
+    // Misbehaviour while the plugin is loaded, created and called for the first time.
     ("create", Fails("loading", "create panics on request")),
     ("start null", Fails("loading", "SIGSEGV")),
     ("start exit", Fails("loading", "Ended the process")),
@@ -167,7 +167,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
         "write inputs",
         Fails("usual inputs", "inputs, which are const"),
     ),
-    // Too late.
+    // Answers that come too late.
     (
         "exit at the second call",
         Fails("process", "the plugin ended the process (exit status: 0)"),
@@ -210,7 +210,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("leaked memory", Fails("leaks", "MiB after")),
     ("leaked files", Fails("leaks", "files open")),
     ("leaked threads", Fails("leaks", "threads")),
-    // Its parameters and its driving.
+    // Misbehaviour in parameters and driving.
     ("lie", Fails("parameters", "reads back as 42")),
     (
         "wild steering",
@@ -294,7 +294,7 @@ fn what_hangs_is_ended() {
         let verdict = Fails(name, why);
         let began = std::time::SystemTime::now();
         assert_eq!(surprise(folder.path(), evil, &verdict), None);
-        // Not repeated for every look.
+        // The plugin hangs only once, not again in each part of the check.
         assert!(began.elapsed().unwrap().as_secs() < 90, "{evil}");
     };
     std::thread::scope(|scope| {
@@ -540,7 +540,7 @@ fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
     let before = "org.roadwright.chaos ended the program on ";
     assert!(first.1.contains("has crashed (SIGSEGV)"), "{}", first.1);
     assert!(!first.1.contains(before), "{}", first.1);
-    // Named, and still loaded.
+    // The plugin is named, and still loaded.
     assert!(second.1.contains(before), "{}", second.1);
     assert!(
         second.1.contains("UTC (SIGSEGV): use --isolate"),
@@ -564,7 +564,7 @@ fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
         said.contains("org.roadwright.chaos was not loaded, see above"),
         "{said}"
     );
-    // The command does what the message says, once.
+    // The command does what the message says, and only once.
     let retry = || {
         let words = ["plugin", "retry", ID, "--plugins", "plugins"];
         let output = Command::new(env!("CARGO_BIN_EXE_roadwright"))
@@ -595,11 +595,11 @@ fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
     let unknown = roadwright(folder.path(), "", &["plugin", "retry", "com.example.none"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(told(&unknown).contains("no plugin in the folders has this id"));
-    // In its own process it may run, and its crashes end only that process.
+    // In a separate process the plugin may run, and its crashes end only that process.
     let (code, said) = start(&["--isolate", ID]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("its process crashed (SIGSEGV)"), "{said}");
-    // Another build is a different case.
+    // Another build is treated separately.
     let library = folder.path().join(LIBRARY);
     let mut bytes = std::fs::read(&library).unwrap();
     bytes.extend_from_slice(b"another build");
@@ -615,7 +615,7 @@ fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
 #[test]
 fn a_slow_isolated_plugin_is_told_once_while_the_run_waits_for_it() {
     let folder = folder();
-    // With many agents, what counts is the call rather than an agent's share of it.
+    // With many agents, the duration of the whole call counts, not the share of each agent.
     let town = crate::common::scenario("old-town");
     let more = ["--isolate", ID, "--json"];
     let words = [&["run", &town, "--seconds", "0.7"], &RUN[4..], &USE, &more].concat();
@@ -633,7 +633,7 @@ fn a_slow_isolated_plugin_is_told_once_while_the_run_waits_for_it() {
         said.contains("warning: org.roadwright.chaos takes"),
         "{said}"
     );
-    // A fast one is not reported, and drives the same.
+    // A fast plugin is not reported, and drives the same.
     let (quick, said) = drive("");
     assert!(!said.contains("the run waits for it"), "{said}");
     assert_eq!(slow, quick);
@@ -678,7 +678,8 @@ fn only_what_a_run_uses_is_loaded() {
 fn a_hang_that_hears_that_it_is_given_up_ends_in_good_order() {
     let folder = folder();
     let place = folder.path();
-    // A plugin that ignores signals ends with the program; during the wait, one that handles them.
+    // A plugin that ignores signals ends together with the program. Meanwhile, a plugin that
+    // handles them is tested.
     std::thread::scope(|scope| {
         let deaf = scope.spawn(|| run(place, "late hang", &["--json"]));
         let output = run(

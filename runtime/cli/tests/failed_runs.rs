@@ -79,7 +79,7 @@ fn a_run_with_a_module_that_failed_is_named_and_is_in_no_figure() {
         table.matches(&format!("\"{ID} failed")).count(),
         failures.len()
     );
-    // It resumes and ends with the same rows.
+    // The experiment resumes and ends with the same rows.
     let again = call(folder.path(), "nan by chance", &bench("pendulum"));
     code_of(&again, 1);
     assert_eq!(document(&again), found);
@@ -87,7 +87,7 @@ fn a_run_with_a_module_that_failed_is_named_and_is_in_no_figure() {
     let verify = |evil| call(folder.path(), evil, "bench verify rows.json");
     code_of(&verify("nan by chance"), 0);
     code_of(&verify(""), 1);
-    // Failures are not random.
+    // Comparisons are refused, because failures are not random.
     for words in ["rows.json sound.json", "sound.json rows.json"] {
         let words = format!("bench compare {words}");
         let call = |words: &str| {
@@ -219,7 +219,7 @@ fn a_champion_that_fails_on_a_test_course_says_so() {
     assert!(told(&refused).contains("--without-failed"));
     code_of(&compare(&["--without-failed"]), 0);
     code_of(&train(folder.path(), "train verify r.json"), 0);
-    // Alone and on a front, it is refused as well.
+    // Comparing it alone or on a front is refused as well.
     for words in ["train compare r.json", "train front r.json --last 1"] {
         let refused = train_or_compare(folder.path(), words);
         code_of(&refused, 2);
@@ -345,7 +345,7 @@ fn a_league_counts_the_runs_that_failed() {
     }
 }
 
-/// How a command should react to a plugin that misbehaves in every run.
+/// The expected reaction of a command to a plugin that misbehaves in every run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Verdict {
     /// A result is written.

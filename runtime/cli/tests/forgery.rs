@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
 
-/// Command whose runs can be repeated in well under a second, because the pole falls at once.
+/// Command whose runs can be repeated in well under a second, because the pole falls immediately.
 const RUN: &str = "bench run pendulum --use controller=idm --runs 30 --out rows.json";
 
 fn call(folder: &Path, words: &str) -> Output {
@@ -545,7 +545,7 @@ fn a_signature_says_whose_results_they_are() {
         0,
         "reproduced bit for bit",
     );
-    // The signature covers everything that a run does not show.
+    // The signature also covers everything that repeated runs do not show.
     let mut other = honest;
     other.machine = "a better one".into();
     std::fs::write(folder.path().join("rows.json"), other.to_text()).unwrap();

@@ -38,7 +38,7 @@ fn every_input_is_refused_or_holds() {
             let inputs = inputs(&root().join(folder));
             assert!(!inputs.is_empty(), "{folder} holds nothing");
             for input in inputs {
-                // Visible if the reader panics.
+                // Printed so that the input is known if the reader panics.
                 println!("{}", input.display());
                 reader(&std::fs::read(input).unwrap());
             }

@@ -35,7 +35,7 @@ pub(crate) fn words(command: &str) -> Vec<String> {
         .collect()
 }
 
-/// The missing part of a command, if any.
+/// Returns the missing part of a command, if any.
 pub(crate) fn missing(command: &str) -> Option<String> {
     let words = words(command);
     let set = words.iter().take_while(|word| word.contains('=')).count();
@@ -64,7 +64,7 @@ fn refused(arguments: &[&str]) -> Option<String> {
     (output.status.code() != Some(0)).then_some(said)
 }
 
-/// The missing target of a cargo command, if any.
+/// Returns the missing target of a cargo command, if any.
 fn not_there(arguments: &[&str]) -> Option<String> {
     let after = |flag: &str| {
         let place = arguments.iter().position(|word| *word == flag)?;
@@ -145,7 +145,7 @@ fn all_that_measurements_run_is_there() {
     for command in &commands {
         assert_eq!(missing(command), None, "{command}");
     }
-    // A missing part would be noticed.
+    // A missing part is detected.
     for command in [
         "roadwright run FILE --no-such-option",
         "roadwright bench junctions --control magic",

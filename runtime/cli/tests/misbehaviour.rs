@@ -32,9 +32,9 @@ use Verdict::{Died, Ended, Faults, Fine, Interrupted, Out};
 struct Row(&'static str, Verdict, Verdict);
 
 const ROWS: [Row; 45] = [
-    // The twin that behaves.
+    // The well-behaved twin.
     Row("", Fine, Fine),
-    // It ends the process.
+    // The plugin ends the process.
     Row("soon exit 0", Ended, Died),
     Row("soon exit 3", Ended, Died),
     Row("soon _exit 0", Ended, Died),
@@ -53,7 +53,7 @@ const ROWS: [Row; 45] = [
     Row("soon thread exec", Ended, Died),
     Row("stack overflow", Ended, Ended),
     Row("exit", Ended, Ended),
-    // Before the first step, so it is refused.
+    // The failure occurs before the first step, so the run is refused.
     Row("create", Ended, Ended),
     Row("start null", Ended, Ended),
     Row("start exit", Ended, Ended),
@@ -70,7 +70,7 @@ const ROWS: [Row; 45] = [
     Row("soon return -1", Out, Out),
     Row("soon return panic", Out, Out),
     Row("soon return fatal", Out, Out),
-    // Allowed by the interface, or merely costly.
+    // Behaviour that the interface allows, or that is merely costly.
     Row("no status", Fine, Fine),
     Row("keep", Fine, Fine),
     Row("soon brake hard", Fine, Fine),

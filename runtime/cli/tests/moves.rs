@@ -39,7 +39,7 @@ fn the_commands_of_the_page_lead_from_a_drive_to_a_graph() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{words:?}: {said}");
     }
-    // Problems are reported.
+    // Problems in clips are reported.
     let at = folder.path();
     refused(
         at,
@@ -92,7 +92,7 @@ fn the_commands_of_the_page_lead_from_a_drive_to_a_graph() {
     let merged = "moves build kart.clips.json --merge --ks 5 --out x.moves.json";
     let words: Vec<&str> = merged.split(' ').collect();
     refused(at, &words, "cannot be used with");
-    // Clips that have changed since are noticed.
+    // Clips that have changed since are detected.
     let text = std::fs::read_to_string(at.join("kart.clips.json")).unwrap();
     std::fs::write(
         at.join("kart.clips.json"),
@@ -102,7 +102,7 @@ fn the_commands_of_the_page_lead_from_a_drive_to_a_graph() {
     let output = roadwright(at, &["moves", "check", "kart.moves.json"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stdout).contains("clips_hash"));
-    // A state without moves is listed once, also if the library has another problem first.
+    // A state without moves is listed only once, even if the library has another problem first.
     let graph = std::fs::read_to_string(at.join("kart.moves.json")).unwrap();
     let graph = graph.replacen("\"states\": [", "\"states\": [\"Nowhere\", ", 1);
     std::fs::write(at.join("kart.moves.json"), graph).unwrap();
@@ -219,7 +219,7 @@ fn a_row_of_each_table_is_driven_from_one_start() {
     }
     let output = call(&["bench", "move-trees", "--table", "4.1", "--row", "9"]);
     assert_eq!(code(&output), 2);
-    // However collisions are tested, the drive is the same.
+    // The drive is the same for every method of testing collisions.
     let [masks, boxes, exact] = ["masks", "boxes", "exact"].map(|how| {
         let row = ["--table", "4.3", "--row", "6", "--starts", "1", "--json"];
         let mut words = vec!["bench", "move-trees", "--collisions", how];
@@ -290,7 +290,7 @@ fn a_library_of_ones_own_drives_on_a_generated_track() {
         "there is no file \"own.clips.json\"",
     );
     std::fs::write(&clips, kept).unwrap();
-    // Another vehicle is found by `check` as well.
+    // A different vehicle is also found by `check`.
     let mut other = track.to_vec();
     other.extend(["--vehicle", "bmw-320i"]);
     ok(&other);
@@ -392,7 +392,7 @@ fn ten_minutes_of_pursuit_become_a_graph_that_takes_the_cornered_track() {
         assert!(output.status.success(), "{words:?}: {said}");
         String::from_utf8(output.stdout).unwrap()
     };
-    // One of the racers of the kart track, which drives twenty laps instead of two.
+    // One of the racers of the kart track, which drive twenty laps instead of two.
     let text = std::fs::read_to_string(at.join("scenarios/kart-track.scenario.json")).unwrap();
     std::fs::create_dir(at.join("vehicles")).unwrap();
     for name in ["sliding-racer", "soapbox-kart"] {

@@ -256,7 +256,7 @@ fn no_command_writes_over_what_it_reads() {
             }
         }
     }
-    // File names do not identify files of that kind, so the refusal was not caused by the extension.
+    // File names do not identify files of that kind, so the extension did not cause the refusal.
     let words = CASES[1].words.replace("OUT", "hard-4");
     refused(
         folder,
@@ -282,7 +282,7 @@ fn endings_of_other_kinds_are_refused_and_fresh_names_written() {
             &words(&format!("no/such/fresh{}", case.fits)),
             &["the folder no/such does not exist; create it"],
         );
-        // None of these is refused by itself.
+        // None of these is refused on its own.
         for ending in [case.fits, "", ".data"] {
             let name = format!("fresh-{number}{ending}");
             let output = call(folder, &words(&name));
@@ -390,7 +390,7 @@ fn no_result_replaces_another_one() {
         &["already"],
     );
     assert!(!folder.join("one").exists() && !folder.join("b.json").exists());
-    // With different names all are written.
+    // With different names, all outputs are written.
     let words = "--save one --trace a.csv --signals b.csv --statistics s";
     fine(folder, &format!("{run} {words}"));
     fine(
@@ -434,7 +434,7 @@ fn tables_that_a_command_names_itself_replace_only_such_tables() {
         assert_eq!(kept, "my,table\n1,2\n");
         std::fs::remove_file(folder.join(name)).unwrap();
         fine(folder, words);
-        // Its own table is replaced.
+        // The command may replace its own table.
         fine(folder, words);
     }
 }
@@ -458,7 +458,7 @@ fn a_run_that_is_killed_leaves_the_results_of_an_earlier_one() {
         .spawn()
         .unwrap();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    // It steps, so all tables are open.
+    // The run has started stepping, so all tables are open.
     let seen = lines.map(Result::unwrap).take(200);
     assert!(seen.filter(|line| line.starts_with("log: ")).count() > 100);
     child.kill().unwrap();
@@ -470,7 +470,7 @@ fn a_run_that_is_killed_leaves_the_results_of_an_earlier_one() {
         after.keys().collect::<Vec<_>>()
     );
     assert!(before == after, "a result was touched");
-    // Another complete run replaces them.
+    // Another complete run replaces the results.
     fine(folder, &format!("{run} 3 {results}"));
     assert_ne!(before[&folder.join("s/trips.csv")], b"");
     let timeline = folder.join("s/timeline.csv");
@@ -503,7 +503,7 @@ fn nothing_but_the_door_makes_files() {
     // The output module itself uses them, so the search terms are right.
     assert!(door.iter().any(made));
     let others = others.into_iter().filter(made);
-    // It writes messages into a folder of its parent, but no results.
+    // The worker writes messages into a folder of its parent, but no results.
     let others: Vec<_> = others
         .filter(|path| !path.ends_with("src/worker.rs"))
         .collect();

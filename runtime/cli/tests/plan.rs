@@ -198,7 +198,7 @@ fn a_trip_leads_around_what_its_vehicle_meets() {
     assert_eq!(code, Some(0), "{lorry}");
     let around = number(&lorry, "length");
     assert!(around > length && number(&lorry, "cost") > 0.0, "{around}");
-    // An agent has all that is needed.
+    // An agent provides everything that a trip needs.
     let (agent, code) = trip("--agent 7");
     assert_eq!((code, &agent["vehicle"]), (Some(0), &"jeep".into()));
     let (later, code) = trip("--agent 7 --at 1");
@@ -232,7 +232,7 @@ fn every_planner_plans_a_trip_and_exact_ones_the_same() {
 #[test]
 fn a_drivable_path_has_gears_and_ends_with_the_heading() {
     let planner = "--vehicle jeep --planner drivable_path";
-    // The goal is behind the jeep, which stands before the wall.
+    // The goal is behind the jeep, which stands in front of the wall.
     let (report, code) = trip(&format!("--from 36,0,0 --to 10,6,3.1 {planner}"));
     assert_eq!(code, Some(0), "{report}");
     let rows = |key: &str| report[key].as_array().unwrap().clone();
@@ -314,7 +314,7 @@ fn on_lanes_the_route_planner_plans() {
     assert_eq!(code, Some(0), "{report}");
     assert_eq!(report["legs"][0]["kind"], "lanes");
     assert!(report["length"].as_f64().unwrap() > 20.0, "{report}");
-    // From beside the lanes it begins over the ground.
+    // From a start beside the lanes, the trip begins over open ground.
     let words = ["plan", scenario, "--agent", "1", "--from", "0,0", "--json"];
     let (beside, _) = document(&words);
     assert_eq!(beside["legs"][0]["kind"], "ground", "{beside}");

@@ -25,7 +25,7 @@ fn new_projects_build_pass_the_check_and_drive() {
             continue;
         }
         let kinds = ["controller", "planner", "fitness", "signal_controller"];
-        // The tests of the host check those in C and C++.
+        // The host's tests check ground planners in C and C++.
         let more = (language == "rust").then_some("ground_planner");
         for kind in kinds.into_iter().chain(more) {
             let name = format!("my_{kind}_{language}");
@@ -91,7 +91,8 @@ fn is_driving(report: &Value, kind: &str) -> Option<bool> {
         let arrived = |of: usize| drives["signals"][of]["arrived"].as_u64();
         Some(10 * arrived(0)? >= 9 * arrived(1)?)
     } else if kind == "ground_planner" {
-        // It plans itself, and the car arrives.
+        // The module plans its own paths, so its time differs from the built-in planner's, and the
+        // car arrives.
         let plans = drives["ground"][0]["seconds"] != drives["ground"][1]["seconds"];
         Some(plans && drives["ground"][0]["arrived"].as_bool()?)
     } else {
@@ -201,7 +202,7 @@ fn plugins_need_permission() {
     let folder = tempfile::tempdir().unwrap();
     let name = ["plugin", "new", "mine", "--lang", "c"];
     fine(&roadwright(folder.path(), &name));
-    // The second time it already exists.
+    // The second time, the project already exists.
     let again = roadwright(folder.path(), &name);
     assert_eq!(again.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&again.stderr).contains("already exists"));
@@ -230,7 +231,7 @@ fn plugins_need_permission() {
     run.extend(["--allow-plugin", &hash[..12]]);
     let said = fine(&roadwright(folder.path(), &run));
     assert!(said.contains("com.example.mine 0.1.0"), "{said}");
-    // In its own process it drives the same.
+    // In a separate process, the plugin drives the same.
     let hash_of = |said: &str| {
         let line = said.lines().find(|line| line.starts_with("state hash"));
         line.unwrap().to_owned()
@@ -323,7 +324,7 @@ fn a_script_is_checked_alone_and_named_with_what_its_scenario_has() {
         "",
         "nothing of its neighbour"
     );
-    // A fault in a script ends the check with 1.
+    // A fault in a script makes the check exit with code 1.
     write(
         "late.rhai",
         "fn behave(agent) {\n  if agent.leader.speed < 3.0 { agent.stop(); }\n}",
@@ -336,7 +337,7 @@ fn a_script_is_checked_alone_and_named_with_what_its_scenario_has() {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["ok"], false, "{document}");
     assert_eq!(document["faults"][0]["line"], 2, "{document}");
-    // Names are those of the scenario.
+    // Names are taken from the scenario.
     write(
         "place.rhai",
         "fn on_arrive(agent) { let at = agent.place(\"Nowhere\"); agent.go_to(at[0], at[1]); }\nfn behave(agent) {}",
@@ -537,7 +538,7 @@ fn a_compiled_fitness_scores_parking_and_the_forest() {
         let here = bench(&[]);
         assert_eq!(here["fitness_module"], id, "{course}");
         assert_eq!(here["completed"], 3, "{course}");
-        // In traffic this controller is at home; here it arrives nowhere.
+        // In traffic this controller works well, but here no vehicle arrives.
         let lost = bench(&["--use", "controller=idm"]);
         assert_eq!(lost["completed"], 0, "{course}");
         assert!(score(&lost) > 4.0, "{course}: {lost}");

@@ -238,7 +238,7 @@ fn run_tells_what_junctions_and_signals_do_and_whom_agents_wait_for() {
     );
     assert!(lines[1].contains("; waits for "), "{told}");
     assert!(lines[2].ends_with("the run ended before that"), "{told}");
-    // Without a time, the end of the run.
+    // Without a time, the agent is explained at the end of the run.
     let asked = ["--json", "--explain", &standing, "--explain", agent];
     let document = json(&[&common[..], &asked].concat());
     let explanations = document["explanations"].as_array().unwrap();
@@ -286,7 +286,7 @@ fn run_lets_trailers_go_and_joins_them_on() {
         "agent 1 at 60.00 s: cannot couple: the run ended before that",
     ];
     assert_eq!(lines, expected);
-    // Fixed obstacles change the run, and nothing else does.
+    // Uncoupling changes the run, and naming the only trailer makes no difference.
     let hash =
         |flags: &[&str]| json(&[&common[..], &["--json"], flags].concat())["state_hash"].clone();
     assert_ne!(hash(&["--uncouple", "3@0.1"]), hash(&[]));
@@ -313,14 +313,14 @@ fn run_takes_a_level_of_dynamics() {
         run(&["--dynamics", "one_track"])["state_hash"],
         steers["state_hash"]
     );
-    // Comparing bodies finds no contact here, and changes nothing.
+    // Comparing bodies finds no contact here, and does not change the run.
     let verified = run(&["--dynamics", "lane", "--verify"]);
     assert_eq!(verified["state_hash"], follows["state_hash"]);
     let rigid = run(&["--dynamics", "rigid"]);
     assert_ne!(rigid["state_hash"], steers["state_hash"]);
     let shared = run(&["--dynamics", "rigid", "--threads", "2"]);
     assert_eq!(shared["state_hash"], rigid["state_hash"]);
-    // No obstacle was pushed here; in the hills a bus that does not plan pushes some.
+    // No obstacle was pushed here; in the hill country, a bus without a planner pushes some.
     assert!(rigid["loose"].is_null());
     let hills = scenario("hill-country");
     let without_plans = ["--use", "ground_planner=straight"];
@@ -499,7 +499,7 @@ fn check_groups_findings_by_kind_with_errors_first() {
     let checked = call(&["check", &path]);
     let lines = stdout(&checked);
     let lines: Vec<&str> = lines.lines().collect();
-    // A heading with the number of its lines, and then the lines, indented.
+    // Each group has a heading with its number of lines, followed by the indented lines.
     let mut rest = &lines[..lines.len() - 1];
     let mut headings = Vec::new();
     while let Some((heading, others)) = rest.split_first() {
@@ -516,7 +516,7 @@ fn check_groups_findings_by_kind_with_errors_first() {
     let first_warning = headings.iter().position(|code| code.starts_with("warning"));
     let last_error = headings.iter().rposition(|code| code.starts_with("error"));
     assert!(first_warning.unwrap() > last_error.unwrap(), "{headings:?}");
-    // The document has one flat list, as before.
+    // The JSON document still has one flat list.
     let document: Value =
         serde_json::from_str(&stdout(&call(&["check", &path, "--json"]))).unwrap();
     let listed = document["findings"].as_array().unwrap().len();
@@ -548,7 +548,7 @@ fn import_check_and_render_work_hand_in_hand() {
         assert!(!report[key].is_null(), "{key}");
     }
     assert_eq!(report["driving_side"], "left");
-    // With land: a park and a house, and the same roads without.
+    // Imports with land (a park and a house), and the same roads without it.
     let park = "<way id=\"12\"><nd ref=\"1\"/><nd ref=\"4\"/><nd ref=\"5\"/><nd ref=\"1\"/>\
                 <tag k=\"leisure\" v=\"park\"/></way></osm>";
     std::fs::write(path("land.osm"), OSM.replace("</osm>", park)).unwrap();
@@ -780,7 +780,7 @@ fn random_trips_come_over_the_edges_of_the_map_or_begin_inside() {
     let table = call(&["run", &file, "--populate", "24", "--seconds", "1"]);
     let table = String::from_utf8(table.stdout).unwrap();
     assert!(table.contains("random trips     24 of 24"), "{table}");
-    // Without the option there is nothing to report.
+    // Without the option, there is no report.
     let plain = json(&["run", &file, "--seconds", "1", "--json"]);
     assert!(plain.get("population").is_none());
 }
@@ -935,13 +935,13 @@ fn traces_have_controls_and_a_rate() {
         );
         assert_eq!((row[14], row[15], row[17]), ("", "", "0"), "{row:?}");
     }
-    // Vehicles that keep to their lanes neither slip nor steer.
+    // Vehicles at level `lane` neither slip nor steer.
     let lane = trace("lane.csv", &["--dynamics", "lane"]);
     for line in lane.lines().skip(1) {
         let row: Vec<&str> = line.split(',').collect();
         assert_eq!((row[12], row[16], row[17]), ("", "", ""), "{row:?}");
     }
-    // More rows than steps are refused.
+    // More rows than steps per second are refused.
     let path = folder.path().join("refused.csv").display().to_string();
     let words = [
         "run",

@@ -69,7 +69,7 @@ fn a_mini_roundabout_with_split_arms_carries_750_vehicles_an_hour() {
             report["agents"]
         );
         assert!(count("spawned") >= 95, "{}", report["agents"]);
-        // Those of the last minute of the flows may still be under way.
+        // Vehicles that spawned in the last minute may still be driving.
         assert!(
             count("arrived") + 13 >= count("spawned"),
             "{}",

@@ -30,7 +30,7 @@ fn timeless(mut document: Value) -> Value {
     document
 }
 
-/// Returns the rows of a table after a given time, s.
+/// Returns the rows of a table after a given time in seconds.
 fn rows_after(table: &Path, time: f64) -> Vec<String> {
     let text = std::fs::read_to_string(table).unwrap();
     let rows = text.lines().skip(1).map(str::to_owned);
@@ -70,7 +70,7 @@ fn a_restored_run_ends_as_one_that_was_never_interrupted() {
     assert_eq!(rows, rows_after(&whole, 17.35));
     let scores = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     assert_eq!(scores("later.scores.csv"), scores("whole.scores.csv"));
-    // Again from the same file, through another save.
+    // Continues again from the same file, and through a second save.
     let more = [
         "--restore",
         "a.rwworld",
@@ -144,7 +144,7 @@ fn what_cannot_be_restored_is_said_in_words() {
         said.contains("belongs to a scenario with different roads or obstacles"),
         "{said}"
     );
-    // The file itself was good.
+    // Control: the file itself is valid.
     let versions = with_version(&bytes, "claims", |version| version);
     assert_eq!(versions, bytes);
 }
@@ -189,7 +189,7 @@ fn other_modules_make_a_branch_that_is_told() {
         why.contains("restored at 5.00 s, controller pursuit starts fresh"),
         "{why}"
     );
-    // Also printed at the beginning and at the end.
+    // The difference is also printed at the beginning and at the end.
     let output = roadwright(folder, &[&["run"], &other[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     let said = told(&output);
@@ -249,7 +249,7 @@ fn another_text_of_a_script_and_another_script_start_fresh() {
         "{why}"
     );
     assert_ne!(changed["state_hash"], whole["state_hash"]);
-    // The script that the save was made with may be missing.
+    // The script with which the save was made may be missing.
     std::fs::remove_file(folder.join("scripts/slow.rhai")).unwrap();
     let without = run(&[&restored[..], &["--use", "behaviour=slower.rhai"]].concat());
     assert_eq!(without["state_hash"], other["state_hash"]);

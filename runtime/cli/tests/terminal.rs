@@ -48,7 +48,7 @@ fn evil_folder() -> tempfile::TempDir {
     folder(
         &[
             ("\"idm\"", &evil("\"idm")),
-            // The module with that name stays.
+            // Module names are restored, so that the stack stays valid.
             (
                 &evil(&format!("{module}\"idm")),
                 &format!("{module}\"idm\""),
@@ -222,7 +222,7 @@ fn signals_end_a_run_like_ctrl_c() {
         let (child, mut stderr) = long_run(folder.path(), "");
         let drain = std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
         signal(&child, name);
-        // As when a terminal closes: a second signal at once.
+        // When a terminal closes, a second signal follows immediately.
         signal(&child, name);
         ends_in_good_order(folder.path(), child, number);
         drain.join().unwrap().unwrap();
@@ -257,7 +257,7 @@ fn signals_end_measurements_and_trainings_as_they_end_runs() {
     std::fs::write(folder.join("x.experiment.json"), experiment).unwrap();
     let bench = "bench run arena --runs 100000 --json --out b.json";
     let train = "train x.experiment.json --quiet --out t.json";
-    // Each with a key that only a complete file has.
+    // Each file has a key that only a complete file contains.
     let (bench, train) = ((bench, "b.json", "stopped"), (train, "t.json", "champion"));
     for ((words, kept, last), name, number) in [
         (bench, "-INT", 2),
@@ -273,7 +273,7 @@ fn signals_end_measurements_and_trainings_as_they_end_runs() {
             .stderr(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        // Kept from the first moment on.
+        // The file is kept from the first moment on.
         while !kept.exists() {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }

@@ -1,5 +1,5 @@
-//! Counts habits that may only become rarer in each crate: tuple parameters, and plain numbers used as
-//! indices.
+//! Counts habits that may only become rarer in each crate: tuple parameters, and plain numbers in
+//! place of index types.
 
 use crate::common::{files_below, root};
 use std::collections::BTreeMap;

@@ -151,7 +151,7 @@ fn the_document_has_its_keys_and_workers_change_none_of_it() {
     ] {
         assert!(one["generations"][0][key].is_number(), "{key}");
     }
-    // The stack's own values and three children, on two courses each.
+    // The stack's own values and three children drive two courses each.
     assert_eq!(one["generations"][0]["runs"], 8);
     assert_eq!(one["champion"]["genes"].as_str().unwrap().len(), 18);
     assert_eq!(one["held_out"]["runs"], 3);
@@ -162,7 +162,7 @@ fn the_document_has_its_keys_and_workers_change_none_of_it() {
     let end = |index: usize| fitness["interval"][index].as_f64().unwrap();
     let mean = fitness["mean"].as_f64().unwrap();
     assert!(end(0) <= mean && mean <= end(1), "{fitness}");
-    // Three test courses with one drive each, whatever their fitness.
+    // Three test courses with one drive each, regardless of their fitness.
     assert_eq!(one["manners"]["drives"], 3);
     let share = one["manners"]["above_limit"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&share), "{share}");
@@ -197,7 +197,7 @@ fn a_training_that_was_killed_goes_on_to_the_same_end() {
             .spawn()
             .unwrap();
         std::thread::sleep(Duration::from_millis(milliseconds));
-        // SIGKILL leaves no chance to clean up.
+        // SIGKILL leaves no opportunity to clean up.
         child.kill().unwrap();
         kills += usize::from(!child.wait().unwrap().success());
         if record.exists() {
@@ -247,7 +247,8 @@ fn held_out_runs_are_those_of_bench_and_a_fitness_says_which_way_is_better() {
             .collect::<Vec<_>>()
     };
     assert_eq!(keys(&trained["held_out"]), keys(&bench));
-    // The score of the arena is points, so the best of a generation has the most.
+    // The score of the arena is in points, so the best individual of a generation has the most
+    // points.
     assert_eq!(bench["lower_is_better"], false);
     for generation in trained["generations"].as_array().unwrap() {
         let number = |key: &str| generation[key].as_f64().unwrap();
@@ -313,7 +314,8 @@ fn records_that_do_not_fit_are_refused_with_the_reason() {
         &train(folder.path(), &resume),
         "the file is not a training record",
     );
-    // Another version of the course or of a module would need other candidates; here the courses change.
+    // Another version of the course or of a module would lead to other candidates; here the courses
+    // change.
     std::fs::write(&record, &text).unwrap();
     std::fs::write(
         folder.path().join("small.experiment.json"),
@@ -393,7 +395,7 @@ fn trained_values_are_compared_and_applied() {
     let text = std::fs::read_to_string(folder.path().join("trained.scenario.json")).unwrap();
     let written: Value = serde_json::from_str(&text).unwrap();
     let parameters = &written["stacks"]["fuzzy_driver"]["controller"]["parameters"];
-    // Untrained values stay.
+    // Parameters that are not genes keep their values.
     assert_eq!(parameters["avoid_steering_gain"], 2.5);
     assert_eq!(
         parameters
@@ -439,7 +441,7 @@ fn what_was_paid_for_being_fast_is_told_beside_the_time() {
         .collect();
     assert_eq!(names, ["forest_score", "felled", "roll_margin"]);
     let drivers = found["drivers"].as_array().unwrap();
-    // The first is on the front, and a dominated driver is dominated by another driver.
+    // The first driver is on the front, and each dominated driver names another driver.
     assert!(drivers[0]["beaten_by"].is_null(), "{found}");
     for driver in drivers {
         assert_eq!(
@@ -455,7 +457,8 @@ fn what_was_paid_for_being_fast_is_told_beside_the_time() {
     for file in ["front_felled.svg", "front_roll_margin.csv"] {
         assert!(folder.path().join("plots").join(file).is_file(), "{file}");
     }
-    // Any number of workers gives the same; without leaning, only the fitness remains.
+    // Any number of workers gives the same result; without leaning, the fitness is the only
+    // objective.
     let same = document(&front(&["--json", "--workers", "1"]));
     assert_eq!(found, same);
     let flat = document(&front(&[
@@ -530,7 +533,7 @@ fn champions_are_compared_on_the_courses_that_both_were_judged_on() {
     let found = document(&compare(&["b.json", "a.json"]));
     let rows = found["others"].as_array().unwrap();
     assert_eq!(rows.len(), 2);
-    // Compared with itself there is no difference, with certainty.
+    // Compared with itself, a champion shows no difference, with p = 1.
     assert_eq!(
         (&rows[1]["difference"], &rows[1]["p_holm"]),
         (&0.0.into(), &1.0.into())
@@ -686,7 +689,7 @@ fn every_command_of_the_page_runs() {
     for command in commands {
         let words: Vec<&str> = command.split_whitespace().collect();
         assert_eq!(words[0], "roadwright", "{command}");
-        // Its 2,400 test drives take as long as all other commands together.
+        // The 2,400 test drives of this study take as long as all other commands together.
         if words.contains(&"time-compression") && !is_slow() {
             continue;
         }
@@ -704,7 +707,7 @@ fn with_fewer_seeds(words: &[&str]) -> Vec<String> {
     let mut words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     if let Some(option) = words.iter().position(|word| word == "--seeds") {
         let whole = words[option + 1].parse().unwrap();
-        // Error bars need two.
+        // Error bars need at least two seeds.
         words[option + 1] = scaled(whole).max(2).to_string();
     }
     words

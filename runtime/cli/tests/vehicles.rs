@@ -94,7 +94,7 @@ fn wheels_are_asked_for_whatever_the_file_says() {
         let report = json(&[&call, wheels].concat());
         report["hash"].as_str().unwrap().to_owned()
     };
-    // Its file has rays.
+    // The vehicle's file specifies rays.
     assert_eq!(hash(&[]), hash(&["--wheels", "ray"]));
     assert_ne!(hash(&[]), hash(&["--wheels", "sphere"]));
     let shown = call(&["vehicle", "show", "t-28"]);
@@ -115,7 +115,7 @@ fn a_vehicle_that_does_not_keep_to_its_limits_is_told() {
     std::fs::write(&file, vehicle.to_string()).unwrap();
     assert_eq!(code(&call(&["vehicle", "check", path])), 0);
     assert_eq!(code(&call(&["vehicle", "test", path, "--json"])), 0);
-    // Steeper than the vehicle can stand.
+    // A slope steeper than the vehicle can stand.
     vehicle["limits"]["side_slope"] = 1.2.into();
     std::fs::write(&file, vehicle.to_string()).unwrap();
     assert_eq!(code(&call(&["vehicle", "test", path])), 1);
@@ -142,7 +142,7 @@ fn a_vehicle_that_does_not_keep_to_its_limits_is_told() {
     assert!(stderr(&output).contains("or one of articulated-bus, bmw-320i"));
 }
 
-/// Names of the files in a folder that have a given ending, sorted.
+/// Names of the files in a folder that have the given extension, sorted.
 fn names(folder: &Path, ending: &str) -> Vec<String> {
     let files = std::fs::read_dir(folder).unwrap();
     let paths = files.map(|file| file.unwrap().path());
@@ -220,7 +220,7 @@ fn pictures_that_cannot_be_written_or_do_not_exist_are_told() {
         let said = stderr(&output);
         assert!(said.contains("--plots") && said.contains(plots), "{said}");
     }
-    // A folder is in the place of a picture.
+    // A folder is in the picture's place.
     std::fs::create_dir_all(folder.path().join("full/braking.svg/x")).unwrap();
     let full = folder.path().join("full");
     let output = call(&[

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A habit, and what to write instead.
+/// A habit, with the recommended wording.
 struct Habit {
     patterns: &'static [Pattern],
     instead: &'static str,

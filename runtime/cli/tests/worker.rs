@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
 
-/// Returns the command for a run of a car on a straight road with the plugin that misbehaves.
+/// Returns the command for a run with the misbehaving plugin, in which a car drives on a straight
+/// road.
 fn command(folder: &Path, evil: &str, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_roadwright"));
     command
@@ -63,7 +64,7 @@ fn send(signal: &str, process: u32) {
     assert!(Command::new("kill").args(words).status().unwrap().success());
 }
 
-/// Waits until the worker simulates. The mark that it writes for a plugin on trial shows that it does.
+/// Waits until the worker simulates, which the mark for a plugin on trial shows.
 fn wait_until_it_drives(folder: &Path) {
     let marks = folder.join(".cache/roadwright/marks");
     wait_for(|| {
@@ -86,7 +87,8 @@ fn with_outputs(folder: &Path, evil: &str) -> Output {
         "--signals",
         "lights.csv",
     ];
-    // Its own home, because a build on trial when its process ended stays out of the next run.
+    // A separate home folder, because a build that was on trial when its process ended stays out of
+    // the next run.
     let home = tempfile::tempdir().unwrap();
     command(folder, evil, &more)
         .env("HOME", home.path())
@@ -104,7 +106,7 @@ fn outputs_get_their_names_only_when_the_work_is_done() {
     for name in OUTPUTS {
         assert!(!path(name).exists(), "{name}");
     }
-    // The plugin that behaves writes them, and the next end leaves them unchanged.
+    // The well-behaved plugin writes the outputs, and the next abnormal end leaves them unchanged.
     let output = with_outputs(folder.path(), "");
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     let kept = OUTPUTS.map(|name| std::fs::read(path(name)).unwrap());
@@ -138,7 +140,7 @@ fn the_worker_ends_with_its_parent() {
     wait_until_it_drives(folder.path());
     run.kill().unwrap();
     run.wait().unwrap();
-    // Gone, or dead and not yet collected by the process that inherits it.
+    // The process is gone, or dead and not yet collected by the process that inherits it.
     wait_for(|| {
         let status = std::fs::read_to_string(format!("/proc/{worker}/stat"));
         let is_gone = status.map_or(true, |text| text.contains(") Z "));

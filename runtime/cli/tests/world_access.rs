@@ -78,7 +78,7 @@ fn nobody_but_the_world_takes_the_whole_world_mutably() {
     let takes = lines_with(&["&mut World", "impl World {"]);
     let allowed = [
         "runtime/simulation/src/world.rs",
-        // There it is only read.
+        // That file only reads it.
         "runtime/simulation/src/inspect.rs",
         "runtime/simulation/src/report.rs",
         "runtime/simulation/src/world/reads.rs",
@@ -108,7 +108,7 @@ fn worlds_are_stepped_in_one_place() {
 
 #[test]
 fn poses_are_asked_of_the_level_of_dynamics() {
-    // The column contains only some levels; `Bodies::pose` covers all.
+    // The column contains only some levels; `Bodies::pose` covers all of them.
     let reads = lines_with(&["motion"]);
     let is_pose = |line: &str| {
         line.contains("motion.pose") || line.contains(").pose") || {
@@ -118,9 +118,9 @@ fn poses_are_asked_of_the_level_of_dynamics() {
     let poses: Vec<_> = reads.iter().filter(|(_, line)| is_pose(line)).collect();
     let may = [
         "runtime/simulation/src/dynamics/",
-        // Where one_track has just placed the body.
+        // There, `one_track` has just placed the body.
         "runtime/simulation/src/stages/advance.rs",
-        // Of `Bodies::motion_at`.
+        // Uses `Bodies::motion_at`.
         "runtime/simulation/src/report.rs",
     ];
     for (file, line) in &poses {

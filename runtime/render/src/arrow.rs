@@ -18,7 +18,7 @@ const FADE: (f64, f64) = (1.0 / 0.35, 1.0 / 0.25);
 const BEFORE_CUT: [f64; 2] = [2.2, 20.2];
 /// Length of an arrow, m.
 const LENGTH: f64 = 5.0;
-/// Width of an arrow's shaft, m.
+/// Width of the shaft of an arrow, m.
 const SHAFT: f64 = 0.2;
 /// Length and half-width of the head of a straight arrow, m.
 const HEAD: (f64, f64) = (1.5, 0.4);
@@ -59,7 +59,7 @@ pub(crate) fn turns(
                 continue;
             };
             for before in BEFORE_CUT {
-                // The whole arrow must be on the road.
+                // The arrow must fit on the road.
                 if before + LENGTH > to - from {
                     continue;
                 }

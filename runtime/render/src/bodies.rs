@@ -1,4 +1,4 @@
-//! Draws rigid bodies as lines over the map, in the form that the solver uses: hulls in their current
+//! Draws rigid bodies as lines over the map, as the solver sees them: hulls in their current
 //! attitude, wheels and their loads, and the vehicles and obstacles around them.
 
 use glam::{DVec2, DVec3};
@@ -8,12 +8,12 @@ use roadwright_scenario::{Obstacle, Scenario};
 use roadwright_simulation::{Ground, Lying, MechanicsRecord, RigidShape, Snapshot, VehicleRecord};
 use std::f64::consts::TAU;
 
-/// Maximum distance of other objects from a rigid vehicle at which they are drawn, m. Beyond it, no contact
-/// is imminent.
+/// Maximum distance from a rigid vehicle at which other objects are drawn, m. Objects farther away
+/// are not about to collide.
 const NEAR: f64 = 30.0;
 /// Largest scale at which wheels are drawn, m per pixel.
 const FARTHEST_WHEEL: f64 = 0.15;
-/// Radius of the circle that marks where a ray wheel touches the ground, m.
+/// Radius of the circle that marks the contact point of a ray wheel, m.
 const RAY: f64 = 0.12;
 /// Number of corners of a circle.
 const ROUND: u32 = 20;
@@ -61,8 +61,8 @@ pub fn lines(
     lines
 }
 
-/// Returns outlines of fixed objects (obstacles and tree trunks) within 30 m of the rigid vehicles of a
-/// snapshot, in the form that the solver uses. The outlines are rings that end where they begin.
+/// Returns outlines of fixed objects (obstacles and tree trunks) within 30 m of the rigid vehicles
+/// of a snapshot, as the solver sees them. The outlines are rings that end where they begin.
 pub fn stills(ground: &Ground, snapshot: &Snapshot) -> Vec<Vec<DVec2>> {
     let middles: Vec<DVec2> = bodies(snapshot).map(|body| body.middle).collect();
     let outlines = ground.still_outlines(&middles, NEAR);
@@ -113,8 +113,8 @@ fn wheels(body: &Body<'_>, lines: &mut Vec<Vec<DVec2>>) {
     }
 }
 
-/// Returns the outlines of objects that may collide with rigid bodies, at places for which `is_near` returns
-/// true.
+/// Returns the outlines of objects that may collide with rigid bodies, at positions accepted by
+/// `is_near`.
 fn company(
     scenario: &Scenario,
     snapshot: &Snapshot,
@@ -246,7 +246,7 @@ mod tests {
         };
         is(size(lying(0.0, 0.0), 0.0), 4.0, 2.0);
         is(size(lying(0.0, 0.0), FRAC_PI_2), 2.0, 4.0);
-        // On its side, the box is as wide as it was high, and on its roof as wide as before.
+        // A box lying on its side is as wide as it was high; on its roof, its width is unchanged.
         is(size(lying(0.0, FRAC_PI_2), 0.0), 4.0, 1.0);
         is(size(lying(0.0, PI), 0.0), 4.0, 2.0);
         is(size(lying(FRAC_PI_2, 0.0), 0.0), 1.0, 2.0);
@@ -327,7 +327,7 @@ mod tests {
         assert!(none.is_empty());
         snapshot.mechanics[0].shape = None;
         assert!(drawn(&snapshot).is_empty());
-        // A record of a vehicle that does not exist, and a record without heights.
+        // A record with undefined heights, and then a record whose vehicle does not exist.
         let mut lost = picture(false, 0.0, lying(0.0, 0.0), [f64::NAN; 2]);
         assert_eq!(drawn(&lost).len(), 4);
         lost.vehicles.truncate(1);

@@ -24,7 +24,7 @@ use std::hash::{Hash, Hasher};
 const APPROACH: f64 = 10.0;
 /// Height of a layer above the next lower one, m.
 const LAYER_HEIGHT: f64 = 5.0;
-/// Distance between the points of a road at which it is tested for roads or water below it, m.
+/// Distance between the points at which a road is tested for roads or water below it, m.
 const STEP: f64 = 2.0;
 /// Width of a parapet, m. It stands outside the lanes.
 const PARAPET: f64 = 0.5;
@@ -48,12 +48,13 @@ const MOST_SLOPE: f64 = 9.0;
 const LEAST_EMBANKMENT: f64 = 8.0;
 /// Distance between the short lines that show the slope of an embankment, m.
 const HACHURES: f64 = 2.8;
-/// Opacity of these lines.
+/// Opacity of hachures.
 const HACHURE_OPACITY: f32 = 0.3;
-/// Opacity of the light on the slope towards the sun, and of the shadow on the other one.
+/// Opacity of the light on the slope towards the sun, and of the shadow on the opposite slope.
 const LIT: f32 = 0.5;
 const UNLIT: f32 = 0.16;
-/// Minimum distance of a deck from a node that the roads above and below share, m. It is added to their widths.
+/// Minimum distance of a deck from a node shared by the roads above and below, m. Their widths are
+/// added to it.
 const CLEAR_OF_NODE: f64 = 15.0;
 /// Edge length of the grid cells that index decks, m.
 const CELL: f64 = 64.0;
@@ -112,7 +113,7 @@ impl Hash for Span {
             to,
             layer,
             clearance,
-            // It follows from the road and the distances.
+            // The outline follows from the road and the distances.
             outline: _,
         } = self;
         (kind, road, layer).hash(state);
@@ -132,7 +133,7 @@ pub struct Bridges {
 }
 
 impl Bridges {
-    /// Finds the bridges of a scenario, whose roads have the given lines.
+    /// Finds the bridges of a scenario, given the lines of its roads.
     pub fn new(scenario: &Scenario, layout: &Layout, lines: &[RoadLine<'_>]) -> Self {
         let finder = Finder::new(scenario, layout, lines);
         let mut decks: Vec<Span> = Vec::new();
@@ -198,7 +199,8 @@ impl Bridges {
             .any(|deck| polygon::contains(&deck.outline, point))
     }
 
-    /// The layer on which a vehicle drives, if a deck or roof of a higher layer covers a part of it.
+    /// The layer of a vehicle that is partly covered by a deck or roof of a higher layer; otherwise
+    /// `None`.
     pub fn layer_if_covered(&self, vehicle: &VehicleRecord, scenario: &Scenario) -> Option<i8> {
         if self.decks.is_empty() {
             return None;
@@ -233,7 +235,7 @@ impl Bridges {
             let Some((start, end)) = layout.remaining(deck.road, road) else {
                 continue;
             };
-            // Between two decks each embankment gets half of the road.
+            // Between two decks, each embankment gets half of the road.
             let others = spans(&self.decks, deck.road).iter();
             let others = others.filter(|other| other.kind == SpanKind::Deck);
             let before = others.clone().filter(|other| other.to < deck.from);
@@ -298,7 +300,8 @@ impl Bridges {
         draw_tunnels(painter, scenario, covered);
     }
 
-    /// Draws the edges of the tunnels of roads. Each is drawn on its covering layer, which `set_layer` receives first.
+    /// Draws the edges of the tunnels of roads. Each tunnel is drawn on its covering layer, which
+    /// is passed to `set_layer` first.
     pub fn draw_tunnels_of<P: Painter>(
         &self,
         painter: &mut P,
@@ -318,7 +321,7 @@ impl Bridges {
         all.filter(|span| span.kind == SpanKind::Deck)
     }
 
-    /// Returns those of the given roads that have decks or roofs.
+    /// Returns the roads among the given ones that have decks or roofs.
     pub fn among(&self, roads: &[RoadId]) -> Vec<RoadId> {
         let has_deck = |road: &&RoadId| !spans(&self.decks, **road).is_empty();
         roads.iter().filter(has_deck).copied().collect()
@@ -356,16 +359,17 @@ fn spans(all: &[Span], road: RoadId) -> &[Span] {
 /// An embankment from the ground to the end of a deck.
 struct Embankment<'a> {
     road: &'a Road,
-    /// Its highest place, m along the road.
+    /// Position of its highest point, m along the road.
     abutment: f64,
-    /// Its lowest place, m along the road.
+    /// Position of its lowest point, m along the road.
     foot: f64,
     /// Width of a slope at the abutment, m.
     width: f64,
 }
 
 impl<'a> Embankment<'a> {
-    /// Returns the embankment for a deck at a height, m. `farthest` is the last place of the road where it may end.
+    /// Returns the embankment for a deck at a height, m. `farthest` is the last position on the
+    /// road where it may end.
     fn new(road: &'a Road, abutment: f64, farthest: f64, height: f64) -> Option<Self> {
         let length = (farthest - abutment).abs().min(height / GRADE);
         let foot = abutment + length.copysign(farthest - abutment);
@@ -382,7 +386,7 @@ impl<'a> Embankment<'a> {
         self.width * (s - self.foot) / (self.abutment - self.foot)
     }
 
-    /// The point beyond the edge of the road by a share of the slope's width.
+    /// The point outside the edge of the road at a fraction of the slope's width.
     fn point(&self, s: f64, side: Side, share: f64) -> DVec2 {
         let (right, left) = self.road.edges(s);
         let t = side.outside(right, left, share * self.width_at(s));
@@ -426,7 +430,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// Lateral position outside the edge on this side by a distance, m to the left.
+    /// Lateral position at a distance outside the edge on this side, m to the left.
     pub(crate) fn outside(self, right: f64, left: f64, distance: f64) -> f64 {
         match self {
             Self::Left => left + distance,
@@ -490,12 +494,12 @@ impl Line<'_> {
     }
 }
 
-/// Finds where roads pass over others.
+/// Finds roads that pass over other roads or water.
 struct Finder<'a> {
     scenario: &'a Scenario,
     layout: &'a Layout,
     lines: BTreeMap<RoadId, Line<'a>>,
-    /// The roads by position, for which an entry of `lines` exists.
+    /// Index of the roads in `lines` by position.
     boxes: RoadBoxes,
     water: Vec<(&'a Land, DVec2, DVec2)>,
     lowest: i8,
@@ -537,7 +541,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Distances along a road at which it is tested, outside junctions.
+    /// Distances along a road at which it is tested for overlaps. Junctions are left out.
     fn distances(&self, line: &Line<'_>) -> Vec<f64> {
         let Some((from, to)) = self.layout.remaining(line.of.id, line.road) else {
             return Vec::new();
@@ -548,7 +552,7 @@ impl<'a> Finder<'a> {
         places(from, to).collect()
     }
 
-    /// Roads of other layers whose surroundings overlap those of a road.
+    /// Roads of other layers whose bounding boxes overlap that of a road.
     fn near(&self, line: &Line<'_>, is_meant: impl Fn(&Road) -> bool) -> Vec<&Line<'a>> {
         let (low, high) = (line.of.low - line.of.reach, line.of.high + line.of.reach);
         let near = self.boxes.overlapping(low, high).into_iter();
@@ -653,7 +657,7 @@ impl<'a> Finder<'a> {
         tunnels
     }
 
-    /// Whether two roads share a node near a point, where neither passes over the other.
+    /// Whether two roads share a node near a point. If so, neither passes over the other there.
     fn meet(&self, upper: &Line<'_>, lower: &Line<'_>, point: DVec2) -> bool {
         let ends = |road: &Road| -> [NodeId; 2] { [road.from, road.to] };
         let reach = upper.of.reach + lower.of.reach + CLEAR_OF_NODE;
@@ -664,8 +668,8 @@ impl<'a> Finder<'a> {
         nodes.any(|node| node.position().distance(point) < reach)
     }
 
-    /// Parts of a road that pass over or below something. At a distance along the road, `below` returns the
-    /// height between both, m; `None` where there is nothing.
+    /// Parts of a road that pass over or below something. At a distance along the road, `below`
+    /// returns the height difference, m, or `None` if there is no overlap.
     fn overlaps(&self, line: &Line<'_>, below: impl Fn(f64) -> Option<f64>) -> Vec<Overlap> {
         let mut found: Vec<Overlap> = Vec::new();
         let mut before: Option<f64> = None;

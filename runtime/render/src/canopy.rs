@@ -1,8 +1,8 @@
-//! Forests at small scales, drawn in a single colour instead of trees that are too small to be drawn.
+//! Forests at small scales, drawn in a single colour instead of individual trees.
 //!
-//! A forest of 100 km² has a million trees. Where their crowns are smaller than a few pixels, the area is
-//! filled with the mean colour and cover of the trees, so that zooming changes neither. At intermediate
-//! scales, the trees appear one after another, and the fill replaces the missing ones.
+//! A forest of 100 km² has a million trees. Where their crowns are smaller than a few pixels, the
+//! area is filled with the mean colour and cover of the trees, so that zooming changes neither. At
+//! intermediate scales, the trees appear one after another, and the fill replaces the missing ones.
 
 use crate::canvas::Canvas;
 use crate::land::{TREE, Tree, crown};
@@ -26,7 +26,7 @@ pub struct Sizes {
     pub few: usize,
 }
 
-/// Sizes for a renderer that draws tens of thousands of trees at once.
+/// Sizes for a renderer that can draw tens of thousands of trees per frame.
 pub const SMALLEST: Sizes = Sizes {
     none: 2.0,
     all: 3.0,
@@ -39,8 +39,8 @@ pub const SMALLEST_IN_SOFTWARE: Sizes = Sizes {
     few: 3_000,
 };
 
-/// Edge length of the sample of a forest, in cells with at most one tree each. The number of trees varies by
-/// about 1 % between samples of this size.
+/// Edge length of a sampled part of a forest, in cells with at most one tree each. The number of
+/// trees varies by about 1 % between samples of this size.
 const CELLS: usize = 96;
 /// Number of sampled points along each side of the sample.
 const PLACES: usize = 160;
@@ -84,7 +84,7 @@ pub fn between_trees(mut color: Color, shown: f64) -> Color {
 /// Maximum number of cached colours of forests. When it is exceeded, the cache is cleared.
 const MOST_KEPT: usize = 1024;
 
-/// All properties of a forest that affect its colour.
+/// The properties of a forest that affect its colour, and the theme.
 type Key = ([u64; 4], bool);
 
 /// Mean colour of the trees of a forest, by day or by night. Its alpha is the cover of the trees. Takes about
@@ -163,8 +163,8 @@ struct Grid<'a> {
 
 impl<'a> Grid<'a> {
     fn new(trees: &'a [Tree], side: f64, width: f64) -> Self {
-        // In a sparse forest the squares are large, so that there are no more of them than cells in the
-        // sample.
+        // In a sparse forest the squares are larger, so that there are no more squares than cells
+        // in the sample.
         let width = width.max(side / CELLS as f64);
         let across = (side / width) as usize + 1;
         let mut squares = vec![Vec::new(); across * across];
@@ -357,14 +357,15 @@ mod tests {
             let means = sizes.map(|size| mean_of_picture(&forest, size, dark));
             for (mean, size) in means.iter().zip(sizes) {
                 for (color, first) in mean.iter().zip(means[0]) {
-                    // A difference of 2 of 255 is invisible.
+                    // A difference of 2 out of 255 is invisible.
                     assert!(
                         (color - first).abs() < 2.0,
                         "{density} at {size}: {means:?}"
                     );
                 }
             }
-            // Control: the measure can distinguish a forest from bare ground, whose colour is far away.
+            // Control: the measure can distinguish a forest from bare ground, whose colour is very
+            // different.
             let bare = mean_of_picture(&self::forest(0.0, spacing), none, dark);
             let apart = means[0].iter().zip(bare).map(|(a, b)| (a - b).abs());
             assert!(apart.fold(0.0, f64::max) > 6.0, "{means:?} {bare:?}");
@@ -382,7 +383,7 @@ mod tests {
             let cover = 1.0 - (1.0 - fill) * (1.0 - 0.7 * shown as f32);
             assert!((cover - 0.7).abs() < 1e-5, "{cover} at {shown}");
         }
-        /// A number of trees in view that is too large for them to be drawn at every size.
+        /// A number of trees in view for which not all trees are drawn at every size.
         const MANY: usize = 1_000_000;
         assert_eq!(share_of_trees(1.9, MANY, SMALLEST), 0.0);
         assert_eq!(share_of_trees(2.5, MANY, SMALLEST), 0.5);

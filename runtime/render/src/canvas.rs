@@ -32,7 +32,8 @@ impl Canvas {
         let pixmap = Pixmap::new(size.0, size.1).ok_or(RenderError::Size(size.0, size.1))?;
         let pixels = DVec2::new(f64::from(size.0), f64::from(size.1));
         let world = (high - low).max(DVec2::splat(1.0));
-        // The tighter direction determines the scale, so more of the world is visible in the other direction.
+        // The direction with less room determines the scale, so more of the world is visible in the
+        // other direction.
         let scale = (pixels / world).min_element();
         let middle = 0.5 * (low + high);
         Ok(Self {
@@ -65,7 +66,7 @@ impl Canvas {
             .collect()
     }
 
-    /// Fills a polygon with a colour that has already been converted to the theme of this picture.
+    /// Fills a polygon with a colour that has already been converted to the picture's theme.
     pub(crate) fn plain_polygon(&mut self, points: &[DVec2], color: Color) {
         self.fill_ring(points, color);
     }
@@ -105,8 +106,8 @@ impl Canvas {
     /// Pixel of a world point.
     pub(crate) fn pixel(&self, point: DVec2) -> (f32, f32) {
         let offset = (point - self.corner) * self.scale;
-        // Computed in double precision up to this point, because 100 km from the origin an f32 resolves only
-        // a centimetre.
+        // Computed in double precision up to this point, because an f32 resolves only a centimetre
+        // at 100 km from the origin.
         (offset.x as f32, -offset.y as f32)
     }
 
@@ -174,7 +175,7 @@ impl Canvas {
 
     /// Fills a ring that fades out towards an outer ring with the same number of corners.
     fn fading(&mut self, ring: &[DVec2], outer: &[DVec2], color: Color) {
-        // There are so few coats that rounding to bytes does not tint the ground.
+        // Few coats are used, so that rounding to bytes does not tint the ground.
         const COATS: (f64, f64) = (6.0, 10.0);
         const STEP: f64 = 1.5;
         let widest = ring.iter().zip(outer).map(|(a, b)| (*b - *a).length());

@@ -1,8 +1,8 @@
 //! The paint of crossings.
 //!
 //! ```text
-//!    kerb | # # # # # # | kerb      Bars of 0.5 m with gaps of 0.5 m, along the road. There are none on
-//!         | # # # # # # |           islands.
+//!    kerb | # # # # # # | kerb      Bars of 0.5 m with gaps of 0.5 m, along the road.
+//!         | # # # # # # |           Islands have no bars.
 //! ```
 
 use crate::marking::opacity;

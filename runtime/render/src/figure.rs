@@ -336,7 +336,7 @@ fn turret() -> Vec<Part> {
     ]
 }
 
-/// Returns a roof with a rim that separates it from the parts below.
+/// Returns a roof with a rim that sets it off from the parts below.
 fn roof(ring: &[Corner], sheen: f32) -> Vec<Part> {
     vec![
         Part::plain(ring.to_vec()),
@@ -438,8 +438,8 @@ fn tree() -> Vec<Part> {
     parts
 }
 
-/// Colour of an agent's vehicle. Dots are lighter, because they have no rim, and a dot as bright as asphalt
-/// would be invisible.
+/// Colour of an agent's vehicle. Dots are lighter, because they have no rim, so a dot with the
+/// brightness of asphalt would be invisible.
 pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
     let own = if figure == Figure::Tracked {
         TRACKED_BODY
@@ -467,7 +467,7 @@ pub fn enlargement(length: f64, scale: f64) -> f64 {
     (least * scale / length.max(0.1)).max(1.0)
 }
 
-/// Positions of the lamps that are lit, in half lengths ahead and half widths to the left of a vehicle's
+/// Positions of the lit lamps, in half lengths ahead and half widths to the left of a vehicle's
 /// middle.
 pub fn lit_lamps(indicator: Indicator, braking: bool) -> impl Iterator<Item = (Figure, Corner)> {
     const INDICATORS: [Corner; 4] = [(0.9, 0.82), (-0.94, 0.82), (0.9, -0.82), (-0.94, -0.82)];

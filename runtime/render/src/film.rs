@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 const COLORS: usize = 255;
 /// Palette index that means "same as in the previous frame".
 const UNCHANGED: u8 = 255;
-/// Every n-th pixel is sampled for the palette, where n is this number.
+/// Sampling interval of pixels for the palette: every n-th pixel is used.
 const SAMPLED: i32 = 3;
 /// Minimum duration of a frame, in hundredths of a second. Most programs cannot show shorter frames.
 const SHORTEST: u16 = 2;

@@ -70,7 +70,7 @@ pub(crate) fn chevrons(painter: &mut impl Painter, junctions: &[&Junction]) {
     }
 }
 
-/// Returns the bars of a gore, which are chevrons with six corners.
+/// Returns the bars of a gore as chevrons with six corners.
 fn bars(gore: &Gore) -> Vec<[DVec2; 6]> {
     let last = gore.left.len() - 1;
     let length: f64 = gore

@@ -9,7 +9,7 @@ use glam::DVec2;
 use roadwright_geometry::polygon;
 use roadwright_scenario::{Land, LandUse, Scenario};
 
-/// Width of the line along a shore, and width of the shallow water beside it, m.
+/// Width of the line along a shore, and width of the strip of shallow water beside it, m.
 const SHORE: (f64, f64) = (0.8, 5.0);
 /// Minimum scale at which shores and the lines of pitches are drawn, pixels per metre.
 const LEAST_EDGE_SCALE: f64 = 0.3;
@@ -31,7 +31,7 @@ pub fn color(usage: LandUse) -> u32 {
     }
 }
 
-/// Colour of the names of areas with a land use; `None` if such names are not written on the map.
+/// Colour of the names of areas with a land use; `None` if their names are not written on the map.
 pub fn ink(usage: LandUse) -> Option<u32> {
     match usage {
         LandUse::Park | LandUse::Wood | LandUse::Grass => Some(PARK_INK),

@@ -1,7 +1,8 @@
-//! Paint inside junctions: cycle lanes from arm to arm, and guide lines for turns across oncoming traffic.
+//! Paint inside junctions: cycle lanes from arm to arm, and guide lines for turns across oncoming
+//! traffic.
 //!
 //! ```text
-//!   ------+ #   # +------      # crosswalks: paint through the junction ends before them
+//!   ------+ #   # +------      # crosswalks: paint through the junction stops before them
 //!    ==>  | #===# |  ==>       = a cycle lane, between squares where other traffic crosses it
 //!   ------+ #\  # +------      \ the path of a turn across oncoming traffic
 //!            : \ :

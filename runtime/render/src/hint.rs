@@ -13,7 +13,7 @@ use tiny_skia::Color;
 /// A figure at a position in the world.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hint {
-    /// The figure.
+    /// The shape.
     pub figure: Figure,
     /// Middle of the figure, m.
     pub at: DVec2,
@@ -22,7 +22,7 @@ pub struct Hint {
     pub front: DVec2,
     /// Half the width of the figure, m.
     pub half_width: f64,
-    /// Colour of the parts of the figure that have no colour of their own.
+    /// Colour of the parts of the figure that have no fixed colour.
     pub color: Color,
 }
 
@@ -41,7 +41,8 @@ pub const WHEEL_WIDTH: f64 = 0.33;
 const COMMON_RADIUS: f64 = 0.33;
 /// Default of half the track width, as a fraction of the vehicle's width.
 const COMMON_TRACK: f64 = 0.41;
-/// Distance by which wheels protrude from the sides of the body, m. Wheels below the body would be invisible.
+/// Distance by which drawn wheels protrude from the sides of the body, m. Wheels below the body
+/// would be invisible.
 const STANDING_OUT: f64 = 0.06;
 
 /// Minimum lean that is shown, rad (2 degrees).
@@ -356,7 +357,8 @@ mod tests {
         assert!((up.x + 0.18).abs() < 0.01 && up.y == 0.0, "{up}");
         let left_up = shift(0.0, 0.1);
         assert!((left_up.y + 0.18).abs() < 0.01, "{left_up}");
-        // On its side, on its roof, and with impossible values, the roof is never beside the body.
+        // Even on its side, on its roof, or with impossible values, the roof still overlaps the
+        // body.
         for (pitch, roll) in [(0.0, 1.5), (0.0, -3.1), (1.5, 1.5), (1e9, -1e9)] {
             let far = shift(pitch, roll).length();
             assert!((far - 0.36).abs() < 1e-9, "{far}");

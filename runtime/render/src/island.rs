@@ -26,7 +26,7 @@ const APRON_WIDTH: (f64, f64) = (2.4, 0.3);
 const LARGEST_WITH_APRON: f64 = 18.0;
 /// Width of an apron, m, below which it is left out.
 const LEAST_APRON: f64 = 0.8;
-/// Distance between joints of setts around an apron, and number of rows of setts, m.
+/// Distance between joints of setts around an apron, m, and number of rows of setts.
 const SETTS: (f64, u32) = (0.6, 3);
 /// Width of a joint between setts, m.
 const JOINT: f64 = 0.04;
@@ -46,7 +46,7 @@ pub(crate) fn draw(
             continue;
         };
         done.extend(&chain);
-        // Each ring is drawn only once, even if its roads are drawn in several calls.
+        // Draws each ring only once, even if its roads are drawn in several calls.
         if chain
             .iter()
             .min()
@@ -108,7 +108,8 @@ fn apron(canvas: &mut impl Painter, edge: &[DVec2], width: f64) {
     }
 }
 
-/// The outline at a distance inside a polygon, m, without the parts that would be nearer to another edge.
+/// The outline at a distance inside a polygon, m. Parts that would be closer than that to another
+/// edge are left out.
 fn inset(edge: &[DVec2], by: f64) -> Vec<DVec2> {
     let inward = inward(edge);
     let moved = edge

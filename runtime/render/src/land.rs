@@ -111,8 +111,8 @@ pub fn where_pushed<'a>(
         .map(|(id, obstacle)| (*id, Cow::Borrowed(obstacle)))
         .collect();
     for record in pushed {
-        // An obstacle that has tipped over so that it is seen edge-on has no outline, and is drawn at its
-        // original place.
+        // A tipped obstacle that is seen edge-on has no outline, so it is drawn at its original
+        // position.
         if let Some(obstacle) = all
             .get_mut(&record.obstacle)
             .filter(|_| record.outline.len() >= LEAST_CORNERS)
@@ -183,8 +183,8 @@ fn grown(ring: &[DVec2], by: f64) -> Vec<DVec2> {
     ring.iter().zip(mitres).map(|(p, n)| *p + by * n).collect()
 }
 
-/// Draws a soft shadow, with light from the north-west. The shadow of a tower is limited to that of a house
-/// with a height of 20 m, so that it does not hide a street.
+/// Draws a soft shadow, with light from the north-west. The shadow is no longer than for a house 20
+/// m high, so that the shadow of a tower does not hide a street.
 fn shadow(painter: &mut impl Painter, obstacle: &Obstacle, strength: f32) {
     let height = obstacle.height.min(20.0);
     let outline = obstacle.shape.outline();
@@ -382,7 +382,7 @@ mod tests {
                 .sum::<usize>(),
             4
         );
-        // Around the house, into the yard, around the yard in the opposite direction, and out.
+        // Around the house, out to the yard, around the yard in the opposite direction, and back.
         let mut ring = whole.clone();
         let mut yard = square(3.0);
         yard.reverse();
@@ -435,7 +435,7 @@ mod tests {
             all += things.len();
         }
         assert!(all > 50, "{all} on 50 roofs");
-        // A roof that is too narrow has no objects.
+        // A roof that is too narrow has no objects on it.
         let narrow = OrientedBox::new(pose, 30.0, 1.5).corners();
         assert!(roof_things(&narrow, 3).is_empty());
     }

@@ -1,13 +1,14 @@
 //! Draws anti-aliased maps of scenarios and control surfaces as PNG, without a screen.
 //!
-//! [`map`] draws a scenario, with the vehicles of a snapshot if there is one; [`surface`] draws a function of
-//! two variables. [`Film`] combines pictures of a run into an animation. Roads are painted through the
-//! [`Painter`] trait in [`Pass`]es, so the editor paints the same map with triangles. Colours are named in
-//! [`palette`].
+//! [`map`] draws a scenario, with the vehicles of a snapshot if there is one; [`surface`] draws a
+//! function of two variables. [`Film`] combines pictures of a run into an animation. Roads are
+//! painted through the [`Painter`] trait in [`Pass`]es, so the editor paints the same map with
+//! triangles. Colours are named in [`palette`].
 //!
-//! A *stretch* is a part of a road with the same lanes, between its junctions. A *layer* is a level of roads
-//! (0 on the ground), a *pass* a coat of paint within a layer, and a *trail* a path that was driven. World
-//! coordinates are in metres with y to the north. Picture coordinates are in pixels with y down.
+//! A *stretch* is a part of a road with the same lanes, between its junctions. A *layer* is a level
+//! of roads (0 on the ground), a *pass* a coat of paint within a layer, and a *trail* a driven
+//! path. World coordinates are in metres with y to the north. Picture coordinates are in pixels
+//! with y down.
 //!
 //! ```
 //! use roadwright_render::{Picture, map};

@@ -23,7 +23,7 @@ use roadwright_scenario::{BodyKind, MapPart, Place, RoadId, Scenario, hides_laye
 use roadwright_simulation::{PersonRecord, SignalHead, Snapshot, TrailerRecord, VehicleRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Size of the destination of a character in relation to that of a vehicle.
+/// Size of a character's destination mark relative to that of a vehicle.
 const CHARACTER_GOAL: f64 = 0.2;
 
 /// Contents and size of a picture.
@@ -31,7 +31,7 @@ const CHARACTER_GOAL: f64 = 0.2;
 pub struct Picture {
     /// Width and height, pixels.
     pub size: (u32, u32),
-    /// Part of the world that is shown, given by its low and high corner, m; `None` for everything except
+    /// Visible part of the world, given by its low and high corner, m; `None` for everything except
     /// land beyond the roads.
     pub view: Option<(DVec2, DVec2)>,
     /// Driven paths in drawing order. They are listed in a legend.
@@ -123,8 +123,8 @@ pub(crate) fn drawn(
         draw_terrain(&mut canvas, field, picture.dark);
     }
     draw_land(&mut canvas, scenario, picture);
-    // Drawn from bottom to top, so that later shapes cover those below them in the world. Names are on the
-    // ground, below vehicles.
+    // Drawn from bottom to top, so that objects higher in the world cover lower ones. Names are on
+    // the ground, below vehicles.
     let layout = layout(scenario.network(), scenario.about());
     layout.make_surfaces();
     let bridges = Bridges::of(scenario, &layout);
@@ -227,7 +227,7 @@ fn draw_objects(
     }
 }
 
-/// Writes the names of everything that is visible. Names of streets keep clear of the vehicles of a snapshot.
+/// Writes the names of all visible objects. Street names keep clear of the vehicles of a snapshot.
 fn write_names(
     canvas: &mut Canvas,
     scenario: &Scenario,
@@ -245,7 +245,7 @@ fn write_names(
     }
 }
 
-/// The areas of vehicles and trailers as they are drawn at a scale in metres per pixel.
+/// The areas of vehicles and trailers at their drawn size, for a scale in metres per pixel.
 fn covers(snapshot: &Snapshot, scale: f64) -> Vec<Cover> {
     let cover = |at: DVec2, length: f64, width: f64| {
         let grow = figure::enlargement(length, scale);
@@ -328,7 +328,7 @@ impl Roads<'_> {
             .into_iter()
             .filter(|layer| !hides_layer(self.hidden, *layer));
         let shown: Vec<Level<'_>> = shown.map(|layer| self.level(layer)).collect();
-        // Verges are on the ground, also those of roads above it.
+        // Verges lie on the ground, including those of roads above it.
         for level in &shown {
             let (roads, junctions) = (&level.roads, &level.junctions);
             verges(
@@ -506,7 +506,7 @@ fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
         if shown <= 0.0 {
             continue;
         }
-        // The crown with the largest radius, and its shadow.
+        // The crown with the largest radius, including its shadow.
         let reach = 2.0 * crown;
         let is_seen =
             |tree: &Tree| tree.at.cmpgt(low - reach).all() && tree.at.cmplt(high + reach).all();

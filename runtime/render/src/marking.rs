@@ -79,8 +79,7 @@ enum Style {
     Centre,
     /// Line between the directions of an avenue. It is a double line along its whole length.
     Avenue,
-    /// Line between lanes of the same direction: that of increasing s if `forward`, otherwise that of
-    /// decreasing s.
+    /// Line between lanes of the same direction: increasing s if `forward`, otherwise decreasing s.
     Lanes { forward: bool },
     /// Line between lanes of the same direction where lane changes are restricted. It is solid on the side
     /// from which crossing is prohibited.
@@ -294,7 +293,7 @@ fn whole_dashes(from: f64, to: f64, dash: Dash) -> (f64, f64) {
     }
 }
 
-/// Draws lines along those edges of fast roads that have no pavement.
+/// Draws lines along the edges of fast roads, except along pavements.
 fn edge_lines(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
     let lanes = &stretch.section.lanes;
     let alpha = opacity(canvas.scale(), 3.5);
@@ -421,7 +420,8 @@ pub(crate) fn through_lines(
             next.entering_lanes(next_trim, side),
             arm.leaving_lanes(trim, side),
         );
-        // The line between the directions, which is the left edge of the leftmost lane in right-hand traffic.
+        // The line between the directions of traffic, which is the left edge of the leftmost lane
+        // in right-hand traffic.
         let is_two_way = !into.is_empty() && !out.is_empty() && !back.is_empty() && !off.is_empty();
         if is_two_way && arm.road.class != RoadClass::Path {
             let middle = |lanes: &[ArmLane]| match side {

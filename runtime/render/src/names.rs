@@ -53,10 +53,12 @@ pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Length at the rear of a parking bay in which its name is written, m. The arrow is in front of it.
+/// Length of the rear part of a parking bay, in which the bay's name is written, m. The arrow is in
+/// the front part.
 const NAME_IN_BAY: f64 = 3.2;
 
-/// Writes the names of points of interest beside them, and those of parking bays into them if there is room.
+/// Writes the names of points of interest beside them. Names of parking bays are written into the
+/// bays if there is room.
 pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     if canvas.scale < MIN_SCALE {
         return;
@@ -102,9 +104,10 @@ pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Writes street names along their roads, each on the longest stretch of its street in the picture where no vehicle
-/// covers it. Names are light if the asphalt is wide enough for them. Otherwise, they are dark with a halo in the
-/// colour of the ground. A name that vehicles cover everywhere is pale.
+/// Writes street names along their roads, each on the longest visible stretch of its street on
+/// which no vehicle covers it. Names are light if the asphalt is wide enough for them. Otherwise,
+/// they are dark with a halo in the colour of the ground. A name that is covered by vehicles
+/// everywhere is pale.
 pub(crate) fn streets(
     canvas: &mut Canvas,
     scenario: &Scenario,
@@ -124,7 +127,7 @@ pub(crate) fn streets(
             continue;
         };
         let (x, y) = canvas.pixel(place.at.position);
-        // Names must not overlap, however they are oriented.
+        // Names must not overlap in any orientation.
         let reach = 0.5 * width.min(90.0);
         let taken = written.iter().any(|&(other_x, other_y, other)| {
             (x - other_x).abs() < reach + other && (y - other_y).abs() < reach + other
@@ -144,8 +147,9 @@ struct NamePlace {
     is_covered: bool,
 }
 
-/// Returns the first place of a name that is clear of vehicles, or the first one if there is none. `half` is half the
-/// length and half the height of the name, m. Returns `None` if there is no room.
+/// Returns the first place of a name that is clear of vehicles, or the first place if no place is
+/// clear. `half` is half the length and half the height of the name, m. Returns `None` if there is
+/// no room.
 fn clear_place(stretches: &[Stretch<'_>], half: DVec2, vehicles: &[Cover]) -> Option<NamePlace> {
     let length = 2.0 * half.x;
     let has_room = |(_, (from, to)): &&Stretch<'_>| 1.15 * length < to - from;
@@ -194,9 +198,10 @@ const MOST_STRETCHES: usize = 8;
 /// A part of a road, from one distance along it to another, m.
 type Stretch<'a> = (&'a Road, (f64, f64));
 
-/// For each street name, returns the stretches between junctions in the picture, the longest first, in metres along
-/// their roads. A street consists of many roads with the same name, because it is split at every junction. Sorted by
-/// name, so that the choice between two colliding names does not depend on ids.
+/// For each street name, returns the visible stretches between junctions, longest first, in metres
+/// along their roads. A street consists of many roads with the same name, because it is split at
+/// every junction. Sorted by name, so that the choice between two colliding names does not depend
+/// on ids.
 fn stretches<'a>(
     canvas: &Canvas,
     scenario: &'a Scenario,
@@ -219,7 +224,8 @@ fn stretches<'a>(
         }
     }
     for stretches in of_streets.values_mut() {
-        // Stable, so that of two equally long stretches the one with the lower id comes first.
+        // A stable sort, so that of two equally long stretches the one with the lower id comes
+        // first.
         let length = |(_, (from, to)): &Stretch<'_>| to - from;
         stretches.sort_by(|a, b| length(b).total_cmp(&length(a)));
         stretches.truncate(MOST_STRETCHES);

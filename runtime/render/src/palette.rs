@@ -85,7 +85,7 @@ pub const WATER_INK: u32 = 0x24597E;
 pub const CROWNS: [u32; 4] = [0x7FAE66, 0x6B9E5B, 0x8FB872, 0x5B8E55];
 /// Sunlit spots on a crown.
 pub const CROWN_LIT: u32 = 0xB4D594;
-/// Trunks.
+/// Tree trunks.
 pub const TRUNK: u32 = 0x6B4E37;
 /// Roofs. Each house has one of these colours.
 pub const ROOFS: [u32; 4] = [0xDCD0C0, 0xD2C3B3, 0xE5DCD0, 0xC9C0B8];
@@ -222,8 +222,8 @@ const BY_NIGHT: [(u32, u32); 44] = [
     (CONTOUR, 0x8C7A5E),
 ];
 
-/// Converts a colour of the map to the dark theme. Colours in the table are replaced, colours of vehicles,
-/// people and lamps stay the same, and all others are darkened.
+/// Converts a colour of the map to the dark theme. Colours in the table are replaced; colours of
+/// vehicles, people and lamps stay the same; all others are darkened.
 pub fn by_night(color: Color) -> Color {
     let byte = |c: f32| (c * 255.0).round() as u32;
     let opaque = byte(color.red()) << 16 | byte(color.green()) << 8 | byte(color.blue());

@@ -5,12 +5,13 @@ use crate::{Painter, Pass};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::{PointOfInterest, Scenario};
 
-/// The corners of the bay of a point of interest, m; `None` if it has no heading.
+/// The corners of a point of interest that is a bay, m; `None` if it has no heading.
 pub fn bay(point: &PointOfInterest) -> Option<[DVec2; 4]> {
     Some(point.bay()?.corners())
 }
 
-/// Distance from a point of interest to the east end of its mark, m. The name is written beyond it.
+/// Distance from a point of interest to the eastern end of its mark, m. The name is written east of
+/// it.
 pub fn reach_of_mark(point: &PointOfInterest) -> f64 {
     let corners = bay(point).into_iter().flatten();
     corners.map(|corner| corner.x - point.x).fold(0.0, f64::max)

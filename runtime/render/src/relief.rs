@@ -1,4 +1,4 @@
-//! Heights written on a terrain: labels on index contours, and peaks.
+//! Heights shown on a terrain: labels on index contours, and peaks.
 
 use crate::canvas::Canvas;
 use crate::palette::{CONTOUR, INK, rgb};
@@ -16,7 +16,7 @@ const APART: f64 = 90.0;
 const MOST_LABELS: usize = 100;
 /// Minimum visible length of a contour with a label, pixels. Shorter ones would be hidden by their label.
 const LEAST_LENGTH: f64 = 150.0;
-/// Half the length of a contour that a label hides, pixels.
+/// Half the length of a contour hidden by a label, pixels.
 const HALF_LABEL: f64 = 18.0;
 /// Maximum bend of a contour under its label, rad (25 degrees).
 const MOST_BEND: f64 = 0.44;
@@ -29,7 +29,7 @@ pub const LABEL_SIZE: f32 = 11.0;
 /// Half the width of the triangle of a peak, pixels.
 pub const PEAK_SIZE: f32 = 6.0;
 
-/// A height that is written along a contour.
+/// A height label along a contour.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HeightLabel {
     /// Position of its middle, and heading of the contour there.
@@ -47,7 +47,7 @@ pub struct Peak {
     pub height: f64,
 }
 
-/// The part of the world that a picture shows.
+/// The visible part of the world.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
     /// Lower left corner, m.
@@ -93,9 +93,9 @@ impl Relief {
         ground_color(share, DVec2::ZERO, dark)
     }
 
-    /// Returns the labels of the index contours in a view: one for each visible piece that is long enough, and
-    /// more along very long pieces. Labels are where the contour is nearly straight, and keep apart from each
-    /// other.
+    /// Returns the labels of the index contours in a view: one for each visible piece that is long
+    /// enough, and more along very long pieces. Labels are placed where the contour is nearly
+    /// straight, at a minimum distance from each other.
     pub fn labels(&self, view: &View) -> Vec<HeightLabel> {
         let mut labels: Vec<HeightLabel> = Vec::new();
         for contour in self.contours.iter().filter(|contour| contour.is_strong) {
@@ -221,7 +221,7 @@ impl Samples {
     }
 }
 
-/// A height as text.
+/// Formats a height.
 pub fn height_text(height: f64) -> String {
     // Contours may be half a metre apart.
     let rounded = (10.0 * height).round() / 10.0;
@@ -287,7 +287,7 @@ mod tests {
         assert!(super::peaks(&ground(|_| 7.0)).is_empty());
         // A slope that rises to the eastern edge.
         assert!(super::peaks(&ground(|at| 0.2 * at.x)).is_empty());
-        // A bump of less than an interval.
+        // A bump lower than one contour interval.
         let slope = |at: DVec2| 0.2 * at.x + if at.length() < 9.0 { 3.0 } else { 0.0 };
         assert!(super::peaks(&ground(slope)).is_empty());
     }
@@ -315,7 +315,7 @@ mod tests {
             assert!((label.pose.position.x - (5.0 * label.height - 200.0)).abs() < 0.1);
             assert!(label.pose.forward().y.abs() > 0.999);
         }
-        // Twice as close, there is only room for labels in the view.
+        // At twice the scale, only labels in the view are returned.
         let part = View {
             high: DVec2::new(200.0, -80.0),
             scale: 0.5,
@@ -324,7 +324,7 @@ mod tests {
         let labels = relief.labels(&part);
         assert!(!labels.is_empty());
         assert!(labels.iter().all(|l| part.shows(l.pose.position)));
-        // From far away the lines are too short.
+        // At a small scale the lines are too short.
         let far = View {
             scale: 10.0,
             ..whole
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn labels_avoid_sharp_bends() {
-        // A line with a corner in the middle, where the first attempt would be.
+        // A line with a corner in the middle, at the position tried first.
         let line: Vec<DVec2> = (0..=100)
             .map(|i| {
                 let i = f64::from(i);

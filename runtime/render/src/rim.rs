@@ -23,12 +23,12 @@ const EDGE_STEP: f64 = 0.5;
 const EXIT: (f64, (f64, f64)) = (0.15, (0.5, 0.5));
 /// Distance of the paint from kerbs and islands, m.
 const CLEAR: f64 = 0.4;
-/// Longest paint before an arm, in widths of its lanes.
+/// Maximum length of the paint before an arm, in widths of its lanes.
 const LONGEST: f64 = 1.8;
-/// Width of a lane with which paint fades with the zoom, m.
+/// Lane width for which paint on rims fades with the zoom, m.
 const LANE: f64 = 3.25;
 
-/// The part of a rim on which the paint of one direction of an arm lies.
+/// The part of a rim that carries the paint for one direction of an arm.
 struct Mouth {
     /// Points in the driving direction of the ring.
     line: Vec<DVec2>,
@@ -67,7 +67,8 @@ impl Rim {
         Some(Self { line })
     }
 
-    /// Returns the distance along the rim at which the edge of a path on the side of the island crosses it, m.
+    /// Returns the distance along the rim to its intersection with the path edge that faces the
+    /// island, m.
     fn crossing(&self, path: &ConnectingPath, side: DrivingSide) -> Option<f64> {
         let edge = inner_edge(path, side)?;
         let mut start = 0.0;
@@ -100,7 +101,7 @@ impl Rim {
     }
 }
 
-/// The outer edge of the carriageway of a ring's road from its cut to its node.
+/// The outer edge of the carriageway of a ring road, from its cut to its node.
 fn outer_edge(arm: &ArmEnd, road: &Road, side: DrivingSide) -> Vec<DVec2> {
     // In right-hand traffic, the outside is to the right of the driving direction.
     let is_left = is_forward(road, side) != (side == DrivingSide::Right);
@@ -123,7 +124,7 @@ fn outer_edge(arm: &ArmEnd, road: &Road, side: DrivingSide) -> Vec<DVec2> {
     (0..=count).map(point).collect()
 }
 
-/// The edge of a path on the side of the driver, where the island of an arm is.
+/// The edge of a path on the driver's side, where the splitter island of an arm is.
 fn inner_edge(path: &ConnectingPath, side: DrivingSide) -> Option<Vec<DVec2>> {
     let curve = path.curve.as_ref()?;
     let length = curve.length();
@@ -136,7 +137,7 @@ fn inner_edge(path: &ConnectingPath, side: DrivingSide) -> Option<Vec<DVec2>> {
     Some((0..=count).map(point).collect())
 }
 
-/// The share of the first segment at which the second one crosses it.
+/// The fraction of the first segment at which the second one crosses it.
 fn crossing_of([a, b]: [DVec2; 2], [c, d]: [DVec2; 2]) -> Option<f64> {
     let (along, other) = (b - a, d - c);
     let cross = along.perp_dot(other);
@@ -172,7 +173,8 @@ enum Flow {
     Leaving,
 }
 
-/// Lanes of an arm in one direction: the path that begins or ends beside the island, and the width of all lanes, m.
+/// Lanes of an arm in one direction: the path that starts or ends beside the island, and the total
+/// lane width, m.
 fn lanes_of<'a>(
     scenario: &Scenario,
     junction: &'a Junction,
@@ -218,7 +220,7 @@ pub(crate) fn is_on_rim(
 }
 
 impl Rim {
-    /// Returns the part of the rim in front of the lanes of an arm in one direction.
+    /// Returns the part of the rim in front of an arm's lanes in one direction.
     fn mouth_of(
         &self,
         scenario: &Scenario,

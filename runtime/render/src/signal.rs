@@ -124,12 +124,12 @@ pub fn lit(scenario: &Scenario, layout: &Layout, signals: &[SignalHead]) -> Vec<
         .collect()
 }
 
-/// Factor by which signal heads are enlarged at small scales. `scale` is in pixels per metre.
+/// Factor for enlarging signal heads at small scales. `scale` is in pixels per metre.
 fn enlargement(scale: f64) -> f64 {
     (LEAST / (HALF.0 * scale)).max(1.0)
 }
 
-/// Position and radius of the lamp of a light in a head, m. For red and amber together, returns that of the
+/// Position and radius of the lamp of a light in a head, m. For red and amber together, returns the
 /// red lamp. `scale` is in pixels per metre.
 pub fn lamp(head: Pose, light: Light, scale: f64) -> (DVec2, f64) {
     let grow = enlargement(scale);
@@ -207,7 +207,7 @@ mod tests {
         let left_waits =
             heads.shown(|lane| Some(if lane == -1 { Light::Red } else { Light::Green }));
         assert_eq!(left_waits.len(), 2);
-        // The further head stands farther from the road.
+        // The second head stands farther from the road.
         assert!(left_waits[1].0.position.y < left_waits[0].0.position.y);
         assert_eq!(heads.shown(|_| None).len(), 1);
     }

@@ -19,9 +19,9 @@ pub const ARROW_SCALE: f64 = 3.0;
 
 /// Maximum change of a road's heading over the length of a name, rad.
 const MOST_BEND: f64 = 0.44;
-/// Distance between the places at which a name is tested for vehicles, m.
+/// Distance between the positions at which a name is tested for vehicles, m.
 const PLACE_STEP: f64 = 4.0;
-/// Maximum number of places on a stretch at which a name is tested for vehicles.
+/// Maximum number of positions on a stretch at which a name is tested for vehicles.
 const MOST_PLACES: usize = 41;
 /// Opacity of a name below a vehicle.
 pub const FADED: f32 = 0.15;
@@ -46,8 +46,9 @@ pub fn is_covered(place: Pose, half: DVec2, vehicle: &Cover) -> bool {
     along.abs() < half.x + 0.5 * vehicle.length && aside.abs() < half.y + 0.5 * vehicle.width
 }
 
-/// Returns the places of a name on a stretch, the middle of the stretch first and then those beside it. `length` is the
-/// length of the name, m. Places where the road bends are left out, apart from the middle.
+/// Returns candidate positions for a name on a stretch: the middle of the stretch first, then
+/// positions beside it. `length` is the length of the name, m. Positions on bends are left out,
+/// except for the middle.
 pub fn places(
     road: &Road,
     stretch: Range<f64>,
@@ -197,7 +198,7 @@ mod tests {
         // Only one lane leads to the junction, so there are no arrows.
         let clear = clear_of_ends(&road, DrivingSide::Right, (10.0, 990.0));
         assert_eq!(clear, Some((10.0, 990.0)));
-        // An island before the junction takes the room for letters.
+        // An island before the junction leaves no room for the name.
         let mut flared = road.clone();
         let mut island = flared.lane_sections[0].clone();
         island.s = 960.0.into();

@@ -42,7 +42,7 @@ pub(crate) fn range(field: &HeightField) -> (f64, f64) {
     })
 }
 
-/// Number of times that the corners of contours are cut, which makes them smooth.
+/// Number of corner-cutting passes that smooth the contours.
 const CUTS: usize = 2;
 
 /// Returns the contour lines of a height field, by marching squares, with their corners cut. O(samples x lines),

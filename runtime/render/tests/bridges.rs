@@ -51,7 +51,7 @@ fn a_deck_reaches_ten_metres_beyond_what_it_passes_over() {
     assert_eq!(bridges.of_road(ground).count(), 0);
     let decks: Vec<_> = bridges.of_road(over).collect();
     assert_eq!(decks.len(), 1);
-    // The road below is 10.5 m wide.
+    // The road below is 10.5 m wide, and the deck extends 10 m beyond it at both ends.
     let (from, to) = (decks[0].from - 100.0, decks[0].to - 100.0);
     assert!((from + 15.25).abs() < 0.1, "{from}");
     assert!((to - 15.25).abs() < 0.1, "{to}");
@@ -126,7 +126,7 @@ fn roads_that_join_have_no_deck_over_each_other() {
 fn a_road_below_the_ground_is_a_tunnel_where_another_lies_over_it() {
     let (scenario, ground, tunnel) = crossing(-1);
     let bridges = bridges(&scenario);
-    // The road on the ground hides the vehicles in the tunnel, but is no bridge.
+    // The road on the ground hides the vehicles in the tunnel, but is not a bridge.
     let kinds: Vec<_> = bridges.of_road(ground).map(|span| span.kind).collect();
     assert_eq!(kinds, [SpanKind::Roof]);
     assert!(bridges.covers(DVec2::ZERO, -1));

@@ -219,7 +219,7 @@ fn asphalt(scenario: &Scenario) -> Shapes {
     let junctions = layout.junctions.iter();
     shapes.extend(junctions.map(|junction| ring(junction.polygon_within(TOLERANCE))));
     let none: Shapes = Vec::new();
-    // Seams are a micrometre wide.
+    // Seams are up to a micrometre wide.
     grown(&overlay(&shapes, OverlayRule::Union, &none), 1e-4)
 }
 

@@ -1,5 +1,5 @@
-//! Checks that in left-hand traffic all paint and the positions of signal heads are the mirror image of those
-//! in right-hand traffic.
+//! Checks that all paint and the positions of signal heads in left-hand traffic mirror those in
+//! right-hand traffic.
 
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, unit};
 use roadwright_render::palette::{MEDIAN, SIDEWALK, rgb};

@@ -203,7 +203,7 @@ fn lines_that_must_not_be_crossed_are_solid_on_that_side() {
     let (both, none) = (LaneChange::Both, LaneChange::None);
     let (solid, dashed) = lined([both, both]);
     assert_eq!(lined([none, none]), (solid + 1, dashed - 1));
-    // A broken line beside a solid one, whichever side permits crossing.
+    // A broken line beside a solid one, for either side from which crossing is permitted.
     assert_eq!(lined([none, both]), (solid + 1, dashed));
     assert_eq!(lined([both, LaneChange::Right]), (solid + 1, dashed));
     // A change onto the pavement is impossible, so permitting it has no effect.
@@ -486,7 +486,7 @@ fn painted_medians_have_lines_and_are_never_raised() {
     }
 }
 
-/// Two streets with pavements that cross, with a roundabout over their crossing, as they are drawn by hand.
+/// Two streets with pavements that cross, and a roundabout over their crossing, as users draw them.
 fn drawn_roundabout(radius: f64, side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("roundabout");
     let mut about = scenario.about().clone();
@@ -676,7 +676,7 @@ fn embankments_lead_to_bridges_over_roads() {
             .fold(0.0, f64::max)
     };
     for (_, slope, _) in &notes.polygons {
-        // Five metres high beside a road of 6.5 m.
+        // The slope of an embankment that is five metres high, beside a road 6.5 m wide.
         assert!((reach(slope) - 11.25).abs() < 1e-6, "{}", reach(slope));
         let ends = slope.iter().map(|p| p.y.abs());
         let (near, far) = ends.fold((f64::INFINITY, 0.0_f64), |(a, b), y| (a.min(y), b.max(y)));

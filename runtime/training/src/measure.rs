@@ -21,7 +21,7 @@ pub struct DriveRow {
     pub agent: u64,
     /// Index of the driver in the setup; 0 if the scenario's own drivers drove.
     pub driver: usize,
-    /// How the drive ended.
+    /// End of the drive.
     pub end: End,
     /// Duration, s.
     pub time: f64,
@@ -120,7 +120,7 @@ impl Measured {
 /// which bodies collide.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Handling {
-    /// Remaining roll angle before tipping over of the vehicle that leaned most, rad. Negative if it tipped
+    /// Smallest remaining roll angle before a vehicle tips over, rad. Negative if a vehicle tipped
     /// over. Checked every 0.1 s.
     pub roll_margin: f64,
     /// Number of obstacles that lean by more than 45 degrees at the end.

@@ -41,7 +41,7 @@ fn a_car_backs_its_caravan_into_a_bay() {
         for seed in seeds {
             let Measured { drives, row, .. } = run("park-trailer", &setup, seed);
             assert_eq!(drives[0].end, End::Arrived, "{level} {seed}: {drives:?}");
-            // It has to reverse, because it enters the bay tail first.
+            // The car has to change direction, because it enters the bay tail first.
             assert!(row.gear_changes >= Some(1.0), "{level} {seed}");
         }
     }

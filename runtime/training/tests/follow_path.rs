@@ -1,4 +1,4 @@
-//! Tests of how closely controllers keep to the lanes of a figure of eight.
+//! Tests of the accuracy with which controllers follow the lanes of a figure of eight.
 
 use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
 use roadwright_simulation::builtin_modules;

@@ -42,7 +42,7 @@ fn the_bus_ploughs_through_where_touching_would_end_it() {
     );
     assert_eq!(struck.drives[0].end, End::Struck);
     assert!(struck.row.fitness > Some(100.0) && felled.row.fitness < Some(30.0));
-    // The cost of driving fast. At levels at which bodies neither lean nor fall, it is not reported.
+    // The cost of driving fast. It is not reported at levels at which bodies neither lean nor fall.
     let price = felled.handling.unwrap();
     assert!(price.felled >= 3, "{price:?}");
     assert!((0.0..1.775).contains(&price.roll_margin), "{price:?}");

@@ -39,7 +39,7 @@ fn cars_drive_between_houses_in_time() {
     }
 }
 
-/// Turns round ends of walls have to begin on the outside of a corridor.
+/// Turns around the ends of walls have to begin on the outside of a corridor.
 #[test]
 fn a_jeep_drives_through_a_maze_in_time() {
     for seed in [8, 9] {
@@ -50,7 +50,7 @@ fn a_jeep_drives_through_a_maze_in_time() {
     }
 }
 
-/// Once a car stood between walls until its time was over.
+/// Regression test: a car stood between walls until its time was over.
 #[test]
 fn a_car_does_not_stand_for_ever_between_walls() {
     let (measured, ratios) = drive("obstacle-town", 5);
@@ -72,7 +72,8 @@ fn a_jeep_does_not_circle_round_a_hill_for_ever() {
     assert!(ratios[&1] <= 2.5, "{ratios:?}");
 }
 
-/// A car must not keep to the last part of a manoeuvre until it drifts off it and touches a house.
+/// A car must not follow the last part of a manoeuvre so long that it drifts off and touches a
+/// house.
 #[test]
 fn a_car_leaves_a_manoeuvre_as_soon_as_it_can_drive_on() {
     let (measured, _) = drive("obstacle-town", 19);
@@ -81,8 +82,8 @@ fn a_car_leaves_a_manoeuvre_as_soon_as_it_can_drive_on() {
     assert_eq!(struck.count(), 0, "{:?}", measured.drives);
 }
 
-/// Creates a scenario in which the office's first cart drives from one room through two doors of 1.2 m into a third
-/// room. The doors are 2.4 m to one side of each other.
+/// Creates a scenario in which the office's first cart drives from one room through two doors of
+/// 1.2 m into a third room. The doors are offset sideways by 2.4 m.
 fn doors() -> Scenario {
     let course = Course::named("office").unwrap();
     let mut scenario = course.scenario(1, &Setup::default()).unwrap();

@@ -117,7 +117,7 @@ fn breeding_may_be_compressed_and_judging_is_not_and_points_are_better_the_more(
     );
     let row = bench.unwrap().row;
     assert_eq!(judged.row.as_ref(), Some(&row));
-    // The points of the arena are converted to a score of which lower values are better.
+    // The points of the arena are converted to a score, of which lower values are better.
     assert!(!problem.lower_is_better());
     assert_eq!(Some(judged.score), row.fitness.map(|fitness| -fitness));
     let results = problem.results(&start, 3, &[Ok(judged)]).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the tracks as courses: which drives are scored, and what the other cars do.
+//! Tests of the tracks as courses: the scored drives, and the behaviour of the other cars.
 
 use roadwright_geometry::DVec2;
 use roadwright_simulation::{Party, RunOptions, SteeringLock, World, builtin_modules};
@@ -82,7 +82,7 @@ fn a_person_drives_the_racer() {
         lock: SteeringLock::Limited,
     };
     let own = PersonTry::drive(&course, &setup, &modules, 1, vec![straight_on]).unwrap();
-    // The racer meets a wall or a car.
+    // The racer collides with a wall or a car.
     let ends: Vec<&str> = own.row.ends.keys().map(|end| end.name()).collect();
     assert_eq!((own.row.drives, &ends[..]), (1, &["struck"][..]));
     let again = own.drive_again(&course, &modules).unwrap();

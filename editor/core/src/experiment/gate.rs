@@ -1,4 +1,4 @@
-//! The drives of a training run, which can be paused, cancelled and counted.
+//! A gate for the drives of a training run, which pauses, cancels and counts them.
 
 use roadwright_training::genetic::{CandidateRun, Evaluate};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Progress of a training run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Progress {
-    /// Number of runs finished in the current generation or in the choice of the champion.
+    /// Number of runs finished in the current generation or while choosing the champion.
     pub done: usize,
     /// Number of runs planned for the current part. Fewer are needed if the evaluation of individuals is
     /// stopped early.
@@ -157,8 +157,8 @@ impl Gate {
         let state = self.state();
         let (done, all) = (self.done(), self.all_done.load(Ordering::Relaxed));
         let left = state.planned.saturating_sub(done) + state.later;
-        // The pace is the elapsed time per run, however many threads there are, and the estimate uses the
-        // same measure.
+        // The pace is the elapsed time per finished run for any number of threads, and the estimate
+        // uses the same measure.
         let pace = state.clock.seconds() / all.max(1) as f64;
         Progress {
             done,

@@ -1,4 +1,4 @@
-//! Experiments in the editor: training parameters in the background, and showing individuals.
+//! Experiments in the editor: parameter training in the background, and display of individuals.
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -48,11 +48,11 @@ pub struct ExperimentModel {
 /// The individual whose world is shown, or the shown results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
-    /// Title of what is shown.
+    /// Title of the shown world or results.
     pub name: String,
     /// Seed of the shown course.
     pub course: u64,
-    /// Title of the document that was set aside.
+    /// Title of the document that the shown world replaces.
     pub origin: String,
     /// End of the shown course. `None` for results, and for courses that could not be driven to
     /// their end.
@@ -99,9 +99,9 @@ pub enum ExperimentAction {
     },
     /// Shows the document again.
     Back,
-    /// Shows the driven paths of results on the map, given by their index in the list.
+    /// Shows the driven paths of the results with this index on the map.
     ShowRuns(usize),
-    /// Closes results, given by their index in the list.
+    /// Closes the results with this index.
     CloseResults(usize),
     /// Asks the user for a path.
     File(ExperimentFile),
@@ -109,7 +109,7 @@ pub enum ExperimentAction {
     Apply(Option<String>),
 }
 
-/// Purpose for which an experiment asks the user for a path.
+/// Purpose of a file dialog for experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExperimentFile {
     /// An experiment to open.

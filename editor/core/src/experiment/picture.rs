@@ -106,7 +106,7 @@ pub struct TrainingPicture {
     pub experiment: Option<Arc<Experiment>>,
     /// The experiment with everything it needs, once prepared.
     pub problem: Option<Arc<Problem>>,
-    /// The generations so far.
+    /// The completed generations.
     pub generations: Arc<Vec<GenerationRow>>,
     /// The pool, best first, followed by the other individuals of the last generation.
     pub individuals: Arc<Vec<IndividualRow>>,
@@ -119,7 +119,7 @@ pub struct TrainingPicture {
     pub struck_out: usize,
     /// The champion and its test results, once training has finished.
     pub verdict: Option<Arc<Verdict>>,
-    /// The record so far, including the champion if there is one.
+    /// The current record, including the champion if there is one.
     pub record: Option<Arc<Record>>,
 }
 
@@ -207,8 +207,8 @@ fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> V
         }
     }
     let order = |row: &IndividualRow| {
-        // The conversion flips the sign or does nothing, so a second one restores the score, where lower is
-        // better.
+        // The conversion either negates the value or leaves it unchanged, so applying it again
+        // restores the score, where lower is better.
         let score = row.fitness.map(|fitness| training.as_fitness(fitness));
         (
             row.rank.unwrap_or(usize::MAX),

@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// Number of threads of the machine minus one. The window keeps one thread.
+/// Number of hardware threads minus one, which is left for the window.
 pub fn spare_threads() -> usize {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     threads.saturating_sub(1).max(1)
@@ -68,8 +68,8 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// Starts a training run; `scenario` is the experiment's scenario, if any. `wake` is called for every
-    /// new snapshot. One thread of the machine is left for the window.
+    /// Starts a training run; `scenario` is the experiment's scenario, if any. `wake` is called for
+    /// every new snapshot. One hardware thread is left for the window.
     pub fn start(
         experiment: Experiment,
         scenario: Option<Scenario>,

@@ -25,7 +25,7 @@ struct Pad {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Grip {
     pads: BTreeMap<PadId, Pad>,
-    /// The pad that was moved last; `None` before the first movement.
+    /// The most recently used pad; `None` before the first movement.
     last: Option<PadId>,
 }
 
@@ -61,7 +61,7 @@ impl Grip {
             Axis::Throttle => pad.throttle = beyond(value.max(0.0), TRIGGER_DEAD),
             Axis::Brake => pad.brake = beyond(value.max(0.0), TRIGGER_DEAD),
         }
-        // A pad whose stick only trembles within its dead zone does not become active.
+        // A pad whose stick only jitters within its dead zone does not become active.
         if *pad != before {
             self.last = Some(id);
         }

@@ -34,7 +34,8 @@ pub(crate) enum Axis {
 /// A button with a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Button {
-    /// The rightmost of the four buttons (B or circle). It returns the vehicle to its modules.
+    /// The rightmost of the four buttons (B or circle). Returns control of the vehicle to its
+    /// modules.
     East,
 }
 
@@ -79,10 +80,10 @@ pub struct PadState {
     pub controls: HandControls,
 }
 
-/// Result of reading the pads, apart from their state.
+/// Requests and events from reading the pads, without their state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Look {
-    /// Whether to return the vehicle to its modules.
+    /// Whether to return control of the vehicle to its modules.
     pub gives_back: bool,
     /// Names of pads that were removed.
     pub gone: Vec<String>,

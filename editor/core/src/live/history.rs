@@ -31,8 +31,8 @@ pub struct RunEvent {
 /// nothing was added or removed between them.
 type Counted = (usize, usize, Option<f64>, Option<f64>);
 
-/// Contacts and arrivals of the period that can be rewound, each oldest first. They belong to the present,
-/// whichever moment of the run is shown.
+/// Contacts and arrivals in the period that can be rewound, each oldest first. They always include
+/// the newest ones, even while an earlier moment of the run is shown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunEvents {
     /// Contacts.
@@ -56,7 +56,7 @@ impl RunEvents {
         if self.counted == counted {
             return self.clone();
         }
-        // Both lists are in the order of time, and may be as long as the run.
+        // Both lists are sorted by time and can span the whole run.
         let contacts = contacts.iter().rev().take_while(|c| c.time >= from);
         let contacts = contacts.map(|contact| RunEvent {
             time: contact.time,
@@ -84,10 +84,10 @@ impl RunEvents {
     }
 }
 
-/// The moment at which the light of a signal changed.
+/// A change of the light of a signal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LightChange {
-    /// Simulated time with a resolution of 0.2 s, s.
+    /// Simulated time in seconds, with a resolution of 0.2 s.
     pub time: f64,
     /// The light since then.
     pub light: Light,
@@ -135,7 +135,7 @@ pub(super) struct SignalHistory {
     signals: BTreeMap<SignalKey, SignalRecord>,
     /// Time of the next sample, s.
     due: f64,
-    /// Number of changes of this record so far.
+    /// Number of changes made to this record.
     revision: u64,
 }
 
@@ -226,7 +226,8 @@ impl SignalHistory {
 }
 
 impl SignalRecord {
-    /// Drops changes before a time in seconds, except the last of them, which tells the light at that time.
+    /// Drops changes before a time in seconds, except the last one, which gives the light at that
+    /// time.
     fn drop_older_than(&mut self, time: f64) {
         while self
             .changes

@@ -31,9 +31,9 @@ use std::time::Duration;
 /// Longest time that the window waits for an answer from the thread.
 const LOOK_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Stack size of the simulation thread in bytes. The search for lanes from which all others can be reached
-/// recurses along whole routes. The default of 2 MiB is enough for 14,000 lanelets, but a city has more.
-/// Unused stack takes no memory.
+/// Stack size of the simulation thread in bytes. The search for lanes from which all other lanes
+/// are reachable recurses along whole routes. The default of 2 MiB is enough for 14,000 lanelets,
+/// but a city has more. Unused stack takes no memory.
 const STACK: usize = 64 << 20;
 
 /// A part of the road network that can be inspected during a run.
@@ -69,7 +69,7 @@ enum Order {
     Modules(Registry),
     Watch(Option<u64>),
     LookInto(Option<Coordinator>),
-    /// Inspects the data on which the watched agent plans.
+    /// Inspects the planning data of the watched agent.
     LookAtGround(GroundQuestion),
     Look(u64, Sender<Option<BehaviourView>>),
     /// Shows the run at an earlier time, in seconds.
@@ -80,7 +80,7 @@ enum Order {
     Drive(u64, Option<HandControls>),
     /// Couples or uncouples trailers of an agent.
     Coupling(u64, CouplingOrder),
-    /// Starts a person's attempt on a course.
+    /// Starts a user's attempt on a course.
     Race(Box<JudgedRace>),
     BeginClip(ClipOrder),
     EndClip,
@@ -96,25 +96,25 @@ pub struct ClipOrder {
     pub rate_hz: f64,
 }
 
-/// A person's attempt on a course, from the start of the run.
+/// A user's attempt on a course, from the start of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedRace {
     /// Number of the attempt.
     pub number: u64,
-    /// The agent that the person drives.
+    /// The agent that the user drives.
     pub agent: u64,
     /// The course.
     pub course: Course,
 }
 
-/// Progress of a person's attempt on a course.
+/// Progress of a user's attempt on a course.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RaceProgress {
     /// Number of the attempt.
     pub number: u64,
-    /// Changes of the controls so far.
+    /// Control changes since the start of the attempt.
     pub controls: Arc<Vec<ControlChange>>,
-    /// The drive, once it has ended.
+    /// Result of the drive, once it has ended.
     pub ended: Option<DriveRow>,
     /// Whether the run was rewound or edited, so that the attempt cannot be reproduced from its controls.
     pub is_void: bool,
@@ -125,7 +125,7 @@ pub struct RaceProgress {
 pub struct ClipProgress {
     /// The agent.
     pub agent: u64,
-    /// Number of frames so far.
+    /// Number of frames recorded until now.
     pub frames: usize,
     /// Number of frames per second.
     pub rate_hz: f64,
@@ -138,7 +138,7 @@ pub struct LivePicture {
     pub snapshot: Snapshot,
     /// The ground of the run, once it has started.
     pub ground: Option<Arc<Ground>>,
-    /// The period that can be rewound. The snapshot shows the moment selected on it.
+    /// The period that can be rewound, with the moment shown in the snapshot.
     pub timeline: Timeline,
     /// The agent under manual control, and its controls.
     pub driven: Option<(u64, HandControls)>,
@@ -152,11 +152,11 @@ pub struct LivePicture {
     pub counts: AgentCounts,
     /// Current speed of the run, in simulated seconds per second.
     pub pace: f64,
-    /// Collisions so far.
+    /// All collisions of the run, up to the present.
     pub collisions: Arc<Vec<Collision>>,
     /// The watched agent.
     pub inspection: Option<Inspection>,
-    /// The chain of vehicles that the watched agent waits for; `None` unless it stands.
+    /// The chain of vehicles that block the watched agent; `None` unless it stands.
     pub wait_chain: Option<WaitChain>,
     /// Outcome of the watched agent's last drive, and the time at which it ended, in seconds; `None` if it is
     /// driving now or has not driven yet.
@@ -173,35 +173,35 @@ pub struct LivePicture {
     pub moves: Option<Arc<MoveInspection>>,
     /// The clip that is being recorded.
     pub clip: Option<ClipProgress>,
-    /// The clip that was recorded last, with the number of clips recorded so far.
+    /// The last recorded clip, with the number of clips recorded in total.
     pub recorded: Option<(u64, Arc<ClipRows>)>,
-    /// The person's attempt on a course.
+    /// The user's attempt on a course.
     pub race: Option<RaceProgress>,
     /// Agents that have no path or are still searching for one.
     pub without_path: Vec<PathNotice>,
     /// The heat map.
     pub heat: Arc<HeatCells>,
-    /// Results of the run so far.
+    /// Current results of the run.
     pub results: Arc<RunResults>,
     /// Contacts and arrivals of the last minutes.
     pub events: Arc<RunEvents>,
     /// Lights of the inspected junction over the last minutes.
     pub lights: Arc<JunctionLights>,
-    /// The last lines logged by modules, oldest first.
+    /// The last lines that modules logged, oldest first.
     pub log: Arc<Vec<LogLine>>,
-    /// Number of lines logged so far.
+    /// Total number of logged lines.
     pub log_count: u64,
-    /// Marks that modules show on the map.
+    /// Markers that modules show on the map.
     pub marks: Vec<Mark>,
     /// The state of the signals.
     pub signals: Vec<SignalHead>,
-    /// Number of times that modules have been replaced so far.
+    /// Number of module replacements since the start.
     pub swaps: usize,
-    /// Message about the last order that failed, with the number of such messages so far.
+    /// Error message of the last failed order, with the total number of such messages.
     pub error: Option<(u64, String)>,
     /// Hash of the state of all agents while paused; 0 while running.
     pub hash: u64,
-    /// Number of orders carried out so far.
+    /// Total number of orders carried out.
     pub orders: u64,
 }
 
@@ -317,7 +317,7 @@ impl Live {
         self.give(Order::Coupling(agent, order));
     }
 
-    /// Returns the run to its start, where a person begins an attempt on a course.
+    /// Returns the run to its start and begins a user's attempt on a course.
     pub fn race(&mut self, race: JudgedRace) {
         self.give(Order::Race(Box::new(race)));
     }
@@ -327,7 +327,7 @@ impl Live {
         self.give(Order::BeginClip(order));
     }
 
-    /// Ends the clip that is being recorded.
+    /// Ends the current clip.
     pub fn end_clip(&mut self) {
         self.give(Order::EndClip);
     }
@@ -342,7 +342,7 @@ impl Live {
         self.give(Order::LookInto(coordinator));
     }
 
-    /// Inspects the data on which the watched agent plans over open ground.
+    /// Inspects the data from which the watched agent plans on open ground.
     pub fn look_at_ground(&mut self, question: GroundQuestion) {
         self.give(Order::LookAtGround(question));
     }
@@ -351,7 +351,8 @@ impl Live {
     /// not answer in time.
     pub fn behaviour_view(&mut self, agent: u64) -> Option<BehaviourView> {
         let (answer, inbox) = channel();
-        // The answer comes between two steps, over a separate channel because only this caller needs it.
+        // The answer is sent between two steps. It has its own channel, because only this caller
+        // needs it.
         self.give(Order::Look(agent, answer));
         inbox.recv_timeout(LOOK_PATIENCE).ok().flatten()
     }
@@ -365,7 +366,7 @@ impl Live {
         }
     }
 
-    /// Whether all orders so far have been carried out and their results published.
+    /// Whether all orders have been carried out and their results published.
     pub fn is_settled(&self) -> bool {
         self.picture().orders == self.given
     }

@@ -32,12 +32,13 @@ const PICTURE_RATE: f64 = 60.0;
 /// Maximum backlog of wall time to catch up on, in seconds; any excess is dropped. Otherwise, a run that was
 /// too slow for a minute would run too fast for a minute once it has less to do.
 const MOST_BEHIND: f64 = 0.25;
-/// Number of snapshots of a playing run between updates of the watched agent's cells and searches.
+/// Number of snapshots between updates of the watched agent's cells and searches while the run is
+/// playing.
 const PLANNING_EVERY: u64 = 12;
 /// Number of lines shown from the log of the modules.
 const LOG_LINES: usize = 200;
 
-/// A person's attempt on a course.
+/// A user's attempt on a course.
 struct RunningRace {
     race: JudgedRace,
     judge: Judge,
@@ -84,7 +85,7 @@ pub(super) struct Runner {
     past: Rewind,
     /// Lights of the current run over the last minutes.
     lights: SignalHistory,
-    /// The run at the moment of the past that is shown; `None` while the present is shown.
+    /// The run at the shown moment of the past; `None` while the present is shown.
     shown_past: Option<ObservedRun>,
     /// The agent under manual control.
     driven: Option<(u64, HandControls)>,
@@ -98,11 +99,11 @@ pub(super) struct Runner {
     watched: Option<u64>,
     coordinator: Option<Coordinator>,
     ground: GroundQuestion,
-    /// Number of snapshots so far.
+    /// Number of published snapshots.
     published: u64,
-    /// The person's attempt on a course.
+    /// The user's attempt on a course.
     race: Option<RunningRace>,
-    /// The clip that was recorded last, with the number of clips so far.
+    /// The last recorded clip, with the total number of clips.
     recorded: Option<(u64, Arc<ClipRows>)>,
     /// Results of the previous run.
     before: Option<Arc<RunResults>>,
@@ -179,8 +180,8 @@ impl Runner {
     }
 
     /// Carries out an order and all orders that have arrived since. Returns whether to continue. Of
-    /// consecutive edits, only the last one is applied, because it includes the others. The same holds for
-    /// rewinding.
+    /// consecutive edits, only the last one is applied, because it includes the others. The same
+    /// applies to rewinding.
     fn obey_all(&mut self, first: Order) -> bool {
         let mut orders: Vec<Order> = vec![first];
         orders.extend(self.inbox.try_iter());
@@ -212,7 +213,8 @@ impl Runner {
         match order {
             Order::Play => {
                 self.go_on_from_past();
-                // If the past could not become the present, it is still shown and the run stays paused.
+                // If the past could not become the present, it stays on display and the run stays
+                // paused.
                 let can = self.run.is_some() && self.shown_past.is_none() && !self.has_ended();
                 self.playing = can;
             }
@@ -257,7 +259,8 @@ impl Runner {
         }
     }
 
-    /// Returns the run to its start and lets a person drive. Agents exist only from the first step on.
+    /// Returns the run to its start and hands control to the user. Agents exist only from the first
+    /// step on.
     fn begin_race(&mut self, race: JudgedRace) {
         self.playing = false;
         self.reset();
@@ -296,7 +299,7 @@ impl Runner {
         }
     }
 
-    /// The run at the moment that is shown.
+    /// The run at the shown moment.
     fn shown(&self) -> Option<&ObservedRun> {
         self.shown_past.as_ref().or(self.run.as_ref())
     }
@@ -518,7 +521,7 @@ impl Runner {
         };
         if let (Some(shown), Some(run)) = (self.shown(), &self.run) {
             picture.timeline = self.past.timeline(run, self.shown_past.as_ref());
-            // Curves and trips cover the whole run, whichever moment is shown.
+            // Curves and trips cover the whole run, even while an earlier moment is shown.
             picture.results =
                 before
                     .results
@@ -651,7 +654,7 @@ impl Runner {
         self.publish();
         let mut last = Instant::now();
         let mut shown = last;
-        // Simulated time that is still to be stepped, in seconds.
+        // Simulated time still to be stepped, in seconds.
         let mut owed = 0.0;
         loop {
             let waiting = !self.playing;
@@ -661,7 +664,7 @@ impl Runner {
                         return;
                     }
                     if waiting {
-                        // Time spent in a pause is not caught up.
+                        // Paused time is not caught up.
                         (last, owed) = (Instant::now(), 0.0);
                     }
                     self.publish();

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Largest distance between a lane and its chords, m.
 const TOLERANCE: f64 = 0.05;
-/// Width below which a lane counts as not yet opened or already closed, m.
+/// Width below which a widening lane counts as not yet open, or a narrowing lane as closed, m.
 const NARROWEST: f64 = 0.1;
 /// Distance from section borders at which lanes are sampled, m. Exactly on a border, the lane would be
 /// ambiguous.
@@ -45,12 +45,12 @@ pub struct HeatQuestion {
     pub kind: Heat,
     /// Whether the theme is dark.
     pub is_dark: bool,
-    /// Whether the view is so far away that roads are lines.
+    /// Whether the scale is so small that roads are drawn as lines.
     pub is_far: bool,
 }
 
 impl HeatQuestion {
-    /// Whether `other` shows the same roads in the same way.
+    /// Whether `other` shows the same roads in the same style.
     fn has_roads_of(&self, other: &Self) -> bool {
         let shown = |question: &Self| (question.is_dark, question.is_far);
         Arc::ptr_eq(&self.scene, &other.scene) && shown(self) == shown(other)
@@ -67,7 +67,7 @@ impl HeatQuestion {
         let level = if self.is_far { Level::Far } else { Level::Near };
         // These colours already belong to the theme.
         let mut builder = MeshBuilder::new(0.5 * (low + high), level, Ink::Light);
-        // Drawn below the markings, but from far away above the lines that stand for roads.
+        // Drawn below the markings, but at small scales above the lines that represent roads.
         builder.begin(if self.is_far {
             Pass::Marking
         } else {
@@ -287,7 +287,8 @@ fn connection(scene: &Scene, from: HeatLane, to: HeatLane, stretch: u32) -> Opti
     let end = (start + HeatMap::STRETCH).min(line.length());
     let edges = |s: f64| {
         let (first, last) = path.width;
-        // The width changes from that of the lane being left to that of the lane being entered.
+        // The width changes from the width of the lane being left to the width of the lane being
+        // entered.
         let half = 0.5 * (first + (last - first) * s / line.length());
         Some((-half, half))
     };
@@ -317,7 +318,7 @@ fn band(
     to: f64,
     edges: impl Fn(f64) -> Option<(f64, f64)>,
 ) -> (Vec<DVec2>, Vec<DVec2>) {
-    // `BESIDE` is cut off at both ends below, so some length has to remain between them.
+    // Below, `BESIDE` is cut off at both ends, so some length must remain.
     if to - from < 3.0 * BESIDE {
         return (Vec::new(), Vec::new());
     }
@@ -343,7 +344,7 @@ mod tests {
     use roadwright_scenario::operation::draw::{self, RoadStyle};
     use roadwright_scenario::{CrossSection, RoadClass, Scenario};
 
-    /// Two streets of 200 m that cross at the origin.
+    /// Two 200 m streets that cross at the origin.
     fn crossing() -> Arc<Scene> {
         let mut scenario = Scenario::new("crossing");
         for (from, to) in [
@@ -375,7 +376,7 @@ mod tests {
         HeatPicture::new(question, None)
     }
 
-    /// The positions of the corners of a mesh that have a given colour, m.
+    /// Positions of the opaque corners of a mesh, m.
     fn corners(mesh: &Mesh) -> Vec<DVec2> {
         let opaque = mesh.vertices.iter().filter(|v| v[4] != 0);
         let place =
@@ -407,7 +408,7 @@ mod tests {
             assert!((-60.001..=-49.999).contains(&corner.x), "{corner}");
             assert!((-3.251..=0.001).contains(&corner.y), "{corner}");
         }
-        // Beyond the junction is another road, and a deleted road is not drawn.
+        // The road continues under another id beyond the junction, and a deleted road is not drawn.
         for gone in [
             HeatPlace::Lane((id, -1), 12),
             HeatPlace::Lane((id, -7), 4),

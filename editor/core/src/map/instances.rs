@@ -19,7 +19,7 @@ pub struct Instances {
     pub low: DVec2,
     /// North-east corner of the bounding box, m.
     pub high: DVec2,
-    /// Instances of the figure.
+    /// The instances.
     pub list: Vec<Instance>,
 }
 
@@ -50,11 +50,11 @@ pub struct UnitShape {
     pub indices: Vec<u32>,
 }
 
-/// Colour of corners that fade out. Its alpha is 1, because 0 stands for the colour of the instance.
+/// Colour of transparent corners. Its alpha is 1, because 0 stands for the colour of the instance.
 const FADED_OUT: [u8; 4] = [0, 0, 0, 1];
 
 impl UnitShape {
-    /// Triangulates a figure. `ink` converts all colours except that of the instance.
+    /// Triangulates a figure. `ink` converts all colours except the instance's own colour.
     pub fn new(figure: Figure, ink: Ink) -> Self {
         let mut shape = Self {
             corners: Vec::new(),

@@ -1,7 +1,8 @@
 //! The newest land and obstacles, until the workers have drawn their tiles.
 //!
-//! An edit of land or obstacles needs neither the junctions nor the roads of the scene, so the triangles of the few
-//! tiles that it changes are made at once. They replace those of the workers until the map shows the edit.
+//! An edit of land or obstacles needs neither the junctions nor the roads of the scene, so the few
+//! tiles that it changes are triangulated immediately. These triangles replace those of the workers
+//! until the map shows the edit.
 
 use super::mesh::{Ink, Level, Mesh};
 use super::objects;
@@ -12,10 +13,10 @@ use roadwright_scenario::{Land, LandId, Obstacle, ObstacleId, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Largest number of changed objects that are drawn at once. More change at once only when a whole part of a map is
-/// pasted or imported.
+/// Maximum number of changed objects that are drawn immediately. Only pasting or importing a large
+/// part of a map changes more.
 const MOST_OBJECTS: usize = 64;
-/// Largest number of objects in a tile that is drawn at once.
+/// Maximum number of objects in a tile that is drawn immediately.
 const MOST_IN_TILE: usize = 4000;
 
 /// Inputs of interim tiles.
@@ -23,7 +24,7 @@ const MOST_IN_TILE: usize = 4000;
 pub struct InterimKey {
     /// Revision of the document.
     pub document: u64,
-    /// Revision of the scene that is sorted into tiles.
+    /// Revision of the scene from which the tiles were made.
     pub tiles: u64,
     /// Revision of the scene that the map shows.
     pub drawn: u64,
@@ -42,19 +43,19 @@ pub struct Sorted<'a> {
     pub tiles: &'a Tiles,
 }
 
-/// Tiles that differ from those of the workers.
+/// Tiles that differ from the workers' tiles.
 #[derive(Debug, Default)]
 pub struct Interim {
     /// Inputs of the tiles; `None` before the first edit.
     pub key: Option<InterimKey>,
     /// Land and yards, and fixed obstacles of the tiles that differ.
     pub tiles: BTreeMap<TileId, [Arc<Mesh>; 2]>,
-    /// Loose obstacles at rest, if they differ.
+    /// Loose obstacles at rest; `None` if they do not differ.
     pub loose: Option<Arc<Mesh>>,
 }
 
 impl Interim {
-    /// Draws the tiles in which land and obstacles of a scenario differ from those that the map shows. The tiles of the
+    /// Draws the tiles whose land or obstacles in a scenario differ from the map. The tiles of the
     /// sorted scene may not have been drawn yet. O(objects of all three).
     pub fn between(
         drawn: &Scene,

@@ -8,9 +8,9 @@ use roadwright_render::{Color, Painter, Pass, palette};
 pub enum Level {
     /// Roads as lines.
     Far,
-    /// Surfaces and special lanes.
+    /// Surfaces, and lanes of special types.
     Middle,
-    /// Kerbs, and markings that fade.
+    /// Kerbs, and markings that fade in.
     Close,
     /// Markings, arrows and stop lines.
     Near,
@@ -40,7 +40,7 @@ impl Level {
         }
     }
 
-    /// Resolution for which shapes are created, in pixels per metre.
+    /// Resolution for which shapes are triangulated, in pixels per metre.
     pub fn pixels_per_metre(self) -> f64 {
         match self {
             Self::Far => 0.2,
@@ -133,7 +133,8 @@ pub struct MeshBuilder {
 
 /// Longest mitre at a joint of a line, in half widths.
 const MITRE: f64 = 2.5;
-/// Largest distance between a curve and its chords at zooms that show individual vehicles, m.
+/// Largest distance between a curve and its chords at scales at which individual vehicles are
+/// visible, m.
 const NEAR_TOLERANCE: f64 = 0.008;
 /// Half the width of the soft edge, in pixels.
 const SOFT: f64 = 0.5;
@@ -183,8 +184,8 @@ impl MeshBuilder {
     }
 
     fn put(&mut self, place: DVec2, shift: DVec2, color: [u8; 4]) -> u32 {
-        // The GPU computes in single precision. At 10,000 km from the origin its steps are 1 m, but within
-        // 500 m of the middle of a tile they are 0.03 mm.
+        // The GPU computes in single precision. Its resolution is 1 m at 10,000 km from the origin,
+        // but 0.03 mm within 500 m of the middle of a tile.
         let local = place - self.origin;
         self.vertices.push(vertex(
             [local.x as f32, local.y as f32],
@@ -273,8 +274,8 @@ impl MeshBuilder {
         for (&p, &n) in distinct.iter().zip(&normals) {
             let inner = (pixels - SOFT).max(0.0);
             let outer = pixels + SOFT;
-            // A row of four corners across the line. The outer two are transparent, which makes the edges soft:
-            // soft:
+            // A row of four corners across the line. The outer two are transparent, which makes the
+            // edges soft:
             //
             //   0 . . . 1 ========= + ========= 2 . . . 3
             //     soft         solid, with p in the middle
@@ -342,7 +343,7 @@ impl Painter for MeshBuilder {
     }
 
     fn tolerance(&self) -> f64 {
-        // At zooms closer than the scale of this level.
+        // At closer zooms than the nominal scale of this level.
         match self.level {
             Level::Near => NEAR_TOLERANCE,
             _ => 0.15 / self.scale(),
@@ -385,7 +386,7 @@ impl Painter for MeshBuilder {
             if number > 0 {
                 starts.push(places.len() as u32);
             }
-            // The outside of a hole is the inside of the area.
+            // The outer side of a hole's outline faces into the area.
             let side = if number > 0 { -SOFT } else { SOFT };
             let normals = polygon::outward_mitres(ring, MITRE);
             let edge = |builder: &mut Self, shift: f64, color| -> Vec<u32> {
@@ -431,7 +432,8 @@ impl Painter for MeshBuilder {
     fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color) {
         let mut closed = points.to_vec();
         closed.extend(points.first().copied());
-        // One segment more than needed to close the line, so that the last joint has a mitre like the others.
+        // Adds one segment more than needed to close the line, so that the last joint has a mitre
+        // like the others.
         closed.extend(points.get(1).copied());
         self.line(&closed, width, least, color);
     }

@@ -1,5 +1,5 @@
-//! The map as triangles and instances: tiles that are made in advance, and vehicles and trees selected by
-//! position and scale. The editor crate draws them.
+//! The map as triangles and instances: tiles that are prepared in advance, and vehicles and trees
+//! that are selected by position and scale. The editor crate draws them.
 
 pub mod groves;
 pub mod heat;

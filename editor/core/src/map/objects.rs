@@ -133,7 +133,7 @@ fn starts(scenario: &Scenario, ink: Ink) -> Mesh {
 fn parked(builder: &mut MeshBuilder, at: DVec2, heading: f64, length: f64, width: f64) {
     let forward = unit(heading);
     let corner = |ahead: f64, left: f64| at + ahead * forward + left * forward.perp();
-    // The position is that of the rear axle.
+    // The position refers to the rear axle.
     let (front, rear, half) = (0.8 * length, -0.2 * length, 0.5 * width);
     let body = [
         corner(front, 0.6 * half),

@@ -9,9 +9,9 @@ use roadwright_simulation::LooseRecord;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Number of frames without movement after which an obstacle counts as at rest: half a second at 60 Hz.
-/// With a smaller number, the large mesh is rebuilt more often while posts rock; with a larger number, the
-/// small mesh stays large for longer.
+/// Number of frames without movement after which an obstacle counts as at rest: half a second at 60
+/// Hz. A smaller number would rebuild the large mesh more often while posts rock; a larger number
+/// would keep the small mesh large for longer.
 const CALM: u32 = 30;
 
 /// Loose obstacles at their positions in a run.
@@ -87,7 +87,7 @@ impl Pushed {
 
     fn mesh_of_moving(&self) -> Arc<Mesh> {
         let scenario = &self.scene.scenario;
-        // Looked up by id instead of searched for, because a town has a hundred thousand houses.
+        // Looked up by id, because searching is too slow in a town with a hundred thousand houses.
         let ids = self.moving.keys();
         let moving = ids.filter_map(|id| scenario.obstacles().get_key_value(id));
         let moving = moving.filter(|(_, obstacle)| obstacle.mass.is_some());
@@ -96,7 +96,7 @@ impl Pushed {
             .filter(|record| self.moving.contains_key(&record.obstacle))
             .cloned()
             .collect();
-        // Relative to one of the obstacles, because finding the centre of a large world takes long.
+        // Relative to one of the obstacles, because finding the centre of a large world is slow.
         let first = records.first().and_then(|record| record.outline.first());
         let origin = first.copied().unwrap_or_default();
         Arc::new(objects::loose(origin, self.ink, moving, &records))

@@ -18,7 +18,7 @@ const MOST: usize = 20_000;
 const SHORTEST: f64 = 0.1;
 /// Maximum length of a piece, m. A wheel that moved farther between two pictures has jumped.
 const LONGEST: f64 = 10.0;
-/// Maximum time between two pictures whose wheel positions are joined by a piece, s.
+/// Maximum time between two pictures for joining their wheel positions by a piece, s.
 const BREAK: f64 = 1.0;
 /// Opacity of a mark.
 const OPACITY: f32 = 0.45;
@@ -41,7 +41,7 @@ struct Piece {
 pub struct SkidMarks {
     /// Pieces of marks, oldest first.
     pieces: VecDeque<Piece>,
-    /// Ends of marks that may continue, by agent and wheel.
+    /// Ends of marks that may continue, by agent and wheel number.
     ends: BTreeMap<(u64, usize), DVec2>,
     /// Time of the last picture, s.
     time: f64,
@@ -219,7 +219,7 @@ mod tests {
         };
         slide(&mut marks, 1.0);
         assert_eq!(marks.count(), 1);
-        // A pause adds no piece twice, and a wheel that jumps leaves no mark.
+        // A pause adds no second piece, and a wheel that jumps leaves no mark.
         marks.follow(&picture(1.1, 1.0, -1.0));
         marks.follow(&picture(1.2, 400.0, -1.0));
         assert_eq!(marks.count(), 1);

@@ -37,7 +37,8 @@ pub struct Tile {
     pub high: DVec2,
     /// Hash of the contents, equal for equal contents.
     pub fingerprint: u64,
-    /// Roads that are kept alive, so that no other road gets an address that is part of the fingerprint.
+    /// Roads of the tile. Keeping them alive ensures that no other road gets an address that is
+    /// part of the fingerprint.
     held: Vec<Arc<Road>>,
 }
 
@@ -178,8 +179,8 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
     let network = scene.scenario.network();
     for id in &tile.roads {
         id.hash(&mut hasher);
-        // An edit creates a new road, so comparing addresses shows whether the road is the same without
-        // reading its points. Its trim reflects its surroundings.
+        // An edit creates a new road, so comparing addresses shows whether the road is the same
+        // without reading its points. Its trim depends on its surroundings.
         network.shared_road(*id).map(Arc::as_ptr).hash(&mut hasher);
         let trim = scene.layout.trims.get(id).copied().unwrap_or_default();
         (trim.start.to_bits(), trim.end.to_bits()).hash(&mut hasher);
@@ -226,7 +227,7 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
         }
         // Arrows and stop lines of a junction depend on the lanes of its roads.
         for arm in &junction.arms {
-            // Triangles before a ring are on its rim.
+            // Yield triangles at the entry of a roundabout lie on its rim.
             (arm.road, arm.sign, rings.contains(&arm.road)).hash(&mut hasher);
             network
                 .shared_road(arm.road)
@@ -287,7 +288,7 @@ pub fn ground_of(
     ink: Ink,
 ) -> Mesh {
     let mut builder = MeshBuilder::new(origin, level, ink);
-    // From far away the meshes of the previous level are shown, see `frame`.
+    // At small scales the meshes of the previous level are shown, see `frame`.
     if let Some(detail) = land::Detail::at(builder.nearest_scale()).filter(|_| level != Level::Far)
     {
         builder.set_layer(YARDS);
@@ -297,8 +298,8 @@ pub fn ground_of(
     }
     let areas = contents.land.iter();
     for area in areas.filter_map(|id| scenario.land().get(id)) {
-        // Drawn in the order of land uses over all tiles, so that a park that extends into the next tile lies
-        // on the district there.
+        // Land is layered by use across all tiles, so that a park that extends into the next tile
+        // is drawn above the district there.
         builder.set_layer(area.usage.rank() as i8);
         ground::area(&mut builder, area);
     }
@@ -352,7 +353,7 @@ pub fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
         }
     }
     let (scenario, bridges) = (&*scene.scenario, &*scene.bridges);
-    // Verges are on the ground, also those of roads above it.
+    // Verges lie on the ground, including those of roads above it.
     builder.set_layer(i8::MIN);
     for (roads, junctions) in layers.values() {
         verges(
@@ -410,7 +411,7 @@ fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
         let Some(road) = scene.scenario.network().road(*id) else {
             continue;
         };
-        // More important classes are wider and drawn later, so they lie on top.
+        // More important classes are wider and drawn later, so they end up on top.
         let (pixels, hex, order) = match road.class {
             RoadClass::Path => (0.8, palette::CASING, Pass::Ground),
             RoadClass::Service => (0.9, palette::PARKING, Pass::Paving),
@@ -422,7 +423,7 @@ fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
         };
         builder.set_layer(road.layer);
         builder.begin(order);
-        // At 2.5 m per point or more, an error of 1.5 m is invisible.
+        // An error of 1.5 m is invisible at 2.5 m per point or more.
         let points = road.reference_line.sample(1.5, 0.0);
         builder.pixel_line(&points, pixels, palette::rgb(hex));
     }

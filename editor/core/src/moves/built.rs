@@ -1,4 +1,4 @@
-//! A library built from clips, with everything that the panel shows of it.
+//! A library built from clips, with the data that the panel shows.
 
 use super::clip::TrimmedClips;
 use super::drawn::DrawnGraph;
@@ -11,10 +11,10 @@ use roadwright_simulation::{FixedOutlines, Ground};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Maximum number of cells of a distance matrix along each axis.
+/// Maximum number of rows and columns that are shown of a distance matrix.
 const MOST_CELLS: usize = 160;
 
-/// Clips from which a library is to be built.
+/// A request to build a library from clips.
 #[derive(Debug, Clone)]
 pub struct BuildOrder {
     /// Revision of the bench.
@@ -23,39 +23,39 @@ pub struct BuildOrder {
     pub name: String,
     /// The clips.
     pub clips: TrimmedClips,
-    /// Rules by which the library is built.
+    /// Rules for building the library.
     pub rules: BuildRules,
-    /// The graph that was drawn by hand; `None` to find transitions between similar frames.
+    /// The hand-drawn graph; `None` to find transitions between similar frames.
     pub drawn: Option<DrawnGraph>,
-    /// Clips that were recorded in the scenario of the window.
+    /// Clips recorded in the scenario of the window.
     pub placed: Vec<PlacedClip>,
     /// The scenario of the window.
     pub scenario: Arc<Scenario>,
 }
 
-/// A clip where it was driven.
+/// A clip at the place where it was driven.
 #[derive(Debug, Clone)]
 pub struct PlacedClip {
     /// Name of the clip.
     pub name: String,
     /// Key of the vehicle type.
     pub vehicle_type: String,
-    /// Frames that are kept.
+    /// The kept frames.
     pub frames: Vec<Frame>,
 }
 
-/// A clip that touches something on the map.
+/// A clip whose vehicle touches something on the map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TouchingClip {
     /// Name of the clip.
     pub clip: String,
     /// Time from the beginning of the clip to the contact, s.
     pub seconds: f64,
-    /// The obstacle, or the forest of the tree.
+    /// The touched obstacle, or the forest of the touched tree.
     pub object: ObjectId,
 }
 
-/// A library that was built from clips.
+/// A library built from clips.
 #[derive(Debug, Clone)]
 pub struct BuiltLibrary {
     /// Revision of the bench from which the library was built.
@@ -64,13 +64,13 @@ pub struct BuiltLibrary {
     pub name: String,
     /// The clips from which the library was built.
     pub clips: TrimmedClips,
-    /// Rules by which the library was built.
+    /// Rules by which it was built.
     pub rules: BuildRules,
-    /// Whether the graph was drawn by hand.
+    /// Whether its graph is hand-drawn.
     pub is_drawn: bool,
-    /// Clips that touch something on the map.
+    /// Clips whose vehicle touches something on the map.
     pub touching: Vec<TouchingClip>,
-    /// The graph, its transitions, and what was left out.
+    /// The graph with its transitions and omissions.
     pub built: Built,
     /// Distances between all frames.
     pub matrix: DistanceMatrix,
@@ -78,17 +78,17 @@ pub struct BuiltLibrary {
     pub loaded: Result<Box<Loaded>, MoveFileError>,
 }
 
-/// A transition in a distance matrix.
+/// A transition shown in a distance matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Linked {
     /// Cell of the transition in the matrix.
     pub cell: MatrixCell,
-    /// Whether a move of the library begins at the transition.
+    /// Whether a move of the library starts at the transition.
     pub is_used: bool,
 }
 
 impl BuiltLibrary {
-    /// Builds a library. This takes a long time for many frames.
+    /// Builds a library. Slow if there are many frames.
     pub fn build(order: BuildOrder) -> Self {
         let touching = touching(&order);
         let BuildOrder {
@@ -130,7 +130,7 @@ impl BuiltLibrary {
         }
     }
 
-    /// Transitions as cells of the matrix. Transitions that the library uses are last.
+    /// Transitions as cells of the matrix. Transitions that the library uses come last.
     pub fn linked(&self) -> Vec<Linked> {
         let moves = self.built.graph.moves.iter();
         let begins: BTreeSet<(&str, u32, &str)> = moves
@@ -153,7 +153,7 @@ impl BuiltLibrary {
         linked
     }
 
-    /// Summary of what was linked and left out, in one sentence.
+    /// Summary of the links and omissions, in one sentence.
     pub fn summary(&self) -> String {
         let Built {
             graph,
@@ -173,7 +173,7 @@ impl BuiltLibrary {
         )
     }
 
-    /// The library as a scenario names it. `file` is its path relative to the scenario.
+    /// The library's entry in a scenario. `file` is its path relative to the scenario.
     pub fn as_move_library(&self, file: &str) -> MoveLibrary {
         MoveLibrary::new(
             file,
@@ -183,7 +183,7 @@ impl BuiltLibrary {
     }
 }
 
-/// Clips that touch something on the map.
+/// Clips whose vehicle touches something on the map.
 fn touching(order: &BuildOrder) -> Vec<TouchingClip> {
     let BuildOrder {
         clips,
@@ -195,7 +195,7 @@ fn touching(order: &BuildOrder) -> Vec<TouchingClip> {
         return Vec::new();
     }
     let ground = Ground::new(scenario);
-    // Clips of one vehicle type can touch the same obstacles.
+    // Clips of the same vehicle type can touch the same obstacles.
     let mut of_type: BTreeMap<&str, FixedOutlines> = BTreeMap::new();
     let touched = placed.iter().filter_map(|clip| {
         let kind = scenario.vehicle_types().get(&clip.vehicle_type)?;
@@ -211,7 +211,7 @@ fn touching(order: &BuildOrder) -> Vec<TouchingClip> {
     touched.collect()
 }
 
-/// Reason for leaving out a move, in words.
+/// Describes the reason for omitting a move.
 pub fn words_of(reason: &RemovedBecause) -> String {
     match reason {
         RemovedBecause::Like { clip, first } => {

@@ -13,15 +13,15 @@ use roadwright_vehicle::sheet::file_of_type;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum difference in grip of the ground between clips on the bench.
+/// Maximum difference in ground grip between clips on the bench.
 const OTHER_GRIP: f64 = 0.05;
-/// Maximum difference in slope of the ground between clips on the bench, as rise over run.
+/// Maximum difference in ground slope between clips on the bench, as rise over run.
 const OTHER_SLOPE: f64 = 0.03;
 /// Speed below which slip is not counted, m/s. In tight turns at low speed, the centre of gravity moves sideways
 /// although no tyre slips.
 const SLOW: f64 = 5.0;
 
-/// Properties that all clips on the bench share.
+/// Properties shared by all clips on the bench.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClipSource {
     /// Frame rate, Hz.
@@ -35,7 +35,7 @@ pub struct ClipSource {
 }
 
 impl ClipSource {
-    /// Properties of clips of a vehicle type, with the ground of a recording.
+    /// Properties of clips of a vehicle type, with the ground taken from a recording.
     pub fn of_rows(kind: &VehicleType, rows: &ClipRows) -> Self {
         let file = kind.file.as_ref();
         let name = file.and_then(|file| {
@@ -57,7 +57,7 @@ impl ClipSource {
         }
     }
 
-    /// Properties of the clips of a file.
+    /// Properties of the clips in a file.
     pub fn of_file(file: &ClipFile) -> Self {
         Self {
             rate: file.rate,
@@ -77,7 +77,7 @@ impl ClipSource {
             && (one.slope - two.slope).abs() <= OTHER_SLOPE
     }
 
-    /// Vehicle, frame rate and ground in words.
+    /// Describes vehicle, frame rate and ground.
     pub fn words(&self) -> String {
         let Self {
             rate,
@@ -98,10 +98,10 @@ pub(super) fn mirrored(name: &str) -> String {
     format!("{name} mirrored")
 }
 
-/// The clips of a bench as a file, with the number of frames that were cut off before each.
+/// The clips of a bench as a file, with the number of frames trimmed from the start of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrimmedClips {
-    /// The clips, trimmed and with mirror images.
+    /// The clips, trimmed and including mirror images.
     pub file: ClipFile,
     places: BTreeMap<String, ClipPlace>,
 }
@@ -110,25 +110,25 @@ pub struct TrimmedClips {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ClipPlace {
     index: usize,
-    /// Number of frames that were cut off before the clip.
+    /// Number of frames trimmed from the start of the clip.
     before: u32,
 }
 
-/// Frames of a clip that are kept.
+/// Kept frames of a clip.
 #[derive(Clone, Copy)]
 pub(super) struct KeptFrames<'a> {
     pub(super) frames: &'a [Frame],
-    /// Number of frames that were cut off before these.
+    /// Number of trimmed frames before these.
     pub(super) before: u32,
 }
 
 impl TrimmedClips {
-    /// Clips of a file from which nothing was cut off.
+    /// Clips of a file without trimming.
     pub fn whole(file: ClipFile) -> Self {
         Self::of(file, &BTreeMap::new())
     }
 
-    /// Clips of a file, with the numbers of frames cut off before them by names of clips.
+    /// Clips of a file, with the number of frames trimmed from the start of each, by clip name.
     pub(super) fn of(file: ClipFile, before: &BTreeMap<String, u32>) -> Self {
         let places = file.clips.iter().enumerate().map(|(index, clip)| {
             let before = before.get(&clip.name).copied().unwrap_or_default();
@@ -140,7 +140,7 @@ impl TrimmedClips {
         }
     }
 
-    /// The frames of a clip; `None` if there is no clip with this name.
+    /// The kept frames of a clip; `None` if there is no clip with this name.
     pub(super) fn kept(&self, name: &str) -> Option<KeptFrames<'_>> {
         let place = self.places.get(name)?;
         Some(KeptFrames {
@@ -150,7 +150,7 @@ impl TrimmedClips {
     }
 }
 
-/// Frames that a clip keeps.
+/// Range of frames that a clip keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trim {
     /// Index of the first frame.
@@ -166,11 +166,11 @@ pub struct BenchClip {
     pub name: String,
     /// All recorded frames, at least two, at the positions where they were driven.
     pub frames: Arc<[Frame]>,
-    /// Frames that are kept.
+    /// The kept frames.
     pub trim: Trim,
     /// Whether the mirror image is used too.
     pub is_mirrored: bool,
-    /// Run in which the clip was recorded; `None` for clips from files, whose place is not known.
+    /// Run in which the clip was recorded; `None` for clips from files, whose place is unknown.
     pub origin: Option<ClipOrigin>,
 }
 
@@ -198,7 +198,7 @@ impl BenchClip {
         }
     }
 
-    /// Sets the frames that are kept. At least two are kept.
+    /// Sets the kept frames. At least two are kept.
     pub fn set_trim(&mut self, trim: Trim) {
         let last = self.frames.len() - 1;
         let first = trim.first.min(last - 1);
@@ -208,17 +208,17 @@ impl BenchClip {
         };
     }
 
-    /// The frames that are kept.
+    /// The kept frames.
     pub fn kept(&self) -> &[Frame] {
         &self.frames[self.trim.first..=self.trim.last]
     }
 
-    /// The first and the last frame that are kept.
+    /// The first and last kept frames.
     pub fn ends(&self) -> [&Frame; 2] {
         [&self.frames[self.trim.first], &self.frames[self.trim.last]]
     }
 
-    /// Placements of the vehicle at every `step`-th frame that is kept, and at the last one.
+    /// Placements of the vehicle at every `step`-th kept frame, and at the last one.
     pub fn ghost(&self, step: usize) -> impl Iterator<Item = Placement> + '_ {
         let kept = self.kept();
         let last = kept.len() - 1;
@@ -237,7 +237,7 @@ impl BenchClip {
         let Trim { first, last } = self.trim;
         let time = |frame: usize| frame as f64 / rate;
         let clip = recording.clip(&self.name, time(first), time(last));
-        // The frames that are kept are within the recording.
+        // The kept frames are within the recording.
         clip.unwrap_or_else(|_| Clip {
             name: self.name.clone(),
             frames: self.kept().to_vec(),
@@ -260,7 +260,7 @@ pub fn recording(rows: &ClipRows, centre_of_gravity: f64) -> Result<Recording, R
         .map(|row| row.join(",") + "\n")
         .collect();
     let mut recording = Recording::of_trace(&table, Some(rows.agent), centre_of_gravity)?;
-    // Times are rounded in the table.
+    // The table contains rounded times.
     recording.rate = rows.rate_hz;
     Ok(recording)
 }

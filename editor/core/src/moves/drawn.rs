@@ -1,4 +1,4 @@
-//! A graph of moves that is drawn by hand: states, and clips that lead from one state to another.
+//! A hand-drawn graph of moves: states, and clips that lead from one state to another.
 
 use super::built::BuiltLibrary;
 use super::clip::{TrimmedClips, mirrored};
@@ -10,29 +10,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
-/// Maximum number of states, and of moves, of a graph that is drawn by hand.
+/// Maximum number of states, and of moves, in a hand-drawn graph.
 pub const MOST_DRAWN: usize = 300;
-/// Maximum number of steps that can be undone.
+/// Maximum number of undo steps.
 const MOST_STEPS: usize = 200;
-/// Maximum number of problems that are listed.
+/// Maximum number of listed problems.
 const MOST_PROBLEMS: usize = 8;
 
-/// A graph that is drawn by hand.
+/// A hand-drawn graph of moves.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DrawnGraph {
     /// Names of the states.
     pub states: Vec<String>,
-    /// Index of the state in which vehicles begin.
+    /// Index of the state in which vehicles start.
     pub start: usize,
     /// The moves.
     pub moves: Vec<DrawnMove>,
-    /// How far apart the motions of consecutive moves may be.
+    /// Limit on the motion jump between consecutive moves.
     pub seams: SeamLimit,
-    /// Whether the graph was read from a file whose moves were cut from other clips than those beside it.
+    /// Whether the graph was read from a file whose moves belong to clips other than the ones
+    /// beside it.
     pub is_of_other_clips: bool,
 }
 
-/// How far apart the motions of consecutive moves may be.
+/// Limit on the motion jump between consecutive moves.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum SeamLimit {
     /// Up to the threshold of the rules of the bench.
@@ -44,7 +45,7 @@ pub enum SeamLimit {
     MayJump,
 }
 
-/// A graph that is too large to be drawn by hand.
+/// Error for a graph that is too large to be drawn by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge {
     /// Number of states.
@@ -56,18 +57,18 @@ pub struct TooLarge {
 /// Problems of a graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Problems {
-    /// The first problems, in words.
+    /// The first problems, as text.
     pub listed: Vec<String>,
-    /// Number of problems after those.
+    /// Number of further problems.
     pub more: usize,
 }
 
-/// A move of a graph that is drawn by hand.
+/// A move of a hand-drawn graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DrawnMove {
-    /// Name of the clip. Mirror images have names of their own.
+    /// Name of the clip. A mirror image has its own name.
     pub clip: String,
-    /// Frames of the clip before it was trimmed; `None` for the whole clip as it is trimmed.
+    /// Frames of the move, numbered as in the untrimmed clip; `None` for the whole trimmed clip.
     pub stretch: Option<Stretch>,
     /// Index of the state in which the move begins.
     pub from: usize,
@@ -84,34 +85,34 @@ pub struct Stretch {
     pub last: u32,
 }
 
-/// A step of drawing.
+/// An editing step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GraphEdit {
-    /// Adds a state with a free name.
+    /// Adds a state with an unused name.
     AddState,
-    /// Names a state.
+    /// Renames a state.
     RenameState(usize, String),
-    /// Removes a state, with the moves that begin or end in it.
+    /// Removes a state and all moves that begin or end in it.
     RemoveState(usize),
-    /// Chooses the state in which vehicles begin.
+    /// Sets the state in which vehicles start.
     StartAt(usize),
-    /// Lets a whole clip lead from one state to another.
+    /// Adds a move from one state to another.
     AddMove(DrawnMove),
     /// Removes a move.
     RemoveMove(usize),
-    /// Sets how far apart the motions of consecutive moves may be.
+    /// Sets the limit on the motion jump between consecutive moves.
     LimitSeams(SeamLimit),
-    /// Replaces the graph by one that was built or read.
+    /// Replaces the graph by a built or loaded one.
     Replace(DrawnGraph),
 }
 
-/// A graph that is drawn by hand, with its history.
+/// A hand-drawn graph with its undo history.
 #[derive(Debug, Clone, Default)]
 pub struct DrawnHistory {
     graph: DrawnGraph,
     past: Vec<DrawnGraph>,
     future: Vec<DrawnGraph>,
-    /// The state whose name was changed by the last step. Typing a name is one step.
+    /// The state renamed by the last step. Typing a name is one step.
     renamed: Option<usize>,
 }
 
@@ -139,12 +140,13 @@ impl Display for TooLarge {
 impl Error for TooLarge {}
 
 impl SeamLimit {
-    /// Limit of a file without or with a threshold.
+    /// Seam limit of a file, which may have a threshold.
     fn of_file(threshold: Option<f64>) -> Self {
         threshold.map_or(Self::MayJump, Self::AtMost)
     }
 
-    /// Largest distance at a seam, with the threshold of the rules; `None` if speeds may jump.
+    /// Largest allowed distance at a seam, given the threshold of the rules; `None` if speeds may
+    /// jump.
     pub fn threshold(self, of_rules: f64) -> Option<f64> {
         match self {
             Self::OfRules => Some(of_rules),
@@ -179,7 +181,7 @@ impl DrawnHistory {
         !self.future.is_empty()
     }
 
-    /// Carries out a step. Returns whether it changes the graph.
+    /// Applies a step. Returns whether it changes the graph.
     pub fn apply(&mut self, edit: GraphEdit) -> bool {
         let renamed = match &edit {
             GraphEdit::RenameState(state, _) => Some(*state),
@@ -213,7 +215,7 @@ impl DrawnHistory {
         true
     }
 
-    /// Repeats the step that was undone last. Returns whether there was one.
+    /// Redoes the step that was last undone. Returns whether there was one.
     pub fn redo(&mut self) -> bool {
         let Some(after) = self.future.pop() else {
             return false;
@@ -223,7 +225,7 @@ impl DrawnHistory {
         true
     }
 
-    /// Follows a clip that gets another name, and its mirror image, in all steps.
+    /// Renames a clip and its mirror image in all steps.
     pub(super) fn rename_clip(&mut self, before: &str, after: &str) {
         let (image, new_image) = (mirrored(before), mirrored(after));
         let graphs = self.past.iter_mut().chain(&mut self.future);
@@ -240,7 +242,7 @@ impl DrawnHistory {
 }
 
 impl DrawnGraph {
-    /// The graph of a file that was read, with the clips beside it.
+    /// The graph of a loaded file, with the clips beside it.
     ///
     /// # Errors
     /// If it has too many states or moves.
@@ -252,7 +254,7 @@ impl DrawnGraph {
         })
     }
 
-    /// The graph of a library that was built.
+    /// The graph of a built library.
     ///
     /// # Errors
     /// If it has too many states or moves.
@@ -260,14 +262,14 @@ impl DrawnGraph {
         let before = |clip: &str| built.clips.kept(clip).map_or(0, |kept| kept.before);
         let graph = Self::of(&built.built.graph, before)?;
         let seams = match graph.seams {
-            // The rules of the bench, by which it was built, still apply.
+            // The rules of the bench by which it was built still apply.
             SeamLimit::AtMost(_) => SeamLimit::OfRules,
             other => other,
         };
         Ok(Self { seams, ..graph })
     }
 
-    /// The graph of a file, with the number of frames that were cut off before each clip.
+    /// The graph of a file, given the number of frames trimmed from the start of each clip.
     fn of(file: &MoveFile, before: impl Fn(&str) -> u32) -> Result<Self, TooLarge> {
         let (states, moves) = (file.states.len(), file.moves.len());
         if states.max(moves) > MOST_DRAWN {
@@ -358,15 +360,15 @@ impl DrawnGraph {
         }
     }
 
-    /// The first name "state N" that is free.
+    /// The first unused name of the form "state N".
     fn free_name(&self) -> String {
         let mut names = (self.states.len() + 1..).map(|number| format!("state {number}"));
         let found = names.find(|name| !self.states.contains(name));
         found.unwrap_or_default()
     }
 
-    /// The graph as a file. `file` is the name of the clip file in the same folder, and `threshold` that of the
-    /// rules. Frames that were cut off have to be ruled out first.
+    /// The graph as a file. `file` is the name of the clip file in the same folder, and `threshold`
+    /// is that of the rules. The caller must first ensure that no move uses trimmed frames.
     pub fn file(&self, clips: &TrimmedClips, file: &str, threshold: f64) -> MoveFile {
         MoveFile {
             clips: file.to_owned(),
@@ -376,7 +378,7 @@ impl DrawnGraph {
         }
     }
 
-    /// States and moves as a file without the name and the hash of its clips.
+    /// States and moves as a file without the name and hash of its clips.
     fn without_clips(&self, clips: &TrimmedClips) -> MoveFile {
         let name = |state: usize| self.states.get(state).cloned().unwrap_or_default();
         let moves = self.moves.iter().map(|one| {
@@ -410,7 +412,8 @@ impl DrawnGraph {
         LibraryFigure::of_moves(&self.states, &moves.collect::<Vec<_>>())
     }
 
-    /// Calls `see` with each pair of consecutive moves whose motions differ by more than a threshold.
+    /// Calls `see` with each pair of consecutive moves whose motions differ by more than
+    /// `threshold`.
     fn seams(&self, clips: &TrimmedClips, threshold: f64, mut see: impl FnMut(Seam)) {
         let frames: Vec<_> = self.moves.iter().map(|one| one.frames(clips)).collect();
         let mut leaving = vec![Vec::new(); self.states.len()];
@@ -439,12 +442,12 @@ impl DrawnGraph {
         }
     }
 
-    /// The first move some of whose frames were cut off from its clip, in words; `None` if there is none.
+    /// Describes the first move that uses trimmed frames; `None` if there is none.
     pub fn cut_off(&self, clips: &TrimmedClips) -> Option<String> {
         self.moves.iter().find_map(|one| one.cut_off(clips))
     }
 
-    /// Problems of the graph with these clips. `threshold` is that of the rules.
+    /// Problems of the graph with the given clips. `threshold` is that of the rules.
     pub fn problems(&self, clips: &TrimmedClips, threshold: f64) -> Problems {
         let mut problems = Problems::default();
         if self.is_of_other_clips {
@@ -483,7 +486,7 @@ impl DrawnGraph {
         problems
     }
 
-    /// Describes a seam in words.
+    /// Describes a seam.
     fn words_of(&self, seam: &Seam) -> String {
         let (before, after) = (&self.moves[seam.before], &self.moves[seam.after]);
         format!(
@@ -497,7 +500,7 @@ impl DrawnGraph {
 }
 
 impl DrawnMove {
-    /// The move in words: its clip, and its frames unless it is the whole clip.
+    /// Describes the move: its clip, and its frames unless it is the whole clip.
     pub fn words(&self) -> String {
         match self.stretch {
             None => self.clip.clone(),
@@ -505,7 +508,7 @@ impl DrawnMove {
         }
     }
 
-    /// Frames of the move in the clip as it is trimmed.
+    /// Frames of the move, numbered as in the trimmed clip.
     fn stretch_in(&self, clips: &TrimmedClips) -> Stretch {
         let kept = clips.kept(&self.clip);
         match self.stretch {
@@ -523,7 +526,8 @@ impl DrawnMove {
         }
     }
 
-    /// Frames of the move that its clip no longer has, in words; `None` if it has all, or if there is no such clip.
+    /// Describes the trimmed frames that the move uses; `None` if there are none, or if there is no
+    /// such clip.
     fn cut_off(&self, clips: &TrimmedClips) -> Option<String> {
         let kept = clips.kept(&self.clip)?;
         let Stretch { first, last } = self.stretch?;
@@ -547,7 +551,7 @@ impl DrawnMove {
         ))
     }
 
-    /// Frames of the move; none if the clip or some of the frames do not exist.
+    /// Frames of the move; empty if the clip or some of the frames do not exist.
     fn frames<'a>(&self, clips: &'a TrimmedClips) -> &'a [Frame] {
         let Stretch { first, last } = self.stretch_in(clips);
         let kept = clips
@@ -583,12 +587,12 @@ mod tests {
             assert!(drawn.apply(GraphEdit::RenameState(2, name.into())));
         }
         assert!(drawn.apply(link("up", 0, 2)) && drawn.apply(link("down", 2, 0)));
-        // The same again, and objects that do not exist, are no steps.
+        // Repeating the edit, or naming objects that do not exist, is not a step.
         assert!(!drawn.apply(link("up", 0, 2)) && !drawn.apply(link("up", 0, 7)));
         assert!(!drawn.apply(GraphEdit::RemoveMove(9)) && !drawn.apply(GraphEdit::StartAt(9)));
         assert!(drawn.apply(GraphEdit::StartAt(2)));
         let whole = drawn.graph().clone();
-        // Without the second state, the third one is the second.
+        // Removing the second state makes the third one the second.
         assert!(drawn.apply(GraphEdit::RemoveState(1)));
         assert_eq!(drawn.graph().states, ["state 1", "Fast"]);
         assert_eq!(drawn.graph().start, 1);
@@ -599,7 +603,7 @@ mod tests {
             .map(|one| (one.from, one.to))
             .collect();
         assert_eq!(ends, [(0, 1), (1, 0)]);
-        // Without the first one, no move is left.
+        // Removing the first state leaves no move.
         assert!(drawn.apply(GraphEdit::RemoveState(0)));
         assert_eq!((drawn.graph().start, drawn.graph().moves.len()), (0, 0));
         assert!(drawn.undo() && drawn.undo());
@@ -608,7 +612,7 @@ mod tests {
         assert_eq!(drawn.graph().states, ["state 1", "state 2", "state 3"]);
         while drawn.redo() {}
         assert_eq!(drawn.graph().states, ["Fast"]);
-        // A step after an undo ends the future.
+        // A step after an undo discards the undone steps.
         drawn.undo();
         assert!(drawn.apply(GraphEdit::AddState) && !drawn.can_redo());
         drawn.rename_clip("up", "faster");

@@ -1,21 +1,21 @@
-//! States and moves of a library as a drawing, like figure 4.4 of [Adam 2007].
+//! States and moves of a library as a diagram, like figure 4.4 of [Adam 2007].
 //!
-//! States are arranged by speed from left to right. In small libraries they are on one line, and moves that gain
-//! speed are drawn above it. In large ones their height is the yaw rate.
+//! States are arranged by speed from left to right. In small libraries they are on one line, and
+//! moves that gain speed are drawn above it. In large libraries the vertical position is the yaw
+//! rate.
 
 use super::clip::largest_slip;
 use roadwright_moves::{Library, Move};
 use std::collections::BTreeMap;
 
-/// Slip angle from which a move counts as a skid, rad: 20 degrees.
+/// Slip angle above which a move counts as a skid, rad: 20 degrees.
 const SKIDS: f64 = 0.35;
 /// Maximum number of states on one line.
 const MOST_ON_LINE: usize = 12;
-/// Minimum distance between neighbouring states on one line, as a share of their distance if all states were
-/// evenly spaced.
+/// Minimum distance between neighbouring states on one line, as a fraction of even spacing.
 const LEAST_GAP: f64 = 0.55;
 
-/// A library as a drawing.
+/// A library as a diagram.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LibraryFigure {
     /// The states, in the order of the library.
@@ -26,16 +26,16 @@ pub struct LibraryFigure {
     pub is_line: bool,
 }
 
-/// A state in a drawing.
+/// A state in a diagram.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FigureState {
     /// Name of the state.
     pub name: String,
     /// Speed, m/s.
     pub speed: f64,
-    /// Place from left to right, 0 to 1.
+    /// Horizontal position, from 0 (left) to 1 (right).
     pub x: f64,
-    /// Place from bottom to top, 0 to 1.
+    /// Vertical position, from 0 (bottom) to 1 (top).
     pub y: f64,
 }
 
@@ -88,8 +88,8 @@ impl LibraryFigure {
     }
 }
 
-/// Speed and yaw rate in a state: those at the beginning of the first move that leaves it, otherwise at the end of the
-/// first one that enters it; 0 if there is none.
+/// Speed and yaw rate in a state: those at the start of the first move that leaves it, otherwise
+/// those at the end of the first move that enters it; 0 if there is none.
 fn motion(moves: &[Move], state: usize) -> [f64; 2] {
     let leaving = moves.iter().filter(|one| usize::from(one.from.0) == state);
     let mut begins = leaving.filter_map(|one| one.frames.first());
@@ -99,7 +99,7 @@ fn motion(moves: &[Move], state: usize) -> [f64; 2] {
     frame.map_or([0.0, 0.0], |frame| [frame.forward, frame.yaw_rate])
 }
 
-/// Places of the states from left to right, 0 to 1. States on one line keep a distance from each other.
+/// Horizontal positions of the states, 0 to 1. States on one line keep a minimum distance.
 fn places(motions: &[[f64; 2]], is_line: bool) -> Vec<f64> {
     let speeds: Vec<f64> = motions.iter().map(|[speed, _]| *speed).collect();
     let low = speeds.iter().copied().fold(f64::INFINITY, f64::min);

@@ -5,9 +5,9 @@
 //! | `mod.rs` | state and actions for the panel |
 //! | `clip.rs` | clips on the bench |
 //! | `built.rs` | a library, with its distance matrix |
-//! | `drawn.rs` | a graph that is drawn by hand |
-//! | `figure.rs` | states and moves of a library as a drawing |
-//! | `using.rs` | the edit that lets agents drive with a library |
+//! | `drawn.rs` | a hand-drawn graph of moves |
+//! | `figure.rs` | states and moves of a library as a diagram |
+//! | `using.rs` | the edit that assigns a library to agents |
 
 mod built;
 mod clip;
@@ -31,7 +31,7 @@ use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
-/// Frame rates that can be chosen, Hz. The source plays 25 frames a second.
+/// Selectable frame rates, Hz. The source plays 25 frames a second.
 pub const RATES: [f64; 2] = [25.0, 30.0];
 /// Default name of a library.
 const NAME: &str = "my-moves";
@@ -47,23 +47,23 @@ pub struct MoveBench {
     pub source: Option<ClipSource>,
     /// Clips on the bench.
     pub clips: Vec<BenchClip>,
-    /// Rules by which a library is built.
+    /// Rules for building a library.
     pub rules: BuildRules,
-    /// The library that was built last.
+    /// The last built library.
     pub built: Option<Arc<BuiltLibrary>>,
-    /// The graph that is drawn by hand.
+    /// The hand-drawn graph.
     pub drawn: DrawnHistory,
     /// Whether a library is being built.
     pub is_building: bool,
-    /// The library that is shown and used.
+    /// The library that is shown, and that Use assigns to agents.
     pub shown: ShownLibrary,
-    /// How agents drive with the library.
+    /// Execution mode of agents that use the library.
     pub execution: Execution,
     /// Index of the clip whose ghost is on the map.
     pub hovered: Option<usize>,
     /// Parts of the watched vehicle's move tree that the map shows.
     pub view: MoveView,
-    /// Number of changes of clips and rules so far.
+    /// Number of changes made to clips and rules.
     pub revision: u64,
 }
 
@@ -90,9 +90,9 @@ impl Default for MoveBench {
 /// The library that the panel shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShownLibrary {
-    /// The library built from similar frames of the clips on the bench.
+    /// The library built from similar frames of the bench's clips.
     Built,
-    /// The library whose graph is drawn by hand.
+    /// The library with the hand-drawn graph.
     Drawn,
     /// A library that ships with the program, by name.
     Shipped(&'static str),
@@ -105,7 +105,7 @@ pub struct MoveView {
     pub route: bool,
     /// Whether the tree of the last plan is drawn.
     pub tree: bool,
-    /// Number of branches that are drawn, in the order in which they were tested; `None` for all.
+    /// Number of drawn branches, in the order in which they were tested; `None` for all.
     pub branches: Option<usize>,
 }
 
@@ -138,46 +138,47 @@ pub enum MovesAction {
     Clear,
     /// Shows the ghost of the clip with this index on the map; `None` hides the ghost.
     Hover(Option<usize>),
-    /// Sets the rules by which a library is built.
+    /// Sets the rules for building a library.
     Rules(BuildRules),
     /// Builds a library from the clips.
     Build,
-    /// Changes the graph that is drawn by hand.
+    /// Edits the hand-drawn graph.
     Draw(GraphEdit),
-    /// Undoes the last step of drawing.
+    /// Undoes the last edit of the graph.
     UndoDrawing,
-    /// Repeats the step of drawing that was undone last.
+    /// Redoes the edit that was last undone.
     RedoDrawing,
     /// Shows a library.
     Show(ShownLibrary),
-    /// Chooses how agents drive with the library.
+    /// Sets the execution mode.
     Execution(Execution),
-    /// Lets the selected agents drive with the library.
+    /// Assigns the shown library to the selected agents.
     Use,
-    /// Chooses what the map shows.
+    /// Sets what the map shows.
     View(MoveView),
 }
 
-/// Why a clip cannot be added to the bench.
+/// Reason why a clip cannot be added to the bench.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NotAdded {
     /// The clip has fewer than two frames.
     Short,
     /// The clip differs from the clips on the bench in vehicle, ground or frame rate.
     Other {
-        /// Properties of the clips on the bench, in words.
+        /// Description of the properties of the clips on the bench.
         bench: String,
-        /// Properties of the new clip, in words.
+        /// Description of the properties of the new clip.
         clip: String,
     },
 }
 
-/// Why a clip cannot have a name.
+/// Reason why a name is not valid for a clip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotNamed {
     /// The name is blank.
     Blank,
-    /// Another clip or its mirror image has the name, or that of the mirror image.
+    /// Another clip or its mirror image already has the name, or the name of this clip's mirror
+    /// image.
     Used(String),
 }
 
@@ -237,7 +238,7 @@ impl MoveBench {
         names.find(is_free).unwrap_or_default()
     }
 
-    /// Puts the clips of a file on the bench in place of the present ones.
+    /// Replaces the clips on the bench by those of a file.
     pub fn open(&mut self, name: &str, file: &ClipFile) {
         *self = Self {
             name: name.to_owned(),
@@ -253,7 +254,8 @@ impl MoveBench {
         };
     }
 
-    /// Names a clip, also in the graph that is drawn by hand. Blanks around the name are left out.
+    /// Renames a clip, including in the hand-drawn graph. Surrounding blanks are trimmed from the
+    /// name.
     ///
     /// # Errors
     /// If the name is blank or in use, in which case nothing changes.
@@ -277,10 +279,10 @@ impl MoveBench {
         Ok(())
     }
 
-    /// Changes the graph that is drawn by hand.
+    /// Edits the hand-drawn graph.
     ///
     /// # Errors
-    /// If the graph has as many states or moves as can be drawn by hand. Nothing changes then.
+    /// If the graph already has the maximum number of states or moves. It then stays unchanged.
     pub fn draw(&mut self, edit: GraphEdit) -> Result<(), TooLarge> {
         self.drawn.graph().has_room_for(&edit)?;
         if self.drawn.apply(edit) {
@@ -289,7 +291,7 @@ impl MoveBench {
         Ok(())
     }
 
-    /// The clips where they were driven in the document with this number.
+    /// Clips recorded in the document with this number, at the places where they were driven.
     pub fn placed(&self, epoch: u64) -> Vec<PlacedClip> {
         let placed = self.clips.iter().filter_map(|clip| {
             let origin = clip.origin.as_ref()?;
@@ -302,7 +304,7 @@ impl MoveBench {
         placed.collect()
     }
 
-    /// The clips as a file, trimmed and with mirror images.
+    /// The clips as a file, trimmed and including mirror images.
     ///
     /// # Errors
     /// If there are no clips, or a name is used twice.
@@ -328,7 +330,7 @@ impl MoveBench {
         Ok(file)
     }
 
-    /// The clips as a file, with the numbers of frames that were cut off.
+    /// The clips as a file, with the number of frames trimmed from the start of each.
     ///
     /// # Errors
     /// If there are no clips, or a name is used twice.
@@ -348,7 +350,7 @@ impl MoveBench {
         built.is_some_and(|built| built.revision != self.revision)
     }
 
-    /// The library that was built, if it is the one that is shown.
+    /// The built library, if it is the shown one.
     pub fn shown_built(&self) -> Option<&Arc<BuiltLibrary>> {
         let built = self.built.as_ref()?;
         let shown = match built.is_drawn {
@@ -358,7 +360,7 @@ impl MoveBench {
         (shown == self.shown).then_some(built)
     }
 
-    /// The library that is shown; `None` if none was built.
+    /// The shown library; `None` if none was built.
     pub fn library(&self) -> Option<UsedLibrary> {
         match self.shown {
             ShownLibrary::Built | ShownLibrary::Drawn => {

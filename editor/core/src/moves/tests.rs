@@ -7,7 +7,7 @@ use roadwright_scenario::{
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::path::Path;
 
-/// A drive straight ahead with a speed for each frame.
+/// A straight drive, given the speed in each frame.
 fn drive(speeds: impl IntoIterator<Item = f64>) -> Recording {
     let mut x = 100.0;
     let frames = speeds.into_iter().map(|forward| {
@@ -122,7 +122,7 @@ fn trimmed_and_mirrored_clips_begin_at_the_origin() {
         assert_eq!(clip.frames[0].pose, Pose::new(0.0, 0.0, 0.0));
         assert_eq!(clip.frames[0].forward, 1.0);
     }
-    // At least two frames are kept.
+    // At least two frames are always kept.
     bench.clips[0].set_trim(Trim {
         first: 500,
         last: 0,
@@ -180,7 +180,7 @@ fn a_library_built_from_one_drive_is_used_by_its_vehicle() {
     assert_eq!(kind.move_libraries.len(), 1);
     let options = RunOptions::default();
     World::new(&scenario, &registry, &options).unwrap();
-    // A second time changes nothing.
+    // Assigning it again changes nothing.
     let again = use_it(&scenario, &[agent]).unwrap();
     let used = scenario.clone();
     scenario.apply(again).unwrap();
@@ -188,7 +188,7 @@ fn a_library_built_from_one_drive_is_used_by_its_vehicle() {
     scenario = used;
     scenario.apply(undo).unwrap();
     assert_eq!(scenario, before);
-    // Its level has to be one that can drive clips.
+    // The level must be able to drive clips.
     let mut slow = scenario.agents()[&agent].clone();
     slow.dynamics = Some(DynamicsLevel::Lane);
     scenario
@@ -231,7 +231,7 @@ fn a_graph_drawn_by_hand_becomes_a_library_and_a_file() {
     let threshold = bench.rules.threshold;
     let problems = bench.drawn.graph().problems(&clips, threshold);
     assert_eq!(problems.listed, ["No move leaves \"state 2\"."]);
-    // The clips are renamed in the graph too, and trimming changes whole clips.
+    // The clips are renamed in the graph too, and trimming affects moves of whole clips.
     bench.rename(1, "down").unwrap();
     bench.draw(link("down", 1, 0)).unwrap();
     bench.rename(0, "faster").unwrap();
@@ -312,11 +312,11 @@ fn a_name_in_use_is_refused_and_leaves_the_moves_alone() {
     assert_eq!(bench.rename(2, "clip 1 mirrored"), used("clip 1 mirrored"));
     assert_eq!(bench.rename(2, " "), Err(NotNamed::Blank));
     bench.rename(1, "left mirrored").unwrap();
-    // Its own mirror image would be called like the second clip.
+    // Its mirror image would have the same name as the second clip.
     assert_eq!(bench.rename(2, "left"), used("left"));
     assert_eq!(bench.clips[2].name, "clip 3");
     assert_eq!(bench.drawn.graph(), &drawn);
-    // The moves of a clip and those of its mirror image remain apart.
+    // The moves of a clip stay distinct from those of its mirror image.
     bench.rename(0, "a mirrored").unwrap();
     let image = DrawnMove {
         clip: "a mirrored mirrored".into(),
@@ -353,7 +353,7 @@ fn trimming_keeps_the_frames_of_moves_or_says_that_they_are_cut_off() {
         (bench.drawn.graph().problems(&clips, 100.0)).listed
     };
     assert!(problems(&bench).is_empty());
-    // One frame too many at each end.
+    // Trims one frame too many at each end.
     bench.clips[0].set_trim(Trim {
         first: 11,
         last: 29,
@@ -394,7 +394,7 @@ fn a_graph_that_was_read_keeps_its_threshold_and_names_other_clips() {
     let read = DrawnGraph::of_file(&other, &clips.file).unwrap();
     let found = read.problems(&clips, 100.0).listed;
     assert!(found[0].contains("have changed since"), "{found:?}");
-    // The jump is the other problem.
+    // The second problem is the jump.
     assert_eq!(found.len(), 2);
 }
 
@@ -414,7 +414,7 @@ fn graphs_have_a_largest_size_and_few_problems_are_listed() {
     assert_eq!(bench.drawn.graph(), &full);
     let clips = bench.trimmed().unwrap();
     let problems = full.problems(&clips, 0.5);
-    // No move leaves the other states, and the move jumps at its own.
+    // No move leaves the other states, and the only move jumps at its own state.
     assert_eq!(problems.listed.len() + problems.more, MOST_DRAWN);
     assert!(problems.listed.len() < 10);
     let mut file = full.file(&clips, "own.clips.json", 0.5);
@@ -432,7 +432,7 @@ fn a_clip_that_touches_something_on_the_map_is_found() {
         epoch: 1,
         vehicle_type: agent.vehicle,
     };
-    // From (1000, 50), east at 10 m/s, away from everything.
+    // Starts at (1000, 50) and drives east at 10 m/s, away from everything.
     let mut far = drive([10.0; 101]);
     for frame in &mut far.frames {
         frame.pose.position.x += 900.0;
@@ -463,7 +463,7 @@ fn a_clip_that_touches_something_on_the_map_is_found() {
     let found = build(&bench, &scenario);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].object, ObjectId::Obstacle(id));
-    // Trimmed before the post, or recorded in another document, it is free.
+    // A clip that is trimmed before the post or was recorded in another document touches nothing.
     let last = (25.0 * found[0].seconds) as usize;
     assert!(last < 80, "{last}");
     let mut trimmed = bench.clone();

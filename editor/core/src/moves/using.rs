@@ -1,4 +1,4 @@
-//! The edit that lets agents drive with a library.
+//! The edit that assigns a library to agents.
 
 use super::built::BuiltLibrary;
 use roadwright_agent::{GroundPlanner, ParameterKind, Registry};
@@ -17,20 +17,20 @@ const OF_VEHICLE: &str = "of_vehicle";
 /// Maximum difference between outlines that count as equal, m.
 const EQUAL: f64 = 0.01;
 
-/// How agents drive with a library.
+/// Execution mode of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Execution {
     /// The recorded motion is played back in place of the level of dynamics.
     Played,
-    /// The level of dynamics drives the vehicle with the recorded commands and with corrections.
+    /// The level of dynamics drives the vehicle with the recorded commands plus corrections.
     Replayed,
 }
 
 impl Execution {
-    /// Both kinds of execution.
+    /// Both execution modes.
     pub const ALL: [Self; 2] = [Self::Played, Self::Replayed];
 
-    /// Value of the planner's parameter that selects this way to drive.
+    /// Value of the planner's parameter for this mode.
     pub fn word(self) -> &'static str {
         match self {
             Self::Played => "played",
@@ -39,10 +39,10 @@ impl Execution {
     }
 }
 
-/// A library that agents are to use.
+/// A library to be assigned to agents.
 #[derive(Debug, Clone)]
 pub enum UsedLibrary {
-    /// A library that was built.
+    /// A built library.
     Own(Arc<BuiltLibrary>),
     /// A library that ships with the program.
     Shipped(&'static ShippedLibrary),
@@ -69,14 +69,14 @@ impl UsedLibrary {
     }
 }
 
-/// Why agents cannot use a library.
+/// Reason why agents cannot use a library.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UseError {
     /// No agent is selected.
     NoAgent,
     /// The library cannot be used.
     Library(String),
-    /// An agent drives a different vehicle from the recorded one.
+    /// An agent's vehicle differs from the recorded one.
     OtherVehicle {
         /// The agent.
         agent: AgentId,
@@ -94,9 +94,9 @@ pub enum UseError {
     },
 }
 
-/// Returns the edit that lets agents drive with a library. A built library is added as the first library of
-/// the agents' vehicle types, with the path `file` relative to the scenario. Stacks that other agents use are
-/// copied.
+/// Returns the edit that assigns a library to agents. A built library is added as the first library
+/// of the agents' vehicle types, with the path `file` relative to the scenario. Stacks that other
+/// agents use are copied.
 ///
 /// # Errors
 /// If an agent cannot use the library.
@@ -209,7 +209,7 @@ fn with_library(kind: &VehicleType, library: MoveLibrary) -> VehicleType {
     kind
 }
 
-/// Number that stands for a word of one of the planner's choice parameters.
+/// Numeric value of an option, for a choice parameter of the planner.
 fn number_of(registry: &Registry, parameter: &str, word: &str) -> f64 {
     let planners = registry.of::<dyn GroundPlanner>();
     let planner = planners.iter().find(|one| one.info.id == PLANNER);
@@ -231,7 +231,7 @@ fn with_planner(stack: &Stack, parameters: [(&str, f64); 2]) -> Stack {
         .filter(|planner| planner.module == PLANNER)
         .unwrap_or_else(|| ModuleSetting::new(PLANNER));
     for (key, value) in parameters {
-        // Parameters with their default value are left out of files.
+        // Files omit parameters that have their default value.
         match value == 0.0 {
             true => drop(planner.parameters.remove(key)),
             false => drop(planner.parameters.insert(key.to_owned(), value)),
@@ -243,8 +243,8 @@ fn with_planner(stack: &Stack, parameters: [(&str, f64); 2]) -> Stack {
     }
 }
 
-/// Key for a changed stack: the present key if nothing has changed, otherwise the key of an equal stack or an
-/// unused key.
+/// Key for a changed stack: the present key if nothing has changed, otherwise the key of an equal
+/// stack, or else an unused key.
 fn key_of(
     scenario: &Scenario,
     made: &BTreeMap<String, Stack>,

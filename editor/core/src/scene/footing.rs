@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// Maximum distance by which a junction extends beyond the roads that meet there, m. It extends
 /// beyond them because its kerbs are rounded.
 const CORNERS: f64 = 30.0;
-/// Tolerance of the outline of a junction and of the ends of roads, m.
+/// Tolerance for junction outlines and road ends, m.
 const TOLERANCE: f64 = 0.05;
 
 impl Scene {

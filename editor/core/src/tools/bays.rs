@@ -27,11 +27,11 @@ const SPACING: f64 = 0.5;
 const GAP: f64 = 0.1;
 /// Maximum distance between a road's line and a point for which its kerb is searched, m.
 const REACH: f64 = 40.0;
-/// Distance from a kerb within which a press snaps to it at any zoom, m.
+/// Distance from a kerb within which a press snaps to it at any scale, m.
 const CATCHES: f64 = 2.0;
 /// Start of the names of bays in rows.
 const NAME: &str = "Bay ";
-/// Key of the stack that is added for vehicles that park.
+/// Key of the stack added for parking vehicles.
 const PARKING: &str = "parking";
 
 /// The kerb of a road.
@@ -50,7 +50,7 @@ struct Edge {
     travel: f64,
 }
 
-/// A row of bays that is being drawn.
+/// A row of bays being drawn.
 pub(super) struct Row {
     /// Poses of the middles of parked vehicles.
     pub(super) bays: Vec<Pose>,
@@ -88,8 +88,8 @@ pub(super) fn kerb_at(point: DVec2, context: &ToolContext<'_>) -> Option<Kerb> {
 }
 
 impl Kerb {
-    /// The edge of the kerb between the places nearest to two points, in the direction from the first to the
-    /// second.
+    /// Returns the edge of the kerb between its nearest points to `from` and `to`, directed from
+    /// the first to the second.
     fn edge(self, from: DVec2, to: DVec2, scenario: &Scenario) -> Option<Edge> {
         let road = scenario.network().road(self.road)?;
         let line = &road.reference_line;
@@ -139,7 +139,7 @@ impl Row {
             points: OrientedBox::new(*bay, BAY.0, BAY.1).corners().to_vec(),
             fill: Fill::Tint(Tone::Accent),
         };
-        // An arrow shows where the noses of vehicles are.
+        // An arrow shows which way vehicles face.
         let arrow = |bay: &Pose| {
             let points = [(0.9, 0.7), (1.7, 0.0), (0.9, -0.7)];
             Mark::line(points.map(|(x, y)| bay.point(x, y)).to_vec(), Tone::Accent)
@@ -237,7 +237,7 @@ fn along(points: &[DVec2], distance: f64) -> Option<Pose> {
     last
 }
 
-/// The bay under a point: its name and the pose of the middle of a parked vehicle.
+/// Name of the bay under a point, and the pose of the middle of a vehicle parked in it.
 pub(super) fn bay_at(point: DVec2, scenario: &Scenario) -> Option<(&str, Pose)> {
     let points = scenario.points_of_interest().values();
     let mut bays = points.filter_map(|one| Some((one, one.bay()?, one.parked()?)));
@@ -245,16 +245,16 @@ pub(super) fn bay_at(point: DVec2, scenario: &Scenario) -> Option<(&str, Pose)> 
     Some((bay.name.as_str(), parked))
 }
 
-/// The place of a vehicle that is parked in the bay under a point.
+/// The place of a vehicle parked in the bay under a point.
 pub(super) fn place_in_bay(point: DVec2, vehicle: &str, scenario: &Scenario) -> Option<Place> {
     let (_, parked) = bay_at(point, scenario)?;
     let kind = scenario.vehicle_types().get(vehicle)?;
-    // Places on open ground are those of the rear axle.
+    // Places on open ground refer to the rear axle.
     let axle = parked.point(-kind.body_centre(), 0.0);
     Some(Place::ground(axle.x, axle.y, parked.heading))
 }
 
-/// Whether a vehicle at a place stands in a bay.
+/// Whether a vehicle at a place is parked in a bay.
 pub(super) fn is_in_bay(place: &Place, vehicle: &str, scenario: &Scenario) -> bool {
     let kind = scenario.vehicle_types().get(vehicle);
     let pose = scenario.pose_of(place);
@@ -264,7 +264,8 @@ pub(super) fn is_in_bay(place: &Place, vehicle: &str, scenario: &Scenario) -> bo
     bay_at(axle.point(kind.body_centre(), 0.0), scenario).is_some()
 }
 
-/// Whether the ground planner of a stack lets a vehicle end with the heading of its destination.
+/// Whether the ground planner of a stack makes vehicles arrive with the heading of their
+/// destination.
 fn parks(stack: &Stack) -> bool {
     let planners = stack.settings(Slot::GroundPlanner);
     planners.iter().any(|setting| {
@@ -285,7 +286,7 @@ pub(super) fn stack_for_bay(own: &str, scenario: &Scenario) -> (String, Option<E
     }
     let usual = Stack::default();
     let known = scenario.listed_stacks().into_iter().find(|(_, stack)| {
-        // Other behaviours may have other plans.
+        // A stack with another behaviour may be intended for another purpose.
         parks(stack) && stack.behaviour.module == usual.behaviour.module
     });
     if let Some((key, _)) = known {

@@ -19,7 +19,7 @@ pub(super) trait Stroke: Sized {
     /// Overlays for a brush at a position.
     fn marks(at: DVec2, context: &ToolContext<'_>) -> Vec<Mark>;
 
-    /// Describes for the status line what the mouse buttons do now.
+    /// Status line text that describes the current functions of the mouse buttons.
     fn status(context: &ToolContext<'_>) -> String;
 }
 

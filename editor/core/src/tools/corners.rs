@@ -6,7 +6,7 @@ use roadwright_geometry::{DVec2, polygon};
 /// Distance below which corners are merged, m. A double-click places the last corner twice.
 const SAME: f64 = 0.05;
 
-/// The corners placed so far.
+/// The corners placed until now.
 #[derive(Default)]
 pub(super) struct Corners(Vec<DVec2>);
 
@@ -31,7 +31,7 @@ impl Corners {
         closes
     }
 
-    /// Places more corners.
+    /// Appends corners.
     pub(super) fn extend(&mut self, corners: impl IntoIterator<Item = DVec2>) {
         self.0.extend(corners);
     }

@@ -24,7 +24,7 @@ pub(super) struct Stroke {
     last: DVec2,
     /// The scenario before the stroke.
     base: Arc<Scenario>,
-    /// Forests that the stroke has touched, with their current regions.
+    /// Forests touched by the stroke, with their current regions.
     regions: BTreeMap<ForestId, Vec<Ring>>,
     /// The painted forest; `None` while erasing.
     painted: Option<ForestId>,
@@ -56,7 +56,7 @@ impl brush::Stroke for Stroke {
             regions.insert(id, Vec::new());
             id
         });
-        // The eraser can reach any forest; the edit leaves out forests that were not touched.
+        // The eraser can reach any forest; the edit leaves out untouched forests.
         if options.erase {
             for (&id, forest) in base.forests() {
                 regions.insert(id, vec![ring(&forest.area)]);
@@ -107,8 +107,8 @@ impl Stroke {
     fn edit(&self, context: &ToolContext<'_>) -> Edit {
         let options = context.options.forest;
         let mut edits = Vec::new();
-        // Pieces that are cut off get ids above those of the scenario and of the painted forest, which does
-        // not exist in the scenario before the stroke.
+        // Pieces that are cut off get ids above all ids of the scenario and of the painted forest,
+        // which does not exist in the scenario before the stroke.
         let painted = self.painted.map_or(0, |id| id.0.saturating_add(1));
         let mut next = self.base.next_forest_id().0.max(painted);
         for (&id, region) in &self.regions {

@@ -1,4 +1,4 @@
-//! Handles of the selected object, and what dragging each of them changes.
+//! Handles of the selected object, and the edits that dragging them makes.
 
 use super::bays::{place_in_bay, stack_for_bay};
 use super::{HandleShape, ToolContext};
@@ -23,7 +23,7 @@ pub enum HandleKind {
     ForestCorner(ForestId, usize),
     /// A corner of an area of land, counted along its outline first and then along its holes.
     LandCorner(LandId, usize),
-    /// The start of an agent.
+    /// Start position of an agent.
     Start(AgentId),
     /// The destination of an agent.
     Destination(AgentId),
@@ -66,7 +66,7 @@ impl Handle {
         }
     }
 
-    /// Text for the status line about dragging the handle.
+    /// Status line text about dragging the handle.
     pub fn hint(&self) -> &'static str {
         match self.kind {
             HandleKind::RoadPoint(..) => "Drag: move this point. Alt+click: remove it.",
@@ -108,8 +108,8 @@ pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
     all
 }
 
-/// Maximum number of corners of a forest or an area of land that get handles. Painted areas have many more,
-/// too close together to grab.
+/// Maximum number of corners for which a forest or an area of land gets handles. Painted areas have
+/// many more, too close together to grab.
 const MOST_CORNERS: usize = 200;
 
 fn object_handles(scenario: &Scenario, object: ObjectId, add: &mut impl FnMut(HandleKind, DVec2)) {
@@ -166,7 +166,7 @@ fn object_handles(scenario: &Scenario, object: ObjectId, add: &mut impl FnMut(Ha
     }
 }
 
-/// Handles of an agent's waypoints, and handles between the places of its trip that add waypoints.
+/// Handles of an agent's waypoints, and handles between its stops that insert new waypoints.
 fn way_point_handles(
     id: AgentId,
     agent: &Agent,
@@ -374,8 +374,8 @@ fn road_radius(base: &Scenario, id: RoadId, index: usize, to: DVec2) -> Option<E
     );
     let half =
         0.5 * (std::f64::consts::PI - roadwright_geometry::math::acos(u.dot(v).clamp(-1.0, 1.0)));
-    // The inverse of the formula above, R = E cos / (1 - cos), with the pointer's distance along the bisector
-    // as E.
+    // Inverts the formula above: R = E cos / (1 - cos), where E is the pointer's distance along the
+    // bisector.
     let miss = (to - here).dot((u + v).normalize_or_zero()).max(0.05);
     let cosine = roadwright_geometry::math::cos(half).max(0.05);
     let radius = (miss * cosine / (1.0 - cosine).max(1e-6)).clamp(2.0, 5000.0);
@@ -383,7 +383,7 @@ fn road_radius(base: &Scenario, id: RoadId, index: usize, to: DVec2) -> Option<E
     reshaped(base, id, alignment.line().ok()?).ok()
 }
 
-/// Returns the edit that adds a point of intersection to a road where it was clicked.
+/// Returns the edit that adds a point of intersection to a road at the clicked position.
 ///
 /// # Errors
 /// If the road has no points of intersection.

@@ -20,8 +20,8 @@ pub(super) fn catch(modifiers: Modifiers, context: &ToolContext<'_>) -> Catch {
     }
 }
 
-/// Returns the node or road to which each end of a new road connects. `trace` is the pointer's path, in drawing order.
-/// `layers` and `catch` give the layer and the snapping rule of each end.
+/// Returns the node or road to which each end of a new road connects. `trace` is the pointer's
+/// path, in drawing order. `layers` and `catch` give the layer and snapping rule of each end.
 pub(super) fn ends(
     trace: &[DVec2],
     layers: [i8; 2],
@@ -71,7 +71,7 @@ pub(super) fn passing_word(
     let (other, name) = with_surroundings(context, |around| {
         let others = draw::caught_layers(around, end.at, catch).into_iter();
         let others = others.filter(|other| *other != layer && LAYERS.contains(other));
-        // Of two layers that are as near, the lower one.
+        // Prefers the lower of two equally near layers.
         let other = others.min_by_key(|other| (other.abs_diff(layer), *other))?;
         let style = context.options.road_style(other);
         let [found, _] = stroke_ends(around, &[end.at], &style, [other; 2], [catch; 2]);
@@ -108,7 +108,8 @@ fn boxes<'a>(scenario: &Scenario, context: &ToolContext<'a>) -> Cow<'a, RoadBoxe
     Cow::Owned(RoadBoxes::of(same.chain(changed.values()).copied()))
 }
 
-/// Describes what an end joins, for the label at the pointer; `None` if it joins nothing.
+/// Description of the joint of an end, for the label at the pointer; `None` if the end joins
+/// nothing.
 pub(super) fn word(end: &StrokeEnd, scenario: &Scenario) -> Option<String> {
     match &end.joint {
         Joint::Free => None,
@@ -141,14 +142,14 @@ pub(super) fn joined_name(end: &StrokeEnd, scenario: &Scenario) -> Option<String
     }
 }
 
-/// Returns the name of a road, or its number if it has no name.
+/// Returns the name of a road, or its number if it is unnamed.
 pub(super) fn name(id: RoadId, scenario: &Scenario) -> String {
     let road = scenario.network().road(id);
     let named = road.filter(|road| !road.name.is_empty());
     named.map_or_else(|| id.to_string(), |road| road.name.clone())
 }
 
-/// An edit that moves an end of a road and joins it to a node or road there.
+/// An edit that moves the end of a road and joins it to a node or road at its new position.
 pub(super) struct JoinedMove {
     /// The edit, relative to the scenario before the move.
     pub(super) edit: Edit,

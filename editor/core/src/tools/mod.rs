@@ -1,5 +1,4 @@
-//! Tools: state machines that turn pointer events into edits. They are independent of the window, so tests
-//! can drive them.
+//! Tools: state machines that turn pointer events into edits. Tests can run them without a window.
 
 mod bays;
 mod brush;
@@ -158,12 +157,12 @@ impl ToolKind {
     }
 }
 
-/// Position of the pointer in the world.
+/// State of the pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Pointer {
-    /// World point, m.
+    /// Position in the world, m.
     pub at: DVec2,
-    /// Modifier keys.
+    /// Held modifier keys.
     pub modifiers: Modifiers,
 }
 
@@ -194,13 +193,13 @@ pub enum ToolEvent {
     /// The second of two clicks at the same place. It is sent after the [`Click`](Self::Click) of the second
     /// press.
     DoubleClick(Pointer),
-    /// Enter: finish.
+    /// Enter: finishes the stroke.
     Enter,
     /// Backspace: removes the last point.
     Backspace,
     /// Escape: cancels the stroke.
     Escape,
-    /// A typed character of a number.
+    /// A typed character of a length or an angle.
     Type(char),
     /// The layer in the options has changed.
     Layer,
@@ -223,10 +222,10 @@ impl ToolEvent {
 
 // The events of a gesture:
 //
-//   Press     the tool notes where
-//   Drag      Preview   an edit of the scenario as it was before the gesture: each one replaces the
-//   Drag      Preview   one before, so errors do not add up, and the history sees the last one only
-//   Release   Commit    one step of the history
+//   Press     the tool stores the position
+//   Drag      Preview   an edit of the scenario before the gesture; each one replaces the previous
+//   Drag      Preview   one, so errors do not add up and the history contains only the last one
+//   Release   Commit    adds one step to the history
 //   Escape    Abort     discards the gesture instead
 
 /// An effect that a tool requests.
@@ -234,7 +233,8 @@ impl ToolEvent {
 pub enum Effect {
     /// Applies an edit as a step of the history.
     Apply(String, Edit),
-    /// Replaces the state of the gesture in progress by an edit of the document before the gesture.
+    /// Replaces the state of the gesture in progress. The edit applies to the document before the
+    /// gesture.
     Preview(String, Edit),
     /// Ends the gesture with its last state.
     Commit,
@@ -248,16 +248,16 @@ pub enum Effect {
     MoveOverlay(DVec2),
     /// Scales the background picture about its lower left corner.
     ScaleOverlay(f64),
-    /// The line that has been measured, m.
+    /// The measured line, m.
     Measured(Vec<DVec2>),
-    /// Reports what could not be done and why.
+    /// Reports why the requested change is impossible.
     Refuse(String),
 }
 
 /// Context that tools can read.
 #[derive(Clone, Copy)]
 pub struct ToolContext<'a> {
-    /// The current scenario, including the gesture.
+    /// The current scenario, including the gesture in progress.
     pub scenario: &'a Arc<Scenario>,
     /// Data derived from the scenario, possibly from its previous revision.
     pub scene: &'a Scene,
@@ -269,8 +269,8 @@ pub struct ToolContext<'a> {
     pub scale: f64,
     /// Routes between places of the scenario.
     pub routes: &'a RouteSource,
-    /// Places on the lanes that the trip being drawn takes. They come from its last search, whose ends may be up to 10
-    /// m away from the current ones.
+    /// Stops of the trip being drawn, on the lanes that it takes. They come from its last search,
+    /// whose ends may be up to 10 m away from the current ones.
     pub taken: &'a [Place],
 }
 
@@ -307,7 +307,7 @@ impl ToolContext<'_> {
 /// Colour role of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// An object that is being drawn or is selected.
+    /// An object being drawn or selected.
     Accent,
     /// An object under the pointer.
     Hover,
@@ -315,14 +315,14 @@ pub enum Tone {
     Guide,
     /// A warning, such as a radius that is allowed but tight.
     Warning,
-    /// An error or a refusal, or an object that will be erased.
+    /// An error, a refusal, or an object to be erased.
     Danger,
 }
 
 /// Fill of an area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
-    /// A lane of a road that is being drawn.
+    /// A lane of a road being drawn.
     Lane(LaneType),
     /// A light tint of a colour role.
     Tint(Tone),
@@ -428,24 +428,24 @@ pub trait Tool {
     /// Overlays to show over the map.
     fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark>;
 
-    /// Describes for the status line what the mouse buttons do now.
+    /// Status line text that describes the current functions of the mouse buttons.
     fn status(&self, context: &ToolContext<'_>) -> String;
 
     /// Whether a stroke is in progress, which Escape cancels.
     fn is_busy(&self) -> bool;
 
-    /// The layer on which the tool draws at the pointer; `None` for tools that draw no roads.
+    /// The layer of a road drawn at the pointer; `None` for tools that draw no roads.
     fn layer(&self, _: &ToolContext<'_>) -> Option<i8> {
         None
     }
 
-    /// The trip that is being drawn, as far as both ends are known.
+    /// The trip being drawn; `None` until both ends are known.
     fn trip(&self, _: &ToolContext<'_>) -> Option<DrawnTrip> {
         None
     }
 }
 
-/// A trip that is being drawn.
+/// A trip being drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrawnTrip {
     /// Key of the vehicle type.
@@ -459,7 +459,7 @@ pub struct DrawnTrip {
 }
 
 impl DrawnTrip {
-    /// The places of the stops on the lanes that suit the trip best.
+    /// Places of the stops, on the lanes that suit the trip best.
     pub fn places(&self, context: &ToolContext<'_>) -> Vec<Place> {
         let pointed: Vec<Place> = self.stops.iter().map(DrawnStop::place).collect();
         let has_choice = self
@@ -475,7 +475,7 @@ impl DrawnTrip {
     }
 }
 
-/// How the lanes of places under the pointer are chosen.
+/// Rule for choosing the lanes of stops under the pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum LaneRule {
     /// The lanes with the quickest route.

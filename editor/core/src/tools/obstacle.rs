@@ -16,7 +16,7 @@ const LEAST_SIZE: f64 = 0.2;
 #[derive(Default)]
 pub(super) struct ObstacleTool {
     press: Option<DVec2>,
-    /// End of the drag, and whether Shift makes the box follow the direction of the drag.
+    /// End of the drag, and whether Shift is held, which aligns the box with the drag.
     now: Option<(DVec2, bool)>,
     corners: Corners,
     hover: Option<DVec2>,
@@ -148,7 +148,7 @@ impl Tool for ObstacleTool {
                     (Some(shape), _) => Self::add(shape, context),
                     // A drag places a corner at its end, because the pointer often slips while clicking.
                     (None, ObstacleKind::Polygon) => self.click(p, context),
-                    // A drag shorter than the minimum is a slip and places nothing.
+                    // A shorter drag is accidental and places nothing.
                     (None, _) => Vec::new(),
                 };
             }

@@ -33,7 +33,7 @@ impl RoadPreset {
     }
 }
 
-/// Name of the default preset without pavements, for streets of which only the carriageway matters.
+/// Name of the default preset without pavements, for streets whose surroundings do not matter.
 pub const PLAIN_STREET: &str = "1+1 without pavements";
 
 /// The default presets. The first one is a town street. Roads outside towns have no pavements.
@@ -86,7 +86,7 @@ pub fn standard_presets() -> Vec<RoadPreset> {
     ]
 }
 
-/// The default presets before streets had pavements.
+/// The default presets of earlier versions, in which streets had no pavements.
 fn presets_without_pavements() -> Vec<RoadPreset> {
     use LaneType::{Biking, Bus, Parking, Sidewalk};
     use RoadClass::{Arterial, Collector, Motorway, Ramp, Residential};
@@ -136,7 +136,7 @@ pub enum TripGround {
 }
 
 impl TripGround {
-    /// Returns the ground of a trip between places.
+    /// Returns the ground for a trip between the given places.
     pub fn of<'a>(places: impl IntoIterator<Item = &'a Place>) -> Self {
         let mut places = places.into_iter();
         if places.any(|place| matches!(place, Place::Ground(_))) {
@@ -158,7 +158,8 @@ pub enum StackChoice {
     Chosen(String),
 }
 
-/// A stack in the settings. Older versions stored the key alone, which was `idm` unless the user chose another one.
+/// A stack in the settings. Older versions stored only the key, which was `idm` unless the user had
+/// chosen another one.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum StoredStack {
@@ -178,14 +179,14 @@ impl From<StoredStack> for StackChoice {
     }
 }
 
-/// Stack that is chosen automatically where it suits the trip.
+/// Stack for automatic choice, if it suits the trip.
 const PREFERRED_STACK: &str = "idm";
 
 impl StackChoice {
     /// Returns the key of the stack for a trip, or the missing key as an error.
     ///
-    /// Automatic trips use `idm`, or the first stack of the list if there is none. Off the lanes only stacks count
-    /// that steer around obstacles, as long as there are any.
+    /// The automatic choice is `idm`, or the first stack of the list if there is no `idm`. Off the
+    /// lanes, stacks that steer around obstacles are preferred.
     ///
     /// # Errors
     /// If the scenario does not have the chosen stack, or has none at all.
@@ -221,7 +222,7 @@ pub enum ObstacleKind {
     Box,
     /// A disc.
     Circle,
-    /// A polygon whose corners are clicked.
+    /// A polygon with clicked corners.
     Polygon,
 }
 
@@ -234,7 +235,7 @@ pub struct ObstacleOptions {
     pub height: f64,
     /// Whether the obstacle can be pushed.
     pub loose: bool,
-    /// Mass of an obstacle that can be pushed, kg.
+    /// Mass of a loose obstacle, kg.
     pub mass: f64,
 }
 
@@ -253,7 +254,7 @@ pub struct ForestOptions {
     pub erase: bool,
 }
 
-/// Result of a drag with the place tool.
+/// Kind of bay that a drag with the place tool adds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BayKind {
@@ -291,7 +292,7 @@ impl BayKind {
 /// Options of parking bays.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BayOptions {
-    /// Result of a drag.
+    /// Kind of bay that a drag adds.
     pub kind: BayKind,
     /// Length of parallel bays, m.
     pub length: f64,
@@ -322,7 +323,7 @@ pub struct PaintOptions {
     pub radius: f64,
     /// Whether paint is erased.
     pub erase: bool,
-    /// Layer to paint in. If the scenario does not have it, the newest layer is used.
+    /// Layer to paint on. The newest layer is used if the scenario does not contain it.
     pub layer: Option<PaintId>,
 }
 
@@ -359,13 +360,13 @@ pub struct TerrainOptions {
 pub struct RandomTripOptions {
     /// Number of trips added at a time.
     pub count: u32,
-    /// Where the trips start and end.
+    /// Choice of starts and destinations.
     pub from: PopulateFrom,
     /// Whether the vehicles restart after arrival.
     pub repeats: bool,
 }
 
-/// Snap targets of the pointer.
+/// Snap targets for the pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapOptions {
     /// Grid intersections.
@@ -374,7 +375,7 @@ pub struct SnapOptions {
     pub nodes: bool,
     /// Points on roads.
     pub roads: bool,
-    /// Steps of 15 degrees.
+    /// Multiples of 15 degrees.
     pub angles: bool,
 }
 
@@ -389,9 +390,9 @@ pub struct ToolOptions {
     pub presets: Vec<RoadPreset>,
     /// Index of the selected cross-section.
     pub preset: usize,
-    /// Layer that was chosen for the next stroke, or for the rest of the stroke in progress. If `None`, the stroke has
-    /// the layer of the road where it begins, or else layer 0. Not kept after the stroke, because a stroke on a layer
-    /// that the user has forgotten about would not join the roads around it.
+    /// Layer chosen for the next stroke, or for the rest of the current stroke. If `None`, the
+    /// stroke has the layer of the road at its start, or else layer 0. Reset after the stroke,
+    /// because a stroke on a forgotten layer would not join the surrounding roads.
     #[serde(skip)]
     pub layer: Option<i8>,
     /// Radius of corners drawn by clicks, m.
@@ -400,7 +401,7 @@ pub struct ToolOptions {
     pub obstacle: ObstacleOptions,
     /// Options of the forest brush.
     pub forest: ForestOptions,
-    /// Options of the brush that paints layers.
+    /// Options of the paint tool.
     pub paint: PaintOptions,
     /// Options of parking bays.
     pub bays: BayOptions,
@@ -435,7 +436,7 @@ impl ToolOptions {
         self.hidden.iter().any(|part| part.holds(scenario, object))
     }
 
-    /// Whether an object cannot be picked, because it is locked or hidden.
+    /// Whether an object is locked or hidden and therefore cannot be picked.
     pub fn is_kept_away(&self, scenario: &Scenario, object: ObjectId) -> bool {
         self.is_locked(scenario, object) || self.is_hidden(scenario, object)
     }
@@ -511,8 +512,8 @@ impl Default for ToolOptions {
 }
 
 impl ToolOptions {
-    /// Replaces the default presets of an older version if the user has not changed them. The selected
-    /// cross-section stays, except that the old default becomes the new one.
+    /// Replaces the default presets of an older version if the user has not changed them. The
+    /// selected cross-section is kept, unless it is the old default, which becomes the new one.
     pub(crate) fn renew_presets(&mut self) {
         let old = presets_without_pavements();
         if self.presets != old {
@@ -547,7 +548,7 @@ impl ToolOptions {
         }
     }
 
-    /// Minimum radius of freehand strokes, m. This is the minimum of the road's class, or more if the inner
+    /// Minimum radius of freehand strokes, m. The minimum of the road's class, or more if the inner
     /// edge would otherwise fold.
     pub fn min_radius(&self) -> f64 {
         let preset = self.chosen();
@@ -560,8 +561,8 @@ impl ToolOptions {
             RoadClass::Motorway => 120.0,
         };
         let half = |lanes: &[(LaneType, f64)]| lanes.iter().map(|lane| lane.1).sum::<f64>();
-        // Half the width, with the reference line in the middle. Its radius is limited, because the wider
-        // side would fold in the bend.
+        // Half the width, with the reference line in the middle. The line's radius must exceed it,
+        // because the wider side would otherwise fold in a bend.
         let width = half(&preset.section.forward).max(half(&preset.section.backward));
         by_class.max(width + 1.0)
     }
@@ -587,7 +588,7 @@ mod tests {
         options.preset = options.presets.iter().position(slip).unwrap();
         options.renew_presets();
         assert_eq!(name(&options), "Slip road");
-        // The same cross-section has another name now.
+        // The same cross-section now has another name.
         options.presets = presets_without_pavements();
         options.preset = 6;
         options.renew_presets();

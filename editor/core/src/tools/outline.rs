@@ -7,13 +7,13 @@ use roadwright_geometry::crossings::for_each_crossing;
 use roadwright_geometry::{DVec2, polygon, polyline};
 use std::ops::ControlFlow;
 
-/// Spacing of the points of a freehand line, and largest distance between them and the simplified line, in
-/// screen points.
+/// Spacing of the points of a freehand line, and maximum deviation of the simplified line from
+/// them, in screen points.
 const FREEHAND: (f64, f64) = (3.0, 1.5);
 /// Maximum number of edge pairs compared to check whether an outline crosses itself.
 const MOST_COMPARISONS: usize = 20_000_000;
 
-/// Hint about the mouse buttons while an outline is drawn.
+/// Status line text about the mouse buttons while an outline is drawn.
 pub(super) const STATUS: &str =
     "Click: add corners; the first corner, double-click or Enter: finish. Drag: draw freehand.";
 
@@ -22,7 +22,7 @@ pub(super) const STATUS: &str =
 pub(super) struct OutlinePen {
     corners: Corners,
     hover: Option<DVec2>,
-    /// Points of the freehand line that is being dragged.
+    /// Points of the freehand line in progress.
     stroke: Vec<DVec2>,
 }
 
@@ -68,12 +68,12 @@ impl OutlinePen {
         None
     }
 
-    /// Ends a drag, whose line becomes the outline.
+    /// Ends a drag and adds its line to the outline.
     fn release(&mut self, context: &ToolContext<'_>) -> Option<Vec<DVec2>> {
         let line = std::mem::take(&mut self.stroke);
         let outline = smoothed(&line, FREEHAND.1 * context.scale);
         if !self.corners.is_empty() {
-            // The line continues from corners that were placed before.
+            // The line continues the corners placed earlier.
             self.corners.extend(outline);
             return None;
         }
@@ -85,7 +85,7 @@ impl OutlinePen {
         Some(outline)
     }
 
-    /// Overlays of the outline so far.
+    /// Overlays of the outline in progress.
     pub(super) fn marks(&self) -> Vec<Mark> {
         let mut line = self.corners.line();
         match self.stroke.len() {
@@ -136,7 +136,7 @@ pub(super) fn checked(outline: Vec<DVec2>, most: usize) -> Result<Vec<DVec2>, St
     Ok(counter_clockwise(outline))
 }
 
-/// Returns a line without superfluous points.
+/// Simplifies a line by removing superfluous points.
 fn smoothed(line: &[DVec2], miss: f64) -> Vec<DVec2> {
     let kept = polyline::cuts(line, miss, f64::INFINITY);
     kept.into_iter().map(|i| line[i]).collect()

@@ -23,7 +23,7 @@ impl Tool for OverlayTool {
                 let before = self.last.replace(p.at).unwrap_or(p.at);
                 let step = p.at - before;
                 if p.modifiers.shift {
-                    // Dragging a hundred points to the right doubles the size.
+                    // Dragging 100 points to the right doubles the size.
                     let points = step.x / context.scale.max(1e-9);
                     vec![Effect::ScaleOverlay(
                         (points / 100.0).clamp(-1.0, 1.0).exp2(),

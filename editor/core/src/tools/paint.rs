@@ -10,7 +10,7 @@ use roadwright_scenario::{Edit, MAX_PAINT_CORNERS, PaintCost, PaintId, PaintLaye
 pub(super) struct Stroke {
     id: PaintId,
     last: DVec2,
-    /// The layer with the stroke so far.
+    /// The layer including the current stroke.
     layer: PaintLayer,
     /// Whether the stroke makes a new layer.
     is_new: bool,
@@ -60,7 +60,7 @@ impl PaintTool {
 
 impl Tool for PaintTool {
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
-        // A stroke in progress ends as it began.
+        // A stroke in progress keeps its mode until it ends.
         if self.brush.is_busy() || !Self::draws_outline(context) {
             return self.brush.event(event, context);
         }
@@ -92,7 +92,7 @@ impl Tool for PaintTool {
     }
 }
 
-/// The layer that is painted in.
+/// The layer to paint on.
 struct Picked {
     id: PaintId,
     layer: PaintLayer,
@@ -112,7 +112,7 @@ impl Picked {
     }
 }
 
-/// Name of the layer that is painted in, for the status line.
+/// Name of the layer to paint on, for the status line.
 fn layer_name<'a>(context: &ToolContext<'a>) -> &'a str {
     let chosen = context.options.paint.chosen(context.scenario);
     let layer = chosen.and_then(|id| context.scenario.paint().get(&id));
@@ -120,8 +120,8 @@ fn layer_name<'a>(context: &ToolContext<'a>) -> &'a str {
 }
 
 impl PaintOptions {
-    /// Returns the layer that the brush paints in: the chosen layer, or else the newest layer. `None` if the
-    /// scenario has no layer.
+    /// Returns the layer to paint on: the chosen layer, or else the newest one. `None` if the
+    /// scenario has no layers.
     pub fn chosen(&self, scenario: &Scenario) -> Option<PaintId> {
         let layers = scenario.paint();
         let chosen = self.layer.filter(|id| layers.contains_key(id));
@@ -131,7 +131,7 @@ impl PaintOptions {
 
 /// Creates a layer with the default cost and an unused name.
 pub fn new_paint_layer(scenario: &Scenario) -> PaintLayer {
-    /// Three times the cost of plain ground.
+    /// Ground with this cost is three times as expensive as plain ground.
     const COST: PaintCost = PaintCost::Adds(32);
     let is_taken = |name: &str| scenario.paint().values().any(|layer| layer.name == name);
     let numbered = (1..).map(|number| format!("Paint {number}"));

@@ -33,7 +33,7 @@ impl PlaceTool {
         })
     }
 
-    /// The row of bays that is being drawn; `None` if a drag draws a single bay.
+    /// The row of bays being drawn; `None` if the drag draws a single bay.
     fn row(&self, context: &ToolContext<'_>) -> Option<Row> {
         let ends = [self.press?, self.now?];
         let is_drag = (ends[1] - ends[0]).length() >= LEAST_DRAG;
@@ -49,7 +49,7 @@ impl PlaceTool {
         }
     }
 
-    /// Adds the row that has been drawn, or else a point or a bay.
+    /// Adds the drawn row of bays, a bay or a point.
     fn finish(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
         let Some(row) = self.row(context) else {
             return self.place(context);

@@ -1,4 +1,4 @@
-//! Ribbons of roads: of one that is being drawn, and of one that the map does not show yet.
+//! Ribbons of roads that are being drawn or that the map does not show yet.
 
 use super::{Fill, Mark};
 use roadwright_geometry::{DVec2, polyline};

@@ -24,10 +24,10 @@ enum Stroke {
         from: Catch,
         layers: StrokeLayers,
         modifiers: Modifiers,
-        /// Nodes and roads that the ends would join if the button were released now.
+        /// Nodes and roads that the ends would join on release.
         ends: [StrokeEnd; 2],
     },
-    /// Points placed by clicks so far.
+    /// Points placed by clicks.
     Chain {
         points: Vec<DVec2>,
         from: Catch,
@@ -49,7 +49,7 @@ impl Stroke {
     }
 }
 
-/// The end that the road would have if the user clicked at the pointer.
+/// The end of the road after a click at the pointer.
 #[derive(Clone)]
 struct Hover {
     /// Position of the next point, m. If the point joins something, this is the position of the joint.
@@ -76,7 +76,8 @@ pub(super) struct RoadTool {
     pointer: Option<Pointer>,
     hover: Option<Hover>,
     stroke: Option<Stroke>,
-    /// Label of the end at the pointer: the road that it would join, pass over or pass under.
+    /// Label of the end at the pointer, which names the road that it would join, pass over or pass
+    /// under.
     word: Option<String>,
     /// Typed text: a length, or an angle after `<`.
     typed: String,
@@ -110,11 +111,11 @@ impl RoadTool {
         };
         *modifiers = pointer.modifiers;
         layers.follow(points.len() - 1, context);
-        // Only the last two dozen points are compared, because a road may cross or run beside its earlier
-        // parts. The newest four are left out, because they are always near the pointer.
+        // Only the last two dozen points are compared, because a road may cross or run beside its
+        // earlier parts. The newest four are left out, because they are always near the pointer.
         //
-        //   o  o  o  o  o  o  o  o  o  o   points of the hand
-        //             <----------  x      the pointer backs up: the points behind it are dropped
+        //   o  o  o  o  o  o  o  o  o  o   pointer positions
+        //             <----------  x      the pointer moves back: the points behind it are dropped
         let near = 5.0 * context.scale;
         let recent = points.len().saturating_sub(24)..points.len().saturating_sub(4);
         let back = recent.rev().find(|&i| {
@@ -130,7 +131,7 @@ impl RoadTool {
         }
     }
 
-    /// Determines what the ends of a freehand stroke join.
+    /// Updates the joints at the ends of a freehand stroke.
     fn aim(&mut self, context: &ToolContext<'_>) {
         if let Some(Stroke::Freehand {
             points,
@@ -147,7 +148,7 @@ impl RoadTool {
         }
     }
 
-    /// Determines where the next point would be and what it would join.
+    /// Updates the position of the next point and its joint.
     fn aim_next(&mut self, at: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) {
         let hover = self.next_point(at, modifiers, context);
         let end = hover.ends[1].clone();
@@ -209,7 +210,7 @@ impl RoadTool {
         }
     }
 
-    /// Draws the road along a line that was fitted to the points of a stroke.
+    /// Draws the road along a line fitted to the points of a stroke.
     fn draw(
         &mut self,
         line: &ReferenceLine,
@@ -279,7 +280,7 @@ impl RoadTool {
                 None => heading_of(at_pointer.at - last),
             };
             let length = length.unwrap_or((at_pointer.at - last).length());
-            // Typed values are exact, so they override snapping and join no road.
+            // Typed values are exact, so they override snapping and the point joins no road.
             return hover(last + length * unit(heading), Catch::NOTHING);
         }
         if at_pointer.is_joined() || modifiers.ctrl {
@@ -338,10 +339,11 @@ impl RoadTool {
     fn preview(&self, context: &ToolContext<'_>) -> Option<(Vec<DVec2>, String, Tone)> {
         match self.stroke.as_ref()? {
             Stroke::Freehand { points, ends, .. } => {
-                // Only the spacing is used here, and it does not depend on the radius.
+                // Only the spacing is used, which does not depend on the radius.
                 let options = StrokeOptions::at_scale(context.scale, 1.0);
-                // Lines, arcs and clothoids are only fitted at the end, because fitting at every movement
-                // would be too slow; the smoothed points show where the road will be.
+                // Lines, arcs and clothoids are fitted only at the end, because fitting at every
+                // pointer movement would be too slow. The smoothed points approximate the final
+                // road.
                 let points = draw::guided(points, ends);
                 let line = smoothed(&resampled(&points, options.spacing));
                 let n = line.len();
@@ -360,7 +362,8 @@ impl RoadTool {
             Stroke::Chain { points, .. } => {
                 let hover = self.hover.as_ref()?;
                 let mut corners = points.clone();
-                // The start is at its joint, which depends on the direction of the first leg.
+                // The start moves to its joint, whose position depends on the direction of the
+                // first leg.
                 if let Some(first) = corners.first_mut() {
                     *first = hover.ends[0].at;
                 }
@@ -393,7 +396,7 @@ impl RoadTool {
                 if !self.typed.is_empty() {
                     text += &format!("\n> {}", self.typed);
                 }
-                // Sampled to a fifth of a screen point, at which a polyline looks like a curve.
+                // Sampled at a fifth of a screen point, so that the polyline looks like a curve.
                 let points = line.sample(0.2 * context.scale.max(0.05), 0.0);
                 Some((points, self.with_layer(text, context), tone))
             }
@@ -410,7 +413,7 @@ impl RoadTool {
         )
     }
 
-    /// Adds the layer to the label at the pointer, unless it is the ground.
+    /// Adds the layer to the label at the pointer, except for the ground layer.
     fn with_layer(&self, text: String, context: &ToolContext<'_>) -> String {
         match self.layer_now(context) {
             0 => text,
@@ -418,7 +421,7 @@ impl RoadTool {
         }
     }
 
-    /// Says what an end joins, or which road it passes over or under.
+    /// Describes the joint of an end, or the road that it passes over or under.
     fn word_for(&self, end: &StrokeEnd, context: &ToolContext<'_>) -> Option<String> {
         join::word(end, context.scenario).or_else(|| {
             let modifiers = self.pointer.map_or(Modifiers::default(), |p| p.modifiers);
@@ -427,7 +430,7 @@ impl RoadTool {
         })
     }
 
-    /// Aims again after the layer has changed while the pointer stood still.
+    /// Updates the joints after a change of layer while the pointer stays still.
     fn change_layer(&mut self, context: &ToolContext<'_>) {
         let Some(pointer) = self.pointer else { return };
         match &self.stroke {
@@ -488,16 +491,16 @@ impl RoadTool {
     }
 }
 
-/// A part of a line.
+/// A section of a line.
 struct Piece {
-    /// Numbers of its legs. Leg `n` begins at point `n` of the line.
+    /// Indices of its legs. Leg `n` begins at point `n` of the line.
     legs: Range<usize>,
-    /// Lower and upper corner of its box, m.
+    /// Lower and upper corners of its bounding box, m.
     limits: (DVec2, DVec2),
 }
 
-/// Divides a line into at most 64 pieces of at least 8 legs each, so that a road far from the line is recognised
-/// without looking at every leg.
+/// Divides a line into at most 64 pieces of at least 8 legs each, so that roads far from the line
+/// can be ruled out without looking at every leg.
 fn pieces(line: &[DVec2]) -> Vec<Piece> {
     let legs = line.len().saturating_sub(1);
     let size = legs.div_ceil(64).max(8);
@@ -521,7 +524,7 @@ fn history_label(line: &ReferenceLine, ends: &[StrokeEnd; 2], context: &ToolCont
     label
 }
 
-/// Position of a point after snapping. The point snaps to the grid if the grid is a snap target and the point does
+/// Position of a point after snapping. It snaps to the grid if that is enabled and the point does
 /// not join anything.
 fn placed_at(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> DVec2 {
     let catch = join::catch(modifiers, context);
@@ -541,7 +544,7 @@ fn turns_back(points: &[DVec2], i: usize, to: DVec2) -> bool {
         return false;
     };
     let forward = last - points[i];
-    // Whether the line goes back towards that point.
+    // Whether the line turns back towards that point.
     forward.dot(to - last) < 0.0 && i + 4 < points.len()
 }
 
@@ -551,7 +554,7 @@ const MOST_TYPED: usize = 16;
 impl RoadTool {
     fn drag(&mut self, pointer: Pointer, context: &ToolContext<'_>) {
         match &self.stroke {
-            // A drag in a chain moves the next point.
+            // Dragging while placing points moves the next point.
             Some(Stroke::Chain { .. }) => {
                 self.aim_next(pointer.at, pointer.modifiers, context);
             }

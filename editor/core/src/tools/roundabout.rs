@@ -31,7 +31,7 @@ impl RoundaboutTool {
         Some((centre, radius))
     }
 
-    /// Notes the layer of what a ring around a point would join.
+    /// Updates the layer from the roads that a ring around the point would join.
     fn note_layer(&mut self, pointer: Pointer, context: &ToolContext<'_>) {
         self.layer = layer_at(pointer.at, join::catch(pointer.modifiers, context), context);
     }

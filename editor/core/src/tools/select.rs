@@ -20,7 +20,7 @@ use roadwright_scenario::{
 use roadwright_simulation::DrawnStop;
 use std::sync::Arc;
 
-/// Effect of a drag.
+/// Current drag.
 enum Drag {
     /// Moves the selection.
     Move(Objects),
@@ -38,20 +38,20 @@ struct Stroke {
     now: DVec2,
     /// The scenario before the drag.
     base: Arc<Scenario>,
-    /// The selection before the drag. The box may add to it.
+    /// The selection before the drag. A box may extend it.
     before: Objects,
     adds: bool,
     /// Position at which a dragged road end would join another road, m, and a description of the joint.
     /// `None` if the end joins nothing.
     joins: Option<(DVec2, String)>,
-    /// How a dragged stop of a trip chooses its lane.
+    /// Rule for choosing the lane of a dragged stop.
     lanes: LaneRule,
 }
 
-/// A stop of a trip that is being dragged.
+/// A dragged stop of a trip.
 struct DraggedStop {
     handle: HandleKind,
-    /// The edit with the stop at the place under the pointer.
+    /// The edit that moves the stop to the place under the pointer.
     edit: Edit,
     trip: DrawnTrip,
     /// Index of the stop.
@@ -86,7 +86,7 @@ pub(super) struct Select {
     stroke: Option<Stroke>,
     /// Position of the last click and the objects under it, used to cycle through overlapping objects.
     last: Option<(DVec2, Vec<ObjectId>, usize)>,
-    /// Position of the last click on connections, the connections there, and how many of them have been
+    /// Position of the last click on connections, the connections there, and the number already
     /// explained.
     last_turns: Option<(DVec2, Vec<LaneTurn>, usize)>,
 }
@@ -103,11 +103,12 @@ impl Select {
     }
 
     fn start(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
-        // The position of the press, because the first drag event comes a few points later.
+        // Uses the position of the press, because the first drag event comes a few points later.
         let start = self.press.map_or(pointer.at, |press| press.at);
         let mut effects = Vec::new();
         let modifiers = pointer.modifiers;
-        // Shift+drag always draws a box; otherwise a crowded map would have no room for one.
+        // Shift+drag always draws a box; otherwise a crowded map would leave no free space to start
+        // one.
         let handle = self.handle_at(start, context).filter(|_| !modifiers.shift);
         let under = context.pick(start, 0.6 * context.reach());
         let grabbed = under
@@ -197,7 +198,7 @@ impl Select {
             Drag::Box => (None, None),
         };
         stroke.joins = None;
-        // The label stays the same, because a preview with another label would begin a new history step.
+        // A preview with another label would begin a new history step, so the label stays the same.
         if let (Some((_, moved)), Some((road, end))) = (&mut edit, end) {
             let catch = join::catch(pointer.modifiers, context);
             let joined = join::joined_move(&stroke.base, moved, road, end, catch, context);
@@ -255,7 +256,8 @@ impl Select {
         let index = match &self.last {
             // Another click at the same place selects the next object below.
             Some((at, list, index))
-                // Only if the same objects are there; after an edit, selection starts again at the top.
+                // Only if the same objects are under the pointer; after an edit, selection starts
+                // again at the top.
                 if *list == under && (*at - pointer.at).length() < 0.5 * context.reach() =>
             {
                 (index + 1) % under.len().max(1)
@@ -362,8 +364,8 @@ fn moved_on(
     shift: DVec2,
     context: &ToolContext<'_>,
 ) -> Option<roadwright_scenario::Edit> {
-    // Later edits of the batch override earlier ones. Everything is shifted first, and then agents are placed
-    // on lanes.
+    // Later edits of the batch override earlier ones, so everything is shifted first, and then
+    // agents are placed on lanes.
     let mut edits = vec![moved(base, objects, &Motion::shift(shift)).ok()?];
     for object in objects {
         if let ObjectId::Agent(id) = object
@@ -537,8 +539,8 @@ impl Tool for Select {
     }
 }
 
-/// The last state of a drag that puts a stop of a trip on the lane that suits the trip; `None` if it stays where the drag
-/// has put it.
+/// Completes the drag of a stop by placing it on the lane that suits the trip best; `None` if the
+/// dragged position is kept.
 fn on_chosen_lane(dragged: DraggedStop, context: &ToolContext<'_>) -> Option<Effect> {
     let DraggedStop {
         handle,
@@ -554,7 +556,7 @@ fn on_chosen_lane(dragged: DraggedStop, context: &ToolContext<'_>) -> Option<Eff
     Some(Effect::Preview(label(handle).into(), edit))
 }
 
-/// The outline of an object for hovering and selection; empty if it does not exist.
+/// The outline of an object to show hovering or selection; empty if the object does not exist.
 pub fn outline_of(object: ObjectId, context: &ToolContext<'_>, tone: Tone) -> Vec<Mark> {
     let scenario = &**context.scenario;
     let outline = match object {
@@ -604,7 +606,7 @@ fn closed(mut points: Vec<DVec2>, tone: Tone) -> Mark {
 
 /// Both edges of a road as one polyline: forward along the left edge and back along the right edge.
 fn road_edges(road: &Road, scale: f64) -> Vec<DVec2> {
-    // A quarter of a point is invisible, and nothing is visible below 5 cm.
+    // An error of a quarter of a point is invisible, as is any error below 5 cm.
     let tolerance = (0.25 * scale).max(0.05);
     let distances = road.reference_line.sample_distances(tolerance, 8.0);
     let left = |&s: &f64| road.reference_line.point(s, road.edges(s).1);
@@ -613,7 +615,7 @@ fn road_edges(road: &Road, scale: f64) -> Vec<DVec2> {
     there.map(left).chain(back.map(right)).collect()
 }
 
-/// The mark of a place: the outline of a bay, or a circle around the sign of any other place.
+/// The mark of a point of interest: the outline of a bay, or otherwise a circle around its sign.
 fn place_mark(point: &PointOfInterest, scale: f64, tone: Tone) -> Mark {
     match roadwright_render::bay(point) {
         Some(corners) => closed(corners.to_vec(), tone),

@@ -32,7 +32,7 @@ pub fn grid_spacing(scale: f64) -> f64 {
     let mut decade = 0.01;
     loop {
         for step in [1.0, 2.0, 5.0] {
-            // The second condition ends the search if the scale is NaN.
+            // The second condition ends the search for a NaN scale.
             if decade * step >= least || decade > 1e6 {
                 return decade * step;
             }

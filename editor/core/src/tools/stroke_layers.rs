@@ -1,4 +1,4 @@
-//! Layers of a road that is being drawn: that of its start, and the places where it changes.
+//! Layers along a road being drawn: at its start, and wherever the layer changes.
 
 use super::{HandleShape, Mark, ToolContext, join};
 use roadwright_geometry::{DVec2, ReferenceLine, polyline};
@@ -10,7 +10,7 @@ const SEARCHED: f64 = 0.1;
 /// Minimum distance within which a change of the layer is searched for, m.
 const LEAST_SEARCHED: f64 = 20.0;
 
-/// A point of a stroke from which on the road is on another layer.
+/// A point of a stroke at which the layer changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Change {
     /// Index of the point.
@@ -40,7 +40,7 @@ impl StrokeLayers {
         self.start
     }
 
-    /// Layers of both ends, if the stroke ended at the last point.
+    /// Layers of both ends for a stroke that ends at the last point.
     pub(super) fn placed_ends(&self) -> [i8; 2] {
         [self.start, self.last()]
     }
@@ -51,17 +51,17 @@ impl StrokeLayers {
         last.map_or(self.start, |change| change.layer)
     }
 
-    /// The layer at the pointer: the chosen layer, or else that of the last point.
+    /// The layer at the pointer: the chosen layer, or else the layer of the last point.
     pub(super) fn at_pointer(&self, context: &ToolContext<'_>) -> i8 {
         context.options.layer.unwrap_or(self.last())
     }
 
-    /// Layers of both ends, if the stroke ends at the pointer.
+    /// Layers of both ends for a stroke that ends at the pointer.
     pub(super) fn ends(&self, context: &ToolContext<'_>) -> [i8; 2] {
         [self.start, self.at_pointer(context)]
     }
 
-    /// Puts everything behind the point with this index on the layer that was chosen.
+    /// Starts the chosen layer at the point with this index.
     pub(super) fn follow(&mut self, point: usize, context: &ToolContext<'_>) {
         let layer = self.at_pointer(context);
         if layer == self.last() {
@@ -73,12 +73,12 @@ impl StrokeLayers {
         }
     }
 
-    /// Discards the changes behind the last of `count` points.
+    /// Keeps only the layer changes before the last of `count` points.
     pub(super) fn shorten(&mut self, count: usize) {
         self.changes.retain(|change| change.point + 1 < count);
     }
 
-    /// The changes of the layer along the road that was fitted to the points of the stroke.
+    /// Layer changes along the road fitted to the points of the stroke.
     pub(super) fn along(&self, points: &[DVec2], line: &ReferenceLine) -> Vec<LayerChange> {
         let length = line.length();
         let reach = (SEARCHED * length).max(LEAST_SEARCHED);
@@ -101,8 +101,8 @@ impl StrokeLayers {
         changes.collect()
     }
 
-    /// The layers along a stroke through its points and the pointer: the share of its length, 0 to 1, from which each
-    /// layer holds.
+    /// Layers along a stroke through its points and the pointer. Each layer starts at a fraction of
+    /// the length, 0 to 1.
     pub(super) fn shares(
         &self,
         points: &[DVec2],
@@ -133,8 +133,8 @@ impl StrokeLayers {
     }
 }
 
-/// The layer of a stroke that starts at a point: the chosen layer, or else that of the topmost road that the point
-/// catches, or else 0.
+/// The layer for a stroke that starts at a point: the chosen layer, or else the layer of the
+/// topmost road within snapping range, or else 0.
 pub(super) fn layer_at(start: DVec2, catch: Catch, context: &ToolContext<'_>) -> i8 {
     let caught = || join::caught_layer(start, catch, context).unwrap_or(0);
     context.options.layer.unwrap_or_else(caught)

@@ -7,7 +7,7 @@ use roadwright_scenario::{Edit, Scenario};
 
 /// Maximum number of dabs per movement of the pointer.
 const MOST_DABS: f64 = 100.0;
-/// Distance between dabs, as a share of the brush's radius.
+/// Distance between dabs, as a fraction of the brush radius.
 const DAB_DISTANCE: f64 = 0.2;
 /// Sample spacing of new terrain, m.
 const SPACING: f64 = 5.0;
@@ -60,7 +60,7 @@ impl brush::Stroke for Stroke {
     fn dab(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
         let options = context.options.terrain;
         let mut left = (at - self.last).length();
-        // A long jump of the pointer makes only a limited number of dabs.
+        // Limits the number of dabs for a long jump of the pointer.
         let step = (DAB_DISTANCE * options.radius)
             .max(0.1)
             .max(left / MOST_DABS);

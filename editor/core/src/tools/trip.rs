@@ -20,12 +20,12 @@ pub(super) struct Trip {
     lanes: LaneRule,
 }
 
-/// The drawn ends of a trip.
+/// The placed ends of a trip.
 #[derive(Clone, Copy)]
 pub(super) struct Ends {
-    /// Where the start was placed, m.
+    /// Position of the start, m.
     pub(super) from: DVec2,
-    /// Where the destination was placed, m.
+    /// Position of the destination, m.
     pub(super) to: DVec2,
     pub(super) lanes: LaneRule,
 }
@@ -115,7 +115,8 @@ impl Trip {
         self.start.is_some()
     }
 
-    /// The trip that a release would add; `None` if the start is not placed or the stack does not exist.
+    /// The trip that a release would add; `None` if the start has not been placed or the stack does
+    /// not exist.
     pub(super) fn drawn(&self, context: &ToolContext<'_>) -> Option<DrawnTrip> {
         let ends = Ends {
             from: self.start?,
@@ -187,7 +188,7 @@ impl Trip {
     }
 }
 
-/// Length of the highlighted part of a lane to either side of a place, m.
+/// Length of the highlighted lane on either side of a place, m.
 const STRIP_REACH: f64 = 15.0;
 /// Distance between the points of a highlighted lane, m.
 const STRIP_SPACING: f64 = 1.5;
@@ -224,8 +225,8 @@ enum TripEnd {
     Destination,
 }
 
-/// The lane of an end of the trip: the chosen lane, or the lane under the point if none has been chosen.
-/// `None` in a bay and on open ground.
+/// The lane for one end of the trip: the chosen lane, or the lane under the point if none has been
+/// chosen. `None` in a bay and on open ground.
 fn lane_of(point: DVec2, end: TripEnd, context: &ToolContext<'_>) -> Option<LanePlace> {
     if bay_at(point, context.scenario).is_some() {
         return None;
@@ -238,7 +239,7 @@ fn lane_of(point: DVec2, end: TripEnd, context: &ToolContext<'_>) -> Option<Lane
     Some(on_taken_lane(own, taken))
 }
 
-/// Moves a place to the taken lane if that is on the same road.
+/// Moves a place to the taken lane if both are on the same road.
 pub(super) fn on_taken_lane(own: LanePlace, taken: Option<&Place>) -> LanePlace {
     match taken {
         Some(Place::Lane(taken)) if taken.road == own.road => LanePlace {
@@ -255,10 +256,10 @@ fn lane_point(point: DVec2, end: TripEnd, context: &ToolContext<'_>) -> Option<D
 }
 
 impl Ends {
-    /// The trip between the ends, with the vehicle type and the stack of the tool.
+    /// The trip between the ends, with the tool's vehicle type and stack.
     ///
     /// # Errors
-    /// The refusal, if the scenario does not have the chosen stack.
+    /// A refusal, if the scenario does not contain the chosen stack.
     pub(super) fn trip(&self, context: &ToolContext<'_>) -> Result<DrawnTrip, Vec<Effect>> {
         let (start, destination) = places(self.from, self.to, context);
         Ok(DrawnTrip {
@@ -272,10 +273,10 @@ impl Ends {
         })
     }
 
-    /// The finished trip on the lanes that suit it best.
+    /// The finished trip, on the lanes that suit it best.
     ///
     /// # Errors
-    /// The refusal, if the scenario does not have the chosen stack.
+    /// A refusal, if the scenario does not contain the chosen stack.
     pub(super) fn finished(&self, context: &ToolContext<'_>) -> Result<FinishedTrip, Vec<Effect>> {
         let trip = self.trip(context)?;
         let [start, destination] = trip.places(context)[..] else {
@@ -289,7 +290,7 @@ impl Ends {
     }
 }
 
-/// A trip whose ends have been placed.
+/// A trip with both ends placed.
 pub(super) struct FinishedTrip {
     /// Key of the stack.
     pub(super) stack: String,
@@ -308,10 +309,10 @@ pub(super) fn places(from: DVec2, to: DVec2, context: &ToolContext<'_>) -> (Plac
     (start, goal)
 }
 
-/// Returns the stack of a new trip between places.
+/// Returns the stack for a new trip between places.
 ///
 /// # Errors
-/// The refusal, if the scenario does not have the chosen stack.
+/// A refusal, if the scenario does not contain the chosen stack.
 pub(super) fn stack_for(
     places: &[Place],
     context: &ToolContext<'_>,

@@ -1,4 +1,4 @@
-//! Handles of trips that are being dragged: the trip that a drag makes, and the lanes that it takes.
+//! Handles of trips: the trip that results from dragging a handle, and the lanes that it takes.
 
 use super::handles::HandleKind;
 use super::{DrawnTrip, LaneRule};
@@ -17,8 +17,8 @@ pub(super) fn stop_of(handle: HandleKind, edit: &Edit) -> Option<usize> {
     }
 }
 
-/// The trip that the edit of a dragged handle makes; `None` for handles of other objects, and for an agent without a
-/// destination.
+/// The trip that results from the edit of a dragged handle; `None` for handles of other objects,
+/// and for an agent without a destination.
 pub(super) fn trip_of(
     handle: HandleKind,
     edit: &Edit,

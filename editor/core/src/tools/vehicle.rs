@@ -70,8 +70,8 @@ impl VehicleTool {
             Err(refusal) => return refusal,
         };
         let (start, goal) = (trip.start, trip.destination);
-        // A vehicle on open ground was placed heading east; now it faces its destination. One on a lane may need another
-        // lane to get there.
+        // A vehicle on open ground was placed heading east; now it faces its destination. A vehicle
+        // on a lane may need another lane for its route.
         let is_same_ground = matches!(
             (&agent.start, &start),
             (Place::Ground(_), Place::Ground(_)) | (Place::Lane(_), Place::Lane(_))
@@ -80,7 +80,7 @@ impl VehicleTool {
             agent.start = start;
         }
         agent.destination = Some(goal);
-        // A destination off the lanes may need another stack.
+        // A destination off the lanes may require another stack.
         if context.options.stack == StackChoice::Automatic
             && let Ok(stack) = stack_for(&[agent.start, goal], context)
         {
@@ -93,8 +93,9 @@ impl VehicleTool {
     }
 }
 
-/// The stack of a trip: the given stack, or a stack for parking if the destination is a bay and stacks are
-/// chosen automatically. The edit adds the stack for parking if the scenario does not have it.
+/// The stack for a trip: the given stack, or a parking stack if the destination is a bay and the
+/// stack is chosen automatically. The edit adds the parking stack if the scenario does not contain
+/// it.
 fn suited(
     stack: String,
     vehicle: &str,

@@ -9,12 +9,12 @@ use std::sync::Arc;
 /// Maximum number of changes that can be undone.
 const MOST_STEPS: usize = 200;
 
-/// A change that was rejected because of an invalid number.
+/// A change that was rejected because of an invalid value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// Label of the rejected change.
     pub label: String,
-    /// Key of the number in the file.
+    /// File key of the invalid value.
     pub key: String,
     /// Reason for the rejection.
     pub message: String,
@@ -49,7 +49,7 @@ pub struct Bench {
     pub file: Arc<VehicleFile>,
     /// Views and curves of the vehicle.
     pub drawn: Arc<Drawn>,
-    /// The file that the vehicle was last read from or written to.
+    /// The file from which the vehicle was last read, or to which it was last written.
     pub kept: Option<Kept>,
     /// The last rejected change.
     pub refused: Option<Refusal>,
@@ -76,7 +76,7 @@ impl Bench {
         }
     }
 
-    /// Puts a vehicle from a file on the bench.
+    /// Puts a vehicle read from a file on the bench.
     pub fn from_path(path: PathBuf, file: VehicleFile, text: &str) -> Self {
         let bench = Self::new(Source::File(path.clone()), file);
         Self {
@@ -99,9 +99,9 @@ impl Bench {
         self.kept.as_ref().filter(|kept| kept.file == self.file)
     }
 
-    /// Replaces the numbers. Consecutive changes with the same label form one step. If a number is not
-    /// allowed in a file, the change is rejected with the key and the reason, and the vehicle stays
-    /// unchanged.
+    /// Replaces the values. Consecutive changes with the same label form one step. If a value is
+    /// not allowed in a file, the change is rejected with the key and the reason, and the vehicle
+    /// stays unchanged.
     pub fn change(&mut self, label: &str, file: VehicleFile) {
         if let Err(error) = file.checked() {
             self.refused = Some(Refusal {
@@ -147,7 +147,7 @@ impl Bench {
         }
     }
 
-    /// Ends the change in progress if it has this label.
+    /// Ends the change in progress if it has the given label.
     pub fn commit_gesture(&mut self, label: &str) {
         if self.gesture.as_deref() == Some(label) {
             self.commit();
@@ -188,9 +188,9 @@ impl Bench {
         }
     }
 
-    /// Records that a state has been written to a file.
+    /// Records that the given state was written to a file.
     pub fn note_saved(&mut self, kept: Kept) {
-        // The undo steps are kept: undoing after saving makes the vehicle differ from its file.
+        // The undo steps are kept, so undoing after saving makes the vehicle differ from its file.
         self.base = kept.file.clone();
         self.source = Source::File(kept.path.clone());
         self.kept = Some(kept);
@@ -222,7 +222,7 @@ impl Bench {
     }
 }
 
-/// Returns a name in lower-case letters and digits, with a separator between words.
+/// Returns a name in lower-case letters and digits, with a separator between its words.
 pub fn slug(name: &str, between: char) -> String {
     let letters = name.to_lowercase();
     let words = letters.split(|c: char| !c.is_alphanumeric());

@@ -1,11 +1,11 @@
-//! Views and curves of a vehicle, computed when its numbers change instead of every frame.
+//! Views and curves of a vehicle, computed when its values change instead of every frame.
 
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::vehicle_file::VehicleFile;
 use roadwright_vehicle::Sheet;
 use roadwright_vehicle::sheet::{EnginePoint, Fact, Outline, RollCurve, Traction};
 
-/// Duration of the hull's response to a step in the ground, s.
+/// Duration of the plotted hull response to a step in the ground, s.
 pub(crate) const STEP_SECONDS: f64 = 2.0;
 
 /// Views and curves of a vehicle.
@@ -26,7 +26,7 @@ pub struct Drawn {
     pub outline: Outline,
     /// The most detailed level of dynamics that the vehicle supports.
     pub level: DynamicsLevel,
-    /// Names of the data missing for the rigid level.
+    /// Names of missing data for the rigid level.
     pub missing: Vec<&'static str>,
     /// Whether the vehicle is too stiff for its mass to be simulated as a rigid body.
     pub is_too_stiff: bool,

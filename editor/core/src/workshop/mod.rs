@@ -24,11 +24,11 @@ use std::sync::Arc;
 /// Origin of a vehicle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// A shipped vehicle, by its name.
+    /// A shipped vehicle, given by its name.
     Shipped(&'static str),
     /// A vehicle type of the scenario.
     Type(String),
-    /// The vehicle on the bench as it was before its changes.
+    /// The vehicle on the bench before its changes.
     Unchanged,
     /// An opened file.
     File(std::path::PathBuf),
@@ -48,7 +48,7 @@ impl Source {
     }
 }
 
-/// A vehicle to compare with.
+/// A vehicle for comparison.
 #[derive(Debug, Clone)]
 pub struct Rival {
     /// Origin of the vehicle.
@@ -98,7 +98,7 @@ impl Ground {
 pub struct Workshop {
     /// The vehicle on the bench, if there is one.
     pub bench: Option<Bench>,
-    /// The vehicle to compare with.
+    /// The vehicle for comparison.
     pub rival: Option<Rival>,
     /// Progress and results of the trials.
     pub trial: TrialState,
@@ -113,7 +113,7 @@ pub enum WorkshopAction {
     Open(Source),
     /// Compares the vehicle with another one, or with none.
     Compare(Option<Source>),
-    /// Changes a number: the label of the change, and the whole new file.
+    /// Changes a value, given the label of the change and the whole new file.
     Change(String, Box<VehicleFile>),
     /// Ends the change with this label.
     Commit(String),
@@ -125,7 +125,7 @@ pub enum WorkshopAction {
     Test,
     /// Stops the manoeuvres.
     StopTest,
-    /// Lets the user drive the vehicle on a test track.
+    /// Lets the user drive the vehicle on a test track with this ground.
     Drive(Ground),
     /// Returns to the scenario.
     LeaveTrack,

@@ -1,4 +1,5 @@
-//! The test track: a scenario with one vehicle, either level with cones or with bumps and a ramp.
+//! The test track: a scenario with one vehicle, either on level ground with cones or on ground with
+//! bumps and a ramp.
 
 use super::Ground;
 use roadwright_geometry::math::{cos, sin};
@@ -20,7 +21,7 @@ const KEY: &str = "test";
 const DT: f64 = 0.01;
 /// Position at which the vehicle starts, m.
 const START: f64 = -20.0;
-/// Position of a goal that is too far away to be reached, m.
+/// Position of a goal that is too far away to reach, m.
 const FAR: f64 = 5000.0;
 /// Number of cones in the slalom.
 const CONES: u32 = 9;

@@ -5,7 +5,7 @@ use roadwright_vehicle::proving::{MANOEUVRES, Manoeuvre, prove_while};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Results of a vehicle's manoeuvres so far.
+/// Results of a vehicle's finished manoeuvres.
 #[derive(Debug, Clone, Default)]
 pub struct TrialRow {
     /// The tested vehicle.
@@ -28,7 +28,7 @@ pub struct TrialState {
 }
 
 impl TrialState {
-    /// Share of finished manoeuvres, 0 to 1.
+    /// Fraction of manoeuvres that have finished, 0 to 1.
     pub fn share(&self) -> f32 {
         let vehicles = 1 + usize::from(self.rival.file.is_some());
         let over = self.own.manoeuvres.len() + self.rival.manoeuvres.len();
@@ -44,7 +44,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Starts the manoeuvres of a vehicle, and of a vehicle to compare it with.
+    /// Starts the manoeuvres of a vehicle and of a vehicle for comparison.
     pub fn start(
         file: Arc<VehicleFile>,
         rival: Option<Arc<VehicleFile>>,

@@ -100,8 +100,8 @@ impl Tables {
         Self {
             module,
             tables,
-            // In the order of the module's description, which is that of its chromosome, so the index of a
-            // key gives its table, row and column.
+            // In the order of the module's description, as in its chromosome, so the index of a key
+            // gives its table, row and column.
             keys: keys.filter(|key| key.starts_with("rule_")).collect(),
         }
     }

@@ -1,4 +1,4 @@
-//! The parameters of a stack. The user selects which of them are trained.
+//! Selection of the stack parameters to train.
 
 use super::super::widgets::heading;
 use super::ExperimentPanel;
@@ -97,7 +97,7 @@ fn set(chosen: &mut BTreeSet<String>, gene: &Gene, on: bool) {
     }
 }
 
-/// The range and start value of a gene as text.
+/// Formats the range and start value of a gene.
 fn range(gene: &Gene) -> String {
     let now = gene.in_words(gene.start);
     match gene.words {

@@ -80,7 +80,7 @@ fn whole(ui: &mut Ui, value: &mut usize, name: &str, range: RangeInclusive<f64>,
     *value = new.max(0.0) as usize;
 }
 
-/// Shows a choice between an option and no option.
+/// Shows a choice that turns an optional setting on or off.
 fn has<T>(ui: &mut Ui, name: &str, hint: &str, value: &mut Option<T>, words: [&str; 2], begin: T) {
     ui.label(name).on_hover_text(hint);
     let all = [(false, words[0].to_owned()), (true, words[1].to_owned())];
@@ -235,7 +235,8 @@ pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
     }
 }
 
-/// The module that computes the fitness of drives: the selected module, or that of the course.
+/// The module that computes the fitness of drives: the selected module, or the module of the
+/// course.
 fn module_of(experiment: &Experiment) -> Option<String> {
     match &experiment.fitness {
         Some(NameOr::Name(name)) => Some(name.clone()),
@@ -334,7 +335,7 @@ fn put_weight(
         Some(NameOr::Name(_)) | None => ModuleSetting::new(module),
     };
     write_value(&mut setting.parameters, all, info, value);
-    // A fitness without weights is stored by its name.
+    // For a fitness without weights, only the name is stored.
     experiment.fitness = Some(if setting.parameters.is_empty() {
         NameOr::Name(setting.module)
     } else {

@@ -68,7 +68,7 @@ fn in_words(summary: &Summary) -> String {
     )
 }
 
-/// A mean with its interval as text; a single value has no interval.
+/// Formats a mean with its interval; a single value has no interval.
 fn spread(estimate: &Estimate) -> String {
     match estimate.interval {
         None => format!("{:.4} (one run: no interval)", estimate.mean),

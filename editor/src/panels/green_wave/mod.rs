@@ -25,7 +25,7 @@ const SPEEDS: RangeInclusive<f64> = 5.0..=200.0;
 /// most a tenth of a second.
 const TENTHS: f64 = 10.0;
 
-/// Results for a revision of the scenario and a selection.
+/// Cached results for a scenario revision and a selection.
 struct Known {
     revision: u64,
     found: Result<Arc<Corridor>, NoWave>,
@@ -337,7 +337,7 @@ fn refused(ui: &mut Ui, model: &Model, why: &NoWave, actions: &mut Vec<Action>) 
     });
 }
 
-/// A reason as a sentence.
+/// Formats a reason as a sentence.
 fn sentence(why: &NoWave) -> String {
     let text = why.to_string();
     let mut letters = text.chars();

@@ -8,14 +8,14 @@ use roadwright_scenario::{DrivingSide, Lane, LaneSection, Poly3, RoadId};
 
 /// Height of the lanes, points.
 const BAND: f32 = 26.0;
-/// Height of the row of arrows above the lanes and of the row of widths below them, points.
+/// Height of the row of arrows above the lanes, and of the row of widths below them, points.
 const ROW: f32 = 18.0;
 /// Space around the drawing, points.
 const MARGIN: f32 = 8.0;
 /// Maximum scale, points per metre. At this scale a street with pavements fills the panel.
 const MOST_SCALE: f32 = 18.0;
 
-/// The lane that is selected in a section of a road.
+/// The selected lane in a section of a road.
 #[derive(Clone, Copy)]
 pub(super) struct SelectedLane(Id);
 

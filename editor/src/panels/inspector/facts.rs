@@ -57,7 +57,7 @@ fn kept(ui: &Ui, scenario: &Arc<Scenario>) -> Arc<Vec<Fact>> {
     rows
 }
 
-/// Returns what the scenario contains. Kinds that do not occur are left out.
+/// Returns facts about the contents of the scenario. Kinds that do not occur are left out.
 fn rows(scenario: &Scenario) -> Vec<Fact> {
     let network = scenario.network();
     let mut rows = Vec::new();

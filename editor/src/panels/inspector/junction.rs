@@ -26,7 +26,7 @@ const CONTROL: Choice<Node, Option<Control>> = Choice {
     set: |node, control| node.rules.control = control,
 };
 
-/// Control of the signals: not set, a mode, or a module by its id.
+/// Control of the signals: not set, a mode, or a module given by its id.
 #[derive(Clone, PartialEq)]
 enum Decides {
     Unsaid,

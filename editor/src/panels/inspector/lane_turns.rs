@@ -20,7 +20,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     let rules = &node.rules.turns;
     // The scene includes all changes by the user, so a connection may exist by a rule or by choice.
     let there: BTreeSet<LaneTurn> = junction.paths.iter().map(|p| turn(p.from, p.to)).collect();
-    // Removed connections are included, because they have to be listed so that they can be restored.
+    // Removed connections are included, so that users can restore them.
     let decided = rules.add.iter().chain(&rules.remove).copied();
     let all: BTreeSet<LaneTurn> = there.iter().copied().chain(decided).collect();
     let mut subject = Subject {

@@ -184,7 +184,7 @@ impl Cards<'_> {
         }
     }
 
-    /// Shows whether the lane has a speed limit that differs from that of the road, and this limit.
+    /// Shows whether the lane has its own speed limit instead of the road's, and this limit.
     fn limit(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         let mut own = lane.speed_limit.is_some();
@@ -245,7 +245,7 @@ impl Cards<'_> {
         }
     }
 
-    /// Whether a lane has an adjacent lane of the same direction.
+    /// Whether a lane has an adjacent lane in the same direction.
     fn has_lane_beside(&self, at: usize) -> bool {
         let lane = &self.lanes[at];
         let side = self.side;

@@ -19,7 +19,7 @@ pub(crate) struct Zone {
     pub(crate) gives_way: bool,
 }
 
-/// Conflict zones of a connection through a node's junction, given by its index. Zones in which the
+/// Conflict zones of the connection with the given index at a node's junction. Zones in which the
 /// connection yields come last.
 pub(crate) fn zones(context: &Context, model: &Model, id: NodeId, number: usize) -> Vec<Zone> {
     let Some(law) = law::in_context(context, model, id) else {

@@ -95,7 +95,7 @@ fn lane(
     ui.add_space(6.0);
 }
 
-/// Shows the car lengths of a lane, from its start on the left to its end on the right.
+/// Shows a lane's car lengths, with the lane's start on the left and its end on the right.
 fn strip(ui: &mut Ui, theme: Theme, lane: &LaneInspection) {
     let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(vec2(width, STRIP), egui::Sense::hover());

@@ -88,7 +88,7 @@ fn between(signals: &Signals, stage: usize) -> (f64, f64) {
     (between.amber, between.all_red)
 }
 
-/// The times of a mode.
+/// The editable times of a signal mode.
 fn times(mode: SignalMode) -> &'static [Time] {
     match mode {
         SignalMode::Fixed => &[FIXED, AMBER, ALL_RED],
@@ -142,7 +142,7 @@ pub(super) fn ui(
     });
 }
 
-/// A row for each stage. Returns the stage to remove, if any.
+/// Shows a row for each stage. Returns the stage to remove, if any.
 fn rows(
     ui: &mut Ui,
     model: &Model,

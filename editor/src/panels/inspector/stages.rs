@@ -22,7 +22,7 @@ const CELL: (f32, f32) = (26.0, 20.0);
 /// A movement: a road and a turn from it.
 pub(super) type RoadTurn = (RoadId, Turn);
 
-/// Right of a movement to drive in a stage.
+/// Right of way of a movement in a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Right {
     Waits,
@@ -264,7 +264,7 @@ fn refusal(
     right: Right,
 ) -> Option<String> {
     let (name, number) = (row_title(row), stage + 1);
-    // Checked before the conflicts, because the table itself shows what would be missing.
+    // Checked before the conflicts, because the table itself shows the missing green.
     if table.rows[&row].iter().all(|right| *right == Right::Waits) {
         return Some(format!(
             "{name} cannot be red in stage {number}: it would never get green. Give it green in another \

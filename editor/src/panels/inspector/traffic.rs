@@ -42,7 +42,7 @@ pub(super) fn levels_of(model: &Model, vehicle: &str) -> Choices<Option<Dynamics
 /// The hint of the choice between levels.
 pub(super) const LEVEL_HINT: &str = "Model of the vehicle's motion.";
 
-/// A place as text.
+/// Describes a place.
 pub(super) fn place_text(place: &Place) -> String {
     match place {
         Place::Lane(at) => format!("{}, lane {}, {:.1} m", at.road, at.lane, at.s),
@@ -69,7 +69,7 @@ pub(super) fn route(ui: &mut Ui, model: &Model, trip: ObjectId) {
     }
 }
 
-/// A length as text.
+/// Formats a length.
 pub(super) fn length_text(length: f64) -> String {
     if length < 1000.0 {
         format!("{length:.0} m")
@@ -78,7 +78,7 @@ pub(super) fn length_text(length: f64) -> String {
     }
 }
 
-/// A length and a time as text.
+/// Formats a length and a time.
 fn route_text(length: f64, time: f64) -> String {
     let length = length_text(length);
     let seconds = time.round();

@@ -31,7 +31,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     if all.is_empty() || law.junction.arms.len() < 2 {
         return;
     }
-    // Stored in egui, because the Inspector has no state of its own. The node is included, so that another
+    // Stored in egui, because the Inspector has no state. The node is included, so that another
     // junction starts with closed explanations.
     let key = Id::unique("turn that is explained");
     let mut explained: Option<(NodeId, RoadPair)> = ui.data(|data| data.get_temp(key)).flatten();

@@ -1,4 +1,5 @@
-//! The list of clips. Handles on the curve of the speed trim a clip, and the pointer shows its ghost on the map.
+//! The list of clips. Handles on the speed curve trim a clip, and hovering shows its ghost on the
+//! map.
 
 use super::send;
 use crate::model::{Action, Model};
@@ -12,7 +13,7 @@ use egui::{
 
 /// Height of the curve of a clip, points.
 const HEIGHT: f32 = 38.0;
-/// Half of the width in which a handle can be held, points.
+/// Half the width of a handle's drag area, points.
 const GRIP: f32 = 6.0;
 /// Maximum number of points of a curve.
 const MOST_POINTS: usize = 300;
@@ -89,8 +90,8 @@ fn words(ui: &mut Ui, model: &Model, number: usize, clip: &BenchClip, actions: &
     });
 }
 
-/// Shows the name of a clip. Typed text is kept until the field loses the focus, because another clip may be called like
-/// a half-typed name.
+/// Shows the editable name of a clip. Typed text is kept until the field loses the focus, because
+/// another clip may have the half-typed name.
 fn name_of(ui: &mut Ui, number: usize, clip: &BenchClip, actions: &mut Vec<Action>) {
     let id = ui.make_persistent_id("typed name");
     let typed: Option<String> = ui.data(|data| data.get_temp(id));

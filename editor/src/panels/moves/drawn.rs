@@ -1,4 +1,5 @@
-//! A graph that is drawn by hand: states as in figure 4.4 of [Adam 2007], and clips that lead from state to state.
+//! A hand-drawn graph: states as in figure 4.4 of [Adam 2007], and clips that lead from state to
+//! state.
 
 use super::graph::{self, DrawnFigure};
 use super::send;
@@ -14,11 +15,11 @@ use egui::{Align2, CollapsingHeader, FontId, Role, Sense, Stroke, Ui, WidgetInfo
 /// State of the editor of a graph.
 #[derive(Default)]
 pub(super) struct DrawnPanel {
-    /// The clip that the next move drives, and its states.
+    /// Clip and states of the next move to be added.
     clip: String,
     from: usize,
     to: usize,
-    /// The state from which a move is dragged.
+    /// The state at which the drag of a new move started.
     dragged: Option<usize>,
     known: Option<Known>,
 }
@@ -26,7 +27,7 @@ pub(super) struct DrawnPanel {
 /// Data derived from a revision of the bench.
 struct Known {
     revision: u64,
-    /// Names of the clips, with their mirror images.
+    /// Names of the clips and of their mirror images.
     clips: Vec<String>,
     figure: LibraryFigure,
     problems: Problems,
@@ -46,7 +47,7 @@ impl DrawnPanel {
         lists(ui, graph, actions);
     }
 
-    /// Derives what is shown from the clips and the graph, if they have changed.
+    /// Updates the derived data if the clips or the graph have changed.
     fn derive(&mut self, model: &Model) {
         let bench = &model.moves;
         let is_known = |known: &Known| known.revision == bench.revision;
@@ -82,7 +83,7 @@ impl DrawnPanel {
         (self.from, self.to) = (self.from.min(last), self.to.min(last));
     }
 
-    /// The move that is chosen, between two states.
+    /// Returns the edit that adds a move with the chosen clip between two states.
     fn chosen(&self, from: usize, to: usize) -> GraphEdit {
         GraphEdit::AddMove(DrawnMove {
             clip: self.clip.clone(),
@@ -92,7 +93,8 @@ impl DrawnPanel {
         })
     }
 
-    /// Draws the graph. A drag from a state to another adds a move, and a double-click a state.
+    /// Draws the graph. A drag from one state to another adds a move, and a double-click adds a
+    /// state.
     fn picture(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         let theme = model.theme();
         let Some(known) = &self.known else { return };
@@ -143,7 +145,7 @@ impl DrawnPanel {
         }
     }
 
-    /// Shows the choice of a clip and of the states between which it leads.
+    /// Shows the choice of a clip and states for a new move.
     fn new_move(&mut self, ui: &mut Ui, graph: &DrawnGraph, actions: &mut Vec<Action>) {
         let Some(known) = &self.known else { return };
         if !known.clips.contains(&self.clip) {
@@ -194,7 +196,7 @@ fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
 }
 
-/// Lets the undo and redo of this frame apply to the graph instead of the scenario.
+/// Redirects the undo and redo of this frame from the scenario to the graph.
 fn take_undo(actions: &mut [Action]) {
     for action in actions {
         let own = match action {
@@ -206,7 +208,8 @@ fn take_undo(actions: &mut [Action]) {
     }
 }
 
-/// Shows how far apart the motions of consecutive moves may be, if the threshold of the rules does not apply.
+/// Shows the limit on the motion jump between consecutive moves, if it differs from the threshold
+/// of the rules.
 fn seams(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let text = match model.moves.drawn.graph().seams {
         SeamLimit::OfRules => return,
@@ -237,7 +240,8 @@ fn problems(ui: &mut Ui, model: &Model, problems: &Problems) {
     }
 }
 
-/// Lists states and moves, to name and remove them. A graph has at most `MOST_DRAWN` of each.
+/// Lists states, which can be renamed and removed, and moves, which can be removed. A graph has at
+/// most `MOST_DRAWN` of each.
 fn lists(ui: &mut Ui, graph: &DrawnGraph, actions: &mut Vec<Action>) {
     let mut draw = |edit| send(actions, MovesAction::Draw(edit));
     for (state, known) in graph.states.iter().enumerate() {

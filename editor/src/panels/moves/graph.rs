@@ -10,9 +10,9 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
-/// Height of a drawing on one line, points.
+/// Height of a diagram on one line, points.
 const LINE_HEIGHT: f32 = 190.0;
-/// Height of a drawing by speed and yaw rate, points.
+/// Height of a diagram of speed and yaw rate, points.
 const PLANE_HEIGHT: f32 = 260.0;
 /// Margin at the left and right, points.
 const MARGIN: f32 = 34.0;
@@ -20,7 +20,7 @@ const MARGIN: f32 = 34.0;
 const MARGIN_ABOVE: f32 = 36.0;
 /// Radius of a state on one line, points.
 const STATE: f32 = 9.0;
-/// Radius of a state in a large drawing, points.
+/// Radius of a state in a large diagram, points.
 const SMALL_STATE: f32 = 3.5;
 /// Height of an arc, as a share of its length.
 const ARC: f32 = 0.28;
@@ -30,18 +30,18 @@ const HIGHEST: f32 = 64.0;
 const LOOP: f32 = 34.0;
 /// Length of an arrow's head, points.
 const HEAD: f32 = 6.0;
-/// Maximum number of moves that the hint of an edge names.
+/// Maximum number of moves named in the hint of an edge.
 const MOST_NAMED: usize = 12;
 /// Minimum distance between neighbouring states at which speeds are shown below their names, points.
 const ROOM_FOR_SPEED: f32 = 56.0;
 /// Height of a line of names, points.
 const LINE: f32 = 17.0;
-/// Distance from a state at which the pointer is on it, points.
+/// Distance within which the pointer counts as being on a state, points.
 const TOUCH: f32 = 16.0;
 /// Distance from an edge at which its hint is shown, points.
 const NEAR: f32 = 6.0;
 
-/// An edge as it is drawn.
+/// An edge and its points on the screen.
 struct DrawnEdge<'a> {
     edge: &'a FigureEdge,
     shape: Shape,
@@ -49,10 +49,10 @@ struct DrawnEdge<'a> {
     points: Vec<Pos2>,
 }
 
-/// A drawing on the screen.
+/// A diagram on the screen.
 pub(super) struct DrawnFigure {
     pub(super) response: Response,
-    /// Places of the states.
+    /// Positions of the states.
     pub(super) places: Vec<Pos2>,
     pub(super) painter: Painter,
 }
@@ -131,7 +131,8 @@ fn color(theme: Theme, edge: &FigureEdge) -> Color32 {
     }
 }
 
-/// The shape of an edge: a loop at its state, or an arc that is above the line if the moves gain speed.
+/// Creates the shape of an edge: a loop at its state, or an arc, which is above the line if the
+/// moves gain speed.
 fn draw_edge<'a>(
     theme: Theme,
     figure: &LibraryFigure,
@@ -161,7 +162,8 @@ fn draw_edge<'a>(
     let along = to - from;
     let length = along.length().max(1.0);
     let height = (ARC * length).min(HIGHEST);
-    // To the left of the direction on the screen, so that an arc and its return do not lie on each other.
+    // To the left of the direction on the screen, so that the arcs of opposite moves do not
+    // overlap.
     let aside = vec2(along.y, -along.x) / length;
     let middle = from + 0.5 * along + 2.0 * height * aside;
     let trimmed = |from: Pos2, towards: Pos2| {
@@ -232,7 +234,7 @@ fn states(painter: &Painter, theme: Theme, figure: &LibraryFigure, places: &[Pos
     }
 }
 
-/// Names the axes of a large drawing.
+/// Labels the axes of a large diagram.
 fn axis(painter: &Painter, theme: Theme, figure: &LibraryFigure, rect: Rect) {
     if figure.is_line {
         return;
@@ -263,7 +265,7 @@ fn axis(painter: &Painter, theme: Theme, figure: &LibraryFigure, rect: Rect) {
     painter.text(top, Align2::LEFT_TOP, "yaw rate to the left", font, quiet);
 }
 
-/// The moves of an edge in words.
+/// Describes the moves of an edge.
 fn words(figure: &LibraryFigure, edge: &FigureEdge) -> String {
     let named = edge.moves.iter().take(MOST_NAMED).cloned();
     let mut names = named.collect::<Vec<_>>().join(", ");
@@ -274,7 +276,7 @@ fn words(figure: &LibraryFigure, edge: &FigureEdge) -> String {
     format!("{from} to {to}: {names}")
 }
 
-/// Distance of a point from a line through points.
+/// Distance of a point from a polyline.
 fn distance(at: Pos2, points: &[Pos2]) -> f32 {
     let pieces = points.windows(2).map(|pair| {
         let along = pair[1] - pair[0];

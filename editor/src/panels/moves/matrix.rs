@@ -1,4 +1,4 @@
-//! The distance matrix of the clips, with the transitions that were found in it.
+//! The distance matrix of the clips, with the transitions found in it.
 
 use crate::moves::{BuiltLibrary, Linked};
 use crate::theme::Theme;
@@ -10,9 +10,9 @@ use egui::{
 use roadwright_moves::{DistanceMatrix, MatrixCell};
 use std::sync::Arc;
 
-/// Edge of the drawn matrix, points.
+/// Edge length of the drawn matrix, points.
 const EDGE: f32 = 200.0;
-/// Distance at which a cell has the weakest colour, as a multiple of the threshold.
+/// Distance at which a cell gets the faintest colour, as a multiple of the threshold.
 const FARTHEST: f32 = 12.0;
 /// Radius of the dot of a transition, points.
 const DOT: f32 = 1.6;
@@ -23,7 +23,7 @@ pub(super) struct MatrixPicture {
     known: Option<Known>,
 }
 
-/// A drawn matrix, and what it was drawn from.
+/// A drawn matrix and its inputs.
 struct Known {
     built: Arc<BuiltLibrary>,
     is_dark: bool,

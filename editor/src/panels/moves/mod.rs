@@ -1,4 +1,5 @@
-//! The Moves panel: clips of driving, the library built from them, and what the watched vehicle does with it.
+//! The Moves panel: clips of driving, the library built from them, and its use by the watched
+//! vehicle.
 //!
 //! ```text
 //!   Record clip (E)  25 frames a second     |  Build  threshold kc ks   Library: built from these clips
@@ -13,7 +14,7 @@
 //! | `clips.rs` | the list of clips, with handles that trim them |
 //! | `matrix.rs` | the distance matrix with its transitions |
 //! | `graph.rs` | states and moves |
-//! | `drawn.rs` | a graph that is drawn by hand |
+//! | `drawn.rs` | a hand-drawn graph |
 
 mod clips;
 mod drawn;
@@ -37,7 +38,7 @@ use std::sync::Arc;
 
 /// Minimum width of the panel at which clips and library are side by side, points.
 const SIDE_BY_SIDE: f32 = 640.0;
-/// Maximum number of moves that are listed as left out.
+/// Maximum number of omitted moves that are listed.
 const MOST_LISTED: usize = 200;
 
 /// State of the panel.
@@ -49,7 +50,7 @@ pub(super) struct MovesPanel {
     figure: Option<KnownFigure>,
 }
 
-/// The drawing of a library, and what it was drawn from.
+/// The diagram of a library and its inputs.
 struct KnownFigure {
     shown: ShownLibrary,
     built: Option<Arc<BuiltLibrary>>,
@@ -57,7 +58,7 @@ struct KnownFigure {
 }
 
 impl MovesPanel {
-    /// The drawing of the library that is shown; `None` if there is none.
+    /// The diagram of the shown library; `None` if there is none.
     fn figure(&mut self, model: &Model) -> Option<&LibraryFigure> {
         let bench = &model.moves;
         let is_same = |known: &KnownFigure| {
@@ -134,7 +135,7 @@ fn recording(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
 }
 
-/// Shows what the watched vehicle does with its move tree.
+/// Shows the state of the watched vehicle's move tree.
 fn watched(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let live = model.live.as_ref();
     let Some(seen) = live.and_then(|live| live.moves.as_ref()) else {
@@ -158,7 +159,7 @@ fn watched(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.separator();
 }
 
-/// Shows the slider for the number of branches that are drawn.
+/// Shows the slider for the number of drawn branches.
 fn branches(ui: &mut Ui, tree: &WatchedTree, view: &mut MoveView) {
     let all = tree.branches.len();
     let mut shown = view.branches.unwrap_or(all).min(all);
@@ -175,7 +176,7 @@ fn branches(ui: &mut Ui, tree: &WatchedTree, view: &mut MoveView) {
     ));
 }
 
-/// Describes the move of a vehicle.
+/// Describes the current move of a vehicle.
 fn doing(seen: &MoveInspection) -> String {
     match &seen.current {
         Some(current) => format!(
@@ -193,7 +194,7 @@ fn doing(seen: &MoveInspection) -> String {
     }
 }
 
-/// Shows how a library is built, and the library itself.
+/// Shows the settings for building a library, and the library itself.
 fn library(ui: &mut Ui, model: &Model, state: &mut MovesPanel, actions: &mut Vec<Action>) {
     heading(ui, "Library");
     rules(ui, model, actions);
@@ -253,7 +254,7 @@ fn library(ui: &mut Ui, model: &Model, state: &mut MovesPanel, actions: &mut Vec
     }
 }
 
-/// Shows the rules by which a library is built.
+/// Shows the rules for building a library.
 fn rules(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let before = model.moves.rules;
     let mut rules = before;
@@ -321,7 +322,7 @@ fn rules(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
 }
 
-/// Shows the choice of the library that is shown and used.
+/// Shows the choice of the library.
 fn shown_library(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let built = (ShownLibrary::Built, "built from these clips".to_owned());
     let drawn = (ShownLibrary::Drawn, "drawn by hand".to_owned());
@@ -337,7 +338,7 @@ fn shown_library(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Shows the button that lets the selected agents drive with the library.
+/// Shows the button that assigns the library to the selected agents.
 fn using(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let agents = model.selected_agents().len();
     let library = model.moves.library();
@@ -375,7 +376,7 @@ fn touching(ui: &mut Ui, theme: Theme, built: &BuiltLibrary) {
     }
 }
 
-/// Shows the button that makes the library that was built the graph drawn by hand.
+/// Shows the button that copies the built library into the hand-drawn graph.
 fn draw_by_hand(ui: &mut Ui, built: &BuiltLibrary, actions: &mut Vec<Action>) {
     let button = ui.button("Edit by hand");
     let hint = "Copy these states and moves to the graph that is drawn by hand.";
@@ -390,7 +391,7 @@ fn draw_by_hand(ui: &mut Ui, built: &BuiltLibrary, actions: &mut Vec<Action>) {
     }
 }
 
-/// Lists the moves that were left out, with the reason.
+/// Lists the omitted moves, with the reason for each.
 fn left_out(ui: &mut Ui, built: &BuiltLibrary) {
     let removed = &built.built.removed;
     if removed.is_empty() {

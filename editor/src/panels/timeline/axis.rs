@@ -7,7 +7,7 @@ use egui::{Align2, Color32, FontId, Rect, Stroke, Ui, pos2, vec2};
 
 /// Periods that the axis can show, s. The shortest one that contains the whole run is used.
 const SPANS: [f64; 3] = [60.0, 120.0, 300.0];
-/// Future time that the axis shows, as a share of the past.
+/// Length of the future on the axis, as a share of the past.
 const AHEAD: f64 = 0.1;
 /// Minimum distance between labels, points.
 const LABELS: f32 = 62.0;
@@ -25,8 +25,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Creates the axis of a run. A short run fills it from the left. In a longer run the present keeps its
-    /// place, and the past moves to the left.
+    /// Creates the axis of a run. A short run fills it from the left. In a longer run, the present
+    /// keeps its position and the past moves to the left.
     pub(super) fn new(timeline: &Timeline, plot: Rect) -> Self {
         let past = timeline.to - timeline.from;
         let span = SPANS.into_iter().find(|span| past <= *span);
@@ -42,7 +42,7 @@ impl Axis {
         }
     }
 
-    /// Time that corresponds to one point of the axis, s.
+    /// Time per point of the axis, s.
     pub(super) fn seconds_a_point(&self) -> f64 {
         (self.to - self.from) / f64::from(self.plot.width().max(1.0))
     }
@@ -111,7 +111,7 @@ impl Axis {
     }
 }
 
-/// A time as minutes and seconds.
+/// Formats a time as minutes and seconds.
 fn minutes(time: f64) -> String {
     let seconds = time.round() as i64;
     format!("{}:{:02}", seconds / 60, seconds % 60)

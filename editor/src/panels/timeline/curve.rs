@@ -1,4 +1,4 @@
-//! A curve of the results below the other rows.
+//! A curve of the run's results, below the other rows.
 
 use super::Axis;
 use crate::model::{Action, Model, ViewAction};
@@ -105,7 +105,7 @@ fn filled(points: &[Pos2], bottom: f32, color: egui::Color32) -> Mesh {
     mesh
 }
 
-/// A value with at most one decimal.
+/// Formats a value with at most one decimal.
 fn number(value: f64) -> String {
     if (value - value.round()).abs() < 0.05 {
         format!("{value:.0}")

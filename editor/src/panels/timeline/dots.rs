@@ -1,4 +1,5 @@
-//! Contacts and arrivals as dots with words. Dots that would overlap become one with their number.
+//! Contacts and arrivals as dots with labels. Dots that would overlap are merged into one dot with
+//! a count.
 
 use super::Axis;
 use super::past::clock;
@@ -7,7 +8,7 @@ use crate::panels::widgets::counted;
 use egui::{Color32, CursorIcon, FontId, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 use roadwright_simulation::{Party, agent_name};
 
-/// Width of a part of the axis whose events become one dot, points.
+/// Width of an axis section whose events are merged into one dot, points.
 const PART: f32 = 24.0;
 /// Minimum distance between two dots, points.
 const APART: f32 = 11.0;
@@ -22,7 +23,7 @@ const LISTED: usize = 8;
 pub(super) struct Dots<'a> {
     pub(super) axis: &'a Axis,
     pub(super) row: Rect,
-    /// An event of this row as a noun.
+    /// Noun for an event of this row.
     pub(super) thing: &'static str,
     pub(super) color: Color32,
     /// The events, oldest first.
@@ -45,7 +46,7 @@ impl Cluster {
 }
 
 impl<'a> Dots<'a> {
-    /// Draws the dots. Returns the first event of the dot that was clicked.
+    /// Draws the dots. Returns the first event of the clicked dot.
     pub(super) fn show(&self, ui: &Ui) -> Option<&'a RunEvent> {
         let clusters = self.clusters();
         let mut clicked = None;
@@ -88,7 +89,7 @@ impl<'a> Dots<'a> {
         self.joined(clusters)
     }
 
-    /// Joins neighbours that would overlap.
+    /// Merges neighbours that would overlap.
     fn joined(&self, clusters: Vec<Cluster>) -> Vec<Cluster> {
         let mut joined: Vec<Cluster> = Vec::with_capacity(clusters.len());
         for cluster in clusters {
@@ -103,7 +104,7 @@ impl<'a> Dots<'a> {
         joined
     }
 
-    /// Draws a dot and its words, which have room up to `end`. Returns whether it was clicked.
+    /// Draws a dot and its label, which has room up to `end`. Returns whether it was clicked.
     fn dot(&self, ui: &Ui, cluster: &Cluster, end: f32) -> bool {
         let events = cluster.events(self.events);
         let first = &events[0];
@@ -160,7 +161,7 @@ impl<'a> Dots<'a> {
     }
 }
 
-/// Black or white, whichever can be read on a colour.
+/// Black or white, whichever is more legible on the given colour.
 fn contrast(color: Color32) -> Color32 {
     if color.intensity() > 0.55 {
         Color32::BLACK
@@ -169,7 +170,7 @@ fn contrast(color: Color32) -> Color32 {
     }
 }
 
-/// The agents of an event.
+/// Names of the agents in an event.
 fn words(event: &RunEvent) -> String {
     let agent = agent_name(event.agent);
     match event.with {
@@ -187,7 +188,7 @@ fn party(party: Party) -> String {
     }
 }
 
-/// One sentence for a dot.
+/// Describes a dot in one sentence.
 fn title(thing: &str, events: &[RunEvent]) -> String {
     let (first, last) = (&events[0], &events[events.len() - 1]);
     let what = counted(events.len(), thing);

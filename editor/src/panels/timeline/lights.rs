@@ -1,4 +1,4 @@
-//! The signals of the selected junction: a bar for each light, in paler colours for the future.
+//! The signals of the selected junction: one bar for each light, with paler colours for the future.
 
 use super::Axis;
 use crate::live::{JunctionLights, LaneLights, LightChange, LivePicture};
@@ -17,7 +17,7 @@ const PALE: f32 = 0.38;
 /// Time step with which future lights are computed, s.
 const STEP: f64 = 0.5;
 
-/// Height of a bar, points. Lights differ in more than colour.
+/// Height of a bar, points. It differs by light, so that lights differ in more than colour.
 fn height(light: Light) -> f32 {
     match light {
         Light::Green => 12.0,
@@ -64,7 +64,8 @@ pub(super) fn rows<'a>(model: &Model, junction: &'a JunctionLights) -> Vec<Light
     rows
 }
 
-/// Names the rows by their roads. Rows of the same name also get their directions, and then their lanes.
+/// Names the rows by their roads. Rows with the same name also get their directions, and then their
+/// lanes.
 fn give_names(model: &Model, rows: &mut [LightRow<'_>]) {
     let network = model.document.scenario().network();
     let road_name = |lane: &LaneLights| {
@@ -83,7 +84,7 @@ fn give_names(model: &Model, rows: &mut [LightRow<'_>]) {
     });
 }
 
-/// Different texts of lanes, in the order of the lanes.
+/// The distinct texts of lanes, in lane order.
 fn listed(lanes: &[&LaneLights], text: impl Fn(&LaneLights) -> String) -> String {
     let mut texts: Vec<String> = Vec::new();
     for lane in lanes {
@@ -95,7 +96,7 @@ fn listed(lanes: &[&LaneLights], text: impl Fn(&LaneLights) -> String) -> String
     texts.join(", ")
 }
 
-/// Adds a text to the names that several rows have.
+/// Appends a text to names that are shared by several rows.
 fn make_different(rows: &mut [LightRow<'_>], text: impl Fn(&LightRow<'_>) -> String) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for row in rows.iter() {
@@ -148,8 +149,8 @@ impl LightPeriod {
     }
 }
 
-/// The lights of a row from the present until `until`, in seconds, as far as they are known. With fixed
-/// times, all of them are known; otherwise only the rest of the current stage.
+/// The known lights of a row from the present until `until`, in seconds. With fixed times, all of
+/// them are known; otherwise only the rest of the current stage.
 pub(super) fn ahead(
     ui: &Ui,
     model: &Model,
@@ -183,7 +184,7 @@ pub(super) fn ahead(
     };
     match programme.mode {
         SignalMode::Fixed => forecast.fixed(),
-        // The stage of a moment in the past says nothing about the time after the present.
+        // The stage at a past moment says nothing about the time after the present.
         _ if live.timeline.at.is_none() => forecast.on_demand(programme),
         _ => Vec::new(),
     }
@@ -201,7 +202,7 @@ struct Forecast<'a> {
 }
 
 impl Forecast<'_> {
-    /// The lights of fixed times.
+    /// Future lights of a fixed-time programme.
     fn fixed(&self) -> Vec<LightPeriod> {
         let mut periods: Vec<LightPeriod> = Vec::new();
         let mut from = self.now;
@@ -219,7 +220,8 @@ impl Forecast<'_> {
         periods
     }
 
-    /// The rest of the current stage; if it is ending, also the shortest green of the next one.
+    /// The rest of the current stage, plus the shortest green of the next stage if the current one
+    /// is ending.
     fn on_demand(&self, programme: &ProgrammeInspection) -> Vec<LightPeriod> {
         let Some(remaining) = programme.remaining else {
             return Vec::new();

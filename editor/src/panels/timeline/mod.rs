@@ -1,5 +1,5 @@
-//! The last five minutes of the run over time: contacts and arrivals, the signals of the selected junction,
-//! and a curve of the results. A drag looks back.
+//! The last five minutes of the run over time: contacts and arrivals, the signals of the selected
+//! junction, and a curve of the results. Dragging rewinds the shown time.
 //!
 //! ```text
 //!            | 0:00      0:20      0:40      1:00
@@ -12,7 +12,7 @@
 //!
 //! | file | contents |
 //! | --- | --- |
-//! | `mod.rs` | the panel: rows, looking back, keys |
+//! | `mod.rs` | the panel: rows, rewinding, keys |
 //! | `axis.rs` | the time axis |
 //! | `dots.rs` | contacts and arrivals |
 //! | `lights.rs` | signals |
@@ -56,7 +56,8 @@ const RIGHT: f32 = 8.0;
 const STEP: f64 = 1.0;
 /// Half the size of the map section shown around an event, without the margin of jumps, m.
 const AROUND: f64 = 15.0;
-/// Time before an arrival that a click shows, s. The vehicle is removed when it arrives.
+/// Lead time before an arrival for the moment shown by a click, s. The vehicle is removed when it
+/// arrives.
 const BEFORE_ARRIVAL: f64 = 0.5;
 
 /// Id of the chart. While it has the focus, the arrow keys step through the run.
@@ -88,7 +89,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     Chart::new(ui, model, live, rows.len()).show(ui, &rows, actions);
 }
 
-/// Shows the time on the map, and the buttons of the past.
+/// Shows the time of the map, and the buttons for rewinding.
 fn header(ui: &mut Ui, model: &Model, live: &LivePicture, actions: &mut Vec<Action>) {
     let timeline = &live.timeline;
     ui.horizontal(|ui| {
@@ -198,7 +199,7 @@ impl<'a> Chart<'a> {
         ui.painter().galley(at, galley, Color32::PLACEHOLDER);
     }
 
-    /// The moment that the play head shows, s. During a drag, this is the moment under the pointer; the map
+    /// The time of the play head, s. During a drag, this is the time under the pointer; the map
     /// shows it as soon as it has been reconstructed.
     fn shown(&self, response: &Response) -> f64 {
         let timeline = &self.live.timeline;
@@ -216,7 +217,7 @@ impl<'a> Chart<'a> {
         self.axis.time(x).clamp(timeline.from, timeline.to)
     }
 
-    /// Looks back while the pointer is held on the chart, and with keys while the chart has the focus.
+    /// Rewinds while the pointer is held on the chart, or by keys while the chart has the focus.
     fn scrub(&self, ui: &Ui, actions: &mut Vec<Action>) -> Response {
         let mut area = self.axis.plot;
         area.min.y -= AXIS;
@@ -241,7 +242,7 @@ impl<'a> Chart<'a> {
         response
     }
 
-    /// Shows a moment, or the present at the end of the timeline.
+    /// Shows a past moment, or the present if the moment is at the end of the timeline.
     fn look_at(&self, time: f64, actions: &mut Vec<Action>) {
         let timeline = &self.live.timeline;
         if timeline.problem.is_some() {

@@ -82,7 +82,7 @@ impl Curves<'_> {
         plot(ui, "Engine torque and power against rpm", HEIGHT, curves);
     }
 
-    /// Both vehicles. Each has its name in the colour of its curve.
+    /// Both vehicles, each with its name in the colour of its curve.
     fn both(&self, first: usize, second: usize) -> Vec<(&Drawn, usize, usize)> {
         let rival = self.rival.map(|rival| (rival, RIVAL, RIVAL));
         // The compared vehicle is drawn below.

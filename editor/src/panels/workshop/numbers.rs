@@ -17,7 +17,7 @@ const NAME: f32 = 96.0;
 const VALUE: f32 = 96.0;
 /// Height of a row, in points.
 const ROW: f32 = 24.0;
-/// A slider extends from the original number divided by this factor to the original number multiplied by it.
+/// Factor by which a slider extends below and above the original number.
 const SPAN: f64 = 3.0;
 
 type Number = Property<VehicleFile>;
@@ -426,7 +426,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Shows the numbers of a section that apply to this vehicle.
+    /// Shows the numbers of a section, as far as this vehicle has them.
     fn group(&mut self, ui: &mut Ui, title: &str, numbers: &[Number]) {
         if numbers
             .iter()
@@ -565,7 +565,7 @@ fn span(number: &Number, before: f64) -> RangeInclusive<f64> {
         (from, to) = (to, from);
     }
     if before == 0.0 {
-        // Three times zero is zero, so the range is that of a drag of 200 points.
+        // Three times zero is zero, so the slider covers the range of a 200-point drag.
         to = 200.0 * number.step;
     }
     from.max(low)..=to.min(high)

@@ -68,7 +68,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
         left[1] - left[0] + 2.0 * TYRE * outline.radius,
     );
     let wide = ui.available_width();
-    // A leaning hull is slightly higher than an upright one.
+    // Leaves some room, because a leaning hull is slightly higher than an upright one.
     let room = (wide - 2.0 * MARGIN - GAP) as f64;
     // Both views have the same scale in points per metre, which is the smaller of the scales that fit
     // the width and the height.
@@ -160,7 +160,7 @@ impl Views<'_> {
     }
 
     fn ground(&self, rect: Rect) {
-        // On the track, the ground is where the wheels touch it.
+        // On the track, the ground is drawn at each wheel instead.
         if !self.is_live {
             let y = self.ground;
             let ends = [pos2(rect.left(), y), pos2(rect.right(), y)];

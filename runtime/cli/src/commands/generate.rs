@@ -74,7 +74,7 @@ pub(crate) struct GenerateTrack {
     /// Vehicle that drives: a shipped vehicle, or a file NAME.vehicle.json; needs --library
     #[arg(long, requires = "library")]
     pub(crate) vehicle: Option<String>,
-    /// Library of moves with which it plans, NAME.moves.json, in the folder of the scenario or below
+    /// Library of moves for its planner, NAME.moves.json, in the folder of the scenario or below
     #[arg(long, value_name = "FILE")]
     pub(crate) library: Option<PathBuf>,
     /// Duration of the run, s

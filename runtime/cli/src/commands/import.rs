@@ -34,7 +34,7 @@ pub(crate) fn import(arguments: &Import) -> anyhow::Result<Outcome> {
         outputs.prints("the summary (--quiet leaves it out)");
     }
     let place = outputs.file("--out", &arguments.out, Kind::Scenario)?;
-    // Checked before the map is read, which may be that of a whole country.
+    // Checked before the map is read, which may cover a whole country.
     outputs.try_out(&place)?;
     let elements = read_file(&arguments.file).with_context(cannot)?;
     let (scenario, summary) = build(&elements, &options).with_context(cannot)?;

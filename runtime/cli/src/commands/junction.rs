@@ -225,7 +225,7 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         return Ok(Outcome::Fine);
     };
-    // Looked up by node, because a junction may have several nodes and each of them should find it.
+    // Looked up by node, because a junction may have several nodes, any of which may be given.
     let index = layout.junction_of.get(&NodeId(node)).with_context(|| {
         format!(
             "there is no node {node} in {}; omit the node to list all junctions",

@@ -101,7 +101,7 @@ fn available(flags: &ExtensionFlags, scenario: Option<&Path>) -> Available {
     let options = extensions::options(flags, scenario);
     let folders = options.scripts.clone();
     let host = Host::open(HostOptions {
-        // They are inspected for ids and hashes, but their code is not run.
+        // Plugins are inspected for ids and hashes, but their code is not run.
         wanted: Wanted::Ids(BTreeSet::new()),
         ..options
     });

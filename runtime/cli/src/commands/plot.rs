@@ -34,7 +34,7 @@ pub(crate) struct Line {
     pub(crate) points: Vec<Point>,
 }
 
-/// A point of a line. If it is a mean, its error bar extends one standard error to either side.
+/// A point of a line. If it is a mean, its error bar extends one standard error in each direction.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Point {
     pub(crate) x: f64,

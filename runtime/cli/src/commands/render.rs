@@ -46,7 +46,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let mut outputs = Outputs::of(inputs.extensions(&flags.extensions, Some(&arguments.file)));
     let kind = arguments.until.map_or(Kind::Picture, |_| Kind::Film);
     let place = outputs.file("--out", &arguments.out, kind)?;
-    // Checked before the run, which may take long.
+    // Checked before the run, which may take a long time.
     outputs.try_out(&place)?;
     let drawn = match arguments.until {
         Some(until) => film(arguments, &scenario, picture, until)?,

@@ -53,7 +53,7 @@ pub(crate) struct Plan {
     pub(crate) is_quiet: bool,
 }
 
-/// Runs the items with these indices again. Returns whether to continue.
+/// Runs the items with the given indices again. Returns whether to continue.
 type RunAgain<'a> = dyn FnMut(&[usize]) -> anyhow::Result<bool> + 'a;
 
 impl Plan {

@@ -20,7 +20,7 @@ fn beside(file: &Path) -> PathBuf {
     with_ending(file, "minisig")
 }
 
-/// Appends an extension to a path.
+/// Returns a path with an additional extension.
 fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");

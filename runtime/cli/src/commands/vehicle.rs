@@ -203,7 +203,7 @@ pub(super) fn find(name: &str) -> anyhow::Result<VehicleFile> {
 
 /// A vehicle with the hash of its file.
 pub(super) struct FoundVehicle {
-    /// Name of the shipped vehicle, or of the file without its ending.
+    /// Name of the shipped vehicle, or of the file without its extension.
     pub(super) name: String,
     pub(super) hash: String,
     pub(super) file: VehicleFile,

@@ -1,9 +1,9 @@
-//! Endings of file names, which reveal mistakes such as a picture called `town.scenario.json`.
+//! Extensions of file names, which reveal mistakes such as a picture called `town.scenario.json`.
 
 use anyhow::bail;
 use std::path::Path;
 
-/// Kind of a result.
+/// Kind of a result file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Rows as CSV.
@@ -63,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// Returns the usual ending of this kind.
+    /// Returns the usual extension of this kind.
     fn usual(self) -> &'static str {
         match self {
             Self::Table => ".csv",
@@ -85,9 +85,9 @@ impl Kind {
     }
 }
 
-/// Known endings. Each has the kind of file that it stands for, and the kinds of results that may
-/// have it. If two endings match a name, the longer one counts, so it must be listed first. A name
-/// without a listed ending is accepted for all results.
+/// Known extensions. Each has the kind of file that it stands for, and the kinds of results that
+/// may have it. If two extensions match a name, the longer one counts, so it must be listed first.
+/// A name without a listed extension is accepted for all results.
 const ENDINGS: &[(&str, &str, &[Kind])] = &[
     (".scenario.json", "a scenario", &[Kind::Scenario]),
     (".vehicle.json", "a vehicle", &[]),
@@ -138,12 +138,12 @@ const ENDINGS: &[(&str, &str, &[Kind])] = &[
     (".sh", "a source", &[]),
 ];
 
-/// Refuses a name whose ending belongs to another kind of file.
+/// Refuses a name whose extension belongs to another kind of file.
 pub(super) fn check(asks: &str, path: &Path, kind: Kind) -> anyhow::Result<()> {
     let name = path.file_name().unwrap_or_default();
     let name = name.to_string_lossy().to_lowercase();
     let mut known = ENDINGS.iter();
-    // A name that consists only of an ending belongs to a hidden file and has no ending.
+    // A name that consists only of an extension belongs to a hidden file and has no extension.
     let fits = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
     match known.find(|(ending, ..)| fits(ending)) {
         Some((ending, what, kinds)) if !kinds.contains(&kind) => bail!(

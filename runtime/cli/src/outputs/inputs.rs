@@ -59,7 +59,8 @@ impl Inputs {
     }
 }
 
-/// Returns the files in some folders that have one of the given endings. Unreadable folders are skipped.
+/// Returns the files in some folders that have one of the given extensions. Unreadable folders are
+/// skipped.
 fn below(folders: &[PathBuf], endings: &[&str]) -> Vec<PathBuf> {
     let entries = folders.iter().flat_map(std::fs::read_dir);
     let paths = entries.flatten().flatten().map(|entry| entry.path());

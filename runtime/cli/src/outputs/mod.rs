@@ -1,11 +1,12 @@
 //! The module through which all commands write their results.
 //!
-//! A command first lists its inputs ([`Inputs`]) and claims a path for each result ([`Outputs::file`]). Only
-//! then does it open and write files ([`Outputs::open`], [`Outputs::write`]). To protect files from mistyped
-//! names, a claim is refused if the path belongs to an input or to another result, or if it has the ending of
-//! another kind of file. All files get their final names at [`Outputs::commit`]; if the program ends earlier,
-//! the results of an earlier run remain unchanged. Checkpoints, from which a command resumes, are the
-//! exception: each one replaces the previous one at once ([`Checkpoint::write`]).
+//! A command first lists its inputs ([`Inputs`]) and claims a path for each result
+//! ([`Outputs::file`]). Only then does it open and write files ([`Outputs::open`],
+//! [`Outputs::write`]). To protect files from mistyped names, a claim is refused if the path
+//! belongs to an input or to another result, or if it has the extension of another kind of file.
+//! All files get their final names at [`Outputs::commit`]; if the program ends earlier, the results
+//! of an earlier run remain unchanged. Checkpoints, from which a command resumes, are the
+//! exception: each one replaces the previous one immediately ([`Checkpoint::write`]).
 
 mod endings;
 mod inputs;
@@ -64,7 +65,7 @@ impl Checkpoint {
         &self.0
     }
 
-    /// Replaces the previous checkpoint at once.
+    /// Replaces the previous checkpoint immediately.
     pub(crate) fn write(&self, bytes: &[u8]) -> anyhow::Result<()> {
         roadwright_files::write(&self.0, bytes).with_context(|| cannot_write(&self.0))
     }
@@ -99,10 +100,11 @@ impl Outputs {
         });
     }
 
-    /// Claims a path for a result of some kind. The path may be a file, a pipe, a device or a standard stream.
+    /// Claims a path for a result of some kind. The path may be a file, a pipe, a device or a
+    /// standard stream.
     ///
     /// # Errors
-    /// If the path is an input or belongs to another result, or has the ending of another kind.
+    /// If the path is an input or belongs to another result, or has the extension of another kind.
     pub(crate) fn file(&mut self, asks: &str, path: &Path, kind: Kind) -> anyhow::Result<Place> {
         let target = Target::of(path).with_context(|| cannot_write(path))?;
         if target == Target::File {
@@ -141,7 +143,8 @@ impl Outputs {
     /// another result. An existing file is replaced only if it is a table that begins with these
     /// columns.
     ///
-    /// # Errors As for [`Self::file`], and if the existing file does not begin with these columns.
+    /// # Errors
+    /// As for [`Self::file`], and if the existing file does not begin with these columns.
     pub(crate) fn own_table(
         &mut self,
         asks: &str,

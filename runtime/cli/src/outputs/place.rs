@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Identity of a file: its resolved path, and its device and inode number.
 #[derive(Debug, Clone)]
 pub(super) struct Identity {
-    /// The path without links and `..`, resolved as far as the path exists.
+    /// The path without links and `..`. Missing parts at its end are kept as they are.
     path: PathBuf,
     /// Device and inode number, which are the same under all names of the file; `None` for a new
     /// file, and on systems without such numbers.
@@ -75,7 +75,7 @@ fn number_of(_: &Metadata) -> Option<Number> {
 /// Maximum length of a chain of links, as usual in operating systems.
 const DEEPEST: u8 = 40;
 
-/// Resolves links and `..` in a path, as far as the path exists.
+/// Resolves links and `..` in a path. Missing parts at its end are kept as they are.
 fn whole(path: &Path, depth: u8) -> PathBuf {
     if let Ok(known) = path.canonicalize() {
         return known;

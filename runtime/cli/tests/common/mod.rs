@@ -49,7 +49,7 @@ pub(crate) fn files_below(folder: PathBuf, extensions: &[&str], found: &mut Vec<
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() {
-            // Third-party code and build output.
+            // Skips third-party code and build output.
             if !name.starts_with('.') && !["vendor", "target"].contains(&name.as_str()) {
                 files_below(path, extensions, found);
             }

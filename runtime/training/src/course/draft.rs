@@ -114,8 +114,8 @@ impl Draft {
             dynamics,
             ..settings
         }));
-        // Agents and flows may have their own levels, which would override that of the settings. If the setup
-        // has a level, these levels are removed.
+        // Agents and flows may have their own levels, which would override the level in the
+        // settings. If the setup has a level, these levels are removed.
         if setup.dynamics.is_none() {
             return;
         }
@@ -324,7 +324,7 @@ pub(crate) fn driver_of(stack: &str) -> usize {
     number.and_then(|n| n.parse().ok()).unwrap_or_default()
 }
 
-/// Whether the stack with this key is that of a driver.
+/// Whether the stack with this key belongs to a driver.
 pub(super) fn is_driver(stack: &str) -> bool {
     let number = stack.strip_prefix(DRIVER);
     number.is_some_and(|number| number.parse::<usize>().is_ok())

@@ -17,7 +17,7 @@ pub struct Ends {
     /// Distance between the centre of a vehicle and the goal within which the vehicle has arrived, m. `None`
     /// for the default rule.
     pub goal_radius: Option<f64>,
-    /// Roll angle to either side beyond which the vehicle has tipped over, rad.
+    /// Roll angle in either direction beyond which the vehicle has tipped over, rad.
     pub roll: Option<f64>,
     /// Rule by which a vehicle counts as stuck.
     pub stuck: Option<Stuck>,
@@ -26,7 +26,7 @@ pub struct Ends {
     pub contact: bool,
 }
 
-/// Rule for stuck vehicles. A vehicle is stuck if it is still near the position that it had some time before.
+/// Rule for stuck vehicles. A vehicle is stuck if it is still near its position at an earlier time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stuck {
     /// Distance from the earlier position below which the vehicle is stuck, m.
@@ -35,7 +35,7 @@ pub struct Stuck {
     pub time: f64,
 }
 
-/// How a drive ended.
+/// End of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
@@ -53,8 +53,8 @@ pub enum End {
     Stuck,
     /// The vehicle touched an object through which its body would otherwise pass.
     Struck,
-    /// The time of a course on which drives have to last ran out: the pole was still upright, or the vehicle still
-    /// drove.
+    /// The vehicle lasted for the whole time of the course: the pole was still upright, or the
+    /// vehicle was still driving.
     Held,
     /// The pole fell.
     Fell,
@@ -140,7 +140,7 @@ impl Ends {
         self.mileage.is_some() || self.looks_closely()
     }
 
-    /// Whether conditions other than time and distance have to be checked.
+    /// Whether conditions other than time and distance must be checked.
     pub(crate) fn looks_closely(&self) -> bool {
         self.goal_radius.is_some() || self.roll.is_some() || self.stuck.is_some() || self.contact
     }
@@ -198,7 +198,7 @@ mod tests {
             (0.0, 0.0, None),
             (299.9, 59.9, None),
             (300.0, 10.0, Some(End::Mileage)),
-            // If both happen at once, the drive is complete.
+            // If both happen at the same time, the drive is complete.
             (300.0, 60.0, Some(End::Mileage)),
             (299.9, 60.0, Some(End::Time)),
             (0.0, 1e9, Some(End::Time)),

@@ -28,8 +28,9 @@ use roadwright_simulation::{Ground, SimulationError};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// First seed for evaluation. Built-in values were never chosen on courses with this seed or a larger one.
-/// Rules made by hand were chosen on seeds starting at 1, which experiments also use for breeding.
+/// First seed for evaluation. Built-in values were never chosen on courses with this seed or a
+/// larger one. Hand-made rules were chosen on seeds starting at 1, which experiments also use for
+/// breeding.
 pub const UNSEEN_SEED: u64 = 300_001;
 
 /// A course: a scenario, end conditions and a fitness function.
@@ -186,7 +187,7 @@ impl Course {
         })
     }
 
-    /// The fitness function of shipped courses that have no score of their own ([Gerdelan 2011], equation
+    /// The fitness function of shipped courses without a specific score ([Gerdelan 2011], equation
     /// 10.1).
     pub const GENERAL_FITNESS: &'static str = "crash_and_speed";
     /// The fitness function of users' scenarios, which is also the default of stacks.
@@ -245,8 +246,8 @@ impl Course {
         }
     }
 
-    /// Returns [`Course::scenario`] with the time step and dynamics level of the setup, so that running it
-    /// without further options is the same as running the course.
+    /// Returns [`Course::scenario`] with the time step and dynamics level of the setup, so that
+    /// running the scenario without further options is the same as running the course.
     ///
     /// # Errors
     /// As [`Course::scenario`], and if the course simulates its vehicle itself.
@@ -330,7 +331,8 @@ impl Course {
         self.driver == controller || !Self::all().iter().any(special)
     }
 
-    /// Whether drives of agents with a stack are scored. On tracks, those of the other cars are not.
+    /// Whether drives of agents with a stack are scored. On tracks, drives of the other cars are
+    /// not.
     pub(crate) fn scores(&self, stack: &str) -> bool {
         !self.is_track() || draft::is_driver(stack)
     }

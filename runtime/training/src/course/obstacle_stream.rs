@@ -11,7 +11,7 @@ use roadwright_geometry::{DVec2, unit};
 use roadwright_scenario::{Place, Shape};
 use std::f64::consts::TAU;
 
-/// Number of agents, the same as the source trains at once.
+/// Number of agents, the same as the source trains simultaneously.
 const AGENTS: usize = 40;
 /// Half the side length of the square that contains the waypoints, m.
 const HALF: f64 = 160.0;

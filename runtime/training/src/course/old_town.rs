@@ -112,7 +112,8 @@ fn town() -> &'static Town {
     })
 }
 
-/// Whether trips may begin and end on a lanelet: it has to be long enough and part of a public street.
+/// Whether trips may begin and end on a lanelet: it must be long enough and part of a public
+/// street.
 fn is_place(scenario: &Scenario, graph: &LaneGraph, id: LaneletIndex) -> bool {
     let lanelet = graph.lanelet(id);
     let road = lanelet

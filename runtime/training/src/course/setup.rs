@@ -15,11 +15,11 @@ pub struct Setup {
     pub dynamics: Option<DynamicsLevel>,
     /// Time step, s.
     pub dt: Option<f64>,
-    /// The drivers. If there are fewer drivers than agents, the seed assigns them at random, and the numbers
-    /// of agents per driver differ by at most one.
+    /// The drivers. If there are fewer drivers than agents, they are assigned at random by the
+    /// seed, and the numbers of agents per driver differ by at most one.
     pub drivers: Vec<Stack>,
-    /// Modules that replace those of all drivers, by the name of the slot. If a driver already has the
-    /// module, the driver's parameters for it are kept.
+    /// Modules that replace the modules of all drivers, by the name of the slot. If a driver
+    /// already has the module, the driver's parameters for it are kept.
     pub modules: BTreeMap<String, Vec<ModuleSetting>>,
     /// Fitness modules. The first one scores the drive.
     pub fitness: Option<Vec<ModuleSetting>>,

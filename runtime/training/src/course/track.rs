@@ -75,7 +75,7 @@ impl Course {
         matches!(self.kind, Kind::Track(_))
     }
 
-    /// How a drive ends when its time runs out.
+    /// End of a drive whose time runs out.
     pub(crate) fn end_of_time(&self) -> End {
         match self.kind {
             Kind::Track(track) if !has_arrival(track) => End::Held,

@@ -113,7 +113,7 @@ pub trait Watcher: Sync {
         true
     }
 
-    /// Reports the rows so far, and the expected total.
+    /// Reports the current rows, and the expected total.
     fn progress(&self, _: &Results, _: u64) {}
 
     /// Whether the watcher requires the mileage logs of runs.
@@ -193,8 +193,8 @@ impl RunSeries<'_> {
                 let ours = builds(self.course, self.setup, self.modules, self.first_seed)?;
                 same_modules(&results.head, &ours)?;
             }
-            // Earlier rows are passed to the stopping rule again, in order. The sums are then bit-identical
-            // to those without a pause, and rows beyond the end are dropped.
+            // Earlier rows are passed to the stopping rule again, in order. The sums are then
+            // bit-identical to those of an uninterrupted run, and rows beyond the end are dropped.
             for row in earlier.rows {
                 if self.push(&mut results, &mut fitness, row) {
                     break;
@@ -342,8 +342,9 @@ fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> 
     }
 }
 
-/// Compares the external modules in use and their builds with those with which a file was made. Returns the
-/// difference as a phrase that continues "made", or `None` if there is no difference.
+/// Compares the external modules in use and their builds with the modules with which a file was
+/// made. Returns the difference as a phrase that continues "made", or `None` if there is no
+/// difference.
 pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<String> {
     let without = |ours: &[String], theirs: &[String]| -> Vec<String> {
         ours.iter()

@@ -34,8 +34,8 @@ pub struct RunPaths {
     pub scenario: Scenario,
     /// Number of runs that were driven.
     pub runs: usize,
-    /// Number of runs whose rows differ from those in the results. This happens if the results were made by
-    /// another version or with other modules.
+    /// Number of runs whose rows differ from the rows in the results. This happens if the results
+    /// were made by another version or with other modules.
     pub differing: usize,
     /// The paths, in the order of seeds and agents.
     pub paths: Vec<DrivePath>,
@@ -103,7 +103,7 @@ impl RunPaths {
     }
 }
 
-/// Positions of the vehicles so far, by agent.
+/// Recorded positions of the vehicles, by agent.
 #[derive(Default)]
 struct Trail(BTreeMap<u64, Vec<DVec2>>);
 

@@ -44,7 +44,7 @@ pub struct Head {
     pub roadwright: String,
 }
 
-/// An experiment with its rows so far.
+/// An experiment with its current rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {
@@ -83,8 +83,8 @@ impl std::fmt::Display for FailedRun {
 /// Reason why a file cannot be read as results.
 #[derive(Debug, Error)]
 pub enum ResultsError {
-    /// The syntax is not that of a results file. The parser's error is not the source of this error, because
-    /// its message would be repeated.
+    /// The text is not valid for a results file. The parser's error is not the source of this
+    /// error, because its message would be repeated.
     #[error("cannot be read as results: {0}")]
     Syntax(String),
     /// The file is of another kind.
@@ -211,8 +211,8 @@ impl Results {
     /// # Errors
     /// If the results cannot be read. The error describes the problem.
     pub fn parse(text: &str) -> Result<Self, ResultsError> {
-        /// The fields that are parsed first. Otherwise, parsing a file of another format could fail with a
-        /// message that does not help.
+        /// The fields that are parsed first. Otherwise, parsing a file of another format could fail
+        /// with an unhelpful message.
         #[derive(Deserialize)]
         struct Header {
             format: Option<String>,

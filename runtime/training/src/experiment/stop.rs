@@ -180,8 +180,9 @@ impl Stop {
         matches!(self, Self::Difference { .. })
     }
 
-    /// Ratio of the monitored quantity to its target, given the runs so far. The rule stops when the ratio is
-    /// at most 1. `None` while the rule is not allowed to stop, and for a fixed number of runs.
+    /// Ratio of the monitored quantity to its target, given the completed runs. The rule stops when
+    /// the ratio is at most 1. `None` while the rule is not allowed to stop, and for a fixed number
+    /// of runs.
     fn excess(&self, fitness: &Moments, level: f64) -> Option<f64> {
         let (is, at_most, min_runs) = match *self {
             Self::Runs { .. } => return None,
@@ -217,9 +218,9 @@ impl Stop {
         (fitness.count() >= min_runs).then_some(is / at_most)
     }
 
-    /// Reason to stop after the runs so far, in the order of seeds; `None` if they are not enough. `done`
-    /// includes failed runs, which have no fitness and are not observations. The experiment still ends after
-    /// its last run.
+    /// Reason to stop after the completed runs, in the order of seeds; `None` if they are not
+    /// enough. `done` includes failed runs, which have no fitness and are not observations. The
+    /// experiment still ends after its last run.
     pub fn verdict(&self, fitness: &Moments, done: u64, level: f64) -> Option<Stopped> {
         if self
             .excess(fitness, level)
@@ -230,7 +231,7 @@ impl Stop {
         (done >= self.most()).then_some(Stopped::Runs)
     }
 
-    /// Estimates the total number of runs from the runs so far.
+    /// Estimates the total number of runs from the completed ones.
     pub fn expected(&self, fitness: &Moments, level: f64) -> u64 {
         let least = self.watches_from().unwrap_or(self.most());
         let needed = match self.excess(fitness, level) {
@@ -312,8 +313,8 @@ mod tests {
         };
         assert_eq!(verdict(width, &spread(100)), None);
         assert_eq!(verdict(width, &spread(200)), Some(Stopped::Runs));
-        // If all values are equal, the result is exact at once, but the rule does not stop before the minimum
-        // number of runs.
+        // If all values are equal, the result is exact immediately, but the rule does not stop
+        // before the minimum number of runs.
         let equal = |count| Moments::of(&vec![3.0; count]);
         assert_eq!(verdict(error, &equal(29)), None);
         assert_eq!(verdict(error, &equal(30)), Some(Stopped::Reached));

@@ -71,7 +71,8 @@ fn rows_and_the_decision_to_stop_are_the_same_for_any_number_of_threads() {
         assert_eq!(one.rows.len() as u64, Summary::of(&one).unwrap().runs);
     }
     let watched = lab.experiment(WATCHED, 3).run(None, &()).unwrap();
-    // It stopped at the first number of runs with sufficient precision, which is not at the end of a batch.
+    // The experiment stopped at the first number of runs with sufficient precision, which is not at
+    // the end of a batch.
     let fitnesses = watched.fitnesses();
     let error = |count: usize| Moments::of(&fitnesses[..count]).standard_error();
     let count = watched.rows.len();
@@ -267,7 +268,7 @@ fn a_draw_is_a_sample_and_its_risk_is_that_of_an_urn() {
     let near = |is: f64, expected: f64| assert!((is - expected).abs() < 1e-12, "{is} {expected}");
     // One of 30 rows is forged and five are drawn: it escapes in 25 of 30 cases.
     near(escape_chance(30, 1, 5), 25.0 / 30.0);
-    // 20 of 30 rows are forged: C(10, 5) / C(30, 5).
+    // 20 of 30 rows are forged and five are drawn: C(10, 5) / C(30, 5).
     near(escape_chance(30, 20, 5), 252.0 / 142_506.0);
     near(escape_chance(30, 0, 5), 1.0);
     near(escape_chance(30, 1, 30), 0.0);

@@ -91,11 +91,12 @@ pub trait Breeder: Send + Sync {
     /// is better. `None` marks a candidate that could not be judged, which never enters the pool.
     fn tell(&mut self, fitness: &[Option<f64>]);
 
-    /// The best individuals so far.
+    /// The current pool of the best individuals.
     fn pool(&self) -> &Pool;
 
-    /// The individual that the breeder currently prefers. This is the best one of the pool, unless the method
-    /// offers a more reliable choice. The champion is chosen among these individuals.
+    /// The individual that the breeder currently prefers. This is the best individual of the pool,
+    /// unless the method offers a more reliable choice. The champion is chosen among these
+    /// individuals.
     fn leader(&self) -> Option<Chromosome> {
         self.pool().best().map(|best| best.genes.clone())
     }
@@ -116,7 +117,7 @@ pub struct Nursery<'a> {
     plan: Plan,
     pool: Pool,
     generation: u32,
-    /// Number of one-gene changes that hill climbing has tried so far.
+    /// Number of one-gene changes that hill climbing has tried.
     climbed: usize,
 }
 
@@ -190,8 +191,8 @@ impl<'a> Nursery<'a> {
     }
 }
 
-/// Returns individuals that are evaluated in addition to the new ones: those of the pool and, in the first
-/// generation, the baseline (the values before training).
+/// Returns individuals that are evaluated in addition to the new ones: the members of the pool and,
+/// in the first generation, the baseline (the values before training).
 pub(super) fn elite(genome: &Genome, plan: &Plan, pool: &Pool, generation: u32) -> Vec<Candidate> {
     if generation == 0 {
         let start = (plan.start == Start::Stack).then(|| Candidate {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) struct Counts(AtomicUsize);
 
 impl Counts {
-    /// Number of runs so far.
+    /// Total number of runs.
     pub(super) fn runs(&self) -> usize {
         self.0.load(Ordering::SeqCst)
     }

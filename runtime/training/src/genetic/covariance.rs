@@ -76,7 +76,7 @@ impl Rates {
     }
 }
 
-/// The distribution after some generations.
+/// The adapted distribution.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Covariance {
     rates: Rates,

@@ -396,8 +396,8 @@ mod tests {
         let mut fitness = [None; 100];
         fitness[3] = Some(1.0);
         breeder.tell(&fitness);
-        // This is one of six individuals, so its values are now more probable than the others, but not
-        // certain.
+        // The distributions follow this single individual only in part, so its values are now more
+        // probable than others, but not certain.
         assert_eq!(breeder.leader().unwrap(), second[3].genes);
         let third = breeder.ask();
         assert_eq!(third.len(), 100, "one is too few to be founded on");

@@ -97,7 +97,7 @@ pub struct Seeds {
     pub test: [u64; 2],
 }
 
-/// How the courses of a generation are selected.
+/// Selection of the courses of a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Courses {
@@ -418,7 +418,7 @@ impl Experiment {
     /// numbered from 1.
     pub fn runs_of(&self, generation: u32, drives: usize) -> usize {
         let first = self.runs;
-        // After a restart, the number of drives is small again.
+        // After a restart, the number of drives starts small again.
         let generation = match self.method {
             Method::CrossEntropy => self.learning.beginning(generation).1,
             _ => generation,

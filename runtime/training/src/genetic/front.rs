@@ -56,8 +56,9 @@ pub struct Standing {
     /// A driver that is no worse in any mean and better in at least one mean. If there are several such
     /// drivers, the first of them. `None` if this driver is on the front.
     pub beaten_by: Option<String>,
-    /// Whether a driver that dominates this one is better by more than chance. Results are compared course by
-    /// course. After Holm's correction over all objectives, p has to be below 0.05 in at least one of them.
+    /// Whether a driver that dominates this one is better by more than chance. Results are compared
+    /// course by course. After Holm's correction over all objectives, p must be below 0.05 in at
+    /// least one of them.
     pub is_sure: bool,
 }
 
@@ -73,7 +74,7 @@ pub struct Front {
     pub failed: usize,
 }
 
-/// How to treat courses on which a module failed.
+/// Treatment of courses on which a module failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failed {
     /// Refuses the comparison, because failures are not random.
@@ -149,7 +150,7 @@ fn is_sure<'a>(others: impl Iterator<Item = &'a Vec<Vec<f64>>>, own: &[Vec<f64>]
     for other in others {
         for (theirs, own) in other.iter().zip(own) {
             let pairs: Vec<(f64, f64)> = theirs.iter().copied().zip(own.iter().copied()).collect();
-            // A single course is not enough evidence.
+            // One course is not enough evidence.
             p.push(paired(&pairs, LEVEL).map_or(1.0, |difference| difference.p));
         }
     }
@@ -180,7 +181,7 @@ impl Problem {
         note: &(dyn Fn() + Sync),
     ) -> Result<Front, CourseError> {
         let mut all: Vec<Vec<Measured>> = Vec::new();
-        // Courses on which no module has failed so far.
+        // For each course, whether it was driven without failures.
         let mut is_sound = vec![true; courses.len()];
         for (name, genes) in drivers {
             let runs: Result<Vec<Measured>, CourseError> = courses
@@ -312,7 +313,7 @@ mod tests {
 
     #[test]
     fn what_may_be_chance_is_not_sure() {
-        // Better by 0.1 on average, with a variation of 20 between courses.
+        // Better by 0.1 on average, although results vary by 20 between courses.
         let drivers = [
             driven("a", [30.0, 50.0, 30.0, 50.0], [1.0; 4]),
             driven("b", [50.0, 30.0, 50.0, 30.4], [1.0; 4]),

@@ -1,4 +1,4 @@
-//! Genes, that is, parameters that training may change.
+//! Genes: parameters that training may change.
 
 use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind, Registry};
 use roadwright_control::fuzzy::{CHROMOSOME, RulePlace, rule_place};
@@ -240,7 +240,8 @@ impl Genome {
 
     /// Whether the values of all genes have a single digit.
     fn is_digits(&self) -> bool {
-        // The source prints chromosomes with one digit per gene. Other genes have to be separated by spaces.
+        // The source prints chromosomes with one digit per gene. Other genes must be separated by
+        // spaces.
         let is_digit = |gene: &Gene| gene.is_whole && gene.min >= 0.0 && gene.max <= 9.0;
         self.genes.iter().all(is_digit)
     }

@@ -1,13 +1,13 @@
 //! Successive halving: all individuals drive a few courses, better individuals drive more, and only
 //! the best drive all of them.
 //!
-//! This follows [Jamieson 2016], with a configurable fraction instead of a half. A single course is usually
-//! enough to recognise a bad individual, but finding the best individual takes many courses. Therefore most
-//! runs are spent on the best individuals. With three rounds and a fraction of a third, a generation costs a
-//! third of what it would cost if all individuals drove all courses.
+//! This follows [Jamieson 2016], with a configurable fraction instead of a half. A single course is
+//! usually enough to recognise a bad individual, but finding the best individual takes many
+//! courses. Therefore most runs are spent on the best individuals. With three rounds and a fraction
+//! of a third, a generation costs a third as much as if all individuals drove all courses.
 //!
-//! The pool is evaluated together with the new individuals, in the same rounds. All decisions are made
-//! on the same courses in the same order, so the number of threads does not matter.
+//! The pool is evaluated together with the new individuals, in the same rounds. All decisions are
+//! made on the same courses in the same order, so the number of threads does not matter.
 
 use super::breeder::Candidate;
 use super::judge::{Evaluate, Judgement, Runs, drive_on, is_fit};
@@ -177,8 +177,8 @@ mod tests {
         let courses: Vec<u64> = (1..=9).collect();
         let halving = Halving::default();
         let judged = halve(&counts, &candidates(&genes), &courses, halving, 3);
-        // The individual with gene 13 leads after the first course and fails on the second. The one with gene
-        // 16 is dropped at once.
+        // The individual with gene 13 leads after the first course and fails on the second. The one
+        // with gene 16 is dropped immediately.
         assert!(judged[0].failure.is_some() && !judged[0].raced_out);
         assert!(judged[1].ended_early && !judged[1].raced_out);
         let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();

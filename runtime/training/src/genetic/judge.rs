@@ -186,9 +186,10 @@ impl Judgement {
     }
 }
 
-/// Evaluates candidates, all on the same courses. All candidates drive the first course first, and those that
-/// are unfit there skip the other courses. Runs are distributed over the threads of the current pool and
-/// combined in the order of candidates and courses, so the result does not depend on the number of threads.
+/// Evaluates candidates, all on the same courses. All candidates drive the first course first, and
+/// candidates that are unfit there skip the other courses. Runs are distributed over the threads of
+/// the current pool and combined in the order of candidates and courses, so the result does not
+/// depend on the number of threads.
 pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64]) -> Vec<Judgement> {
     let (first, others) = courses.split_at(courses.len().min(1));
     let mut runs = vec![Runs::new(); candidates.len()];
@@ -204,10 +205,10 @@ pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64])
 /// the cause.
 pub type RunOrFailure = Result<CandidateRun, String>;
 
-/// Runs of a candidate so far, in the order of the courses.
+/// Completed runs of a candidate, in the order of the courses.
 pub(super) type Runs = Vec<RunOrFailure>;
 
-/// Whether a candidate has moved on all courses so far, and no run has failed.
+/// Whether a candidate has moved on every course that it has driven, and no run has failed.
 pub(super) fn is_fit(runs: &Runs) -> bool {
     runs.iter()
         .all(|run| run.as_ref().is_ok_and(|run| !run.ended_early))
@@ -235,11 +236,11 @@ pub(super) fn drive_on(
     }
 }
 
-/// Drives all courses with the given genes, in parallel and without racing or halving. Results are in the
-/// order of the courses.
+/// Drives all courses with the given genes, in parallel and without racing or halving. Results are
+/// in the order of the courses.
 ///
 /// # Errors
-/// If a run fails. The error is that of the first course that failed.
+/// If a run fails. The error belongs to the first course that failed.
 pub fn run_all(
     evaluate: &dyn Evaluate,
     genes: &[f64],

@@ -6,7 +6,7 @@ use roadwright_geometry::math::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a gene is treated that a mutation has moved out of its range.
+/// Treatment of a gene that a mutation has moved out of its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bounds {
@@ -64,7 +64,7 @@ pub struct Operators {
     /// Maximum number of levels by which a mutation moves a gene, 0 to 1000.
     #[schemars(range(min = 0, max = 1000))]
     pub m: u32,
-    /// How values beyond the ends of a range are treated.
+    /// Treatment of values beyond the ends of a range.
     pub bounds: Bounds,
     /// Whether the rules of children are sorted by distance and angle.
     pub repair: bool,
@@ -236,7 +236,7 @@ mod tests {
             .find(|g| g.key == "rule_route_speed_mid_medium");
         let gene = gene.unwrap();
         let put = |bounds: Bounds, value| bounds.put_back(gene, value);
-        // 0..=5.
+        // Genes with the range 0..=5.
         for (value, clamped, wrapped, reflected) in [
             (3.0, 3.0, 3.0, 3.0),
             (6.0, 5.0, 0.0, 4.0),

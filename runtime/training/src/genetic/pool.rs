@@ -1,4 +1,4 @@
-//! The gene pool: the best individuals so far.
+//! The gene pool, which contains the best individuals.
 
 use super::breeder::{Candidate, Elite};
 use super::genes::Chromosome;

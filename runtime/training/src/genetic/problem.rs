@@ -73,7 +73,7 @@ pub struct Problem {
     breeding_dt: Option<f64>,
 }
 
-/// How a course ends when it is driven with a set of genes.
+/// End of a course that is driven with a set of genes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CourseEnd {
     /// Number of steps of the world until all drives have ended.
@@ -303,7 +303,7 @@ pub fn stack_of(
         NameOr::Own(stack) => return Ok((**stack).clone()),
         NameOr::Name(name) => name,
     };
-    // Courses have no stacks of their own, but new scenarios have a stack for each driving style.
+    // Courses do not define stacks, but new scenarios have a stack for each driving style.
     let fresh = Scenario::new("stacks");
     let stacks = scenario.unwrap_or(&fresh).stacks();
     let controllers = modules
@@ -395,7 +395,7 @@ struct Watch {
 impl Watch {
     fn goes_on(&mut self, world: &World) -> bool {
         let is_time = world.time() >= PATIENCE;
-        // Nothing has to be checked between the first check and the time limit.
+        // No check is needed between the first check and the time limit.
         if self.has_looked || (!is_time && !self.starts.is_empty()) {
             return true;
         }

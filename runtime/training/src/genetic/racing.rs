@@ -77,8 +77,8 @@ pub fn race(
     racing: Racing,
     places: usize,
 ) -> Vec<Judgement> {
-    // Lower scores are better. The lower bound is given as a fitness, so its sign is changed like that of
-    // scores.
+    // Lower scores are better. The lower bound is given as a fitness, so its sign is changed in the
+    // same way as the sign of scores.
     let racing = Racing {
         least: if evaluate.lower_is_better() {
             racing.least
@@ -127,7 +127,7 @@ struct Race<'a> {
     evaluate: &'a dyn Evaluate,
     courses: &'a [u64],
     racing: Racing,
-    /// Fitness to beat: that of the worst individual that would be replaced.
+    /// Fitness to beat: the fitness of the worst individual that would be replaced.
     to_beat: f64,
     /// Scores of the individual to beat, by course.
     scores: &'a [f64],
@@ -174,8 +174,8 @@ impl Race<'_> {
         let Some(doubt) = self.racing.doubt else {
             return false;
         };
-        // All individuals drive the courses in the same order, so the runs so far belong to the first courses
-        // in `scores`. A result without a failure has a score for each course.
+        // All individuals drive the courses in the same order, so the completed runs belong to the
+        // first courses in `scores`. A result without a failure has a score for each course.
         let pairs = runs.iter().flatten().zip(self.scores);
         let differences: Vec<f64> = pairs.map(|(run, score)| run.score - score).collect();
         // The test is one-sided. If the interval extends below 0, the individual may still be better.

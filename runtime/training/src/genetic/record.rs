@@ -88,7 +88,7 @@ impl RecordedChampion {
 /// A generation with its results.
 pub type Generation = Vec<Judged>;
 
-/// A training run so far.
+/// The record of a training run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -165,7 +165,7 @@ pub enum RecordError {
 }
 
 impl Record {
-    /// Creates the record of a training run that has just started.
+    /// Creates the record of a new training run.
     pub fn new(experiment: &Experiment, genome: &Genome, evaluate: &dyn Evaluate) -> Self {
         Self {
             format: FORMAT.into(),
@@ -257,8 +257,8 @@ impl Record {
             version: u32,
         }
         let no_record = |error: serde_json::Error| RecordError::Text(error.to_string());
-        // The header is parsed separately first. Otherwise, parsing another format or version could fail with
-        // a message that does not help.
+        // The header is parsed separately first. Otherwise, parsing another format or version could
+        // fail with an unhelpful message.
         let header: Header = serde_json::from_str(text).map_err(no_record)?;
         if header.format != FORMAT {
             let message = format!("its format is \"{}\", not \"{FORMAT}\"", header.format);
@@ -300,8 +300,8 @@ impl Record {
         Ok(())
     }
 
-    /// Checks that a training run that has just started can continue this record. The builds of the modules
-    /// have to be the same. Only the stopping condition and the description may differ.
+    /// Checks that a newly started training run can continue this record. The builds of the modules
+    /// must be the same. Only the stopping condition and the description may differ.
     ///
     /// # Errors
     /// If anything else differs. The error describes the difference.

@@ -51,10 +51,10 @@ pub struct LineResult {
     last: Statistic,
 }
 
-/// A point of a learning curve: the best fitness so far, over the seeds.
+/// A point of a learning curve: the best fitness up to this point, over the seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
-    /// Maximum number of individuals evaluated so far.
+    /// Maximum number of individuals evaluated up to this point.
     pub evaluations: usize,
     /// Number of complete generations among these individuals.
     pub generation: usize,
@@ -101,7 +101,7 @@ pub struct GenerationRow {
     pub fitness: f64,
 }
 
-/// Generations that table 10.3 prints.
+/// Generations printed in table 10.3.
 const PRINTED: [u32; 18] = [
     5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 25, 50, 75, 100, 200, 500, 999,
 ];

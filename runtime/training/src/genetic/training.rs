@@ -104,7 +104,7 @@ pub enum TrainingError {
     /// The champion failed on all test courses.
     #[error("the champion fails on all test courses: {0}")]
     Champion(String),
-    /// The baseline (the values before training), with which the champion has to be compared, cannot be run.
+    /// The baseline (the values before training), to which the champion is compared, cannot be run.
     #[error("the baseline (values before training) cannot be run: {0}")]
     Start(String),
 }
@@ -262,17 +262,17 @@ impl<'a> Training<'a> {
         self.genome
     }
 
-    /// The record so far.
+    /// The current record.
     pub fn record(&mut self) -> &mut Record {
         &mut self.record
     }
 
-    /// The generations so far.
+    /// Reports on the completed generations.
     pub fn reports(&self) -> &[GenerationReport] {
         &self.reports
     }
 
-    /// The best individuals so far.
+    /// The current pool of the best individuals.
     pub fn pool(&self) -> &Pool {
         self.breeder.pool()
     }
@@ -547,7 +547,7 @@ mod tests {
         assert!(record.strike_out(birth));
         assert!(!record.strike_out(birth), "twice");
         assert!(!record.strike_out((99, 0)), "nobody");
-        // The same through a file.
+        // Writes the record to text and reads it again, as with a file.
         let record = Record::from_text(&record.to_text()).unwrap();
         let mut other = Training::resume(&experiment, &genome, &SumOfGenes, &record).unwrap();
         assert_ne!(other.pool_hash(), training.pool_hash());

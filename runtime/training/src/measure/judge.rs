@@ -22,7 +22,7 @@ pub struct Judge {
     gone: usize,
     /// The agent that a person drives.
     person: Option<Person>,
-    /// How a drive ends when its time runs out.
+    /// End of a drive whose time runs out.
     end_of_time: End,
     /// Number of agents of the scenario whose drives are scored.
     scored: usize,
@@ -89,12 +89,12 @@ impl Judge {
         self.person_drive().is_some()
     }
 
-    /// Number of the last step of a run with steps of `dt` seconds.
+    /// Number of the last step of a run, for a time step of `dt` seconds.
     pub(super) fn last_step(&self, dt: f64) -> u64 {
         in_steps(self.ends.time, dt)
     }
 
-    /// Whether drives have to be checked after the current step.
+    /// Whether drives must be checked after the current step.
     pub(super) fn is_due(&self, world: &World) -> bool {
         let (step, dt) = (world.steps(), world.dt());
         step.is_multiple_of(in_steps(LOOK, dt)) || step == self.last_step(dt)
@@ -144,7 +144,7 @@ impl Judge {
         // left to measure.
         let all_have_come = || match self.unscored.is_empty() {
             true => world.counts().waiting == 0,
-            // The other agents may come later.
+            // The other agents may spawn later.
             false => self.ended.len() >= self.scored,
         };
         let goes_on = self.ends.leaves_vehicles();

@@ -16,7 +16,8 @@ pub struct MileageMark {
     pub agent: u64,
     /// Index of the driver in the setup.
     pub driver: usize,
-    /// Distance driven so far, m. Entries are made at each multiple of 10 m, or at the first check after it.
+    /// Distance driven, m. Entries are made at each multiple of 10 m, or at the first check after
+    /// it.
     pub distance: f64,
     /// Time since the drive began, s.
     pub time: f64,

@@ -1,4 +1,5 @@
-//! Tries of a person on a course, with the controls of each step, so that a try can be repeated.
+//! A user's attempts on a course ("tries"), stored with all control changes so that they can be
+//! repeated.
 
 use super::{Measured, RunRow, measure_driven};
 use crate::course::{Course, CourseError, Setup};
@@ -23,7 +24,7 @@ pub struct ControlChange {
     pub pedals: f64,
     /// Steering wheel, -1 (right) to 1 (left).
     pub steering: f64,
-    /// Largest angle that the steering wheel commands.
+    /// Maximum angle that the steering wheel commands.
     pub lock: SteeringLock,
 }
 
@@ -60,7 +61,7 @@ pub struct PersonTry {
 /// Reason why a file cannot be read as a try.
 #[derive(Debug, thiserror::Error)]
 pub enum TryError {
-    /// The syntax is not that of a try file.
+    /// The text is not valid for a try file.
     #[error("cannot be read as a recorded attempt: {0}")]
     Syntax(String),
     /// The file has an unknown format or version.
@@ -106,7 +107,8 @@ struct Document {
     controls: Vec<Written>,
 }
 
-/// A change of the controls in a file: step, pedals, steering, and the lock unless it is limited.
+/// A control change as it is stored in files: step, pedals and steering, and the lock if it is the
+/// full one.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -282,7 +284,7 @@ impl PersonTry {
     }
 }
 
-/// Describes a result in words.
+/// Describes a result.
 fn words(row: &RunRow) -> String {
     let ends: Vec<String> = (row.ends.iter())
         .map(|(end, count)| format!("{end} {count}"))

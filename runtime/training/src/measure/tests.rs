@@ -227,7 +227,7 @@ fn a_persons_try_is_driven_again_from_its_controls() {
     assert_eq!((own.row.drives, own.row.seed), (1, 3));
     assert_eq!(own, drive(straight_on()));
     assert_ne!(own.row.hash, run("forest", &setup, 3).row.hash);
-    // Other controls result in another drive.
+    // Other controls lead to a different drive.
     let mut other = straight_on();
     other[1].steering = 0.2;
     assert_ne!(own.row.hash, drive(other).row.hash);
@@ -240,7 +240,7 @@ fn a_persons_try_is_driven_again_from_its_controls() {
         (again.row, again.wrong),
         (own.row.clone(), Vec::<String>::new())
     );
-    // The result has been changed, and the course is another one.
+    // The result has been changed, and the course is a different one.
     let mut wrong = read.clone();
     wrong.row.time -= 1.0;
     let wrong = wrong.drive_again(&course, &modules).unwrap().wrong;
@@ -269,7 +269,7 @@ fn the_full_lock_is_part_of_a_try_and_tries_without_it_keep_their_format() {
     assert_eq!(read, full);
     let again = read.drive_again(&course, &modules).unwrap();
     assert_eq!(again.wrong, Vec::<String>::new());
-    // Another word is not a lock.
+    // No other word is a valid lock.
     let other = text.replace("full_lock", "half_lock");
     let refused = PersonTry::from_text(&other);
     assert!(matches!(refused, Err(TryError::Syntax(_))), "{refused:?}");

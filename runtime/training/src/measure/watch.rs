@@ -23,7 +23,7 @@ pub(super) struct Watch {
     seen: BTreeMap<u64, VecDeque<DVec2>>,
     /// Current roll of each vehicle, rad. Only available at levels at which bodies can roll.
     rolls: BTreeMap<u64, f64>,
-    /// Maximum roll of any vehicle so far, in either direction, rad.
+    /// Maximum roll that any vehicle has reached in either direction, rad.
     most_roll: f64,
     /// Roll at which a vehicle has tipped over, rad; `None` if the roll is not limited.
     roll_limit: Option<f64>,
@@ -80,7 +80,7 @@ impl Moves {
 }
 
 impl Watch {
-    /// Creates the observation of the agents of a course at a dynamics level.
+    /// Starts observing the agents of a course at a dynamics level.
     pub(super) fn new(course: &Course, level: DynamicsLevel, scenario: &Scenario) -> Self {
         let ends = course.ends;
         let looks = ends.looks_closely();
@@ -119,8 +119,8 @@ impl Watch {
         let snapshot = world.snapshot();
         for vehicle in snapshot.vehicles {
             let places = self.seen.entry(vehicle.agent).or_default();
-            // No vehicle counts as stuck before this number of positions, which spans the time limit for
-            // being stuck.
+            // No vehicle counts as stuck until this many positions are known, which span the time
+            // limit for being stuck.
             if places.len() == self.memory {
                 places.pop_front();
             }

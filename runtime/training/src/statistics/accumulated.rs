@@ -31,8 +31,9 @@ pub fn accumulate(values: &[f64]) -> Vec<Accumulated> {
     values.iter().enumerate().map(add).collect()
 }
 
-/// Smallest number of runs from which onwards the error bars of two means (one standard error to each side)
-/// do not overlap. `None` if the bars overlap at the end, or if either mean has fewer than two runs.
+/// Smallest number of runs after which the error bars of two means (one standard error in each
+/// direction) stay apart. `None` if the bars overlap at the end, or if either mean has fewer than
+/// two runs.
 ///
 /// Means that separate but overlap again later do not count as separated.
 pub fn separation(first: &[Accumulated], second: &[Accumulated]) -> Option<usize> {

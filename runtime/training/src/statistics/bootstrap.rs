@@ -101,7 +101,7 @@ impl Bootstrap {
 
 /// Returns the statistic of all values except one, for each value that can be left out.
 fn without_each(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-    // The omitted value is swapped to the end, so that no list has to be copied.
+    // The omitted value is swapped to the end, so that no list is copied.
     let mut rest = values.to_vec();
     let last = rest.len() - 1;
     let of_rest = |left_out: usize| {

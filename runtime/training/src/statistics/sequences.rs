@@ -32,7 +32,7 @@ impl AsymptoticSequence {
         }
     }
 
-    /// Returns the interval for the values so far; `None` for fewer than two values.
+    /// Returns the interval for the added values; `None` for fewer than two values.
     pub fn interval(&self, moments: &Moments) -> Option<Interval> {
         if moments.count() < 2 {
             return None;
@@ -157,7 +157,7 @@ impl BettingSequence {
         }
     }
 
-    /// Returns the interval for the values so far.
+    /// Returns the interval for the added values.
     pub fn interval(&self) -> Interval {
         let ends = self.means.first().zip(self.means.last());
         let (low, high) = ends.map_or((0.0, 1.0), |(first, last)| (first.mean, last.mean));

@@ -262,10 +262,10 @@ pub(crate) enum MoveTable {
     T48,
 }
 
-/// How moves are tested for collisions.
+/// Method of testing moves for collisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Collisions {
-    /// Masks of the moves and a bit map of the walls, and cars by time and place
+    /// Masks of the moves against a bitmap of the walls, and cars looked up by time and place
     #[default]
     Masks,
     /// Bounding boxes

@@ -399,7 +399,7 @@ impl<'a> Looker<'a> {
             bar,
             files,
             log,
-            // The first row is written at once, so that an unwritable path is detected early.
+            // The first row is written immediately, so that an unwritable path is detected early.
             next: AtomicUsize::new(1),
             failed: AtomicBool::new(false),
         }
@@ -431,7 +431,8 @@ impl Watcher for Looker<'_> {
         self.bar.set_length(expected);
         self.bar.set_position(results.rows.len() as u64);
         let rows = results.rows.len();
-        // If all runs so far have failed there is nothing to write, and if they all fail there is no file.
+        // If all completed runs have failed, there is nothing to write. If all runs fail, there is
+        // no file.
         if rows < self.next.load(Ordering::Relaxed) || results.fitnesses().is_empty() {
             return;
         }

@@ -68,7 +68,7 @@ pub(crate) struct RunCourse {
     /// Folder for plots of the mean fitness against the number of runs, as pictures and tables
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
-    /// Write the state of each drive after every 10 m (time and fitness so far) to this table
+    /// Write the state of each drive after every 10 m (time and current fitness) to this table
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) log: Option<PathBuf>,
     /// Write the rows to this file, and continue it if it is not finished; with --drive, the folder of your

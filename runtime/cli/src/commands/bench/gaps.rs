@@ -169,7 +169,7 @@ fn star(
     // In the direction of the ring, the near turn leads to the next leg.
     let [near, opposite, far] = [1, 2, 3].map(|steps| star.round(ENTRY, steps));
     let (to, passing) = match movement {
-        // A near turn only conflicts with vehicles that leave by the same leg.
+        // A near turn conflicts only with vehicles that leave by the same leg.
         Movement::NearTurn => (near, vec![(far, near)]),
         Movement::Straight => (opposite, vec![(far, near), (near, far)]),
         Movement::FarTurn => (far, vec![(far, near), (near, far)]),

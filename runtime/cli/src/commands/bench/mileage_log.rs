@@ -13,7 +13,7 @@ const HEAD: &str = "seed,agent,driver,distance_m,time_s,fitness\n";
 /// Maximum size of a table that is continued, bytes.
 const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 
-/// Rows of the table so far.
+/// The current rows of the table.
 pub(super) struct MileageLog {
     text: Mutex<String>,
 }

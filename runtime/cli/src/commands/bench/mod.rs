@@ -141,7 +141,7 @@ impl WatchedRun {
         self.session.world()
     }
 
-    /// Returns the number of vehicles that have entered a junction from the given roads so far.
+    /// Returns the total number of vehicles that have entered a junction from the given roads.
     fn passed(&self, roads: &[RoadId]) -> u64 {
         let figures = self.watch.figures(self.world());
         let approaches = figures.iter().flat_map(|junction| &junction.approaches);

@@ -23,7 +23,7 @@ use roadwright_simulation::body_of;
 use serde::Serialize;
 use std::io::Write;
 
-/// Ratio of the number of obstacles to the number of moves per problem. Each move displaces a random obstacle.
+/// Number of obstacles per move. Each move displaces a random obstacle of the problem.
 const MOVED: usize = 10;
 /// Maximum displacement along each axis, m.
 const FARTHEST: f64 = 0.3;
@@ -36,11 +36,11 @@ const LARGEST_RATIO: f64 = 0.05;
 /// Target for the median time of projection plus search, ms.
 const AIM: f64 = 1.5;
 
-/// Target of `drivable_path` for the share of solved problems.
+/// Target for the share of problems that `drivable_path` solves.
 const AIM_SOLVED: f64 = 0.99;
-/// Target of `drivable_path` for the median CPU time, ms.
+/// Target for the median CPU time of `drivable_path`, ms.
 const AIM_MEDIAN: f64 = 5.0;
-/// Target of `drivable_path` for the 99th percentile of the CPU time, ms.
+/// Target for the 99th percentile of the CPU time of `drivable_path`, ms.
 const AIM_P99: f64 = 30.0;
 /// Maximum number of poses that are expanded for a problem of `drivable_path`.
 const MOST_POSES: u64 = 100_000;
@@ -154,7 +154,7 @@ struct Report {
 /// Figures of `drivable_path`.
 #[derive(Debug, Serialize)]
 struct Drivable {
-    /// Number of problems that the first curve does not solve.
+    /// Number of problems that the first curve from start to goal does not solve.
     problems: u32,
     /// Number of problems that the first curve from start to goal solves. They are not in `problems`.
     direct: u32,

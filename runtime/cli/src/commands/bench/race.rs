@@ -1,4 +1,4 @@
-//! `roadwright bench run --drive`, and `bench verify` of an attempt: a person's drives on a course.
+//! `roadwright bench run --drive`, and `bench verify` of an attempt: a user's drives on a course.
 
 use super::course::{find, open};
 use super::course_arguments::{RunCourse, Verify};
@@ -14,7 +14,7 @@ use roadwright_training::{Course, PersonTry, RunRow, Setup};
 use serde::Serialize;
 use std::io::Write;
 
-/// Opens the window on a course, where the user drives.
+/// Opens the window with a course for the user to drive.
 pub(super) fn race(arguments: &RunCourse, course: Course, setup: Setup) -> anyhow::Result<Outcome> {
     if course.is_manoeuvre() {
         bail!(

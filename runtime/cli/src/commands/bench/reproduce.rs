@@ -37,7 +37,7 @@ const STUDIES: [(&str, &str); 6] = [
 struct Part {
     /// Number of the figure or table in the source.
     of: String,
-    /// How the part was created, and how the source was interpreted.
+    /// Method of creating the part, and interpretation of the source.
     reading: String,
     figure: Option<Figure>,
     /// Results in lines of text.
@@ -309,7 +309,7 @@ fn move_tables(starts: u32) -> anyhow::Result<Vec<Part>> {
     Ok(parts.collect())
 }
 
-/// Returns everything as one page.
+/// Returns the whole report as one page.
 fn report(arguments: &Reproduce, parts: &[Part]) -> anyhow::Result<String> {
     let mut page = format!(
         "# Figures and tables of [Gerdelan 2011] and [Adam 2007], recreated\n\n\

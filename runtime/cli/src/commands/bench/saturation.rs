@@ -222,7 +222,7 @@ impl Passing {
 fn alone(speed_limit: f64, dt: f64) -> f64 {
     let car = VehicleType::car();
     let spacing = car.length + STANDSTILL_GAP;
-    // Front position and speed of each vehicle, from the first on.
+    // Front position and speed of each vehicle, starting with the first.
     let mut cars: Vec<(f64, f64)> = (0..LAST)
         .map(|place| (-BEFORE_LINE - spacing * place as f64, 0.0))
         .collect();

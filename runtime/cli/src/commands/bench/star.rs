@@ -104,7 +104,8 @@ impl Star {
     /// Direction of a leg, rad.
     fn bearing(&self, leg: usize) -> f64 {
         if self.plan.kind == Kind::Zipper {
-            // Two roads that merge at a small angle into a third one; 0.35 rad is 20 degrees to either side.
+            // Two roads that merge at a small angle into a third one, 0.35 rad (20 degrees) from
+            // its axis.
             return [PI - 0.35, PI + 0.35, 0.0][leg.min(2)];
         }
         // Counter-clockwise from the east, like headings.

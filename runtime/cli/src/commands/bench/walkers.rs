@@ -50,8 +50,8 @@ impl Walkers {
     }
 }
 
-/// Walks and measures each step. Planning takes place together with behaviours and, where the map is updated, with
-/// contacts, so these parts are not counted.
+/// Simulates the characters and measures each step. Planning runs in the stage of behaviours, and
+/// map updates in the stage of contacts, so these stages are not counted.
 pub(super) fn measure(seed: u64, problems: u32) -> anyhow::Result<Walkers> {
     let share = (f64::from(problems) / USUAL_PROBLEMS).min(1.0);
     let seconds = (share * SECONDS).max(LEAST_SECONDS);
@@ -75,7 +75,7 @@ pub(super) fn measure(seed: u64, problems: u32) -> anyhow::Result<Walkers> {
     })
 }
 
-/// People who walk side by side and behind each other over open ground.
+/// People who walk side by side and behind each other across open ground.
 fn scenario(seed: u64) -> anyhow::Result<Scenario> {
     let mut scenario = Scenario::new("walkers");
     let settings = Settings {

@@ -14,7 +14,7 @@ use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 
-/// File name ending of graphs.
+/// Extension of graph files.
 const MOVES: &str = ".moves.json";
 
 pub(super) fn build(arguments: &Build) -> anyhow::Result<Outcome> {
@@ -141,7 +141,7 @@ fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Size of a graph that was built with certain rules.
+/// Size of a graph built with certain rules.
 #[derive(Debug, Serialize)]
 struct Size {
     rules: &'static str,

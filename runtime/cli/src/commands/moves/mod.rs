@@ -132,8 +132,8 @@ pub(crate) struct Build {
         conflicts_with = "preset"
     )]
     pub(crate) prune: f64,
-    /// Make one state of all frames with similar motions at which clips are cut, so that long drives give small graphs;
-    /// --ks cannot be used with it
+    /// Merge frames with similar motions into one state wherever clips are cut, so that long drives
+    /// give small graphs; cannot be combined with --ks
     #[arg(long, conflicts_with = "preset")]
     pub(crate) merge: bool,
     /// Also show the size of the graph without pruning, without --kc and without --ks (sections 5.1 and 5.2)

@@ -15,9 +15,9 @@ use std::path::Path;
 /// Largest table that is read, bytes.
 const LARGEST_TRACE: u64 = 16 * LARGEST;
 
-/// Time that is left out before a contact in the suggested cut, s.
+/// Time between the end of a suggested cut and the contact, s.
 const MARGIN: f64 = 0.5;
-/// Shortest cut that is suggested, s.
+/// Minimum duration of a suggested cut, s.
 const SHORTEST: f64 = 0.1;
 
 pub(super) fn record(arguments: &Record) -> anyhow::Result<Outcome> {
@@ -90,7 +90,7 @@ pub(super) fn record(arguments: &Record) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Message about a clip from `from` s on that touches an object at `seconds`.
+/// Message about a clip that starts at `from` s and touches an object at `seconds`.
 fn touching(name: &str, from: f64, seconds: f64, object: ObjectId) -> String {
     let end = seconds - MARGIN;
     if end < from + SHORTEST {

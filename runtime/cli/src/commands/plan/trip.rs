@@ -105,7 +105,7 @@ struct Leg {
     kind: &'static str,
     length: f64,
     time: f64,
-    /// Indices of the first and last pose of the leg in `poses` of the document.
+    /// Indices in the document's `poses` of the leg's first and last pose.
     first_pose: usize,
     last_pose: usize,
 }
@@ -194,7 +194,7 @@ fn claim(
 ) -> anyhow::Result<Option<OutputPlace>> {
     let Some(path) = path else { return Ok(None) };
     let place = outputs.file(asks, path, kind)?;
-    // The output paths are checked before the search, which may take long.
+    // The output paths are checked before the search, which may take a long time.
     outputs.try_out(&place)?;
     Ok(Some(place))
 }

@@ -170,7 +170,8 @@ impl GroundTrip {
 }
 
 impl GroundDrive {
-    /// Whether the built-in planner has found the paths of this drive, because the module left the searches to it.
+    /// Whether the paths of this drive come from the built-in planner, because the module left the
+    /// searches to it.
     fn is_by(&self, built_in: &Self) -> bool {
         let figures = |drive: &Self| [drive.seconds, drive.distance].map(f64::to_bits);
         figures(self) == figures(built_in)

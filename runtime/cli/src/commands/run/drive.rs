@@ -96,7 +96,7 @@ struct Teller<'a> {
     host: Option<&'a Host>,
     logs: bool,
     quiet: bool,
-    /// Number of lines printed so far.
+    /// Number of lines printed until now.
     logged: u64,
     bar: ProgressBar,
     /// First step that the progress bar counts.

@@ -1,4 +1,4 @@
-//! Explanations of what agents do at given times and what they wait for.
+//! Explanations of the actions of agents at given times, and of their waits.
 
 use crate::agent_times::ExplainedAgent;
 use crate::terminal::say;
@@ -8,24 +8,24 @@ use serde::Serialize;
 
 /// Explains agents during the run.
 pub(super) struct Explainer {
-    /// Agents with the times at which they are explained, latest time first. Those without a time are explained at
-    /// the end of the run.
+    /// Agents with the times at which they are explained, latest time first. Agents without a time
+    /// are explained at the end of the run.
     asked: Vec<ExplainedAgent>,
     /// Whether explanations are printed as text.
     prints: bool,
     explanations: Vec<Explanation>,
 }
 
-/// What an agent does at a given time, and the chain of vehicles that it waits for.
+/// The action of an agent at a given time, and the chain of vehicles that it waits for.
 #[derive(Debug, Serialize)]
 pub(super) struct Explanation {
     agent: u64,
     /// Time, s.
     time: f64,
-    /// The description that is printed without `--json`.
+    /// The description printed without `--json`.
     text: String,
-    /// Why the last vehicle of the chain stands, in one word. It is `deadlock` if that vehicle waits for another
-    /// vehicle of the chain, and `controller` if nothing but its own controller stops it.
+    /// Cause, in one word, why the last vehicle of the chain stands: `deadlock` if that vehicle
+    /// waits for another vehicle of the chain, `controller` if only its own controller stops it.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'static str>,
     /// The agent, the vehicle that it waits for, and so on; empty if the agent does not drive.
@@ -48,11 +48,11 @@ struct Link {
     since: Option<f64>,
     /// Reason for which the vehicle has to stop, in one word; `null` if there is none.
     cause: Option<&'static str>,
-    /// The same reason in words.
+    /// Description of the same reason.
     waits_for: Option<String>,
-    /// Place where it has to stop, m.
+    /// Position at which it has to stop, m.
     stops_at: Option<[f64; 2]>,
-    /// Ids of the agents that it waits for.
+    /// Ids of the agents for which it waits.
     agents: Vec<u64>,
 }
 
@@ -87,8 +87,8 @@ impl Explainer {
         self.explanations.push(explanation);
     }
 
-    /// Explains the agents for which no time was given, and returns all explanations. Reports agents whose time was not
-    /// reached. Call it at the end of the run.
+    /// Explains the agents for which no time was given, and returns all explanations. Reports
+    /// agents whose time was not reached. Must be called at the end of the run.
     pub(super) fn finish(mut self, world: &World) -> Vec<Explanation> {
         for ExplainedAgent { agent, time } in std::mem::take(&mut self.asked) {
             match time {
@@ -190,8 +190,8 @@ fn described(seen: &Inspection, world: &World) -> String {
     text
 }
 
-/// Describes the chain of vehicles that a standing agent waits for, one line for each of them; empty if the agent
-/// drives.
+/// Describes the chain of vehicles for which a standing agent waits, one line per vehicle; empty if
+/// the agent drives.
 fn waiting(chain: &WaitChain) -> String {
     if !chain.begins_standing() {
         return String::new();

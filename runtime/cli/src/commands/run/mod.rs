@@ -197,7 +197,7 @@ struct Reported<'a> {
     report: &'a Report,
     junctions: &'a [JunctionFigures],
     explanations: &'a [Explanation],
-    /// CPU times of the stages; `None` if they are not requested.
+    /// CPU times of the stages; `None` if not requested.
     stages: Option<&'a StageTimes>,
 }
 

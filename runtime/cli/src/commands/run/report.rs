@@ -356,7 +356,8 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 13] {
     ]
 }
 
-/// Describes in one line how often vehicles have stood for more than a minute, and where first, by cause.
+/// Describes in one line how often vehicles have stood for more than a minute and where they stood
+/// first, by cause.
 fn stood(summary: &Summary) -> String {
     let causes = summary.standing.iter().map(|standing| {
         let [x, y] = standing.at;
@@ -475,8 +476,8 @@ fn fault_lines(report: &Report) -> String {
     text
 }
 
-/// Counts each message. Messages are those of the world and, for each failed module, its first problem with
-/// the total number of its failures.
+/// Counts each message. The messages come from the world. Each failed module adds its first
+/// problem, with the total number of its failures.
 fn count_messages(
     world: &BTreeMap<String, u64>,
     failures: &BTreeMap<String, ModuleFailure>,

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 /// CPU time of each stage of the steps, summed over all threads. Reading the clock does not affect the world.
 #[derive(Default)]
 pub(super) struct StageTimes {
-    /// The current stage, and when it began.
+    /// The current stage and its start time.
     now: Option<(Stage, ProcessTime)>,
-    /// CPU time of each stage so far, s.
+    /// Accumulated CPU time of each stage, s.
     seconds: BTreeMap<Stage, f64>,
 }
 

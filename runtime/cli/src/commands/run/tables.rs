@@ -151,7 +151,8 @@ pub(super) fn write_scores(
 ) -> anyhow::Result<()> {
     let at = || cannot_write(place.path());
     let scores = drives.iter().flat_map(|drive| &drive.scores);
-    // Agents of other stacks may have other fitness functions, so there is a column for each of them.
+    // Agents with other stacks may have other fitness functions, so there is a column for each
+    // function.
     let fitnesses: BTreeSet<&str> = scores.map(|(fitness, _)| *fitness).collect();
     let mut file = csv::Writer::from_writer(outputs.open(place)?);
     let titles = [

@@ -59,7 +59,7 @@ pub(crate) fn load_experiment(path: &Path) -> anyhow::Result<Experiment> {
     })
 }
 
-/// Returns the name of an experiment, which is its file name without the common ending.
+/// Returns the name of an experiment, which is its file name without the extension.
 fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.strip_suffix(SUFFIX).unwrap_or(&name).to_owned()

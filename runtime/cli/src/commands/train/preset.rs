@@ -60,8 +60,8 @@ fn with_modules(stack: &Stack, settings: &[String]) -> anyhow::Result<Stack> {
     Ok(module_overrides(settings)?.apply(stack))
 }
 
-/// Rejects a stack whose new modules are unknown or do not accept the values. Without `--use` the stack keeps
-/// its modules, and nothing has to be loaded.
+/// Rejects a stack whose new modules are unknown or do not accept the values. Without `--use`, the
+/// stack keeps its modules, and nothing is loaded.
 fn check_modules(arguments: &Apply, stack: &Stack) -> anyhow::Result<()> {
     if arguments.modules.is_empty() {
         return Ok(());

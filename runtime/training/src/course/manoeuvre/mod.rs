@@ -40,10 +40,10 @@ const PARTS: u32 = 4;
 /// Interval at which observers decide whether the drive continues and at which the visible state is hashed,
 /// s.
 const GLANCE: f64 = 1.0;
-/// Speed limit that is reported to controllers that expect a road, m/s.
+/// Speed limit reported to controllers that expect a road, m/s.
 const ALLOWED: f64 = 3.0;
 
-/// A manoeuvre in progress.
+/// A manoeuvre in progress, advanced in substeps.
 trait Manoeuvre {
     /// Returns the input of the driver.
     fn perceive(&self) -> ControllerInput;
@@ -270,7 +270,7 @@ fn make<L: ?Sized + Choosable>(modules: &Registry, setting: &ModuleSetting) -> O
     Some(module)
 }
 
-/// A manoeuvre that is being driven.
+/// The run of a manoeuvre.
 struct ManoeuvreRun {
     manoeuvre: Box<dyn Manoeuvre>,
     driver: Module<dyn Controller>,
@@ -344,7 +344,7 @@ impl ManoeuvreRun {
         self.sum_up(before);
     }
 
-    /// Notifies external modules at the start of a step, including which agent they drive.
+    /// Notifies external modules at the start of a step, and tells them which agent they drive.
     fn tell_boundary(&mut self, index: u64) {
         if !self.driver.logic.has_step_boundary() {
             return;

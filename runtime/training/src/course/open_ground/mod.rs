@@ -168,9 +168,9 @@ impl Site {
     /// Calibrates the rules of a fuzzy driver for the site's vehicle.
     fn calibrated(self, driver: ModuleSetting) -> ModuleSetting {
         match self {
-            // A cart turns in less than its own length. With the gain for that, the printed rules would turn it sharply
-            // towards waypoints almost straight ahead. All furniture that it passes is near, where they would have it
-            // stop.
+            // A cart turns in less than its own length. With the corresponding gain, the printed
+            // rules would turn it sharply towards waypoints that are almost straight ahead. They
+            // would also stop it near obstacles, but all furniture that it passes is near.
             Self::Office => driver
                 .with("rule_route_steer_narrow_medium", 0.0)
                 .with("rule_route_steer_narrow_far", 0.0)

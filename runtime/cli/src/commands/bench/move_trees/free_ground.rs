@@ -27,7 +27,7 @@ struct Row {
     tree: &'static str,
     /// `planned` or `random` moves.
     moves: &'static str,
-    /// Which of these drives: `all`, or those `with skids` or `without skids`.
+    /// The subset of these drives: `all`, `with skids` or `without skids`.
     which: &'static str,
     drives: u32,
     /// Number of drives that end within 0.5 m and 5 degrees of their routes.

@@ -36,7 +36,7 @@ pub(in crate::commands::bench) fn tables(starts: u32) -> anyhow::Result<Vec<Repr
             rows.push(measure(row, number, &arguments)?);
         }
     }
-    // All rows at once, because some statements compare two tables.
+    // All rows are checked together, because some statements compare two tables.
     let stated = statements::of(&rows);
     let table = |table: Table| {
         let own = rows.iter().filter(|row| row.table == table.number());

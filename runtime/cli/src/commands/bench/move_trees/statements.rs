@@ -21,7 +21,7 @@ pub(super) struct Statement {
     pub(super) holds: bool,
 }
 
-/// Returns the statements about those tables for which all rows have been measured.
+/// Returns the statements about tables whose rows have all been measured.
 pub(super) fn of(rows: &[MeasuredRow]) -> Vec<Statement> {
     let judged = Judged { rows };
     let mut all = Vec::new();
