@@ -14,7 +14,8 @@ pub use crate::build::build;
 /// The C header of the binary interface.
 pub const HEADER: &str = include_str!("../../../plugins/api/include/roadwright_plugin.h");
 
-/// The C header with the names of interface 1.0 and 1.1, for sources of these versions.
+/// C header that defines the old names of interface versions 1.0 and 1.1, for sources written for
+/// them.
 pub const OLD_NAMES: &str =
     include_str!("../../../plugins/api/include/roadwright_plugin_names_1_1.h");
 
@@ -217,7 +218,8 @@ fn type_name_of(name: &str) -> String {
         .collect()
 }
 
-/// Writes a file of a project, given its name and a text with placeholders such as `@NAME@`.
+/// Function that writes a project file, given the file's name and its text, in which placeholders
+/// such as `@NAME@` are replaced.
 type Put<'a> = dyn Fn(&str, &str) -> Result<(), AuthorError> + 'a;
 
 fn put_rust(folder: &Path, kind: ModuleKind, put: &Put<'_>) -> Result<(), AuthorError> {
@@ -314,8 +316,8 @@ pub fn new_script(folder: &Path, name: &str) -> Result<PathBuf, AuthorError> {
     Ok(path)
 }
 
-/// Tests a library in a child process and moves it into a folder under the given name. The move is atomic, so
-/// no reader sees an incomplete file.
+/// Tests a library in a child process and copies it into a folder under its own file name. Other
+/// processes never see an incomplete file, because the copy is renamed into place.
 ///
 /// # Errors
 /// If the library cannot be loaded or the folder cannot be written.

@@ -31,7 +31,8 @@ fn held_path(folder: &Path, hash: &str) -> PathBuf {
     folder.join(format!("{hash}.{HELD}"))
 }
 
-/// Records a build for later starts. If the record cannot be written, the quarantine ends with the program.
+/// Records a build for later starts. If the record cannot be written, the quarantine lasts only
+/// until the program ends.
 fn hold(folder: &Path, hash: &str, why: &str) {
     let _ = std::fs::write(held_path(folder, hash), why);
 }

@@ -84,7 +84,7 @@ impl Files {
         self.looked.insert(path.to_owned(), stamp);
     }
 
-    /// Records that a file is incomplete. Returns whether to wait for it longer.
+    /// Records that a file is incomplete. Returns whether to keep waiting for it.
     pub(crate) fn note_incomplete(&mut self, path: &Path, now: Instant) -> bool {
         let settling = self.settling.get_mut(path);
         settling.is_some_and(|settling| !settling.note_incomplete(now))

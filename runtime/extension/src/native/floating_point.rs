@@ -13,7 +13,7 @@ const MODE: u32 = 0xffc0;
 #[cfg(target_arch = "x86_64")]
 fn read() -> u64 {
     let mut register = 0u32;
-    // SAFETY: stores the register in a place of four bytes.
+    // SAFETY: stores the register in a variable of four bytes.
     unsafe {
         core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut register, options(nostack));
     }

@@ -240,7 +240,7 @@ fn try_rows<K: Kind>(
     }
 }
 
-/// Room for the poses of a number of rows of a kind.
+/// Returns the size of the pose buffer for a number of rows of a kind, in poses.
 pub(crate) fn pose_room(kind: ModuleKind, rows: usize) -> usize {
     match kind {
         ModuleKind::GroundPlanner => MOST_POSES * rows,

@@ -76,18 +76,19 @@ pub(super) struct StepHead {
     pub(super) period: f64,
     /// Capacity of the route buffer.
     pub(super) route: f64,
-    /// Number of delays.
+    /// Number of lanelet delays.
     pub(super) delays: f64,
     pub(super) has_roads: f64,
     pub(super) by_pedals: f64,
     /// Whether the rows refer to views; the next field is the number of points of the paths.
     pub(super) has_views: f64,
     pub(super) points: f64,
-    /// Number of pairs with objects around, and number of objects and corners that change.
+    /// Number of entries in the lists of nearby objects; the next fields are the numbers of objects
+    /// and of outline corners that change between steps.
     pub(super) near: f64,
     pub(super) objects: f64,
     pub(super) outlines: f64,
-    /// Number of hitch angles, maps and their cells.
+    /// Number of hitch angles; the next fields are the numbers of maps and of their cells.
     pub(super) hitch_angles: f64,
     pub(super) grids: f64,
     pub(super) cells: f64,
@@ -275,7 +276,7 @@ pub(super) struct SentNeeds {
     vehicles: bool,
     /// Requested path ahead: distance (m), time (s), spacing (m) and maximum number of points.
     path: Option<(f64, f64, f64, u32)>,
-    /// Radius and largest number of objects, and whether there are trees among them.
+    /// Requested nearby objects: radius (m), maximum number, and whether trees are included.
     near: Option<(f64, u32, bool)>,
     /// Size of the cells of the map, m.
     grid: Option<f64>,

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Extension of scripts. The id of a script is its path relative to its folder, including the extension.
 pub const SCRIPT_ENDING: &str = "rhai";
-/// Name of the function in which a script chooses modules.
+/// Name of the function that scripts call to choose modules.
 const CHOOSES: &str = "use_module";
 /// Maximum depth of scripts below their folder.
 const DEPTH: usize = 4;

@@ -130,7 +130,7 @@ fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), Scr
     let has_arrived = agent.content().facts.is_some_and(|f| f.has_arrived);
     let is_done = agent.content().has_new_goal || agent.content().is_held();
     if has_arrived && !is_done {
-        // After the end of a path, the remaining destinations follow.
+        // At the end of a path, the agent continues to its remaining destinations.
         if agent
             .content()
             .facts
@@ -358,7 +358,7 @@ impl Logic for ScriptLogic {
             self.agents[index as usize] = Agent::default();
         }
         let swap = self.version.take_newest(parameters, moment)?;
-        // A new version has not failed yet.
+        // A new version starts without faults.
         for agent in &self.agents {
             agent.content().faults = 0;
         }

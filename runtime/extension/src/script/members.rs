@@ -88,8 +88,8 @@ pub(super) fn mistakes(ast: &AST, parameters: &[ParameterInfo]) -> Option<Mistak
         true
     });
     checker.type_handlers(&called);
-    // Types are propagated through nested calls, as deep as scripts usually have. Then ambiguous types are
-    // dropped, and finally mistakes are recorded.
+    // The first passes propagate types through nested calls, as deep as scripts usually have. The
+    // next pass drops ambiguous types, and the last one records mistakes.
     for pass in 0..6 {
         checker.is_strict = pass >= 4;
         checker.is_last = pass == 5;

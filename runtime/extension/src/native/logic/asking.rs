@@ -18,8 +18,8 @@ use roadwright_plugin_api::{
 };
 use std::sync::atomic::Ordering;
 
-/// Number of rows per call to a plugin whose steps may run in parallel. It is the size of a thread's slice,
-/// so the same rows share a call with any number of threads.
+/// Number of rows per call to a plugin whose steps may run in parallel. It equals the size of a
+/// thread's slice, so the same rows share a call whatever the number of threads.
 const PARALLEL_ROWS: usize = 64;
 
 /// Reason given for rows that were skipped after a fault.
@@ -146,8 +146,8 @@ impl<K: Kind> Native<K> {
             Err(fault) if fault.is_fatal => health.fault = Some(fault),
             Err(fault) => {
                 health.flaw.clone_from(&fault.message);
-                // Rows that a failed call has left open count as its fault. Otherwise `mend` assumes that
-                // they were left to the host on purpose.
+                // Rows that a failed call left unanswered count as its fault. Otherwise `mend`
+                // assumes that they were left to the host on purpose.
                 health.bad_rows += replaced;
                 drop(health);
                 self.cell.note_fault(&fault.message);
@@ -214,7 +214,8 @@ impl<K: Kind> Native<K> {
                 let (input, output) = (&inputs[row..=row], &mut outputs[row..=row]);
                 Q::answer(&self.fallback, &one, input, output);
             }
-            // Replaced rows are kept as well, because a plugin that keeps answers keeps what its agent did.
+            // Replaced answers are stored as well, because a plugin that keeps the previous answer
+            // means the one that its agent used.
             if let Some(kept) = previous.get_mut(index * size..(index + 1) * size) {
                 kept.copy_from_slice(bytes_of(&outputs[row..=row]));
             }

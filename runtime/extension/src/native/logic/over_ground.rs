@@ -23,12 +23,13 @@ use roadwright_plugin_api::{GroundPlannerInput, GroundPlannerOutput, PlanPose};
 const LONGEST_PIECE: f64 = 2.0;
 /// Maximum distance of the first pose from the start, m, and maximum difference in heading, rad.
 const AT_START: (f64, f64) = (0.3, 0.05);
-/// Factor by which a path may bend more sharply than asked for, and angle by which it may turn in addition, rad.
+/// Factor by which a path may exceed the requested curvature. The next value is added to the
+/// permitted change of heading, rad.
 const SHARPER: f64 = 1.3;
 const TURNED: f64 = 0.02;
 /// Maximum angle between the direction to the next pose and the heading, rad. The vehicle cannot drive sideways.
 const SIDEWAYS: f64 = 0.4;
-/// Distance between poses from which their direction counts, m.
+/// Minimum distance between poses at which the direction from one to the next is checked, m.
 const APART: f64 = 0.05;
 /// Distance by which poses may lie outside the bounds, m.
 const OUTSIDE: f64 = 1.0;
@@ -43,7 +44,7 @@ impl GroundPlanner for Native<AsGroundPlanner> {
         let mut own = self.fallback.parameters.clone();
         for info in self.fallback.parameters.infos() {
             if let Some(value) = parameters.get(info.key) {
-                // A value outside the range leaves the default.
+                // If a value is out of range, the default stays.
                 let _ = own.set(info.key, value);
             }
         }
