@@ -28,7 +28,7 @@ pub(crate) fn in_a_group(command: &mut Command) -> &mut Command {
     command
 }
 
-/// How a child process ended.
+/// Result of waiting for a child process.
 pub(crate) struct Ending {
     pub(crate) status: ExitStatus,
     /// Whether the child was killed because it took too long.

@@ -38,7 +38,8 @@ pub enum StateRule {
     /// Each frame at which a transition begins or ends.
     #[default]
     Frames,
-    /// All frames with similar motions at which a clip is cut: every `kc` frames or more. `ks` is not used.
+    /// Groups of similar frames. Clips are cut every `kc` frames or more, and all cut frames with
+    /// similar motions are one state. `ks` is not used.
     Similar,
 }
 
@@ -196,7 +197,8 @@ fn between(
     }
 }
 
-/// Finds frames similar to a given frame: the most similar one of each run. `ks` frames are skipped after it.
+/// Finds frames similar to a given frame: the most similar frame of each run of similar frames.
+/// `ks` frames are skipped after it.
 fn similar(
     frame: &Frame,
     entered: &[Frame],
@@ -650,7 +652,7 @@ mod tests {
                 removed.entry
             );
         }
-        // A move leaves every state.
+        // At least one move leaves every state.
         for state in &built.graph.states {
             assert!(built.graph.moves.iter().any(|one| one.from == *state));
             assert!(built.graph.moves.iter().any(|one| one.to == *state));

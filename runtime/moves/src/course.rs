@@ -37,7 +37,7 @@ pub struct CarLine {
 pub enum LineEnd {
     /// It jumps back to the beginning of the line.
     Returns,
-    /// It leaves, and no other car comes.
+    /// It leaves, and no car replaces it.
     Leaves {
         /// Initial distance to the next car on the line, m.
         gap: f64,
@@ -270,8 +270,8 @@ pub struct DrawnCorridor {
     pub stretches: &'static [Stretch],
 }
 
-/// Rows of oncoming cars in a part of a drawn corridor. Cars leave at the end of their rows, and no others come, because
-/// no plan could foresee where they appear.
+/// Rows of oncoming cars in a part of a drawn corridor. Cars leave at the end of their rows and are
+/// not replaced, because no plan could foresee where a new car appears.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rows {
     /// Index of the stretch on which the cars drive. The stretch must lead north.

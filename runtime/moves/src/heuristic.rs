@@ -1,22 +1,24 @@
-//! A heuristic for the route tree that accounts for turning, gaining speed and going around obstacles: [Adam 2007],
-//! section 5.3.
+//! A heuristic for the route tree that accounts for turning, gaining speed and going around
+//! obstacles: [Adam 2007], section 5.3.
 //!
-//! The heuristic of the source assumes that a vehicle drives straight to its goal at top speed from now on. It cannot,
-//! and every node that has not yet lost as much time as the best leaf is expanded. f of the leaves stays as it is; the
-//! list is sorted by a bound that is at most f of any leaf below a node. There are two such bounds, and the larger one
-//! counts:
+//! The heuristic of the source assumes that a vehicle drives straight to its goal at top speed from
+//! now on. Real routes take longer, so the search expands every node that has not yet lost as much
+//! time as the best leaf. Here, the leaves keep their f, but the list is sorted by a lower bound of
+//! f for all leaves below a node. There are two such bounds, and the larger one is used:
 //!
-//! - **Turns** (`turns.rs`): the least time that a vehicle loses until the horizon on free ground, by state and by
-//!   direction relative to the goal.
-//! - **Obstacles**: a grid holds the shortest distance to the goal around the fixed obstacles. Until the horizon, a
-//!   vehicle shortens it by at most the longest distance that it drives from its state. Of the cells that far from the
-//!   goal or farther, the one with the least straight distance bounds f. If the goal can be reached, the vehicle
-//!   needs at least the distance over the top speed.
+//! - **Turns** (`turns.rs`): the least time that a vehicle loses until the horizon on free ground, by
+//!   state and by direction relative to the goal.
+//! - **Obstacles**: a grid holds the shortest distance to the goal around the fixed obstacles. Until
+//!   the horizon, a vehicle reduces this distance by at most the longest distance that it can drive
+//!   from its state. Among the cells at the remaining distance or farther, the one with the smallest
+//!   straight distance bounds f. If the goal can be reached, the vehicle needs at least the distance
+//!   divided by the top speed.
 //!
-//! Steps of the grid lead in 32 directions, so a path is at most 1.3 % longer in the grid than on the plane. Distances
-//! are reduced by 2.5 %, which also covers that a grid goes around corners less closely, and by [`SLACK`] cells for
-//! the position within a cell. A cell is so small that the disc of the outline around the rear axle, which touches no
-//! obstacle, always contains the centre of the cell.
+//! Steps of the grid lead in 32 directions, so a path is at most 1.3 % longer in the grid than on
+//! the plane. Distances are reduced by 2.5 %, which also allows for wider detours around corners in
+//! the grid, and by [`SLACK`] cells for the position within a cell. Cells are so small that the
+//! disc of the outline around the rear axle, which touches no obstacle, always contains the centre
+//! of the cell.
 
 use crate::body::Convex;
 use crate::library::{Library, Move, StateNumber};
@@ -32,15 +34,15 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// Longest step of the grid along an axis, in cells.
 const LONGEST: i32 = 3;
-/// Share of the distances in the grid that counts.
+/// Factor by which distances in the grid are reduced.
 const SCALE: f64 = 0.975;
 /// Distance by which differences of the field are reduced, in cells.
 const SLACK: f64 = 2.5;
-/// Share of the size of a cell that still fits into the disc of the outline.
+/// Safety factor on the size of the cells that fit into the disc of the outline.
 const FITS: f64 = 0.98;
 /// Maximum number of cells.
 const MOST_CELLS: f64 = 400_000.0;
-/// Reduction of bounds, so that rounding does not exceed f, s.
+/// Amount by which bounds are reduced, so that rounding cannot raise them above f, s.
 const ROUNDING: f64 = 1e-6;
 
 /// Bounds for searches of a library with a horizon towards a goal, among fixed obstacles.
@@ -80,9 +82,9 @@ struct Step {
 }
 
 impl Heuristic {
-    /// Prepares the bounds for a library and a horizon in frames. Beyond the fixed obstacles, the straight distance
-    /// counts. `None` if there are no fixed obstacles, or if their bounding box has more than 400,000 cells; for a
-    /// car, a cell is about a metre long.
+    /// Prepares the bounds for a library and a horizon in frames. Outside the bounding box of the
+    /// fixed obstacles, the straight distance is used. `None` if there are no fixed obstacles, or
+    /// if the box has more than 400,000 cells; for a car, a cell is about a metre long.
     pub fn of(
         around: &Surroundings,
         library: &Library,
@@ -255,7 +257,7 @@ pub(crate) struct NodeEnd {
     pub(crate) state: StateNumber,
 }
 
-/// The field as seen by one search: lower bounds of f.
+/// Lower bounds of f for one search, derived from the distances of the grid.
 #[derive(Debug)]
 pub(crate) struct Outlook<'a> {
     field: &'a Heuristic,
@@ -266,10 +268,12 @@ pub(crate) struct Outlook<'a> {
     longest: u32,
     /// Lowest distance of a cell within reach, m.
     least: f64,
-    /// Least time that is missing at the end of a leaf: the straight distance over the top speed, plus the time beyond
-    /// the horizon, s. By the remaining distance in the field, in steps of [`WIDTH`].
+    /// Minimum time by which f of a leaf exceeds the horizon: the straight distance divided by the
+    /// top speed, plus the time beyond the horizon, s. Indexed by the remaining distance in the
+    /// grid, in steps of [`WIDTH`].
     missing: Vec<f64>,
-    /// Time by which leaves beyond the grid may be earlier, because they end after the horizon, s.
+    /// Amount by which the bound is reduced for leaves outside the grid, because they may end after
+    /// the horizon, s.
     beyond: f64,
 }
 
@@ -294,11 +298,12 @@ impl<'a> Outlook<'a> {
             let entry = &mut missing[((field.distances[cell] - least) / WIDTH) as usize];
             *entry = entry.min(straight.max(0.0) / library.top_speed());
         }
-        // Cells that are farther away count as well.
+        // Takes the minimum over all cells at this distance or farther.
         for number in (0..missing.len() - 1).rev() {
             missing[number] = missing[number].min(missing[number + 1]);
         }
-        // A leaf may end after the horizon. Then the vehicle comes nearer to its goal in the meantime.
+        // A leaf may end after the horizon. The vehicle has then come nearer to its goal in the
+        // meantime.
         let mut later = f64::INFINITY;
         for entry in &mut missing {
             let own = *entry;

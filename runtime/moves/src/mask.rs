@@ -86,7 +86,7 @@ fn square(centre: DVec2) -> Convex {
     ])
 }
 
-/// Places near fixed obstacles, one bit a cell.
+/// Places near fixed obstacles, one bit per cell.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MaskMap {
     low: DVec2,
@@ -190,7 +190,7 @@ fn extent(outline: &Convex, [low, high]: [f64; 2]) -> Option<[f64; 2]> {
     let mut extent = [f64::INFINITY, f64::NEG_INFINITY];
     for (number, &from) in corners.iter().enumerate() {
         let along = corners[(number + 1) % corners.len()] - from;
-        // Shares of the edge at which it enters and leaves the band.
+        // Fractions of the edge at which it enters and leaves the band between the two heights.
         let [mut first, mut last] = [0.0, 1.0];
         if along.y != 0.0 {
             let crossings = [low, high].map(|height| (height - from.y) / along.y);

@@ -16,7 +16,7 @@ use crate::surroundings::{Mover, Phase, Surroundings, Trial};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::atan2;
 
-/// How a drive ended.
+/// Reason why a drive ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// The vehicle touched something.
@@ -49,8 +49,8 @@ pub struct DriveFigures {
     pub at_corner: f64,
     /// Maximum difference between the motions at a seam between moves, using the distance of section 3.4.
     pub worst_seam: f64,
-    /// Number of times that the clip was placed anew because the vehicle was too far from it; 0 if frames are
-    /// followed exactly.
+    /// Number of times that the clip was moved to the vehicle's position because the vehicle was
+    /// too far from it; 0 if frames are followed exactly.
     pub corrections: u32,
     /// Maximum distance from the clip, m.
     pub worst_distance: f64,
@@ -113,7 +113,7 @@ impl<'a> Played<'a> {
         }
     }
 
-    /// Lets plans account for turning, gaining speed and the walls: [`Heuristic`].
+    /// Makes plans account for turning, gaining speed and the walls, using a [`Heuristic`].
     pub fn with_detours(mut self) -> Self {
         let goal = HeuristicGoal {
             place: self.course.goal,

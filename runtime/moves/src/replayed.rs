@@ -147,12 +147,12 @@ impl<'a> Played<'a> {
     }
 }
 
-/// How the moves of a drive on free ground are chosen.
+/// Method of choosing the moves of a drive on free ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
-    /// By plans to a goal far away in a random direction.
+    /// Plans to a goal far away in a random direction.
     Planned,
-    /// At random, among the moves that leave each state.
+    /// Random choice among the moves that leave each state.
     Random,
 }
 
@@ -165,7 +165,7 @@ pub struct FreeGround<'a> {
     pub car: &'a SlidingCar,
     /// Length of each drive, m.
     pub length: f64,
-    /// How moves are chosen.
+    /// Method of choosing moves.
     pub route: Route,
     /// Limits of the plans.
     pub bounded: Bounded,

@@ -16,7 +16,7 @@ pub struct Ring {
     pub length: f64,
     /// Number of corners, at least 3.
     pub corners: u32,
-    /// How much the distance of corners from the middle varies, rad: 0 for a regular polygon.
+    /// Variation of the distance between corners and the middle, rad: 0 for a regular polygon.
     pub sharpness: f64,
     /// Distance between the walls, m.
     pub width: f64,

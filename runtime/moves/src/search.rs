@@ -35,13 +35,13 @@ use roadwright_geometry::DVec2;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// When a search ends.
+/// Condition that ends a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stop {
-    /// With the first free leaf, which is the best one.
+    /// The first free leaf, which is the best one.
     #[default]
     AtLeaf,
-    /// When the list is empty or the limit is reached, as in the source.
+    /// An empty list or the limit, as in the source.
     AtLimit,
 }
 
@@ -52,9 +52,9 @@ pub struct Bounded {
     pub horizon: u32,
     /// Maximum number of moves in the list. Once it is reached, no more moves are taken from the list.
     pub limit: u32,
-    /// When the search ends.
+    /// Condition that ends the search.
     pub stop: Stop,
-    /// How collisions are tested.
+    /// Method of testing for collisions.
     pub phase: Phase,
 }
 
@@ -83,7 +83,7 @@ pub struct Question<'a> {
 pub struct Plan {
     /// Moves to drive, in order; empty if every move is blocked.
     pub moves: Vec<MoveNumber>,
-    /// How the search ended.
+    /// Reason why the search ended.
     pub end: PlanEnd,
     /// f at the end of the plan, s; 0 if there are no moves.
     pub f: f64,
@@ -95,7 +95,7 @@ pub struct Plan {
     pub tested: u32,
 }
 
-/// How a search ended.
+/// Reason why a search ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PlanEnd {
     /// A route reaches the horizon.
@@ -221,7 +221,7 @@ fn outlook<'a>(library: &'a Library, question: &Question<'a>) -> Option<Outlook<
     Outlook::new(heuristic, library, question.place.position)
 }
 
-/// Schedule of the movers of a question; `None` if there are none, and unless the search uses masks.
+/// Schedule of the movers of a question; `None` if there are no movers or the search uses no masks.
 fn schedule(library: &Library, question: &Question<'_>) -> Option<Schedule> {
     let Bounded { horizon, phase, .. } = question.bounded;
     if phase != Phase::Masks {

@@ -168,7 +168,7 @@ impl Surroundings {
         self.hits_near(trial, &area, &sweep.pieces)
     }
 
-    /// The same by the mask of the move, if it has one.
+    /// Whether a move touches a fixed obstacle. Uses the mask of the move, if it has one.
     fn hits_masked(&self, trial: &Trial<'_>) -> bool {
         let Some(mask) = &trial.sweep.mask else {
             return self.hits_fixed(trial);
@@ -295,7 +295,7 @@ impl Schedule {
             strips: strips as usize,
             ..Self::default()
         };
-        // Counts first, and then the numbers in their places.
+        // Counts the entries of each strip, and then stores the numbers.
         let spans = boxes.len() / movers;
         let mut counts = vec![0u32; spans * schedule.strips + 1];
         let cells = |number: usize| {

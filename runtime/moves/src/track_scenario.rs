@@ -107,8 +107,8 @@ impl Racer {
 
 /// Value of the planner's parameter `library` that selects the libraries of the vehicle type.
 const OF_VEHICLE: f64 = 5.0;
-/// Planning horizon of a racer that shunts, frames. With 8 s, the turn in a narrow passage takes longer than a plan,
-/// and the racer goes back and forth before it.
+/// Planning horizon of a racer that shunts, frames. With a horizon of 8 s, the turn in a narrow
+/// passage takes longer than a plan, so the racer goes back and forth in front of it.
 const SHUNTING_HORIZON: f64 = 400.0;
 /// Maximum number of nodes in a plan of a racer that shunts.
 const SHUNTING_NODES: f64 = 200_000.0;

@@ -1,4 +1,4 @@
-//! Tight places that only a vehicle with reversing clips leaves: [Adam 2007], section 5.7.
+//! Tight places that a vehicle can only leave with clips that reverse: [Adam 2007], section 5.7.
 
 use crate::body::Convex;
 use crate::course::Course;
@@ -10,7 +10,7 @@ use std::f64::consts::FRAC_PI_2;
 pub enum Yard {
     /// A dead end, which is too narrow for turning round. The vehicle faces its end.
     DeadEnd,
-    /// A right angle in a narrow passage. Even with its wheels turned as far as they go, the racer cannot drive
+    /// A right angle in a narrow passage. Even at full steering lock, the racer cannot drive
     /// through it in one go.
     NarrowTurn,
 }

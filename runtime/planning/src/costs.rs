@@ -30,15 +30,15 @@ const SHORT_LANELET: f64 = 25.0;
 const SHORT_PENALTY: f64 = 10.0;
 /// Number of landmarks of a network.
 const LANDMARKS: usize = 16;
-/// Unit of the times to and from landmarks, s, if the network is not too large for it. A power of two, so that
-/// no product is rounded.
+/// Default unit of the times to and from landmarks, s. It is doubled for networks with longer
+/// times. A power of two, so that no product is rounded.
 const UNIT: f64 = 1.0 / 16.0;
 /// Longest time to or from a landmark, in units.
 const LONGEST: u16 = u16::MAX / 2;
 /// Time that stands for "no route". It exceeds every other time by more than [`LONGEST`].
 const NEVER: u16 = u16::MAX;
-/// Minimum number of lanelets at which a network is searched with landmarks. In smaller networks, finding
-/// them would take longer than they save.
+/// Minimum number of lanelets for which landmarks are used. In smaller networks, finding them would
+/// take longer than they save.
 const FEWEST: usize = 64;
 /// Times that lane changes and turns cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,7 +118,7 @@ impl Costs {
         };
         // Finding landmarks takes 33 searches of the whole network. This pays off if many searches follow.
         if graph.lanelets().len() >= FEWEST {
-            // In a larger unit, the times of any network fit.
+            // The unit is doubled until all times fit.
             let mut units = std::iter::successors(Some(UNIT), |unit| Some(2.0 * unit));
             let found = units.find_map(|unit| costs.find_landmarks(graph, unit));
             costs.landmarks = found.unwrap_or_default();
@@ -262,7 +262,7 @@ impl Edges {
         let mut now = 0;
         while agenda.count > 0 {
             let number = now as usize % agenda.lists.len();
-            // Moves without cost add to the current list.
+            // Moves at no cost append to the list that is being emptied.
             let Some(id) = agenda.lists[number].pop() else {
                 now += 1;
                 continue;

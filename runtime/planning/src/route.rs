@@ -282,7 +282,7 @@ impl Mark {
     };
 }
 
-/// How a node is reached.
+/// Parent, connection and cost with which a search reaches a node.
 #[derive(Clone, Copy)]
 struct Arrival {
     parent: u32,

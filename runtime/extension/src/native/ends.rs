@@ -39,7 +39,7 @@ pub(crate) struct SilentEnd {
     pub(crate) loaded: String,
 }
 
-/// How earlier processes with plugins ended.
+/// Records of how earlier processes with plugins ended.
 #[derive(Debug, Default)]
 pub(crate) struct PastEnds {
     /// Builds that are known to have ended a process.

@@ -83,7 +83,7 @@ impl ScriptedCar {
         self.drive_in(Gear::Forwards, speed, holds)
     }
 
-    /// The same in a gear.
+    /// Frames of the car during the given holds, driven in the given gear.
     pub(super) fn drive_in(&self, gear: Gear, speed: f64, holds: &[Hold]) -> Vec<Frame> {
         let mut now = self.car.begin(speed);
         let mut frames = Vec::new();

@@ -204,7 +204,7 @@ mod tests {
                 assert!(part.bound(cell) <= more.bound(cell), "{cell:?}");
             }
         }
-        // In portions as in one go.
+        // Several small budgets give the same costs as a single large one.
         let mut whole = GoalCosts::new(&mut ground, &trip, Rules::default()).unwrap();
         whole.advance(&mut ground, 3_000);
         assert_eq!(whole.bound(Cell::new(17, 3)), part.bound(Cell::new(17, 3)));

@@ -56,7 +56,7 @@ impl Stamp {
     }
 }
 
-/// How a part of the map has changed since a stamp.
+/// Change of a part of the map since a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// It has not changed.
@@ -448,12 +448,12 @@ impl OpenGround {
         self.stamp
     }
 
-    /// How an area has changed since a stamp.
+    /// Change of an area since a stamp.
     pub fn change_since(&self, stamp: Stamp, area: &Bounds, reading: Reading) -> Change {
         self.change_for(None, stamp, area, reading)
     }
 
-    /// How an area has changed since a stamp, ignoring the owner's own items.
+    /// Change of an area since a stamp, ignoring the owner's own items.
     pub fn change_for(
         &self,
         reader: Option<Owner>,

@@ -60,7 +60,7 @@ pub struct Trip {
     pub to: Spot,
 }
 
-/// How a plan ends.
+/// End of a plan, or the reason why there is no plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanEnd {
     /// The path ends at the goal.
@@ -81,7 +81,7 @@ pub struct HybridPlan {
     pub path: CellPath,
     /// Centres of the cells of the path, m.
     pub points: Vec<DVec2>,
-    /// Where the path ends, or why there is none.
+    /// End of the path, or the reason why there is none.
     pub end: PlanEnd,
     /// Number of expanded cells, including those expanded for learning.
     pub expanded: u64,

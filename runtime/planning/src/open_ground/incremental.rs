@@ -369,7 +369,7 @@ impl IncrementalPath {
     }
 }
 
-/// How to treat cells on other paths that are as cheap as the one found.
+/// Treatment of cells on other paths that are as cheap as the one found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ties {
     Left,

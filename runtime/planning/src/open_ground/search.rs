@@ -1,4 +1,5 @@
-//! Dijkstra's algorithm and A*, in portions of expansions.
+//! Dijkstra's algorithm and A*. A search expands a limited number of cells per call, and continues
+//! with the next call.
 
 use super::cell::{Cell, Direction, NodeIndex};
 use super::cost::{LARGEST_FACTOR, Rules};

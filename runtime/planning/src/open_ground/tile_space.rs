@@ -147,7 +147,7 @@ impl TileCache {
         self.keys.len()
     }
 
-    /// How the tiles have changed since the first one was read.
+    /// Change of the tiles since the first one was read.
     pub fn change(&self, ground: &OpenGround) -> Change {
         self.change_of(ground, self.reader.reading)
     }

@@ -1,9 +1,10 @@
 //! Curves to the target for a vehicle with a trailer.
 //!
-//! Forwards, the vehicle follows a curve and the trailer follows the vehicle. In reverse, the curve is that
-//! of the trailer's axle, and a feedback law steers the vehicle so that it pushes the trailer along the
-//! curve. This drive is computed as a sequence of short arcs, which form the path. Arcs that are chosen
-//! without this law would not do, because a pushed trailer does not stay straight by itself.
+//! Forwards, the vehicle follows a curve and the trailer follows the vehicle. In reverse, the curve
+//! is that of the trailer's axle, and a feedback law steers the vehicle so that it pushes the
+//! trailer along the curve. This drive is simulated as a sequence of short arcs, which form the
+//! path. Arcs chosen without the feedback law would not do, because a pushed trailer is unstable
+//! and does not stay straight.
 
 use super::search::DrivableTrip;
 use super::surface::Arc;
@@ -23,7 +24,7 @@ const MOST_STEPS: usize = 400;
 const PREVIEW: f64 = 1.2;
 /// Length over which the wheels turn from one lock to the other while the trailer is pushed, m.
 const LOCK_TO_LOCK: f64 = 2.0;
-/// Offset of the trailer from its curve above which the drive is dropped, m.
+/// Maximum offset of the trailer from its curve, m. A drive that exceeds it is discarded.
 const FARTHEST_OFF: f64 = 1.5;
 /// Maximum distance of the vehicle's rear axle from the target at the end of a pushed drive, m.
 const END_OFF: f64 = 0.05;

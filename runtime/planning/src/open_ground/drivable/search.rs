@@ -41,8 +41,8 @@ const FAR: f64 = 2.5;
 const STEP_TOWING: [f64; 2] = [1.75, 1.0];
 /// Distance to the target up to which curves are tried from every pose of a vehicle with a trailer, m.
 const NEAR_TOWING: f64 = 30.0;
-/// Number of expansions for which the curves from one pose count if there is a trailer, because each curve is
-/// driven virtually.
+/// Number of expansions that the curves from one pose count as if there is a trailer, because each
+/// curve has to be simulated.
 const CURVES_TOWING: u64 = 4;
 /// Curvatures of steps, as fractions of the maximum curvature.
 const SHARES: [f64; 5] = [0.0, 0.5, -0.5, 1.0, -1.0];
@@ -203,7 +203,7 @@ struct Best {
     curve: Vec<Arc>,
 }
 
-/// A search for a path that a vehicle can drive. It runs in portions of expansions, and keeps its tree between them.
+/// A search for a path that a vehicle can drive. Each call of `advance` continues it.
 ///
 /// ```
 /// use roadwright_geometry::{DVec2, Pose};
@@ -832,7 +832,7 @@ impl Expansion<'_> {
         }
         let scale = f64::from(self.tree.surface.smallest_factor) / 16.0;
         let left = self.least() - self.tree.nodes[number as usize].cost;
-        // The curves are driven virtually only if they may lead to a better path.
+        // Curves are simulated only if they may lead to a better path.
         for curve in shots.reverse(left / (scale * self.settings.reverse)) {
             self.try_curve(number, &curve);
         }
@@ -935,8 +935,9 @@ impl Expansion<'_> {
         }
     }
 
-    /// Adds the nodes one step ahead of a vehicle with a trailer. In reverse, it pushes the trailer straight or along a
-    /// bend to either side, because its own bends would only fold the trailer up.
+    /// Adds the nodes one step ahead of a vehicle with a trailer. In reverse, it pushes the trailer
+    /// straight or along a bend to either side, because reversing at a constant steering angle
+    /// would only make the trailer jackknife.
     fn expand_towing(&mut self, number: u32, trailer: &DrivableTrailer, engaged: Engaged) {
         let node = self.tree.nodes[number as usize];
         let vehicle = &self.trip.vehicle;
@@ -1078,7 +1079,7 @@ impl Expansion<'_> {
             }),
         };
         if path.towed.is_some() {
-            // The trailer would take another course behind the vehicle on a shortcut.
+            // On a shortcut, the trailer would take a different course behind the vehicle.
             return Some(path.tidied());
         }
         let mut smoother = Smoother {

@@ -245,7 +245,7 @@ impl Surface {
                 vehicle: from.vehicle.moved(piece.curvature, sign * s),
                 hitch: trailer.hitch_after(before, arc),
             };
-            // A trailer that is bent too far may be straightened.
+            // A hitch angle beyond the limit is accepted while it decreases.
             if at.hitch.abs() > most && at.hitch.abs() > before.abs() {
                 return None;
             }
