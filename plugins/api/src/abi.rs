@@ -149,15 +149,15 @@ pub const NEED_MOTION: u64 = 1;
 pub const NEED_VEHICLES: u64 = 2;
 /// Group of [`RwNeeds`]: path ahead.
 pub const NEED_PATH: u64 = 4;
-/// Group of [`RwNeeds`]: objects around. Since 1.4.
+/// Group of [`RwNeeds`]: nearby objects. Since 1.4.
 pub const NEED_NEAR: u64 = 8;
-/// Group of [`RwNeeds`]: trees among the objects around. Since 1.4.
+/// Group of [`RwNeeds`]: trees among the nearby objects. Since 1.4.
 pub const NEED_TREES: u64 = 16;
 
 /// Group of [`RwNeeds`]: map of the cost of driving, for ground planners. Since 1.5.
 pub const NEED_GRID: u64 = 32;
 
-/// Reason of a ground planner: none. Since 1.5, like the following reasons.
+/// Reason of a ground planner: unknown. Since 1.5, like the following reasons.
 pub const NO_PATH_UNKNOWN: u32 = 0;
 /// Reason of a ground planner: the vehicle overlaps an obstacle at its start.
 pub const NO_PATH_START_BLOCKED: u32 = 1;
@@ -572,7 +572,7 @@ pub struct RwNeeds {
     pub path_spacing: f64,
     /// Distance within which objects are listed, m, at most 500. Since 1.4, like the following fields.
     pub near_radius: f64,
-    /// Most objects of a row, 1 to 1000.
+    /// Maximum number of objects per row, 1 to 1000.
     pub near_most: u32,
     /// Unused; always 0.
     pub reserved: u32,

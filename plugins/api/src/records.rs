@@ -109,9 +109,10 @@ pub struct NeedsInput {
     pub path_count: u32,
     /// Unused; always 0.
     pub reserved: u32,
-    /// Index of the first of its pairs in the list of objects around. Since 1.4, like the following fields.
+    /// Index of the first entry of this row in the list of nearby objects. Since 1.4, like the
+    /// following fields.
     pub near_first: u32,
-    /// Number of pairs.
+    /// Number of entries.
     pub near_count: u32,
     /// 1 if there are more objects within the radius than the controller has asked for, otherwise 0.
     pub near_more: u32,
@@ -311,25 +312,27 @@ pub struct ObjectData {
     pub width: f64,
     /// Height, m.
     pub height: f64,
-    /// Number of the body within its kind and id: of a trailer from 1 at the front, of a tree within its forest, of a
-    /// body of an obstacle from 0. An obstacle that is not convex is divided into convex bodies.
+    /// Number of the body among those of the same kind and id. Trailers are counted from 1 at the
+    /// front, trees within their forest, and the bodies of an obstacle from 0. An obstacle that is
+    /// not convex is divided into convex bodies.
     pub part: u32,
     /// Index of its first corner in the list of outlines.
     pub outline: u32,
-    /// Number of corners of its convex outline, counter-clockwise; 0 if it is its box, or a disc.
+    /// Number of corners of its convex outline, counter-clockwise; 0 if the outline is its box, or
+    /// if it is a disc.
     pub outline_count: u32,
     /// Unused; always 0.
     pub reserved: u32,
 }
 
-/// Flag of a pair: the vehicle ahead on the own route.
+/// Flag of a nearby object: it is the leader on the agent's route.
 pub const NEAR_LEADER: u32 = 1;
-/// Flag of a pair: the vehicle goes first where both routes meet in the next junction.
+/// Flag of a nearby object: the vehicle has priority where both routes meet in the next junction.
 pub const NEAR_HAS_PRIORITY: u32 = 2;
-/// Flag of a pair: both agents are in the same group.
+/// Flag of a nearby object: both agents are in the same group.
 pub const NEAR_SAME_TEAM: u32 = 4;
 
-/// Lane of a pair that stands for "none".
+/// Lane of a nearby object that stands for "none".
 pub const LANE_UNKNOWN: i32 = 1000;
 
 /// An object, as seen by one agent. Since 1.4.
@@ -354,8 +357,8 @@ pub struct NearData {
     pub path_offset: f64,
     /// Index in the list of objects.
     pub object: u32,
-    /// Lane of a vehicle, as the number of lanes to the left of the lane that the own route takes there; 0 for that
-    /// lane, [`LANE_UNKNOWN`] if it is on no lane in the same direction.
+    /// Lane of a vehicle, as the number of lanes to the left of the lane that the agent's route
+    /// takes there; 0 for that lane, [`LANE_UNKNOWN`] if it is on no lane in the same direction.
     pub lane: i32,
     /// `NEAR_*`, combined by bitwise or.
     pub flags: u32,
@@ -596,7 +599,7 @@ pub struct FitnessInput {
     pub mean_squared_jerk: f64,
     /// Mean squared lateral acceleration, (m/s^2)^2.
     pub mean_squared_lateral_acceleration: f64,
-    /// How close the agent came to other vehicles, how much time it lost, and which rules it broke. Since 1.2.
+    /// Closeness to other vehicles, time lost, and rules broken. Since 1.2.
     pub conduct: Conduct,
 }
 
@@ -822,7 +825,8 @@ impl Default for SignalOutput {
     }
 }
 
-/// Question to a ground planner: a path for a vehicle from a pose of its rear axle to another one. Since 1.5.
+/// Request to a ground planner for a path of a vehicle from a pose of its rear axle to another one.
+/// Since 1.5.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GroundPlannerInput {
@@ -875,13 +879,13 @@ pub struct GroundPlannerInput {
     pub flags: u32,
     /// Index of the vehicle in the list of vehicles, or [`NO_INDEX`].
     pub vehicle: u32,
-    /// Index of the angle of its first hitch in the list of angles.
+    /// Index of the first hitch angle of the vehicle in the list of hitch angles.
     pub hitch_first: u32,
-    /// Number of angles.
+    /// Number of hitch angles.
     pub hitch_count: u32,
-    /// Index of the first of its pairs in the list of objects around.
+    /// Index of the first entry of this row in the list of nearby objects.
     pub near_first: u32,
-    /// Number of pairs.
+    /// Number of entries.
     pub near_count: u32,
     /// 1 if there are more objects within the radius than the planner has asked for, otherwise 0.
     pub near_more: u32,

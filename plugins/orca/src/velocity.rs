@@ -1,9 +1,11 @@
-//! Optimal reciprocal collision avoidance [Berg 2011]: of the velocities that avoid all neighbours if they do
-//! their half, the one nearest to the preferred velocity.
+//! Optimal reciprocal collision avoidance [Berg 2011]: finds the velocity nearest to the preferred
+//! one among those that avoid all neighbours, provided that the neighbours do their half of the
+//! avoidance.
 //!
-//! Velocities are in the frame of the agent: x ahead, y to the left. Besides the half-planes of neighbours there are
-//! hard ones, which say what the vehicle can drive. If no velocity satisfies all of them, the half-planes of
-//! neighbours are violated as little as possible, and the hard ones never.
+//! Velocities are in the frame of the agent: x ahead, y to the left. In addition to the half-planes
+//! of neighbours, hard half-planes limit the velocity to what the vehicle can drive. If no velocity
+//! satisfies all of them, the half-planes of neighbours are violated as little as possible, and the
+//! hard ones never.
 
 /// A vector in the frame of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -91,8 +93,8 @@ pub struct Neighbour {
     pub share: f64,
 }
 
-/// Half-plane of velocities that avoid a neighbour for `horizon` seconds. If they already overlap, it leads apart
-/// within `period` seconds.
+/// Half-plane of velocities that avoid a neighbour for `horizon` seconds. If the two already
+/// overlap, the half-plane moves them apart within `period` seconds.
 pub fn avoiding(own: Vector, other: &Neighbour, horizon: f64, period: f64) -> HalfPlane {
     let relative = own - other.velocity;
     let (position, radius) = (other.position, other.radius);
@@ -125,7 +127,8 @@ pub fn avoiding(own: Vector, other: &Neighbour, horizon: f64, period: f64) -> Ha
     }
 }
 
-/// Line along the circle of a radius where an offset from its centre leaves it, and the vector from the offset to it.
+/// Direction of the tangent to a circle at the point nearest to an offset from its centre, and the
+/// vector from the offset to that point.
 fn from_circle(offset: Vector, radius: f64) -> (Vector, Vector) {
     let length = offset.length();
     let unit = match length > 1e-9 {
@@ -200,8 +203,9 @@ fn on_line(planes: &[HalfPlane], number: usize, most: f64, aim: Aim) -> Option<V
     Some(line.point + line.along.scaled(aim.on(line, low, high)))
 }
 
-/// Best velocity within all half-planes, or the best one within those before the first that cannot be satisfied, with
-/// the number of that one.
+/// Best velocity within all half-planes, with the number of half-planes. If there is none, best
+/// velocity within the half-planes before the first one that cannot be satisfied, with the index of
+/// that one.
 fn within(planes: &[HalfPlane], most: f64, aim: Aim) -> (Vector, usize) {
     let mut best = aim.start(most);
     for number in 0..planes.len() {
@@ -215,8 +219,8 @@ fn within(planes: &[HalfPlane], most: f64, aim: Aim) -> (Vector, usize) {
     (best, planes.len())
 }
 
-/// Velocity nearest to `wanted` within all half-planes, of which the first `hard` are never violated, and not faster
-/// than `most`. `scratch` is a buffer.
+/// Velocity nearest to `wanted` that is within all half-planes and not faster than `most`. The
+/// first `hard` half-planes are never violated. `scratch` is a buffer.
 pub fn choose(
     planes: &[HalfPlane],
     hard: usize,

@@ -11,19 +11,20 @@ use roadwright_plugin_api::{
 
 /// A plugin that finds paths on open ground. It requires hosts of 1.5.
 ///
-/// It is asked about an agent at the start, for each new goal, when the vehicle has left its path or stands on it, and
-/// when its path is blocked.
+/// The host requests a path for an agent at the start, for each new goal, when the vehicle has left
+/// its path or stands still on it, and when its path is blocked.
 pub trait GroundPlanner: Plugin {
     /// Whether [`Terrain`] contains the vehicle with its trailers.
     const VEHICLE: bool = true;
 
-    /// Returns the size of the cells of the map that it asks for, m, 0.2 to 4; `None` for no map. Asked again after
-    /// parameters have changed.
+    /// Returns the requested size of the cells of the map, m, 0.2 to 4; `None` for no map. Called
+    /// again after parameters have changed.
     fn map(&self) -> Option<f64> {
         Some(0.5)
     }
 
-    /// Returns which objects around it asks for; `None` for none. Asked again after parameters have changed.
+    /// Returns the request for nearby objects; `None` for no objects. Called again after parameters
+    /// have changed.
     fn near(&self) -> Option<NearNeeds> {
         None
     }
@@ -126,7 +127,7 @@ pub struct Terrain<'a> {
     pub hitch_angles: List<'a, f64>,
     /// The map; `None` if the planner has not asked for it.
     pub map: Option<CostMap<'a>>,
-    /// Objects around the agent, nearest first.
+    /// Nearby objects, nearest first.
     pub near: List<'a, NearData>,
     /// All objects of the world.
     pub objects: List<'a, ObjectData>,

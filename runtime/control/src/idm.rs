@@ -279,7 +279,8 @@ mod tests {
             })
         };
         assert!(wanted(0.0, 0.0).abs() < 1e-9);
-        // At the comfortable deceleration even at walking pace, and without starting to roll.
+        // The vehicle brakes at the comfortable deceleration even at walking pace, and does not
+        // start to roll.
         for speed in [8.0, 0.01] {
             assert!((wanted(speed, 0.0) + 2.5).abs() < 1e-6, "{speed}");
         }

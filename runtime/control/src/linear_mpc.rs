@@ -306,7 +306,7 @@ impl Horizon {
 
     /// Linear term of the QP objective (in the accelerations) for a speed deficit, m/s.
     fn speed_pull(&self, missing: f64) -> Matrix {
-        // The state is the speed above the wanted one.
+        // The state is the excess over the desired speed.
         self.speed.linear(&[-missing], &[])
     }
 }

@@ -175,9 +175,10 @@ impl BackingLaw {
 
     /// Curvature of the car's path in reverse, 1/m.
     fn back(&self, input: &ControllerInput) -> f64 {
-        // Per metre backwards, d y = -sin h, d h = -sin(hitch) / drawbar and d hitch = sin(hitch) / drawbar -
-        // c, where c is the curvature of the car. Each law demands the next value that makes its own one
-        // decay: h = line_gain y, hitch = drawbar heading_gain (h - heading), and c as returned.
+        // Per metre backwards, d y = -sin h, d h = -sin(hitch) / drawbar and d hitch = sin(hitch) /
+        // drawbar - c, where c is the curvature of the car. Each law sets the next variable so that
+        // its own variable decays: h = line_gain y, hitch = drawbar heading_gain (h - heading), and
+        // c as returned.
         let heading = (self.line_gain * input.lane_offset).clamp(-STEEPEST, STEEPEST);
         let turn = self.drawbar * self.heading_gain * (input.heading_error - heading);
         let hitch = turn.clamp(-self.sharpest, self.sharpest);

@@ -212,7 +212,7 @@ impl<'a> Search<'a> {
         self.active.remove(place);
         self.forces.remove(place);
         self.triangle.remove(place);
-        // The columns behind have one entry below the diagonal each.
+        // Each later column has one entry below the diagonal.
         for at in place..self.triangle.len() {
             let column = &self.triangle[at];
             let rotation = Rotation::to_first(column[at], column[at + 1]);

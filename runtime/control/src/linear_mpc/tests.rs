@@ -248,7 +248,7 @@ fn without_a_solution_the_regulator_steers_and_it_is_reported() {
     };
     let input = car.input(&lane_change, 0.05 * SPEED);
     let output = ask(&module, input, 0.0, 0.03);
-    // No faster than the wheels turn.
+    // The steering changes no faster than the wheels can turn.
     assert!(
         output.steering.abs() <= 0.3 * 0.03 * 1.1 && output.steering != 0.0,
         "{output:?}"

@@ -162,7 +162,7 @@ impl Drive {
     }
 
     fn input(&self, speed: f64, pushes: bool) -> PathInput {
-        // Turned about in reverse.
+        // While the trailer is pushed, the direction of travel is opposite to the heading.
         let back = if pushes { std::f64::consts::PI } else { 0.0 };
         let [offset, heading_error] = self.errors(self.place, self.heading + back);
         let hand = if pushes { -1.0 } else { 1.0 };

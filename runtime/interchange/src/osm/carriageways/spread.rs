@@ -113,7 +113,7 @@ impl Pair {
         let (own, other) = (&bands[self.band], &bands[self.other]);
         let shift = shifts[self.band][self.knot];
         let (right, left) = (own.right[self.knot] + shift, own.left[self.knot] + shift);
-        // The own edges in the frame of the other band.
+        // Edges of this band's carriageway, in the frame of the other band.
         let (low, high) = match self.direction > 0.0 {
             true => (self.y + right, self.y + left),
             false => (self.y - left, self.y - right),
