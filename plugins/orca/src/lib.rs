@@ -182,7 +182,7 @@ impl Orca {
         reach
     }
 
-    /// Adds half-planes of the velocities that avoid the objects around. Returns how crowded it is, 0 to 1.
+    /// Adds half-planes of the velocities that avoid nearby objects. Returns how crowded it is, 0 to 1.
     fn avoid_all(&mut self, input: &NeedsInput, own: &Own, ahead: &Ahead<'_>) -> f64 {
         let mut crowd = 0.0;
         for near in ahead.near.iter() {

@@ -1593,7 +1593,7 @@ mod tests {
         assert_eq!(info::<AsPedalController<Foot>>().min_host_minor, 0);
     }
 
-    /// A controller that asks for no objects, though it could tell which.
+    /// A controller that requests no objects: `NEAR` is false, although `near` returns a request.
     #[derive(Default)]
     struct Blind(f64);
 
