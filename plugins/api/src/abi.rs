@@ -143,9 +143,9 @@ pub const PARAMETERS_EXTENSION: &str = "roadwright.parameters/1";
 /// Id of the extension [`RwNeedsExtension`].
 pub const NEEDS_EXTENSION: &str = "roadwright.needs/1";
 
-/// Group of [`RwNeeds`]: own pose, rates and last command.
+/// Group of [`RwNeeds`]: the vehicle's pose, its rates of motion, and the last command.
 pub const NEED_MOTION: u64 = 1;
-/// Group of [`RwNeeds`]: own vehicle.
+/// Group of [`RwNeeds`]: the agent's own vehicle.
 pub const NEED_VEHICLES: u64 = 2;
 /// Group of [`RwNeeds`]: path ahead.
 pub const NEED_PATH: u64 = 4;
@@ -249,10 +249,10 @@ pub struct RwHost {
     pub version_length: u64,
     /// Writes a line to the host's log. May be called from any thread. The number of lines is limited.
     pub log: Option<unsafe extern "C" fn(*mut c_void, u32, *const c_char, u64)>,
-    /// 1 if the host has abandoned the calls in progress in this library, otherwise 0. Their answers will not
-    /// be used, so they should return. `roadwright run` abandons a call after 20 s (2 s after Ctrl-C),
-    /// isolated calls are abandoned after 2 s, and the editor never abandons calls. It is never 1 in a call
-    /// whose answer counts. May be called from any thread.
+    /// 1 if the host has abandoned the calls in progress in this library, otherwise 0. Their
+    /// answers will not be used, so they should return. `roadwright run` abandons a call after 20 s
+    /// (2 s after Ctrl-C), isolated calls are abandoned after 2 s, and the editor never abandons
+    /// calls. It is never 1 in a call whose answer is used. May be called from any thread.
     pub cancelled: Option<unsafe extern "C" fn(*mut c_void) -> u32>,
     /// Returns an extension of the host by its id, or null if the host does not know it. This version has no
     /// extensions.

@@ -88,8 +88,8 @@ pub struct MotionInput {
 /// Index that stands for "none".
 pub const NO_INDEX: u32 = u32::MAX;
 
-/// Input of a controller that has asked for more than [`ControllerInput`]. Fields that it has not asked for
-/// are 0, and vehicle and object are [`NO_INDEX`]. Since 1.3.
+/// Input of a controller that has requested more data than [`ControllerInput`]. Fields that it has
+/// not requested are 0, and vehicle and object are [`NO_INDEX`]. Since 1.3.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NeedsInput {
@@ -114,7 +114,8 @@ pub struct NeedsInput {
     pub near_first: u32,
     /// Number of entries.
     pub near_count: u32,
-    /// 1 if there are more objects within the radius than the controller has asked for, otherwise 0.
+    /// 1 if there are more objects within the radius than the controller has requested, otherwise
+    /// 0.
     pub near_more: u32,
     /// Index of the agent's own vehicle in the list of objects, or [`NO_INDEX`].
     pub object: u32,
@@ -146,11 +147,12 @@ impl Default for NeedsInput {
     }
 }
 
-/// Input row of a controller that drives by pedals and has asked for more than [`PedalsInput`].
+/// Input row of a controller that drives by pedals and has requested more data than
+/// [`PedalsInput`].
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct NeedsPedalsInput {
-    /// Input of every controller that has asked for more.
+    /// Input of every controller that has requested more data.
     pub needs: NeedsInput,
     /// Current capabilities of the vehicle.
     pub drive: DriveInput,
@@ -234,9 +236,9 @@ pub const PATH_END: u32 = 16;
 
 /// A point of the path of the rear axle. Since 1.3.
 ///
-/// Points lie at the multiples of the spacing that the controller has asked for. As long as the version of
-/// the route is the same, a point keeps its position, except for a requested lateral offset and during lane
-/// changes.
+/// Points lie at the multiples of the spacing that the controller has requested. As long as the
+/// version of the route is the same, a point keeps its position, except for a requested lateral
+/// offset and during lane changes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PathPoint {
@@ -287,8 +289,9 @@ pub const OBJECT_IS_ROUND: u32 = 2;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ObjectData {
-    /// Number of the agent that drives, walks or tows it. For other trailers, it is the number of the agent that
-    /// has uncoupled them. Persons without an agent, obstacles and forests have numbers of their own.
+    /// Number of the agent that drives, walks or tows it. For other trailers, it is the number of
+    /// the agent that has uncoupled them. Persons without an agent, obstacles and forests have
+    /// separate numbers.
     pub id: u64,
     /// `OBJECT_*`.
     pub kind: u32,
@@ -337,7 +340,8 @@ pub const LANE_UNKNOWN: i32 = 1000;
 
 /// An object, as seen by one agent. Since 1.4.
 ///
-/// Directions are those of the agent's own vehicle. Positions are those of the middle of the object's box.
+/// Directions are relative to the agent's own vehicle. Positions refer to the middle of the
+/// object's box.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct NearData {
@@ -512,7 +516,7 @@ pub struct BehaviourInput {
     pub leader_gap: f64,
     /// Speed of the leader, m/s.
     pub leader_speed: f64,
-    /// Time for which the agent has been standing, s.
+    /// Time for which the agent has been stationary, s.
     pub waiting: f64,
     /// Distance along the route to the next junction, m.
     pub junction_distance: f64,
@@ -636,7 +640,7 @@ pub struct Conduct {
     /// Straight-line distance from the centre of the body to the last goal, m. Like all fields below, it is 0
     /// unless a fitness of the run needs these fields.
     pub goal_distance: f64,
-    /// Number of collisions. A body that is touched again after contact was lost counts twice.
+    /// Number of collisions. A body that is touched again after contact was lost is counted twice.
     pub collisions: f64,
     /// Time integral of half the squared speed, m^2/s: the kinetic energy per unit mass.
     pub kinetic_energy: f64,
@@ -714,7 +718,7 @@ pub struct SignalStage {
     pub min: f64,
     /// Maximum green under actuated control while other traffic waits, s.
     pub max: f64,
-    /// Longest time that a vehicle with green in this stage has been standing, s.
+    /// Longest time that a vehicle with green in this stage has been waiting, s.
     pub longest_wait: f64,
     /// Number of vehicles served by this stage that are stopped or crawling within 150 m of the stop line.
     pub queue: u32,
@@ -743,7 +747,7 @@ pub struct SignalMovement {
     pub arrivals: u32,
     /// Unused; always 0.
     pub reserved: u32,
-    /// Longest time that a vehicle in the queue of the movement has been standing, s.
+    /// Longest time that a vehicle in the queue of the movement has been waiting, s.
     pub longest_wait: f64,
 }
 
@@ -858,7 +862,8 @@ pub struct GroundPlannerInput {
     pub max_y: f64,
     /// Maximum curvature that vehicle and driver can follow, 1/m.
     pub curvature: f64,
-    /// Usual clearance beside the vehicle, m. The vehicle drives slowly where there is less than 1.7 times as much.
+    /// Usual clearance beside the vehicle, m. The vehicle drives slowly where the clearance is less
+    /// than 1.7 times this value.
     pub clearance: f64,
     /// Clearance for start and goal where there is no space for the usual clearance, m.
     pub least_clearance: f64,
@@ -866,8 +871,8 @@ pub struct GroundPlannerInput {
     pub reverse: f64,
     /// Cost of a change between forwards and reverse, m of driving forwards.
     pub gear_change: f64,
-    /// Number of the search. It stays the same while a search continues, and differs from those of other searches of the
-    /// agent.
+    /// Number of the search. It stays the same while a search continues. Each search of an agent
+    /// has a different number.
     pub search: u64,
     /// Number of expansions that the planner has reported for this search so far.
     pub expanded: u64,
@@ -887,7 +892,7 @@ pub struct GroundPlannerInput {
     pub near_first: u32,
     /// Number of entries.
     pub near_count: u32,
-    /// 1 if there are more objects within the radius than the planner has asked for, otherwise 0.
+    /// 1 if there are more objects within the radius than the planner has requested, otherwise 0.
     pub near_more: u32,
     /// Index of the agent's own vehicle in the list of objects, or [`NO_INDEX`].
     pub object: u32,
@@ -901,7 +906,7 @@ pub struct GroundPlannerInput {
 pub struct GroundPlannerOutput {
     /// Cost of the path, in m of driving forwards on plain ground.
     pub cost: f64,
-    /// Number of expansions of this search so far, those of earlier calls included.
+    /// Number of expansions of this search so far, including earlier calls.
     pub expanded: u64,
     /// First pose in the buffer of poses.
     pub start: u32,

@@ -92,7 +92,7 @@ impl Plugin for Orca {
     }
 }
 
-/// The own vehicle.
+/// The agent's own vehicle.
 struct Own {
     speed: f64,
     /// Velocity of the middle of its box, in its own frame, m/s.
@@ -210,7 +210,8 @@ impl Orca {
         (crowd / CROWD).min(1.0)
     }
 
-    /// An object as a disc in the own frame, around the middle of the own box.
+    /// Converts an object to a disc in the vehicle's own frame, whose origin is the middle of the
+    /// vehicle's box.
     fn neighbour(&self, input: &NeedsInput, own: &Own, seen: Seen<'_>) -> Neighbour {
         let Seen {
             near,
@@ -300,7 +301,7 @@ fn drive(chosen: Vector, own: &Own, vehicle: &VehicleData, reach: f64) -> Contro
     }
 }
 
-/// Point of a convex outline that is nearest to a place.
+/// Point of a convex outline that is nearest to a position.
 fn nearest_point(outline: List<'_, RwPoint>, x: f64, y: f64) -> (f64, f64) {
     let count = outline.len();
     let corner = |number: usize| outline.get(number % count).copied().unwrap_or_default();
@@ -388,7 +389,7 @@ mod tests {
         Orca::default().control(&AGENT, &input, &ahead)
     }
 
-    /// A car whose middle is ahead, with the given velocity relative to the own one.
+    /// A car whose middle is ahead, with the given velocity relative to the agent.
     fn ahead(distance: f64, velocity: f64) -> ([ObjectData; 1], [NearData; 1]) {
         let object = ObjectData {
             flags: OBJECT_IS_AGENT,

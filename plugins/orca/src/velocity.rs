@@ -64,7 +64,7 @@ impl std::ops::Sub for Vector {
     }
 }
 
-/// A half-plane of velocities: those to the left of a line are allowed.
+/// A half-plane of velocities: velocities to the left of a line are allowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HalfPlane {
     /// A velocity on the line.
@@ -89,7 +89,7 @@ pub struct Neighbour {
     pub velocity: Vector,
     /// Sum of both radii, m.
     pub radius: f64,
-    /// Share of the avoidance that the agent does, 0 to 1.
+    /// Fraction of the avoidance that the agent does, 0 to 1.
     pub share: f64,
 }
 

@@ -46,10 +46,10 @@ pub trait Export: 'static {
     /// Oldest minor version of a host with which the plugin works. Its kind may require a newer one.
     const LEAST_MINOR: u16 = 0;
 
-    /// `NEED_*` that the plugin asks for; 0 if it asks for nothing.
+    /// `NEED_*` that the plugin requests; 0 if it requests nothing.
     const GROUPS: u64 = 0;
 
-    /// Returns how much of the path ahead the plugin asks for.
+    /// Returns the plugin's request for the path ahead.
     fn path(_: &Self::Plugin) -> Option<PathNeeds> {
         None
     }
@@ -59,7 +59,7 @@ pub trait Export: 'static {
         None
     }
 
-    /// Returns the size of the cells of the map that the plugin asks for, m.
+    /// Returns the size of the cells of the requested map, m.
     fn map(_: &Self::Plugin) -> Option<f64> {
         None
     }
@@ -1361,7 +1361,7 @@ mod tests {
             assert_eq!(values, [0.5, -1.0, 0.0, 0.0, 0.0, 1.0]);
             assert_eq!(defaults(raw, 0, values.as_mut_ptr(), 6), OK);
             assert_eq!(values, [0.0; 6]);
-            // The number of values has to be that of the cells.
+            // There must be one value per cell.
             assert_eq!(get(raw, 0, values.as_mut_ptr(), 5), E_ARGUMENT);
             assert_eq!(set(raw, 0, given.as_ptr(), 5), E_ARGUMENT);
             assert_eq!(set(raw, 0, [f64::NAN; 6].as_ptr(), 6), E_ARGUMENT);
@@ -1705,8 +1705,8 @@ mod tests {
         assert_eq!(answers, [(4.0, 7.0), (5.0, 7.0)]);
         assert_eq!(needed[1], NEED_MOTION | NEED_VEHICLES);
         assert_eq!(needed[5..], [u64::MAX; 2], "written beyond a place of 1.3");
-        // Rows that are too short stay unanswered. So do rows without objects if the plugin asks
-        // for objects.
+        // Rows that are too short stay unanswered. So do rows without objects if the plugin
+        // requests objects.
         let mut status = [ROW_NOT_WRITTEN; 2];
         let mut shorter = batch(OLD_NEEDS_INPUT - 8, &mut outputs, &mut status);
         // SAFETY: rows as the batch states.

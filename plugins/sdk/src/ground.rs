@@ -34,9 +34,10 @@ pub trait GroundPlanner: Plugin {
 
     /// Begins or continues the search for one agent, and appends the poses of a path that it finds.
     ///
-    /// A search that needs more than `input.budget` expansions answers [`PathAnswer::Searching`] and is asked again in
-    /// the next step, with the same `input.search`. A planner that does not have this search in memory any more, because
-    /// the run was restored or the plugin reloaded, begins again with `input.expanded + input.budget` expansions.
+    /// A search that needs more than `input.budget` expansions answers [`PathAnswer::Searching`],
+    /// and `plan` is called again in the next step with the same `input.search`. A planner that
+    /// does not have this search in memory any more, because the run was restored or the plugin
+    /// reloaded, begins again with `input.expanded + input.budget` expansions.
     fn plan(
         &mut self,
         agent: &Agent,
@@ -119,13 +120,13 @@ impl PathPoses<'_> {
 /// Vehicle, map and objects for a [`GroundPlanner`].
 #[derive(Clone, Copy)]
 pub struct Terrain<'a> {
-    /// The vehicle at its level of dynamics; `None` if the planner has not asked for it.
+    /// The vehicle at its level of dynamics; `None` if the planner has not requested it.
     pub vehicle: Option<&'a VehicleData>,
     /// Trailers of the vehicle.
     pub hitches: List<'a, HitchData>,
     /// For each trailer, heading of the body in front minus heading of the trailer at the start, rad.
     pub hitch_angles: List<'a, f64>,
-    /// The map; `None` if the planner has not asked for it.
+    /// The map; `None` if the planner has not requested it.
     pub map: Option<CostMap<'a>>,
     /// Nearby objects, nearest first.
     pub near: List<'a, NearData>,
@@ -158,7 +159,7 @@ pub struct CostMap<'a> {
 }
 
 impl CostMap<'_> {
-    /// Index of the cell at a place; `None` outside the map.
+    /// Index of the cell at a position; `None` outside the map.
     pub fn cell(&self, x: f64, y: f64) -> Option<usize> {
         let column = ((x - self.data.x) / self.data.cell).floor();
         let row = ((y - self.data.y) / self.data.cell).floor();
@@ -169,8 +170,8 @@ impl CostMap<'_> {
         is_inside.then(|| row as usize * self.data.columns as usize + column as usize)
     }
 
-    /// Cost of driving at a place, as a multiple of that on plain ground; `None` where it is blocked or outside the
-    /// map.
+    /// Cost of driving at a position, relative to plain ground; `None` where it is blocked or
+    /// outside the map.
     pub fn cost(&self, x: f64, y: f64) -> Option<f64> {
         let value = *self.cells.get(self.cell(x, y)?)?;
         (value > 0).then(|| f64::from(value) / f64::from(self.data.plain.max(1)))

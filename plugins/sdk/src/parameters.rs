@@ -35,7 +35,7 @@ pub struct Shape {
 }
 
 impl Description {
-    /// Whether the parameter is a table. Only hosts of version 1.2 or later know tables.
+    /// Whether the parameter is a table. Only hosts of version 1.2 or later support tables.
     pub(crate) fn is_table(&self) -> bool {
         self.kind == PARAM_TABLE
     }
@@ -153,9 +153,9 @@ impl Parameters<'_> {
         parameter
     }
 
-    /// Adds a table of numbers with a range, such as the weights of a net. `cells` has all its numbers, row
-    /// by row. A host shows it as a grid, and trains each number. Hosts of 1.0 and 1.1 do not know tables, so
-    /// the cells keep their defaults with these hosts.
+    /// Adds a table of numbers with a range, such as the weights of a net. `cells` has all its
+    /// numbers, row by row. A host shows it as a grid, and trains each number. Hosts of 1.0 and 1.1
+    /// do not support tables, so the cells keep their defaults with these hosts.
     ///
     /// # Panics
     /// If the number of cells does not fit the shape. In that case, the instance is not created.

@@ -197,7 +197,7 @@ pub struct AgentsChanged<'a> {
 pub struct Lookahead {
     /// Minimum distance, m.
     pub distance: f64,
-    /// Time that is multiplied by the speed, s. The larger of the two distances counts.
+    /// Time that is multiplied by the speed, s. The larger of the two distances is used.
     pub time: f64,
 }
 
@@ -250,7 +250,8 @@ pub trait PedalController: Plugin {
 pub struct PathNeeds {
     /// Minimum reach, m, at most 1000.
     pub distance: f64,
-    /// Reach as a time, s, at most 60. Multiplied by the speed, it gives a second distance; the larger one counts.
+    /// Reach as a time, s, at most 60. Multiplied by the speed, it gives a second distance; the
+    /// larger one is used.
     pub time: f64,
     /// Distance between two points, m, 0.1 to 50.
     pub spacing: f64,
@@ -479,8 +480,8 @@ pub trait SignalController: Plugin {
 
 /// A plugin that finds routes.
 pub trait Planner: Plugin {
-    /// Appends the lanelets from that of the agent to that of the goal, both included. Returns the expected
-    /// travel time in seconds; `None` if there is no route.
+    /// Appends the lanelets from the agent's lanelet to the goal's lanelet, including both. Returns
+    /// the expected travel time in seconds; `None` if there is no route.
     fn plan(
         &mut self,
         roads: &Roads<'_>,

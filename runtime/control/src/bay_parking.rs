@@ -59,7 +59,7 @@ static PARAMETERS: [ParameterInfo; 6] = [
     ),
 ];
 
-/// Speed below which the car counts as standing, m/s.
+/// Speed below which the car is considered stationary, m/s.
 const STANDING: f64 = 0.05;
 /// Acceleration per unit of speed error, 1/s.
 const SPEED_GAIN: f64 = 3.0;
@@ -118,8 +118,9 @@ impl ParkingLaw {
         if input.stop_distance <= THERE {
             return false;
         }
-        // Three limits, -tolerance <= margin - tolerance < margin: a rolling car keeps its direction for
-        // longer than a standing one. With a single limit it would rock to and fro on the spot.
+        // Three limits, -tolerance <= margin - tolerance < margin: a rolling car keeps its
+        // direction for longer than a stationary one. With a single limit, it would rock back and
+        // forth in place.
         let room = self.room(input);
         if input.speed > STANDING {
             room < self.margin

@@ -66,7 +66,7 @@ static PARAMETERS: [ParameterInfo; 8] = [
     ),
 ];
 
-/// Speed below which the car counts as standing, m/s.
+/// Speed below which the car is considered stationary, m/s.
 const STANDING: f64 = 0.05;
 /// Acceleration per unit of speed error, 1/s.
 const SPEED_GAIN: f64 = 3.0;
@@ -242,7 +242,8 @@ mod tests {
         assert_eq!(ask(|_| ()).steering, 0.0);
         assert!(ask(|i| i.speed = 0.0).acceleration < 0.0);
         for side in [1.0, -1.0] {
-            // The wheels turn to the side where the car already stands, to open the hitch less.
+            // The wheels turn to the side to which the car already points, so that the hitch angle
+            // decreases.
             let bent = ask(|i| i.path_curvature = side * 0.2);
             assert!(bent.steering * side > 0.0);
             // To move to the right a trailer first has to swing its tail there.

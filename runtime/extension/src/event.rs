@@ -58,7 +58,7 @@ impl Events {
     /// Records that a module has timed out. From this point on, the run is not reproducible.
     pub(crate) fn note_timeout(&self, module: &str, what: &str) {
         let mut timed_out = locked(&self.timed_out);
-        // Only the first one counts, because later timeouts may be its consequences.
+        // Only the first one is kept, because later timeouts may be its consequences.
         timed_out.get_or_insert_with(|| format!("{module} {what}"));
     }
 

@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(2);
 /// may keep the pipes open.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 /// Maximum number of unread bytes kept for a pipe. Older bytes are dropped.
-// A plugin can print without end, and its last output says most about how it ended.
+// A plugin can print endlessly, and its last output is most informative about how it ended.
 const MOST: usize = 1 << 20;
 
 /// Makes a command start its child in a separate process group, so that the processes that the child starts

@@ -51,8 +51,8 @@ struct State {
     held: BTreeMap<String, String>,
     /// Marks of the builds that are on trial in this process. Each is locked until its trial or the process
     /// ends.
-    // The file stays open, because closing it would release the lock, and another Roadwright that starts
-    // meanwhile would take the mark for that of a dead process.
+    // The file stays open, because closing it would release the lock, and another Roadwright that
+    // starts meanwhile would take it for the mark of a dead process.
     trials: BTreeMap<String, File>,
     /// Builds that ended the program, during a trial or later.
     ends: Ends,

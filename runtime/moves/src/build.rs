@@ -25,8 +25,8 @@ pub struct BuildRules {
     pub prune_distance: f64,
     /// Maximum difference in heading between duplicate moves, rad.
     pub prune_angle: f64,
-    /// Maximum difference in duration between duplicate moves, frames. Their poses are compared at the same share of
-    /// their durations.
+    /// Maximum difference in duration between duplicate moves, frames. Their poses are compared at
+    /// the same fraction of their durations.
     pub prune_frames: u32,
     /// Definition of the states.
     pub states: StateRule,
@@ -379,7 +379,7 @@ fn stays_within(clips: &ClipFile, one: &MoveEntry, other: &MoveEntry, rules: &Bu
         relative.collect()
     };
     let (one, other) = (places(one), places(other));
-    // The frame of the other move at the same share of its duration.
+    // The frame of the other move at the same fraction of its duration.
     let [whole, others] = durations.map(|frames| frames.max(1) as usize);
     let partner = |frame: usize| (frame * others + whole / 2) / whole;
     one.iter().enumerate().all(|(frame, a)| {

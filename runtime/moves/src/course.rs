@@ -50,7 +50,8 @@ impl CarLine {
         self.end == LineEnd::Returns || self.phase + self.speed * time < self.length()
     }
 
-    /// Moves the car along its line by a share of the line, or of the gap to the next car if no cars follow.
+    /// Moves the car along its line by a fraction of the line's length, or of the gap to the next
+    /// car if no cars follow.
     fn advance(&mut self, share: f64) {
         let whole = match self.end {
             LineEnd::Returns => self.length(),
@@ -158,7 +159,7 @@ const BEND: f64 = 4.0;
 /// Maximum change of direction between two pieces of a bend, rad.
 const BEND_PIECE: f64 = 0.05;
 
-/// Length and width of the cars, m. They are those of the sliding racer.
+/// Length and width of the cars, m. The sliding racer has the same size.
 const CAR: DVec2 = DVec2::new(3.4, 1.6);
 
 impl Corridor {

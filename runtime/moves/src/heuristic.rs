@@ -217,7 +217,7 @@ impl Heuristic {
         column == 0 || row == 0 || column + 1 == self.columns || row + 1 == self.rows
     }
 
-    /// Cells with a distance whose centres are within a radius of a place, row by row.
+    /// Reachable cells whose centres are within a radius of a position, row by row.
     fn cells_within(&self, place: DVec2, radius: f64) -> Vec<usize> {
         let index = |at: f64, count: usize| (at / self.cell).clamp(0.0, count as f64) as usize;
         let (low, high) = (place - radius - self.low, place + radius - self.low);
@@ -232,7 +232,8 @@ impl Heuristic {
             .collect()
     }
 
-    /// Distance from a place, m; `None` beyond the grid, and where obstacles enclose the place.
+    /// Distance from a position to the goal, m; `None` outside the grid, and where obstacles
+    /// enclose the position.
     fn at(&self, place: DVec2) -> Option<f64> {
         let cell = ((place - self.low) / self.cell).floor();
         let is_inside = cell.x >= 0.0
@@ -281,7 +282,7 @@ pub(crate) struct Outlook<'a> {
 const WIDTH: f64 = 1.0;
 
 impl<'a> Outlook<'a> {
-    /// The bounds of a search that begins at a place; `None` if no cell is within reach.
+    /// The bounds of a search that begins at a position; `None` if no cell is within reach.
     pub(crate) fn new(field: &'a Heuristic, library: &'a Library, place: DVec2) -> Option<Self> {
         let period = 1.0 / library.rate();
         let longest = library.moves().iter().map(|one| one.length()).max()?;
@@ -426,7 +427,7 @@ mod tests {
 
     #[test]
     fn distances_lead_around_walls_and_are_slightly_too_short() {
-        // A wall between the place and the goal, in a box that is wide enough.
+        // A wall between the position and the goal, in a box that is wide enough.
         let walls = [
             [-20.0, 0.0, 20.0, 0.0],
             [-60.0, -60.0, -60.0, 60.0],
@@ -440,7 +441,7 @@ mod tests {
         let around = 2.0 * DVec2::new(20.0, 30.0).length();
         let found = field.at(DVec2::new(0.0, -30.0)).unwrap();
         assert!(found <= around && found > 0.95 * around, "{found} {around}");
-        // Beside the wall, the straight distance counts.
+        // Beside the wall, the distance is the straight one.
         let found = field.at(DVec2::new(0.0, 1.0)).unwrap();
         assert!(found <= 29.0 && found > 27.0, "{found}");
     }

@@ -49,9 +49,9 @@ impl Move {
         }
     }
 
-    /// The motion in world coordinates between a frame and the next one, if the move begins at `place`.
-    /// `share` is 0 at the frame and 1 at the next one. At the last frame, which has no next one, its own
-    /// motion is returned.
+    /// The motion in world coordinates between a frame and the next one, if the move begins at
+    /// `place`. `share` is 0 at the frame and 1 at the next one. At the last frame, the motion of
+    /// this frame is returned.
     pub fn motion_at(&self, place: &Placement, frame: usize, share: f64) -> Frame {
         let now = self.frame_at(place, frame);
         if share == 0.0 || frame + 1 >= self.frames.len() {

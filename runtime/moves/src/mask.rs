@@ -1,10 +1,11 @@
-//! Masks: the cells that a move sweeps, and a bit map of the places near fixed obstacles, [Adam 2007], section 5.6.
+//! Masks: the cells that a move sweeps, and a bit map of the positions near fixed obstacles, [Adam
+//! 2007], section 5.6.
 //!
-//! The mask of a move is a list of discs that contain its swept cells, relative to the placement at which it begins.
-//! A bit of the map is set if a disc whose centre is in the cell may touch a fixed obstacle. A move is free of fixed
-//! obstacles if the bits of all its discs are clear. Otherwise, the exact test is needed only for the pieces that
-//! touch a disc whose bit is set, and only for the obstacles near these discs. The result is always that of the exact
-//! test.
+//! The mask of a move is a list of discs that contain its swept cells, relative to the placement at
+//! which it begins. A bit of the map is set if a disc whose centre is in the cell may touch a fixed
+//! obstacle. A move is free of fixed obstacles if the bits of all its discs are clear. Otherwise,
+//! the exact test is needed only for the pieces that touch a disc whose bit is set, and only for
+//! the obstacles near these discs. The result always equals the result of the exact test.
 
 use crate::body::{Bounds, Convex};
 use crate::placement::Placement;
@@ -86,7 +87,7 @@ fn square(centre: DVec2) -> Convex {
     ])
 }
 
-/// Places near fixed obstacles, one bit per cell.
+/// Positions near fixed obstacles, one bit per cell.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MaskMap {
     low: DVec2,

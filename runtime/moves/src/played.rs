@@ -38,8 +38,8 @@ pub struct DriveFigures {
     pub nodes: u64,
     /// Maximum number of nodes in a plan.
     pub most_nodes: u32,
-    /// Total number of nodes until the first free leaf was taken, over all plans. For plans without a free
-    /// leaf, all nodes count.
+    /// Total number of nodes until the first free leaf was taken, over all plans. For plans without
+    /// a free leaf, all nodes are included.
     pub nodes_to_leaf: u64,
     /// Longest uninterrupted skid, s: time with a slip of more than 20 degrees.
     pub longest_skid: f64,
@@ -54,7 +54,7 @@ pub struct DriveFigures {
     pub corrections: u32,
     /// Maximum distance from the clip, m.
     pub worst_distance: f64,
-    /// Maximum difference between the heading and that of the clip, rad.
+    /// Maximum difference between the headings of the vehicle and the clip, rad.
     pub worst_heading: f64,
 }
 
@@ -69,7 +69,7 @@ pub struct Played<'a> {
     pub(crate) course: &'a Course,
     bounded: Bounded,
     pub(crate) around: Surroundings,
-    /// Heuristic of the plans; `None` for that of the source.
+    /// Heuristic of the plans; `None` for the heuristic of the source.
     heuristic: Option<Heuristic>,
     /// Number of frames since the start.
     pub(crate) frame: u64,

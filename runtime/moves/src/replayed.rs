@@ -15,12 +15,12 @@ use std::f64::consts::PI;
 
 /// Number of commands per frame. With 25 frames a second they are 0.02 s apart.
 const COMMANDS: u32 = 2;
-/// Difference between the motion of a vehicle and that of its frame above which a more similar frame is
+/// Difference between the motions of a vehicle and its frame above which a more similar frame is
 /// searched for.
 const UNLIKE: f64 = 0.5;
 /// Deceleration of a vehicle without a free move, m/s^2.
 const BRAKING: f64 = 6.0;
-/// Speed below which a braking vehicle counts as standing, m/s.
+/// Speed below which a braking vehicle is considered stationary, m/s.
 const STANDS: f64 = 0.1;
 
 /// A vehicle that is driven by its own model.
@@ -180,7 +180,7 @@ pub struct FreeDrive {
     pub end: FollowError,
     /// Maximum distance from the route, m.
     pub worst_distance: f64,
-    /// Maximum difference between the heading and that of the route, rad.
+    /// Maximum difference between the headings of the vehicle and the route, rad.
     pub worst_heading: f64,
 }
 

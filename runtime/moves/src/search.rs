@@ -201,7 +201,7 @@ fn beyond(question: &Question<'_>) -> Vec<f64> {
     for next in (1..goals.len()).rev() {
         let leg = (goals[next] - goals[next - 1]).length();
         let is_last = next + 1 == goals.len();
-        // The end of the last leg counts in full, as for a single goal.
+        // The end of the last leg is not shortened, as for a single goal.
         let cut = if is_last { *reach } else { 2.0 * reach };
         beyond[next - 1] = beyond[next] + (leg - cut).max(0.0);
     }
@@ -523,8 +523,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The obstacle that blocks the first move with the longest duration. Among moves of equal duration, the oldest
-    /// one counts.
+    /// The obstacle that blocks the first move with the longest duration. Among moves of equal
+    /// duration, the oldest one is used.
     fn first_obstacle(&self) -> Option<ObstacleNumber> {
         let first = self.nodes.iter().enumerate();
         let longest = first.max_by_key(|(number, node)| (node.time, Reverse(*number)))?;

@@ -136,7 +136,7 @@ impl Surroundings {
         }
     }
 
-    /// Whether a move touches nothing, by masks. `schedule` is that of the current movers.
+    /// Whether a move touches nothing, by masks. `schedule` is the schedule of the current movers.
     pub(crate) fn is_free_by(&self, trial: &Trial<'_>, schedule: &Schedule) -> bool {
         let mut near = schedule.near(trial).iter();
         !self.hits_masked(trial)
@@ -320,7 +320,8 @@ impl Schedule {
         Some(schedule)
     }
 
-    /// First and last strip that a box touches. Parts of the box outside the strips count for those at the ends.
+    /// First and last strip that a box touches. Parts of the box outside the strips are assigned to
+    /// the first or last strip.
     fn strips_of(&self, bounds: &Bounds) -> [usize; 2] {
         [bounds.low, bounds.high].map(|corner| {
             let strip = ((corner.dot(self.across) - self.low) * self.scale).max(0.0);

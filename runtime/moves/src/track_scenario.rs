@@ -25,8 +25,8 @@ const THICKNESS: f64 = 0.3;
 const CLOSE: f64 = 1e-6;
 /// Height of walls, m.
 const WALL_HEIGHT: f64 = 1.0;
-/// Distance from a place on open ground within which an agent has reached it, m. Goals of cars are moved
-/// forward by this distance, so that the cars turn at the corners of their lines.
+/// Distance from a goal on open ground within which an agent has reached it, m. Goals of cars are
+/// moved forward by this distance, so that the cars turn at the corners of their lines.
 const GOAL_RADIUS: f64 = 6.0;
 /// Time step, s. A frame of the shipped libraries lasts two steps.
 const TIME_STEP: f64 = 0.02;
@@ -76,8 +76,8 @@ impl Racer {
         }
     }
 
-    /// A vehicle with a library of its own, at level `sliding` if its file has values for it, otherwise at `one_track`.
-    /// `path` is the path of the vehicle file relative to the scenario.
+    /// A vehicle with a custom library, at level `sliding` if its file has values for it, otherwise
+    /// at `one_track`. `path` is the path of the vehicle file relative to the scenario.
     ///
     /// # Errors
     /// If the library cannot be read.
@@ -217,7 +217,7 @@ impl Course {
         })
     }
 
-    /// The point of the centre line that is nearest to a place.
+    /// The point of the centre line that is nearest to a position.
     fn nearest_on_centre(&self, place: DVec2) -> DVec2 {
         let points = self.centre.windows(2).map(|pair| {
             let along = pair[1] - pair[0];
@@ -301,7 +301,7 @@ impl Departure {
         }
         let direction = |piece: usize| (car.line[piece + 1] - car.line[piece]).normalize();
         let centre = car.line[piece] + direction(piece) * left;
-        // The place of an agent is that of its rear axle.
+        // The position of an agent is the position of its rear axle.
         let start = centre - direction(piece) * kind.body_centre();
         let mut goals: Vec<Place> = (piece..car.line.len() - 1)
             .map(|piece| {

@@ -1,9 +1,10 @@
 //! Costs of driving along lanelets, and lower bounds of the remaining cost to a goal.
 //!
-//! The bounds come from landmarks [Goldberg 2005]. With the exact distances to and from a few lanelets at the
-//! edge of the network, the triangle inequality gives a lower bound of the distance between any two lanelets.
-//! The distances are those of empty roads without access restrictions. Traffic and access can only add to
-//! them, so the bounds hold for all delays and vehicles.
+//! The bounds come from landmarks [Goldberg 2005]. With the exact distances to and from a few
+//! lanelets at the edge of the network, the triangle inequality gives a lower bound of the distance
+//! between any two lanelets. The distances are computed for empty roads without access
+//! restrictions. Traffic and access can only add to them, so the bounds hold for all delays and
+//! vehicles.
 //!
 //! ```text
 //!              d(L, goal)
@@ -12,12 +13,12 @@
 //!  d(L, here) `-----. here'
 //! ```
 //!
-//! Distances to L give bounds in the same way. The largest of all these bounds is used. A landmark behind the
-//! start or beyond the goal gives the tightest bounds, so landmarks are far apart.
+//! Distances to L give bounds in the same way. The largest of all these bounds is used. A landmark
+//! behind the start or beyond the goal gives the tightest bounds, so landmarks are far apart.
 //!
-//! Times are stored as multiples of a unit, each edge rounded down, so that all times of a lanelet fit into one
-//! cache line. The bounds are exact for the rounded edges, so they never exceed those of the true edges, and
-//! never decrease by more than an edge costs.
+//! Times are stored as multiples of a unit, each edge rounded down, so that all times of a lanelet
+//! fit into one cache line. The bounds are exact for the rounded edges, so they never exceed the
+//! bounds for the true edges, and never decrease by more than an edge costs.
 
 use crate::islands::Islands;
 use roadwright_scenario::LaneAccess;
@@ -268,7 +269,7 @@ impl Edges {
                 continue;
             };
             agenda.count -= 1;
-            // A lane may be listed several times, and counts at its earliest time.
+            // A lane may be listed several times. Only its earliest time is used.
             if times[id.index()] != now {
                 continue;
             }
@@ -316,7 +317,7 @@ impl Edges {
         times.into_iter().map(stored).collect()
     }
 
-    /// Adds the times of connections, given those of lanes.
+    /// Adds the times of connections, given the times of lanes.
     fn add_connections(&self, graph: &LaneGraph, direction: Direction, times: &mut [u32]) {
         let connections = graph.numbered().filter(|(_, one)| one.is_connection());
         for (id, _) in connections {

@@ -148,7 +148,7 @@ static WITH_POSES: [ParameterInfo; 13] = [
     ),
 ];
 
-/// `drivable_path`. Its parameters differ from those of the planners that search cells.
+/// `drivable_path`. Its parameters differ from the parameters of the planners that search cells.
 struct DrivablePlanner;
 
 impl Logic for DrivablePlanner {}

@@ -393,8 +393,8 @@ impl<'a> Search<'a> {
                     travel_time: changing + lanelet.free_time(input.goal_s - here),
                 };
             }
-            // From the middle of a lanelet, only the rest of it is driven, but its turn cost and delay count
-            // in full.
+            // From the middle of a lanelet, only the rest of it is driven, but its whole turn cost
+            // and delay are included.
             let through = changing - lanelet.free_time(here) + self.traverse_time(lane);
             // A lane beside the start represents its outward node, whatever its access, because a trip that
             // begins on private ground may leave it.

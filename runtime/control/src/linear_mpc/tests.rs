@@ -218,7 +218,7 @@ fn a_saved_plan_is_resumed_and_a_damaged_one_refused() {
         panic!("it has a state");
     };
     second.logic.load_state(&bytes).unwrap();
-    // Between two plans the answer follows from the plan, not from what is seen now.
+    // Between two plans, the answer follows from the plan and not from the current input.
     let later = PathInput {
         offset: -0.5,
         ..input

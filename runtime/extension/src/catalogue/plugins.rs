@@ -203,7 +203,8 @@ impl Catalogue {
             return FileState::Active;
         }
         let is_isolated = self.is_isolated(id);
-        // In a separate process the plugin cannot end the program, so endings caused by `exit` do not count.
+        // In a separate process the plugin cannot end the program, so endings caused by `exit` are
+        // ignored.
         let late = self.quarantine.late_end(hash).filter(|_| !is_isolated);
         let why = late.as_ref().filter(|end| end.keeps_out);
         let why = why.map(|end| end.text.clone());

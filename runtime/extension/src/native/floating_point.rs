@@ -1,5 +1,5 @@
-//! The floating-point mode of a thread. Plugins built with `-ffast-math` change it when they are loaded.
-//! With the changed mode, denormal numbers in the host would become zero.
+//! The floating-point mode of a thread. Plugins built with `-ffast-math` change it when they are
+//! loaded. In the changed mode, denormal numbers in the host would become zero.
 #![expect(
     unsafe_code,
     reason = "the control register cannot be accessed otherwise; it is read and restored"

@@ -39,7 +39,8 @@ use std::time::Duration;
 
 /// Time that a child is given to notice and report an abandoned call before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
-/// Time limit for starting a child. It is longer than that of a call, because the library's initialisers run.
+/// Time limit for starting a child. It is longer than the limit for a call, because the library's
+/// initialisers run.
 const START_PATIENCE: Duration = Duration::from_secs(10);
 
 struct Link {

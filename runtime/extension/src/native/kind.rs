@@ -525,7 +525,7 @@ impl Kind for AsPlanner {
         // there is no route.
         let end = output.start.saturating_add(output.count) as usize;
         let lanelets = route.get(output.start as usize..end).unwrap_or_default();
-        // From here on the route is a separate list, independent of its place in the buffer.
+        // From here on, the route is a separate list, independent of its position in the buffer.
         output.start = 0;
         lanelets.to_vec()
     }

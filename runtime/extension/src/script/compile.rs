@@ -376,7 +376,7 @@ pub(super) fn runtime_error(
     error: &EvalAltResult,
 ) -> ScriptError {
     let mut inner = error;
-    // The author needs the position of the failure and not that of the call.
+    // The author needs the position of the failure and not the position of the call.
     while let EvalAltResult::ErrorInFunctionCall(_, _, deeper, _) = inner {
         inner = deeper;
     }

@@ -70,8 +70,8 @@ fn take_branch(
     }
 }
 
-/// Calls all handlers of a script in order, for an agent in a given situation, and records the errors that
-/// count.
+/// Calls all handlers of a script in order, for an agent in a given situation, and records the
+/// errors for which `counts` returns true.
 fn play(
     compiled: &Compiled,
     company: Company,

@@ -278,8 +278,8 @@ impl Scripts {
     /// Compiles a source text. If it is valid, runs use it from their next step onwards.
     fn take(&self, id: &str, path: Option<&Path>, text: String) {
         let cell = self.cell_of(id);
-        // Of two files with the same id, the one in the folder listed first is used, even if the other was
-        // read later.
+        // If two files have the same id, the one in the folder listed first is used, even if the
+        // other was read later.
         let rank = |path: Option<&Path>| {
             let place = |f: &PathBuf| path.is_some_and(|path| path.starts_with(f));
             self.folders.iter().position(place).unwrap_or(usize::MAX)

@@ -54,8 +54,8 @@ impl ScriptLogic {
         self.version.active()
     }
 
-    /// Counts answers of the built-in behaviour that stand because the script failed or is disabled, with the
-    /// reason.
+    /// Counts answers of the built-in behaviour that were left unchanged because the script failed
+    /// or is disabled, with the reason.
     fn note_failure(&self, answers: u64, agent: u64, reason: &str) {
         let cause = Cause {
             agent,
@@ -223,7 +223,7 @@ impl Content {
         })
     }
 
-    /// Whether the agent is standing because the script has requested it.
+    /// Whether the agent is stationary because the script has requested it.
     fn is_held(&self) -> bool {
         let wants = &self.wants;
         wants.is_stopped || self.time < wants.waits_until || wants.braking > 0.0

@@ -239,7 +239,7 @@ pub struct ImportSummary {
     pub roads: usize,
     /// Number of places where three or more road ends meet.
     pub junctions: usize,
-    /// Number of drivable lanes, where each lane counts once per road and direction.
+    /// Number of drivable lanes; each lane is counted once per road and direction.
     pub lanes: usize,
     /// Total length of the reference lines, km.
     pub road_km: f64,
@@ -272,8 +272,8 @@ pub struct ImportSummary {
     pub timed_restrictions: usize,
     /// Number of lanes with a line that vehicles must not cross to change lanes.
     pub lane_changes: usize,
-    /// Number of buildings, which are fixed obstacles. A building with a road through it may count several
-    /// times.
+    /// Number of buildings, which are fixed obstacles. A building with a road through it may be
+    /// counted several times.
     pub buildings: usize,
     /// Number of areas of land, such as parks, waters and other land uses.
     pub land: usize,

@@ -189,7 +189,8 @@ impl Streets<'_> {
         let mut arms = Vec::new();
         for exit in exits {
             let mut own = entries.iter().filter(|entry| fork(entry, &exit));
-            // Of several entries from the same fork, none is known to belong to the exit.
+            // If several entries begin at the same fork, it is unknown which of them belongs to the
+            // exit.
             if let (Some(entry), None) = (own.next(), own.next()) {
                 let entry = Chain {
                     pieces: entry.pieces.clone(),
@@ -215,7 +216,7 @@ impl Streets<'_> {
         let (mut index, mut node) = (first, roundabout);
         loop {
             let piece = &pieces[index];
-            // From the roundabout outwards.
+            // Ordered from the roundabout outwards.
             let mut nodes = piece.nodes.clone();
             if role == Role::Entry {
                 nodes.reverse();
@@ -437,7 +438,8 @@ impl Graph<'_> {
         nodes
     }
 
-    /// Style of a two-way road with the lanes of an entry along it and those of an exit against it.
+    /// Style of a two-way road whose forward lanes come from an entry and whose backward lanes come
+    /// from an exit.
     fn two_way_style(&self, entry: usize, exit: usize) -> WayStyle {
         let style = |piece: usize| &self.styles[self.pieces[piece].style];
         let (entry, exit) = (style(entry), style(exit));

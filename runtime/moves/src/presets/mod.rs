@@ -27,7 +27,7 @@ pub enum Preset {
     Five,
     /// Seven moves in one state.
     Seven,
-    /// Seven states from standing to fast, with turns and skids.
+    /// Seven states from standstill to fast, with turns and skids.
     Large,
     /// The large tree, with skids that turn by several angles.
     LargeAngles,

@@ -131,8 +131,8 @@ impl OpenGround {
         }
     }
 
-    /// Sums the contributions of items near the given cells. Only items whose owner and layer pass a test
-    /// count. Items without an owner always pass the test for owners.
+    /// Sums the contributions of items near the given cells. Only items whose owner and layer pass
+    /// a test are included. Items without an owner always pass the test for owners.
     fn sums_along(
         &self,
         profile: &Profile,

@@ -30,7 +30,8 @@ pub struct Gap {
 struct Open {
     /// Smallest clearance along the path so far, in levels.
     room: u32,
-    /// Negated distance to the goal. Of cells with equal clearance, the one nearest to the goal comes first.
+    /// Negated distance to the goal. If cells have equal clearance, the one nearest to the goal
+    /// comes first.
     closeness: i64,
     cell: Cell,
 }
@@ -143,8 +144,8 @@ pub(super) fn widest(
     Passage::Closed
 }
 
-/// The narrowest gap of a path. Every place where the body might not fit is measured, because the centre of a
-/// cell is not always in the middle of a gap.
+/// The narrowest gap of a path. The path is measured wherever the body might not fit, because the
+/// centre of a cell is not always in the middle of a gap.
 fn narrowest(
     ground: &OpenGround,
     reader: &Reader,

@@ -36,7 +36,7 @@ pub struct ProfileId(u32);
 pub enum Reading {
     /// All items.
     Everything,
-    /// Standing items only.
+    /// Stationary items only.
     Standing,
 }
 
@@ -93,7 +93,7 @@ pub struct OpenGround {
     squares: BTreeMap<(i32, i32), Vec<u32>>,
     /// Items that are too large for the index of squares.
     large: Vec<u32>,
-    /// Standing items that may stop a body. Collision checks read only these.
+    /// Stationary items that may stop a body. Collision checks read only these.
     obstacles: ItemIndex,
     owned: BTreeMap<Owner, Vec<ItemId>>,
     paintings: BTreeMap<u32, Painting>,
@@ -110,7 +110,8 @@ pub struct OpenGround {
 struct Slot {
     generation: u32,
     item: Option<Item>,
-    /// Bounds of the item. Computing those of a polygon takes longer than most checks that need them.
+    /// Bounds of the item. Computing the bounds of a polygon takes longer than most checks that use
+    /// them.
     bounds: Bounds,
 }
 
@@ -136,7 +137,7 @@ struct LoggedChange {
     owner: Option<Owner>,
 }
 
-/// The latest changes of standing or of moving items.
+/// The latest changes of stationary or moving items.
 #[derive(Debug, Clone, Default)]
 struct ChangeLog {
     changes: VecDeque<LoggedChange>,
@@ -172,7 +173,7 @@ struct TileMap {
     profile: Profile,
     tiles: BTreeMap<TileKey, Tile>,
     reads: u64,
-    /// Standing items that make some cells cheaper than plain ground, ordered by number.
+    /// Stationary items that make some cells cheaper than plain ground, ordered by number.
     lowering: Vec<u32>,
     /// Smallest factor in each tile that contains items that lower the cost.
     smallest: BTreeMap<TileKey, u32>,
@@ -194,7 +195,7 @@ pub(super) struct Tile {
 /// Factors of the cells of a tile; 0 for blocked cells.
 #[derive(Debug, Clone)]
 struct TileFactors {
-    /// Factors with standing items only.
+    /// Factors with stationary items only.
     standing: Vec<u16>,
     /// Factors with all items; `None` if no moving item affects the tile.
     everything: Option<Vec<u16>>,
@@ -602,7 +603,7 @@ impl OpenGround {
         }
     }
 
-    /// Number of cached tiles of all profiles. Tiles with moving bodies count twice.
+    /// Number of cached tiles of all profiles. Tiles with moving bodies are counted twice.
     pub fn kept_tiles(&self) -> usize {
         self.maps.iter().map(TileMap::weight).sum()
     }
@@ -727,7 +728,7 @@ impl OpenGround {
                 let tile = self.tile(profile, key);
                 let factors =
                     (0..TILE_CELLS).map(|cell| tile.factor(cell, Reading::Standing, None));
-                // A cell that is blocked by a standing item is free for the owner of the item.
+                // A cell that is blocked by a stationary item is free for the owner of the item.
                 let own = tile
                     .standing
                     .costs
@@ -833,7 +834,7 @@ impl OpenGround {
         }
     }
 
-    /// Outlines of the standing obstacles near an area that obstruct a body.
+    /// Outlines of the stationary obstacles near an area that obstruct a body.
     pub(super) fn shapes_in_the_way(
         &self,
         profile: ProfileId,
@@ -844,8 +845,8 @@ impl OpenGround {
         items.into_iter().map(|item| item.shape.clone()).collect()
     }
 
-    /// Whether a body is clear of all standing items. Cells are blocked at a larger distance from items,
-    /// because the body needs clearance while it follows a path.
+    /// Whether a body is clear of all stationary items. Cells are blocked at a larger distance from
+    /// items, because the body needs clearance while it follows a path.
     pub fn is_free(&self, profile: ProfileId, owner: Option<Owner>, body: &OrientedBox) -> bool {
         let reach = DVec2::splat(body.radius());
         let area = Bounds {
@@ -856,7 +857,7 @@ impl OpenGround {
         !self.any_in_the_way(reader, &area, |item| item.shape.overlaps(body))
     }
 
-    /// Distance from a point to the nearest standing obstacle, at most `within`, m.
+    /// Distance from a point to the nearest stationary obstacle, at most `within`, m.
     pub fn clearance(
         &self,
         profile: ProfileId,
@@ -873,7 +874,7 @@ impl OpenGround {
         nearest
     }
 
-    /// Whether a straight line is clear of standing obstacles.
+    /// Whether a straight line is clear of stationary obstacles.
     pub(super) fn line_is_free(
         &self,
         profile: ProfileId,

@@ -25,7 +25,7 @@ pub struct HybridParameters {
     pub rules: Rules,
     /// Maximum number of cells that each search expands.
     pub budget: u64,
-    /// Distance of the waypoint from a standing agent, m.
+    /// Distance of the waypoint from a stationary agent, m.
     pub near: f64,
     /// Additional driving time to the waypoint at the current speed, s.
     pub ahead: f64,
@@ -455,8 +455,8 @@ impl HybridPath {
         Some(best)
     }
 
-    /// Whether a straight line passes only through free cells. Cells around its start are ignored, because an
-    /// agent may stand closer to an obstacle than it would drive.
+    /// Whether a straight line passes only through free cells. Cells around its start are ignored,
+    /// because an agent may stop closer to an obstacle than it would drive.
     fn is_visible(&self, ground: &mut OpenGround, trip: &Trip, from: DVec2, to: DVec2) -> bool {
         let profile = ground.profile(trip.profile);
         let (size, radius) = (profile.cell, profile.body.circumscribed_radius());

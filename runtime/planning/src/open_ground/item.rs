@@ -40,7 +40,7 @@ pub enum Role {
 /// A rectangle of painted cells, including the cells at both corners.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaintedBlock {
-    /// Size of the painted cells, which may differ from that of the map's cells.
+    /// Size of the painted cells, which may differ from the size of the map's cells.
     pub cell: CellSize,
     /// The south-western cell.
     pub low: Cell,

@@ -1,4 +1,4 @@
-//! Index of items by place, for checks of small areas.
+//! Index of items by position, for checks of small areas.
 
 use super::shape::Bounds;
 use roadwright_geometry::DVec2;
@@ -61,7 +61,7 @@ impl ItemIndex {
         }
     }
 
-    /// Removes an item. `bounds` are those with which it was inserted.
+    /// Removes an item. `bounds` are the bounds with which it was inserted.
     pub(super) fn remove(&mut self, item: u32, bounds: &Bounds) {
         let squares = Squares::of(bounds);
         if !squares.is_small() {

@@ -1,8 +1,8 @@
 //! `flow_field` with `states: poses`: the cost to a goal from every cell, heading and gear.
 //!
-//! A vehicle can steer to the left, straight on or to the right, forwards or in reverse. Value iteration
-//! solves the resulting decision process (Pollithy). Headings are the sixteen directions from a cell to cells
-//! at most two columns or rows away, so that every move ends at the centre of a cell.
+//! A vehicle can steer left, straight ahead or right, forwards or in reverse. Value iteration
+//! solves the resulting decision process (Pollithy). Headings are the sixteen directions from a
+//! cell to cells at most two columns or rows away, so that every move ends at the centre of a cell.
 
 use super::cell::Cell;
 use super::cost::{Rules, StepCosts};

@@ -37,7 +37,7 @@ pub enum Growth {
     /// Half the width, for vehicles that follow their path.
     #[default]
     HalfWidth,
-    /// Radius of the circumscribed circle, for bodies that turn on the spot.
+    /// Radius of the circumscribed circle, for bodies that turn in place.
     Circumscribed,
     /// The outline of the body at this heading, rad.
     Footprint(f64),

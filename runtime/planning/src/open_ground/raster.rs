@@ -182,7 +182,7 @@ fn scaled(profile: &Profile, item: &Item, cost: i32) -> i32 {
         Effect::Stops | Effect::Nothing => 0,
     };
     let most = i64::from(LARGEST_FACTOR);
-    // Moving items never make a cell cheaper, because estimates are based on standing items only.
+    // Moving items never make a cell cheaper, because estimates are based on stationary items only.
     let least = match item.mobility {
         Mobility::Stands => -most,
         Mobility::Moves => 0,

@@ -112,7 +112,8 @@ pub struct Search {
 impl Search {
     /// Starts a search. If there is no goal, it expands all cells that can be reached.
     ///
-    /// If the start is blocked, which `space` reports as a factor of 0, the search is exhausted at once.
+    /// If the start is blocked, which `space` reports as a factor of 0, the search is exhausted
+    /// immediately.
     pub fn begin<S: Space>(
         &mut self,
         space: &mut S,

@@ -60,7 +60,7 @@ pub enum SpotError {
     Blocked,
 }
 
-/// Input of a search: the map of a profile, and the items on it that count.
+/// Input of a search: the map of a profile, and the items on it that the search considers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reader {
     /// Profile of the map.

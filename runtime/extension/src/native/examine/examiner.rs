@@ -119,7 +119,7 @@ impl Examiner {
                 poses: &mut poses,
                 pose_length: 0,
             };
-            // In the interface inputs are const, but a C plugin can cast that away.
+            // The interface declares inputs as const, but a C plugin can cast that away.
             let told = laid_out.bytes().to_vec();
             let began = now();
             let changed = backend.step(&mut batch).map_err(|fault| fault.message)?;

@@ -30,8 +30,8 @@ const FAILED_BEFORE: &str = "it was skipped after a fault in the same step";
 struct Mended {
     /// Number of replaced answers.
     replaced: u64,
-    /// Number of invalid answers that were replaced. Rows that the plugin left to the built-in module do not
-    /// count.
+    /// Number of invalid answers that were replaced. Rows that the plugin left to the built-in
+    /// module are not included.
     bad: u64,
     /// Description of the flaw of the first invalid answer.
     flaw: String,
@@ -52,7 +52,8 @@ impl<K: Kind> Native<K> {
             Q::answer(&self.fallback, step, inputs, outputs);
             return;
         };
-        // Split at fixed places for any number of threads, so that a fault affects the same rows.
+        // Split at fixed positions, so that a fault affects the same rows with any number of
+        // threads.
         let parallel = active.generation.info.has(CAP_PARALLEL_SLICES);
         let size = if parallel { PARALLEL_ROWS } else { MOST_ROWS };
         let _one = (!parallel).then(|| locked(&self.one_at_a_time));
@@ -79,7 +80,7 @@ impl<K: Kind> Native<K> {
         outputs: &mut [Q::Output],
     ) {
         let count = inputs.len();
-        // The outputs are filled before the call, so that the plugin only has to change what it wants to.
+        // The outputs are filled before the call, so that the plugin can change only some of them.
         if active.generation.info.has(CAP_WANTS_DEFAULTS) {
             Q::answer(&self.fallback, step, inputs, outputs);
         }
@@ -92,8 +93,8 @@ impl<K: Kind> Native<K> {
         let status = &mut status[..count];
         let rows = InputRows::new::<Q>(inputs, active.generation.info.abi.1);
         let began = now();
-        // Concurrent slices must not depend on each other's order, so a fault in this step takes effect in
-        // the next step.
+        // The results of concurrent slices must not depend on their order, so a fault in this step
+        // takes effect in the next step.
         let is_parallel = active.generation.info.has(CAP_PARALLEL_SLICES);
         let is_faulted = !is_parallel && locked(&self.health).fault.is_some();
         let answered = if is_faulted {

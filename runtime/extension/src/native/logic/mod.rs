@@ -263,7 +263,7 @@ impl<K: Kind> Native<K> {
         // Evaluated at the boundary and not row by row, because the slices of a step run concurrently and the
         // result must not depend on which of them ends first.
         let too_many = health.bad_rows * 100 > health.rows;
-        // A step without rows neither counts nor interrupts a series of bad steps.
+        // A step without rows neither extends nor interrupts a series of bad steps.
         health.bad_steps = match (health.rows, too_many) {
             (0, _) => health.bad_steps,
             (_, true) => health.bad_steps + 1,

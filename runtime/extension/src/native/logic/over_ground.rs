@@ -1,5 +1,5 @@
-//! Asks a library for paths on open ground and checks every path. The host searches in its place if it leaves a row
-//! open or gives a path that the vehicle cannot drive.
+//! Asks a library for paths on open ground and checks every path. If the library leaves a row open
+//! or gives a path that the vehicle cannot drive, the host searches for a path itself.
 
 use super::{Active, Native};
 use crate::lock::locked;
@@ -39,7 +39,8 @@ const ROUNDING: f64 = 1e-6;
 const FARTHEST: f64 = 1e7;
 
 impl GroundPlanner for Native<AsGroundPlanner> {
-    /// Returns the settings of `drivable_path`. The values of parameters with the same keys are those of the plugin.
+    /// Returns the settings of `drivable_path`. Parameters with the same keys have the values of
+    /// the plugin's parameters.
     fn planning(&self, parameters: &ParameterSet) -> GroundPlanning {
         let mut own = self.fallback.parameters.clone();
         for info in self.fallback.parameters.infos() {
@@ -114,7 +115,7 @@ impl Native<AsGroundPlanner> {
         active.backend.step(batch)
     }
 
-    /// Records how a call ended. Returns the answer that counts.
+    /// Records how a call ended. Returns the answer to use.
     fn note_path(
         &self,
         step: &Step<'_>,

@@ -69,8 +69,8 @@ impl<K: Kind> Native<K> {
             return Err("it is not in use".into());
         };
         let state = |(schema, bytes)| State { schema, bytes };
-        // The part that can fail comes first: if a plugin rejects its state, that of the host stays
-        // unchanged.
+        // The part that can fail comes first: if a plugin rejects its state, the state of the host
+        // stays unchanged.
         if let Some(own) = kept.own {
             active.backend.load(&state(own))?;
             active.ask_again(&self.cell);

@@ -198,7 +198,7 @@ impl TowedShots<'_> {
         self.is_at_target(&at).then_some(arcs)
     }
 
-    /// Whether the vehicle stands at the target, with its trailer straight enough.
+    /// Whether the vehicle is at the target, with its trailer straight enough.
     pub(super) fn is_at_target(&self, at: &Combination) -> bool {
         let turned = |heading: f64| wrap_angle(at.vehicle.heading - heading).abs();
         (at.vehicle.position - self.trip.to).length() <= END_OFF

@@ -88,7 +88,8 @@ pub struct DrivableTrip {
     pub to: DVec2,
     /// Heading at the destination, rad; `None` for any heading.
     pub heading: Option<f64>,
-    /// Angle from the heading of the trailer to that of the vehicle at the start, rad; 0 without a trailer.
+    /// Hitch angle at the start, from the heading of the trailer to the heading of the vehicle,
+    /// rad; 0 without a trailer.
     pub hitch: f64,
     /// Maximum hitch angle at a destination with a heading, rad. There, a vehicle that pushes its trailer ends within
     /// 0.1 m and 0.03 rad of the pose.
