@@ -254,7 +254,7 @@ pub struct PathPoint {
     pub heading: f64,
     /// Curvature, 1/m.
     pub curvature: f64,
-    /// Rise per distance.
+    /// Slope of the path: height gained per metre along the path.
     pub grade: f64,
     /// Speed allowed by the limit and by bends, m/s.
     pub speed: f64,
@@ -293,7 +293,7 @@ pub struct ObjectData {
     /// the agent that has uncoupled them. Persons without an agent, obstacles and forests have
     /// separate numbers.
     pub id: u64,
-    /// `OBJECT_*`.
+    /// Kind of the object, `OBJECT_*`.
     pub kind: u32,
     /// `OBJECT_IS_*`, combined by bitwise or.
     pub flags: u32,
@@ -313,7 +313,7 @@ pub struct ObjectData {
     pub length: f64,
     /// Width of the box, m.
     pub width: f64,
-    /// Height, m.
+    /// Height of the object, m.
     pub height: f64,
     /// Number of the body among those of the same kind and id. Trailers are counted from 1 at the
     /// front, trees within their forest, and the bodies of an obstacle from 0. An obstacle that is
@@ -698,7 +698,7 @@ impl Default for Conduct {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FitnessOutput {
-    /// The score.
+    /// Score of the drive.
     pub score: f64,
 }
 
@@ -951,9 +951,9 @@ pub struct GridData {
     pub cell: f64,
     /// Version; different for other contents.
     pub version: u64,
-    /// Number of columns.
+    /// Number of columns of the map.
     pub columns: u32,
-    /// Number of rows.
+    /// Number of rows of the map.
     pub rows: u32,
     /// First cell in the list of cells. They follow row by row, from the south-west.
     pub first: u32,

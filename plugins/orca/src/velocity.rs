@@ -10,9 +10,9 @@
 /// A vector in the frame of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Vector {
-    /// Ahead.
+    /// Component straight ahead.
     pub x: f64,
-    /// To the left.
+    /// Component to the left.
     pub y: f64,
 }
 
@@ -80,7 +80,7 @@ impl HalfPlane {
     }
 }
 
-/// A neighbour.
+/// A neighbour to be avoided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Neighbour {
     /// Position relative to the agent, m.

@@ -77,19 +77,19 @@ pub trait Export: 'static {
     }
 }
 
-/// An exported controller.
+/// Exports a plugin as a controller.
 pub struct AsController<T>(PhantomData<T>);
-/// An exported controller that drives with pedals.
+/// Exports a plugin as a controller that drives with pedals.
 pub struct AsPedalController<T>(PhantomData<T>);
-/// An exported controller with a model of its vehicle.
+/// Exports a plugin as a controller with a model of its vehicle.
 pub struct AsModelController<T>(PhantomData<T>);
-/// An exported planner.
+/// Exports a plugin as a planner.
 pub struct AsPlanner<T>(PhantomData<T>);
-/// An exported ground planner.
+/// Exports a plugin as a ground planner.
 pub struct AsGroundPlanner<T>(PhantomData<T>);
-/// An exported fitness.
+/// Exports a plugin as a fitness.
 pub struct AsFitness<T>(PhantomData<T>);
-/// An exported signal controller.
+/// Exports a plugin as a signal controller.
 pub struct AsSignalController<T>(PhantomData<T>);
 
 /// Returns a slice for a pointer that may be null if the slice is empty.
@@ -494,7 +494,7 @@ struct Instance<E: Export> {
     plugin: E::Plugin,
     /// All parameters. The values are those of a fresh instance.
     infos: Vec<Description>,
-    /// Current values.
+    /// Current values of all parameters.
     values: Vec<Vec<f64>>,
     error: String,
 }

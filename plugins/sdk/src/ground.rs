@@ -64,7 +64,7 @@ pub enum PathAnswer {
     },
     /// There is no path.
     NoPath {
-        /// The reason.
+        /// Reason why there is no path.
         reason: NoPathReason,
         /// Number of expansions of this search.
         expanded: u64,

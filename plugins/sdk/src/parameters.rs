@@ -13,7 +13,7 @@ pub(crate) struct Description {
     unit: String,
     doc: String,
     group: String,
-    /// `PARAM_*`.
+    /// Kind of the parameter, `PARAM_*`.
     kind: u32,
     min: f64,
     max: f64,
@@ -131,7 +131,7 @@ impl Parameters<'_> {
         self.listed(key, PARAM_INTEGER, range, &[*field as f64])
     }
 
-    /// Adds a switch.
+    /// Adds a parameter that can be switched on or off.
     pub fn switch(&mut self, key: &str, field: &mut bool) -> Parameter<'_> {
         let range = 0.0..=1.0;
         if let Some(value) = self.new_value(&range) {

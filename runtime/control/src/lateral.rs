@@ -67,7 +67,7 @@ pub enum Following {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LateralModel {
-    /// Vehicle model.
+    /// Body that follows the path, with its model.
     pub following: Following,
     /// Wheelbase, m.
     pub wheelbase: f64,

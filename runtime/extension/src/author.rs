@@ -73,11 +73,11 @@ const LIBM: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/libm.rs"));
 /// Programming language of a new plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// Rust.
+    /// The Rust programming language.
     Rust,
-    /// C.
+    /// The C programming language.
     C,
-    /// C++.
+    /// The C++ programming language.
     Cpp,
 }
 
@@ -87,7 +87,7 @@ pub enum AuthorError {
     /// A file cannot be read or written.
     #[error("{path}: {error}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// Error of the operating system.
         error: std::io::Error,
@@ -111,12 +111,12 @@ pub enum AuthorError {
     /// A program cannot be started.
     #[error("cannot start {program}: {error}")]
     Start {
-        /// The program.
+        /// Name of the program.
         program: String,
         /// Error of the operating system.
         error: std::io::Error,
     },
-    /// The build failed.
+    /// The build failed, with the output of the tool.
     #[error("the build failed:\n{0}")]
     Build(String),
     /// The library was built but cannot be loaded.

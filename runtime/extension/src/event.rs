@@ -12,18 +12,18 @@ const MOST: usize = 1000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Information.
+    /// Informational event.
     Info,
-    /// Warning.
+    /// Event that warns of a problem.
     Warning,
-    /// Error.
+    /// Event that reports a failure.
     Error,
 }
 
 /// An event of a module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Event {
-    /// Severity.
+    /// Severity of the event.
     pub level: Level,
     /// Module id, or file name.
     pub module: String,

@@ -45,7 +45,7 @@ pub struct HostOptions {
 /// A plugin call that is taking too long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hang {
-    /// The module.
+    /// Id of the module.
     pub module: String,
     /// Duration of the call so far, ms.
     pub milliseconds: u64,

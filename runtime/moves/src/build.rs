@@ -81,7 +81,7 @@ pub struct Transition {
 /// A move that was removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Removed {
-    /// The move.
+    /// The move that was removed.
     pub entry: MoveEntry,
     /// Reason for its removal.
     pub reason: RemovedBecause,
@@ -104,7 +104,7 @@ pub enum RemovedBecause {
 /// A graph built from clips, with the moves that were removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Built {
-    /// The graph.
+    /// The graph after pruning.
     pub graph: MoveFile,
     /// Transitions found, in the order of their first frames.
     pub transitions: Vec<Transition>,

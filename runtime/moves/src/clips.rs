@@ -300,7 +300,7 @@ impl ClipFile {
     }
 }
 
-/// Values as JSON.
+/// Serialisation of values as JSON.
 mod erased {
     pub(super) trait Text {
         fn text(&self) -> String;

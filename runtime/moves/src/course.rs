@@ -103,9 +103,9 @@ impl CarLine {
 pub struct Course {
     /// Name of the course.
     pub name: String,
-    /// Walls.
+    /// Walls of the corridor.
     pub walls: Vec<Convex>,
-    /// Cars.
+    /// Cars that drive in the corridor.
     pub cars: Vec<CarLine>,
     /// Pose of the middle of the rear axle at the start.
     pub start: Pose,
@@ -148,7 +148,7 @@ pub struct Traffic {
     pub lines: u32,
     /// Distance from the outer lines to the walls, m.
     pub margin: f64,
-    /// Speed, m/s.
+    /// Speed of the cars, m/s.
     pub speed: f64,
     /// Angle between the bodies and their direction of motion, rad. It alternates between lines.
     pub tilt: f64,
@@ -254,7 +254,7 @@ impl Corridor {
 /// A straight stretch of a drawn corridor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stretch {
-    /// Length, m.
+    /// Length of the stretch, m.
     pub length: f64,
     /// Angle between the stretch and north, rad, positive to the left.
     pub angle: f64,
@@ -283,7 +283,7 @@ pub struct Rows {
     pub margin: f64,
     /// Distance between the centres of consecutive cars in a row, m.
     pub gap: f64,
-    /// Speed, m/s.
+    /// Speed of the cars, m/s.
     pub speed: f64,
 }
 

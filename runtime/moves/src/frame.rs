@@ -46,10 +46,10 @@ pub struct HeldPedals {
 /// Direction of travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Gear {
-    /// Forwards.
+    /// The vehicle drives forwards.
     #[default]
     Forwards,
-    /// Backwards.
+    /// The vehicle drives backwards.
     Reverse,
 }
 

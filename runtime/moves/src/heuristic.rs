@@ -67,7 +67,7 @@ pub struct Heuristic {
 /// A goal, and how near a vehicle has to come.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HeuristicGoal {
-    /// The goal.
+    /// Position of the goal, m.
     pub place: DVec2,
     /// Maximum distance from the goal at which a vehicle has reached it, m.
     pub reach: f64,
@@ -77,7 +77,7 @@ pub struct HeuristicGoal {
 struct Step {
     columns: i32,
     rows: i32,
-    /// Length, m.
+    /// Length of the step, m.
     length: f64,
 }
 
@@ -117,7 +117,7 @@ impl Heuristic {
         Some(field)
     }
 
-    /// The goal.
+    /// Returns the goal of the searches.
     pub(crate) fn goal(&self) -> HeuristicGoal {
         self.goal
     }
@@ -253,7 +253,7 @@ impl Heuristic {
 pub(crate) struct NodeEnd {
     pub(crate) place: Placement,
     pub(crate) f: f64,
-    /// Time, in frames.
+    /// Time at the end of the node, in frames.
     pub(crate) time: u32,
     pub(crate) state: StateNumber,
 }

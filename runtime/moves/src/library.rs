@@ -69,7 +69,7 @@ impl Move {
 /// A frame of a move.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MoveFrame {
-    /// The move.
+    /// Number of the move in its library.
     pub number: MoveNumber,
     /// Index of the frame in the move.
     pub frame: u32,

@@ -19,7 +19,7 @@ impl Placement {
         forward: DVec2::X,
     };
 
-    /// Converts a pose.
+    /// Converts a pose to a placement.
     pub fn of(pose: Pose) -> Self {
         Self {
             position: pose.position,

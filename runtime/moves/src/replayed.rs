@@ -159,9 +159,9 @@ pub enum Route {
 /// Drives on free ground: routes from random states, driven by the model of the vehicle without replanning.
 #[derive(Debug, Clone, Copy)]
 pub struct FreeGround<'a> {
-    /// The moves.
+    /// Library that contains the moves.
     pub library: &'a Library,
-    /// The vehicle.
+    /// Model of the vehicle.
     pub car: &'a SlidingCar,
     /// Length of each drive, m.
     pub length: f64,

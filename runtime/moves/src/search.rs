@@ -121,7 +121,7 @@ pub struct RouteTree {
 /// A move of a route tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Branch {
-    /// The move.
+    /// Number of the move in its library.
     pub number: MoveNumber,
     /// Placement at which the move begins.
     pub place: Placement,

@@ -69,9 +69,9 @@ pub struct TableRow {
     pub table: Table,
     /// Track of the row.
     pub track: Track,
-    /// Move tree.
+    /// Move tree of the vehicle.
     pub tree: Preset,
-    /// Horizon, frames.
+    /// Planning horizon, frames.
     pub frames: u32,
     /// Maximum number of nodes; `None` if the source prints none.
     pub limit: Option<u32>,

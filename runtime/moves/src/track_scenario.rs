@@ -38,11 +38,11 @@ const NODES: f64 = 5000.0;
 /// The vehicle that drives on a track.
 #[derive(Debug, Clone)]
 pub struct Racer {
-    /// Its type.
+    /// Vehicle type of the racer.
     pub kind: VehicleType,
-    /// Its level of dynamics.
+    /// Level of dynamics of the racer.
     pub level: DynamicsLevel,
-    /// Its ground planner.
+    /// Ground planner of the racer.
     pub planner: ModuleSetting,
     /// Time step of the scenario, s.
     pub dt: f64,

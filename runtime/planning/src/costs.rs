@@ -56,7 +56,7 @@ pub(crate) struct Weights {
 pub(crate) struct Crossing {
     /// Connection that leads to the next lane; [`NO_LANELET`] if the lanes meet without a gap.
     pub(crate) by: LaneletIndex,
-    /// The next lane.
+    /// Lane to which the move leads.
     pub(crate) to: LaneletIndex,
 }
 

@@ -7,9 +7,9 @@ use std::ops::{Add, Mul, Sub};
 /// Pole of a discrete system: an eigenvalue of its matrix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pole {
-    /// Real part.
+    /// Real part of the pole.
     pub real: f64,
-    /// Imaginary part.
+    /// Imaginary part of the pole.
     pub imaginary: f64,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// Builds that may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// All builds.
+    /// All builds may run.
     All,
     /// Builds with these hashes, or with hashes that begin with them (at least 8 digits).
     // Hashes are used instead of paths or ids, because permission is given for particular bytes. A file that

@@ -26,13 +26,13 @@ pub struct PluginInfo {
     pub id: String,
     /// Display name.
     pub name: String,
-    /// Version.
+    /// Version of the plugin.
     pub version: String,
-    /// Author.
+    /// Name of the author.
     pub author: String,
     /// Programming language.
     pub language: String,
-    /// Identifies the build.
+    /// Text that identifies the build.
     pub build_id: String,
     /// Description, in one sentence.
     pub doc: String,
@@ -65,7 +65,7 @@ pub struct Inspected {
     pub info: PluginInfo,
     /// Hash of the contents, 64 hexadecimal digits.
     pub hash: String,
-    /// Size, bytes.
+    /// Size of the file, bytes.
     pub size: u64,
 }
 

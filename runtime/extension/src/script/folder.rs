@@ -192,7 +192,7 @@ impl Scripts {
         }
     }
 
-    /// Scans all folders.
+    /// Scans all script folders.
     pub(crate) fn scan(&self, take: Take) {
         let changed: Vec<PathBuf> = {
             let catalog = self.catalog();

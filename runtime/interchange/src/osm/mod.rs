@@ -54,7 +54,7 @@ pub enum ImportError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The error that the system reported.
         error: std::io::Error,
@@ -67,7 +67,7 @@ pub enum ImportError {
     Damaged {
         /// Line number from 1; 0 if it is not known.
         line: usize,
-        /// The problem.
+        /// Description of the problem.
         what: String,
     },
     /// The OSM data require a feature that is not supported.
@@ -84,7 +84,7 @@ pub enum ImportError {
     Geometry {
         /// Id of the way.
         way: i64,
-        /// The problem.
+        /// Problem of the geometry.
         error: GeometryError,
     },
     /// The scenario rejects an object.
@@ -279,7 +279,7 @@ pub struct ImportSummary {
     pub land: usize,
     /// Number of roads and their total length, km, for each kind of access that occurs.
     pub access: BTreeMap<RoadAccess, (usize, f64)>,
-    /// Driving side.
+    /// Side of the road on which traffic drives.
     pub driving_side: DrivingSide,
     /// Country whose traffic law applies, as its code in ISO 3166-1 alpha-2; empty for none.
     pub country: String,

@@ -58,7 +58,7 @@ pub(super) struct Joined {
     pub(super) ways: BTreeMap<usize, BTreeSet<i64>>,
     /// Nodes that no piece contains any more.
     lost: BTreeSet<i64>,
-    /// Created nodes.
+    /// Nodes that were created for joined roads.
     made: BTreeSet<i64>,
 }
 
@@ -317,7 +317,7 @@ impl Lines {
         }
     }
 
-    /// Mean length, m.
+    /// Mean length of both lines, m.
     fn length(&self) -> f64 {
         let [entry, exit] = &self.lines;
         0.5 * (polyline::length(entry) + polyline::length(exit))

@@ -16,7 +16,7 @@ const SPEED_GAIN: f64 = 4.0;
 /// Controls that are held for a number of frames.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Hold {
-    /// Duration, frames.
+    /// Duration of the hold, frames.
     pub(super) frames: u32,
     /// Steering angle, rad.
     pub(super) steering: f64,

@@ -43,9 +43,9 @@ pub enum Preset {
 /// A recorded move tree: the clips and their graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
-    /// The clips.
+    /// Recorded clips of the tree.
     pub clips: ClipFile,
-    /// The graph.
+    /// Move graph that refers to the clips.
     pub graph: MoveFile,
 }
 

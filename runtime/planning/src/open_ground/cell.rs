@@ -5,9 +5,9 @@ use roadwright_geometry::DVec2;
 /// A square of the map, given by its column (to the east) and its row (to the north).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Cell {
-    /// Column.
+    /// Column, counted to the east.
     pub x: i32,
-    /// Row.
+    /// Row, counted to the north.
     pub y: i32,
 }
 
@@ -35,9 +35,9 @@ impl Cell {
 /// Numbers of columns and rows between two cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellDistance {
-    /// Columns.
+    /// Number of columns between the cells.
     pub columns: u32,
-    /// Rows.
+    /// Number of rows between the cells.
     pub rows: u32,
 }
 

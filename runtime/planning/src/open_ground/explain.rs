@@ -30,7 +30,7 @@ pub struct PathCosts {
 /// Contribution of a layer to the cost of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayerCost {
-    /// The layer.
+    /// Layer whose cost this is.
     pub layer: Layer,
     /// Contribution of the layer; negative where the layer makes cells cheaper.
     pub cost: i64,
@@ -39,7 +39,7 @@ pub struct LayerCost {
 /// A plan, and the cells that its search has expanded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExplainedPlan {
-    /// The plan.
+    /// Plan that the search has made.
     pub plan: HybridPlan,
     /// The expanded cells, in order.
     pub expanded: Vec<Cell>,

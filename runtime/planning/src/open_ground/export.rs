@@ -71,12 +71,12 @@ impl Window {
 }
 
 impl CellMap {
-    /// Columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> u32 {
         self.window.columns
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> u32 {
         self.window.rows
     }

@@ -122,7 +122,7 @@ impl FlowField {
         best < before
     }
 
-    /// The goal.
+    /// Returns the goal of the field.
     pub fn goal(&self) -> Cell {
         self.goal
     }

@@ -46,7 +46,7 @@ pub struct GridMap {
 /// Smallest and largest factor of the free cells of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FactorRange {
-    /// Not computed yet.
+    /// The range has not been computed yet.
     Unknown,
     /// No cell is free.
     Blocked,

@@ -928,9 +928,9 @@ fn may_stop(item: &Item) -> bool {
 pub struct Window {
     /// The south-west cell.
     pub origin: Cell,
-    /// Columns.
+    /// Number of columns of the rectangle.
     pub columns: u32,
-    /// Rows.
+    /// Number of rows of the rectangle.
     pub rows: u32,
 }
 
@@ -1093,7 +1093,7 @@ pub fn fitting_cell_size(extent: Bounds, wanted: CellSize, memory: usize) -> Fit
 /// Result of [`fitting_cell_size`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FittingSize {
-    /// The size.
+    /// Size of cells with which the extent fits into the memory.
     pub size: CellSize,
     /// Number of times that the requested size was doubled.
     pub doublings: u32,

@@ -52,7 +52,7 @@ impl Default for HybridParameters {
 pub struct Trip {
     /// Profile of the agent's vehicle.
     pub profile: ProfileId,
-    /// The agent.
+    /// Agent that makes the trip; its own items are ignored.
     pub owner: Option<Owner>,
     /// Current spot of the agent.
     pub from: Spot,

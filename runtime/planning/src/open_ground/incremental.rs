@@ -38,7 +38,7 @@ struct Label {
 /// A change of the factor of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FactorChange {
-    /// The cell.
+    /// Cell whose factor changes.
     pub cell: Cell,
     /// The new factor; 0 blocks the cell.
     pub factor: u32,
@@ -110,12 +110,12 @@ impl IncrementalPath {
         }
     }
 
-    /// The current map.
+    /// Returns the current map.
     pub fn map(&self) -> &GridMap {
         &self.map
     }
 
-    /// The goal.
+    /// Returns the current goal.
     pub fn goal(&self) -> Cell {
         self.goal
     }

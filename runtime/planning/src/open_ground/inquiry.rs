@@ -68,7 +68,7 @@ pub struct FoundPath {
 /// An answer, and the number of cells expanded for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
-    /// The answer.
+    /// Answer to the inquiry.
     pub answer: Answer,
     /// Number of cells expanded by all searches.
     pub expanded: u64,

@@ -53,9 +53,9 @@ pub struct PoseFieldError {
 /// Gear of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gear {
-    /// Forwards.
+    /// The vehicle drives forwards.
     Forward,
-    /// In reverse.
+    /// The vehicle drives in reverse.
     Reverse,
 }
 

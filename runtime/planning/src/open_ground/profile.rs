@@ -228,7 +228,7 @@ pub struct Profile {
 /// Effect of one layer on a vehicle type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayerEffect {
-    /// The layer.
+    /// Layer to which the effect applies.
     pub layer: Layer,
     /// Effect of the layer.
     pub effect: Effect,

@@ -68,7 +68,7 @@ pub fn any_cell(map: &GridMap, stream: &mut Stream) -> Cell {
 /// Obstacles in a square.
 #[derive(Debug, Clone)]
 pub struct BoxWorld {
-    /// The obstacles.
+    /// Obstacles in the square.
     pub boxes: Vec<WorldBox>,
     /// Edge length of the square, m. Its south-west corner is the origin.
     pub edge: f64,

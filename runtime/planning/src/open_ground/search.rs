@@ -29,7 +29,7 @@ impl Estimate for NoEstimate {
 /// Estimate for the case that all cells are free and have the smallest factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DistanceEstimate {
-    /// The goal.
+    /// Goal of the search.
     pub goal: Cell,
     /// Rules for steps between cells.
     pub rules: Rules,

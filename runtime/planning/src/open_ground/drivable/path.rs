@@ -50,7 +50,7 @@ pub struct DrivenRun {
 /// A trailer on a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Towed {
-    /// The trailer.
+    /// Dimensions of the trailer.
     pub trailer: DrivableTrailer,
     /// Hitch angle at the start of the path, from the heading of the trailer to the heading of the
     /// vehicle, rad.
@@ -86,7 +86,7 @@ impl DrivablePath {
             .map_or(0.0, |towed| towed.trailer.hitch_after(hitch, arc))
     }
 
-    /// Length, m.
+    /// Returns the length of the path, m.
     pub fn length(&self) -> f64 {
         self.pieces.iter().map(|piece| piece.length.abs()).sum()
     }

@@ -78,7 +78,7 @@ pub struct DrivableTrip {
     pub profile: ProfileId,
     /// The agent. The search ignores its own items.
     pub owner: Option<Owner>,
-    /// The vehicle.
+    /// Footprint and turning circle of the vehicle.
     pub vehicle: DrivableVehicle,
     /// Pose of the rear axle at the start.
     pub from: Pose,
@@ -296,7 +296,7 @@ struct Tree {
 }
 
 impl DrivableSearch {
-    /// Begins a search.
+    /// Begins a search for a trip.
     pub fn new(ground: &mut OpenGround, trip: DrivableTrip, settings: DrivableSettings) -> Self {
         let mut search = Self {
             trip,
@@ -633,7 +633,7 @@ impl Tree {
             .push(Reverse(key << 32 | u64::from(u32::MAX - entry.0)));
     }
 
-    /// Expansions so far.
+    /// Returns the number of expansions so far.
     fn work(&self) -> u64 {
         self.poses_expanded + self.estimate.expanded() / CELLS_PER_EXPANSION
     }

@@ -304,7 +304,7 @@ impl Surface {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Roomy {
     pub(super) at: Combination,
-    /// Clearance, m.
+    /// Clearance around the vehicle and its trailer, m.
     pub(super) room: f64,
 }
 
@@ -324,7 +324,7 @@ struct Obstacles {
     rows: usize,
     /// Index in `listed` of the first entry of each square, followed by the length of `listed`.
     first: Vec<u32>,
-    /// Indices of shapes.
+    /// Indices of the shapes in each square, square by square.
     listed: Vec<u32>,
     half_width: f64,
 }
