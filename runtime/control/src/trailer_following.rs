@@ -132,7 +132,7 @@ impl Drive {
         }
     }
 
-    /// The trailer's axle, with its direction of travel.
+    /// Returns the trailer's axle, with its direction of travel.
     fn axle(&self) -> Place {
         let ((sin, cos), (sin_t, cos_t)) = (sin_cos(self.rear.heading), sin_cos(self.trailer));
         Place {

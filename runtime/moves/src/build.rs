@@ -265,7 +265,7 @@ pub fn build(clips: &ClipFile, file: &str, rules: &BuildRules) -> Built {
     }
 }
 
-/// The state whose frame has the lowest speed; `None` if there are no moves.
+/// Returns the state whose frame has the lowest speed; `None` if there are no moves.
 fn slowest(clips: &ClipFile, entries: &[MoveEntry]) -> Option<String> {
     let speed = |one: &&MoveEntry| {
         let clip = clips.clip(&one.clip);
@@ -495,7 +495,7 @@ mod tests {
     use crate::clips::file_of_car as file;
     use roadwright_geometry::Pose;
 
-    /// A clip that drives east, with a speed for each frame.
+    /// Returns a clip that drives east, with a speed for each frame.
     fn clip(name: &str, speeds: &[f64]) -> Clip {
         let mut x = 0.0;
         let frames = speeds.iter().map(|&forward| {

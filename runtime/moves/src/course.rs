@@ -68,7 +68,7 @@ impl CarLine {
             .sum()
     }
 
-    /// The car at the given time, s.
+    /// Returns the car at the given time, s.
     pub fn at(&self, time: f64) -> Mover {
         let lengths: Vec<f64> = self
             .line
@@ -200,7 +200,7 @@ impl Corridor {
         too_tight(&self.centre_line(), self.width)
     }
 
-    /// The corridor as a course.
+    /// Converts the corridor to a course.
     pub fn course(&self, name: &str, traffic: Option<&Traffic>, seconds: f64) -> Course {
         let line = self.centre_line();
         let widths = vec![self.width; line.len()];
@@ -307,7 +307,7 @@ impl DrawnCorridor {
         line
     }
 
-    /// The corridor as a course.
+    /// Converts the corridor to a course.
     pub fn course(&self, name: &str, rows: Option<&Rows>, seconds: f64) -> Course {
         let line = self.centre_line();
         let mut widths = vec![self.width; 2];
@@ -401,8 +401,8 @@ pub(crate) fn too_tight(line: &[DVec2], width: f64) -> Option<String> {
     })
 }
 
-/// A line with bends instead of corners, concentric with those of the lines beside it. `inside` is the distance to the
-/// innermost line in bends to the left and to the right, m.
+/// Returns a line with bends instead of corners, concentric with those of the lines beside it.
+/// `inside` is the distance to the innermost line in bends to the left and to the right, m.
 fn rounded(line: &[DVec2], inside: [f64; 2]) -> Vec<DVec2> {
     let mut bent = vec![line[0]];
     for three in line.windows(3) {
@@ -433,12 +433,13 @@ fn rounded(line: &[DVec2], inside: [f64; 2]) -> Vec<DVec2> {
     bent
 }
 
-/// A line `offset` metres to the left of another line, with mitred corners.
+/// Returns a line `offset` metres to the left of another line, with mitred corners.
 pub(crate) fn beside(line: &[DVec2], offset: f64) -> Vec<DVec2> {
     beside_by(line, |_| offset)
 }
 
-/// A line to the left of another line, with mitred corners. `offset` returns the distance at each corner, m.
+/// Returns a line to the left of another line, with mitred corners. `offset` returns the distance
+/// at each corner, m.
 fn beside_by(line: &[DVec2], offset: impl Fn(usize) -> f64) -> Vec<DVec2> {
     let direction = |i: usize| (line[i + 1] - line[i]).normalize();
     let last = line.len() - 1;
@@ -475,7 +476,7 @@ impl Course {
         course
     }
 
-    /// The cars at the given time, s.
+    /// Returns the cars at the given time, s.
     pub fn movers(&self, time: f64) -> Vec<Mover> {
         let present = self.cars.iter().filter(|car| car.is_present(time));
         present.map(|car| car.at(time)).collect()

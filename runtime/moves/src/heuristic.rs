@@ -282,7 +282,8 @@ pub(crate) struct Outlook<'a> {
 const WIDTH: f64 = 1.0;
 
 impl<'a> Outlook<'a> {
-    /// The bounds of a search that begins at a position; `None` if no cell is within reach.
+    /// Computes the bounds of a search that begins at a position; `None` if no cell is within
+    /// reach.
     pub(crate) fn new(field: &'a Heuristic, library: &'a Library, place: DVec2) -> Option<Self> {
         let period = 1.0 / library.rate();
         let longest = library.moves().iter().map(|one| one.length()).max()?;

@@ -46,7 +46,7 @@ pub(crate) struct Doubt {
 }
 
 impl Mask {
-    /// The mask of the pieces of a move.
+    /// Computes the mask of the pieces of a move.
     pub(crate) fn of(pieces: &[Piece]) -> Self {
         let mut discs: Vec<Disc> = Vec::new();
         for (number, piece) in (0u32..).zip(pieces) {
@@ -75,7 +75,7 @@ impl Mask {
     }
 }
 
-/// The square of a swept cell.
+/// Returns the square of a swept cell.
 fn square(centre: DVec2) -> Convex {
     let half = 0.5 * SWEPT;
     let corner = |x: f64, y: f64| centre + DVec2::new(x, y);
@@ -100,7 +100,7 @@ pub(crate) struct MaskMap {
 }
 
 impl MaskMap {
-    /// The map of fixed obstacles.
+    /// Creates the map of fixed obstacles.
     pub(crate) fn of(fixed: &[Convex]) -> Self {
         let boxes = fixed.iter().map(Convex::bounds);
         let Some(all) = boxes.reduce(|one, other| one.with(&other)) else {
@@ -163,7 +163,8 @@ impl MaskMap {
         (self.words[number / 64] >> (number % 64)) & 1 == 1
     }
 
-    /// The part of a move that may touch fixed obstacles; `None` if the move touches none of them.
+    /// Returns the part of a move that may touch fixed obstacles; `None` if the move touches none
+    /// of them.
     pub(crate) fn doubt(&self, mask: &Mask, place: &Placement) -> Option<Doubt> {
         let mut pieces = [u32::MAX, 0];
         let mut area = Bounds {
@@ -217,7 +218,7 @@ mod tests {
     use crate::sweep::{Sweep, SweepKind};
     use roadwright_geometry::Pose;
 
-    /// A move of 20 m straight ahead.
+    /// Returns a move of 20 m straight ahead.
     fn straight() -> Sweep {
         let frames: Vec<Frame> = (0..=25)
             .map(|frame| Frame {

@@ -68,7 +68,7 @@ impl DistanceMatrix {
         self.cells[cell.from * self.side + cell.to]
     }
 
-    /// The cell of a pair of frames.
+    /// Returns the cell of a pair of frames.
     pub fn cell(&self, from: FrameNumber, to: FrameNumber) -> MatrixCell {
         let place = |at: FrameNumber| (self.starts[at.clip] + at.frame) / self.frames_per_cell;
         MatrixCell {

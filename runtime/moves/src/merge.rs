@@ -80,7 +80,7 @@ pub(crate) fn merged(clips: &ClipFile, rules: &BuildRules) -> Merged {
     merged
 }
 
-/// The frame of a window that is most similar to a state; `None` if none is similar to any.
+/// Returns the frame of a window that is most similar to a state; `None` if none is similar to any.
 fn similar(
     clips: &ClipFile,
     rules: &BuildRules,

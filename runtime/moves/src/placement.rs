@@ -65,7 +65,7 @@ impl Placement {
         }
     }
 
-    /// The origin, seen from this placement.
+    /// Returns the origin in local coordinates of this placement.
     pub fn inverse(&self) -> Self {
         self.relative(&Self::ORIGIN)
     }

@@ -257,7 +257,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The tree for display, from the recorded tests.
+    /// Returns the tree for display, from the recorded tests.
     fn route_tree(&self) -> RouteTree {
         let record = self.record.as_deref().unwrap_or_default();
         let mut is_tested = vec![false; self.nodes.len()];
@@ -394,8 +394,8 @@ impl<'a> Tree<'a> {
         (passed, None)
     }
 
-    /// The first frame of a move, from a given one, that is within reach of a goal; `None` if no frame is. The move
-    /// begins at `place`.
+    /// Returns the first frame of a move, from a given one, that is within reach of a goal; `None`
+    /// if no frame is. The move begins at `place`.
     fn reaches(
         &self,
         place: &Placement,
@@ -523,8 +523,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The obstacle that blocks the first move with the longest duration. Among moves of equal
-    /// duration, the oldest one is used.
+    /// Returns the obstacle that blocks the first move with the longest duration. Among moves of
+    /// equal duration, the oldest one is used.
     fn first_obstacle(&self) -> Option<ObstacleNumber> {
         let first = self.nodes.iter().enumerate();
         let longest = first.max_by_key(|(number, node)| (node.time, Reverse(*number)))?;

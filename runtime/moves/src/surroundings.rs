@@ -112,7 +112,7 @@ impl Surroundings {
         self.len() == 0
     }
 
-    /// The fixed obstacles.
+    /// Returns the fixed obstacles.
     pub(crate) fn fixed(&self) -> &[Convex] {
         &self.fixed
     }
@@ -143,8 +143,8 @@ impl Surroundings {
             && !near.any(|&number| self.hits_this_mover(trial, number as usize))
     }
 
-    /// The obstacle with the lowest number that a move touches; `None` if it touches none. Every piece is
-    /// tested against every obstacle.
+    /// Returns the obstacle with the lowest number that a move touches; `None` if it touches none.
+    /// Every piece is tested against every obstacle.
     pub fn first_hit(&self, trial: &Trial<'_>) -> Option<ObstacleNumber> {
         let Trial { sweep, place, .. } = trial;
         let fixed = self.fixed.iter().position(|outline| {
@@ -236,8 +236,9 @@ impl Surroundings {
         sweep.pieces.iter().any(meets)
     }
 
-    /// The schedule of the movers for searches whose moves begin before a horizon and last `longest` frames at most. A
-    /// frame lasts `period` seconds. `None` if there are no movers, or if one of them is infinitely far away.
+    /// Creates the schedule of the movers for searches whose moves begin before a horizon and last
+    /// `longest` frames at most. A frame lasts `period` seconds. `None` if there are no movers, or
+    /// if one of them is infinitely far away.
     pub(crate) fn schedule(&self, horizon: u32, longest: u32, period: f64) -> Option<Schedule> {
         let spans = horizon / SPAN + 1;
         let boxes: Vec<Bounds> = (0..spans)
@@ -278,7 +279,8 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of boxes around movers, span by span. Each span has a box for every mover.
+    /// Creates the schedule of boxes around movers, span by span. Each span has a box for every
+    /// mover.
     fn of(boxes: &[Bounds], movers: usize) -> Option<Self> {
         let all = boxes.iter().copied().reduce(|a, b| a.with(&b))?;
         if !(all.low.is_finite() && all.high.is_finite()) {

@@ -357,7 +357,7 @@ impl Track {
         }
     }
 
-    /// The track as a course.
+    /// Converts the track to a course.
     pub fn course(self) -> Course {
         let dense = Rows {
             gap: 0.5 * FINAL_CARS.gap,

@@ -78,8 +78,8 @@ impl TurningLoss {
         Some(table)
     }
 
-    /// The least loss of a vehicle, s. `heading` is its heading relative to the direction of the goal, rad, and `left`
-    /// the time until the horizon, in frames.
+    /// Returns the least loss of a vehicle, s. `heading` is its heading relative to the direction
+    /// of the goal, rad, and `left` the time until the horizon, in frames.
     pub(crate) fn least(&self, state: StateNumber, heading: f64, left: u32) -> f64 {
         let step = ((left / STEP) as usize).min(self.steps - 1);
         let row = step * self.states + usize::from(state.0);
@@ -119,7 +119,7 @@ fn turns(library: &Library) -> Vec<Turn> {
 }
 
 impl Turn {
-    /// The least loss of the move for headings within a direction, s.
+    /// Returns the least loss of the move for headings within a direction, s.
     fn loss(&self, direction: usize) -> f64 {
         let [low, high] = bounds(direction).map(|bound| bound + self.aside);
         // The largest cosine between both bounds.

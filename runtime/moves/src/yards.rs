@@ -36,7 +36,7 @@ impl Yard {
         }
     }
 
-    /// The yard as a course.
+    /// Converts the yard to a course.
     pub fn course(self) -> Course {
         match self {
             Self::DeadEnd => {
@@ -56,7 +56,7 @@ impl Yard {
         }
     }
 
-    /// The course between lines of walls. The centre line ends at the goal.
+    /// Returns the course between lines of walls. The centre line ends at the goal.
     fn between(self, lines: &[&[[f64; 2]]], start: Pose, centre: Vec<DVec2>) -> Course {
         let goal = centre[centre.len() - 1];
         let walls = lines.iter().flat_map(|line| {

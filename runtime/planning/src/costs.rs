@@ -150,7 +150,7 @@ impl Costs {
         self.access[id.index()]
     }
 
-    /// The lanes that follow a lanelet, in the order of its successors.
+    /// Returns the lanes that follow a lanelet, in the order of its successors.
     #[inline]
     pub(crate) fn crossings(&self, id: LaneletIndex) -> &[Crossing] {
         let range = [id.index(), id.index() + 1].map(|at| self.firsts[at] as usize);
@@ -342,7 +342,7 @@ impl Edges {
     }
 }
 
-/// The moves from a lanelet to the lanes that follow it.
+/// Returns the moves from a lanelet to the lanes that follow it.
 fn crossings_from(graph: &LaneGraph, id: LaneletIndex) -> impl Iterator<Item = Crossing> + '_ {
     let next = graph.successors(id).iter();
     next.flat_map(move |&next| {

@@ -484,7 +484,7 @@ impl<'a> Search<'a> {
         self.onto_restricted(from, id, goal)
     }
 
-    /// The same on a graph with restricted roads or restrictions with via ways.
+    /// Like `onto`, on a graph with restricted roads or restrictions with via ways.
     fn onto_restricted(&self, from: Node, id: LaneletIndex, goal: LaneletIndex) -> Option<Node> {
         let place = match self.via {
             Some(via) => via.onto(self.place_of(from), id)?,

@@ -81,8 +81,8 @@ impl QuadraticProgram {
         Ok(search.point)
     }
 
-    /// The limit that a point violates most; `None` if it violates none. Active limits are ignored,
-    /// because the point violates them only by rounding.
+    /// Returns the limit that a point violates most; `None` if it violates none. Active limits are
+    /// ignored, because the point violates them only by rounding.
     fn worst(&self, point: &[f64], bounds: &[f64], active: &[usize]) -> Option<usize> {
         let mut worst = None;
         let mut most = TOLERANCE;

@@ -123,7 +123,7 @@ impl Chain {
         self.pieces[self.pieces.len() - 1]
     }
 
-    /// The nodes between the first and the last one.
+    /// Returns the nodes between the first and the last one.
     fn inner(&self) -> &[i64] {
         &self.nodes[1..self.nodes.len() - 1]
     }
@@ -396,7 +396,7 @@ impl SplitArm {
     }
 }
 
-/// A sign of an entry as a sign of the joined road, which leads to the roundabout.
+/// Converts a sign of an entry to a sign of the joined road, which leads to the roundabout.
 fn for_entry(sign: Sign) -> Sign {
     let is_for_entry = matches!(sign.kind, Some(SignKind::Stop | SignKind::GiveWay));
     Sign {

@@ -188,7 +188,7 @@ impl TurnLanes {
         }
     }
 
-    /// The lanes that end at one end of a road.
+    /// Returns the lanes that end at one end of a road.
     pub(super) fn ending_at(&self, end: RoadEnd) -> EndingLanes {
         match end {
             RoadEnd::End => self.ending[0],

@@ -50,7 +50,7 @@ impl ScriptedCar {
         })
     }
 
-    /// The state of the car after it has followed a command for one frame.
+    /// Returns the state of the car after it has followed a command for one frame.
     fn after(&self, now: &CarState, command: FrameCommand) -> CarState {
         self.car.after(now, command, 1.0 / self.rate)
     }

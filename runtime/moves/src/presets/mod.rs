@@ -474,7 +474,7 @@ const fn hold(frames: u32, steering: f64, acceleration: f64) -> Hold {
     }
 }
 
-/// A straight drive between two speeds, m/s. The acceleration is found by bisection.
+/// Returns a straight drive between two speeds, m/s. The acceleration is found by bisection.
 fn change_of_speed(car: &ScriptedCar, [from, to]: [f64; 2], frames: u32) -> Vec<Frame> {
     let drive = |acceleration: f64| car.drive(from, &[hold(frames, 0.0, acceleration)]);
     let (mut low, mut high) = (-10.0, 10.0);

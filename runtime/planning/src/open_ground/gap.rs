@@ -60,7 +60,7 @@ pub(super) enum Passage {
     Wide,
 }
 
-/// The widest path between two points, and its narrowest gap.
+/// Returns the widest path between two points, and its narrowest gap.
 ///
 /// Steps between the centres of cells must not cross an outline, so that thin walls block the path.
 pub(super) fn widest(
@@ -144,8 +144,8 @@ pub(super) fn widest(
     Passage::Closed
 }
 
-/// The narrowest gap of a path. The path is measured wherever the body might not fit, because the
-/// centre of a cell is not always in the middle of a gap.
+/// Returns the narrowest gap of a path. The path is measured wherever the body might not fit,
+/// because the centre of a cell is not always in the middle of a gap.
 fn narrowest(
     ground: &OpenGround,
     reader: &Reader,
@@ -199,8 +199,8 @@ fn measure(
     gap
 }
 
-/// The gap at a point, between the nearest piece of an outline and the nearest piece on the opposite side of
-/// the point; `None` if there is no such piece.
+/// Returns the gap at a point, between the nearest piece of an outline and the nearest piece on the
+/// opposite side of the point; `None` if there is no such piece.
 fn across(pieces: &[Piece], at: DVec2) -> Option<Gap> {
     let nearest = |pieces: &mut dyn Iterator<Item = &Piece>| {
         let distance = |piece: &Piece| (piece.closest(at) - at).length();
@@ -235,8 +235,8 @@ impl Line {
     }
 }
 
-/// The shortest line between two pieces. If there are several, as between parallel edges, the middle one is
-/// used.
+/// Returns the shortest line between two pieces. If there are several, as between parallel edges,
+/// the middle one is used.
 fn shortest(first: &Piece, second: &Piece) -> Line {
     const EQUAL: f64 = 1e-9;
     let mut lines = Vec::new();

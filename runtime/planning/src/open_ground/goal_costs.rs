@@ -129,7 +129,8 @@ mod tests {
     use roadwright_geometry::oriented_box::OrientedBox;
     use roadwright_geometry::{DVec2, Pose};
 
-    /// A goal on ground that is surrounded by four strips as expensive as a detour of 320 m.
+    /// Returns a goal on ground that is surrounded by four strips as expensive as a detour of 320
+    /// m.
     fn moat() -> (OpenGround, Trip) {
         let mut ground = OpenGround::new();
         for (x, y, length, width) in [

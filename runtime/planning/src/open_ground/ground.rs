@@ -45,7 +45,7 @@ pub enum Reading {
 pub struct Stamp(u64);
 
 impl Stamp {
-    /// The number of changes, for a save.
+    /// Returns the number of changes, for a save.
     pub(super) fn count(self) -> u64 {
         self.0
     }
@@ -155,7 +155,8 @@ impl ChangeLog {
         }
     }
 
-    /// The most significant change in an area since a stamp. Changes of the reader's own items are ignored.
+    /// Returns the most significant change in an area since a stamp. Changes of the reader's own
+    /// items are ignored.
     fn since(&self, stamp: Stamp, area: &Bounds, reader: Option<Owner>) -> Change {
         if stamp < self.forgotten {
             return Change::Fell;
@@ -248,7 +249,8 @@ impl OpenGround {
         }
     }
 
-    /// A copy without computed tiles, for readers that must not modify this map. It has the same profiles.
+    /// Returns a copy without computed tiles, for readers that must not modify this map. It has the
+    /// same profiles.
     pub fn without_tiles(&self) -> Self {
         let map = |map: &TileMap| TileMap {
             profile: map.profile.clone(),
@@ -352,7 +354,7 @@ impl OpenGround {
         Ok(())
     }
 
-    /// An item; `None` if it has been removed.
+    /// Returns an item; `None` if it has been removed.
     pub fn item(&self, id: ItemId) -> Option<&Item> {
         let slot = self.items.get(id.index as usize)?;
         slot.item
@@ -444,7 +446,7 @@ impl OpenGround {
         }
     }
 
-    /// The stamp of the current map.
+    /// Returns the stamp of the current map.
     pub fn stamp(&self) -> Stamp {
         self.stamp
     }
@@ -499,7 +501,7 @@ impl OpenGround {
         before
     }
 
-    /// The paint of a cell.
+    /// Returns the paint of a cell.
     pub fn painted(&self, layer: u32, cell: Cell) -> Paint {
         self.paintings
             .get(&layer)
@@ -557,7 +559,7 @@ impl OpenGround {
         tile
     }
 
-    /// The contribution of all moving bodies to a tile; `None` if no moving body is in it.
+    /// Returns the contribution of all moving bodies to a tile; `None` if no moving body is in it.
     fn moving(&self, profile: ProfileId, key: TileKey) -> Option<Box<Sums>> {
         let profile = &self.maps[profile.0 as usize].profile;
         let area = key.bounds(profile.cell).grown(profile.reach());
@@ -781,7 +783,7 @@ impl OpenGround {
         Ok(map)
     }
 
-    /// The item with this index, if it obstructs a body and meets an area.
+    /// Returns the item with this index, if it obstructs a body and meets an area.
     fn obstructing(&self, index: u32, reader: Obstructed<'_>, area: &Bounds) -> Option<&Item> {
         let slot = &self.items[index as usize];
         let item = slot.item.as_ref().filter(|_| slot.bounds.meets(area))?;
@@ -946,7 +948,7 @@ fn is_lowering(profile: &Profile, item: &Item) -> bool {
     item.mobility == Mobility::Stands && raster::lowers(profile, item)
 }
 
-/// The squares that a rectangle overlaps; `None` if there are too many.
+/// Returns the squares that a rectangle overlaps; `None` if there are too many.
 fn squares_of(bounds: Bounds) -> Option<Range> {
     let square = |point: DVec2| {
         let square = (point / SQUARE).floor();

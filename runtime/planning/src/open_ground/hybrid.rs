@@ -150,7 +150,7 @@ impl<'a> LearnedEstimate<'a> {
         }
     }
 
-    /// The larger of the learned value and the cost from the search from the goal.
+    /// Returns the larger of the learned value and the cost from the search from the goal.
     #[inline]
     fn known_at(&self, cell: Cell) -> u64 {
         if self.learned.tiles.is_empty() && self.costs.is_none() {
@@ -324,7 +324,7 @@ impl HybridPath {
         memory.stamp = ground.stamp().count();
     }
 
-    /// A plan that is made without learning, and the cells that its search expands.
+    /// Returns a plan that is made without learning, and the cells that its search expands.
     pub(super) fn run_and_list(
         &mut self,
         ground: &mut OpenGround,
@@ -573,7 +573,7 @@ impl Driving {
 mod tests {
     use super::*;
 
-    /// A driver at the origin that heads east, and turns with a radius of at least 5 m.
+    /// Returns a driver at the origin that heads east, and turns with a radius of at least 5 m.
     fn driving(avoiding: Option<Avoiding>) -> Driving {
         Driving {
             pose: Pose::default(),

@@ -396,7 +396,7 @@ mod tests {
             .unwrap();
     }
 
-    /// A pocket that opens to the west, with a jeep in it.
+    /// Returns a pocket that opens to the west, with a jeep in it.
     fn pocket(closed: bool) -> (OpenGround, Trip) {
         let mut ground = OpenGround::new();
         wall(&mut ground, 20.0, 0.0, DVec2::new(1.0, 41.0));

@@ -81,7 +81,7 @@ pub struct VehiclePaint {
 }
 
 impl VehiclePaint {
-    /// The paint for a vehicle type.
+    /// Returns the paint for a vehicle type.
     fn of(&self, vehicle_type: Option<&str>) -> Paint {
         let listed = vehicle_type.and_then(|key| self.by_type.get(key));
         listed.copied().unwrap_or(self.usual)

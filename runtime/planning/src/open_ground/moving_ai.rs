@@ -221,7 +221,7 @@ fn number(word: &str) -> Option<u32> {
     value.filter(|value| (1..=MOST_COLUMNS).contains(value))
 }
 
-/// The beginning of a line, shortened for a message.
+/// Returns the beginning of a line, shortened for a message.
 fn shortened(line: &str) -> String {
     const MOST: usize = 40;
     match line.char_indices().nth(MOST) {

@@ -92,7 +92,7 @@ pub struct PoseState {
 }
 
 impl PoseState {
-    /// The state with the heading that is closest to the given one, rad.
+    /// Returns the state with the heading that is closest to the given one, rad.
     pub fn new(cell: Cell, heading: f64, gear: Gear) -> Self {
         let direction = roadwright_geometry::unit(heading);
         let alike = |at: &usize| step_vector(*at).normalize().dot(direction);
@@ -212,7 +212,7 @@ impl PoseField {
         Some((cell * HEADINGS + usize::from(state.heading) % HEADINGS) * 2 + gear)
     }
 
-    /// The cost to the goal; `None` if the goal cannot be reached.
+    /// Returns the cost to the goal; `None` if the goal cannot be reached.
     pub fn cost(&self, state: &PoseState) -> Option<u64> {
         let cost = self.values[self.index(state)?];
         (cost != UNREACHED).then_some(cost)
@@ -223,7 +223,7 @@ impl PoseField {
         self.sweeps
     }
 
-    /// The best move from a state; `None` at the goal, or if the goal cannot be reached.
+    /// Returns the best move from a state; `None` at the goal, or if the goal cannot be reached.
     pub fn next(&self, state: &PoseState) -> Option<Move> {
         if state.cell == self.goal {
             return None;
@@ -231,7 +231,7 @@ impl PoseField {
         self.best(state).map(|(_, best)| best)
     }
 
-    /// The moves from a state to the goal; `None` if the goal cannot be reached.
+    /// Returns the moves from a state to the goal; `None` if the goal cannot be reached.
     pub fn moves_from(&self, state: PoseState) -> Option<Vec<Move>> {
         self.cost(&state)?;
         let mut moves: Vec<Move> = Vec::new();

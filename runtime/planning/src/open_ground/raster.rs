@@ -31,7 +31,7 @@ impl TileKey {
         }
     }
 
-    /// The south-west cell.
+    /// Returns the south-west cell.
     pub(super) fn origin(self) -> Cell {
         Cell::new(self.x << 6, self.y << 6)
     }
@@ -58,7 +58,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The cells whose centres are inside the bounds, and their neighbours.
+    /// Returns the cells whose centres are inside the bounds, and their neighbours.
     pub(super) fn cells(bounds: Bounds, size: CellSize) -> Self {
         Self {
             low: size.nearest_cell(bounds.low),
@@ -66,7 +66,7 @@ impl Range {
         }
     }
 
-    /// The tiles that contain the cells.
+    /// Returns the tiles that contain the cells.
     pub(super) fn tiles(self) -> Self {
         let tile = |cell: Cell| Cell::new(cell.x >> 6, cell.y >> 6);
         Self {
@@ -140,7 +140,7 @@ struct Share {
     blocks: bool,
 }
 
-/// The area that an item affects on the map of a profile.
+/// Returns the area that an item affects on the map of a profile.
 pub(super) fn extent(profile: &Profile, item: &Item) -> Bounds {
     let bounds = item.shape.bounds();
     match item.role_for(profile) {

@@ -291,8 +291,8 @@ impl Reachability {
         });
     }
 
-    /// The widest path out of the area in which a search has run out of cells. It is searched for from the
-    /// inside, because the ground outside may be unbounded.
+    /// Returns the widest path out of the area in which a search has run out of cells. It is
+    /// searched for from the inside, because the ground outside may be unbounded.
     fn widest(&self, ground: &OpenGround, from: Origin, needed: f64) -> Passage {
         let reader = reader(&self.trip, self.profile);
         let (start, goal) = (self.trip.from.position, self.trip.to.position);
@@ -302,7 +302,7 @@ impl Reachability {
         }
     }
 
-    /// The verdict so far.
+    /// Returns the verdict so far.
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
@@ -323,8 +323,8 @@ impl Reachability {
         self.cache.change(ground) != Change::Unchanged
     }
 
-    /// The path that the search from the start has found, as centres of cells; `None` if it has not reached
-    /// the goal.
+    /// Returns the path that the search from the start has found, as centres of cells; `None` if it
+    /// has not reached the goal.
     pub fn path(&mut self, ground: &mut OpenGround) -> Option<CellPath> {
         let goal = self.backward.origin?;
         let mut space = self.cache.space(ground);

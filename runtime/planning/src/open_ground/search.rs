@@ -221,7 +221,7 @@ impl Search {
         self.expanded
     }
 
-    /// The cells expanded so far, in order.
+    /// Returns the cells expanded so far, in order.
     pub fn closed(&self) -> &[NodeIndex] {
         &self.closed
     }
@@ -242,8 +242,9 @@ impl Search {
         })
     }
 
-    /// The cell with the smallest sum of cost and estimate among the cells that have not been expanded. Ties
-    /// are broken by the larger cost so far, then by the smaller index. `None` if there is no such cell.
+    /// Returns the cell with the smallest sum of cost and estimate among the cells that have not
+    /// been expanded. Ties are broken by the larger cost so far, then by the smaller index. `None`
+    /// if there is no such cell.
     pub fn best_open<S: Space>(
         &mut self,
         space: &S,
@@ -276,7 +277,8 @@ impl Search {
         equal.into_iter().min_by(better).map(|best| best.node)
     }
 
-    /// The cheapest known path from the start to a cell; `None` if the cell has not been reached.
+    /// Returns the cheapest known path from the start to a cell; `None` if the cell has not been
+    /// reached.
     pub fn path_to<S: Space>(&self, space: &mut S, node: NodeIndex) -> Option<CellPath> {
         let cost = self.cost(node)?;
         let mut cells = vec![space.cell(node)];
@@ -313,8 +315,8 @@ fn grow(labels: &mut Vec<Label>, len: usize) {
     }
 }
 
-/// The greatest common divisor of all keys of a search, and the maximum difference between keys that are open
-/// at the same time.
+/// Returns the greatest common divisor of all keys of a search, and the maximum difference between
+/// keys that are open at the same time.
 fn key_scale<S: Space>(space: &mut S, rules: Rules) -> (u64, u64) {
     let uniform = space.uniform_factor();
     let largest = u64::from(uniform.unwrap_or(LARGEST_FACTOR));

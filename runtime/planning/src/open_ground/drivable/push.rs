@@ -44,7 +44,8 @@ struct Curve {
 }
 
 impl Curve {
-    /// The shortest curve from pose to pose for each straight end and radius, in ascending order of length.
+    /// Returns the shortest curve from pose to pose for each straight end and radius, in ascending
+    /// order of length.
     fn shortest(from: Pose, to: Pose, radius: f64, unit: f64) -> Vec<Self> {
         let mut curves = Vec::new();
         for lead in LEADS.map(|lead| lead * unit) {
@@ -210,7 +211,7 @@ impl TowedShots<'_> {
     }
 }
 
-/// A pose that faces the opposite direction.
+/// Returns a pose that faces the opposite direction.
 fn reversed(pose: Pose) -> Pose {
     Pose {
         heading: wrap_angle(pose.heading + PI),

@@ -186,7 +186,7 @@ struct Node {
 }
 
 impl Node {
-    /// The vehicle with its trailer.
+    /// Returns the placement of the vehicle and its trailer.
     fn combination(&self) -> Combination {
         Combination {
             vehicle: self.at,
@@ -383,7 +383,7 @@ impl DrivableSearch {
         self.progress
     }
 
-    /// The path that was found; `None` before that.
+    /// Returns the path that was found; `None` before that.
     pub fn path(&self) -> Option<&DrivablePath> {
         self.path.as_ref()
     }
@@ -888,7 +888,8 @@ impl Expansion<'_> {
         Some(self.rates(node.gear).of(costs.into_iter()))
     }
 
-    /// The vehicle with its trailer after a piece; `None` if it would collide, jackknife or leave the rectangle.
+    /// Returns the vehicle and its trailer at the end of a piece; `None` if they would collide,
+    /// jackknife or leave the rectangle.
     fn swept(&self, from: Roomy, piece: Arc) -> Option<Roomy> {
         let Tree {
             surface, margin, ..

@@ -96,7 +96,8 @@ impl DrivableTrailer {
         }
     }
 
-    /// The point of the trailer `ahead` metres ahead of its coupling, with the heading of the trailer.
+    /// Returns the point of the trailer `ahead` metres ahead of its coupling, with the heading of
+    /// the trailer.
     #[inline]
     fn place(&self, at: Placement, hitch: f64, ahead: f64) -> Placement {
         let (sin, cos) = sin_cos(hitch);
@@ -149,7 +150,7 @@ impl DrivableTrailer {
 }
 
 impl Combination {
-    /// The combination after an arc.
+    /// Returns the combination at the end of an arc.
     #[inline]
     pub(super) fn moved(&self, vehicle: &DrivableVehicle, arc: Arc) -> Self {
         Self {
