@@ -13,8 +13,8 @@ pub const NOTHING: f64 = 1.0e6;
 pub struct ControllerInput {
     /// Speed of the agent, m/s.
     pub speed: f64,
-    /// Speed allowed by the limit, by bends ahead and, on slippery ground, by the distance to the next stop,
-    /// m/s.
+    /// Speed allowed by the speed limit, by bends ahead and, on slippery ground, by the distance to
+    /// the next stop, m/s.
     pub road_speed: f64,
     /// Wheelbase, m.
     pub wheelbase: f64,

@@ -236,7 +236,7 @@ impl Orca {
                 share: if is_agent { 0.5 } else { 1.0 },
             };
         }
-        // Of a wall, only the nearest point matters.
+        // For a wall, only the nearest point matters.
         let heading = (cos(input.motion.heading), sin(input.motion.heading));
         let (x, y) = (
             input.motion.x + own.middle * heading.0,
@@ -255,8 +255,8 @@ impl Orca {
         }
     }
 
-    /// Preferred velocity of the vehicle in its own frame: along its path, to the right of it in a
-    /// crowd, and slower before its destination.
+    /// Returns the preferred velocity of the vehicle in its own frame: along its path, to the right
+    /// of it in a crowd, and slower before its destination.
     fn preferred(
         &self,
         agent: &Agent,
@@ -284,8 +284,8 @@ impl Orca {
     }
 }
 
-/// Acceleration and steering angle that bring a car to a velocity in its own frame. `reach` is the
-/// change of its heading within [`TURN_TIME`], rad.
+/// Returns the acceleration and steering angle that bring a car to a velocity in its own frame.
+/// `reach` is the change of its heading within [`TURN_TIME`], rad.
 fn drive(chosen: Vector, own: &Own, vehicle: &VehicleData, reach: f64) -> ControllerOutput {
     let speed = hypot(chosen.x, chosen.y);
     let angle = match speed > 0.05 {
@@ -301,7 +301,7 @@ fn drive(chosen: Vector, own: &Own, vehicle: &VehicleData, reach: f64) -> Contro
     }
 }
 
-/// Point of a convex outline that is nearest to a position.
+/// Returns the point of a convex outline that is nearest to a position.
 fn nearest_point(outline: List<'_, RwPoint>, x: f64, y: f64) -> (f64, f64) {
     let count = outline.len();
     let corner = |number: usize| outline.get(number % count).copied().unwrap_or_default();
@@ -320,7 +320,7 @@ fn nearest_point(outline: List<'_, RwPoint>, x: f64, y: f64) -> (f64, f64) {
     best.1
 }
 
-/// An angle between -pi and pi.
+/// Returns the equivalent angle between -pi and pi.
 fn turn(angle: f64) -> f64 {
     use std::f64::consts::TAU;
     angle - (angle / TAU).round() * TAU

@@ -30,7 +30,7 @@ impl Vector {
         self.x * other.x + self.y * other.y
     }
 
-    /// Positive if `other` is to the left.
+    /// Returns the cross product, which is positive if `other` is to the left.
     fn cross(self, other: Self) -> f64 {
         self.x * other.y - self.y * other.x
     }
@@ -67,7 +67,7 @@ impl std::ops::Sub for Vector {
 /// A half-plane of velocities: velocities to the left of a line are allowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HalfPlane {
-    /// A velocity on the line.
+    /// A velocity that lies on the line.
     pub point: Vector,
     /// Unit vector along the line.
     pub along: Vector,
@@ -93,8 +93,8 @@ pub struct Neighbour {
     pub share: f64,
 }
 
-/// Half-plane of velocities that avoid a neighbour for `horizon` seconds. If the two already
-/// overlap, the half-plane moves them apart within `period` seconds.
+/// Returns the half-plane of velocities that avoid a neighbour for `horizon` seconds. If the two
+/// already overlap, the half-plane moves them apart within `period` seconds.
 pub fn avoiding(own: Vector, other: &Neighbour, horizon: f64, period: f64) -> HalfPlane {
     let relative = own - other.velocity;
     let (position, radius) = (other.position, other.radius);
@@ -127,8 +127,8 @@ pub fn avoiding(own: Vector, other: &Neighbour, horizon: f64, period: f64) -> Ha
     }
 }
 
-/// Direction of the tangent to a circle at the point nearest to an offset from its centre, and the
-/// vector from the offset to that point.
+/// Returns the direction of the tangent to a circle at the point nearest to an offset from its
+/// centre, and the vector from the offset to that point.
 fn from_circle(offset: Vector, radius: f64) -> (Vector, Vector) {
     let length = offset.length();
     let unit = match length > 1e-9 {
@@ -149,7 +149,7 @@ enum Aim {
 }
 
 impl Aim {
-    /// Parameter on a line between two limits.
+    /// Returns the best parameter on a line between two limits.
     fn on(self, line: &HalfPlane, low: f64, high: f64) -> f64 {
         match self {
             // Not `clamp`, which panics if a limit is not a number.
@@ -170,8 +170,8 @@ impl Aim {
     }
 }
 
-/// Best velocity on the line of one half-plane within a circle of radius `most` and within the half-planes before it;
-/// `None` if there is none.
+/// Returns the best velocity on the line of one half-plane within a circle of radius `most` and
+/// within the half-planes before it; `None` if there is none.
 fn on_line(planes: &[HalfPlane], number: usize, most: f64, aim: Aim) -> Option<Vector> {
     let line = &planes[number];
     let dot = line.point.dot(line.along);
@@ -203,9 +203,9 @@ fn on_line(planes: &[HalfPlane], number: usize, most: f64, aim: Aim) -> Option<V
     Some(line.point + line.along.scaled(aim.on(line, low, high)))
 }
 
-/// Best velocity within all half-planes, with the number of half-planes. If there is none, best
-/// velocity within the half-planes before the first one that cannot be satisfied, with the index of
-/// that one.
+/// Returns the best velocity within all half-planes, with the number of half-planes. If there is
+/// none, returns the best velocity within the half-planes before the first one that cannot be
+/// satisfied, with the index of that one.
 fn within(planes: &[HalfPlane], most: f64, aim: Aim) -> (Vector, usize) {
     let mut best = aim.start(most);
     for number in 0..planes.len() {
@@ -219,8 +219,8 @@ fn within(planes: &[HalfPlane], most: f64, aim: Aim) -> (Vector, usize) {
     (best, planes.len())
 }
 
-/// Velocity nearest to `wanted` that is within all half-planes and not faster than `most`. The
-/// first `hard` half-planes are never violated. `scratch` is a buffer.
+/// Returns the velocity nearest to `wanted` that is within all half-planes and not faster than
+/// `most`. The first `hard` half-planes are never violated. `scratch` is a buffer.
 pub fn choose(
     planes: &[HalfPlane],
     hard: usize,
@@ -252,7 +252,7 @@ pub fn choose(
     best
 }
 
-/// Half-plane of velocities that violate one half-plane more than another.
+/// Returns the half-plane of velocities that violate one half-plane more than another.
 fn bisector(one: &HalfPlane, other: &HalfPlane) -> Option<HalfPlane> {
     let across = one.along.cross(other.along);
     let point = if across.abs() < 1e-9 {
@@ -287,7 +287,8 @@ mod tests {
         }
     }
 
-    /// Least distance of the middles of two bodies within a time, if they keep their velocities.
+    /// Returns the smallest distance between the centres of two bodies within a time, if they keep
+    /// their velocities.
     fn least(position: Vector, relative: Vector, time: f64) -> f64 {
         let speed = relative.squared().max(NONE);
         let at = (position.dot(relative) / speed).clamp(0.0, time);

@@ -124,7 +124,8 @@ pub struct Terrain<'a> {
     pub vehicle: Option<&'a VehicleData>,
     /// Trailers of the vehicle.
     pub hitches: List<'a, HitchData>,
-    /// For each trailer, heading of the body in front minus heading of the trailer at the start, rad.
+    /// Hitch angle of each trailer at the start, rad: heading of the body in front minus heading of
+    /// the trailer.
     pub hitch_angles: List<'a, f64>,
     /// The map; `None` if the planner has not requested it.
     pub map: Option<CostMap<'a>>,
@@ -152,7 +153,7 @@ impl Terrain<'_> {
 /// Map of the cost of driving, for the middle of the vehicle.
 #[derive(Clone, Copy)]
 pub struct CostMap<'a> {
-    /// Place, size and version of the map.
+    /// Position, size and version of the map.
     pub data: &'a GridData,
     /// Its cells, row by row from the south-west; 0 is blocked.
     pub cells: List<'a, u16>,

@@ -168,7 +168,7 @@ impl ParkingLaw {
     }
 }
 
-/// 1 to the left, -1 to the right.
+/// Returns the side of an offset: 1 for the left, -1 for the right.
 fn side(offset: f64) -> f64 {
     if offset < 0.0 { -1.0 } else { 1.0 }
 }

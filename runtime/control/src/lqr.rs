@@ -193,7 +193,7 @@ impl SteeringLimits {
         }
     }
 
-    /// Maximum steering angle of a vehicle at its speed, rad.
+    /// Returns the maximum steering angle of a vehicle at its current speed, rad.
     pub(crate) fn largest(&self, input: &PathInput) -> f64 {
         let ControllerInput {
             speed, wheelbase, ..
@@ -259,7 +259,7 @@ impl Lqr {
         rates.sum()
     }
 
-    /// Steering angle for a vehicle that gets its next command after `period` seconds.
+    /// Returns the steering angle for a vehicle that gets its next command after `period` seconds.
     pub(crate) fn command(
         &self,
         design: &LqrDesign,

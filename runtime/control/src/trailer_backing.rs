@@ -70,7 +70,7 @@ static PARAMETERS: [ParameterInfo; 8] = [
 const STANDING: f64 = 0.05;
 /// Acceleration per unit of speed error, 1/s.
 const SPEED_GAIN: f64 = 3.0;
-/// Distance to the end of the path below which the car has arrived, m.
+/// Distance to the end of the path below which the car is considered to have arrived, m.
 const THERE: f64 = 0.02;
 /// Maximum heading of the trailer relative to the line to which it returns, rad.
 const STEEPEST: f64 = 0.6;
@@ -82,7 +82,7 @@ const ASKEW: f64 = 0.08;
 const FUNNEL: f64 = 0.25;
 /// Distance to the end of the path below which the car shunts if the trailer is not aligned, m.
 const LAST: f64 = 2.5;
-/// Distance from the end of the path to which the car drives forward in a shunt, m.
+/// Distance from the end of the path up to which the car drives forward in a shunt, m.
 const OUT: f64 = 9.0;
 /// Lateral offset (m) and heading error (rad) below which the car reverses again after a shunt.
 const STRAIGHT: (f64, f64) = (0.05, 0.03);
@@ -134,14 +134,16 @@ impl BackingLaw {
     }
 
     fn is_forwards(&self, input: &ControllerInput) -> bool {
-        // A car rolling forwards checks for the end of a shunt, otherwise for the beginning of one. With the
-        // same check for both it would reverse at the first step of a shunt.
+        // A car that rolls forwards checks for the end of a shunt; otherwise, it checks for the
+        // beginning of one. With the same check for both, it would reverse at the first step of a
+        // shunt.
         let hitch = input.path_curvature.abs();
         if input.speed > STANDING {
             let is_straight = input.lane_offset.abs() <= STRAIGHT.0
                 && input.heading_error.abs() <= STRAIGHT.1
                 && hitch < 0.2;
-            // Outside the funnel it drives on until the trailer is straight or there is no more room.
+            // Outside the funnel, the car drives on until the trailer is straight or there is no
+            // more room.
             !is_straight && (input.stop_distance < OUT || hitch > 0.2)
         } else {
             hitch > self.straighten || (input.stop_distance < LAST && !Self::is_in_line(input))

@@ -119,7 +119,8 @@ pub struct Course {
     pub sharp: Vec<DVec2>,
     /// Corners of the centre line, including its ends beyond start and finish.
     pub centre: Vec<DVec2>,
-    /// Places to which the racer of the scenario drives, in this order. The last one is its destination.
+    /// Positions to which the racer of the scenario drives, in this order. The last one is its
+    /// destination.
     pub goals: Vec<DVec2>,
 }
 

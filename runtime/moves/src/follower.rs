@@ -28,7 +28,7 @@ const MOST_ACCELERATION: f64 = 3.0;
 const ROLLS: f64 = 0.1;
 /// Slip of the clip from which the steering is not corrected, rad.
 const SKIDS: f64 = 0.35;
-/// Correction of a pedal per correction of the acceleration, 1 per m/s^2.
+/// Pedal correction per acceleration correction, 1 per m/s^2.
 const PEDAL: f64 = 0.1;
 /// Position error above which a vehicle replans, m.
 const FAR: f64 = 0.5;

@@ -58,13 +58,13 @@ pub struct Heuristic {
     distances: Vec<f64>,
     /// Horizon of the searches, in frames.
     horizon: u32,
-    /// Longest distance that a vehicle drives from each state, m, by the number of frames.
+    /// Longest distance that a vehicle can drive from each state, m, by the number of frames.
     farthest: Vec<Vec<f64>>,
     /// Time that a vehicle loses because it has to turn and gain speed, even without obstacles.
     turning: Option<TurningLoss>,
 }
 
-/// A goal, and how near a vehicle has to come.
+/// A goal, and the distance within which a vehicle has reached it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HeuristicGoal {
     /// Position of the goal, m.
@@ -183,7 +183,7 @@ impl Heuristic {
             .collect()
     }
 
-    /// Whether each cell has a step that may cross an obstacle.
+    /// Returns for each cell whether one of its steps may cross an obstacle.
     fn near(&self, fixed: &[Convex]) -> Vec<bool> {
         let mut near = vec![false; self.distances.len()];
         let reach = LONGEST as usize + 2;
@@ -356,7 +356,8 @@ impl Outlook<'_> {
         f64::from(self.longest) * self.period * self.library.top_speed()
     }
 
-    /// Time that a vehicle loses at least until the horizon or the goal because it has to turn and gain speed, s.
+    /// Minimum time that a vehicle loses until the horizon or the goal because it has to turn and
+    /// gain speed, s.
     fn loss(&self, end: &NodeEnd) -> f64 {
         let Some(turning) = &self.field.turning else {
             return 0.0;
@@ -379,7 +380,8 @@ impl Outlook<'_> {
     }
 }
 
-/// Longest distance that a vehicle drives from each state, m, by the number of frames up to a horizon.
+/// Returns the longest distance that a vehicle can drive from each state, m, by the number of
+/// frames up to a horizon.
 fn farthest(library: &Library, horizon: u32) -> Vec<Vec<f64>> {
     let count = library.states().len();
     let mut farthest = vec![vec![0.0f64; horizon as usize + 1]; count];

@@ -125,7 +125,7 @@ impl MaskMap {
         map
     }
 
-    /// Sets the bits of the cells from which a disc reaches an outline.
+    /// Sets the bits of the cells in which a disc may touch an outline.
     fn add(&mut self, outline: &Convex, cell: f64) {
         // Half of the diagonal of a cell, slightly more because of rounding.
         let reach = RADIUS + FRAC_1_SQRT_2 * cell * (1.0 + 1e-6);

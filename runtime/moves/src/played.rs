@@ -211,7 +211,7 @@ impl<'a> Played<'a> {
         None
     }
 
-    /// Counts a frame that was driven to a position. Returns the ending if the drive ends there.
+    /// Records a driven frame that ends at a position. Returns the ending if the drive ends there.
     pub(crate) fn reach(&mut self, frame: &crate::frame::Frame, place: DVec2) -> Option<Ending> {
         self.frame += 1;
         self.watch(frame, place);

@@ -65,7 +65,7 @@ pub struct Question<'a> {
     pub place: Placement,
     /// State in which the first move begins.
     pub state: StateNumber,
-    /// Places to reach in this order, at least one. The last one is the destination.
+    /// Positions to reach in this order, at least one. The last one is the destination.
     pub goals: &'a [DVec2],
     /// Maximum distance from a goal at which a vehicle has reached it, m; 0 if the vehicle never arrives.
     pub reach: f64,
@@ -180,7 +180,7 @@ struct Tree<'a> {
     period: f64,
     /// Distance from each goal to the last one, less what can be cut off, m.
     beyond: Vec<f64>,
-    /// Bounds by the heuristic, if there is one.
+    /// Bounds from the heuristic, if there is one.
     outlook: Option<Outlook<'a>>,
     /// Schedule of the movers; `None` unless the search uses masks.
     schedule: Option<Schedule>,
@@ -208,7 +208,8 @@ fn beyond(question: &Question<'_>) -> Vec<f64> {
     beyond
 }
 
-/// Bounds by the heuristic of a question; `None` if it has none that fits.
+/// Returns the bounds from the heuristic of a question; `None` if the question has no suitable
+/// heuristic.
 fn outlook<'a>(library: &'a Library, question: &Question<'a>) -> Option<Outlook<'a>> {
     let goal = HeuristicGoal {
         place: *question.goals.last()?,

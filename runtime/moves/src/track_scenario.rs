@@ -146,7 +146,7 @@ impl Course {
         ] {
             scenario.apply(edit)?;
         }
-        // A wall behind the start would block cars that come.
+        // A wall behind the start would block the cars that come from there.
         let is_entrance = |wall: &Convex| {
             let mut lines = self.cars.iter().map(|car| car.line[0]);
             lines.any(|begin| wall.meets(&Convex::line(begin, begin)))

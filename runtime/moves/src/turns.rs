@@ -37,7 +37,7 @@ struct Turn {
     length: u32,
     /// Time that the move takes, s.
     seconds: f64,
-    /// Time that its chord takes at top speed, s.
+    /// Time to drive the move's chord at top speed, s.
     chord: f64,
     /// Direction of the chord relative to the vehicle, rad.
     aside: f64,

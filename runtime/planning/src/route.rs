@@ -200,7 +200,7 @@ impl RoutePlanner {
 }
 
 impl<'a> Batch<'a> {
-    /// Room for the lane changes of a trip.
+    /// Returns the inputs for moving the lane changes of a trip.
     fn room(&self, input: &PlannerInput) -> Room<'a> {
         let first = self.view.graph.lanelet(input.lanelet.into()).length() - input.s;
         Room {

@@ -19,7 +19,7 @@ impl Pole {
         (self.real * self.real + self.imaginary * self.imaginary).sqrt()
     }
 
-    /// Argument, rad.
+    /// Argument of the pole in the complex plane, rad.
     pub fn angle(&self) -> f64 {
         atan2(self.imaginary, self.real)
     }

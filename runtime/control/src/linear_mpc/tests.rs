@@ -185,7 +185,7 @@ fn a_plan_keeps_the_limits() {
     for k in 0..design.horizon {
         assert!(plan.wheels(k as f64 * design.step).abs() <= largest + 1e-6);
     }
-    // Wheels beyond the limit are brought back nearly as fast as they turn.
+    // Wheels beyond the limit are brought back nearly as fast as they can turn.
     car.wheels = 0.5;
     let input = car.input(&straight, design.step * SPEED);
     let plan = mpc.plan(&design, &speeds, &input, 0.0).unwrap();
@@ -296,7 +296,7 @@ fn a_pushed_trailer_is_planned_as_if_the_horizon_had_no_end() {
             "{own} {expected}"
         );
     }
-    // A bend that continues beyond the horizon counts as well.
+    // A bend that continues beyond the horizon is taken into account as well.
     let state = [0.1, 0.02, -0.05, 0.03];
     let ahead = [0.04; PATH_PARTS];
     let pull = horizon.steering_pull(state.to_vec(), &ahead);

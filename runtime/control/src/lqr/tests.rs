@@ -36,7 +36,7 @@ fn all(speed: f64) -> Vec<LateralModel> {
 
 #[test]
 fn a_circle_costs_nothing_once_it_is_driven() {
-    // On a circle the steering no longer changes, so it is followed without an offset.
+    // On a circle the steering no longer changes, so the vehicle follows it without an offset.
     for model in all(5.0) {
         let design = LqrDesign::default();
         let plant = model.plant(design.step);

@@ -19,7 +19,7 @@ pub enum FileState {
     NeedsPermission,
     /// Another file provides a module with the same id and takes precedence.
     Shadowed(PathBuf),
-    /// The file cannot be used, for this reason.
+    /// The file cannot be used; the text is the reason.
     Rejected(String),
     /// The file no longer exists, but its build keeps running until it is stopped.
     Orphaned,
@@ -44,11 +44,11 @@ pub struct FileRow {
 pub enum Health {
     /// The module works.
     Good,
-    /// Working, but with problems such as faults, slowness, or a missing file.
+    /// The module works, but with problems such as faults, slowness, or a missing file.
     Uneasy,
-    /// Faulted, so that the built-in module answers instead.
+    /// The module has faulted, so the built-in module answers instead.
     Faulted,
-    /// Disabled, or not allowed to run.
+    /// The module is disabled or not allowed to run.
     Off,
 }
 

@@ -133,7 +133,7 @@ pub(crate) struct PluginEntryState {
     pub(crate) is_disabled: bool,
     /// Number of builds so far.
     pub(crate) builds: u32,
-    /// Description from the newest file.
+    /// Description of the module in the newest file.
     info: Option<PluginInfo>,
     parameters: &'static [ParameterInfo],
     has_been_active: bool,
@@ -490,8 +490,8 @@ impl PluginEntry {
 
     /// Marks the beginning of a call to a build.
     pub(crate) fn enter(&self, generation: &Generation, is_isolated: bool) -> Call<'_> {
-        // The start of the first of several concurrent calls counts for all of them, because that call may be
-        // the one that hangs.
+        // The start of the first of several concurrent calls is used for all of them, because that
+        // call may be the one that hangs.
         if self.running.fetch_add(1, Ordering::Relaxed) == 0 {
             self.entered.store(milliseconds(), Ordering::Relaxed);
         }

@@ -255,7 +255,8 @@ pub(super) struct SentParameter {
     default: f64,
     /// Row and column, for a cell of a table.
     cell: Option<(u32, u32)>,
-    /// The table, for its first cell. The next cells belong to it as well.
+    /// Description of the table, sent with its first cell. The following cells belong to the same
+    /// table.
     table: Option<SentTable>,
 }
 
@@ -472,7 +473,7 @@ fn look_before_sleeping(socket: &UnixStream) {
     for _ in 0..LOOKS {
         let mut byte = [0u8; 1];
         let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK;
-        // There are data, or the end of the stream or an error, which the reader will find.
+        // Data have arrived, or the reader will find the end of the stream or an error.
         if !matches!(
             recv(socket, &mut byte, flags),
             Err(rustix::io::Errno::AGAIN)
@@ -493,7 +494,8 @@ struct Server {
     vehicles: Vec<VehicleData>,
     hitches: Vec<HitchData>,
     vehicles_version: u64,
-    /// Objects and corners: first the fixed ones, which do not change, then the ones of the last step.
+    /// Objects and corners: first the fixed objects, which do not change, then the objects of the
+    /// last step.
     objects: Vec<ObjectData>,
     outlines: Vec<RwPoint>,
     fixed_objects: usize,

@@ -140,7 +140,7 @@ pub(super) struct Content {
     pub(super) facts: Option<AgentFacts>,
     pub(super) scene: Option<Arc<Surroundings>>,
     pub(super) parameters: Vec<(&'static str, f64)>,
-    /// Memory of the agent. It is kept as long as the agent exists, even if the script changes.
+    /// Memory of the agent. It is kept for as long as the agent exists, even if the script changes.
     pub(super) memory: BTreeMap<ImmutableString, Dynamic>,
     pub(super) wants: Wants,
     pub(super) effects: Vec<Effect>,

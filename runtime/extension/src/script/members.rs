@@ -352,7 +352,7 @@ fn parameters_of(signature: &'static str) -> Vec<&'static str> {
 fn type_after(owner: Type, member: &Expr) -> Option<Type> {
     let name = match member {
         Expr::Property(property, _) => property.2.as_str(),
-        // The property with the same name is a text.
+        // The property with the same name is a string.
         Expr::MethodCall(call, _) if call.name == "signal" => {
             return (owner == Type::Agent).then_some(Type::Signal);
         }

@@ -103,7 +103,8 @@ impl CellMap {
         )
     }
 
-    /// One line per row from the north, one character per cell, as in [Gerdelan 2011], figure 5.7.
+    /// Returns the map as text, with one line per row from the north and one character per cell, as
+    /// in [Gerdelan 2011], figure 5.7.
     ///
     /// | character | cell |
     /// | --- | --- |

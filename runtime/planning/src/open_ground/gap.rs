@@ -265,7 +265,8 @@ fn shortest(first: &Piece, second: &Piece) -> Line {
     }
 }
 
-/// Point on a piece where the shortest line from one of its special points to another piece begins.
+/// Returns the point at which the shortest line from one of a piece's special points to another
+/// piece leaves the piece.
 fn end_toward(piece: &Piece, other: &Piece, special: DVec2) -> DVec2 {
     match piece {
         Piece::Edge(..) => special,
@@ -273,7 +274,7 @@ fn end_toward(piece: &Piece, other: &Piece, special: DVec2) -> DVec2 {
     }
 }
 
-/// Special points of a piece: the ends of an edge, or the centre of a circle.
+/// Returns the special points of a piece: the ends of an edge, or the centre of a circle.
 fn special_points(piece: &Piece) -> Vec<DVec2> {
     match piece {
         Piece::Edge(a, b) => vec![*a, *b],

@@ -559,7 +559,8 @@ impl OpenGround {
         tile
     }
 
-    /// Returns the contribution of all moving bodies to a tile; `None` if no moving body is in it.
+    /// Returns the contribution of all moving bodies to a tile; `None` if the tile contains no
+    /// moving body.
     fn moving(&self, profile: ProfileId, key: TileKey) -> Option<Box<Sums>> {
         let profile = &self.maps[profile.0 as usize].profile;
         let area = key.bounds(profile.cell).grown(profile.reach());

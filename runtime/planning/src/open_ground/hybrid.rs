@@ -104,7 +104,8 @@ impl Learned {
     }
 }
 
-/// Estimate of a search: the maximum of the distance, the learned value, and the costs from a search from the goal.
+/// Estimate of a search: the maximum of the distance, the learned value, and the cost found by a
+/// search from the goal.
 struct LearnedEstimate<'a> {
     distance: DistanceEstimate,
     learned: &'a Learned,
@@ -150,7 +151,7 @@ impl<'a> LearnedEstimate<'a> {
         }
     }
 
-    /// Returns the larger of the learned value and the cost from the search from the goal.
+    /// Returns the larger of the learned value and the cost found by the search from the goal.
     #[inline]
     fn known_at(&self, cell: Cell) -> u64 {
         if self.learned.tiles.is_empty() && self.costs.is_none() {
@@ -474,7 +475,7 @@ impl HybridPath {
         })
     }
 
-    /// Whether the agent should plan again in the next step. `now` is the current time, s.
+    /// Whether the agent should replan in the next step. `now` is the current time, s.
     pub fn replans(&self, disagreement: Option<Disagreement>, now: f64) -> bool {
         let since = self.memory.planned_at.map(|planned| now - planned);
         disagreement.is_some() && since.is_none_or(|since| since >= self.parameters.pause)
@@ -590,7 +591,8 @@ mod tests {
             (10.0, 3.0, None),
             (-0.1, 8.0, Some(Disagreement::Behind)),
             (-10.0, 0.0, Some(Disagreement::Behind)),
-            // The circle through (3, 3) has a radius of 3 m, and that through (5.1, 5.1) one of 5.1 m.
+            // The circle through (3, 3) has a radius of 3 m, and the circle through (5.1, 5.1) has
+            // a radius of 5.1 m.
             (3.0, 3.0, Some(Disagreement::TooSharp)),
             (3.0, -3.0, Some(Disagreement::TooSharp)),
             (5.1, 5.1, None),

@@ -345,7 +345,8 @@ impl IncrementalPath {
 
     fn path_from(&mut self, start: NodeIndex) -> Option<CellPath> {
         let goal = self.goal_node?;
-        // The start itself may not have been expanded, so its cost is that through its best neighbour.
+        // The start itself may not have been expanded, so its cost through its best neighbour is
+        // used.
         let cost = self.labels[start.index()].ahead;
         if cost == UNREACHED {
             return None;

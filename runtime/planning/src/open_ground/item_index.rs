@@ -9,7 +9,7 @@ const SQUARE: f64 = 4.0;
 /// Maximum number of squares in which an item is listed. Larger items are visited in every query.
 const MOST_SQUARES: i64 = 4096;
 
-/// Items by the squares that their bounds overlap.
+/// Index of items by the squares that their bounds overlap.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ItemIndex {
     /// Items of each square, by row and column.

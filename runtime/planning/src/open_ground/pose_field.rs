@@ -290,10 +290,10 @@ impl PoseField {
         }
     }
 
-    /// End and cost of a move; `None` if it passes a blocked cell.
+    /// Returns the end and the cost of a move; `None` if it passes a blocked cell.
     ///
-    /// A turn consists of steps at the old heading, followed by the same number of steps at the new one. The
-    /// turning radius determines this number.
+    /// A turn consists of steps at the old heading, followed by the same number of steps at the new
+    /// one. The turning radius determines this number.
     fn trace(&self, from: Cell, before: usize, after: usize, gear: Gear) -> Option<(Cell, u64)> {
         if before == after {
             return self.advance(from, before, gear);
@@ -312,7 +312,8 @@ impl PoseField {
         Some((cell, cost))
     }
 
-    /// One step along the given heading. Returns the next cell and the cost; `None` if the step is blocked.
+    /// Makes one step along the given heading. Returns the next cell and the cost; `None` if the
+    /// step is blocked.
     fn advance(&self, from: Cell, heading: usize, gear: Gear) -> Option<(Cell, u64)> {
         let (mut x, mut y) = STEPS[heading];
         if gear == Gear::Reverse {

@@ -397,7 +397,8 @@ impl<'a> Blocked<'a> {
     }
 }
 
-/// For each cell of a range, whether it is within the growth of a cell that the shape occupies.
+/// Returns for each cell of a range whether it is within the growth of a cell that the shape
+/// occupies.
 fn grown_cells(profile: &Profile, blocked: &Blocked, cells: Range) -> Vec<bool> {
     debug_assert_eq!(blocked.measure, Measure::Cells);
     let size = profile.cell;

@@ -144,7 +144,7 @@ pub fn tilted_boxes(
     BoxWorld { boxes, edge }
 }
 
-/// Four walls around the square of a world.
+/// Creates four walls around the square of a world.
 pub fn walls_around(edge: f64) -> [WorldBox; 4] {
     let (middle, length) = (0.5 * edge, edge + 2.0);
     [

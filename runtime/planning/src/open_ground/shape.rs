@@ -1,4 +1,4 @@
-//! Shapes on the ground, and exact tests between them and bodies.
+//! Shapes on the ground, with exact overlap tests between shapes and bodies.
 
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, MAX_COORDINATE, Pose, polygon};

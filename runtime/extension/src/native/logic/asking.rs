@@ -254,8 +254,8 @@ impl<K: Kind> Native<K> {
         }
     }
 
-    /// Records how a call for a single row ended. `is_wrong` is whether the call failed or its row is invalid. The
-    /// error is the message of the fault if the call failed.
+    /// Records how a call for a single row ended. `is_wrong` states whether the call failed or its
+    /// row is invalid. The error is the message of the fault if the call failed.
     pub(super) fn note_single(
         &self,
         step: &Step<'_>,
@@ -284,7 +284,8 @@ impl<K: Kind> Native<K> {
         }
     }
 
-    /// Records an invalid single row about `subject`, such as "node 5". Returns the message.
+    /// Records that a single row is invalid, and returns the message. `subject` is what the row is
+    /// about, such as "node 5".
     pub(super) fn note_invalid(
         &self,
         step: &Step<'_>,

@@ -9,7 +9,7 @@ use roadwright_plugin_api::abi::CAP_STATELESS;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-/// Saved state of a module: the state of the plugin and that of the host.
+/// Saved state of a module: the states of the plugin and of the host.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Kept {
     own: Option<(u32, Vec<u8>)>,

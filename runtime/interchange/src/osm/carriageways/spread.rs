@@ -93,7 +93,7 @@ impl Band {
     }
 }
 
-/// A knot of a band and the place of another band beside it.
+/// A knot of a band, and the position beside it on another band.
 struct Pair {
     band: usize,
     knot: usize,
@@ -167,7 +167,7 @@ pub(super) fn spread(
     left
 }
 
-/// Finds the places where bands run beside each other.
+/// Finds the positions where bands run beside each other.
 fn pairs(bands: &[Band], roads: &[Road]) -> Vec<Pair> {
     let index = Knots::of(bands.iter().map(|band| &band.knots[..]));
     let junctions = Junctions::of(roads);

@@ -1,7 +1,7 @@
 //! Curves to the target for a vehicle with a trailer.
 //!
-//! Forwards, the vehicle follows a curve and the trailer follows the vehicle. In reverse, the curve
-//! is that of the trailer's axle, and a feedback law steers the vehicle so that it pushes the
+//! Forwards, the vehicle follows a curve and the trailer follows the vehicle. In reverse, the
+//! trailer's axle follows the curve, and a feedback law steers the vehicle so that it pushes the
 //! trailer along the curve. This drive is simulated as a sequence of short arcs, which form the
 //! path. Arcs chosen without the feedback law would not do, because a pushed trailer is unstable
 //! and does not stay straight.
@@ -151,8 +151,8 @@ impl TowedShots<'_> {
         curves.filter_map(|curve| self.pushed(&curve))
     }
 
-    /// Drive of the vehicle that pushes its trailer along a curve to the target; `None` if it does not end at
-    /// the target.
+    /// Returns the arcs of a vehicle that pushes its trailer along a curve to the target; `None` if
+    /// it does not end at the target.
     fn pushed(&self, curve: &Curve) -> Option<Vec<Arc>> {
         let Self { trip, trailer, .. } = self;
         let vehicle = &trip.vehicle;

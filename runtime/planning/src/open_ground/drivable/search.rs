@@ -31,13 +31,13 @@ const BEYOND: f64 = 0.3;
 const LEAST_BEYOND: f64 = 40.0;
 /// Length of a step near obstacles or the target, in cells.
 const SHORT_STEP: f64 = 1.5;
-/// Length of a step elsewhere, m.
+/// Length of a step far from obstacles and the target, m.
 const LONG_STEP: f64 = 2.5;
 /// Minimum clearance around the vehicle for long steps, m.
 const ROOM_FOR_LONG: f64 = 0.75;
 /// Minimum distance to the target for long steps, in turning radii.
 const FAR: f64 = 2.5;
-/// Length of a step forwards and in reverse with a trailer, m.
+/// Length of a step with a trailer, m: forwards and in reverse.
 const STEP_TOWING: [f64; 2] = [1.75, 1.0];
 /// Distance to the target up to which curves are tried from every pose of a vehicle with a trailer, m.
 const NEAR_TOWING: f64 = 30.0;

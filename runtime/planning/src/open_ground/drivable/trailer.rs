@@ -67,8 +67,9 @@ impl DrivableTrailer {
         }
     }
 
-    /// Maximum hitch angle in reverse, rad, for a vehicle that steers curvatures of up to `curvature` (1/m). Beyond a
-    /// somewhat larger angle, the vehicle cannot straighten the trailer without driving forwards.
+    /// Maximum hitch angle when reversing, rad, for a vehicle that steers curvatures of up to
+    /// `curvature` (1/m). Beyond a somewhat larger angle, the vehicle cannot straighten the trailer
+    /// without driving forwards.
     pub fn jackknife(&self, curvature: f64) -> f64 {
         // At the limit, full lock just keeps the angle: sin h + c k cos h = k d.
         let swing = curvature * self.coupling;
@@ -80,7 +81,7 @@ impl DrivableTrailer {
         (JACKKNIFE_SHARE * limit).min(self.widest())
     }
 
-    /// Maximum hitch angle forwards, rad.
+    /// Maximum hitch angle when driving forwards, rad.
     pub fn widest(&self) -> f64 {
         LOCK_SHARE * self.lock
     }
@@ -190,7 +191,8 @@ impl DrivableTrailer {
         ((self.to_axle - self.coupling) / bent).max(1.2 * vehicle.radius())
     }
 
-    /// Curvature of the vehicle's path that pushes the trailer along a curve, 1/m, before the limits of the steering.
+    /// Returns the curvature of the vehicle's path that pushes the trailer along a curve, 1/m,
+    /// before steering limits are applied.
     pub(super) fn pushing(&self, vehicle: &DrivableVehicle, hitch: f64, error: Deviation) -> f64 {
         let wanted = error.curvature - OFFSET_GAIN * error.offset - HEADING_GAIN * sin(error.angle);
         let most = BENDS * self.jackknife(vehicle.curvature);
