@@ -1,6 +1,6 @@
-//! Optimal reciprocal collision avoidance [Berg 2011]: finds the velocity nearest to the preferred
-//! one among those that avoid all neighbours, provided that the neighbours do their half of the
-//! avoidance.
+//! Optimal reciprocal collision avoidance [Berg 2011]: finds the velocity that avoids all
+//! neighbours and is nearest to the preferred one, provided that the neighbours do their half of
+//! the avoidance.
 //!
 //! Velocities are in the frame of the agent: x ahead, y to the left. In addition to the half-planes
 //! of neighbours, hard half-planes limit the velocity to what the vehicle can drive. If no velocity

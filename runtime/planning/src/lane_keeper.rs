@@ -20,8 +20,8 @@
 //! If a lane merges into an adjacent one, the lane change is not mandatory: vehicles alternate at
 //! the end, or the joining vehicle yields. In free flow, a driver takes the first sufficient gap
 //! within the distance at which the end of the lane is announced. Because the change is optional,
-//! nobody should have to brake hard for it. The required gap is therefore `end_headway` seconds of
-//! the rear vehicle's speed, plus the distance that it needs to slow down to the front vehicle's
+//! no vehicle should have to brake hard for it. The required gap is therefore `end_headway` seconds
+//! of the rear vehicle's speed, plus the distance that it needs to slow down to the front vehicle's
 //! speed at `end_braking`. If the front vehicle is faster, `end_gap_time` seconds of the difference
 //! in speed are subtracted. Example with the defaults (3 m, 0.8 s, 2.5 m/s^2, 4 s), for a vehicle
 //! at 26 m/s: a vehicle behind at 31 m/s has to be 3 + 0.8 * 31 + 5^2 / (2 * 2.5) = 33 m away, and
