@@ -108,7 +108,7 @@ impl Pipe {
         let kept = this.clone();
         std::thread::spawn(move || {
             let mut buffer = [0; 8192];
-            // Output read before an error is kept.
+            // Whatever was read before an error is kept.
             while let Ok(count @ 1..) = pipe.read(&mut buffer) {
                 let mut bytes = locked(&kept.bytes);
                 bytes.extend_from_slice(&buffer[..count]);

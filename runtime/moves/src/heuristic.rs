@@ -36,7 +36,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 const LONGEST: i32 = 3;
 /// Factor by which distances in the grid are reduced.
 const SCALE: f64 = 0.975;
-/// Distance by which differences of the field are reduced, in cells.
+/// Amount by which differences between grid distances are reduced, in cells.
 const SLACK: f64 = 2.5;
 /// Safety factor on the size of the cells that fit into the disc of the outline.
 const FITS: f64 = 0.98;
