@@ -1,10 +1,10 @@
-/* A model predictive controller in C. It asks for its own motion, its vehicle and the path ahead by the
+/* A model predictive controller in C. It requests its own motion, its vehicle and the path ahead through the
  * extension roadwright.needs/1, plans the steering over 1.6 s, and carries out the beginning of the plan.
  *
  * The model is a vehicle on two axles along a path of known curvature. Its state is the offset from
  * the path, the heading relative to the path, and the curvature that the wheels drive; its control
- * is the rate of that curvature. It slows down as the path ahead demands. First the plan without
- * limits is computed exactly, by going backwards through the steps. If it violates a limit, a fixed
+ * is the rate of that curvature. It slows down as the path ahead demands. First, the plan without
+ * limits is computed exactly, by a backward pass over the steps. If it violates a limit, a fixed
  * number of projected gradient steps finds the best plan within the limits, so the answer never
  * depends on a clock. The controller keeps no state and allocates nothing after create.
  *
@@ -19,9 +19,9 @@
 enum { STEPS = 36, PASSES = 24, STATES = 3 };
 enum { OFFSET, HEADING, BEND };
 
-#define HORIZON 1.6 /* least length of a plan, s */
-#define LONGEST 14.0 /* most length of a plan, s */
-#define REACH 32.0  /* distance that a plan covers if its length allows that, m */
+#define HORIZON 1.6 /* minimum duration of a plan, s */
+#define LONGEST 14.0 /* maximum duration of a plan, s */
+#define REACH 32.0  /* distance that a plan covers if its duration allows that, m */
 #define SLOWEST 2.0 /* m/s; a standing vehicle cannot be steered */
 #define FIRST_BARRIER 0.1
 #define STEEPER 0.5
@@ -131,9 +131,9 @@ static rw_path_point path_at(rw_view path, double s) {
   return p;
 }
 
-/* Highest speed at which the wheels can follow a change of the curvature by c over a distance w. Wheels that turn as fast
- * as they can, r, need a distance l = c v / r. If that is more than w, they begin early and are done late, and the vehicle
- * is up to c (l^2 - w^2) / 24 beside the path. Also returns l. */
+/* Highest speed at which the wheels can follow a change of the curvature by c over a distance w. Wheels that turn at
+ * their maximum rate r need a distance l = c v / r. If l exceeds w, they begin early and finish late, and the vehicle
+ * deviates by up to c (l^2 - w^2) / 24 from the path. Also returns l. */
 static double speed_for(const rw_vehicle *car, double change, double distance, double *length) {
   double rate = 0.9 * car->max_steering_rate / car->wheelbase, c = fmax(fabs(change), 1e-3);
   *length = sqrt(24.0 * ASIDE / c + distance * distance);
@@ -184,8 +184,8 @@ typedef struct plan {
   double rate[STEPS], bend[STEPS], offset[STEPS];
 } plan;
 
-/* The best rates without limits. Backwards through the steps, the cost of the rest is a quadratic form m, v of the state, and
- * the best rate is linear in the state: -(gain . state + push). Then forwards. */
+/* The best rates without limits. In a backward pass over the steps, the cost of the rest is a quadratic form (m, v) of the
+ * state, and the best rate is linear in the state: -(gain . state + push). A forward pass then gives the rates. */
 static void plan_freely(const problem *p, const barrier *more, plan *out) {
   double h = p->step, gain[STEPS][STATES], push[STEPS];
   double m[STATES][STATES] = {{0}}, v[STATES] = {0};
@@ -242,8 +242,8 @@ static double part_within(double value, double step, double most) {
   return step > 0.0 ? (most - value) / step : step < 0.0 ? (-most - value) / step : HUGE_VAL;
 }
 
-/* The best plan within the limits, by a fixed number of steps of an interior point method: barriers before the limits become
- * steeper and steeper. */
+/* The best plan within the limits, by a fixed number of steps of an interior point method, whose barriers in front of the
+ * limits become steeper and steeper. */
 static void plan_within_limits(const problem *p, plan *best) {
   /* It begins with a plan that turns the wheels back a little, which is within all limits. */
   double bend = p->start[BEND], most_bend = fmax(p->most_bend, 1.001 * fabs(bend)), mu = FIRST_BARRIER;
@@ -317,7 +317,7 @@ static command steer(const rw_instance *self, const rw_controller_input *in, con
     along += p.way[k];
   }
   p.most_bend = tan(car->max_steering) / car->wheelbase;
-  /* The wheels turn at a limited rate; the curvature changes least with them when they are straight. */
+  /* The wheels turn at a limited rate. The curvature changes most slowly when they are straight. */
   p.most_rate = car->max_steering_rate / car->wheelbase;
   plan best;
   make_plan(&p, &best);
@@ -335,7 +335,7 @@ static double squared_ratio(double wanted, double distance) {
   return ratio * ratio;
 }
 
-/* The gap that the intelligent driver model wants. */
+/* Desired gap of the intelligent driver model. */
 static double wanted_gap(const rw_instance *self, double speed, double leader_speed, double at_rest) {
   double closing = speed * (speed - leader_speed) / (2.0 * sqrt(self->values[ACCELERATION] * self->values[BRAKING]));
   return at_rest + fmax(0.0, speed * self->values[HEADWAY] + closing);

@@ -1,12 +1,12 @@
 /* A controller in C that drives by a small neural net, whose 300 weights are two tables among its
  * parameters: one layer of twelve hidden units that are linear above 0 and 0 below (ReLU), and two
- * outputs. Its inputs are those of a lane follower and, like those of a lidar, how near the nearest
- * object is in each of eight sectors and how fast it comes nearer. The default weights follow the
- * lane along the circle through the waypoint, brake for what is ahead, and ignore the sectors;
+ * outputs. Its inputs are those of a lane follower and, similar to a lidar, the proximity and the
+ * closing speed of the nearest object in each of eight sectors. The default weights follow the lane
+ * along the circle through the waypoint, brake for whatever is ahead, and ignore the sectors;
  * roadwright train changes them.
  *
- * It describes its parameters by the extension roadwright.parameters/1, and asks for the objects
- * around by roadwright.needs/1. */
+ * It describes its parameters through the extension roadwright.parameters/1, and requests nearby
+ * objects through roadwright.needs/1. */
 #include "roadwright_plugin.h"
 
 #include <math.h>
@@ -33,9 +33,9 @@ static const char *const INPUT_NAMES[INPUTS] = {
 };
 static const char *const OUTPUT_NAMES[OUTPUTS] = {"acceleration", "steering"};
 
-/* Rows are hidden units, columns inputs. The first five units carry what the outputs combine: the
- * speed error to both sides, by how much the road ahead allows less, and the steering to both sides.
- * The last four are sensitive to objects. Columns that are left out are 0. */
+/* Rows are hidden units, columns inputs. The first five units pass on the values that the
+ * outputs combine: the speed error in both directions, the amount by which the road ahead allows less,
+ * and the steering to both sides. The last four respond to objects. Columns that are left out are 0. */
 static const double HIDDEN_WEIGHTS[HIDDEN * INPUTS] = {
     [0 * INPUTS] = 1,                                             /* the road allows more */
     [1 * INPUTS] = -1,                                            /* the road allows less */
@@ -184,8 +184,8 @@ static void look(const rw_instance *self, const rw_controller_input *in, double 
   x[6] = 1.0;
 }
 
-/* The inputs of the sectors, each 0 to 1: how near the nearest object of a sector is, and how fast it
- * comes nearer. An object is in the sector of its middle. */
+/* The inputs of the sectors, each 0 to 1: proximity and closing speed of the nearest object of a
+ * sector. An object is in the sector of its middle. */
 static void look_around(rw_view near, int is_reversing, double *x) {
   for (int i = 0; i < 2 * SECTORS; i++) x[i] = 0.0;
   for (uint32_t i = 0; i < near.count; i++) {
@@ -277,7 +277,7 @@ const rw_plugin_info rw_plugin_info_v1 = {
     .info_size = sizeof(rw_plugin_info),
     .abi_major = RW_ABI_MAJOR,
     .abi_minor = RW_ABI_MINOR,
-    .min_host_minor = 4, /* the objects around */
+    .min_host_minor = 4, /* nearby objects */
     .kinds = RW_KIND_CONTROLLER,
     .caps = RW_CAP_STATELESS | RW_CAP_PARALLEL_SLICES | RW_CAP_DETERMINISTIC | RW_CAP_ALONG_BEND,
     .row_schema = RW_ROW_SCHEMA,

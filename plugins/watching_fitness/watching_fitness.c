@@ -1,4 +1,4 @@
-/* A fitness in C that scores what a drive is like beyond its speed: collisions, arrival, distance to the
+/* A fitness in C that scores aspects of a drive other than its speed: collisions, arrival, distance to the
  * goal, shunts, speeding, short headways and time lost. It uses only the fields of conduct, which
  * rw_fitness_input has since 1.2, so it scores a manoeuvre in a car park and a drive through a forest
  * as well as one in traffic. Lower is better; a perfect drive has 0. */

@@ -147,14 +147,14 @@ typedef struct rw_controller_input {
   double age;                    /* of the values in this row, s */
   double delay;                  /* until a command begins to act, s */
   uint64_t route_version;        /* RW_NEED_PATH: while it stays the same, so does the origin of s */
-  double path_s;                 /* RW_NEED_PATH: where the rear axle is along the path, m */
+  double path_s;                 /* RW_NEED_PATH: position of the rear axle along the path, m */
   uint32_t vehicle;              /* RW_NEED_VEHICLES: index into RW_VIEW_VEHICLES, or RW_NO_INDEX */
   uint32_t path;                 /* RW_NEED_PATH: first point in RW_VIEW_PATH */
   uint32_t path_count;           /* number of points; 0: no path is known */
   uint32_t reserved;
   /* Since 1.4, with RW_NEED_NEAR. */
-  uint32_t near_first;           /* first pair in RW_VIEW_NEAR */
-  uint32_t near_count;           /* number of pairs */
+  uint32_t near_first;           /* first entry in RW_VIEW_NEAR */
+  uint32_t near_count;           /* number of entries */
   uint32_t near_more;            /* 1: there are more within the radius than near_most */
   uint32_t object;               /* own vehicle: index into RW_VIEW_OBJECTS, or RW_NO_INDEX */
 } rw_controller_input;
@@ -241,7 +241,7 @@ typedef struct rw_fitness_input {
   double collisions;              /* number of collisions */
   double kinetic_energy;          /* time integral of half the squared speed, m^2/s */
   double segment_crash;           /* mean penetration per length over route sections between goals */
-  double segment_time_lost;       /* fraction of the allowed speed missing over the same sections */
+  double segment_time_lost;       /* shortfall from the allowed speed over the same sections, as a fraction */
   double shunts;                  /* changes of direction, on manoeuvring courses */
   double mean_lean;               /* angle of a balanced load from the vertical, rad, on manoeuvring courses */
   double path_error;              /* root mean square offset from lane or path after the first 10 s, m */
@@ -335,8 +335,8 @@ typedef struct rw_ground_planner_input {
   double goal_x;          /* rear axle, m */
   double goal_y;          /* m */
   double goal_heading;    /* rad; 0 with RW_GROUND_ANY_HEADING */
-  double goal_distance;   /* from the goal at which a path may end, m */
-  double goal_turn;       /* from the heading at the goal with which a path may end, rad; pi for any */
+  double goal_distance;   /* distance from the goal at which a path may end, m */
+  double goal_turn;       /* heading error at which a path may end, rad; pi for any heading */
   double min_x;           /* area in which the path has to lie, m */
   double min_y;
   double max_x;
@@ -347,7 +347,7 @@ typedef struct rw_ground_planner_input {
   double least_clearance; /* for start and goal where there is no space for the usual one, m */
   double reverse;         /* cost of driving in reverse, as a multiple of driving forwards */
   double gear_change;     /* cost of a change between forwards and reverse, m of driving forwards */
-  uint64_t search;        /* number of the search: the same while it goes on */
+  uint64_t search;        /* number of the search: the same while it continues */
   uint64_t expanded;      /* expansions of this search so far, as the planner has reported them */
   uint64_t budget;        /* expansions that it may make in this call */
   int32_t start_gear;     /* 1 forwards, -1 in reverse, 0 if either can be engaged at no cost */
@@ -374,7 +374,7 @@ enum { /* reasons why there is no path */
 /* A range of rw_batch.poses, from the start to the goal. */
 typedef struct rw_ground_planner_output {
   double cost;       /* of the path, m of driving forwards on plain ground */
-  uint64_t expanded; /* expansions of this search so far, those of earlier calls included */
+  uint64_t expanded; /* expansions of this search so far, including those of earlier calls */
   uint32_t start;    /* first pose in rw_batch.poses */
   uint32_t count;    /* 2 or more; 0: there is no path */
   uint32_t reason;   /* RW_NO_PATH_*, if there is no path */
@@ -540,33 +540,35 @@ typedef struct rw_object {
   double length;          /* of its box, m */
   double width;           /* m */
   double height;          /* m */
-  uint32_t part;          /* number within its kind and id: of a trailer from 1 at the front, of a tree in its
-                             forest, of a body of an obstacle from 0 */
+  uint32_t part;          /* number among bodies of the same kind and id: trailers from 1 at the front, trees within
+                             their forest, bodies of an obstacle from 0 */
   uint32_t outline;       /* first corner in RW_VIEW_OUTLINES */
-  uint32_t outline_count; /* corners of its convex outline, counter-clockwise; 0: its box, or a disc */
+  uint32_t outline_count; /* corners of its convex outline, counter-clockwise; 0: the outline is its box, or
+                             it is a disc */
   uint32_t reserved;
 } rw_object;
 
 enum {
-  RW_NEAR_LEADER = 1,       /* the vehicle ahead on the own route */
-  RW_NEAR_HAS_PRIORITY = 2, /* it goes first where both routes meet in the next junction */
+  RW_NEAR_LEADER = 1,       /* the leader on the agent's route */
+  RW_NEAR_HAS_PRIORITY = 2, /* it has priority where both routes meet in the next junction */
   RW_NEAR_SAME_TEAM = 4     /* both agents are in the same group */
 };
 #define RW_LANE_UNKNOWN 1000
 
-/* An object within near_radius of an agent, without its own vehicle and trailers; RW_VIEW_NEAR. The pairs of
- * a row are sorted by distance, then by id. Objects on a bridge above or on a road below are left out, and so
- * are obstacles under which or over which the vehicle can drive. Directions are those of the own vehicle. */
+/* An object within near_radius of an agent, for RW_VIEW_NEAR. The agent's own vehicle and trailers are left
+ * out. The entries of a row are sorted by distance, then by id. Objects on a bridge above or on a road below
+ * are left out, and so are obstacles under which or over which the vehicle can drive. Directions are those of
+ * the agent's own vehicle. */
 typedef struct rw_near {
   double distance;       /* from the box of the own vehicle to the object, m; 0 if they touch */
-  double ahead;          /* its middle, seen from the own rear axle, m */
-  double left;           /* m */
+  double ahead;          /* position of its middle ahead of the own rear axle, m */
+  double left;           /* position of its middle to the left, m */
   double velocity_ahead; /* of its middle relative to the own rear axle, m/s */
   double velocity_left;  /* m/s */
   double path_distance;  /* its middle along the own path, from the own rear axle, m; RW_NOTHING without a path */
   double path_offset;    /* its middle to the left of the path, m */
   uint32_t object;       /* index into RW_VIEW_OBJECTS */
-  int32_t lane;          /* of a vehicle: lanes to the left of the lane that the own route takes there, or
+  int32_t lane;          /* of a vehicle: lanes to the left of the lane that the agent's route takes there, or
                             RW_LANE_UNKNOWN if it is on no lane in the same direction */
   uint32_t flags;        /* RW_NEAR_* */
   uint32_t reserved;
@@ -763,27 +765,28 @@ typedef struct rw_parameters_extension {
   int32_t (*set)(rw_instance *self, uint32_t index, const double *values, uint32_t count);
 } rw_parameters_extension;
 
-/* Extension "roadwright.needs/1" of a controller, since 1.3, or ground planner, since 1.5: what its rows and
- * views contain. What it asks for is also the limit, so arrays of fixed length are safe. A group that the
- * host does not know, or that makes no sense for the kind, is an error when the plugin is loaded. */
+/* Extension "roadwright.needs/1" of a controller, since 1.3, or ground planner, since 1.5: requests the
+ * contents of its rows and views. It never gets more than it requests, so arrays of fixed length are safe.
+ * A group that the host does not know, or that makes no sense for the kind, is an error when the plugin is
+ * loaded. */
 #define RW_NEEDS_EXTENSION "roadwright.needs/1"
 enum {
   RW_NEED_MOTION = 1,   /* own pose, rates and last command */
   RW_NEED_VEHICLES = 2, /* own vehicle: RW_VIEW_VEHICLES and RW_VIEW_HITCHES */
   RW_NEED_PATH = 4,     /* path ahead: RW_VIEW_PATH */
-  RW_NEED_NEAR = 8,     /* objects around: RW_VIEW_OBJECTS, RW_VIEW_NEAR and RW_VIEW_OUTLINES; since 1.4 */
+  RW_NEED_NEAR = 8,     /* nearby objects: RW_VIEW_OBJECTS, RW_VIEW_NEAR and RW_VIEW_OUTLINES; since 1.4 */
   RW_NEED_TREES = 16,   /* trees among them; since 1.4 */
   RW_NEED_GRID = 32     /* ground planners: RW_VIEW_GRIDS and RW_VIEW_CELLS; since 1.5 */
 };
 typedef struct rw_needs {
   uint32_t size;        /* set by the host: never write beyond it */
-  uint32_t path_most;   /* most points of a row, 2 to 1000 */
+  uint32_t path_most;   /* maximum number of points per row, 2 to 1000 */
   uint64_t groups;      /* RW_NEED_*, combined by bitwise or */
   double path_distance; /* how far ahead: the larger of this distance, m, at most 1000, */
   double path_time;     /* and of this time, s, at most 60, times the speed */
   double path_spacing;  /* distance between points, m, 0.1 to 50 */
   double near_radius;   /* distance within which objects are listed, m, at most 500; since 1.4 */
-  uint32_t near_most;   /* most objects of a row, 1 to 1000; since 1.4 */
+  uint32_t near_most;   /* maximum number of objects per row, 1 to 1000; since 1.4 */
   uint32_t reserved;
   double grid_cell;     /* size of the cells of the map, m, 0.2 to 4; since 1.5 */
 } rw_needs;

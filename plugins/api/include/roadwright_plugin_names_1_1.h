@@ -1,9 +1,9 @@
-/* Names of interface 1.0 and 1.1 that later versions call otherwise. Include this header after
+/* Names of interface 1.0 and 1.1 that later versions have renamed. Include this header after
  * roadwright_plugin.h to compile sources of those versions unchanged:
  *
  *   cc -include roadwright_plugin.h -include roadwright_plugin_names_1_1.h -c old_plugin.c
  *
- * The names are macros, so own identifiers of the same name are renamed as well, consistently.
+ * The names are macros, so identical names in your own code are renamed as well, consistently.
  *
  * Licensed under MIT or Apache-2.0, at your choice. */
 #ifndef ROADWRIGHT_PLUGIN_NAMES_1_1_H

@@ -61,13 +61,13 @@ pub const CAP_FULL_CONDUCT: u64 = 64;
 /// lane itself. A law that steers along the circle through its waypoint then follows bends exactly. Since 1.2.
 pub const CAP_ALONG_BEND: u64 = 128;
 
-/// Success.
+/// The function succeeded.
 pub const OK: i32 = 0;
 /// Success. Details are in the log.
 pub const WARNING: i32 = 1;
-/// Not supported.
+/// The plugin does not support this function or value.
 pub const E_UNSUPPORTED: i32 = -1;
-/// Invalid argument.
+/// An argument is invalid.
 pub const E_ARGUMENT: i32 = -2;
 /// The state cannot be restored; the instance starts fresh.
 pub const E_STATE: i32 = -3;
@@ -75,14 +75,14 @@ pub const E_STATE: i32 = -3;
 pub const E_PANIC: i32 = -4;
 /// Cancelled at the request of the host.
 pub const E_CANCELLED: i32 = -5;
-/// This call failed.
+/// This call failed, but the instance can still be used.
 pub const E_FAILED: i32 = -6;
 /// The instance is unusable from now on.
 pub const E_FATAL: i32 = -7;
 
 /// Row status: not written. The host uses the built-in module's answer.
 pub const ROW_NOT_WRITTEN: u8 = 0;
-/// Row status: answered.
+/// Row status: the plugin has answered the row.
 pub const ROW_OK: u8 = 1;
 /// Row status: keep the previous answer. For a ground planner: the search continues in the next step.
 pub const ROW_KEEP: u8 = 2;
@@ -143,21 +143,21 @@ pub const PARAMETERS_EXTENSION: &str = "roadwright.parameters/1";
 /// Id of the extension [`RwNeedsExtension`].
 pub const NEEDS_EXTENSION: &str = "roadwright.needs/1";
 
-/// Group of [`RwNeeds`]: own pose, rates and last command.
+/// Group of [`RwNeeds`]: the vehicle's pose, its rates of motion, and the last command.
 pub const NEED_MOTION: u64 = 1;
-/// Group of [`RwNeeds`]: own vehicle.
+/// Group of [`RwNeeds`]: the agent's own vehicle.
 pub const NEED_VEHICLES: u64 = 2;
 /// Group of [`RwNeeds`]: path ahead.
 pub const NEED_PATH: u64 = 4;
-/// Group of [`RwNeeds`]: objects around. Since 1.4.
+/// Group of [`RwNeeds`]: nearby objects. Since 1.4.
 pub const NEED_NEAR: u64 = 8;
-/// Group of [`RwNeeds`]: trees among the objects around. Since 1.4.
+/// Group of [`RwNeeds`]: trees among the nearby objects. Since 1.4.
 pub const NEED_TREES: u64 = 16;
 
 /// Group of [`RwNeeds`]: map of the cost of driving, for ground planners. Since 1.5.
 pub const NEED_GRID: u64 = 32;
 
-/// Reason of a ground planner: none. Since 1.5, like the following reasons.
+/// Reason of a ground planner: unknown. Since 1.5, like the following reasons.
 pub const NO_PATH_UNKNOWN: u32 = 0;
 /// Reason of a ground planner: the vehicle overlaps an obstacle at its start.
 pub const NO_PATH_START_BLOCKED: u32 = 1;
@@ -197,7 +197,7 @@ pub const VIEW_CELLS: u32 = 8;
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RwPluginInfo {
-    /// [`MAGIC`].
+    /// Always [`MAGIC`].
     pub magic: [u8; 8],
     /// Size of this structure, bytes.
     pub info_size: u32,
@@ -221,7 +221,7 @@ pub struct RwPluginInfo {
     pub id: [u8; 64],
     /// Version, such as `1.2.0`.
     pub version: [u8; 32],
-    /// Author.
+    /// Name of the author.
     pub author: [u8; 64],
     /// Language, such as `rust`.
     pub language: [u8; 16],
@@ -249,10 +249,10 @@ pub struct RwHost {
     pub version_length: u64,
     /// Writes a line to the host's log. May be called from any thread. The number of lines is limited.
     pub log: Option<unsafe extern "C" fn(*mut c_void, u32, *const c_char, u64)>,
-    /// 1 if the host has abandoned the calls in progress in this library, otherwise 0. Their answers will not
-    /// be used, so they should return. `roadwright run` abandons a call after 20 s (2 s after Ctrl-C),
-    /// isolated calls are abandoned after 2 s, and the editor never abandons calls. It is never 1 in a call
-    /// whose answer counts. May be called from any thread.
+    /// 1 if the host has abandoned the calls in progress in this library, otherwise 0. Their
+    /// answers will not be used, so they should return. `roadwright run` abandons a call after 20 s
+    /// (2 s after Ctrl-C), isolated calls are abandoned after 2 s, and the editor never abandons
+    /// calls. It is never 1 in a call whose answer is used. May be called from any thread.
     pub cancelled: Option<unsafe extern "C" fn(*mut c_void) -> u32>,
     /// Returns an extension of the host by its id, or null if the host does not know it. This version has no
     /// extensions.
@@ -281,20 +281,20 @@ pub struct RwApi {
     pub create: Option<unsafe extern "C" fn(*const RwHost, u32, *mut *mut RwInstance) -> i32>,
     /// Destroys an instance.
     pub destroy: Option<unsafe extern "C" fn(*mut RwInstance)>,
-    /// Answers a batch.
+    /// Answers all rows of a batch.
     pub step: Option<unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32>,
     /// Reports the indices of added agents (third argument and count) and of removed agents (fifth argument
     /// and count), both ordered by agent id. All indices are smaller than the second argument. No index is in
     /// both lists, because a removal is reported at least one call before another agent gets the index.
     pub agents_changed:
         Option<unsafe extern "C" fn(*mut RwInstance, u32, *const u32, u32, *const u32, u32) -> i32>,
-    /// Number of parameters.
+    /// Returns the number of parameters.
     pub param_count: Option<unsafe extern "C" fn(*mut RwInstance) -> u32>,
-    /// Describes a parameter.
+    /// Fills in the description of the parameter at an index.
     pub param_info: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut RwParamInfo) -> i32>,
-    /// Value of a parameter.
+    /// Reads the value of the parameter at an index.
     pub param_get: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut f64) -> i32>,
-    /// Sets a parameter.
+    /// Sets the parameter at an index.
     pub param_set: Option<unsafe extern "C" fn(*mut RwInstance, u32, f64) -> i32>,
     /// Writes the state in parts and returns its schema number.
     pub state_save:
@@ -383,15 +383,15 @@ pub struct RwView {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RwLanelet {
-    /// Length, m.
+    /// Length of the lanelet, m.
     pub length: f64,
     /// Speed limit, m/s. For a connection, this is the mean speed through its bends if that speed is lower.
     pub speed_limit: f64,
-    /// Width, m.
+    /// Width of the lanelet, m.
     pub width: f64,
     /// First successor in [`RwRoads::successors`].
     pub first_successor: u32,
-    /// Number of successors.
+    /// Number of successors of the lanelet.
     pub successor_count: u32,
     /// Lane to the left that vehicles can change to, or [`NO_LANELET`].
     pub left: u32,
@@ -425,13 +425,13 @@ pub struct RwRoads {
     pub size: u32,
     /// Number of lanelets. This is also the number of delays.
     pub lanelet_count: u32,
-    /// Number of successors.
+    /// Total number of successors in `successors`.
     pub successor_count: u32,
-    /// Number of points.
+    /// Total number of points in `points`.
     pub point_count: u32,
     /// Version; changes whenever the roads change.
     pub version: u64,
-    /// The lanelets.
+    /// All lanelets of the road network.
     pub lanelets: *const RwLanelet,
     /// Successors of all lanelets.
     pub successors: *const u32,
@@ -457,9 +457,9 @@ pub struct RwParamInfo {
     pub kind: u32,
     /// `PARAM_HIDDEN` or 0. Other bits must be 0.
     pub flags: u32,
-    /// Smallest value.
+    /// Smallest permitted value.
     pub min: f64,
-    /// Largest value.
+    /// Largest permitted value.
     pub max: f64,
     /// Default value.
     pub default: f64,
@@ -516,9 +516,9 @@ pub struct RwParameter {
     pub rows: u32,
     /// Number of columns of a table.
     pub columns: u32,
-    /// Smallest value.
+    /// Smallest permitted value.
     pub min: f64,
-    /// Largest value.
+    /// Largest permitted value.
     pub max: f64,
     /// Stable key, UTF-8.
     pub key: [u8; 64],
@@ -537,9 +537,9 @@ pub struct RwParametersExtension {
     pub size: u32,
     /// Unused; always 0.
     pub reserved: u32,
-    /// Number of parameters.
+    /// Returns the number of parameters.
     pub count: Option<unsafe extern "C" fn(*mut RwInstance) -> u32>,
-    /// Describes a parameter.
+    /// Fills in the description of the parameter at an index.
     pub info: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut RwParameter) -> i32>,
     /// Copies as many bytes of a text as fit into the buffer, and returns the full length of the text. The third
     /// argument is a `TEXT_*`, the fourth the index of the word, row or column.
@@ -548,7 +548,7 @@ pub struct RwParametersExtension {
     pub defaults: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut f64, u32) -> i32>,
     /// Writes the current values.
     pub get: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut f64, u32) -> i32>,
-    /// Sets the values.
+    /// Sets the values of a parameter.
     pub set: Option<unsafe extern "C" fn(*mut RwInstance, u32, *const f64, u32) -> i32>,
 }
 
@@ -572,7 +572,7 @@ pub struct RwNeeds {
     pub path_spacing: f64,
     /// Distance within which objects are listed, m, at most 500. Since 1.4, like the following fields.
     pub near_radius: f64,
-    /// Most objects of a row, 1 to 1000.
+    /// Maximum number of objects per row, 1 to 1000.
     pub near_most: u32,
     /// Unused; always 0.
     pub reserved: u32,

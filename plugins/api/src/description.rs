@@ -18,9 +18,9 @@ use core::mem::offset_of;
 /// A record of the binary interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    /// Name in C.
+    /// Name of the record in C.
     pub name: &'static str,
-    /// Size, bytes.
+    /// Size of the record, bytes.
     pub size: usize,
     /// Minor version in which it appeared.
     pub since: u16,
@@ -31,7 +31,7 @@ pub struct Record {
 /// A field of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    /// Name in C.
+    /// Name of the field in C.
     pub name: &'static str,
     /// Type: `f64`, `f32`, `u8` to `u64`, `i32`, `text` (UTF-8, padded with zeros), `pointer`, `function`, or
     /// the name of another record.

@@ -13,8 +13,8 @@ pub const NOTHING: f64 = 1.0e6;
 pub struct ControllerInput {
     /// Speed of the agent, m/s.
     pub speed: f64,
-    /// Speed allowed by the limit, by bends ahead and, on slippery ground, by the distance to the next stop,
-    /// m/s.
+    /// Speed allowed by the speed limit, by bends ahead and, on slippery ground, by the distance to
+    /// the next stop, m/s.
     pub road_speed: f64,
     /// Wheelbase, m.
     pub wheelbase: f64,
@@ -88,8 +88,8 @@ pub struct MotionInput {
 /// Index that stands for "none".
 pub const NO_INDEX: u32 = u32::MAX;
 
-/// Input of a controller that has asked for more than [`ControllerInput`]. Fields that it has not asked for
-/// are 0, and vehicle and object are [`NO_INDEX`]. Since 1.3.
+/// Input of a controller that has requested more data than [`ControllerInput`]. Fields that it has
+/// not requested are 0, and vehicle and object are [`NO_INDEX`]. Since 1.3.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NeedsInput {
@@ -109,11 +109,13 @@ pub struct NeedsInput {
     pub path_count: u32,
     /// Unused; always 0.
     pub reserved: u32,
-    /// Index of the first of its pairs in the list of objects around. Since 1.4, like the following fields.
+    /// Index of the first entry of this row in the list of nearby objects. Since 1.4, like the
+    /// following fields.
     pub near_first: u32,
-    /// Number of pairs.
+    /// Number of entries.
     pub near_count: u32,
-    /// 1 if there are more objects within the radius than the controller has asked for, otherwise 0.
+    /// 1 if there are more objects within the radius than the controller has requested, otherwise
+    /// 0.
     pub near_more: u32,
     /// Index of the agent's own vehicle in the list of objects, or [`NO_INDEX`].
     pub object: u32,
@@ -145,11 +147,12 @@ impl Default for NeedsInput {
     }
 }
 
-/// Input row of a controller that drives by pedals and has asked for more than [`PedalsInput`].
+/// Input row of a controller that drives by pedals and has requested more data than
+/// [`PedalsInput`].
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct NeedsPedalsInput {
-    /// Input of every controller that has asked for more.
+    /// Input of every controller that has requested more data.
     pub needs: NeedsInput,
     /// Current capabilities of the vehicle.
     pub drive: DriveInput,
@@ -233,9 +236,9 @@ pub const PATH_END: u32 = 16;
 
 /// A point of the path of the rear axle. Since 1.3.
 ///
-/// Points lie at the multiples of the spacing that the controller has asked for. As long as the version of
-/// the route is the same, a point keeps its position, except for a requested lateral offset and during lane
-/// changes.
+/// Points lie at the multiples of the spacing that the controller has requested. As long as the
+/// version of the route is the same, a point keeps its position, except for a requested lateral
+/// offset and during lane changes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PathPoint {
@@ -251,7 +254,7 @@ pub struct PathPoint {
     pub heading: f64,
     /// Curvature, 1/m.
     pub curvature: f64,
-    /// Rise per distance.
+    /// Slope of the path: height gained per metre along the path.
     pub grade: f64,
     /// Speed allowed by the limit and by bends, m/s.
     pub speed: f64,
@@ -286,10 +289,11 @@ pub const OBJECT_IS_ROUND: u32 = 2;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ObjectData {
-    /// Number of the agent that drives, walks or tows it. For other trailers, it is the number of the agent that
-    /// has uncoupled them. Persons without an agent, obstacles and forests have numbers of their own.
+    /// Number of the agent that drives, walks or tows it. For other trailers, it is the number of
+    /// the agent that has uncoupled them. Persons without an agent, obstacles and forests have
+    /// separate numbers.
     pub id: u64,
-    /// `OBJECT_*`.
+    /// Kind of the object, `OBJECT_*`.
     pub kind: u32,
     /// `OBJECT_IS_*`, combined by bitwise or.
     pub flags: u32,
@@ -309,32 +313,35 @@ pub struct ObjectData {
     pub length: f64,
     /// Width of the box, m.
     pub width: f64,
-    /// Height, m.
+    /// Height of the object, m.
     pub height: f64,
-    /// Number of the body within its kind and id: of a trailer from 1 at the front, of a tree within its forest, of a
-    /// body of an obstacle from 0. An obstacle that is not convex is divided into convex bodies.
+    /// Number of the body among those of the same kind and id. Trailers are counted from 1 at the
+    /// front, trees within their forest, and the bodies of an obstacle from 0. An obstacle that is
+    /// not convex is divided into convex bodies.
     pub part: u32,
     /// Index of its first corner in the list of outlines.
     pub outline: u32,
-    /// Number of corners of its convex outline, counter-clockwise; 0 if it is its box, or a disc.
+    /// Number of corners of its convex outline, counter-clockwise; 0 if the outline is its box, or
+    /// if it is a disc.
     pub outline_count: u32,
     /// Unused; always 0.
     pub reserved: u32,
 }
 
-/// Flag of a pair: the vehicle ahead on the own route.
+/// Flag of a nearby object: it is the leader on the agent's route.
 pub const NEAR_LEADER: u32 = 1;
-/// Flag of a pair: the vehicle goes first where both routes meet in the next junction.
+/// Flag of a nearby object: the vehicle has priority where both routes meet in the next junction.
 pub const NEAR_HAS_PRIORITY: u32 = 2;
-/// Flag of a pair: both agents are in the same group.
+/// Flag of a nearby object: both agents are in the same group.
 pub const NEAR_SAME_TEAM: u32 = 4;
 
-/// Lane of a pair that stands for "none".
+/// Lane of a nearby object that stands for "none".
 pub const LANE_UNKNOWN: i32 = 1000;
 
 /// An object, as seen by one agent. Since 1.4.
 ///
-/// Directions are those of the agent's own vehicle. Positions are those of the middle of the object's box.
+/// Directions are relative to the agent's own vehicle. Positions refer to the middle of the
+/// object's box.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct NearData {
@@ -354,8 +361,8 @@ pub struct NearData {
     pub path_offset: f64,
     /// Index in the list of objects.
     pub object: u32,
-    /// Lane of a vehicle, as the number of lanes to the left of the lane that the own route takes there; 0 for that
-    /// lane, [`LANE_UNKNOWN`] if it is on no lane in the same direction.
+    /// Lane of a vehicle, as the number of lanes to the left of the lane that the agent's route
+    /// takes there; 0 for that lane, [`LANE_UNKNOWN`] if it is on no lane in the same direction.
     pub lane: i32,
     /// `NEAR_*`, combined by bitwise or.
     pub flags: u32,
@@ -509,7 +516,7 @@ pub struct BehaviourInput {
     pub leader_gap: f64,
     /// Speed of the leader, m/s.
     pub leader_speed: f64,
-    /// Time for which the agent has been standing, s.
+    /// Time for which the agent has been stationary, s.
     pub waiting: f64,
     /// Distance along the route to the next junction, m.
     pub junction_distance: f64,
@@ -596,7 +603,7 @@ pub struct FitnessInput {
     pub mean_squared_jerk: f64,
     /// Mean squared lateral acceleration, (m/s^2)^2.
     pub mean_squared_lateral_acceleration: f64,
-    /// How close the agent came to other vehicles, how much time it lost, and which rules it broke. Since 1.2.
+    /// Closeness to other vehicles, time lost, and rules broken. Since 1.2.
     pub conduct: Conduct,
 }
 
@@ -633,7 +640,7 @@ pub struct Conduct {
     /// Straight-line distance from the centre of the body to the last goal, m. Like all fields below, it is 0
     /// unless a fitness of the run needs these fields.
     pub goal_distance: f64,
-    /// Number of collisions. A body that is touched again after contact was lost counts twice.
+    /// Number of collisions. A body that is touched again after contact was lost is counted twice.
     pub collisions: f64,
     /// Time integral of half the squared speed, m^2/s: the kinetic energy per unit mass.
     pub kinetic_energy: f64,
@@ -691,7 +698,7 @@ impl Default for Conduct {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FitnessOutput {
-    /// The score.
+    /// Score of the drive.
     pub score: f64,
 }
 
@@ -711,7 +718,7 @@ pub struct SignalStage {
     pub min: f64,
     /// Maximum green under actuated control while other traffic waits, s.
     pub max: f64,
-    /// Longest time that a vehicle with green in this stage has been standing, s.
+    /// Longest time that a vehicle with green in this stage has been waiting, s.
     pub longest_wait: f64,
     /// Number of vehicles served by this stage that are stopped or crawling within 150 m of the stop line.
     pub queue: u32,
@@ -740,7 +747,7 @@ pub struct SignalMovement {
     pub arrivals: u32,
     /// Unused; always 0.
     pub reserved: u32,
-    /// Longest time that a vehicle in the queue of the movement has been standing, s.
+    /// Longest time that a vehicle in the queue of the movement has been waiting, s.
     pub longest_wait: f64,
 }
 
@@ -822,7 +829,8 @@ impl Default for SignalOutput {
     }
 }
 
-/// Question to a ground planner: a path for a vehicle from a pose of its rear axle to another one. Since 1.5.
+/// Request to a ground planner for a path of a vehicle from a pose of its rear axle to another one.
+/// Since 1.5.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GroundPlannerInput {
@@ -854,7 +862,8 @@ pub struct GroundPlannerInput {
     pub max_y: f64,
     /// Maximum curvature that vehicle and driver can follow, 1/m.
     pub curvature: f64,
-    /// Usual clearance beside the vehicle, m. The vehicle drives slowly where there is less than 1.7 times as much.
+    /// Usual clearance beside the vehicle, m. The vehicle drives slowly where the clearance is less
+    /// than 1.7 times this value.
     pub clearance: f64,
     /// Clearance for start and goal where there is no space for the usual clearance, m.
     pub least_clearance: f64,
@@ -862,8 +871,8 @@ pub struct GroundPlannerInput {
     pub reverse: f64,
     /// Cost of a change between forwards and reverse, m of driving forwards.
     pub gear_change: f64,
-    /// Number of the search. It stays the same while a search continues, and differs from those of other searches of the
-    /// agent.
+    /// Number of the search. It stays the same while a search continues. Each search of an agent
+    /// has a different number.
     pub search: u64,
     /// Number of expansions that the planner has reported for this search so far.
     pub expanded: u64,
@@ -875,15 +884,15 @@ pub struct GroundPlannerInput {
     pub flags: u32,
     /// Index of the vehicle in the list of vehicles, or [`NO_INDEX`].
     pub vehicle: u32,
-    /// Index of the angle of its first hitch in the list of angles.
+    /// Index of the first hitch angle of the vehicle in the list of hitch angles.
     pub hitch_first: u32,
-    /// Number of angles.
+    /// Number of hitch angles.
     pub hitch_count: u32,
-    /// Index of the first of its pairs in the list of objects around.
+    /// Index of the first entry of this row in the list of nearby objects.
     pub near_first: u32,
-    /// Number of pairs.
+    /// Number of entries.
     pub near_count: u32,
-    /// 1 if there are more objects within the radius than the planner has asked for, otherwise 0.
+    /// 1 if there are more objects within the radius than the planner has requested, otherwise 0.
     pub near_more: u32,
     /// Index of the agent's own vehicle in the list of objects, or [`NO_INDEX`].
     pub object: u32,
@@ -897,7 +906,7 @@ pub struct GroundPlannerInput {
 pub struct GroundPlannerOutput {
     /// Cost of the path, in m of driving forwards on plain ground.
     pub cost: f64,
-    /// Number of expansions of this search so far, those of earlier calls included.
+    /// Number of expansions of this search so far, including earlier calls.
     pub expanded: u64,
     /// First pose in the buffer of poses.
     pub start: u32,
@@ -942,9 +951,9 @@ pub struct GridData {
     pub cell: f64,
     /// Version; different for other contents.
     pub version: u64,
-    /// Number of columns.
+    /// Number of columns of the map.
     pub columns: u32,
-    /// Number of rows.
+    /// Number of rows of the map.
     pub rows: u32,
     /// First cell in the list of cells. They follow row by row, from the south-west.
     pub first: u32,

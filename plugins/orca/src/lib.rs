@@ -1,10 +1,12 @@
 //! Optimal reciprocal collision avoidance for cars on open ground.
 //!
-//! Each vehicle looks at the velocities of the others around it. Of the velocities that avoid all others for a few
-//! seconds if each does its half ([`velocity`]), it takes the one nearest to its preferred velocity. A car cannot take
-//! any velocity: it drives forwards, turns slowly, and speeds up and brakes within limits. So its choice is limited to
-//! headings that it reaches within `TURN_TIME` and to speeds that it reaches within `SPEED_TIME`, and it then
-//! steers to the heading that was chosen. On lanes the built-in module drives.
+//! Each vehicle considers the velocities of its neighbours. A velocity avoids them if there is no
+//! collision for a few seconds, provided that each neighbour does its half of the avoidance
+//! ([`velocity`]). Among these velocities, the vehicle chooses the one nearest to its preferred
+//! velocity. A car cannot reach every velocity: it drives forwards, turns slowly, and accelerates
+//! and brakes within limits. Its choice is therefore limited to headings that it reaches within
+//! `TURN_TIME` and to speeds that it reaches within `SPEED_TIME`, and it then steers towards the
+//! chosen heading. On lanes, the built-in module drives.
 
 pub mod velocity;
 
@@ -22,23 +24,27 @@ const SPEED_TIME: f64 = 0.5;
 const RESPONSE: f64 = 0.35;
 /// Largest lateral acceleration, m/s^2.
 const LATERAL: f64 = 4.0;
-/// Speed for which the reach of the steering is computed if the vehicle is slower, m/s.
+/// Minimum speed for which the reach of the steering is computed, m/s.
 const ROLLING: f64 = 2.0;
-/// Largest angle between the heading and the preferred velocity, rad. A vehicle turns round in a bend.
+/// Largest angle between the heading and the preferred velocity, rad. A vehicle that has to turn
+/// round drives a bend.
 const SIDEWAYS: f64 = 1.2;
-/// Deceleration with which a vehicle comes to its destination, m/s^2, and distance before it where it stands, m.
+/// Deceleration at which a vehicle approaches its destination, m/s^2; the next one is the distance
+/// before the destination at which it stops, m.
 const ARRIVING: f64 = 1.5;
 const ARRIVED: f64 = 4.0;
 /// Distance to the destination below which a vehicle no longer keeps to the right, m.
 const FINAL: f64 = 12.0;
-/// Closing speed from which a neighbour counts as coming, m/s, and weight of neighbours for the full bias.
+/// Minimum closing speed at which a neighbour counts as approaching, m/s; the next one is the total
+/// weight of neighbours at which the bias to the right is complete.
 const COMING: f64 = 0.5;
 const CROWD: f64 = 3.0;
-/// Time within which vehicles that are too near come apart, s.
+/// Time within which vehicles that are too close move apart, s.
 const APART: f64 = 0.3;
-/// Largest random change of the preferred direction, rad. It ends encounters that are the same from both sides.
+/// Largest random change of the preferred direction, rad. It resolves encounters that look the same
+/// to both vehicles.
 const NOISE: f64 = 0.03;
-/// Distance along the path at which its direction counts, m.
+/// Lookahead along the path for the preferred direction, m.
 const DIRECTION: f64 = 10.0;
 
 /// The controller and its parameters.
@@ -86,7 +92,7 @@ impl Plugin for Orca {
     }
 }
 
-/// The own vehicle.
+/// The agent's own vehicle.
 struct Own {
     speed: f64,
     /// Velocity of the middle of its box, in its own frame, m/s.
@@ -176,7 +182,7 @@ impl Orca {
         reach
     }
 
-    /// Adds half-planes of the velocities that avoid the objects around. Returns how crowded it is, 0 to 1.
+    /// Adds half-planes of the velocities that avoid nearby objects. Returns how crowded it is, 0 to 1.
     fn avoid_all(&mut self, input: &NeedsInput, own: &Own, ahead: &Ahead<'_>) -> f64 {
         let mut crowd = 0.0;
         for near in ahead.near.iter() {
@@ -204,7 +210,8 @@ impl Orca {
         (crowd / CROWD).min(1.0)
     }
 
-    /// An object as a disc in the own frame, around the middle of the own box.
+    /// Converts an object to a disc in the vehicle's own frame, whose origin is the middle of the
+    /// vehicle's box.
     fn neighbour(&self, input: &NeedsInput, own: &Own, seen: Seen<'_>) -> Neighbour {
         let Seen {
             near,
@@ -225,11 +232,11 @@ impl Orca {
                 position: Vector::new(near.ahead - own.middle, near.left),
                 velocity,
                 radius: own.radius + radius + self.margin,
-                // Others of its kind do the other half.
+                // Other agents do the other half of the avoidance.
                 share: if is_agent { 0.5 } else { 1.0 },
             };
         }
-        // Of a wall, only the nearest point matters.
+        // For a wall, only the nearest point matters.
         let heading = (cos(input.motion.heading), sin(input.motion.heading));
         let (x, y) = (
             input.motion.x + own.middle * heading.0,
@@ -248,8 +255,8 @@ impl Orca {
         }
     }
 
-    /// The velocity that the vehicle would like in its own frame: along its path, to the right of it in a crowd, and
-    /// slower before its destination.
+    /// Returns the preferred velocity of the vehicle in its own frame: along its path, to the right
+    /// of it in a crowd, and slower before its destination.
     fn preferred(
         &self,
         agent: &Agent,
@@ -277,8 +284,8 @@ impl Orca {
     }
 }
 
-/// Acceleration and steering angle with which a car comes to a velocity in its own frame. `reach` is the change of its
-/// heading within [`TURN_TIME`], rad.
+/// Returns the acceleration and steering angle that bring a car to a velocity in its own frame.
+/// `reach` is the change of its heading within [`TURN_TIME`], rad.
 fn drive(chosen: Vector, own: &Own, vehicle: &VehicleData, reach: f64) -> ControllerOutput {
     let speed = hypot(chosen.x, chosen.y);
     let angle = match speed > 0.05 {
@@ -294,7 +301,7 @@ fn drive(chosen: Vector, own: &Own, vehicle: &VehicleData, reach: f64) -> Contro
     }
 }
 
-/// Point of a convex outline that is nearest to a place.
+/// Returns the point of a convex outline that is nearest to a position.
 fn nearest_point(outline: List<'_, RwPoint>, x: f64, y: f64) -> (f64, f64) {
     let count = outline.len();
     let corner = |number: usize| outline.get(number % count).copied().unwrap_or_default();
@@ -313,7 +320,7 @@ fn nearest_point(outline: List<'_, RwPoint>, x: f64, y: f64) -> (f64, f64) {
     best.1
 }
 
-/// An angle between -pi and pi.
+/// Returns the equivalent angle between -pi and pi.
 fn turn(angle: f64) -> f64 {
     use std::f64::consts::TAU;
     angle - (angle / TAU).round() * TAU
@@ -382,7 +389,7 @@ mod tests {
         Orca::default().control(&AGENT, &input, &ahead)
     }
 
-    /// A car whose middle is ahead, with the given velocity relative to the own one.
+    /// A car whose middle is ahead, with the given velocity relative to the agent.
     fn ahead(distance: f64, velocity: f64) -> ([ObjectData; 1], [NearData; 1]) {
         let object = ObjectData {
             flags: OBJECT_IS_AGENT,

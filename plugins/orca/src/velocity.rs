@@ -1,16 +1,18 @@
-//! Optimal reciprocal collision avoidance [Berg 2011]: of the velocities that avoid all neighbours if they do
-//! their half, the one nearest to the preferred velocity.
+//! Optimal reciprocal collision avoidance [Berg 2011]: finds the velocity that avoids all
+//! neighbours and is nearest to the preferred one, provided that the neighbours do their half of
+//! the avoidance.
 //!
-//! Velocities are in the frame of the agent: x ahead, y to the left. Besides the half-planes of neighbours there are
-//! hard ones, which say what the vehicle can drive. If no velocity satisfies all of them, the half-planes of
-//! neighbours are violated as little as possible, and the hard ones never.
+//! Velocities are in the frame of the agent: x ahead, y to the left. In addition to the half-planes
+//! of neighbours, hard half-planes limit the velocity to what the vehicle can drive. If no velocity
+//! satisfies all of them, the half-planes of neighbours are violated as little as possible, and the
+//! hard ones never.
 
 /// A vector in the frame of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Vector {
-    /// Ahead.
+    /// Component straight ahead.
     pub x: f64,
-    /// To the left.
+    /// Component to the left.
     pub y: f64,
 }
 
@@ -28,7 +30,7 @@ impl Vector {
         self.x * other.x + self.y * other.y
     }
 
-    /// Positive if `other` is to the left.
+    /// Returns the cross product, which is positive if `other` is to the left.
     fn cross(self, other: Self) -> f64 {
         self.x * other.y - self.y * other.x
     }
@@ -62,10 +64,10 @@ impl std::ops::Sub for Vector {
     }
 }
 
-/// A half-plane of velocities: those to the left of a line are allowed.
+/// A half-plane of velocities: velocities to the left of a line are allowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HalfPlane {
-    /// A velocity on the line.
+    /// A velocity that lies on the line.
     pub point: Vector,
     /// Unit vector along the line.
     pub along: Vector,
@@ -78,7 +80,7 @@ impl HalfPlane {
     }
 }
 
-/// A neighbour.
+/// A neighbour to be avoided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Neighbour {
     /// Position relative to the agent, m.
@@ -87,12 +89,12 @@ pub struct Neighbour {
     pub velocity: Vector,
     /// Sum of both radii, m.
     pub radius: f64,
-    /// Share of the avoidance that the agent does, 0 to 1.
+    /// Fraction of the avoidance that the agent does, 0 to 1.
     pub share: f64,
 }
 
-/// Half-plane of velocities that avoid a neighbour for `horizon` seconds. If they already overlap, it leads apart
-/// within `period` seconds.
+/// Returns the half-plane of velocities that avoid a neighbour for `horizon` seconds. If the two
+/// already overlap, the half-plane moves them apart within `period` seconds.
 pub fn avoiding(own: Vector, other: &Neighbour, horizon: f64, period: f64) -> HalfPlane {
     let relative = own - other.velocity;
     let (position, radius) = (other.position, other.radius);
@@ -125,7 +127,8 @@ pub fn avoiding(own: Vector, other: &Neighbour, horizon: f64, period: f64) -> Ha
     }
 }
 
-/// Line along the circle of a radius where an offset from its centre leaves it, and the vector from the offset to it.
+/// Returns the direction of the tangent to a circle at the point nearest to an offset from its
+/// centre, and the vector from the offset to that point.
 fn from_circle(offset: Vector, radius: f64) -> (Vector, Vector) {
     let length = offset.length();
     let unit = match length > 1e-9 {
@@ -146,7 +149,7 @@ enum Aim {
 }
 
 impl Aim {
-    /// Parameter on a line between two limits.
+    /// Returns the best parameter on a line between two limits.
     fn on(self, line: &HalfPlane, low: f64, high: f64) -> f64 {
         match self {
             // Not `clamp`, which panics if a limit is not a number.
@@ -167,8 +170,8 @@ impl Aim {
     }
 }
 
-/// Best velocity on the line of one half-plane within a circle of radius `most` and within the half-planes before it;
-/// `None` if there is none.
+/// Returns the best velocity on the line of one half-plane within a circle of radius `most` and
+/// within the half-planes before it; `None` if there is none.
 fn on_line(planes: &[HalfPlane], number: usize, most: f64, aim: Aim) -> Option<Vector> {
     let line = &planes[number];
     let dot = line.point.dot(line.along);
@@ -200,8 +203,9 @@ fn on_line(planes: &[HalfPlane], number: usize, most: f64, aim: Aim) -> Option<V
     Some(line.point + line.along.scaled(aim.on(line, low, high)))
 }
 
-/// Best velocity within all half-planes, or the best one within those before the first that cannot be satisfied, with
-/// the number of that one.
+/// Returns the best velocity within all half-planes, with the number of half-planes. If there is
+/// none, returns the best velocity within the half-planes before the first one that cannot be
+/// satisfied, with the index of that one.
 fn within(planes: &[HalfPlane], most: f64, aim: Aim) -> (Vector, usize) {
     let mut best = aim.start(most);
     for number in 0..planes.len() {
@@ -215,8 +219,8 @@ fn within(planes: &[HalfPlane], most: f64, aim: Aim) -> (Vector, usize) {
     (best, planes.len())
 }
 
-/// Velocity nearest to `wanted` within all half-planes, of which the first `hard` are never violated, and not faster
-/// than `most`. `scratch` is a buffer.
+/// Returns the velocity nearest to `wanted` that is within all half-planes and not faster than
+/// `most`. The first `hard` half-planes are never violated. `scratch` is a buffer.
 pub fn choose(
     planes: &[HalfPlane],
     hard: usize,
@@ -248,7 +252,7 @@ pub fn choose(
     best
 }
 
-/// Half-plane of velocities that violate one half-plane more than another.
+/// Returns the half-plane of velocities that violate one half-plane more than another.
 fn bisector(one: &HalfPlane, other: &HalfPlane) -> Option<HalfPlane> {
     let across = one.along.cross(other.along);
     let point = if across.abs() < 1e-9 {
@@ -283,7 +287,8 @@ mod tests {
         }
     }
 
-    /// Least distance of the middles of two bodies within a time, if they keep their velocities.
+    /// Returns the smallest distance between the centres of two bodies within a time, if they keep
+    /// their velocities.
     fn least(position: Vector, relative: Vector, time: f64) -> f64 {
         let speed = relative.squared().max(NONE);
         let at = (position.dot(relative) / speed).clamp(0.0, time);

@@ -121,7 +121,7 @@ impl PurePursuit {
             .min(self.safe_speed(input.stop_distance - STOP_GAP - 0.3 * input.speed, 0.0))
             .min(self.safe_speed(obstacle - 0.3 * input.speed, 0.0));
         let missing = wanted - input.speed;
-        // If the vehicle is too fast, it brakes harder than it accelerates otherwise.
+        // The vehicle brakes harder than it accelerates.
         let gain = if missing < 0.0 { 4.0 } else { 1.0 };
         (gain * self.speed_gain * missing).clamp(-8.0, self.comfort)
     }

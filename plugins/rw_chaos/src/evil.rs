@@ -272,7 +272,7 @@ unsafe extern "C" fn step(instance: *mut RwInstance, batch: *mut RwBatch) -> i32
 #[expect(unsafe_code, reason = "the interface itself is misused")]
 unsafe extern "C" fn param_get(instance: *mut RwInstance, index: u32, out: *mut f64) -> i32 {
     let (_, sound) = SOUND.get().expect("main has run before");
-    // SAFETY: the host passes an instance of this library and a place for one number.
+    // SAFETY: the host passes an instance of this library and memory for one number.
     unsafe {
         let status = sound(instance, index, out);
         if is_evil("lie") {

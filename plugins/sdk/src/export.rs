@@ -46,20 +46,20 @@ pub trait Export: 'static {
     /// Oldest minor version of a host with which the plugin works. Its kind may require a newer one.
     const LEAST_MINOR: u16 = 0;
 
-    /// `NEED_*` that the plugin asks for; 0 if it asks for nothing.
+    /// `NEED_*` that the plugin requests; 0 if it requests nothing.
     const GROUPS: u64 = 0;
 
-    /// Returns how much of the path ahead the plugin asks for.
+    /// Returns the plugin's request for the path ahead.
     fn path(_: &Self::Plugin) -> Option<PathNeeds> {
         None
     }
 
-    /// Returns which objects around the plugin asks for.
+    /// Returns the plugin's request for nearby objects.
     fn near(_: &Self::Plugin) -> Option<NearNeeds> {
         None
     }
 
-    /// Returns the size of the cells of the map that the plugin asks for, m.
+    /// Returns the size of the cells of the requested map, m.
     fn map(_: &Self::Plugin) -> Option<f64> {
         None
     }
@@ -77,19 +77,19 @@ pub trait Export: 'static {
     }
 }
 
-/// An exported controller.
+/// Exports a plugin as a controller.
 pub struct AsController<T>(PhantomData<T>);
-/// An exported controller that drives with pedals.
+/// Exports a plugin as a controller that drives with pedals.
 pub struct AsPedalController<T>(PhantomData<T>);
-/// An exported controller with a model of its vehicle.
+/// Exports a plugin as a controller with a model of its vehicle.
 pub struct AsModelController<T>(PhantomData<T>);
-/// An exported planner.
+/// Exports a plugin as a planner.
 pub struct AsPlanner<T>(PhantomData<T>);
-/// An exported ground planner.
+/// Exports a plugin as a ground planner.
 pub struct AsGroundPlanner<T>(PhantomData<T>);
-/// An exported fitness.
+/// Exports a plugin as a fitness.
 pub struct AsFitness<T>(PhantomData<T>);
-/// An exported signal controller.
+/// Exports a plugin as a signal controller.
 pub struct AsSignalController<T>(PhantomData<T>);
 
 /// Returns a slice for a pointer that may be null if the slice is empty.
@@ -223,12 +223,12 @@ unsafe fn view<'a, T: Copy>(batch: &RwBatch, number: u32) -> List<'a, T> {
     }
 }
 
-/// A row of [`NeedsInput`] of hosts of 1.3, without the objects around.
+/// A row of [`NeedsInput`] of hosts of 1.3, without nearby objects.
 #[repr(C, align(8))]
 struct OldNeedsInput([u8; OLD_NEEDS_INPUT]);
 
 impl OldNeedsInput {
-    /// The row of the current version with the same values and no objects around.
+    /// Returns a row of the current version with the same values and no nearby objects.
     fn whole(&self) -> NeedsInput {
         let mut whole = NeedsInput::default();
         // SAFETY: rows of 1.3 are the first bytes of current rows, whose fields take any bytes.
@@ -494,7 +494,7 @@ struct Instance<E: Export> {
     plugin: E::Plugin,
     /// All parameters. The values are those of a fresh instance.
     infos: Vec<Description>,
-    /// Current values.
+    /// Current values of all parameters.
     values: Vec<Vec<f64>>,
     error: String,
 }
@@ -605,7 +605,7 @@ unsafe extern "C" fn create<E: Export>(
             values,
             error: String::new(),
         });
-        // SAFETY: checked for null above; the host passes a place for one pointer.
+        // SAFETY: checked for null above; the host passes memory for one pointer.
         // Written last, so that after a panic above the host has no instance that it would have to destroy.
         unsafe { *out = Box::into_raw(instance).cast() };
         OK
@@ -692,7 +692,7 @@ unsafe extern "C" fn param_info<E: Export>(
     index: u32,
     out: *mut RwParamInfo,
 ) -> i32 {
-    // SAFETY: the host passes a place for one description.
+    // SAFETY: the host passes memory for one description.
     unsafe {
         with::<E>(instance, |instance| {
             match (instance.old_index(index), out.as_mut()) {
@@ -711,7 +711,7 @@ unsafe extern "C" fn param_get<E: Export>(
     index: u32,
     out: *mut f64,
 ) -> i32 {
-    // SAFETY: the host passes a place for one number.
+    // SAFETY: the host passes memory for one number.
     unsafe {
         with::<E>(instance, |instance| {
             let index = instance.old_index(index);
@@ -752,7 +752,7 @@ unsafe extern "C" fn parameter_info<E: Export>(
     index: u32,
     out: *mut RwParameter,
 ) -> i32 {
-    // SAFETY: the host passes a place for one description, at least as long as in version 1.2.
+    // SAFETY: the host passes memory for one description, at least as long as in version 1.2.
     unsafe {
         with::<E>(instance, |instance| {
             match (instance.infos.get(index as usize), out.as_mut()) {
@@ -803,7 +803,7 @@ unsafe extern "C" fn parameter_defaults<E: Export>(
     out: *mut f64,
     count: u32,
 ) -> i32 {
-    // SAFETY: the host passes a place for that many numbers.
+    // SAFETY: the host passes memory for that many numbers.
     unsafe {
         with::<E>(instance, |instance| {
             let info = instance.infos.get(index as usize);
@@ -818,7 +818,7 @@ unsafe extern "C" fn parameter_get<E: Export>(
     out: *mut f64,
     count: u32,
 ) -> i32 {
-    // SAFETY: the host passes a place for that many numbers.
+    // SAFETY: the host passes memory for that many numbers.
     unsafe {
         with::<E>(instance, |instance| {
             copy_values(instance.values.get(index as usize), out, count)
@@ -846,7 +846,7 @@ unsafe extern "C" fn state_save<E: Export>(
     ctx: *mut c_void,
     schema: *mut u32,
 ) -> i32 {
-    // SAFETY: the host passes a function that takes the bytes, and a place for the schema.
+    // SAFETY: the host passes a function that takes the bytes, and memory for the schema.
     unsafe {
         with::<E>(instance, |instance| {
             let Some((number, bytes)) = instance.plugin.save() else {
@@ -914,7 +914,7 @@ unsafe extern "C" fn lookahead<E: Export>(
     distance: *mut f64,
     time: *mut f64,
 ) -> i32 {
-    // SAFETY: the host passes places for two numbers.
+    // SAFETY: the host passes memory for two numbers.
     unsafe {
         with::<E>(instance, |instance| {
             match (
@@ -933,8 +933,8 @@ unsafe extern "C" fn lookahead<E: Export>(
 }
 
 unsafe extern "C" fn needs<E: Export>(instance: *mut RwInstance, out: *mut RwNeeds) -> i32 {
-    // SAFETY: the host passes a place for the needs, at least as long as in version 1.3; hosts of 1.4, the only ones
-    // that load plugins with objects, have places for their fields. No reference to the whole place is made.
+    // SAFETY: the host passes memory for the needs, at least as long as in version 1.3; hosts of 1.4, the only ones
+    // that load plugins with objects, have memory for their fields. No reference to all of this memory is created.
     unsafe {
         with::<E>(instance, |instance| {
             if out.is_null() {
@@ -1341,7 +1341,7 @@ mod tests {
         let mut values = [9.0f64; 6];
         let mut old = 9.0;
         let mut text = [0xa5u8; 8];
-        // SAFETY: a table of the plugin, an instance that it creates, and places as large as stated.
+        // SAFETY: a table of the plugin, an instance that it creates, and memory as large as stated.
         unsafe {
             let found = get_extension::<Exported>(id.as_ptr().cast(), id.len() as u64);
             let found = &*found.cast::<RwParametersExtension>();
@@ -1361,7 +1361,7 @@ mod tests {
             assert_eq!(values, [0.5, -1.0, 0.0, 0.0, 0.0, 1.0]);
             assert_eq!(defaults(raw, 0, values.as_mut_ptr(), 6), OK);
             assert_eq!(values, [0.0; 6]);
-            // The number of values has to be that of the cells.
+            // There must be one value per cell.
             assert_eq!(get(raw, 0, values.as_mut_ptr(), 5), E_ARGUMENT);
             assert_eq!(set(raw, 0, given.as_ptr(), 5), E_ARGUMENT);
             assert_eq!(set(raw, 0, [f64::NAN; 6].as_ptr(), 6), E_ARGUMENT);
@@ -1554,7 +1554,7 @@ mod tests {
             grid_cell: 0.0,
         }; 2];
         let mut raw: *mut RwInstance = std::ptr::null_mut();
-        // SAFETY: rows and views as the batch states, an instance that the plugin creates, and places for needs.
+        // SAFETY: rows and views as the batch states, an instance that the plugin creates, and memory for needs.
         unsafe {
             Exported::step(&mut Model { reach: 9.0 }, &mut batch);
             assert_eq!(
@@ -1593,7 +1593,7 @@ mod tests {
         assert_eq!(info::<AsPedalController<Foot>>().min_host_minor, 0);
     }
 
-    /// A controller that asks for no objects, though it could tell which.
+    /// A controller that requests no objects: `NEAR` is false, although `near` returns a request.
     #[derive(Default)]
     struct Blind(f64);
 
@@ -1638,7 +1638,7 @@ mod tests {
     fn a_controller_without_objects_works_with_hosts_of_1_3() {
         type Exported = AsModelController<Blind>;
         assert_eq!(info::<Exported>().min_host_minor, 3);
-        // Rows of 1.3, without a byte between or behind them.
+        // Rows of 1.3, with no bytes between or after them.
         let row = |speed: f64| {
             let input = NeedsInput {
                 path_s: 7.0,
@@ -1686,10 +1686,10 @@ mod tests {
                 pose_capacity: 0,
                 pose_length: 0,
             };
-        // Places of 1.3, with marks behind them.
+        // Memory for the needs of 1.3, followed by guard values.
         let mut needed = [u64::MAX; 7];
         let mut raw: *mut RwInstance = std::ptr::null_mut();
-        // SAFETY: rows as the batch states, an instance that the plugin creates, and a place for needs of 1.3.
+        // SAFETY: rows as the batch states, an instance that the plugin creates, and memory for needs of 1.3.
         unsafe {
             let mut old = batch(OLD_NEEDS_INPUT, &mut outputs, &mut status);
             Exported::step(&mut Blind::default(), &mut old);
@@ -1705,7 +1705,8 @@ mod tests {
         assert_eq!(answers, [(4.0, 7.0), (5.0, 7.0)]);
         assert_eq!(needed[1], NEED_MOTION | NEED_VEHICLES);
         assert_eq!(needed[5..], [u64::MAX; 2], "written beyond a place of 1.3");
-        // Rows that are too short stay unanswered, and so do those without objects if it asks for some.
+        // Rows that are too short stay unanswered. So do rows without objects if the plugin
+        // requests objects.
         let mut status = [ROW_NOT_WRITTEN; 2];
         let mut shorter = batch(OLD_NEEDS_INPUT - 8, &mut outputs, &mut status);
         // SAFETY: rows as the batch states.

@@ -11,19 +11,20 @@ use roadwright_plugin_api::{
 
 /// A plugin that finds paths on open ground. It requires hosts of 1.5.
 ///
-/// It is asked about an agent at the start, for each new goal, when the vehicle has left its path or stands on it, and
-/// when its path is blocked.
+/// The host requests a path for an agent at the start, for each new goal, when the vehicle has left
+/// its path or stands still on it, and when its path is blocked.
 pub trait GroundPlanner: Plugin {
     /// Whether [`Terrain`] contains the vehicle with its trailers.
     const VEHICLE: bool = true;
 
-    /// Returns the size of the cells of the map that it asks for, m, 0.2 to 4; `None` for no map. Asked again after
-    /// parameters have changed.
+    /// Returns the requested size of the cells of the map, m, 0.2 to 4; `None` for no map. Called
+    /// again after parameters have changed.
     fn map(&self) -> Option<f64> {
         Some(0.5)
     }
 
-    /// Returns which objects around it asks for; `None` for none. Asked again after parameters have changed.
+    /// Returns the request for nearby objects; `None` for no objects. Called again after parameters
+    /// have changed.
     fn near(&self) -> Option<NearNeeds> {
         None
     }
@@ -33,9 +34,10 @@ pub trait GroundPlanner: Plugin {
 
     /// Begins or continues the search for one agent, and appends the poses of a path that it finds.
     ///
-    /// A search that needs more than `input.budget` expansions answers [`PathAnswer::Searching`] and is asked again in
-    /// the next step, with the same `input.search`. A planner that does not have this search in memory any more, because
-    /// the run was restored or the plugin reloaded, begins again with `input.expanded + input.budget` expansions.
+    /// A search that needs more than `input.budget` expansions answers [`PathAnswer::Searching`],
+    /// and `plan` is called again in the next step with the same `input.search`. A planner that
+    /// does not have this search in memory any more, because the run was restored or the plugin
+    /// reloaded, begins again with `input.expanded + input.budget` expansions.
     fn plan(
         &mut self,
         agent: &Agent,
@@ -62,7 +64,7 @@ pub enum PathAnswer {
     },
     /// There is no path.
     NoPath {
-        /// The reason.
+        /// Reason why there is no path.
         reason: NoPathReason,
         /// Number of expansions of this search.
         expanded: u64,
@@ -118,15 +120,16 @@ impl PathPoses<'_> {
 /// Vehicle, map and objects for a [`GroundPlanner`].
 #[derive(Clone, Copy)]
 pub struct Terrain<'a> {
-    /// The vehicle at its level of dynamics; `None` if the planner has not asked for it.
+    /// The vehicle at its level of dynamics; `None` if the planner has not requested it.
     pub vehicle: Option<&'a VehicleData>,
     /// Trailers of the vehicle.
     pub hitches: List<'a, HitchData>,
-    /// For each trailer, heading of the body in front minus heading of the trailer at the start, rad.
+    /// Hitch angle of each trailer at the start, rad: heading of the body in front minus heading of
+    /// the trailer.
     pub hitch_angles: List<'a, f64>,
-    /// The map; `None` if the planner has not asked for it.
+    /// The map; `None` if the planner has not requested it.
     pub map: Option<CostMap<'a>>,
-    /// Objects around the agent, nearest first.
+    /// Nearby objects, nearest first.
     pub near: List<'a, NearData>,
     /// All objects of the world.
     pub objects: List<'a, ObjectData>,
@@ -150,14 +153,14 @@ impl Terrain<'_> {
 /// Map of the cost of driving, for the middle of the vehicle.
 #[derive(Clone, Copy)]
 pub struct CostMap<'a> {
-    /// Place, size and version of the map.
+    /// Position, size and version of the map.
     pub data: &'a GridData,
     /// Its cells, row by row from the south-west; 0 is blocked.
     pub cells: List<'a, u16>,
 }
 
 impl CostMap<'_> {
-    /// Index of the cell at a place; `None` outside the map.
+    /// Index of the cell at a position; `None` outside the map.
     pub fn cell(&self, x: f64, y: f64) -> Option<usize> {
         let column = ((x - self.data.x) / self.data.cell).floor();
         let row = ((y - self.data.y) / self.data.cell).floor();
@@ -168,8 +171,8 @@ impl CostMap<'_> {
         is_inside.then(|| row as usize * self.data.columns as usize + column as usize)
     }
 
-    /// Cost of driving at a place, as a multiple of that on plain ground; `None` where it is blocked or outside the
-    /// map.
+    /// Cost of driving at a position, relative to plain ground; `None` where it is blocked or
+    /// outside the map.
     pub fn cost(&self, x: f64, y: f64) -> Option<f64> {
         let value = *self.cells.get(self.cell(x, y)?)?;
         (value > 0).then(|| f64::from(value) / f64::from(self.data.plain.max(1)))

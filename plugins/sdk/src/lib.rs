@@ -46,7 +46,7 @@
 //! - [`export_plugin!`] generates the entry point for the host, by means of [`export`].
 //! - [`math`] has functions that give the same bits on every processor, unlike those of the standard library.
 //!
-//! # Words
+//! # Terms
 //!
 //! - **Row**: question and answer about one agent. **Batch**: the rows of one call.
 //! - **Instance**: one value of your type. A run has one for each parameter setting and, for a signal

@@ -13,7 +13,7 @@ pub(crate) struct Description {
     unit: String,
     doc: String,
     group: String,
-    /// `PARAM_*`.
+    /// Kind of the parameter, `PARAM_*`.
     kind: u32,
     min: f64,
     max: f64,
@@ -35,7 +35,7 @@ pub struct Shape {
 }
 
 impl Description {
-    /// Whether the parameter is a table. Only hosts of version 1.2 or later know tables.
+    /// Whether the parameter is a table. Only hosts of version 1.2 or later support tables.
     pub(crate) fn is_table(&self) -> bool {
         self.kind == PARAM_TABLE
     }
@@ -131,7 +131,7 @@ impl Parameters<'_> {
         self.listed(key, PARAM_INTEGER, range, &[*field as f64])
     }
 
-    /// Adds a switch.
+    /// Adds a parameter that can be switched on or off.
     pub fn switch(&mut self, key: &str, field: &mut bool) -> Parameter<'_> {
         let range = 0.0..=1.0;
         if let Some(value) = self.new_value(&range) {
@@ -153,9 +153,9 @@ impl Parameters<'_> {
         parameter
     }
 
-    /// Adds a table of numbers with a range, such as the weights of a net. `cells` has all its numbers, row
-    /// by row. A host shows it as a grid, and trains each number. Hosts of 1.0 and 1.1 do not know tables, so
-    /// the cells keep their defaults with these hosts.
+    /// Adds a table of numbers with a range, such as the weights of a net. `cells` has all its
+    /// numbers, row by row. A host shows it as a grid, and trains each number. Hosts of 1.0 and 1.1
+    /// do not support tables, so the cells keep their defaults with these hosts.
     ///
     /// # Panics
     /// If the number of cells does not fit the shape. In that case, the instance is not created.

@@ -197,7 +197,7 @@ pub struct AgentsChanged<'a> {
 pub struct Lookahead {
     /// Minimum distance, m.
     pub distance: f64,
-    /// Time that is multiplied by the speed, s. The larger of the two distances counts.
+    /// Time that is multiplied by the speed, s. The larger of the two distances is used.
     pub time: f64,
 }
 
@@ -250,7 +250,8 @@ pub trait PedalController: Plugin {
 pub struct PathNeeds {
     /// Minimum reach, m, at most 1000.
     pub distance: f64,
-    /// Reach as a time, s, at most 60. Multiplied by the speed, it gives a second distance; the larger one counts.
+    /// Reach as a time, s, at most 60. Multiplied by the speed, it gives a second distance; the
+    /// larger one is used.
     pub time: f64,
     /// Distance between two points, m, 0.1 to 50.
     pub spacing: f64,
@@ -258,7 +259,8 @@ pub struct PathNeeds {
     pub most: u32,
 }
 
-/// Request for the objects around by a [`ModelController`]. It is also the limit of what it gets.
+/// Request for nearby objects by a [`ModelController`]. The controller gets no objects beyond this
+/// request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NearNeeds {
     /// Distance within which objects are listed, m, at most 500.
@@ -269,7 +271,7 @@ pub struct NearNeeds {
     pub trees: bool,
 }
 
-/// Vehicle of an agent, its path ahead, and the objects around it.
+/// Vehicle of an agent, its path ahead, and nearby objects.
 #[derive(Clone, Copy)]
 pub struct Ahead<'a> {
     /// The vehicle at its level of dynamics; `None` if the agent has none, as on courses with their own vehicles.
@@ -278,7 +280,7 @@ pub struct Ahead<'a> {
     pub hitches: List<'a, HitchData>,
     /// Path ahead, from the last point at or before `path_s` of the row; empty if no path is known.
     pub path: List<'a, PathPoint>,
-    /// Objects around the agent, nearest first.
+    /// Nearby objects, nearest first.
     pub near: List<'a, NearData>,
     /// All objects of the world.
     pub objects: List<'a, ObjectData>,
@@ -287,12 +289,13 @@ pub struct Ahead<'a> {
 }
 
 impl<'a> Ahead<'a> {
-    /// Returns the object of a pair.
+    /// Returns the object to which an entry of the list refers.
     pub fn object(&self, near: &NearData) -> Option<&'a ObjectData> {
         self.objects.get(near.object as usize)
     }
 
-    /// Returns the corners of an object's outline, counter-clockwise; none if it is its box, or a disc.
+    /// Returns the corners of an object's outline, counter-clockwise; none if the outline is its
+    /// box, or if it is a disc.
     pub fn outline(&self, object: &ObjectData) -> List<'a, RwPoint> {
         self.outlines.part(object.outline, object.outline_count)
     }
@@ -421,8 +424,9 @@ impl<'a, T: Copy> List<'a, T> {
     }
 }
 
-/// A plugin that steers and accelerates with a model of its vehicle: it asks for its own motion, its vehicle, the
-/// path ahead or the objects around. It requires hosts of 1.3, or of 1.4 if it asks for objects.
+/// A plugin that steers and accelerates with a model of its vehicle. It can request its own motion,
+/// its vehicle, the path ahead and nearby objects. It requires hosts of 1.3, or of 1.4 if it
+/// requests objects.
 pub trait ModelController: Plugin {
     /// Whether rows contain the motion of the vehicle.
     const MOTION: bool = true;
@@ -430,15 +434,15 @@ pub trait ModelController: Plugin {
     /// Whether [`Ahead`] contains the vehicle.
     const VEHICLE: bool = true;
 
-    /// Whether it can ask for the objects around; see [`near`](Self::near).
+    /// Whether it can request nearby objects; see [`near`](Self::near).
     const NEAR: bool = false;
 
     /// Returns the request for the path ahead; `None` for no path. Called again after parameters have
     /// changed.
     fn path(&self) -> Option<PathNeeds>;
 
-    /// Returns which objects around it asks for; `None` for none. Asked again after parameters have changed. Only used
-    /// if [`NEAR`](Self::NEAR) is true.
+    /// Returns the request for nearby objects; `None` for no objects. Called again after parameters
+    /// have changed. Only used if [`NEAR`](Self::NEAR) is true.
     fn near(&self) -> Option<NearNeeds> {
         None
     }
@@ -476,8 +480,8 @@ pub trait SignalController: Plugin {
 
 /// A plugin that finds routes.
 pub trait Planner: Plugin {
-    /// Appends the lanelets from that of the agent to that of the goal, both included. Returns the expected
-    /// travel time in seconds; `None` if there is no route.
+    /// Appends the lanelets from the agent's lanelet to the goal's lanelet, including both. Returns
+    /// the expected travel time in seconds; `None` if there is no route.
     fn plan(
         &mut self,
         roads: &Roads<'_>,

@@ -59,7 +59,7 @@ static PARAMETERS: [ParameterInfo; 6] = [
     ),
 ];
 
-/// Speed below which the car counts as standing, m/s.
+/// Speed below which the car is considered stationary, m/s.
 const STANDING: f64 = 0.05;
 /// Acceleration per unit of speed error, 1/s.
 const SPEED_GAIN: f64 = 3.0;
@@ -118,8 +118,9 @@ impl ParkingLaw {
         if input.stop_distance <= THERE {
             return false;
         }
-        // Three limits, -tolerance <= margin - tolerance < margin: a rolling car keeps its direction for
-        // longer than a standing one. With a single limit it would rock to and fro on the spot.
+        // Three limits, -tolerance <= margin - tolerance < margin: a rolling car keeps its
+        // direction for longer than a stationary one. With a single limit, it would rock back and
+        // forth in place.
         let room = self.room(input);
         if input.speed > STANDING {
             room < self.margin
@@ -167,7 +168,7 @@ impl ParkingLaw {
     }
 }
 
-/// 1 to the left, -1 to the right.
+/// Returns the side of an offset: 1 for the left, -1 for the right.
 fn side(offset: f64) -> f64 {
     if offset < 0.0 { -1.0 } else { 1.0 }
 }

@@ -124,7 +124,7 @@ impl Settings {
         // straight ahead is handled separately.
         let towards = if angle == 0.0 { 0.0 } else { angle.signum() };
         let mut factor = self.route_gain * seek * towards;
-        // An obstacle counts only within the range of its terms.
+        // An obstacle is considered only within the range of its terms.
         let (reach, width) = (OBSTACLE_DISTANCE.knots[2], OBSTACLE_ANGLE.knots[2]);
         let (distance, angle) = (input.obstacle_distance, input.obstacle_angle);
         if distance < reach && angle.abs() < width {

@@ -313,7 +313,7 @@ impl Settings {
         }
     }
 
-    /// Figure 12.3: seeking without avoidance, with the switches S2 and S1.
+    /// Seeks the goal without avoidance, with the switches S2 and S1 (figure 12.3).
     fn seek(&self, input: &ControllerInput) -> Shares {
         let [arrive_brake, turn_brake, throttle, steer, ..] = &self.tables;
         let (distance, speed) = (input.waypoint_distance, input.speed.max(0.0));
@@ -333,7 +333,8 @@ impl Settings {
         }
     }
 
-    /// Figure 12.4: switch S3 gives avoidance priority over seeking (algorithm 3).
+    /// Combines seeking with avoidance, to which switch S3 gives priority (figure 12.4, algorithm
+    /// 3).
     fn drive(&self, input: &ControllerInput) -> Shares {
         let mut shares = self.seek(input);
         if input.obstacle_distance >= NOTHING {

@@ -53,10 +53,10 @@ static PARAMETERS: [ParameterInfo; 6] = [
     ),
 ];
 
-/// Follows other vehicles by the intelligent driver model of [Treiber 2000], and steers towards a pursuit
-/// point on the route.
+/// Follows other vehicles by the intelligent driver model of [Treiber 2000], and steers towards a
+/// pursuit point on the route.
 ///
-/// A place where the vehicle must stop counts as a standing leader.
+/// A point where the vehicle must stop is treated as a stationary leader.
 pub struct Idm;
 
 /// Parameter values of the model for one batch.
@@ -119,8 +119,9 @@ impl Model {
     #[inline]
     fn acceleration(&self, input: &ControllerInput) -> f64 {
         let [leader, stop, obstacle] = self.taken_away(input);
-        // The strongest of the three counts, not their sum. It is limited to 20 times the acceleration
-        // because it grows without bound in small gaps; vehicles have limits of their own.
+        // Only the strongest of the three decelerations is used, not their sum. It is limited to 20
+        // times the acceleration because it grows without bound in small gaps; the vehicles' own
+        // limits are applied later.
         self.acceleration * (self.free_road(input) - leader.max(stop).max(obstacle)).max(-20.0)
     }
 }
@@ -133,7 +134,7 @@ const LEAST_SHARE: f64 = 0.01;
 /// Lateral distance from the straight line ahead beyond which obstacles are ignored, m.
 const CLEARANCE: f64 = 1.5;
 
-/// Returns (v / v0)^4. A desired speed of 0 means standing still.
+/// Returns (v / v0)^4. A desired speed of 0 means that the vehicle has to stand still.
 #[inline]
 fn share_of_wanted(speed: f64, wanted: f64) -> f64 {
     if wanted > 0.0 {
@@ -164,9 +165,10 @@ fn gap_ahead(input: &ControllerInput) -> f64 {
 }
 
 impl Idm {
-    /// Returns the terms of the acceleration for a row, m/s^2. Parameters that are not given have their
-    /// defaults. The terms are those of the free road, the leader, the stop line and the obstacle, followed
-    /// by the resulting acceleration. Of leader, stop line and obstacle, only the strongest counts.
+    /// Returns the terms of the acceleration for a row, m/s^2. Parameters that are not given have
+    /// their defaults. The terms are those of the free road, the leader, the stop line and the
+    /// obstacle, followed by the resulting acceleration. Only the strongest of the terms for
+    /// leader, stop line and obstacle applies.
     pub fn terms(parameters: &BTreeMap<String, f64>, input: &ControllerInput) -> Vec<Term> {
         let model = Model::new(&term::parameters(&PARAMETERS, parameters));
         let taken = model.taken_away(input);
@@ -279,7 +281,8 @@ mod tests {
             })
         };
         assert!(wanted(0.0, 0.0).abs() < 1e-9);
-        // At the comfortable deceleration even at walking pace, and without starting to roll.
+        // The vehicle brakes at the comfortable deceleration even at walking pace, and does not
+        // start to roll.
         for speed in [8.0, 0.01] {
             assert!((wanted(speed, 0.0) + 2.5).abs() < 1e-6, "{speed}");
         }

@@ -67,7 +67,7 @@ pub enum Following {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LateralModel {
-    /// Vehicle model.
+    /// Body that follows the path, with its model.
     pub following: Following,
     /// Wheelbase, m.
     pub wheelbase: f64,
@@ -212,8 +212,9 @@ impl LateralModel {
             _ => [weights.offset, weights.course],
         };
         state[[0, 0]] = offset;
-        // Only what moves the vehicle off the path is weighted. Heading, slip and hitch by themselves are not
-        // zero in a bend, and weights on them would pull the vehicle off its path there.
+        // Only the offset and the angle between motion and path have weights. Heading error, slip
+        // and hitch angle are not zero in a steady bend, so weights on them would pull the vehicle
+        // off its path.
         let mut course = Matrix::zeros(states, 1);
         course[[1, 0]] = 1.0;
         if let Following::Slipping(_) = self.following {

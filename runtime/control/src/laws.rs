@@ -4,7 +4,7 @@ use roadwright_agent::{Lookahead, ParameterSet};
 use roadwright_geometry::math::{atan, sin};
 use roadwright_plugin_api::ControllerInput;
 
-/// Gap kept between standing vehicles, m.
+/// Gap kept between stationary vehicles, m.
 pub const STANDSTILL_GAP: f64 = 2.0;
 /// Distance kept from a stop line, m.
 pub const STOP_GAP: f64 = 0.5;
@@ -52,7 +52,7 @@ pub fn steady_steering(input: &ControllerInput) -> f64 {
         waypoint_angle,
         ..
     } = *input;
-    // Straight ahead, also for controllers that do not look at the path: there is nothing to limit.
+    // Straight ahead, as for controllers that ignore the path, so there is nothing to limit.
     if waypoint_angle == 0.0 {
         return waypoint_angle;
     }
@@ -66,15 +66,15 @@ pub fn steady_steering(input: &ControllerInput) -> f64 {
 /// which a vehicle can still stop within `gap` metres behind an object, after a reaction time. The
 /// object moves at `front_speed` and may brake.
 ///
-/// From v the vehicle needs v r + v^2 / 2b; the object in front leaves gap + front^2 / 2b. Both are equal for
-/// v = sqrt((b r)^2 + front^2 + 2 b gap) - b r. Example: b = 3 m/s^2, r = 0.3 s, a standing vehicle 20 m
-/// ahead: sqrt(0.81 + 0 + 120) - 0.9 = 10.1 m/s.
+/// From v the vehicle needs v r + v^2 / 2b; the object in front leaves gap + front^2 / 2b. Both are
+/// equal for v = sqrt((b r)^2 + front^2 + 2 b gap) - b r. Example: b = 3 m/s^2, r = 0.3 s, a
+/// stationary vehicle 20 m ahead: sqrt(0.81 + 0 + 120) - 0.9 = 10.1 m/s.
 #[inline]
 pub fn safe_speed(gap: f64, front_speed: f64, braking: f64, reaction: f64) -> f64 {
     let lag = braking * reaction;
     let radicand = lag * lag + front_speed * front_speed + 2.0 * braking * gap.max(0.0);
-    // A gap that is already too short counts as 0. Behind a standing vehicle the result is 0, behind a moving
-    // one less than its speed.
+    // A gap that is already too short counts as 0. Behind a stationary vehicle the result is 0;
+    // behind a moving one it is less than that vehicle's speed.
     (radicand.sqrt() - lag).max(0.0)
 }
 

@@ -21,7 +21,7 @@
 //!
 //! Sources are cited by author and year; `docs/sources.md` lists them.
 //!
-//! # Words
+//! # Terms
 //!
 //! - **row**: the input or output of one agent in a batch. `NOTHING` in a distance or gap means "none".
 //! - **waypoint**: the point ahead on the route that a controller steers towards.

@@ -128,7 +128,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// Steering at `time` (s), in the unit of the model's steering state.
+    /// Returns the steering at `time` (s), in the unit of the model's steering state.
     fn wheels(&self, time: f64) -> f64 {
         let mut left = (time - self.time).max(0.0);
         let mut wheels = self.wheels;
@@ -240,7 +240,7 @@ impl Design {
         }
     }
 
-    /// Speed as a single state, with the acceleration as its control.
+    /// Returns the model of the speed, which is its only state. The control is the acceleration.
     fn speed_plant(&self) -> Plant {
         Plant {
             state: Matrix::identity(1),
@@ -295,7 +295,7 @@ impl Horizon {
         })
     }
 
-    /// Linear term of the QP objective (in the steering rates) for a model state.
+    /// Returns the linear term of the QP objective (in the steering rates) for a model state.
     fn steering_pull(&self, mut state: Vec<f64>, curvature: &[f64]) -> Matrix {
         if self.sees_beyond {
             let last = curvature.get(self.lateral.steps() - 1);
@@ -304,9 +304,9 @@ impl Horizon {
         self.lateral.linear(&state, curvature)
     }
 
-    /// Linear term of the QP objective (in the accelerations) for a speed deficit, m/s.
+    /// Returns the linear term of the QP objective (in the accelerations) for a speed deficit, m/s.
     fn speed_pull(&self, missing: f64) -> Matrix {
-        // The state is the speed above the wanted one.
+        // The state is the excess over the desired speed.
         self.speed.linear(&[-missing], &[])
     }
 }
@@ -342,7 +342,7 @@ fn endless(plant: &Plant, cost: &Cost) -> Result<(Plant, Cost), LinearError> {
     Ok((longer, cost))
 }
 
-/// Constraint rows for the steering rates and for the steering after each step.
+/// Returns the constraint rows for the steering rates and for the steering after each step.
 fn steering_rows(steps: usize, step: f64) -> Matrix {
     let mut rows = Matrix::zeros(2 * steps, steps);
     for k in 0..steps {
@@ -362,7 +362,7 @@ fn both_ways(rows: &Matrix) -> Matrix {
     both
 }
 
-/// Limits that a plan has to keep.
+/// Limits that a plan must not exceed.
 struct PlanLimits {
     /// Largest steering, in the unit of the model's steering state.
     wheels: f64,
@@ -382,8 +382,8 @@ impl PlanLimits {
         let mut bounds = Vec::with_capacity(4 * steps);
         for sign in [1.0, -1.0] {
             bounds.extend(std::iter::repeat_n(self.rate, steps));
-            // Wheels beyond the limit are given the time to come back, at less than their full rate, so that
-            // two limits never meet in a single point.
+            // Wheels beyond the limit are given time to return, at less than their full rate, so
+            // that two limits never meet in a single point.
             bounds.extend((1..=steps).map(|k| {
                 let back = sign * self.begin - RETURN * self.rate * step * k as f64;
                 self.wheels.max(back) - sign * self.begin
@@ -392,7 +392,8 @@ impl PlanLimits {
         bounds
     }
 
-    /// Largest accelerations in each step, followed by the largest decelerations, m/s^2.
+    /// Returns the largest acceleration of each step, followed by the largest deceleration of each
+    /// step, m/s^2.
     fn acceleration(&self, steps: usize) -> Vec<f64> {
         let (up, down) = (self.max_acceleration, self.max_braking);
         let bounds = std::iter::repeat_n(up, steps);
@@ -467,7 +468,7 @@ impl LinearMpc {
         })
     }
 
-    /// Model of a vehicle at the nearest speed for which horizons are kept.
+    /// Returns the model of a vehicle at the nearest speed for which horizons are kept.
     fn model(design: &Design, input: &PathInput) -> LateralModel {
         let speed = input.seen.speed.max(design.slowest);
         LateralModel::of(input, (speed / SPEED_STEP).round() * SPEED_STEP)

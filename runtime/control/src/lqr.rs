@@ -1,4 +1,5 @@
-//! The linear-quadratic regulator. It steers by all lateral errors and the curvature ahead at once.
+//! The linear-quadratic regulator. Its steering takes all lateral errors and the curvature ahead
+//! into account.
 
 use crate::lateral::{
     COURSE_WEIGHT, Following, LateralModel, LateralWeights, OFFSET_WEIGHT, RATE_WEIGHT,
@@ -79,7 +80,7 @@ static PARAMETERS: [ParameterInfo; 15] = [
     speed_law::REACTION,
 ];
 
-/// Minimum speed for which gains are computed, m/s. A standing vehicle cannot be steered.
+/// Minimum speed for which gains are computed, m/s. A stationary vehicle cannot be steered.
 const SLOWEST: f64 = 1.0;
 /// Difference between the speeds for which gains are computed, m/s. Gains are interpolated in between.
 const SPEED_STEP: f64 = 0.25;
@@ -153,8 +154,8 @@ impl LqrDesign {
     }
 }
 
-/// Adds up the gains so that there is one for each visible part of the path. The curvature beyond these parts
-/// is assumed to be that of the last part.
+/// Adds up the gains so that there is one for each visible part of the path. Beyond these parts,
+/// the curvature of the last part is assumed to continue.
 fn seen_alone(gains: Gains) -> Gains {
     let mut known = Matrix::zeros(1, PATH_PARTS);
     for (at, &gain) in gains.known.row(0).iter().enumerate() {
@@ -174,7 +175,7 @@ pub struct Lqr {
     kept: Mutex<BTreeMap<Vec<u64>, Arc<Gains>>>,
 }
 
-/// Limits of steering in addition to those of the vehicle.
+/// Limits of steering in addition to the vehicle's own limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SteeringLimits {
     /// Maximum angle at which the vehicle returns to the path, rad.
@@ -192,7 +193,7 @@ impl SteeringLimits {
         }
     }
 
-    /// Maximum steering angle of a vehicle at its speed, rad.
+    /// Returns the maximum steering angle of a vehicle at its current speed, rad.
     pub(crate) fn largest(&self, input: &PathInput) -> f64 {
         let ControllerInput {
             speed, wheelbase, ..
@@ -258,7 +259,7 @@ impl Lqr {
         rates.sum()
     }
 
-    /// Steering angle for a vehicle that gets its next command after `period` seconds.
+    /// Returns the steering angle for a vehicle that gets its next command after `period` seconds.
     pub(crate) fn command(
         &self,
         design: &LqrDesign,

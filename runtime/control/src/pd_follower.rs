@@ -203,7 +203,7 @@ impl PdLaw {
         let speed = input.speed.max(SLOWEST);
         let turn = speed * tan(input.steering) / input.wheelbase;
         let wanted = self.gains.heading * input.waypoint_angle;
-        // In a longer period the turn rate would overshoot the one that it approaches.
+        // Over a longer period, the turn rate would overshoot its target.
         let share = (self.gains.turn * period).min(1.0);
         let most = LATERAL_ACCELERATION / speed;
         let turn = (turn + share * (wanted - turn)).clamp(-most, most);

@@ -70,8 +70,8 @@ impl Controller for PoleBalance {
         let [lean, fall, place, speed] =
             ["lean_gain", "fall_gain", "place_gain", "speed_gain"].map(|key| parameters.value(key));
         for (input, output) in inputs.iter().zip(outputs) {
-            // Away from its mark a car first drives farther away, so that the pole leans back. The signs of
-            // place and speed are therefore those of the lean.
+            // Away from its mark a car first drives farther away, so that the pole leans back.
+            // Position and speed therefore have the same sign as the lean.
             *output = ControllerOutput {
                 acceleration: lean * input.heading_error
                     + fall * input.path_curvature

@@ -105,8 +105,8 @@ impl SpeedLaw {
 
     pub(crate) fn acceleration(&self, input: &ControllerInput) -> f64 {
         let following = self.following(input);
-        // A following law that asks for more than cruising would race to close a gap, so it counts only when
-        // it brakes.
+        // If the following law requested more than cruising, the vehicle would race to close a gap,
+        // so the law is used only if it brakes.
         self.cruising(input).min(if following < 0.0 {
             following
         } else {

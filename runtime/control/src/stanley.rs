@@ -84,7 +84,8 @@ impl FrontErrors {
             };
         }
         let part = PARTS.length(speed);
-        // The course of the path between the axles, as seen from the path beside the rear axle.
+        // Shape of the path between the axles, relative to the point of the path beside the rear
+        // axle.
         let (mut along, mut across, mut heading) = (0.0, 0.0, 0.0);
         for curvature in input.curvature {
             let left = (wheelbase - along).min(part);
@@ -188,7 +189,7 @@ mod tests {
     fn the_front_axle_is_steered_back_by_its_own_offset() {
         // 1 m to the left: atan(2.5 / (1 + 4)).
         assert!((steering(|i| i.offset = 1.0) + atan(0.5)).abs() < 1e-12);
-        // Askew by 0.1 rad, the front axle is beside the path as well.
+        // With a heading error of 0.1 rad, the front axle is off the path as well.
         let askew = steering(|i| i.heading_error = 0.1);
         assert!(
             (askew + 0.1 + atan(0.5 * 2.7 * sin(0.1))).abs() < 1e-12,

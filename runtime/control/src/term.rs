@@ -10,7 +10,7 @@ pub struct Term {
     pub name: &'static str,
     /// Value; infinite if there is nothing to keep clear of.
     pub value: f64,
-    /// Unit.
+    /// Unit of the value.
     pub unit: &'static str,
     /// Whether the term determines the command.
     pub decides: bool,

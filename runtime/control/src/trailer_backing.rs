@@ -66,11 +66,11 @@ static PARAMETERS: [ParameterInfo; 8] = [
     ),
 ];
 
-/// Speed below which the car counts as standing, m/s.
+/// Speed below which the car is considered stationary, m/s.
 const STANDING: f64 = 0.05;
 /// Acceleration per unit of speed error, 1/s.
 const SPEED_GAIN: f64 = 3.0;
-/// Distance to the end of the path below which the car has arrived, m.
+/// Distance to the end of the path below which the car is considered to have arrived, m.
 const THERE: f64 = 0.02;
 /// Maximum heading of the trailer relative to the line to which it returns, rad.
 const STEEPEST: f64 = 0.6;
@@ -82,7 +82,7 @@ const ASKEW: f64 = 0.08;
 const FUNNEL: f64 = 0.25;
 /// Distance to the end of the path below which the car shunts if the trailer is not aligned, m.
 const LAST: f64 = 2.5;
-/// Distance from the end of the path to which the car drives forward in a shunt, m.
+/// Distance from the end of the path up to which the car drives forward in a shunt, m.
 const OUT: f64 = 9.0;
 /// Lateral offset (m) and heading error (rad) below which the car reverses again after a shunt.
 const STRAIGHT: (f64, f64) = (0.05, 0.03);
@@ -134,14 +134,16 @@ impl BackingLaw {
     }
 
     fn is_forwards(&self, input: &ControllerInput) -> bool {
-        // A car rolling forwards checks for the end of a shunt, otherwise for the beginning of one. With the
-        // same check for both it would reverse at the first step of a shunt.
+        // A car that rolls forwards checks for the end of a shunt; otherwise, it checks for the
+        // beginning of one. With the same check for both, it would reverse at the first step of a
+        // shunt.
         let hitch = input.path_curvature.abs();
         if input.speed > STANDING {
             let is_straight = input.lane_offset.abs() <= STRAIGHT.0
                 && input.heading_error.abs() <= STRAIGHT.1
                 && hitch < 0.2;
-            // Outside the funnel it drives on until the trailer is straight or there is no more room.
+            // Outside the funnel, the car drives on until the trailer is straight or there is no
+            // more room.
             !is_straight && (input.stop_distance < OUT || hitch > 0.2)
         } else {
             hitch > self.straighten || (input.stop_distance < LAST && !Self::is_in_line(input))
@@ -175,9 +177,10 @@ impl BackingLaw {
 
     /// Curvature of the car's path in reverse, 1/m.
     fn back(&self, input: &ControllerInput) -> f64 {
-        // Per metre backwards, d y = -sin h, d h = -sin(hitch) / drawbar and d hitch = sin(hitch) / drawbar -
-        // c, where c is the curvature of the car. Each law demands the next value that makes its own one
-        // decay: h = line_gain y, hitch = drawbar heading_gain (h - heading), and c as returned.
+        // Per metre backwards, d y = -sin h, d h = -sin(hitch) / drawbar and d hitch = sin(hitch) /
+        // drawbar - c, where c is the curvature of the car. Each law sets the next variable so that
+        // its own variable decays: h = line_gain y, hitch = drawbar heading_gain (h - heading), and
+        // c as returned.
         let heading = (self.line_gain * input.lane_offset).clamp(-STEEPEST, STEEPEST);
         let turn = self.drawbar * self.heading_gain * (input.heading_error - heading);
         let hitch = turn.clamp(-self.sharpest, self.sharpest);
@@ -241,7 +244,8 @@ mod tests {
         assert_eq!(ask(|_| ()).steering, 0.0);
         assert!(ask(|i| i.speed = 0.0).acceleration < 0.0);
         for side in [1.0, -1.0] {
-            // The wheels turn to the side where the car already stands, to open the hitch less.
+            // The wheels turn to the side to which the car already points, so that the hitch angle
+            // decreases.
             let bent = ask(|i| i.path_curvature = side * 0.2);
             assert!(bent.steering * side > 0.0);
             // To move to the right a trailer first has to swing its tail there.

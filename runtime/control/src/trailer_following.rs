@@ -69,7 +69,7 @@ impl Path {
         Self { curvature, samples }
     }
 
-    /// Distance along the path, offset and heading error of a place. `before` is the previous
+    /// Distance along the path, offset and heading error of a pose. `before` is the previous
     /// distance.
     fn errors(&self, place: Place, before: f64) -> [f64; 3] {
         let ahead_of = |at: usize| {
@@ -92,7 +92,7 @@ impl Path {
         [along, offset, wrap_angle(place.heading - heading)]
     }
 
-    /// Mean curvatures of the parts ahead of a place.
+    /// Mean curvatures of the parts of the path ahead of a position.
     fn ahead(&self, from: f64, part: f64) -> [f64; PATH_PARTS] {
         std::array::from_fn(|at| {
             let begin = from + at as f64 * part;
@@ -132,7 +132,7 @@ impl Drive {
         }
     }
 
-    /// The trailer's axle, with its direction of travel.
+    /// Returns the trailer's axle, with its direction of travel.
     fn axle(&self) -> Place {
         let ((sin, cos), (sin_t, cos_t)) = (sin_cos(self.rear.heading), sin_cos(self.trailer));
         Place {

@@ -14,7 +14,8 @@ pub use crate::build::build;
 /// The C header of the binary interface.
 pub const HEADER: &str = include_str!("../../../plugins/api/include/roadwright_plugin.h");
 
-/// The C header with the names of interface 1.0 and 1.1, for sources of these versions.
+/// C header that defines the old names of interface versions 1.0 and 1.1, for sources written for
+/// them.
 pub const OLD_NAMES: &str =
     include_str!("../../../plugins/api/include/roadwright_plugin_names_1_1.h");
 
@@ -72,11 +73,11 @@ const LIBM: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/libm.rs"));
 /// Programming language of a new plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// Rust.
+    /// The Rust programming language.
     Rust,
-    /// C.
+    /// The C programming language.
     C,
-    /// C++.
+    /// The C++ programming language.
     Cpp,
 }
 
@@ -86,7 +87,7 @@ pub enum AuthorError {
     /// A file cannot be read or written.
     #[error("{path}: {error}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// Error of the operating system.
         error: std::io::Error,
@@ -110,12 +111,12 @@ pub enum AuthorError {
     /// A program cannot be started.
     #[error("cannot start {program}: {error}")]
     Start {
-        /// The program.
+        /// Name of the program.
         program: String,
         /// Error of the operating system.
         error: std::io::Error,
     },
-    /// The build failed.
+    /// The build failed, with the output of the tool.
     #[error("the build failed:\n{0}")]
     Build(String),
     /// The library was built but cannot be loaded.
@@ -217,7 +218,8 @@ fn type_name_of(name: &str) -> String {
         .collect()
 }
 
-/// Writes a file of a project, given its name and a text with placeholders such as `@NAME@`.
+/// Function that writes a project file, given the file's name and its text, in which placeholders
+/// such as `@NAME@` are replaced.
 type Put<'a> = dyn Fn(&str, &str) -> Result<(), AuthorError> + 'a;
 
 fn put_rust(folder: &Path, kind: ModuleKind, put: &Put<'_>) -> Result<(), AuthorError> {
@@ -314,8 +316,8 @@ pub fn new_script(folder: &Path, name: &str) -> Result<PathBuf, AuthorError> {
     Ok(path)
 }
 
-/// Tests a library in a child process and moves it into a folder under the given name. The move is atomic, so
-/// no reader sees an incomplete file.
+/// Tests a library in a child process and copies it into a folder under its own file name. Other
+/// processes never see an incomplete file, because the copy is renamed into place.
 ///
 /// # Errors
 /// If the library cannot be loaded or the folder cannot be written.

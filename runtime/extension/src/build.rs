@@ -57,7 +57,7 @@ fn run(command: &mut Command, tell: &mut dyn FnMut(&str)) -> Result<String, Auth
     let stdout = child.stdout.take().map(|mut pipe| {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
-            // Output read before an error is kept.
+            // Whatever was read before an error is kept.
             let _ = pipe.read_to_end(&mut bytes);
             bytes
         })
@@ -115,7 +115,7 @@ fn build_with_cargo(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<PathBuf
             let mut names = files.iter().filter_map(|name| name.as_str());
             names.find(|name| is_library(name)).map(PathBuf::from)
         });
-    // The plugin itself comes last, after procedural macros on which it may depend.
+    // The plugin itself comes last, after any procedural macros that it depends on.
     let library = libraries.by_ref().last();
     library.ok_or_else(|| {
         AuthorError::Build(

@@ -12,18 +12,18 @@ const MOST: usize = 1000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Information.
+    /// Informational event.
     Info,
-    /// Warning.
+    /// Event that warns of a problem.
     Warning,
-    /// Error.
+    /// Event that reports a failure.
     Error,
 }
 
 /// An event of a module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Event {
-    /// Severity.
+    /// Severity of the event.
     pub level: Level,
     /// Module id, or file name.
     pub module: String,
@@ -58,7 +58,7 @@ impl Events {
     /// Records that a module has timed out. From this point on, the run is not reproducible.
     pub(crate) fn note_timeout(&self, module: &str, what: &str) {
         let mut timed_out = locked(&self.timed_out);
-        // Only the first one counts, because later timeouts may be its consequences.
+        // Only the first one is kept, because later timeouts may be its consequences.
         timed_out.get_or_insert_with(|| format!("{module} {what}"));
     }
 

@@ -1,4 +1,4 @@
-//! Answers that a module failed to give. They are counted until the world queries the count.
+//! Counts the answers that modules failed to give, until the world queries the count.
 
 use crate::lock::locked;
 use roadwright_agent::Failure;
@@ -31,7 +31,8 @@ struct Counted {
 pub(crate) struct Failures(Mutex<Counted>);
 
 impl Failures {
-    /// Counts answers that the built-in module gives instead. `answers` is 0 if it has not given them yet.
+    /// Counts answers that the built-in module gave instead. `answers` is 0 if the built-in module
+    /// has yet to answer.
     pub(crate) fn note(&self, answers: u64, build: &str, cause: Cause<'_>) {
         let mut counted = locked(&self.0);
         counted.answers += answers;

@@ -205,8 +205,9 @@ fn check_lines(
     let library = library
         .canonicalize()
         .map_err(|error| failed("description")(format!("{}: {error}", library.display())))?;
-    // Each check runs more of the plugin's code than the previous one. Reading runs none, then the library is
-    // loaded, then examined. So the first failure shows the smallest cause.
+    // Each check runs more of the plugin's code than the previous one: reading runs none, then the
+    // library is loaded, and then it is examined. The first check that fails therefore narrows down
+    // the cause.
     let (inspected, _) =
         crate::inspect(&library).map_err(|error| failed("description")(error.to_string()))?;
     let info = inspected.info;

@@ -24,7 +24,7 @@ pub struct HostOptions {
     pub plugins: Vec<PathBuf>,
     /// Script folders; if several contain the same name, the first one is used.
     pub scripts: Vec<PathBuf>,
-    /// Folder for copies and marks.
+    /// Folder for copies of libraries and for the records of builds on trial.
     pub cache: PathBuf,
     /// Program and arguments that call [`crate::helper`], used to start child processes.
     pub helper: Vec<OsString>,
@@ -45,7 +45,7 @@ pub struct HostOptions {
 /// A plugin call that is taking too long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hang {
-    /// The module.
+    /// Id of the module.
     pub module: String,
     /// Duration of the call so far, ms.
     pub milliseconds: u64,
@@ -239,7 +239,8 @@ impl Host {
 
     /// Reloads a module's file, even if it is quarantined, and creates fresh instances.
     pub fn reload(&self, id: &str) {
-        // The request also permits another attempt.
+        // A reload requested by the user also lifts the quarantine, so that the build gets another
+        // attempt.
         self.lift_quarantine(id);
         let of_module = |file: &KnownFile| file.inspected.as_ref().is_some_and(|i| i.info.id == id);
         self.catalogue.reconsider(of_module);
@@ -279,8 +280,8 @@ impl Host {
     pub fn quarantine(&self, id: &str) {
         self.catalogue.for_module(id, |cell| {
             if let Some(generation) = cell.wish().generation {
-                // Begins a trial that does not end. The next start finds its mark without a process, as after
-                // a crash.
+                // Begins a trial that is never ended. At the next start its mark belongs to no
+                // living process, as after a crash.
                 cell.quarantine.begin_trial(&generation.hash, cell.id);
             }
         });

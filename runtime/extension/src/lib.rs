@@ -40,7 +40,7 @@
 //! - `helper`, `patience`: entry points of child processes, and waiting for them up to a time limit.
 //! - `quarantine`: builds that caused harm and are not loaded again.
 //!
-//! # Words
+//! # Terms
 //!
 //! - **Build**: the bytes of a library, named by their hash. A **generation** is a build that has
 //!   been loaded by a host.

@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(2);
 /// may keep the pipes open.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 /// Maximum number of unread bytes kept for a pipe. Older bytes are dropped.
-// A plugin can print without end, and its last output says most about how it ended.
+// A plugin can print endlessly, and its last output is most informative about how it ended.
 const MOST: usize = 1 << 20;
 
 /// Makes a command start its child in a separate process group, so that the processes that the child starts
@@ -28,7 +28,7 @@ pub(crate) fn in_a_group(command: &mut Command) -> &mut Command {
     command
 }
 
-/// How a child process ended.
+/// Result of waiting for a child process.
 pub(crate) struct Ending {
     pub(crate) status: ExitStatus,
     /// Whether the child was killed because it took too long.
@@ -108,7 +108,7 @@ impl Pipe {
         let kept = this.clone();
         std::thread::spawn(move || {
             let mut buffer = [0; 8192];
-            // Output read before an error is kept.
+            // Whatever was read before an error is kept.
             while let Ok(count @ 1..) = pipe.read(&mut buffer) {
                 let mut bytes = locked(&kept.bytes);
                 bytes.extend_from_slice(&buffer[..count]);

@@ -31,7 +31,8 @@ fn held_path(folder: &Path, hash: &str) -> PathBuf {
     folder.join(format!("{hash}.{HELD}"))
 }
 
-/// Records a build for later starts. If the record cannot be written, the quarantine ends with the program.
+/// Records a build for later starts. If the record cannot be written, the quarantine lasts only
+/// until the program ends.
 fn hold(folder: &Path, hash: &str, why: &str) {
     let _ = std::fs::write(held_path(folder, hash), why);
 }
@@ -50,8 +51,8 @@ struct State {
     held: BTreeMap<String, String>,
     /// Marks of the builds that are on trial in this process. Each is locked until its trial or the process
     /// ends.
-    // The file stays open, because closing it would release the lock, and another Roadwright that starts
-    // meanwhile would take the mark for that of a dead process.
+    // The file stays open, because closing it would release the lock, and another Roadwright that
+    // starts meanwhile would take it for the mark of a dead process.
     trials: BTreeMap<String, File>,
     /// Builds that ended the program, during a trial or later.
     ends: Ends,

@@ -59,7 +59,7 @@ const INFO: ModuleInfo = ModuleInfo {
     doc: "Drives like idm and asks for more than it uses.",
 };
 
-/// A controller that asks for everything and uses nothing of it.
+/// A controller that requests all data and uses none of it.
 struct Asking {
     idm: Module<dyn Controller>,
     needs: Option<Needs>,

@@ -67,7 +67,7 @@ fn a_call_that_is_given_up_hears_so_and_its_answer_is_not_used() {
     assert!(swaps[0].note.contains("restart 1 of 3"), "{swaps:?}");
     let log = bench.row(PROBE).log.join("\n");
     assert!(log.contains("heard that it is given up"), "{log}");
-    // The plugin was not told so in any other call.
+    // The plugin saw no cancellation in any other call.
     assert!(!log.contains("without a reason"), "{log}");
 }
 

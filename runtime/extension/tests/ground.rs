@@ -50,7 +50,7 @@ fn options(threads: usize) -> RunOptions {
     }
 }
 
-/// Places of all vehicles, by agent.
+/// Positions of all vehicles, by agent.
 fn places(world: &World) -> Vec<(u64, f64, f64)> {
     let vehicles = world.snapshot().vehicles;
     let place = |one: &roadwright_simulation::VehicleRecord| {
@@ -115,7 +115,8 @@ fn groups_that_make_no_sense_are_refused_at_loading() {
     }
 }
 
-/// Checks that `drivable_path` plans for agents whose planner does not answer, or with paths that cannot be driven.
+/// Checks that `drivable_path` plans for agents whose planner does not answer, or whose planner
+/// returns paths that cannot be driven.
 #[test]
 fn the_built_in_planner_takes_the_place_of_one_that_fails() {
     let folder = tempfile::tempdir().unwrap();
@@ -172,8 +173,9 @@ fn a_planner_that_finds_no_path_is_asked_again() {
     assert!(world.faults().is_empty(), "{:?}", world.faults());
 }
 
-/// Saves a world at moments, restores it there, and compares both worlds some time later. Returns whether they are equal,
-/// for each moment. `check` looks at the world at each moment.
+/// Saves a world at the given times, restores it from each save, and compares both worlds some time
+/// later. Returns for each time whether they are equal. `check` inspects the world at each of these
+/// times.
 fn compare(
     bench: &Bench,
     scenario: &Scenario,

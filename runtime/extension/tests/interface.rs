@@ -606,8 +606,8 @@ struct Kept {
 }
 
 impl Kept {
-    /// Checks that it drives or plans without a flaw, and that two threads, a process of its own and today's header change
-    /// nothing.
+    /// Checks that the binary drives or plans without a flaw, and that two threads, a separate
+    /// process and a build with the current header change nothing.
     fn works_for_ever(&self) {
         if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
             eprintln!("skipped: the kept binaries are for x86-64 Linux");
@@ -715,8 +715,9 @@ impl Older {
 
 const LATER: &str = "org.roadwright.later";
 
-/// Pretends a later host, whose rows, records, views, batches and tables are longer, with 0x55 in everything that the plugin
-/// does not know and behind all arrays: plugins give the same bits and write nothing there.
+/// Simulates a later host, whose rows, records, views, batches and tables are longer, with 0x55 in
+/// all bytes that the plugin does not know and after all arrays. Plugins must give the same bits
+/// and write nothing there.
 #[test]
 fn plugins_work_with_a_later_host() {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
@@ -840,8 +841,8 @@ fn plugins_work_with_a_later_host() {
     }
 }
 
-/// Pretends a host of 1.0, with rows of 128 bytes, without views and later extensions: a plugin that is built now and asks for no
-/// later host gives the same bits.
+/// Simulates a host of 1.0, with rows of 128 bytes and without views and later extensions. A plugin
+/// that is built now and does not require a later host gives the same bits.
 #[test]
 fn a_plugin_of_today_works_with_the_first_host() {
     let folder = tempfile::tempdir().unwrap();
@@ -858,8 +859,9 @@ fn a_plugin_of_today_works_with_the_first_host() {
     assert_eq!(older.end(&between, LATER, false), expected);
 }
 
-/// Pretends a plugin of a later version: its description and its tables are longer, with 0x55 in what this host does not know.
-/// It drives like a plugin of this version. If it requires the later host, it is refused before any of its code runs.
+/// Simulates a plugin of a later version, whose description and tables are longer, with 0x55 in the
+/// bytes that this host does not know. It drives like a plugin of this version. If it requires the
+/// later host, it is refused before any of its code runs.
 #[test]
 fn the_host_works_with_a_later_plugin() {
     const NEEDS: &str = "org.roadwright.needs";

@@ -1,4 +1,5 @@
-//! Controllers that ask for their motion, their vehicle, the path ahead (interface 1.3) and the objects around (1.4).
+//! Controllers that request their motion, their vehicle, the path ahead (interface 1.3) and nearby
+//! objects (1.4).
 
 use crate::common::{Bench, EXACT, c_source, check_alike, compile, only, root, run, shipped};
 use roadwright_agent::{Controller, Slot, Step};
@@ -240,8 +241,8 @@ fn the_check_tries_roads_and_vehicles() {
     }
 }
 
-/// Checks that scenarios with other kinds of objects give the same bytes in a process of its own: pedestrians,
-/// trees, posts that are pushed, and trailers.
+/// Checks that scenarios with other kinds of objects give the same bytes in a separate process:
+/// pedestrians, trees, posts that are pushed, and trailers.
 #[test]
 fn all_kinds_of_objects_reach_a_process_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
@@ -371,8 +372,9 @@ fn the_predictive_controller_keeps_to_winding_lanes() {
     assert_eq!(own, apart);
 }
 
-/// Turns back in town that a vehicle cannot follow, by the middle of their ends: the lanes are closer to each other than the
-/// diameter of the tightest circle that it can drive. `radius` is that of this circle, m.
+/// U-turns in town that are too tight for a vehicle, each as the midpoint between its ends. Their
+/// lanes are closer to each other than the diameter of the tightest circle that the vehicle can
+/// drive. `radius` is that of this circle, m.
 fn turns_too_tight(ground: &Ground, radius: f64) -> Vec<DVec2> {
     let ids = LaneletIndex::up_to(ground.graph().lanelets().len());
     let connections = ids.filter(|id| ground.lanelet(*id).is_connection());
@@ -388,17 +390,18 @@ fn turns_too_tight(ground: &Ground, radius: f64) -> Vec<DVec2> {
         .collect()
 }
 
-/// Distance from a turn that a vehicle cannot follow within which it may be beside its lane, m.
+/// Distance from a U-turn that is too tight within which a vehicle may leave its lane, m.
 const NEAR_TIGHT: f64 = 15.0;
 
 /// A drive of all agents of old-town until they have arrived.
 struct Town {
-    /// Numbers of places outside lane changes, of those farther than 0.3 m from the centre line, and of those farther away
-    /// beside turns that the vehicle cannot follow.
+    /// Number of sampled positions outside lane changes. The next fields are the numbers of those
+    /// farther than 0.3 m from the centre line, without and with a U-turn nearby that is too tight
+    /// for the vehicle.
     places: usize,
     far: usize,
     beside_tight: usize,
-    /// Largest distance from the centre line, m, without the latter.
+    /// Largest distance from the centre line, m, except near such U-turns.
     farthest: f64,
     contacts: usize,
     held: u64,

@@ -425,7 +425,7 @@ fn between(scenario: &Scenario) -> f64 {
 fn carriageways_that_lie_too_close_keep_to_their_own_side() {
     for apart in [(6.0, 6.0), (4.0, 8.0), (10.0, 5.0), (14.0, 14.0)] {
         let scenario = parting(apart.0, apart.1, "");
-        // Where they part they may touch, as the lanes of the road do.
+        // Where the carriageways diverge they may touch, as the lanes of the road do.
         assert!(
             between(&scenario) > -1e-3,
             "{apart:?}: {}",

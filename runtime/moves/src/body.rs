@@ -71,7 +71,7 @@ pub struct Convex {
 }
 
 impl Convex {
-    /// A line from one point to another.
+    /// Creates a line from one point to another.
     pub fn line(from: DVec2, to: DVec2) -> Self {
         let mut corners = [from; MOST_CORNERS];
         corners[1] = to;
@@ -112,7 +112,7 @@ impl Convex {
         Self { corners, count }
     }
 
-    /// A convex polygon with four corners, given in either direction.
+    /// Creates a convex polygon with four corners, given in either direction.
     pub fn quadrilateral(corners: [DVec2; 4]) -> Self {
         let mut all = [corners[0]; MOST_CORNERS];
         all[..4].copy_from_slice(&corners);
@@ -125,13 +125,13 @@ impl Convex {
         &self.corners[..self.count]
     }
 
-    /// The outline relative to a placement.
+    /// Returns the outline relative to a placement.
     #[inline]
     pub fn to_local(&self, place: &Placement) -> Self {
         self.map(|corner| place.to_local(corner))
     }
 
-    /// The outline, translated by a vector.
+    /// Returns the outline, translated by a vector.
     #[inline]
     pub fn shifted(&self, by: DVec2) -> Self {
         self.map(|corner| corner + by)
@@ -212,7 +212,7 @@ impl Bounds {
         }
     }
 
-    /// The box, extended by `by` metres on all sides.
+    /// Returns the box, extended by `by` metres on all sides.
     #[inline]
     pub fn grown(&self, by: f64) -> Self {
         Self {

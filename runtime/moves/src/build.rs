@@ -25,8 +25,8 @@ pub struct BuildRules {
     pub prune_distance: f64,
     /// Maximum difference in heading between duplicate moves, rad.
     pub prune_angle: f64,
-    /// Maximum difference in duration between duplicate moves, frames. Their poses are compared at the same share of
-    /// their durations.
+    /// Maximum difference in duration between duplicate moves, frames. Their poses are compared at
+    /// the same fraction of their durations.
     pub prune_frames: u32,
     /// Definition of the states.
     pub states: StateRule,
@@ -38,7 +38,8 @@ pub enum StateRule {
     /// Each frame at which a transition begins or ends.
     #[default]
     Frames,
-    /// All frames with similar motions at which a clip is cut: every `kc` frames or more. `ks` is not used.
+    /// Groups of similar frames. Clips are cut every `kc` frames or more, and all cut frames with
+    /// similar motions are one state. `ks` is not used.
     Similar,
 }
 
@@ -80,7 +81,7 @@ pub struct Transition {
 /// A move that was removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Removed {
-    /// The move.
+    /// The move that was removed.
     pub entry: MoveEntry,
     /// Reason for its removal.
     pub reason: RemovedBecause,
@@ -103,7 +104,7 @@ pub enum RemovedBecause {
 /// A graph built from clips, with the moves that were removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Built {
-    /// The graph.
+    /// The graph after pruning.
     pub graph: MoveFile,
     /// Transitions found, in the order of their first frames.
     pub transitions: Vec<Transition>,
@@ -196,7 +197,8 @@ fn between(
     }
 }
 
-/// Finds frames similar to a given frame: the most similar one of each run. `ks` frames are skipped after it.
+/// Finds frames similar to a given frame: the most similar frame of each run of similar frames.
+/// `ks` frames are skipped after it.
 fn similar(
     frame: &Frame,
     entered: &[Frame],
@@ -263,7 +265,7 @@ pub fn build(clips: &ClipFile, file: &str, rules: &BuildRules) -> Built {
     }
 }
 
-/// The state whose frame has the lowest speed; `None` if there are no moves.
+/// Returns the state whose frame has the lowest speed; `None` if there are no moves.
 fn slowest(clips: &ClipFile, entries: &[MoveEntry]) -> Option<String> {
     let speed = |one: &&MoveEntry| {
         let clip = clips.clip(&one.clip);
@@ -377,7 +379,7 @@ fn stays_within(clips: &ClipFile, one: &MoveEntry, other: &MoveEntry, rules: &Bu
         relative.collect()
     };
     let (one, other) = (places(one), places(other));
-    // The frame of the other move at the same share of its duration.
+    // The frame of the other move at the same fraction of its duration.
     let [whole, others] = durations.map(|frames| frames.max(1) as usize);
     let partner = |frame: usize| (frame * others + whole / 2) / whole;
     one.iter().enumerate().all(|(frame, a)| {
@@ -493,7 +495,7 @@ mod tests {
     use crate::clips::file_of_car as file;
     use roadwright_geometry::Pose;
 
-    /// A clip that drives east, with a speed for each frame.
+    /// Returns a clip that drives east, with a speed for each frame.
     fn clip(name: &str, speeds: &[f64]) -> Clip {
         let mut x = 0.0;
         let frames = speeds.iter().map(|&forward| {
@@ -650,7 +652,7 @@ mod tests {
                 removed.entry
             );
         }
-        // A move leaves every state.
+        // At least one move leaves every state.
         for state in &built.graph.states {
             assert!(built.graph.moves.iter().any(|one| one.from == *state));
             assert!(built.graph.moves.iter().any(|one| one.to == *state));

@@ -300,7 +300,7 @@ impl ClipFile {
     }
 }
 
-/// Values as JSON.
+/// Serialisation of values as JSON.
 mod erased {
     pub(super) trait Text {
         fn text(&self) -> String;
@@ -410,7 +410,7 @@ pub fn turned(frames: &[Frame]) -> f64 {
     turns.sum()
 }
 
-/// A file with clips of a car on plain ground, at 25 Hz.
+/// Returns a file with clips of a car on plain ground, at 25 Hz.
 #[cfg(test)]
 pub(crate) fn file_of_car(clips: Vec<Clip>) -> ClipFile {
     ClipFile {

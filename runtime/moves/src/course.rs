@@ -37,7 +37,7 @@ pub struct CarLine {
 pub enum LineEnd {
     /// It jumps back to the beginning of the line.
     Returns,
-    /// It leaves, and no other car comes.
+    /// It leaves, and no car replaces it.
     Leaves {
         /// Initial distance to the next car on the line, m.
         gap: f64,
@@ -50,7 +50,8 @@ impl CarLine {
         self.end == LineEnd::Returns || self.phase + self.speed * time < self.length()
     }
 
-    /// Moves the car along its line by a share of the line, or of the gap to the next car if no cars follow.
+    /// Moves the car along its line by a fraction of the line's length, or of the gap to the next
+    /// car if no cars follow.
     fn advance(&mut self, share: f64) {
         let whole = match self.end {
             LineEnd::Returns => self.length(),
@@ -67,7 +68,7 @@ impl CarLine {
             .sum()
     }
 
-    /// The car at the given time, s.
+    /// Returns the car at the given time, s.
     pub fn at(&self, time: f64) -> Mover {
         let lengths: Vec<f64> = self
             .line
@@ -102,9 +103,9 @@ impl CarLine {
 pub struct Course {
     /// Name of the course.
     pub name: String,
-    /// Walls.
+    /// Walls of the corridor.
     pub walls: Vec<Convex>,
-    /// Cars.
+    /// Cars that drive in the corridor.
     pub cars: Vec<CarLine>,
     /// Pose of the middle of the rear axle at the start.
     pub start: Pose,
@@ -118,7 +119,8 @@ pub struct Course {
     pub sharp: Vec<DVec2>,
     /// Corners of the centre line, including its ends beyond start and finish.
     pub centre: Vec<DVec2>,
-    /// Places to which the racer of the scenario drives, in this order. The last one is its destination.
+    /// Positions to which the racer of the scenario drives, in this order. The last one is its
+    /// destination.
     pub goals: Vec<DVec2>,
 }
 
@@ -147,7 +149,7 @@ pub struct Traffic {
     pub lines: u32,
     /// Distance from the outer lines to the walls, m.
     pub margin: f64,
-    /// Speed, m/s.
+    /// Speed of the cars, m/s.
     pub speed: f64,
     /// Angle between the bodies and their direction of motion, rad. It alternates between lines.
     pub tilt: f64,
@@ -158,7 +160,7 @@ const BEND: f64 = 4.0;
 /// Maximum change of direction between two pieces of a bend, rad.
 const BEND_PIECE: f64 = 0.05;
 
-/// Length and width of the cars, m. They are those of the sliding racer.
+/// Length and width of the cars, m. The sliding racer has the same size.
 const CAR: DVec2 = DVec2::new(3.4, 1.6);
 
 impl Corridor {
@@ -199,7 +201,7 @@ impl Corridor {
         too_tight(&self.centre_line(), self.width)
     }
 
-    /// The corridor as a course.
+    /// Converts the corridor to a course.
     pub fn course(&self, name: &str, traffic: Option<&Traffic>, seconds: f64) -> Course {
         let line = self.centre_line();
         let widths = vec![self.width; line.len()];
@@ -253,7 +255,7 @@ impl Corridor {
 /// A straight stretch of a drawn corridor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stretch {
-    /// Length, m.
+    /// Length of the stretch, m.
     pub length: f64,
     /// Angle between the stretch and north, rad, positive to the left.
     pub angle: f64,
@@ -270,8 +272,8 @@ pub struct DrawnCorridor {
     pub stretches: &'static [Stretch],
 }
 
-/// Rows of oncoming cars in a part of a drawn corridor. Cars leave at the end of their rows, and no others come, because
-/// no plan could foresee where they appear.
+/// Rows of oncoming cars in a part of a drawn corridor. Cars leave at the end of their rows and are
+/// not replaced, because no plan could foresee where a new car appears.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rows {
     /// Index of the stretch on which the cars drive. The stretch must lead north.
@@ -282,7 +284,7 @@ pub struct Rows {
     pub margin: f64,
     /// Distance between the centres of consecutive cars in a row, m.
     pub gap: f64,
-    /// Speed, m/s.
+    /// Speed of the cars, m/s.
     pub speed: f64,
 }
 
@@ -306,7 +308,7 @@ impl DrawnCorridor {
         line
     }
 
-    /// The corridor as a course.
+    /// Converts the corridor to a course.
     pub fn course(&self, name: &str, rows: Option<&Rows>, seconds: f64) -> Course {
         let line = self.centre_line();
         let mut widths = vec![self.width; 2];
@@ -400,8 +402,8 @@ pub(crate) fn too_tight(line: &[DVec2], width: f64) -> Option<String> {
     })
 }
 
-/// A line with bends instead of corners, concentric with those of the lines beside it. `inside` is the distance to the
-/// innermost line in bends to the left and to the right, m.
+/// Returns a line with bends instead of corners, concentric with those of the lines beside it.
+/// `inside` is the distance to the innermost line in bends to the left and to the right, m.
 fn rounded(line: &[DVec2], inside: [f64; 2]) -> Vec<DVec2> {
     let mut bent = vec![line[0]];
     for three in line.windows(3) {
@@ -432,12 +434,13 @@ fn rounded(line: &[DVec2], inside: [f64; 2]) -> Vec<DVec2> {
     bent
 }
 
-/// A line `offset` metres to the left of another line, with mitred corners.
+/// Returns a line `offset` metres to the left of another line, with mitred corners.
 pub(crate) fn beside(line: &[DVec2], offset: f64) -> Vec<DVec2> {
     beside_by(line, |_| offset)
 }
 
-/// A line to the left of another line, with mitred corners. `offset` returns the distance at each corner, m.
+/// Returns a line to the left of another line, with mitred corners. `offset` returns the distance
+/// at each corner, m.
 fn beside_by(line: &[DVec2], offset: impl Fn(usize) -> f64) -> Vec<DVec2> {
     let direction = |i: usize| (line[i + 1] - line[i]).normalize();
     let last = line.len() - 1;
@@ -474,7 +477,7 @@ impl Course {
         course
     }
 
-    /// The cars at the given time, s.
+    /// Returns the cars at the given time, s.
     pub fn movers(&self, time: f64) -> Vec<Mover> {
         let present = self.cars.iter().filter(|car| car.is_present(time));
         present.map(|car| car.at(time)).collect()

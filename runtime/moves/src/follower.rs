@@ -28,11 +28,11 @@ const MOST_ACCELERATION: f64 = 3.0;
 const ROLLS: f64 = 0.1;
 /// Slip of the clip from which the steering is not corrected, rad.
 const SKIDS: f64 = 0.35;
-/// Correction of a pedal per correction of the acceleration, 1 per m/s^2.
+/// Pedal correction per acceleration correction, 1 per m/s^2.
 const PEDAL: f64 = 0.1;
-/// Position error above which a vehicle plans anew, m.
+/// Position error above which a vehicle replans, m.
 const FAR: f64 = 0.5;
-/// Heading error above which a vehicle plans anew, rad: 5 degrees.
+/// Heading error above which a vehicle replans, rad: 5 degrees.
 const TURNED: f64 = 0.0873;
 
 /// Deviation of a vehicle from a clip.
@@ -62,7 +62,8 @@ impl FollowError {
         DVec2::new(self.ahead, self.left).length()
     }
 
-    /// Whether the vehicle is so far from the clip that it has to plan anew: more than 0.5 m or 5 degrees.
+    /// Whether the vehicle is so far from the clip that it has to replan: more than 0.5 m or 5
+    /// degrees.
     pub fn is_large(&self) -> bool {
         self.distance() > FAR || self.heading.abs() > TURNED
     }

@@ -46,10 +46,10 @@ pub struct HeldPedals {
 /// Direction of travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Gear {
-    /// Forwards.
+    /// The vehicle drives forwards.
     #[default]
     Forwards,
-    /// Backwards.
+    /// The vehicle drives backwards.
     Reverse,
 }
 
@@ -88,8 +88,8 @@ impl Frame {
         Placement::of(self.pose)
     }
 
-    /// The motion between this frame and the next one: `share` is 0 at this frame and 1 at the next. The command is
-    /// the one held in between.
+    /// Returns the motion between this frame and the next one: `share` is 0 at this frame and 1 at
+    /// the next. The command is the one held in between.
     pub fn between(&self, next: &Self, share: f64) -> Self {
         let mix = |from: f64, to: f64| from + share * (to - from);
         let turned = wrap_angle(next.pose.heading - self.pose.heading);
@@ -106,7 +106,7 @@ impl Frame {
         }
     }
 
-    /// The frame mirrored left to right, about the x axis.
+    /// Returns the frame mirrored left to right, about the x axis.
     pub fn mirrored(&self) -> Self {
         // Avoids -0.0, which differs from 0.0 in files.
         let turned = |value: f64| if value == 0.0 { 0.0 } else { -value };

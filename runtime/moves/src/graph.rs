@@ -27,7 +27,7 @@ pub struct MoveFile {
     pub start: String,
     /// Names of the states.
     pub states: Vec<String>,
-    /// The moves.
+    /// Moves between the states.
     pub moves: Vec<MoveEntry>,
 }
 

@@ -1,22 +1,24 @@
-//! A heuristic for the route tree that accounts for turning, gaining speed and going around obstacles: [Adam 2007],
-//! section 5.3.
+//! A heuristic for the route tree that accounts for turning, gaining speed and going around
+//! obstacles: [Adam 2007], section 5.3.
 //!
-//! The heuristic of the source assumes that a vehicle drives straight to its goal at top speed from now on. It cannot,
-//! and every node that has not yet lost as much time as the best leaf is expanded. f of the leaves stays as it is; the
-//! list is sorted by a bound that is at most f of any leaf below a node. There are two such bounds, and the larger one
-//! counts:
+//! The heuristic of the source assumes that a vehicle drives straight to its goal at top speed from
+//! now on. Real routes take longer, so the search expands every node that has not yet lost as much
+//! time as the best leaf. Here, the leaves keep their f, but the list is sorted by a lower bound of
+//! f for all leaves below a node. There are two such bounds, and the larger one is used:
 //!
-//! - **Turns** (`turns.rs`): the least time that a vehicle loses until the horizon on free ground, by state and by
-//!   direction relative to the goal.
-//! - **Obstacles**: a grid holds the shortest distance to the goal around the fixed obstacles. Until the horizon, a
-//!   vehicle shortens it by at most the longest distance that it drives from its state. Of the cells that far from the
-//!   goal or farther, the one with the least straight distance bounds f. If the goal can be reached, the vehicle
-//!   needs at least the distance over the top speed.
+//! - **Turns** (`turns.rs`): the least time that a vehicle loses until the horizon on free ground, by
+//!   state and by direction relative to the goal.
+//! - **Obstacles**: a grid holds the shortest distance to the goal around the fixed obstacles. Until
+//!   the horizon, a vehicle reduces this distance by at most the longest distance that it can drive
+//!   from its state. Among the cells at the remaining distance or farther, the one with the smallest
+//!   straight distance bounds f. If the goal can be reached, the vehicle needs at least the distance
+//!   divided by the top speed.
 //!
-//! Steps of the grid lead in 32 directions, so a path is at most 1.3 % longer in the grid than on the plane. Distances
-//! are reduced by 2.5 %, which also covers that a grid goes around corners less closely, and by [`SLACK`] cells for
-//! the position within a cell. A cell is so small that the disc of the outline around the rear axle, which touches no
-//! obstacle, always contains the centre of the cell.
+//! Steps of the grid lead in 32 directions, so a path is at most 1.3 % longer in the grid than on
+//! the plane. Distances are reduced by 2.5 %, which also allows for wider detours around corners in
+//! the grid, and by [`SLACK`] cells for the position within a cell. Cells are so small that the
+//! disc of the outline around the rear axle, which touches no obstacle, always contains the centre
+//! of the cell.
 
 use crate::body::Convex;
 use crate::library::{Library, Move, StateNumber};
@@ -32,15 +34,15 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// Longest step of the grid along an axis, in cells.
 const LONGEST: i32 = 3;
-/// Share of the distances in the grid that counts.
+/// Factor by which distances in the grid are reduced.
 const SCALE: f64 = 0.975;
-/// Distance by which differences of the field are reduced, in cells.
+/// Amount by which differences between grid distances are reduced, in cells.
 const SLACK: f64 = 2.5;
-/// Share of the size of a cell that still fits into the disc of the outline.
+/// Safety factor on the size of the cells that fit into the disc of the outline.
 const FITS: f64 = 0.98;
 /// Maximum number of cells.
 const MOST_CELLS: f64 = 400_000.0;
-/// Reduction of bounds, so that rounding does not exceed f, s.
+/// Amount by which bounds are reduced, so that rounding cannot raise them above f, s.
 const ROUNDING: f64 = 1e-6;
 
 /// Bounds for searches of a library with a horizon towards a goal, among fixed obstacles.
@@ -56,16 +58,16 @@ pub struct Heuristic {
     distances: Vec<f64>,
     /// Horizon of the searches, in frames.
     horizon: u32,
-    /// Longest distance that a vehicle drives from each state, m, by the number of frames.
+    /// Longest distance that a vehicle can drive from each state, m, by the number of frames.
     farthest: Vec<Vec<f64>>,
     /// Time that a vehicle loses because it has to turn and gain speed, even without obstacles.
     turning: Option<TurningLoss>,
 }
 
-/// A goal, and how near a vehicle has to come.
+/// A goal, and the distance within which a vehicle has reached it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HeuristicGoal {
-    /// The goal.
+    /// Position of the goal, m.
     pub place: DVec2,
     /// Maximum distance from the goal at which a vehicle has reached it, m.
     pub reach: f64,
@@ -75,14 +77,14 @@ pub struct HeuristicGoal {
 struct Step {
     columns: i32,
     rows: i32,
-    /// Length, m.
+    /// Length of the step, m.
     length: f64,
 }
 
 impl Heuristic {
-    /// Prepares the bounds for a library and a horizon in frames. Beyond the fixed obstacles, the straight distance
-    /// counts. `None` if there are no fixed obstacles, or if their bounding box has more than 400,000 cells; for a
-    /// car, a cell is about a metre long.
+    /// Prepares the bounds for a library and a horizon in frames. Outside the bounding box of the
+    /// fixed obstacles, the straight distance is used. `None` if there are no fixed obstacles, or
+    /// if the box has more than 400,000 cells; for a car, a cell is about a metre long.
     pub fn of(
         around: &Surroundings,
         library: &Library,
@@ -115,7 +117,7 @@ impl Heuristic {
         Some(field)
     }
 
-    /// The goal.
+    /// Returns the goal of the searches.
     pub(crate) fn goal(&self) -> HeuristicGoal {
         self.goal
     }
@@ -181,7 +183,7 @@ impl Heuristic {
             .collect()
     }
 
-    /// Whether each cell has a step that may cross an obstacle.
+    /// Returns for each cell whether one of its steps may cross an obstacle.
     fn near(&self, fixed: &[Convex]) -> Vec<bool> {
         let mut near = vec![false; self.distances.len()];
         let reach = LONGEST as usize + 2;
@@ -215,7 +217,7 @@ impl Heuristic {
         column == 0 || row == 0 || column + 1 == self.columns || row + 1 == self.rows
     }
 
-    /// Cells with a distance whose centres are within a radius of a place, row by row.
+    /// Reachable cells whose centres are within a radius of a position, row by row.
     fn cells_within(&self, place: DVec2, radius: f64) -> Vec<usize> {
         let index = |at: f64, count: usize| (at / self.cell).clamp(0.0, count as f64) as usize;
         let (low, high) = (place - radius - self.low, place + radius - self.low);
@@ -230,7 +232,8 @@ impl Heuristic {
             .collect()
     }
 
-    /// Distance from a place, m; `None` beyond the grid, and where obstacles enclose the place.
+    /// Distance from a position to the goal, m; `None` outside the grid, and where obstacles
+    /// enclose the position.
     fn at(&self, place: DVec2) -> Option<f64> {
         let cell = ((place - self.low) / self.cell).floor();
         let is_inside = cell.x >= 0.0
@@ -250,12 +253,12 @@ impl Heuristic {
 pub(crate) struct NodeEnd {
     pub(crate) place: Placement,
     pub(crate) f: f64,
-    /// Time, in frames.
+    /// Time at the end of the node, in frames.
     pub(crate) time: u32,
     pub(crate) state: StateNumber,
 }
 
-/// The field as seen by one search: lower bounds of f.
+/// Lower bounds of f for one search, derived from the distances of the grid.
 #[derive(Debug)]
 pub(crate) struct Outlook<'a> {
     field: &'a Heuristic,
@@ -266,10 +269,12 @@ pub(crate) struct Outlook<'a> {
     longest: u32,
     /// Lowest distance of a cell within reach, m.
     least: f64,
-    /// Least time that is missing at the end of a leaf: the straight distance over the top speed, plus the time beyond
-    /// the horizon, s. By the remaining distance in the field, in steps of [`WIDTH`].
+    /// Minimum time by which f of a leaf exceeds the horizon: the straight distance divided by the
+    /// top speed, plus the time beyond the horizon, s. Indexed by the remaining distance in the
+    /// grid, in steps of [`WIDTH`].
     missing: Vec<f64>,
-    /// Time by which leaves beyond the grid may be earlier, because they end after the horizon, s.
+    /// Amount by which the bound is reduced for leaves outside the grid, because they may end after
+    /// the horizon, s.
     beyond: f64,
 }
 
@@ -277,7 +282,8 @@ pub(crate) struct Outlook<'a> {
 const WIDTH: f64 = 1.0;
 
 impl<'a> Outlook<'a> {
-    /// The bounds of a search that begins at a place; `None` if no cell is within reach.
+    /// Computes the bounds of a search that begins at a position; `None` if no cell is within
+    /// reach.
     pub(crate) fn new(field: &'a Heuristic, library: &'a Library, place: DVec2) -> Option<Self> {
         let period = 1.0 / library.rate();
         let longest = library.moves().iter().map(|one| one.length()).max()?;
@@ -294,11 +300,12 @@ impl<'a> Outlook<'a> {
             let entry = &mut missing[((field.distances[cell] - least) / WIDTH) as usize];
             *entry = entry.min(straight.max(0.0) / library.top_speed());
         }
-        // Cells that are farther away count as well.
+        // Takes the minimum over all cells at this distance or farther.
         for number in (0..missing.len() - 1).rev() {
             missing[number] = missing[number].min(missing[number + 1]);
         }
-        // A leaf may end after the horizon. Then the vehicle comes nearer to its goal in the meantime.
+        // A leaf may end after the horizon. The vehicle has then come nearer to its goal in the
+        // meantime.
         let mut later = f64::INFINITY;
         for entry in &mut missing {
             let own = *entry;
@@ -349,7 +356,8 @@ impl Outlook<'_> {
         f64::from(self.longest) * self.period * self.library.top_speed()
     }
 
-    /// Time that a vehicle loses at least until the horizon or the goal because it has to turn and gain speed, s.
+    /// Minimum time that a vehicle loses until the horizon or the goal because it has to turn and
+    /// gain speed, s.
     fn loss(&self, end: &NodeEnd) -> f64 {
         let Some(turning) = &self.field.turning else {
             return 0.0;
@@ -372,7 +380,8 @@ impl Outlook<'_> {
     }
 }
 
-/// Longest distance that a vehicle drives from each state, m, by the number of frames up to a horizon.
+/// Returns the longest distance that a vehicle can drive from each state, m, by the number of
+/// frames up to a horizon.
 fn farthest(library: &Library, horizon: u32) -> Vec<Vec<f64>> {
     let count = library.states().len();
     let mut farthest = vec![vec![0.0f64; horizon as usize + 1]; count];
@@ -421,7 +430,7 @@ mod tests {
 
     #[test]
     fn distances_lead_around_walls_and_are_slightly_too_short() {
-        // A wall between the place and the goal, in a box that is wide enough.
+        // A wall between the position and the goal, in a box that is wide enough.
         let walls = [
             [-20.0, 0.0, 20.0, 0.0],
             [-60.0, -60.0, -60.0, 60.0],
@@ -435,7 +444,7 @@ mod tests {
         let around = 2.0 * DVec2::new(20.0, 30.0).length();
         let found = field.at(DVec2::new(0.0, -30.0)).unwrap();
         assert!(found <= around && found > 0.95 * around, "{found} {around}");
-        // Beside the wall, the straight distance counts.
+        // Beside the wall, the distance is the straight one.
         let found = field.at(DVec2::new(0.0, 1.0)).unwrap();
         assert!(found <= 29.0 && found > 27.0, "{found}");
     }

@@ -38,7 +38,7 @@ impl Move {
         first.relative(&self.frames[frame].placement())
     }
 
-    /// A frame in world coordinates, if the move begins at `place`.
+    /// Returns a frame in world coordinates, if the move begins at `place`.
     ///
     /// # Panics
     /// If the move has no such frame.
@@ -49,9 +49,9 @@ impl Move {
         }
     }
 
-    /// The motion in world coordinates between a frame and the next one, if the move begins at `place`.
-    /// `share` is 0 at the frame and 1 at the next one. At the last frame, which has no next one, its own
-    /// motion is returned.
+    /// Returns the motion in world coordinates between a frame and the next one, if the move begins
+    /// at `place`. `share` is 0 at the frame and 1 at the next one. At the last frame, the motion
+    /// of this frame is returned.
     pub fn motion_at(&self, place: &Placement, frame: usize, share: f64) -> Frame {
         let now = self.frame_at(place, frame);
         if share == 0.0 || frame + 1 >= self.frames.len() {
@@ -69,7 +69,7 @@ impl Move {
 /// A frame of a move.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MoveFrame {
-    /// The move.
+    /// Number of the move in its library.
     pub number: MoveNumber,
     /// Index of the frame in the move.
     pub frame: u32,
@@ -178,9 +178,9 @@ impl Library {
         })
     }
 
-    /// The frame whose motion differs least from a given motion, by the distance of section 3.4. The last
-    /// frame of a move is left out, because nothing of the move remains after it. Among equal frames, the
-    /// first one is returned.
+    /// Returns the frame whose motion differs least from a given motion, by the distance of section
+    /// 3.4. The last frame of a move is left out, because nothing of the move remains after it.
+    /// Among equal frames, the first one is returned.
     pub fn most_similar(&self, motion: &Frame, weights: &Weights) -> MoveFrame {
         let mut best = MoveFrame {
             number: MoveNumber(0),

@@ -1,10 +1,11 @@
-//! Masks: the cells that a move sweeps, and a bit map of the places near fixed obstacles, [Adam 2007], section 5.6.
+//! Masks: the cells that a move sweeps, and a bit map of the positions near fixed obstacles, [Adam
+//! 2007], section 5.6.
 //!
-//! The mask of a move is a list of discs that contain its swept cells, relative to the placement at which it begins.
-//! A bit of the map is set if a disc whose centre is in the cell may touch a fixed obstacle. A move is free of fixed
-//! obstacles if the bits of all its discs are clear. Otherwise, the exact test is needed only for the pieces that
-//! touch a disc whose bit is set, and only for the obstacles near these discs. The result is always that of the exact
-//! test.
+//! The mask of a move is a list of discs that contain its swept cells, relative to the placement at
+//! which it begins. A bit of the map is set if a disc whose centre is in the cell may touch a fixed
+//! obstacle. A move is free of fixed obstacles if the bits of all its discs are clear. Otherwise,
+//! the exact test is needed only for the pieces that touch a disc whose bit is set, and only for
+//! the obstacles near these discs. The result always equals the result of the exact test.
 
 use crate::body::{Bounds, Convex};
 use crate::placement::Placement;
@@ -45,7 +46,7 @@ pub(crate) struct Doubt {
 }
 
 impl Mask {
-    /// The mask of the pieces of a move.
+    /// Computes the mask of the pieces of a move.
     pub(crate) fn of(pieces: &[Piece]) -> Self {
         let mut discs: Vec<Disc> = Vec::new();
         for (number, piece) in (0u32..).zip(pieces) {
@@ -74,7 +75,7 @@ impl Mask {
     }
 }
 
-/// The square of a swept cell.
+/// Returns the square of a swept cell.
 fn square(centre: DVec2) -> Convex {
     let half = 0.5 * SWEPT;
     let corner = |x: f64, y: f64| centre + DVec2::new(x, y);
@@ -86,7 +87,7 @@ fn square(centre: DVec2) -> Convex {
     ])
 }
 
-/// Places near fixed obstacles, one bit a cell.
+/// Positions near fixed obstacles, one bit per cell.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MaskMap {
     low: DVec2,
@@ -99,7 +100,7 @@ pub(crate) struct MaskMap {
 }
 
 impl MaskMap {
-    /// The map of fixed obstacles.
+    /// Creates the map of fixed obstacles.
     pub(crate) fn of(fixed: &[Convex]) -> Self {
         let boxes = fixed.iter().map(Convex::bounds);
         let Some(all) = boxes.reduce(|one, other| one.with(&other)) else {
@@ -124,7 +125,7 @@ impl MaskMap {
         map
     }
 
-    /// Sets the bits of the cells from which a disc reaches an outline.
+    /// Sets the bits of the cells in which a disc may touch an outline.
     fn add(&mut self, outline: &Convex, cell: f64) {
         // Half of the diagonal of a cell, slightly more because of rounding.
         let reach = RADIUS + FRAC_1_SQRT_2 * cell * (1.0 + 1e-6);
@@ -162,7 +163,8 @@ impl MaskMap {
         (self.words[number / 64] >> (number % 64)) & 1 == 1
     }
 
-    /// The part of a move that may touch fixed obstacles; `None` if the move touches none of them.
+    /// Returns the part of a move that may touch fixed obstacles; `None` if the move touches none
+    /// of them.
     pub(crate) fn doubt(&self, mask: &Mask, place: &Placement) -> Option<Doubt> {
         let mut pieces = [u32::MAX, 0];
         let mut area = Bounds {
@@ -190,7 +192,7 @@ fn extent(outline: &Convex, [low, high]: [f64; 2]) -> Option<[f64; 2]> {
     let mut extent = [f64::INFINITY, f64::NEG_INFINITY];
     for (number, &from) in corners.iter().enumerate() {
         let along = corners[(number + 1) % corners.len()] - from;
-        // Shares of the edge at which it enters and leaves the band.
+        // Fractions of the edge at which it enters and leaves the band between the two heights.
         let [mut first, mut last] = [0.0, 1.0];
         if along.y != 0.0 {
             let crossings = [low, high].map(|height| (height - from.y) / along.y);
@@ -216,7 +218,7 @@ mod tests {
     use crate::sweep::{Sweep, SweepKind};
     use roadwright_geometry::Pose;
 
-    /// A move of 20 m straight ahead.
+    /// Returns a move of 20 m straight ahead.
     fn straight() -> Sweep {
         let frames: Vec<Frame> = (0..=25)
             .map(|frame| Frame {

@@ -68,7 +68,7 @@ impl DistanceMatrix {
         self.cells[cell.from * self.side + cell.to]
     }
 
-    /// The cell of a pair of frames.
+    /// Returns the cell of a pair of frames.
     pub fn cell(&self, from: FrameNumber, to: FrameNumber) -> MatrixCell {
         let place = |at: FrameNumber| (self.starts[at.clip] + at.frame) / self.frames_per_cell;
         MatrixCell {
@@ -111,7 +111,7 @@ mod tests {
         let at = |clip, frame| FrameNumber { clip, frame };
         assert_eq!(whole.at(whole.cell(at(0, 0), at(1, 0))), 7.0);
         assert_eq!(whole.at(whole.cell(at(1, 1), at(0, 2))), 0.5);
-        // Two frames a cell: 1 and 2, 4 and 8, 4.5.
+        // Two frames per cell: 1 and 2, 4 and 8, 4.5.
         let coarse = DistanceMatrix::of(&clips, &Weights::default(), 3);
         assert_eq!(coarse.side(), 3);
         let rows = [[0.0, 2.0, 2.5], [2.0, 0.0, 0.5], [2.5, 0.5, 0.0]];

@@ -1,9 +1,10 @@
 //! States of similar frames, for graphs of long drives.
 //!
-//! If every frame with a transition is a state of its own, ten minutes of driving make hundreds of thousands of moves,
-//! because each lap resembles every other one. Frames with similar motions can be left by the same moves, so here
-//! they are one state: all of its frames are within half of the threshold of its first frame, and so within the
-//! threshold of each other. Moves with the same ends are then frequent, and pruning leaves few of them.
+//! If every frame with a transition is a separate state, ten minutes of driving make hundreds of
+//! thousands of moves, because each lap resembles every other one. Frames with similar motions can
+//! be left by the same moves, so here they are one state: all of its frames are within half of the
+//! threshold of its first frame, and so within the threshold of each other. Moves with the same
+//! ends are then frequent, and pruning leaves few of them.
 
 use crate::build::{BuildRules, FrameNumber, Transition};
 use crate::clips::ClipFile;
@@ -79,7 +80,7 @@ pub(crate) fn merged(clips: &ClipFile, rules: &BuildRules) -> Merged {
     merged
 }
 
-/// The frame of a window that is most similar to a state; `None` if none is similar to any.
+/// Returns the frame of a window that is most similar to a state; `None` if none is similar to any.
 fn similar(
     clips: &ClipFile,
     rules: &BuildRules,

@@ -19,7 +19,7 @@ impl Placement {
         forward: DVec2::X,
     };
 
-    /// Converts a pose.
+    /// Converts a pose to a placement.
     pub fn of(pose: Pose) -> Self {
         Self {
             position: pose.position,
@@ -65,7 +65,7 @@ impl Placement {
         }
     }
 
-    /// The origin, seen from this placement.
+    /// Returns the origin in local coordinates of this placement.
     pub fn inverse(&self) -> Self {
         self.relative(&Self::ORIGIN)
     }

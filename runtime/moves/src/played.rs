@@ -16,7 +16,7 @@ use crate::surroundings::{Mover, Phase, Surroundings, Trial};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::atan2;
 
-/// How a drive ended.
+/// Reason why a drive ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// The vehicle touched something.
@@ -38,8 +38,8 @@ pub struct DriveFigures {
     pub nodes: u64,
     /// Maximum number of nodes in a plan.
     pub most_nodes: u32,
-    /// Total number of nodes until the first free leaf was taken, over all plans. For plans without a free
-    /// leaf, all nodes count.
+    /// Total number of nodes until the first free leaf was taken, over all plans. For plans without
+    /// a free leaf, all nodes are included.
     pub nodes_to_leaf: u64,
     /// Longest uninterrupted skid, s: time with a slip of more than 20 degrees.
     pub longest_skid: f64,
@@ -49,12 +49,12 @@ pub struct DriveFigures {
     pub at_corner: f64,
     /// Maximum difference between the motions at a seam between moves, using the distance of section 3.4.
     pub worst_seam: f64,
-    /// Number of times that the clip was placed anew because the vehicle was too far from it; 0 if frames are
-    /// followed exactly.
+    /// Number of times that the clip was moved to the vehicle's position because the vehicle was
+    /// too far from it; 0 if frames are followed exactly.
     pub corrections: u32,
     /// Maximum distance from the clip, m.
     pub worst_distance: f64,
-    /// Maximum difference between the heading and that of the clip, rad.
+    /// Maximum difference between the headings of the vehicle and the clip, rad.
     pub worst_heading: f64,
 }
 
@@ -69,7 +69,7 @@ pub struct Played<'a> {
     pub(crate) course: &'a Course,
     bounded: Bounded,
     pub(crate) around: Surroundings,
-    /// Heuristic of the plans; `None` for that of the source.
+    /// Heuristic of the plans; `None` for the heuristic of the source.
     heuristic: Option<Heuristic>,
     /// Number of frames since the start.
     pub(crate) frame: u64,
@@ -113,7 +113,7 @@ impl<'a> Played<'a> {
         }
     }
 
-    /// Lets plans account for turning, gaining speed and the walls: [`Heuristic`].
+    /// Makes plans account for turning, gaining speed and the walls, using a [`Heuristic`].
     pub fn with_detours(mut self) -> Self {
         let goal = HeuristicGoal {
             place: self.course.goal,
@@ -211,7 +211,7 @@ impl<'a> Played<'a> {
         None
     }
 
-    /// Counts a frame that was driven to a position. Returns the ending if the drive ends there.
+    /// Records a driven frame that ends at a position. Returns the ending if the drive ends there.
     pub(crate) fn reach(&mut self, frame: &crate::frame::Frame, place: DVec2) -> Option<Ending> {
         self.frame += 1;
         self.watch(frame, place);

@@ -15,12 +15,12 @@ use std::f64::consts::PI;
 
 /// Number of commands per frame. With 25 frames a second they are 0.02 s apart.
 const COMMANDS: u32 = 2;
-/// Difference between the motion of a vehicle and that of its frame above which a more similar frame is
+/// Difference between the motions of a vehicle and its frame above which a more similar frame is
 /// searched for.
 const UNLIKE: f64 = 0.5;
 /// Deceleration of a vehicle without a free move, m/s^2.
 const BRAKING: f64 = 6.0;
-/// Speed below which a braking vehicle counts as standing, m/s.
+/// Speed below which a braking vehicle is considered stationary, m/s.
 const STANDS: f64 = 0.1;
 
 /// A vehicle that is driven by its own model.
@@ -147,25 +147,25 @@ impl<'a> Played<'a> {
     }
 }
 
-/// How the moves of a drive on free ground are chosen.
+/// Method of choosing the moves of a drive on free ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
-    /// By plans to a goal far away in a random direction.
+    /// Plans to a goal far away in a random direction.
     Planned,
-    /// At random, among the moves that leave each state.
+    /// Random choice among the moves that leave each state.
     Random,
 }
 
 /// Drives on free ground: routes from random states, driven by the model of the vehicle without replanning.
 #[derive(Debug, Clone, Copy)]
 pub struct FreeGround<'a> {
-    /// The moves.
+    /// Library that contains the moves.
     pub library: &'a Library,
-    /// The vehicle.
+    /// Model of the vehicle.
     pub car: &'a SlidingCar,
     /// Length of each drive, m.
     pub length: f64,
-    /// How moves are chosen.
+    /// Method of choosing moves.
     pub route: Route,
     /// Limits of the plans.
     pub bounded: Bounded,
@@ -180,7 +180,7 @@ pub struct FreeDrive {
     pub end: FollowError,
     /// Maximum distance from the route, m.
     pub worst_distance: f64,
-    /// Maximum difference between the heading and that of the route, rad.
+    /// Maximum difference between the headings of the vehicle and the route, rad.
     pub worst_heading: f64,
 }
 

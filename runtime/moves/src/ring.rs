@@ -16,7 +16,7 @@ pub struct Ring {
     pub length: f64,
     /// Number of corners, at least 3.
     pub corners: u32,
-    /// How much the distance of corners from the middle varies, rad: 0 for a regular polygon.
+    /// Variation of the distance between corners and the middle, rad: 0 for a regular polygon.
     pub sharpness: f64,
     /// Distance between the walls, m.
     pub width: f64,
@@ -55,7 +55,7 @@ impl Ring {
         too_tight(&self.round(), self.width)
     }
 
-    /// The corners, with the last one before them and the first two after them.
+    /// Returns the corners, with the last one before them and the first two after them.
     fn round(&self) -> Vec<DVec2> {
         let corners = self.corners();
         let mut round = vec![corners[corners.len() - 1]];
@@ -64,7 +64,8 @@ impl Ring {
         round
     }
 
-    /// The track as a course that begins in the middle of the last stretch. It has no finish line.
+    /// Converts the track to a course that begins in the middle of the last stretch. It has no
+    /// finish line.
     pub fn course(&self, name: &str, seconds: f64) -> Course {
         let (corners, round) = (self.corners(), self.round());
         let mut walls = Vec::new();

@@ -35,13 +35,13 @@ use roadwright_geometry::DVec2;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// When a search ends.
+/// Condition that ends a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stop {
-    /// With the first free leaf, which is the best one.
+    /// The first free leaf, which is the best one.
     #[default]
     AtLeaf,
-    /// When the list is empty or the limit is reached, as in the source.
+    /// An empty list or the limit, as in the source.
     AtLimit,
 }
 
@@ -52,9 +52,9 @@ pub struct Bounded {
     pub horizon: u32,
     /// Maximum number of moves in the list. Once it is reached, no more moves are taken from the list.
     pub limit: u32,
-    /// When the search ends.
+    /// Condition that ends the search.
     pub stop: Stop,
-    /// How collisions are tested.
+    /// Method of testing for collisions.
     pub phase: Phase,
 }
 
@@ -65,7 +65,7 @@ pub struct Question<'a> {
     pub place: Placement,
     /// State in which the first move begins.
     pub state: StateNumber,
-    /// Places to reach in this order, at least one. The last one is the destination.
+    /// Positions to reach in this order, at least one. The last one is the destination.
     pub goals: &'a [DVec2],
     /// Maximum distance from a goal at which a vehicle has reached it, m; 0 if the vehicle never arrives.
     pub reach: f64,
@@ -83,7 +83,7 @@ pub struct Question<'a> {
 pub struct Plan {
     /// Moves to drive, in order; empty if every move is blocked.
     pub moves: Vec<MoveNumber>,
-    /// How the search ended.
+    /// Reason why the search ended.
     pub end: PlanEnd,
     /// f at the end of the plan, s; 0 if there are no moves.
     pub f: f64,
@@ -95,7 +95,7 @@ pub struct Plan {
     pub tested: u32,
 }
 
-/// How a search ended.
+/// Reason why a search ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PlanEnd {
     /// A route reaches the horizon.
@@ -121,7 +121,7 @@ pub struct RouteTree {
 /// A move of a route tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Branch {
-    /// The move.
+    /// Number of the move in its library.
     pub number: MoveNumber,
     /// Placement at which the move begins.
     pub place: Placement,
@@ -180,7 +180,7 @@ struct Tree<'a> {
     period: f64,
     /// Distance from each goal to the last one, less what can be cut off, m.
     beyond: Vec<f64>,
-    /// Bounds by the heuristic, if there is one.
+    /// Bounds from the heuristic, if there is one.
     outlook: Option<Outlook<'a>>,
     /// Schedule of the movers; `None` unless the search uses masks.
     schedule: Option<Schedule>,
@@ -201,14 +201,15 @@ fn beyond(question: &Question<'_>) -> Vec<f64> {
     for next in (1..goals.len()).rev() {
         let leg = (goals[next] - goals[next - 1]).length();
         let is_last = next + 1 == goals.len();
-        // The end of the last leg counts in full, as for a single goal.
+        // The end of the last leg is not shortened, as for a single goal.
         let cut = if is_last { *reach } else { 2.0 * reach };
         beyond[next - 1] = beyond[next] + (leg - cut).max(0.0);
     }
     beyond
 }
 
-/// Bounds by the heuristic of a question; `None` if it has none that fits.
+/// Returns the bounds from the heuristic of a question; `None` if the question has no suitable
+/// heuristic.
 fn outlook<'a>(library: &'a Library, question: &Question<'a>) -> Option<Outlook<'a>> {
     let goal = HeuristicGoal {
         place: *question.goals.last()?,
@@ -221,7 +222,7 @@ fn outlook<'a>(library: &'a Library, question: &Question<'a>) -> Option<Outlook<
     Outlook::new(heuristic, library, question.place.position)
 }
 
-/// Schedule of the movers of a question; `None` if there are none, and unless the search uses masks.
+/// Schedule of the movers of a question; `None` if there are no movers or the search uses no masks.
 fn schedule(library: &Library, question: &Question<'_>) -> Option<Schedule> {
     let Bounded { horizon, phase, .. } = question.bounded;
     if phase != Phase::Masks {
@@ -257,7 +258,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The tree for display, from the recorded tests.
+    /// Returns the tree for display, from the recorded tests.
     fn route_tree(&self) -> RouteTree {
         let record = self.record.as_deref().unwrap_or_default();
         let mut is_tested = vec![false; self.nodes.len()];
@@ -394,8 +395,8 @@ impl<'a> Tree<'a> {
         (passed, None)
     }
 
-    /// The first frame of a move, from a given one, that is within reach of a goal; `None` if no frame is. The move
-    /// begins at `place`.
+    /// Returns the first frame of a move, from a given one, that is within reach of a goal; `None`
+    /// if no frame is. The move begins at `place`.
     fn reaches(
         &self,
         place: &Placement,
@@ -523,8 +524,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The obstacle that blocks the first move with the longest duration. Among moves of equal duration, the oldest
-    /// one counts.
+    /// Returns the obstacle that blocks the first move with the longest duration. Among moves of
+    /// equal duration, the oldest one is used.
     fn first_obstacle(&self) -> Option<ObstacleNumber> {
         let first = self.nodes.iter().enumerate();
         let longest = first.max_by_key(|(number, node)| (node.time, Reverse(*number)))?;

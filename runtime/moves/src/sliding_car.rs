@@ -44,7 +44,7 @@ impl SlidingCar {
         self.model.wheelbase()
     }
 
-    /// The car at the origin, driving straight ahead at `speed` m/s.
+    /// Returns the car at the origin, driving straight ahead at `speed` m/s.
     pub fn begin(&self, speed: f64) -> CarState {
         let state = SlidingState {
             position: Pose::new(0.0, 0.0, 0.0).point(self.model.rear, 0.0),
@@ -54,7 +54,7 @@ impl SlidingCar {
         CarState { state, wheels: 0.0 }
     }
 
-    /// The car in the motion of a frame.
+    /// Returns the car with the motion of a frame.
     pub fn at(&self, frame: &Frame) -> CarState {
         let forward = unit(frame.pose.heading);
         CarState {
@@ -68,7 +68,7 @@ impl SlidingCar {
         }
     }
 
-    /// The state of the car after it has followed a command for `dt` seconds.
+    /// Returns the state of the car after it has followed a command for `dt` seconds.
     pub fn after(&self, now: &CarState, command: FrameCommand, dt: f64) -> CarState {
         let wanted = Wanted {
             acceleration: command.acceleration,
@@ -91,7 +91,7 @@ impl SlidingCar {
         }
     }
 
-    /// The state of the car as a frame, with the command that follows.
+    /// Converts the state of the car to a frame, with the command that follows.
     pub fn frame(&self, now: &CarState, command: FrameCommand) -> Frame {
         let pose = now.state.pose(&self.model);
         Frame {

@@ -112,7 +112,7 @@ impl Surroundings {
         self.len() == 0
     }
 
-    /// The fixed obstacles.
+    /// Returns the fixed obstacles.
     pub(crate) fn fixed(&self) -> &[Convex] {
         &self.fixed
     }
@@ -136,15 +136,15 @@ impl Surroundings {
         }
     }
 
-    /// Whether a move touches nothing, by masks. `schedule` is that of the current movers.
+    /// Whether a move touches nothing, by masks. `schedule` is the schedule of the current movers.
     pub(crate) fn is_free_by(&self, trial: &Trial<'_>, schedule: &Schedule) -> bool {
         let mut near = schedule.near(trial).iter();
         !self.hits_masked(trial)
             && !near.any(|&number| self.hits_this_mover(trial, number as usize))
     }
 
-    /// The obstacle with the lowest number that a move touches; `None` if it touches none. Every piece is
-    /// tested against every obstacle.
+    /// Returns the obstacle with the lowest number that a move touches; `None` if it touches none.
+    /// Every piece is tested against every obstacle.
     pub fn first_hit(&self, trial: &Trial<'_>) -> Option<ObstacleNumber> {
         let Trial { sweep, place, .. } = trial;
         let fixed = self.fixed.iter().position(|outline| {
@@ -168,7 +168,7 @@ impl Surroundings {
         self.hits_near(trial, &area, &sweep.pieces)
     }
 
-    /// The same by the mask of the move, if it has one.
+    /// Whether a move touches a fixed obstacle. Uses the mask of the move, if it has one.
     fn hits_masked(&self, trial: &Trial<'_>) -> bool {
         let Some(mask) = &trial.sweep.mask else {
             return self.hits_fixed(trial);
@@ -236,8 +236,9 @@ impl Surroundings {
         sweep.pieces.iter().any(meets)
     }
 
-    /// The schedule of the movers for searches whose moves begin before a horizon and last `longest` frames at most. A
-    /// frame lasts `period` seconds. `None` if there are no movers, or if one of them is infinitely far away.
+    /// Creates the schedule of the movers for searches whose moves begin before a horizon and last
+    /// `longest` frames at most. A frame lasts `period` seconds. `None` if there are no movers, or
+    /// if one of them is infinitely far away.
     pub(crate) fn schedule(&self, horizon: u32, longest: u32, period: f64) -> Option<Schedule> {
         let spans = horizon / SPAN + 1;
         let boxes: Vec<Bounds> = (0..spans)
@@ -262,7 +263,8 @@ const MOST_STRIPS: f64 = 256.0;
 /// Width of a strip, m, unless there would be too many.
 const STRIP: f64 = 8.0;
 
-/// Movers by the time at which a move begins and by the strip of ground that they cross until it ends.
+/// Index of the movers by the time at which a move begins, and by the strip of ground that they
+/// cross until it ends.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Schedule {
     /// Direction across the strips, a unit vector along an axis.
@@ -278,7 +280,8 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of boxes around movers, span by span. Each span has a box for every mover.
+    /// Creates the schedule of boxes around movers, span by span. Each span has a box for every
+    /// mover.
     fn of(boxes: &[Bounds], movers: usize) -> Option<Self> {
         let all = boxes.iter().copied().reduce(|a, b| a.with(&b))?;
         if !(all.low.is_finite() && all.high.is_finite()) {
@@ -295,7 +298,7 @@ impl Schedule {
             strips: strips as usize,
             ..Self::default()
         };
-        // Counts first, and then the numbers in their places.
+        // Counts the entries of each strip, and then stores the numbers.
         let spans = boxes.len() / movers;
         let mut counts = vec![0u32; spans * schedule.strips + 1];
         let cells = |number: usize| {
@@ -320,7 +323,8 @@ impl Schedule {
         Some(schedule)
     }
 
-    /// First and last strip that a box touches. Parts of the box outside the strips count for those at the ends.
+    /// First and last strip that a box touches. Parts of the box outside the strips are assigned to
+    /// the first or last strip.
     fn strips_of(&self, bounds: &Bounds) -> [usize; 2] {
         [bounds.low, bounds.high].map(|corner| {
             let strip = ((corner.dot(self.across) - self.low) * self.scale).max(0.0);

@@ -49,7 +49,7 @@ pub struct Piece {
     from: [DVec2; 4],
     /// The same corners at the end of the piece.
     to: [DVec2; 4],
-    /// Swept area.
+    /// Area that the body sweeps during the piece.
     pub hull: Convex,
     /// Bounding box of the area.
     pub bounds: Bounds,

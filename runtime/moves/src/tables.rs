@@ -69,9 +69,9 @@ pub struct TableRow {
     pub table: Table,
     /// Track of the row.
     pub track: Track,
-    /// Move tree.
+    /// Move tree of the vehicle.
     pub tree: Preset,
-    /// Horizon, frames.
+    /// Planning horizon, frames.
     pub frames: u32,
     /// Maximum number of nodes; `None` if the source prints none.
     pub limit: Option<u32>,
@@ -357,7 +357,7 @@ impl Track {
         }
     }
 
-    /// The track as a course.
+    /// Converts the track to a course.
     pub fn course(self) -> Course {
         let dense = Rows {
             gap: 0.5 * FINAL_CARS.gap,

@@ -23,7 +23,7 @@ fn place(line: usize) -> String {
 }
 
 impl MoveFileError {
-    /// An error at a key, with the reason.
+    /// Creates an error at a key, with the reason.
     pub fn at(key: impl Into<String>, reason: impl Into<String>) -> Self {
         Self {
             line: 0,

@@ -9,7 +9,7 @@ use crate::sweep::{Sweep, SweepKind};
 pub struct ClipTouch {
     /// Frame before the contact.
     pub frame: usize,
-    /// Index of the outline that is touched. Of several, the first one.
+    /// Index of the outline that is touched; the lowest one if several are touched.
     pub outline: usize,
 }
 

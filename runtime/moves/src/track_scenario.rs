@@ -25,8 +25,8 @@ const THICKNESS: f64 = 0.3;
 const CLOSE: f64 = 1e-6;
 /// Height of walls, m.
 const WALL_HEIGHT: f64 = 1.0;
-/// Distance from a place on open ground within which an agent has reached it, m. Goals of cars are moved
-/// forward by this distance, so that the cars turn at the corners of their lines.
+/// Distance from a goal on open ground within which an agent has reached it, m. Goals of cars are
+/// moved forward by this distance, so that the cars turn at the corners of their lines.
 const GOAL_RADIUS: f64 = 6.0;
 /// Time step, s. A frame of the shipped libraries lasts two steps.
 const TIME_STEP: f64 = 0.02;
@@ -38,18 +38,18 @@ const NODES: f64 = 5000.0;
 /// The vehicle that drives on a track.
 #[derive(Debug, Clone)]
 pub struct Racer {
-    /// Its type.
+    /// Vehicle type of the racer.
     pub kind: VehicleType,
-    /// Its level of dynamics.
+    /// Level of dynamics of the racer.
     pub level: DynamicsLevel,
-    /// Its ground planner.
+    /// Ground planner of the racer.
     pub planner: ModuleSetting,
     /// Time step of the scenario, s.
     pub dt: f64,
 }
 
 impl Default for Racer {
-    /// The sliding racer, with the shipped library `large`.
+    /// Returns the sliding racer, with the shipped library `large`.
     fn default() -> Self {
         Self {
             kind: racer(),
@@ -63,7 +63,7 @@ impl Default for Racer {
 }
 
 impl Racer {
-    /// The sliding racer, with the shipped library `shunting`, for [`Yard`](crate::Yard)s.
+    /// Returns the sliding racer, with the shipped library `shunting`, for [`Yard`](crate::Yard)s.
     pub fn shunting() -> Self {
         let planner = ModuleSetting::new("move_tree")
             .with("library", SHUNTING)
@@ -76,8 +76,8 @@ impl Racer {
         }
     }
 
-    /// A vehicle with a library of its own, at level `sliding` if its file has values for it, otherwise at `one_track`.
-    /// `path` is the path of the vehicle file relative to the scenario.
+    /// Returns a vehicle with a custom library, at level `sliding` if its file has values for it,
+    /// otherwise at `one_track`. `path` is the path of the vehicle file relative to the scenario.
     ///
     /// # Errors
     /// If the library cannot be read.
@@ -107,8 +107,8 @@ impl Racer {
 
 /// Value of the planner's parameter `library` that selects the libraries of the vehicle type.
 const OF_VEHICLE: f64 = 5.0;
-/// Planning horizon of a racer that shunts, frames. With 8 s, the turn in a narrow passage takes longer than a plan,
-/// and the racer goes back and forth before it.
+/// Planning horizon of a racer that shunts, frames. With a horizon of 8 s, the turn in a narrow
+/// passage takes longer than a plan, so the racer goes back and forth in front of it.
 const SHUNTING_HORIZON: f64 = 400.0;
 /// Maximum number of nodes in a plan of a racer that shunts.
 const SHUNTING_NODES: f64 = 200_000.0;
@@ -118,8 +118,9 @@ const SHUNTING: f64 = 6.0;
 const DETOURS: f64 = 1.0;
 
 impl Course {
-    /// The course as a scenario. The racer starts where the course starts, and drives to the goals of the course.
-    /// Bodies of cars point in the direction in which they drive, whatever their tilt on the course.
+    /// Converts the course to a scenario. The racer starts where the course starts, and drives to
+    /// the goals of the course. Bodies of cars point in the direction in which they drive, whatever
+    /// their tilt on the course.
     ///
     /// # Errors
     /// If a number is out of the range of scenarios, such as a corridor of a thousand kilometres.
@@ -145,7 +146,7 @@ impl Course {
         ] {
             scenario.apply(edit)?;
         }
-        // A wall behind the start would block cars that come.
+        // A wall behind the start would block the cars that come from there.
         let is_entrance = |wall: &Convex| {
             let mut lines = self.cars.iter().map(|car| car.line[0]);
             lines.any(|begin| wall.meets(&Convex::line(begin, begin)))
@@ -175,7 +176,7 @@ impl Course {
         Ok(scenario)
     }
 
-    /// A wall along a line, on the side that is away from the track.
+    /// Creates a wall along a line, on the side that is away from the track.
     fn wall(&self, from: DVec2, to: DVec2) -> Obstacle {
         let along = (to - from).normalize_or(DVec2::X);
         let middle = 0.5 * (from + to);
@@ -217,7 +218,7 @@ impl Course {
         })
     }
 
-    /// The point of the centre line that is nearest to a place.
+    /// Returns the point of the centre line that is nearest to a position.
     fn nearest_on_centre(&self, place: DVec2) -> DVec2 {
         let points = self.centre.windows(2).map(|pair| {
             let along = pair[1] - pair[0];
@@ -270,8 +271,9 @@ struct Departure {
 }
 
 impl CarLine {
-    /// The drives of the car within `seconds`. The first one starts at the car's initial position, and each
-    /// of the others starts at the beginning of the line, when the car jumps back there.
+    /// Returns the drives of the car within `seconds`. The first one starts at the car's initial
+    /// position, and each of the others starts at the beginning of the line, when the car jumps
+    /// back there.
     fn departures(&self, seconds: f64) -> Vec<Departure> {
         if !self.is_present(0.0) {
             return Vec::new();
@@ -301,7 +303,7 @@ impl Departure {
         }
         let direction = |piece: usize| (car.line[piece + 1] - car.line[piece]).normalize();
         let centre = car.line[piece] + direction(piece) * left;
-        // The place of an agent is that of its rear axle.
+        // The position of an agent is the position of its rear axle.
         let start = centre - direction(piece) * kind.body_centre();
         let mut goals: Vec<Place> = (piece..car.line.len() - 1)
             .map(|piece| {
@@ -329,7 +331,7 @@ fn place(position: DVec2, heading: f64) -> Place {
     Place::ground(position.x, position.y, heading)
 }
 
-/// The sliding racer, with its file.
+/// Returns the sliding racer, with its file.
 fn racer() -> VehicleType {
     let shipped = SHIPPED.iter().find(|one| one.name == RACER);
     let shipped = shipped.expect("the sliding racer ships with the program");
@@ -337,7 +339,7 @@ fn racer() -> VehicleType {
     of_file(&vehicle, shipped.path)
 }
 
-/// The vehicle type of a file with the given path.
+/// Returns the vehicle type of a file with the given path.
 fn of_file(vehicle: &VehicleFile, path: &str) -> VehicleType {
     VehicleType {
         file: Some(Arc::new(FileReference {
@@ -350,7 +352,7 @@ fn of_file(vehicle: &VehicleFile, path: &str) -> VehicleType {
     }
 }
 
-/// A car on the track. `size` is its length and width, m.
+/// Returns a car on the track. `size` is its length and width, m.
 fn car(size: DVec2) -> VehicleType {
     VehicleType {
         name: "Track car".into(),

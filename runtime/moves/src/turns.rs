@@ -1,9 +1,11 @@
-//! A heuristic that knows that vehicles have to turn and to gain speed: [Adam 2007], section 5.3.
+//! A heuristic that accounts for the time that vehicles need to turn and gain speed: [Adam 2007],
+//! section 5.3.
 //!
-//! The heuristic of the source assumes that a vehicle drives straight to its goal at the top speed of the library from
-//! now on. A vehicle that points elsewhere or is slower loses time against that, whatever it does. The table has the
-//! least loss until the horizon, over all sequences of moves on free ground, for each state, each direction relative
-//! to that of the goal, and each remaining time. Values are rounded down, so the heuristic never exceeds the true
+//! The heuristic of the source assumes that a vehicle drives straight to its goal at the top speed
+//! of the library from now on. A vehicle that is slower or heads in another direction loses time
+//! compared with this, whatever it does. The table contains the least loss until the horizon, over
+//! all sequences of moves on free ground, for each state, each direction relative to that of the
+//! goal, and each remaining time. Values are rounded down, so the heuristic never exceeds the true
 //! loss, and the best leaf stays the same.
 
 use crate::library::{Library, StateNumber};
@@ -12,9 +14,9 @@ use std::f64::consts::{PI, TAU};
 
 /// Number of directions.
 const DIRECTIONS: usize = 180;
-/// Remaining time of a step of the table, in frames.
+/// Step of the remaining time in the table, in frames.
 const STEP: u32 = 5;
-/// Share of a loss that counts, so that rounding does not exceed it.
+/// Factor by which losses are reduced, so that rounding cannot raise them above the true loss.
 const ROUNDED: f64 = 1.0 - 1e-6;
 /// Maximum number of values, 64 MB.
 const MOST: usize = 16_000_000;
@@ -28,14 +30,14 @@ pub(crate) struct TurningLoss {
     steps: usize,
 }
 
-/// A move, as far as it matters for the loss.
+/// Properties of a move that determine its loss.
 struct Turn {
     from: usize,
     to: usize,
     length: u32,
     /// Time that the move takes, s.
     seconds: f64,
-    /// Time that its chord takes at top speed, s.
+    /// Time to drive the move's chord at top speed, s.
     chord: f64,
     /// Direction of the chord relative to the vehicle, rad.
     aside: f64,
@@ -76,8 +78,8 @@ impl TurningLoss {
         Some(table)
     }
 
-    /// The least loss of a vehicle, s. `heading` is its heading relative to the direction of the goal, rad, and `left`
-    /// the time until the horizon, in frames.
+    /// Returns the least loss of a vehicle, s. `heading` is its heading relative to the direction
+    /// of the goal, rad, and `left` the time until the horizon, in frames.
     pub(crate) fn least(&self, state: StateNumber, heading: f64, left: u32) -> f64 {
         let step = ((left / STEP) as usize).min(self.steps - 1);
         let row = step * self.states + usize::from(state.0);
@@ -117,7 +119,7 @@ fn turns(library: &Library) -> Vec<Turn> {
 }
 
 impl Turn {
-    /// The least loss of the move for headings within a direction, s.
+    /// Returns the least loss of the move for headings within a direction, s.
     fn loss(&self, direction: usize) -> f64 {
         let [low, high] = bounds(direction).map(|bound| bound + self.aside);
         // The largest cosine between both bounds.

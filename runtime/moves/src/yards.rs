@@ -1,4 +1,4 @@
-//! Tight places that only a vehicle with reversing clips leaves: [Adam 2007], section 5.7.
+//! Tight places that a vehicle can only leave with clips that reverse: [Adam 2007], section 5.7.
 
 use crate::body::Convex;
 use crate::course::Course;
@@ -10,7 +10,7 @@ use std::f64::consts::FRAC_PI_2;
 pub enum Yard {
     /// A dead end, which is too narrow for turning round. The vehicle faces its end.
     DeadEnd,
-    /// A right angle in a narrow passage. Even with its wheels turned as far as they go, the racer cannot drive
+    /// A right angle in a narrow passage. Even at full steering lock, the racer cannot drive
     /// through it in one go.
     NarrowTurn,
 }
@@ -36,7 +36,7 @@ impl Yard {
         }
     }
 
-    /// The yard as a course.
+    /// Converts the yard to a course.
     pub fn course(self) -> Course {
         match self {
             Self::DeadEnd => {
@@ -56,7 +56,7 @@ impl Yard {
         }
     }
 
-    /// The course between lines of walls. The centre line ends at the goal.
+    /// Returns the course between lines of walls. The centre line ends at the goal.
     fn between(self, lines: &[&[[f64; 2]]], start: Pose, centre: Vec<DVec2>) -> Course {
         let goal = centre[centre.len() - 1];
         let walls = lines.iter().flat_map(|line| {

@@ -1,4 +1,5 @@
-//! Graphs that are built without help from ten minutes of driving: [Adam 2007], sections 5.1 and 5.2.
+//! Graphs that are built automatically from ten minutes of driving: [Adam 2007], sections 5.1 and
+//! 5.2.
 
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, Pose, heading_of};
@@ -11,13 +12,13 @@ use std::sync::LazyLock;
 
 /// Number of frames of ten minutes.
 const TEN_MINUTES: u32 = 15_000;
-/// Number of frames after which the person chooses another speed: three seconds.
+/// Number of frames after which the driver chooses another speed: three seconds.
 const MOOD: u32 = 75;
-/// Number of frames after which the person stops: a minute.
+/// Number of frames after which the driver stops: a minute.
 const STOP: u32 = 1500;
 /// Number of frames between two corrections of the steering: a fifth of a second.
 const REACTION: u32 = 5;
-/// Distance at which the person turns to the next corner, m.
+/// Distance from a corner below which the driver aims at the next one, m.
 const LOOKS: f64 = 16.0;
 
 static DRIVE: LazyLock<ClipFile> = LazyLock::new(ten_minutes);
@@ -28,8 +29,9 @@ fn racer() -> SlidingCar {
     SlidingCar::of_file(&file).unwrap()
 }
 
-/// Ten minutes of a scripted hand that drives laps of a closed track: it holds a speed for three seconds, corrects the
-/// steering five times a second, weaves, and stops once a minute. The drive and its mirror image are the clips.
+/// Records ten minutes of a scripted driver on laps of a closed track. The driver holds a speed for
+/// three seconds, corrects the steering five times a second, weaves, and stops once a minute. The
+/// drive and its mirror image are the clips.
 fn ten_minutes() -> ClipFile {
     let car = racer();
     let ring = Ring {

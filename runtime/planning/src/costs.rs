@@ -1,9 +1,10 @@
 //! Costs of driving along lanelets, and lower bounds of the remaining cost to a goal.
 //!
-//! The bounds come from landmarks [Goldberg 2005]. With the exact distances to and from a few lanelets at the
-//! edge of the network, the triangle inequality gives a lower bound of the distance between any two lanelets.
-//! The distances are those of empty roads without access restrictions. Traffic and access can only add to
-//! them, so the bounds hold for all delays and vehicles.
+//! The bounds come from landmarks [Goldberg 2005]. With the exact distances to and from a few
+//! lanelets at the edge of the network, the triangle inequality gives a lower bound of the distance
+//! between any two lanelets. The distances are computed for empty roads without access
+//! restrictions. Traffic and access can only add to them, so the bounds hold for all delays and
+//! vehicles.
 //!
 //! ```text
 //!              d(L, goal)
@@ -12,12 +13,12 @@
 //!  d(L, here) `-----. here'
 //! ```
 //!
-//! Distances to L give bounds in the same way. The largest of all these bounds is used. A landmark behind the
-//! start or beyond the goal gives the tightest bounds, so landmarks are far apart.
+//! Distances to L give bounds in the same way. The largest of all these bounds is used. A landmark
+//! behind the start or beyond the goal gives the tightest bounds, so landmarks are far apart.
 //!
-//! Times are stored as multiples of a unit, each edge rounded down, so that all times of a lanelet fit into one
-//! cache line. The bounds are exact for the rounded edges, so they never exceed those of the true edges, and
-//! never decrease by more than an edge costs.
+//! Times are stored as multiples of a unit, each edge rounded down, so that all times of a lanelet
+//! fit into one cache line. The bounds are exact for the rounded edges, so they never exceed the
+//! bounds for the true edges, and never decrease by more than an edge costs.
 
 use crate::islands::Islands;
 use roadwright_scenario::LaneAccess;
@@ -30,15 +31,15 @@ const SHORT_LANELET: f64 = 25.0;
 const SHORT_PENALTY: f64 = 10.0;
 /// Number of landmarks of a network.
 const LANDMARKS: usize = 16;
-/// Unit of the times to and from landmarks, s, if the network is not too large for it. A power of two, so that
-/// no product is rounded.
+/// Default unit of the times to and from landmarks, s. It is doubled for networks with longer
+/// times. A power of two, so that no product is rounded.
 const UNIT: f64 = 1.0 / 16.0;
 /// Longest time to or from a landmark, in units.
 const LONGEST: u16 = u16::MAX / 2;
 /// Time that stands for "no route". It exceeds every other time by more than [`LONGEST`].
 const NEVER: u16 = u16::MAX;
-/// Minimum number of lanelets at which a network is searched with landmarks. In smaller networks, finding
-/// them would take longer than they save.
+/// Minimum number of lanelets for which landmarks are used. In smaller networks, finding them would
+/// take longer than they save.
 const FEWEST: usize = 64;
 /// Times that lane changes and turns cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,7 +56,7 @@ pub(crate) struct Weights {
 pub(crate) struct Crossing {
     /// Connection that leads to the next lane; [`NO_LANELET`] if the lanes meet without a gap.
     pub(crate) by: LaneletIndex,
-    /// The next lane.
+    /// Lane to which the move leads.
     pub(crate) to: LaneletIndex,
 }
 
@@ -118,7 +119,7 @@ impl Costs {
         };
         // Finding landmarks takes 33 searches of the whole network. This pays off if many searches follow.
         if graph.lanelets().len() >= FEWEST {
-            // In a larger unit, the times of any network fit.
+            // The unit is doubled until all times fit.
             let mut units = std::iter::successors(Some(UNIT), |unit| Some(2.0 * unit));
             let found = units.find_map(|unit| costs.find_landmarks(graph, unit));
             costs.landmarks = found.unwrap_or_default();
@@ -149,7 +150,7 @@ impl Costs {
         self.access[id.index()]
     }
 
-    /// The lanes that follow a lanelet, in the order of its successors.
+    /// Returns the lanes that follow a lanelet, in the order of its successors.
     #[inline]
     pub(crate) fn crossings(&self, id: LaneletIndex) -> &[Crossing] {
         let range = [id.index(), id.index() + 1].map(|at| self.firsts[at] as usize);
@@ -262,13 +263,13 @@ impl Edges {
         let mut now = 0;
         while agenda.count > 0 {
             let number = now as usize % agenda.lists.len();
-            // Moves without cost add to the current list.
+            // Moves at no cost append to the list that is being emptied.
             let Some(id) = agenda.lists[number].pop() else {
                 now += 1;
                 continue;
             };
             agenda.count -= 1;
-            // A lane may be listed several times, and counts at its earliest time.
+            // A lane may be listed several times. Only its earliest time is used.
             if times[id.index()] != now {
                 continue;
             }
@@ -316,7 +317,7 @@ impl Edges {
         times.into_iter().map(stored).collect()
     }
 
-    /// Adds the times of connections, given those of lanes.
+    /// Adds the times of connections, given the times of lanes.
     fn add_connections(&self, graph: &LaneGraph, direction: Direction, times: &mut [u32]) {
         let connections = graph.numbered().filter(|(_, one)| one.is_connection());
         for (id, _) in connections {
@@ -341,7 +342,7 @@ impl Edges {
     }
 }
 
-/// The moves from a lanelet to the lanes that follow it.
+/// Returns the moves from a lanelet to the lanes that follow it.
 fn crossings_from(graph: &LaneGraph, id: LaneletIndex) -> impl Iterator<Item = Crossing> + '_ {
     let next = graph.successors(id).iter();
     next.flat_map(move |&next| {

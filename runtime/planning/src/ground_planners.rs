@@ -148,7 +148,7 @@ static WITH_POSES: [ParameterInfo; 13] = [
     ),
 ];
 
-/// `drivable_path`. Its parameters differ from those of the planners that search cells.
+/// `drivable_path`. Its parameters differ from the parameters of the planners that search cells.
 struct DrivablePlanner;
 
 impl Logic for DrivablePlanner {}
@@ -198,10 +198,10 @@ static LIBRARIES: [&str; 7] = [
     "five",
     "seven",
     OF_VEHICLE,
-    // Later libraries follow, because files have the index of the choice.
+    // New libraries are appended, because files store the index of the choice.
     "shunting",
 ];
-/// Choice of the libraries that the vehicle type names.
+/// Choice that stands for the libraries named by the vehicle type.
 const OF_VEHICLE: &str = "of_vehicle";
 
 static WITH_MOVES: [ParameterInfo; 5] = [

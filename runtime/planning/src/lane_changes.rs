@@ -26,7 +26,7 @@ pub(crate) fn room_for(changes: usize) -> f64 {
 pub(crate) struct Room<'a> {
     pub(crate) graph: &'a LaneGraph,
     pub(crate) class: VehicleClass,
-    /// Minimum distance from the beginning of a change to the place where it must be complete, m.
+    /// Minimum distance from the beginning of a change to the point where it must be complete, m.
     pub(crate) ahead: f64,
     /// Remaining length of the first lanelet of the route, m; 0 if no change may begin on it.
     pub(crate) first: f64,

@@ -1,30 +1,33 @@
 //! Changes lanes if the route requires it, or if the lane ends, and the gap is large enough.
 //!
-//! The required gap is a minimum length plus the distance by which the gap shrinks in `gap_time` while the
-//! other vehicle closes in. Example with the defaults (3 m, 1.5 s), at 10 m/s:
+//! The required gap is a minimum length plus the distance by which the gap shrinks in `gap_time`
+//! while the other vehicle closes in. Example with the defaults (3 m, 1.5 s), at 10 m/s:
 //!
-//! | vehicle on the other lane | closes with | needs |
+//! | vehicle on the other lane | closing speed | required gap |
 //! | --- | --- | --- |
 //! | ahead, 10 m/s | 0 | 3 m |
 //! | ahead, 6 m/s | 4 m/s | 3 + 1.5 * 4 = 9 m |
 //! | behind, 14 m/s | 4 m/s | 9 m |
 //! | behind, 6 m/s | 0: it falls back | 3 m |
 //!
-//! No change begins farther than `change_distance` from the end of the lane, because the current lane may be
-//! faster up to that point. Closer to the end than `urgent_distance`, half of the gap suffices. A vehicle
-//! that rejects a tight gap there has to stop, and then needs a much larger gap to start from rest.
+//! No change begins farther than `change_distance` from the end of the lane, because the current
+//! lane may be faster up to that point. Closer to the end than `urgent_distance`, half of the gap
+//! suffices. A vehicle that rejects a tight gap there has to stop, and then needs a much larger gap
+//! to start from rest.
 //!
 //! # Lanes that end
 //!
-//! Where a lane merges into the one beside it, no change is required: vehicles alternate at the end, or the one
-//! that joins yields. In free flow, a driver changes as soon as a gap offers itself within the distance at
-//! which the end of the lane is announced. As nothing forces it, no driver should have to brake hard: of two
-//! vehicles behind each other, the rear one keeps `end_headway` seconds, and the distance in which it slows down
-//! to the speed of the front one at `end_braking`. If the front one is faster, `end_gap_time` seconds of the
-//! opening speed are taken off. Example with the defaults (3 m, 0.8 s, 2.5 m/s^2, 4 s), for a vehicle at 26 m/s:
-//! a vehicle behind at 31 m/s has to be 3 + 0.8 * 31 + 5^2 / (2 * 2.5) = 33 m away, and one ahead at 31 m/s
-//! 3 + 0.8 * 26 - 4 * 5 = 4 m. In a queue the driver stays: if the vehicle ahead on the other lane is slower than
-//! `queue_speed` times the speed limit, both lanes are used up to the end.
+//! If a lane merges into an adjacent one, the lane change is not mandatory: vehicles alternate at
+//! the end, or the joining vehicle yields. In free flow, a driver takes the first sufficient gap
+//! within the distance at which the end of the lane is announced. Because the change is optional,
+//! no vehicle should have to brake hard for it. The required gap is therefore `end_headway` seconds
+//! of the rear vehicle's speed, plus the distance that it needs to slow down to the front vehicle's
+//! speed at `end_braking`. If the front vehicle is faster, `end_gap_time` seconds of the difference
+//! in speed are subtracted. Example with the defaults (3 m, 0.8 s, 2.5 m/s^2, 4 s), for a vehicle
+//! at 26 m/s: a vehicle behind at 31 m/s has to be 3 + 0.8 * 31 + 5^2 / (2 * 2.5) = 33 m away, and
+//! one ahead at 31 m/s 3 + 0.8 * 26 - 4 * 5 = 4 m. In a queue, the driver stays in the lane: if the
+//! vehicle ahead on the other lane is slower than `queue_speed` times the speed limit, both lanes
+//! are used up to the end.
 
 use roadwright_agent::{
     Behaviour, Effects, LANE_ENDS, LaneEndSight, Logic, ModuleEntry, ModuleInfo, ParameterInfo,
@@ -75,7 +78,7 @@ static PARAMETERS: [ParameterInfo; 11] = [
         1.0,
         "Desired speed as a multiple of the speed that the road allows.",
     ),
-    // As `LaneEndSight::default`, which names the source.
+    // The default is that of `LaneEndSight::default`, which names the source.
     ParameterInfo::number(
         "end_distance",
         "m",
@@ -170,11 +173,12 @@ impl GapRule {
         input.target_gap_ahead >= share * ahead && input.target_gap_behind >= share * behind
     }
 
-    /// Whether a vehicle leaves a lane that ends.
+    /// Whether a vehicle may leave a lane that ends: the other lane is not a queue, and the gaps
+    /// are large enough.
     fn leaves(&self, input: &BehaviourInput) -> bool {
         let is_queue = input.target_gap_ahead < SEEN_AHEAD
             && input.target_speed_ahead < self.queue_speed * input.road_speed;
-        // The gap that the rear vehicle keeps.
+        // Gap that the rear vehicle needs to the front vehicle, m.
         let kept = |speed: f64, closing: f64| {
             let slowing = closing.max(0.0).powi(2) / (2.0 * self.end_braking);
             let opening = self.end_gap_time * (-closing).max(0.0);
@@ -304,8 +308,8 @@ mod tests {
 
     #[test]
     fn a_lane_that_ends_is_left_in_free_flow_and_used_to_its_end_in_a_queue() {
-        // (gap to both, m, own speed and that on the other lane, m/s, whether it changes): at 33 m/s, 3 m and
-        // 0.8 s are required.
+        // Each case: gap ahead and behind (m), own speed and speed on the other lane (m/s), and
+        // whether the vehicle changes lanes. At 33 m/s, 3 m and 0.8 s are required.
         let cases = [
             (40.0, 33.0, 33.0, true),
             (29.0, 33.0, 33.0, false),

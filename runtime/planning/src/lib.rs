@@ -10,7 +10,7 @@
 //! | `ground_planners.rs` | the modules that find paths off the lanes |
 //! | `open_ground` | [`open_ground`]: maps of cells, and planners that find paths over them |
 //!
-//! # Words
+//! # Terms
 //!
 //! - **lanelet**: a directed ribbon of one lane: a piece of a lane, or a **connection** through a
 //!   junction. Routes are made of lanelets.

@@ -200,7 +200,7 @@ impl RoutePlanner {
 }
 
 impl<'a> Batch<'a> {
-    /// Room for the lane changes of a trip.
+    /// Returns the inputs for moving the lane changes of a trip.
     fn room(&self, input: &PlannerInput) -> Room<'a> {
         let first = self.view.graph.lanelet(input.lanelet.into()).length() - input.s;
         Room {
@@ -282,7 +282,7 @@ impl Mark {
     };
 }
 
-/// How a node is reached.
+/// Parent, connection and cost with which a search reaches a node.
 #[derive(Clone, Copy)]
 struct Arrival {
     parent: u32,
@@ -393,8 +393,8 @@ impl<'a> Search<'a> {
                     travel_time: changing + lanelet.free_time(input.goal_s - here),
                 };
             }
-            // From the middle of a lanelet, only the rest of it is driven, but its turn cost and delay count
-            // in full.
+            // From the middle of a lanelet, only the rest of it is driven, but its whole turn cost
+            // and delay are included.
             let through = changing - lanelet.free_time(here) + self.traverse_time(lane);
             // A lane beside the start represents its outward node, whatever its access, because a trip that
             // begins on private ground may leave it.
@@ -484,7 +484,7 @@ impl<'a> Search<'a> {
         self.onto_restricted(from, id, goal)
     }
 
-    /// The same on a graph with restricted roads or restrictions with via ways.
+    /// Like `onto`, on a graph with restricted roads or restrictions with via ways.
     fn onto_restricted(&self, from: Node, id: LaneletIndex, goal: LaneletIndex) -> Option<Node> {
         let place = match self.via {
             Some(via) => via.onto(self.place_of(from), id)?,

@@ -115,7 +115,7 @@ impl RouteQueue {
     }
 }
 
-/// An integer that sorts by the bits of an estimate, then by node.
+/// Returns an integer that sorts by the bits of an estimate, then by node.
 #[inline]
 fn sorted(estimate: u64, node: u32) -> u128 {
     u128::from(estimate) << 32 | u128::from(node)

@@ -40,7 +40,7 @@ pub use tables::{
 pub struct Variable {
     /// Name on the command line.
     pub name: &'static str,
-    /// Unit.
+    /// Unit of the values.
     pub unit: &'static str,
     /// Names of the terms, in order of increasing value.
     pub terms: [&'static str; 3],
@@ -81,7 +81,7 @@ pub enum Aggregation {
 pub struct OutputTerm {
     /// Name of the term.
     pub name: &'static str,
-    /// Crisp value.
+    /// Crisp value that the term stands for.
     pub value: f64,
 }
 
@@ -96,7 +96,7 @@ pub struct FuzzyController {
     pub distance: Variable,
     /// Input variable of the rows of the rule table.
     pub angle: Variable,
-    /// Output terms.
+    /// Terms of the output.
     pub terms: &'static [OutputTerm],
     /// Index of the output term of each rule, by angle term (row) and distance term (column).
     pub rules: [[usize; 3]; 3],
@@ -129,7 +129,7 @@ pub struct Inference {
     pub fired: Vec<FiredRule>,
     /// Activation of each output term.
     pub activations: Vec<f64>,
-    /// Crisp output.
+    /// Crisp output of the inference.
     pub output: f64,
 }
 

@@ -7,9 +7,9 @@ use std::ops::{Add, Mul, Sub};
 /// Pole of a discrete system: an eigenvalue of its matrix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pole {
-    /// Real part.
+    /// Real part of the pole.
     pub real: f64,
-    /// Imaginary part.
+    /// Imaginary part of the pole.
     pub imaginary: f64,
 }
 
@@ -19,7 +19,7 @@ impl Pole {
         (self.real * self.real + self.imaginary * self.imaginary).sqrt()
     }
 
-    /// Argument, rad.
+    /// Argument of the pole in the complex plane, rad.
     pub fn angle(&self) -> f64 {
         atan2(self.imaginary, self.real)
     }

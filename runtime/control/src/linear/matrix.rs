@@ -114,7 +114,7 @@ impl Matrix {
         result
     }
 
-    /// Largest absolute value.
+    /// Returns the largest absolute value of any entry.
     pub fn largest(&self) -> f64 {
         self.values.iter().fold(0.0, |most, v| v.abs().max(most))
     }

@@ -1,8 +1,9 @@
-//! Linear-quadratic control of discrete systems: small matrices, Riccati recursion and batch solution.
+//! Linear-quadratic control of discrete systems: small matrices, Riccati recursion and batch
+//! solution.
 //!
-//! A [`Plant`] is x(k+1) = A x(k) + B u(k) + E w(k), where w is known in advance, such as the curvature of
-//! the path ahead. [`Cost`] weights states, controls and the final state. Three solutions give the same
-//! controls where several apply:
+//! A [`Plant`] is x(k+1) = A x(k) + B u(k) + E w(k), where w is known in advance, such as the
+//! curvature of the path ahead. [`Cost`] weights states, controls and the final state. Three
+//! solutions give the same controls where several apply:
 //!
 //! | solution | result |
 //! | --- | --- |
@@ -11,8 +12,8 @@
 //! | [`Batch`] | all controls of a finite horizon by one system of equations |
 //!
 //! Pollithy describes all three. Its printed recursion transposes A in some places, and its batch
-//! matrices pair the k-th power of A with the controls of the next step and omit the final weight; here x(k)
-//! follows from the k-th power of A, and the final weight counts.
+//! matrices pair the k-th power of A with the controls of the next step and omit the final weight.
+//! Here, x(k) follows from the k-th power of A, and the final weight is applied.
 //!
 //! [`QuadraticProgram`] adds limits to a batch.
 

@@ -81,8 +81,8 @@ impl QuadraticProgram {
         Ok(search.point)
     }
 
-    /// The limit that a point violates most; `None` if it violates none. Active limits do not count, because
-    /// the point violates them only by rounding.
+    /// Returns the limit that a point violates most; `None` if it violates none. Active limits are
+    /// ignored, because the point violates them only by rounding.
     fn worst(&self, point: &[f64], bounds: &[f64], active: &[usize]) -> Option<usize> {
         let mut worst = None;
         let mut most = TOLERANCE;
@@ -212,7 +212,7 @@ impl<'a> Search<'a> {
         self.active.remove(place);
         self.forces.remove(place);
         self.triangle.remove(place);
-        // The columns behind have one entry below the diagonal each.
+        // Each later column has one entry below the diagonal.
         for at in place..self.triangle.len() {
             let column = &self.triangle[at];
             let rotation = Rotation::to_first(column[at], column[at + 1]);

@@ -96,7 +96,8 @@ struct Backward {
     closed: Matrix,
 }
 
-/// P(k) = Q + A'PA - A'PB (R + B'PB)^-1 B'PA, and K(k) = (R + B'PB)^-1 B'PA, with P = P(k+1).
+/// Computes one step: P(k) = Q + A'PA - A'PB (R + B'PB)^-1 B'PA, and K(k) = (R + B'PB)^-1 B'PA,
+/// with P = P(k+1).
 fn backward(plant: &Plant, cost: &Cost, next: &Matrix) -> Result<Backward, LinearError> {
     let (a, b) = (&plant.state, &plant.control);
     let bp = &b.transposed() * next;

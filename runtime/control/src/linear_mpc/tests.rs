@@ -185,7 +185,7 @@ fn a_plan_keeps_the_limits() {
     for k in 0..design.horizon {
         assert!(plan.wheels(k as f64 * design.step).abs() <= largest + 1e-6);
     }
-    // Wheels beyond the limit are brought back nearly as fast as they turn.
+    // Wheels beyond the limit are brought back nearly as fast as they can turn.
     car.wheels = 0.5;
     let input = car.input(&straight, design.step * SPEED);
     let plan = mpc.plan(&design, &speeds, &input, 0.0).unwrap();
@@ -218,7 +218,7 @@ fn a_saved_plan_is_resumed_and_a_damaged_one_refused() {
         panic!("it has a state");
     };
     second.logic.load_state(&bytes).unwrap();
-    // Between two plans the answer follows from the plan, not from what is seen now.
+    // Between two plans, the answer follows from the plan and not from the current input.
     let later = PathInput {
         offset: -0.5,
         ..input
@@ -248,7 +248,7 @@ fn without_a_solution_the_regulator_steers_and_it_is_reported() {
     };
     let input = car.input(&lane_change, 0.05 * SPEED);
     let output = ask(&module, input, 0.0, 0.03);
-    // No faster than the wheels turn.
+    // The steering changes no faster than the wheels can turn.
     assert!(
         output.steering.abs() <= 0.3 * 0.03 * 1.1 && output.steering != 0.0,
         "{output:?}"
@@ -296,7 +296,7 @@ fn a_pushed_trailer_is_planned_as_if_the_horizon_had_no_end() {
             "{own} {expected}"
         );
     }
-    // A bend that continues beyond the horizon counts as well.
+    // A bend that continues beyond the horizon is taken into account as well.
     let state = [0.1, 0.02, -0.05, 0.03];
     let ahead = [0.04; PATH_PARTS];
     let pull = horizon.steering_pull(state.to_vec(), &ahead);

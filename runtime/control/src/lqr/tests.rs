@@ -36,7 +36,7 @@ fn all(speed: f64) -> Vec<LateralModel> {
 
 #[test]
 fn a_circle_costs_nothing_once_it_is_driven() {
-    // On a circle the steering no longer changes, so it is followed without an offset.
+    // On a circle the steering no longer changes, so the vehicle follows it without an offset.
     for model in all(5.0) {
         let design = LqrDesign::default();
         let plant = model.plant(design.step);
@@ -162,7 +162,7 @@ impl Drive {
     }
 
     fn input(&self, speed: f64, pushes: bool) -> PathInput {
-        // Turned about in reverse.
+        // While the trailer is pushed, the direction of travel is opposite to the heading.
         let back = if pushes { std::f64::consts::PI } else { 0.0 };
         let [offset, heading_error] = self.errors(self.place, self.heading + back);
         let hand = if pushes { -1.0 } else { 1.0 };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Which of the new and changed files a scan reads.
+/// Selection of the new and changed files that a scan reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Take {
     AtOnce,
@@ -84,7 +84,7 @@ impl Files {
         self.looked.insert(path.to_owned(), stamp);
     }
 
-    /// Records that a file is incomplete. Returns whether to wait for it longer.
+    /// Records that a file is incomplete. Returns whether to keep waiting for it.
     pub(crate) fn note_incomplete(&mut self, path: &Path, now: Instant) -> bool {
         let settling = self.settling.get_mut(path);
         settling.is_some_and(|settling| !settling.note_incomplete(now))

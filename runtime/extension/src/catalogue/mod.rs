@@ -1,4 +1,5 @@
-//! Contents of the plugin and script folders, with their builds and the permission to run them.
+//! Catalogue of the plugin and script folders: the builds that they contain, and which of them may
+//! run.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -73,7 +74,7 @@ pub(crate) struct Catalogue {
     pub(crate) scripts: Scripts,
     pub(crate) events: Arc<Events>,
     pub(crate) quarantine: Arc<Quarantine>,
-    /// The open file to which a crash handler writes the last words of this process.
+    /// Open file in which a crash handler records which plugin ended this process.
     _noted: Option<Noted>,
     helper: Arc<Vec<OsString>>,
     revision: AtomicU64,

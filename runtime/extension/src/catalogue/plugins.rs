@@ -32,7 +32,8 @@ impl Catalogue {
             let known: Vec<PathBuf> = plugins.known.keys().cloned().collect();
             (plugins.files.list(is_library), known)
         };
-        // Files that no longer exist make room for files that they shadowed, and for files that were moved.
+        // Deleted files are handled first, because another file that one of them shadowed may
+        // become active, and a file that was moved appears as deleted and new.
         for path in known.iter().filter(|path| !found.contains(path)) {
             self.note_gone(path);
         }
@@ -62,7 +63,7 @@ impl Catalogue {
         }
     }
 
-    /// Considers again all files for which `which` returns true, although they have not changed.
+    /// Reconsiders all files for which `which` returns true, even if they have not changed.
     pub(crate) fn reconsider(&self, which: impl Fn(&KnownFile) -> bool) {
         let paths: Vec<PathBuf> = {
             let plugins = self.plugins();
@@ -81,7 +82,8 @@ impl Catalogue {
     }
 
     fn note_gone(&self, path: &Path) {
-        // Another file may have replaced it meanwhile. That is a change, after which the file has to settle.
+        // The file may have been replaced meanwhile. A replacement counts as a change, so the new
+        // file has to settle first.
         if path.exists() {
             return;
         }
@@ -201,12 +203,14 @@ impl Catalogue {
             return FileState::Active;
         }
         let is_isolated = self.is_isolated(id);
-        // In a separate process the plugin cannot end the program, so endings caused by `exit` do not count.
+        // In a separate process the plugin cannot end the program, so endings caused by `exit` are
+        // ignored.
         let late = self.quarantine.late_end(hash).filter(|_| !is_isolated);
         let why = late.as_ref().filter(|end| end.keeps_out);
         let why = why.map(|end| end.text.clone());
         if let Some(mut why) = self.quarantine.reason(hash).or(why) {
-            // A build that failed during a run is quarantined with the plain fault.
+            // The reason recorded for a build that failed during a run is only the fault, without
+            // the remedy.
             if !why.contains(RETRY) {
                 why = format!("{why}. {}", remedy(id));
             }
@@ -255,7 +259,8 @@ impl Catalogue {
             );
             same && counts && other.as_path() != path
         });
-        // Within a folder the name decides, and not the time of writing.
+        // Within a folder, the file name decides which file takes precedence, and not the
+        // modification time.
         let first = others.find(|(other, _)| (rank(other), other.as_path()) < (rank(path), path));
         first.map(|(other, _)| other.clone())
     }
@@ -319,7 +324,8 @@ impl Catalogue {
         crate::native::probe::probe(&self.helper, &generation.copy)?;
         for cell in &cells {
             cell.set_info(info);
-            // Loaded now, and not between two steps; not loaded at all in isolated mode.
+            // Loaded here rather than between two steps of a run. An isolated build is not loaded
+            // into this process at all.
             let is_isolated = cell.state().wish.is_isolated;
             let parameters = crate::native::parameters_of(cell, &generation, is_isolated)
                 .map_err(|fault| fault.message)?;

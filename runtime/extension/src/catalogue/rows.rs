@@ -19,7 +19,7 @@ pub enum FileState {
     NeedsPermission,
     /// Another file provides a module with the same id and takes precedence.
     Shadowed(PathBuf),
-    /// The file cannot be used, for this reason.
+    /// The file cannot be used; the text is the reason.
     Rejected(String),
     /// The file no longer exists, but its build keeps running until it is stopped.
     Orphaned,
@@ -42,13 +42,13 @@ pub struct FileRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
-    /// Working.
+    /// The module works.
     Good,
-    /// Working, but with problems such as faults, slowness, or a missing file.
+    /// The module works, but with problems such as faults, slowness, or a missing file.
     Uneasy,
-    /// Faulted, so that the built-in module answers instead.
+    /// The module has faulted, so the built-in module answers instead.
     Faulted,
-    /// Disabled, or not allowed to run.
+    /// The module is disabled or not allowed to run.
     Off,
 }
 
@@ -61,9 +61,9 @@ pub struct ModuleRow {
     pub id: String,
     /// Display name.
     pub name: String,
-    /// Description.
+    /// Description of the module.
     pub doc: String,
-    /// Version.
+    /// Version of the module.
     pub version: String,
     /// Name of the kind.
     pub kind: &'static str,
@@ -84,13 +84,13 @@ pub struct ModuleRow {
     pub p99_us: f64,
     /// Mean time per call for any number of agents, us.
     pub call_us: f64,
-    /// Calls so far.
+    /// Number of calls so far.
     pub calls: u64,
-    /// Faults so far.
+    /// Number of faults so far.
     pub faults: u64,
     /// Number of agents for which the built-in module answered in the last call.
     pub fallback_agents: u64,
-    /// The last error.
+    /// Message of the last error; `None` if there was none.
     pub last_error: Option<String>,
     /// Whether the module needs permission to run.
     pub needs_permission: bool,

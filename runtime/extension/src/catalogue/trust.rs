@@ -1,11 +1,11 @@
-//! Permission of builds to run, and selection of the plugins to load.
+//! Permission for builds to run, and selection of the plugins to load.
 
 use std::collections::BTreeSet;
 
 /// Builds that may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// All builds.
+    /// All builds may run.
     All,
     /// Builds with these hashes, or with hashes that begin with them (at least 8 digits).
     // Hashes are used instead of paths or ids, because permission is given for particular bytes. A file that
@@ -41,8 +41,8 @@ pub enum Wanted {
     #[default]
     All,
     /// Plugins with these ids. If an id belongs to a script that can choose modules for its agents
-    /// (`use_module`), all plugins that may run are loaded. The same applies if the script could do so after
-    /// an edit because folders are watched.
+    /// (`use_module`), all plugins that may run are loaded. The same applies to any such script
+    /// while folders are watched, because an edit could make it choose modules.
     Ids(BTreeSet<String>),
 }
 

@@ -222,7 +222,7 @@ pub(crate) struct Described {
     pub(crate) key: String,
     pub(crate) unit: String,
     pub(crate) doc: String,
-    /// `PARAM_*`.
+    /// Kind of the parameter, `PARAM_*`.
     pub(crate) kind: u32,
     pub(crate) words: Vec<String>,
     pub(crate) min: f64,

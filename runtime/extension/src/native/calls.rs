@@ -1,5 +1,5 @@
-//! The calls of a library in progress, and whether the host has abandoned them. A plugin can query this with
-//! `cancelled`.
+//! Calls into a library that are in progress, and whether the host has abandoned them. A plugin can
+//! query this with `cancelled`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,8 +13,8 @@ const COUNT: u64 = 0x7fff << 1;
 /// Index of the lowest of the bits that contain the time (ms) at which the earliest call in progress began.
 const SINCE: u32 = 16;
 
-/// The calls of a library in progress. They are stored in a single number, so that the answer of a call that
-/// is just returning is either abandoned or used, but never both.
+/// Calls into a library that are in progress. Their state is a single number, so that the answer of
+/// a call that is just returning is either abandoned or used, but never both.
 #[derive(Default)]
 pub(crate) struct Calls(AtomicU64);
 

@@ -78,8 +78,8 @@ impl LibraryPool {
     /// Abandons all calls that have taken at least `patience` ms. Their modules are reported before any of
     /// the calls continues.
     pub(crate) fn give_up(&self, patience: u64, mut tell: impl FnMut(&'static str)) {
-        // This is 0 in the first seconds of the program, before which no call can have begun, because times
-        // begin at 1.
+        // This is 0 in the first seconds of the program. No call can have begun by then, because
+        // times begin at 1.
         let begun_by = milliseconds().saturating_sub(patience);
         let loaded = locked(&self.0);
         for (module, context) in &loaded.contexts {
@@ -116,7 +116,7 @@ impl Drop for Generation {
     }
 }
 
-/// The build that every run should use for a module, and in which process.
+/// Build that every run should use for a module, and whether it runs in a separate process.
 #[derive(Clone, Default)]
 pub(crate) struct Wish {
     /// Build to use; `None` for the built-in module.
@@ -133,7 +133,7 @@ pub(crate) struct PluginEntryState {
     pub(crate) is_disabled: bool,
     /// Number of builds so far.
     pub(crate) builds: u32,
-    /// Description from the newest file.
+    /// Description of the module in the newest file.
     info: Option<PluginInfo>,
     parameters: &'static [ParameterInfo],
     has_been_active: bool,
@@ -427,7 +427,7 @@ impl PluginEntry {
         let Some(before) = state.previous.pop() else {
             return false;
         };
-        // The abandoned build is dropped, so that rolling back again returns to the build before.
+        // The abandoned build is dropped, so that another rollback goes one build further back.
         state.wish.generation = Some(before);
         drop(state);
         self.touch();
@@ -461,8 +461,8 @@ impl PluginEntry {
         }
     }
 
-    /// Writes the input that led to an invalid answer into the folder `faults`, beside the marks of the
-    /// quarantine. Returns the path; `None` if writing fails.
+    /// Writes the input that led to an invalid answer into the folder `faults`, in the
+    /// folder of the quarantine. Returns the path; `None` if writing fails.
     pub(crate) fn save_input(
         &self,
         message: &str,
@@ -490,8 +490,8 @@ impl PluginEntry {
 
     /// Marks the beginning of a call to a build.
     pub(crate) fn enter(&self, generation: &Generation, is_isolated: bool) -> Call<'_> {
-        // The start of the first of several concurrent calls counts for all of them, because that call may be
-        // the one that hangs.
+        // The start of the first of several concurrent calls is used for all of them, because that
+        // call may be the one that hangs.
         if self.running.fetch_add(1, Ordering::Relaxed) == 0 {
             self.entered.store(milliseconds(), Ordering::Relaxed);
         }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Last word of a line that only records a loaded build.
 pub(super) const LOADED: &str = "loaded";
 
-/// Extension of files that a running process keeps open for its last words.
+/// Extension of the file in which a running process can record which plugin ended it.
 const OPEN: &str = "open";
 /// File that lists the builds that ended the program, one per line.
 const KNOWN: &str = "known";
@@ -39,7 +39,7 @@ pub(crate) struct SilentEnd {
     pub(crate) loaded: String,
 }
 
-/// How earlier processes with plugins ended.
+/// Records of how earlier processes with plugins ended.
 #[derive(Debug, Default)]
 pub(crate) struct PastEnds {
     /// Builds that are known to have ended a process.
@@ -93,7 +93,8 @@ fn is_loading(line: &str) -> bool {
     line.rsplit(' ').next() == Some(LOADED)
 }
 
-/// Returns the process as a silent end if its file lists only loaded builds, and not how it ended.
+/// Returns a silent end if the file of a process lists only loaded builds and does not say how the
+/// process ended; otherwise `None`.
 fn silent_end(said: &str, when: String) -> Option<SilentEnd> {
     let modules = said.lines().filter_map(|line| line.split(' ').nth(1));
     let mut modules: Vec<String> = modules.map(str::to_owned).collect();

@@ -1,5 +1,5 @@
-//! The floating-point mode of a thread. Plugins built with `-ffast-math` change it when they are loaded.
-//! With the changed mode, denormal numbers in the host would become zero.
+//! The floating-point mode of a thread. Plugins built with `-ffast-math` change it when they are
+//! loaded. In the changed mode, denormal numbers in the host would become zero.
 #![expect(
     unsafe_code,
     reason = "the control register cannot be accessed otherwise; it is read and restored"
@@ -13,7 +13,7 @@ const MODE: u32 = 0xffc0;
 #[cfg(target_arch = "x86_64")]
 fn read() -> u64 {
     let mut register = 0u32;
-    // SAFETY: stores the register in a place of four bytes.
+    // SAFETY: stores the register in a variable of four bytes.
     unsafe {
         core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut register, options(nostack));
     }

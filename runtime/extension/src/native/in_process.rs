@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Maximum number of listed parameters.
 // The count comes from the plugin, so an invalid value must not fill the memory.
 const MOST_PARAMETERS: u32 = 256;
-/// Number of views, and numbers of views in versions 1.4 and 1.3.
+/// Number of views in the current version; the next two are those of versions 1.4 and 1.3.
 const VIEWS: usize = 9;
 const VIEWS_1_4: usize = 6;
 const VIEWS_1_3: usize = 3;
@@ -51,7 +51,8 @@ pub(crate) struct InProcess {
     parameters: &'static [ParameterInfo],
     /// Function that answers batches of controllers with pedals, if the plugin has it.
     press: Option<Press>,
-    /// For each listed parameter, its number in the plugin. Cells of a table have the number of the table.
+    /// Index in the plugin of each listed parameter. All cells of a table have the index of the
+    /// table.
     numbers: Vec<u32>,
     /// Functions for parameters that include tables, if the plugin has them.
     tables: Option<&'static RwParametersExtension>,
@@ -72,7 +73,7 @@ impl InProcess {
         let mut raw: *mut RwInstance = std::ptr::null_mut();
         let calls = &library.context.calls;
         let call = calls.begin(milliseconds()).ok_or_else(given_up)?;
-        // SAFETY: the host structure is never freed, and `raw` is a place for a pointer.
+        // SAFETY: the host structure is never freed, and `raw` is valid for writing a pointer.
         let (status, _) = floating_point::guarded(|| unsafe {
             create(library.host(), kind_bit(kind), &raw mut raw)
         });
@@ -104,7 +105,7 @@ impl InProcess {
         if kind == ModuleKind::Controller {
             instance.press = find_press(&instance.library.api);
         }
-        // Needs that cannot be met are an error before the first row.
+        // Queried now, so that needs that cannot be met are reported before the first row.
         instance.needs()?;
         Ok(instance)
     }
@@ -132,8 +133,9 @@ impl InProcess {
                 doc: [0; 160],
                 choices: [0; 256],
             };
-            // Zeroed above, so that fields that the plugin does not fill are empty instead of random.
-            // SAFETY: `raw` is a place for one description.
+            // Zeroed above, so that fields that the plugin does not fill are empty instead of
+            // random.
+            // SAFETY: `raw` is valid for writing one description.
             let status = unsafe { info(self.raw, number, &raw mut raw) };
             // Parameters that are skipped shift our numbers; `numbers` maps ours to the plugin's.
             if status >= 0 && raw.key[0] != 0 && is_shown(&raw) {
@@ -169,7 +171,7 @@ impl InProcess {
                 key: [0; 64],
                 unit: [0; 16],
             };
-            // SAFETY: `raw` is a place for one description.
+            // SAFETY: `raw` is valid for writing one description.
             let status = unsafe { info(self.raw, number, &raw mut raw) };
             if status < 0 || raw.key[0] == 0 || raw.flags & PARAM_HIDDEN != 0 {
                 continue;
@@ -186,7 +188,7 @@ impl InProcess {
                 )));
             }
             let mut values = vec![f64::NAN; length];
-            // SAFETY: there is room for that many values.
+            // SAFETY: `values` has room for `length` values.
             let status = unsafe { defaults(self.raw, number, values.as_mut_ptr(), length as u32) };
             self.result(status, "defaults")?;
             match table {
@@ -232,7 +234,7 @@ impl InProcess {
                 raw.rows, raw.columns
             )));
         }
-        // Without a name for the first row the rows have none.
+        // If the first row or column has no name, none of them is named.
         let names = |what: u32, count: u32| {
             let name = |item: u32| intern(&self.text(functions, number, what, item));
             let names: Vec<&'static str> = (0..count).map(name).collect();
@@ -440,7 +442,8 @@ impl Backend for InProcess {
             _ => VIEWS,
         };
         let listed = views.as_ref().map(|views| &views[..known]);
-        // Other plugins get the batches of earlier versions, which are shorter if they have not asked for views.
+        // Only ground planners get the full batch. All other plugins get the shorter batches of
+        // earlier versions, with or without views.
         let size = match (self.kind, listed) {
             (ModuleKind::GroundPlanner, _) => size_of::<RwBatch>(),
             (_, Some(_)) => VIEWS_BATCH,
@@ -524,7 +527,7 @@ impl Backend for InProcess {
         };
         if let Some(set) = self.tables.and_then(|tables| tables.set) {
             let count = values.len() as u32;
-            // SAFETY: `raw` is alive, and that many values are there.
+            // SAFETY: `raw` is alive, and `values` contains `count` values.
             let set = || unsafe { set(self.raw, number, values.as_ptr(), count) };
             return self.within(|| self.result(set(), "set"));
         }
@@ -539,7 +542,7 @@ impl Backend for InProcess {
         let api = &self.library.api;
         let extension = extension::<RwControllerExtension>(api, CONTROLLER_EXTENSION)?;
         let (mut distance, mut time) = (0.0, 0.0);
-        // SAFETY: places for two numbers.
+        // SAFETY: both pointers refer to local variables.
         let status = unsafe { extension.lookahead?(self.raw, &raw mut distance, &raw mut time) };
         let sound = |value: f64| value.is_finite() && (0.0..=1000.0).contains(&value);
         (status >= 0 && sound(distance) && sound(time)).then_some(Lookahead { distance, time })
@@ -562,7 +565,7 @@ impl Backend for InProcess {
             4 => NEEDS_1_4,
             _ => size_of::<RwNeeds>(),
         } as u32;
-        // SAFETY: a place for the needs, at least of the stated size.
+        // SAFETY: `raw` is valid for writing, and at least as large as the size that it states.
         self.result(unsafe { function(self.raw, &raw mut raw) }, "needs")?;
         let needs = views::checked(&raw, self.kind, self.library.minor)?;
         Ok((needs != Needs::default()).then_some(needs))
@@ -588,7 +591,7 @@ impl Backend for InProcess {
         };
         let (bytes, length) = (state.bytes.as_ptr(), state.bytes.len() as u64);
         // There are two kinds of failure: the call is abandoned, or the plugin rejects this state.
-        // SAFETY: that many bytes are there.
+        // SAFETY: `bytes` points to `length` bytes.
         let status = self.within(|| Ok(unsafe { load(self.raw, bytes, length, state.schema) }));
         let status = status.map_err(|fault| fault.message)?;
         match self.result(status, "state_load") {

@@ -1,8 +1,8 @@
 //! Description of a plugin, read from its file without running any of it.
 //!
-//! Loading a library runs its initialisers before any query is possible. The description is therefore plain
-//! data under a known symbol, which is read from the file. Identity, target platform and interface version
-//! are therefore available even for files that are not allowed to run.
+//! Loading a library runs its initialisers before any query is possible. The description is
+//! therefore plain data under a known symbol, which is read from the file. This makes identity,
+//! target platform and interface version available even for files that are not allowed to run.
 
 use super::backend::printable;
 use super::library::kind_bit;
@@ -26,13 +26,13 @@ pub struct PluginInfo {
     pub id: String,
     /// Display name.
     pub name: String,
-    /// Version.
+    /// Version of the plugin.
     pub version: String,
-    /// Author.
+    /// Name of the author.
     pub author: String,
     /// Programming language.
     pub language: String,
-    /// Identifies the build.
+    /// Text that identifies the build.
     pub build_id: String,
     /// Description, in one sentence.
     pub doc: String,
@@ -65,7 +65,7 @@ pub struct Inspected {
     pub info: PluginInfo,
     /// Hash of the contents, 64 hexadecimal digits.
     pub hash: String,
-    /// Size, bytes.
+    /// Size of the file, bytes.
     pub size: u64,
 }
 
@@ -316,8 +316,8 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
         let bytes = field(at, 8).try_into();
         u64::from_le_bytes(bytes.expect("eight bytes"))
     };
-    // The version is checked before size and rows. Both differ between versions, and then the plugin has to
-    // be rebuilt.
+    // The version is checked before size and rows, because both differ between versions, and a
+    // plugin for another version has to be rebuilt in any case.
     if field(0, 8) != MAGIC {
         return Err(bad("it does not begin with RWPLUG1"));
     }

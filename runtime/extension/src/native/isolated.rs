@@ -39,7 +39,8 @@ use std::time::Duration;
 
 /// Time that a child is given to notice and report an abandoned call before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
-/// Time limit for starting a child. It is longer than that of a call, because the library's initialisers run.
+/// Time limit for starting a child. It is longer than the limit for a call, because the library's
+/// initialisers run.
 const START_PATIENCE: Duration = Duration::from_secs(10);
 
 struct Link {
@@ -57,7 +58,7 @@ struct Link {
     roads: u64,
     /// Version of the vehicles that was last sent to the child.
     vehicles: u64,
-    /// Version of the objects that do not change that was last sent to the child.
+    /// Version of the static objects that was last sent to the child.
     objects: u64,
     is_dead: bool,
     /// Time limit that is currently set for answers.
@@ -350,7 +351,8 @@ impl Link {
                 "cannot share {size} bytes with an isolated module: {error}"
             ))
         };
-        // Doubled, so that a growing number of agents causes few calls.
+        // Rounded up to a power of two, so that the memory is resized only a few times while the
+        // number of agents grows.
         let size = size.next_power_of_two();
         self.file.set_len(size as u64).map_err(failed)?;
         self.memory = map(&self.file).map_err(failed)?;
@@ -374,7 +376,7 @@ impl Link {
     }
 
     fn send_objects(&mut self, objects: &Objects<'_>) -> Result<(), Fault> {
-        // Most objects stand, so the child keeps them between calls.
+        // Most objects are stationary, so the child keeps them between calls.
         if self.objects == objects.version {
             return Ok(());
         }
@@ -385,7 +387,8 @@ impl Link {
             objects: fixed.len(),
             bytes: [bytes_of(fixed), bytes_of(corners)].concat(),
         };
-        // The time limit is longer than for other calls, because a forest is megabytes of JSON that are sent once.
+        // The time limit is longer than for other calls, because the trees of a forest are sent in
+        // one call, as megabytes of JSON.
         self.call(&call, START_PATIENCE)?;
         self.objects = objects.version;
         Ok(())

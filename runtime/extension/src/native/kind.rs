@@ -44,15 +44,16 @@ pub(crate) trait Kind: Send + Sync + 'static {
     /// Whether the rows refer to views, which controllers and ground planners request.
     const HAS_VIEWS: bool = false;
 
-    /// Makes a row of a trial refer to one of the roads in the lists of the trial.
+    /// Makes a trial row refer to one of the trial's roads.
     fn place(_: &mut Self::Input, _: &TrialViews) {}
 
-    /// Number of agent indices that always exist, regardless of agents.
+    /// Number of agent indices that exist even without agents.
     const ALWAYS: u32 = 0;
 
-    /// Bytes of [`Kind::Input`] that a plugin built for a minor version of the interface gets. Later versions
-    /// have only appended fields, so the first range begins the row. The second range is what follows the
-    /// appended fields in a row that consists of two records; otherwise it is empty.
+    /// Bytes of [`Kind::Input`] that a plugin built for a minor version of the interface gets.
+    /// Later versions have only appended fields, so the first range begins the row. If the row
+    /// consists of two records, the second range contains the bytes after the appended fields;
+    /// otherwise it is empty.
     fn input_parts(_minor: u16) -> [Range<usize>; 2] {
         whole::<Self::Input>()
     }
@@ -74,12 +75,14 @@ pub(crate) trait Kind: Send + Sync + 'static {
         outputs: &mut [Self::Output],
     );
 
-    /// Returns the route of an answer from the buffer. Sets the start of the route in the answer to 0.
+    /// Copies the route of an answer out of the shared buffer, and sets the start of the route in
+    /// the answer to 0.
     fn take_route(_: &mut Self::Output, _: &[u32]) -> Vec<u32> {
         Vec::new()
     }
 
-    /// Returns the poses of an answer from the buffer, as words. Sets the start of the path in the answer to 0.
+    /// Copies the poses of an answer out of the shared buffer, as 32-bit words, and sets the start
+    /// of the path in the answer to 0.
     fn take_poses(_: &mut Self::Output, _: &[PlanPose]) -> Vec<u32> {
         Vec::new()
     }
@@ -93,13 +96,13 @@ pub(crate) trait Kind: Send + Sync + 'static {
     }
 }
 
-/// All bytes of a row, as ranges.
+/// Ranges that cover all bytes of a row; the second one is empty.
 fn whole<T>() -> [Range<usize>; 2] {
     let size = size_of::<T>();
     [0..size, size..size]
 }
 
-/// Input rows as a plugin gets them.
+/// Input rows in the layout for which a plugin was built.
 pub(crate) enum InputRows<'a> {
     /// Complete rows, in the layout of the current version.
     Whole(&'a [u8]),
@@ -522,7 +525,7 @@ impl Kind for AsPlanner {
         // there is no route.
         let end = output.start.saturating_add(output.count) as usize;
         let lanelets = route.get(output.start as usize..end).unwrap_or_default();
-        // From here on the route is a separate list, independent of its place in the buffer.
+        // From here on, the route is a separate list, independent of its position in the buffer.
         output.start = 0;
         lanelets.to_vec()
     }
@@ -603,7 +606,7 @@ impl Kind for AsGroundPlanner {
         _: &[GroundPlannerInput],
         outputs: &mut [GroundPlannerOutput],
     ) {
-        // The world searches in the place of a planner that does not answer.
+        // If a planner does not answer, the world searches for the path itself.
         outputs.fill(GroundPlannerOutput::default());
     }
 }

@@ -28,8 +28,8 @@ pub(super) fn note_loaded(who: &Who) {
     let _ = who;
 }
 
-/// Records that the thread enters the code of a build, or leaves all builds (`None`). Returns the build whose
-/// code it was running before.
+/// Records that the thread enters the code of a build, or that it leaves plugin code (`None`).
+/// Returns the build whose code it was running before.
 pub(super) fn enter(who: Option<&'static Who>) -> Option<&'static Who> {
     RUNNING.replace(who)
 }

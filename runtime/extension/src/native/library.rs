@@ -205,7 +205,8 @@ impl Library {
                 get_extension: Some(get_extension),
             },
         }));
-        // A plugin of an older minor version fills in only a part; functions that it does not know stay null.
+        // A plugin of an older minor version fills in only a part; functions that were added later
+        // stay null.
         let mut api = EMPTY;
         // SAFETY: the host structure is never freed, and the table has the stated size.
         let status = unsafe { main(&raw const host.raw, &raw mut api) };

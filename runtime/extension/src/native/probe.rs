@@ -44,7 +44,8 @@ pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
     let end = format!("{GOOD} {nonce}");
     let (mut phase, mut has_ended) = ("loading".to_owned(), false);
     let ending = wait_for(child, PATIENCE, |line| {
-        // The library may print as well, so only a complete line with the nonce of this trial counts.
+        // The library may print as well, so only a complete line with the nonce of this trial is
+        // accepted.
         has_ended |= line == end;
         // Each phase is announced before it begins, so the last one announced is the one in which the trial
         // hangs.
@@ -240,7 +241,7 @@ fn try_rows<K: Kind>(
     }
 }
 
-/// Room for the poses of a number of rows of a kind.
+/// Returns the size of the pose buffer for a number of rows of a kind, in poses.
 pub(crate) fn pose_room(kind: ModuleKind, rows: usize) -> usize {
     match kind {
         ModuleKind::GroundPlanner => MOST_POSES * rows,

@@ -15,7 +15,7 @@ pub(crate) struct FlatRoads {
     pub(crate) lanelets: Vec<RwLanelet>,
     pub(crate) successors: Vec<u32>,
     pub(crate) points: Vec<RwPoint>,
-    /// Version number. It differs if the roads differ.
+    /// Version number, which changes whenever the roads change.
     pub(crate) version: u64,
 }
 

@@ -76,18 +76,19 @@ pub(super) struct StepHead {
     pub(super) period: f64,
     /// Capacity of the route buffer.
     pub(super) route: f64,
-    /// Number of delays.
+    /// Number of lanelet delays.
     pub(super) delays: f64,
     pub(super) has_roads: f64,
     pub(super) by_pedals: f64,
     /// Whether the rows refer to views; the next field is the number of points of the paths.
     pub(super) has_views: f64,
     pub(super) points: f64,
-    /// Number of pairs with objects around, and number of objects and corners that change.
+    /// Number of entries in the lists of nearby objects; the next fields are the numbers of objects
+    /// and of outline corners that change between steps.
     pub(super) near: f64,
     pub(super) objects: f64,
     pub(super) outlines: f64,
-    /// Number of hitch angles, maps and their cells.
+    /// Number of hitch angles; the next fields are the numbers of maps and of their cells.
     pub(super) hitch_angles: f64,
     pub(super) grids: f64,
     pub(super) cells: f64,
@@ -254,7 +255,8 @@ pub(super) struct SentParameter {
     default: f64,
     /// Row and column, for a cell of a table.
     cell: Option<(u32, u32)>,
-    /// The table, for its first cell. The next cells belong to it as well.
+    /// Description of the table, sent with its first cell. The following cells belong to the same
+    /// table.
     table: Option<SentTable>,
 }
 
@@ -275,7 +277,7 @@ pub(super) struct SentNeeds {
     vehicles: bool,
     /// Requested path ahead: distance (m), time (s), spacing (m) and maximum number of points.
     path: Option<(f64, f64, f64, u32)>,
-    /// Radius and largest number of objects, and whether there are trees among them.
+    /// Requested nearby objects: radius (m), maximum number, and whether trees are included.
     near: Option<(f64, u32, bool)>,
     /// Size of the cells of the map, m.
     grid: Option<f64>,
@@ -471,7 +473,7 @@ fn look_before_sleeping(socket: &UnixStream) {
     for _ in 0..LOOKS {
         let mut byte = [0u8; 1];
         let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK;
-        // There are data, or the end of the stream or an error, which the reader will find.
+        // Data have arrived, or the reader will find the end of the stream or an error.
         if !matches!(
             recv(socket, &mut byte, flags),
             Err(rustix::io::Errno::AGAIN)
@@ -492,7 +494,8 @@ struct Server {
     vehicles: Vec<VehicleData>,
     hitches: Vec<HitchData>,
     vehicles_version: u64,
-    /// Objects and corners: first the fixed ones, which do not change, then the ones of the last step.
+    /// Objects and corners: first the fixed objects, which do not change, then the objects of the
+    /// last step.
     objects: Vec<ObjectData>,
     outlines: Vec<RwPoint>,
     fixed_objects: usize,

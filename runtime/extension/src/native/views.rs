@@ -15,11 +15,11 @@ use roadwright_plugin_api::{
     ObjectData, PathPoint, VehicleData,
 };
 
-/// A group of the extension.
+/// Group of data that a module can request through the extension.
 struct Group {
     bit: u64,
     name: &'static str,
-    /// Minor version in which it appeared.
+    /// Minor version of the interface in which the group appeared.
     since: u16,
 }
 
@@ -27,7 +27,7 @@ const fn group(bit: u64, name: &'static str, since: u16) -> Group {
     Group { bit, name, since }
 }
 
-/// Groups of the extension.
+/// Groups that can be requested.
 const GROUPS: [Group; 6] = [
     group(NEED_MOTION, "RW_NEED_MOTION", 3),
     group(NEED_VEHICLES, "RW_NEED_VEHICLES", 3),
@@ -36,16 +36,16 @@ const GROUPS: [Group; 6] = [
     group(NEED_TREES, "RW_NEED_TREES", 4),
     group(NEED_GRID, "RW_NEED_GRID", 5),
 ];
-/// Groups that make sense for ground planners.
+/// Groups that ground planners may request.
 const FOR_GROUND_PLANNERS: u64 = NEED_VEHICLES | NEED_NEAR | NEED_TREES | NEED_GRID;
 /// Smallest and largest cells of a map, m.
 const CELLS: (f64, f64) = (0.2, 4.0);
 /// Maximum number of points of a path.
 const MOST_POINTS: u32 = 1000;
-/// Maximum length of a path ahead, in metres or in seconds.
+/// Maximum requested length of a path, m; the next one is its maximum duration, s.
 const FARTHEST: f64 = 1000.0;
 const LONGEST: f64 = 60.0;
-/// Maximum number of objects around.
+/// Maximum number of nearby objects.
 const MOST_NEAR: u32 = 1000;
 /// Maximum radius within which objects are listed, m.
 const WIDEST: f64 = 500.0;
@@ -153,7 +153,8 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind, minor: u16) -> Result<Nee
     })
 }
 
-/// Distance of the post on maps for trials to the left of the straight line, and its radius, m.
+/// Distance by which the post on trial maps stands to the left of the straight line, m; the next
+/// one is the radius of the post, m.
 const POST_ASIDE: f64 = 4.0;
 const POST_RADIUS: f64 = 2.0;
 /// Value of plain ground on maps for trials.
@@ -161,7 +162,8 @@ const PLAIN: u16 = 16;
 /// Number of roads in lists for trials.
 const ROADS: usize = 8;
 
-/// Lists for trials and examinations: a car, roads with different bends, and more and more objects around on them.
+/// Lists for trials and examinations: a car, roads with different bends, and a number of nearby
+/// objects that increases from road to road.
 pub(crate) struct TrialViews {
     needs: Needs,
     vehicles: Vec<VehicleData>,
@@ -283,8 +285,8 @@ impl TrialViews {
         }
     }
 
-    /// Lists the own vehicle, vehicles in front and beside, a person and a wall, and their pairs with the own
-    /// vehicle, which is at the origin and heads east.
+    /// Lists the agent's own vehicle, which is at the origin and heads east, vehicles in front and
+    /// beside, a person and a wall, and the entries for objects near the agent.
     fn list_objects(&mut self, wanted: &NearNeeds) {
         let body = |kind: u32, flags: u32, x: f64, y: f64| ObjectData {
             id: 100,
@@ -386,7 +388,8 @@ impl TrialViews {
     }
 }
 
-/// Points of a road that starts at the origin to the east with a constant curvature, 1/m.
+/// Returns the points of a road that starts at the origin, heads east, and has a constant
+/// curvature, 1/m.
 fn arc(curvature: f64, spacing: f64, count: usize) -> impl Iterator<Item = PathPoint> {
     (0..count).map(move |number| {
         let s = number as f64 * spacing;

@@ -140,7 +140,7 @@ pub(super) struct Content {
     pub(super) facts: Option<AgentFacts>,
     pub(super) scene: Option<Arc<Surroundings>>,
     pub(super) parameters: Vec<(&'static str, f64)>,
-    /// Memory of the agent. It is kept as long as the agent exists, even if the script changes.
+    /// Memory of the agent. It is kept for as long as the agent exists, even if the script changes.
     pub(super) memory: BTreeMap<ImmutableString, Dynamic>,
     pub(super) wants: Wants,
     pub(super) effects: Vec<Effect>,
@@ -157,7 +157,8 @@ pub(super) struct Content {
     pub(super) faults: u32,
     /// Number of collisions in which the agent was involved.
     pub(super) collisions: u32,
-    /// Conditions that have already occurred once, and times at which periodic conditions last occurred, s.
+    /// Names of the conditions that `once` has reported; the next field holds the times at which
+    /// `every` last returned true, s.
     pub(super) once: BTreeSet<String>,
     pub(super) every: BTreeMap<String, f64>,
     /// Last reported stage of each watched signal and of the signals ahead, by node.
@@ -350,7 +351,8 @@ impl Agent {
     pub(super) fn go_to(&self, x: f64, y: f64) {
         let is_taken = self.ask(Effect::GoTo(DVec2::new(x, y)));
         let mut content = self.content();
-        // A destination ends a chase or a flight, because the latest wish counts.
+        // A new destination ends following and fleeing, because the latest request takes
+        // precedence.
         content.has_new_goal |= is_taken;
         content.wants.follows = None;
         content.wants.flees = None;

@@ -13,8 +13,8 @@ pub(super) struct Choice {
     takes_body: bool,
 }
 
-/// Returns, for each branch of each `if`, the decisions that lead into it: those for the enclosing branches,
-/// and that for the `if` itself.
+/// Returns, for each branch of each `if`, the decisions that lead into it: one for each enclosing
+/// branch, and one for the `if` itself.
 pub(super) fn choices(ast: &AST) -> Vec<Vec<Choice>> {
     let mut all: Vec<Vec<Choice>> = Vec::new();
     ast.walk(&mut |path| {

@@ -70,7 +70,8 @@ pub(super) fn limit(engine: &mut Engine) {
     engine.set_max_functions(64);
     engine.set_max_modules(16);
     engine.on_progress(|operations| {
-        // Charges are checked when they are made. At intervals their sum with Rhai's count is checked here.
+        // Each charge is checked when it is made. Here, the sum of the charges and Rhai's own count
+        // is checked at intervals.
         if operations % LOOK != 0 || operations + CHARGED.get() <= OPERATIONS {
             return None;
         }

@@ -209,8 +209,9 @@ pub(super) static STANDARD: LazyLock<StandardPackage> = LazyLock::new(|| {
     StandardPackage::new()
 });
 
-/// Fixes the seed with which Rhai hashes the names of functions. It takes effect once per process, and functions that
-/// were registered before are not found afterwards, so it precedes each registration.
+/// Fixes the seed with which Rhai hashes the names of functions. This takes effect only once per
+/// process. Functions registered before it are not found afterwards, so this function must be
+/// called before every registration.
 pub(super) fn seed_hashing() {
     // Fails if the seed is set already.
     let _ = rhai::config::hashing::set_hashing_seed(Some(HASHING));
@@ -375,7 +376,7 @@ pub(super) fn runtime_error(
     error: &EvalAltResult,
 ) -> ScriptError {
     let mut inner = error;
-    // The author needs the position of the failure and not that of the call.
+    // The author needs the position of the failure and not the position of the call.
     while let EvalAltResult::ErrorInFunctionCall(_, _, deeper, _) = inner {
         inner = deeper;
     }
@@ -488,8 +489,8 @@ fn imports_of(ast: &AST) -> Vec<(Result<String, String>, String, Position)> {
 }
 
 fn without_imports(ast: &AST) -> AST {
-    // Imports are registered with the engine. The statement itself would call the resolver, which finds no
-    // files.
+    // Import statements are removed, because imports are registered with the engine. A remaining
+    // statement would call the resolver, which finds no files.
     let kept = ast.statements().iter();
     let kept = kept.filter(|statement| !matches!(statement, Stmt::Import(..)));
     AST::new(kept.cloned().collect::<Vec<_>>(), ast.shared_lib().clone())

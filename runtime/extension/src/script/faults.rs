@@ -1,11 +1,11 @@
-//! Run-time errors of a script in branches that the first call does not take, and in situations without the
-//! neighbours that it reads.
+//! Finds run-time errors of a script in branches that its first call does not take, and in
+//! situations in which the neighbours that it reads are missing.
 //!
-//! Handlers are called in two consistent situations, with and without other vehicles on the road. Then each
-//! branch of each `if` is taken once, regardless of its condition (`branches.rs`). A forced branch may
-//! contradict the guard in its condition. Therefore, an error counts only if no value of the same type could
-//! avoid it. Values that may be missing, such as a leader or an entry of the memory, are searched for in the
-//! text (`missing.rs`).
+//! Handlers are called in two consistent situations, with and without other vehicles on the road.
+//! Then each branch of each `if` is taken once, regardless of its condition (`branches.rs`). A
+//! forced branch may contradict the guard in its condition. Therefore, an error counts only if no
+//! value of the same type could avoid it. Values that may be missing, such as a leader or an entry
+//! of the memory, are searched for in the text (`missing.rs`).
 
 use super::branches::{Choice, choices, with_choices};
 use super::compile::{Compiled, ScriptError, compile_unplayed, runtime_error};
@@ -64,14 +64,14 @@ fn take_branch(
             |e| is_certain(innermost(e)),
             &mut own,
         );
-        // Shown as the author wrote it.
+        // Errors quote the author's text, and not the version with the forced branch.
         let shown = |error: ScriptError| error.in_text(&compiled.text);
         found.extend(own.into_iter().map(shown));
     }
 }
 
-/// Calls all handlers of a script in order, for an agent in a given situation, and records the errors that
-/// count.
+/// Calls all handlers of a script in order, for an agent in a given situation, and records the
+/// errors for which `counts` returns true.
 fn play(
     compiled: &Compiled,
     company: Company,

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Extension of scripts. The id of a script is its path relative to its folder, including the extension.
 pub const SCRIPT_ENDING: &str = "rhai";
-/// Name of the function in which a script chooses modules.
+/// Name of the function that scripts call to choose modules.
 const CHOOSES: &str = "use_module";
 /// Maximum depth of scripts below their folder.
 const DEPTH: usize = 4;
@@ -192,7 +192,7 @@ impl Scripts {
         }
     }
 
-    /// Scans all folders.
+    /// Scans all script folders.
     pub(crate) fn scan(&self, take: Take) {
         let changed: Vec<PathBuf> = {
             let catalog = self.catalog();
@@ -278,8 +278,8 @@ impl Scripts {
     /// Compiles a source text. If it is valid, runs use it from their next step onwards.
     fn take(&self, id: &str, path: Option<&Path>, text: String) {
         let cell = self.cell_of(id);
-        // Of two files with the same id, the one in the folder listed first is used, even if the other was
-        // read later.
+        // If two files have the same id, the one in the folder listed first is used, even if the
+        // other was read later.
         let rank = |path: Option<&Path>| {
             let place = |f: &PathBuf| path.is_some_and(|path| path.starts_with(f));
             self.folders.iter().position(place).unwrap_or(usize::MAX)

@@ -54,8 +54,8 @@ impl ScriptLogic {
         self.version.active()
     }
 
-    /// Counts answers of the built-in behaviour that stand because the script failed or is disabled, with the
-    /// reason.
+    /// Counts answers of the built-in behaviour that were left unchanged because the script failed
+    /// or is disabled, with the reason.
     fn note_failure(&self, answers: u64, agent: u64, reason: &str) {
         let cause = Cause {
             agent,
@@ -130,7 +130,7 @@ fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), Scr
     let has_arrived = agent.content().facts.is_some_and(|f| f.has_arrived);
     let is_done = agent.content().has_new_goal || agent.content().is_held();
     if has_arrived && !is_done {
-        // After the end of a path, the remaining destinations follow.
+        // At the end of a path, the agent continues to its remaining destinations.
         if agent
             .content()
             .facts
@@ -223,7 +223,7 @@ impl Content {
         })
     }
 
-    /// Whether the agent is standing because the script has requested it.
+    /// Whether the agent is stationary because the script has requested it.
     fn is_held(&self) -> bool {
         let wants = &self.wants;
         wants.is_stopped || self.time < wants.waits_until || wants.braking > 0.0
@@ -358,7 +358,7 @@ impl Logic for ScriptLogic {
             self.agents[index as usize] = Agent::default();
         }
         let swap = self.version.take_newest(parameters, moment)?;
-        // A new version has not failed yet.
+        // A new version starts without faults.
         for agent in &self.agents {
             agent.content().faults = 0;
         }

@@ -88,8 +88,8 @@ pub(super) fn mistakes(ast: &AST, parameters: &[ParameterInfo]) -> Option<Mistak
         true
     });
     checker.type_handlers(&called);
-    // Types are propagated through nested calls, as deep as scripts usually have. Then ambiguous types are
-    // dropped, and finally mistakes are recorded.
+    // The first passes propagate types through nested calls, as deep as scripts usually have. The
+    // next pass drops ambiguous types, and the last one records mistakes.
     for pass in 0..6 {
         checker.is_strict = pass >= 4;
         checker.is_last = pass == 5;
@@ -352,7 +352,7 @@ fn parameters_of(signature: &'static str) -> Vec<&'static str> {
 fn type_after(owner: Type, member: &Expr) -> Option<Type> {
     let name = match member {
         Expr::Property(property, _) => property.2.as_str(),
-        // The property with the same name is a text.
+        // The property with the same name is a string.
         Expr::MethodCall(call, _) if call.name == "signal" => {
             return (owner == Type::Agent).then_some(Type::Signal);
         }

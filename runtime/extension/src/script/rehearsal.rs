@@ -1,5 +1,5 @@
-//! Calls of a script's handlers that have no effects. They test a script before agents depend on it, and show
-//! authors what a handler does.
+//! Calls a script's handlers without applying their effects. This tests a script before agents
+//! depend on it, and shows authors what a handler does.
 
 use super::agent::{Agent, Mail, Other, Remembered};
 use super::api::{ApiKind, api};
@@ -157,7 +157,7 @@ fn driving(
         // An unreadable state is ignored, and the rehearsal starts with a new agent.
         .and_then(|state| postcard::from_bytes(state).ok())
         .unwrap_or_default();
-    // Indexed by agent, as the behaviour of the run saves it.
+    // The behaviour of the run saves its states by agent index.
     let kept = kept.into_iter().nth(view.index as usize);
     // The saved state also records whether the agent has started, in which case `on_start` is not called
     // again.

@@ -98,7 +98,7 @@ impl Logic for SignalScript {
         moment: &StepBoundary<'_>,
     ) -> Option<Swap> {
         let swap = self.version.take_newest(parameters, moment)?;
-        // A new version has not failed yet.
+        // A new version starts without faults.
         self.own.content().faults = 0;
         Some(swap)
     }

@@ -159,7 +159,7 @@ mod tests {
             format!("fn f({few}) {{}} let g = |{few}| 1;"),
             // Values, not parameters.
             format!("let x = [a | b, {many}]; f({many});"),
-            // In a text.
+            // In a string.
             format!("let x = `fn f({many}) ${{ `${{1}} |{many}| ` }} fn g({many})`;"),
             "fn f".to_owned(),
             "fn f() { g || h | i } fn".to_owned(),

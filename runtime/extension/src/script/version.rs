@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The version of a script that a module of a run uses.
 pub(super) struct Version {
     pub(super) cell: Arc<ScriptCell>,
-    /// Kind of the module. A version of another kind is not used.
+    /// Kind of the module. Versions of the script that are of another kind are not used.
     kind: ModuleKind,
     compiled: Option<Arc<Compiled>>,
     seen: u64,

@@ -1,4 +1,4 @@
-/* A ground planner that checks what it sees against what it has asked for, and marks a row as failed if it finds a
+/* A ground planner that checks its inputs against what it has requested, and marks a row as failed if it finds a
  * flaw. The speeds of its paths, which are arcs to the goal, depend on every byte that it sees, so two runs are equal
  * only if these are. Its searches take several steps.
  *

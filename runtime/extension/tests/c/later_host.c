@@ -1,6 +1,6 @@
 /* Stands between the host and a plugin (TARGET, the path of its library), and shows the plugin a later host: batches, rows,
  * views, records and tables are longer than the plugin knows, there are more views, and everything that it does not know is
- * filled with 0x55. A call fails if the plugin has written behind something that it knows.
+ * filled with 0x55. A call fails if the plugin has written beyond the parts that it knows.
  *
  * With OLDER it shows the plugin the first host, of interface 1.0: rows of 128 bytes, no views, and no extension but the one
  * of 1.0. */
@@ -42,7 +42,7 @@ static int is_unknown(const unsigned char *bytes, size_t length) {
   return 1;
 }
 
-/* A copy of an array whose elements are longer by `more` bytes, with a canary behind it. */
+/* A copy of an array whose elements are longer by `more` bytes, with a canary after it. */
 static unsigned char *widened(const void *from, size_t count, size_t stride, size_t more) {
   const size_t length = count * (stride + more);
   unsigned char *bytes = malloc(length + TAIL);
@@ -233,7 +233,7 @@ RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *host, rw_api *out) {
   known_host.host.abi_minor = host->abi_minor + 1;
 #endif
 #ifndef WRITES_MEMBERS
-  /* A smaller table: nothing behind it may be written. */
+  /* A smaller table: nothing after it may be written. */
   memset(&inner, UNKNOWN, sizeof inner);
   inner.api.size = offsetof(rw_api, last_error);
   if (start.call(&known_host.host, &inner.api) < 0) return RW_E_FAILED;

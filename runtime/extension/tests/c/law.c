@@ -1,4 +1,4 @@
-/* A law over the path and the objects around that takes less than a microsecond, as a plugin and as a plain function, to measure the
+/* A law over the path and nearby objects that takes less than a microsecond, as a plugin and as a plain function, to measure the
  * cost of the interface. */
 #include "roadwright_plugin.h"
 

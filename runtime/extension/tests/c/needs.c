@@ -1,4 +1,4 @@
-/* A controller that checks what it sees against what it has asked for, and marks a row as failed if it finds a
+/* A controller that checks its inputs against what it has requested, and marks a row as failed if it finds a
  * flaw. Its accelerations depend on every byte that it sees, so two runs are equal only if these are. */
 #include "roadwright_plugin.h"
 
@@ -126,7 +126,7 @@ static int is_sound_path(const rw_instance *self, const rw_controller_input *in,
   return 1;
 }
 
-/* The pairs of a row: in order, within the limits, and in agreement with the objects. */
+/* Whether the nearby objects of a row are in order, within the limits, and in agreement with the list of objects. */
 static int is_sound_near(const rw_batch *batch, uint32_t row, uint64_t *sum) {
   const rw_controller_input *in = rw_input(batch, row);
   rw_view objects = rw_view_of(batch, RW_VIEW_OBJECTS), outlines = rw_view_of(batch, RW_VIEW_OUTLINES);

@@ -72,8 +72,8 @@ pub fn c_source(source: &str, library: &Path, definitions: &[&str], flags: &[&st
 /// Flags for plugins whose results are compared bit by bit.
 pub const EXACT: [&str; 2] = ["-ffp-contract=off", "-lm"];
 
-/// Checks that a module leads to the same state with one and two threads, and in a process of its own. `end` returns
-/// the hash of the state after a run with a number of threads.
+/// Checks that a module leads to the same state with one and two threads, and in a separate
+/// process. `end` returns the hash of the state after a run with a number of threads.
 pub fn check_alike(bench: &Bench, id: &str, name: &str, end: impl Fn(usize) -> u64) {
     let end = |threads: usize, isolated: bool| {
         bench.host().set_isolated(id, isolated);

@@ -247,7 +247,7 @@ impl BusLanes {
         notes.extend((!sides.iter().flatten().all(known)).then_some(UNKNOWN));
         let [kerb, left, right, both] = sides.map(|value| is_one_of(value, &LANE));
         let (left, right) = (left || both, right || both);
-        // Sides are those of the way, and the road runs against a way with oneway=-1.
+        // Sides refer to the direction of the way, and the road runs against a way with oneway=-1.
         (self.on_left, self.on_right) = match direction {
             Direction::Against => (right, left),
             _ => (left, right),

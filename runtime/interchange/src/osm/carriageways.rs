@@ -256,7 +256,7 @@ impl Knots {
             let (number, _) = self.along[id as usize];
             let found = ((position - place).length_squared(), id);
             let best = nearest.entry(number).or_insert(found);
-            // Of two equally near knots, the first one along the line is used.
+            // If two knots are equally near, the first one along the line is used.
             if found < *best {
                 *best = found;
             }

@@ -173,8 +173,9 @@ fn edge_point(inside: &OsmNode, outside: &OsmNode, area: GeoBox) -> OsmNode {
             1.0
         }
     };
-    // The way leaves the box where it first crosses a side, which is at the smaller of the shares along the
-    // two axes. A straight line in degrees is accurate enough, because nodes are close together.
+    // The way leaves the box where it first crosses a side, which is at the smaller of the
+    // fractions along the two axes. A straight line in degrees is accurate enough, because nodes
+    // are close together.
     let t = share(inside.latitude, outside.latitude, area.south, area.north).min(share(
         inside.longitude,
         outside.longitude,

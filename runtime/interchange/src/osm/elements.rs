@@ -3,7 +3,7 @@
 use super::land;
 use std::collections::BTreeMap;
 
-/// Tags by key.
+/// Values of tags by key.
 pub type Tags = BTreeMap<String, String>;
 
 /// A node: a position with tags.
@@ -20,7 +20,7 @@ pub struct OsmNode {
 /// Signals or a sign at a node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sign {
-    /// Kind of sign.
+    /// Kind of sign; `None` if there is neither a sign nor signals.
     pub kind: Option<SignKind>,
     /// Whether the sign applies to traffic along the way (`forward`) or against it; `None` if not stated.
     pub direction: Option<bool>,
@@ -46,11 +46,11 @@ pub struct CrossingTags {
 /// Kind of sign, from the `highway` tag of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignKind {
-    /// `traffic_signals`.
+    /// Traffic signals: `traffic_signals`.
     Signals,
-    /// `stop`.
+    /// A stop sign: `stop`.
     Stop,
-    /// `give_way`.
+    /// A give-way sign: `give_way`.
     GiveWay,
     /// `mini_roundabout`: the node is the island of a mini roundabout.
     MiniRoundabout,

@@ -1,8 +1,9 @@
-//! Values listed for each lane of a way, such as `turn:lanes=left|through`, without those of cycle lanes.
+//! Values listed for each lane of a way, such as `turn:lanes=left|through`, without the values for
+//! cycle lanes.
 //!
-//! Lists name all lanes, cycle lanes included, but `lanes` does not count cycle lanes (Key:lanes and
-//! Lanes on the OpenStreetMap wiki). The scenario takes its lanes from `lanes`, so values that belong to cycle
-//! lanes are taken out of all lists.
+//! Lists name all lanes, cycle lanes included, but `lanes` does not count cycle lanes (Key:lanes
+//! and Lanes on the OpenStreetMap wiki). The scenario takes its lanes from `lanes`, so values that
+//! belong to cycle lanes are taken out of all lists.
 
 use super::elements::Tags;
 

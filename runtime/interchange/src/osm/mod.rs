@@ -54,7 +54,7 @@ pub enum ImportError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The error that the system reported.
         error: std::io::Error,
@@ -67,7 +67,7 @@ pub enum ImportError {
     Damaged {
         /// Line number from 1; 0 if it is not known.
         line: usize,
-        /// The problem.
+        /// Description of the problem.
         what: String,
     },
     /// The OSM data require a feature that is not supported.
@@ -84,7 +84,7 @@ pub enum ImportError {
     Geometry {
         /// Id of the way.
         way: i64,
-        /// The problem.
+        /// Problem of the geometry.
         error: GeometryError,
     },
     /// The scenario rejects an object.
@@ -239,7 +239,7 @@ pub struct ImportSummary {
     pub roads: usize,
     /// Number of places where three or more road ends meet.
     pub junctions: usize,
-    /// Number of drivable lanes, where each lane counts once per road and direction.
+    /// Number of drivable lanes; each lane is counted once per road and direction.
     pub lanes: usize,
     /// Total length of the reference lines, km.
     pub road_km: f64,
@@ -272,14 +272,14 @@ pub struct ImportSummary {
     pub timed_restrictions: usize,
     /// Number of lanes with a line that vehicles must not cross to change lanes.
     pub lane_changes: usize,
-    /// Number of buildings, which are fixed obstacles. A building with a road through it may count several
-    /// times.
+    /// Number of buildings, which are fixed obstacles. A building with a road through it may be
+    /// counted several times.
     pub buildings: usize,
     /// Number of areas of land, such as parks, waters and other land uses.
     pub land: usize,
     /// Number of roads and their total length, km, for each kind of access that occurs.
     pub access: BTreeMap<RoadAccess, (usize, f64)>,
-    /// Driving side.
+    /// Side of the road on which traffic drives.
     pub driving_side: DrivingSide,
     /// Country whose traffic law applies, as its code in ISO 3166-1 alpha-2; empty for none.
     pub country: String,

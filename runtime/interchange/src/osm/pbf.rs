@@ -22,7 +22,7 @@ const KNOWN_FEATURES: [&str; 2] = ["OsmSchema-V0.6", "DenseNodes"];
 /// per byte. In real data, a node takes at least three bytes.
 const MIN_BUDGET: u64 = 2_000_000;
 
-/// Reads OSM PBF.
+/// Reads the elements of an OSM PBF file.
 pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
     let mut reader = PbfReader {
         elements: Elements {

@@ -15,7 +15,7 @@ use roadwright_scenario::{CrossSection, DrivingSide};
 pub(super) struct Placement {
     /// Number of the lane, from 1 at the left.
     lane: usize,
-    /// Share of the lane's width to the left of the line.
+    /// Fraction of the lane's width that is to the left of the line.
     share: f64,
 }
 

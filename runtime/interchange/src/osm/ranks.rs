@@ -24,7 +24,7 @@ pub(super) enum Rank {
     Secondary,
     /// Primary roads and their slip roads.
     Primary,
-    /// Trunk roads, whose slip roads have a class of their own.
+    /// Trunk roads, whose slip roads have a separate class.
     Trunk,
 }
 

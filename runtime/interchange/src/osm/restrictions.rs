@@ -142,7 +142,8 @@ fn read(
     ends: &BTreeMap<(i64, i64), Vec<RoadId>>,
 ) -> Result<(i64, Restriction), &'static str> {
     let via = via_node(relation)?;
-    // Ways are cut at junctions. Of the roads made from this way, the one that ends at the via node is meant.
+    // Ways are cut at junctions. The relation refers to the one of the way's roads that ends at the
+    // via node.
     let roads = |role: &'static str| -> Vec<RoadId> {
         let ways = members(relation, role).filter(|m| m.0 == 'w');
         ways.filter_map(|m| ends.get(&(m.1, via)))

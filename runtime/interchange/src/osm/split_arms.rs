@@ -58,7 +58,7 @@ pub(super) struct Joined {
     pub(super) ways: BTreeMap<usize, BTreeSet<i64>>,
     /// Nodes that no piece contains any more.
     lost: BTreeSet<i64>,
-    /// Created nodes.
+    /// Nodes that were created for joined roads.
     made: BTreeSet<i64>,
 }
 
@@ -123,7 +123,7 @@ impl Chain {
         self.pieces[self.pieces.len() - 1]
     }
 
-    /// The nodes between the first and the last one.
+    /// Returns the nodes between the first and the last one.
     fn inner(&self) -> &[i64] {
         &self.nodes[1..self.nodes.len() - 1]
     }
@@ -189,7 +189,8 @@ impl Streets<'_> {
         let mut arms = Vec::new();
         for exit in exits {
             let mut own = entries.iter().filter(|entry| fork(entry, &exit));
-            // Of several entries from the same fork, none is known to belong to the exit.
+            // If several entries begin at the same fork, it is unknown which of them belongs to the
+            // exit.
             if let (Some(entry), None) = (own.next(), own.next()) {
                 let entry = Chain {
                     pieces: entry.pieces.clone(),
@@ -215,7 +216,7 @@ impl Streets<'_> {
         let (mut index, mut node) = (first, roundabout);
         loop {
             let piece = &pieces[index];
-            // From the roundabout outwards.
+            // Ordered from the roundabout outwards.
             let mut nodes = piece.nodes.clone();
             if role == Role::Entry {
                 nodes.reverse();
@@ -316,7 +317,7 @@ impl Lines {
         }
     }
 
-    /// Mean length, m.
+    /// Mean length of both lines, m.
     fn length(&self) -> f64 {
         let [entry, exit] = &self.lines;
         0.5 * (polyline::length(entry) + polyline::length(exit))
@@ -395,7 +396,7 @@ impl SplitArm {
     }
 }
 
-/// A sign of an entry as a sign of the joined road, which leads to the roundabout.
+/// Converts a sign of an entry to a sign of the joined road, which leads to the roundabout.
 fn for_entry(sign: Sign) -> Sign {
     let is_for_entry = matches!(sign.kind, Some(SignKind::Stop | SignKind::GiveWay));
     Sign {
@@ -437,7 +438,8 @@ impl Graph<'_> {
         nodes
     }
 
-    /// Style of a two-way road with the lanes of an entry along it and those of an exit against it.
+    /// Style of a two-way road whose forward lanes come from an entry and whose backward lanes come
+    /// from an exit.
     fn two_way_style(&self, entry: usize, exit: usize) -> WayStyle {
         let style = |piece: usize| &self.styles[self.pieces[piece].style];
         let (entry, exit) = (style(entry), style(exit));

@@ -33,7 +33,7 @@ pub(super) struct WayStyle {
     pub(super) bus_lanes: BusLanes,
     /// Permitted lane changes.
     pub(super) change_lanes: ChangeLanes,
-    /// Position of the line; `None` for the usual one.
+    /// Position of the way's line across its lanes; `None` for the usual position.
     pub(super) placement: Option<Placement>,
     /// Warnings about lane tags that are ignored or changed.
     pub(super) notes: BTreeSet<&'static str>,

@@ -32,7 +32,7 @@ pub(super) fn warn(
     if elements.trams.is_empty() {
         return;
     }
-    // Distances in metres need only a projection around any point of the data.
+    // The projection may be centred on any point of the data, because only distances are needed.
     let Some(origin) = places.values().next() else {
         return;
     };

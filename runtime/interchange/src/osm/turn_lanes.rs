@@ -178,8 +178,8 @@ fn turns_of(lane: &str) -> Turns {
 }
 
 impl TurnLanes {
-    /// Combines the arrows of two one-way roads to those of a two-way road. The second one runs against the
-    /// road.
+    /// Combines the arrows of two one-way roads into the arrows of a two-way road. The second one
+    /// runs against the road.
     pub(super) fn two_way(along: &Self, against: &Self) -> Self {
         Self {
             along: along.along.clone(),
@@ -188,7 +188,7 @@ impl TurnLanes {
         }
     }
 
-    /// The lanes that end at one end of a road.
+    /// Returns the lanes that end at one end of a road.
     pub(super) fn ending_at(&self, end: RoadEnd) -> EndingLanes {
         match end {
             RoadEnd::End => self.ending[0],

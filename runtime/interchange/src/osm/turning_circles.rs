@@ -16,13 +16,14 @@ use std::collections::BTreeMap;
 
 /// Margin of the radius in which cars turn, so that rounding never makes it too small, m.
 const MARGIN: f64 = 0.05;
-/// Length of the part where the lanes are fully apart, m. It has room for the half circle in which cars turn.
+/// Length over which the lanes are fully apart, m. It has room for the half circle in which cars
+/// turn.
 const APART: f64 = U_TURN_RADIUS + 2.5;
-/// Length over which the lanes part, m, if the road is long enough.
+/// Length over which the lanes move apart, m, if the road is long enough.
 const TAPER: f64 = 12.0;
-/// Minimum length over which the lanes part, m. It would be too tight for cars if it were shorter.
+/// Minimum length over which the lanes move apart, m. A shorter taper would be too tight for cars.
 const SHORTEST_TAPER: f64 = 9.0;
-/// Length that remains of the road before the lanes part, m.
+/// Minimum length of road that remains before the lanes move apart, m.
 const REST: f64 = 3.0;
 
 /// Minimum radius of the inner edge in bends, m.
@@ -34,8 +35,9 @@ struct Span {
     to: f64,
 }
 
-/// Parts the lanes of roads that end at a turning circle and at no other road. Returns the number of turning
-/// circles. A road that is wide enough already, one-way or too short remains unchanged and is not counted.
+/// Moves the lanes apart at the ends of roads that end at a turning circle and at no other road.
+/// Returns the number of turning circles. A road that is wide enough already, one-way or too short
+/// remains unchanged and is not counted.
 pub(super) fn part_lanes(
     roads: &mut [Road],
     pieces: &[Piece],
@@ -65,7 +67,8 @@ pub(super) fn part_lanes(
     count
 }
 
-/// Returns the sections of a road whose lanes part towards one end; `None` if they cannot or need not.
+/// Returns the sections of a road whose lanes move apart towards one end; `None` if they cannot or
+/// need not.
 fn parted(road: &Road, end: RoadEnd) -> Option<Vec<LaneSection>> {
     let number = match end {
         RoadEnd::Start => 0,
@@ -123,8 +126,9 @@ fn is_too_tight(road: &Road, span: Span, half_width: f64) -> bool {
     })
 }
 
-/// Returns the distance by which the outermost lanes of both directions have to part so that cars can turn from
-/// one into the other, m; `None` if they need not, if one direction has no lane, or if lanes change their width.
+/// Returns the distance by which the outermost lanes of both directions have to be moved apart so
+/// that cars can turn from one into the other, m; `None` if they need not, if one direction has no
+/// lane, or if lanes change their width.
 fn missing_gap(road: &Road, section: &LaneSection, s: f64) -> Option<f64> {
     let is_plain = |lane: &Lane| lane.direction == LaneDirection::Standard && lane.width.len() == 1;
     if !section.lanes.iter().all(is_plain) {

@@ -16,7 +16,7 @@ const SPEED_GAIN: f64 = 4.0;
 /// Controls that are held for a number of frames.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Hold {
-    /// Duration, frames.
+    /// Duration of the hold, frames.
     pub(super) frames: u32,
     /// Steering angle, rad.
     pub(super) steering: f64,
@@ -50,7 +50,7 @@ impl ScriptedCar {
         })
     }
 
-    /// The state of the car after it has followed a command for one frame.
+    /// Returns the state of the car after it has followed a command for one frame.
     fn after(&self, now: &CarState, command: FrameCommand) -> CarState {
         self.car.after(now, command, 1.0 / self.rate)
     }
@@ -83,7 +83,7 @@ impl ScriptedCar {
         self.drive_in(Gear::Forwards, speed, holds)
     }
 
-    /// The same in a gear.
+    /// Frames of the car during the given holds, driven in the given gear.
     pub(super) fn drive_in(&self, gear: Gear, speed: f64, holds: &[Hold]) -> Vec<Frame> {
         let mut now = self.car.begin(speed);
         let mut frames = Vec::new();

@@ -27,7 +27,7 @@ pub enum Preset {
     Five,
     /// Seven moves in one state.
     Seven,
-    /// Seven states from standing to fast, with turns and skids.
+    /// Seven states from standstill to fast, with turns and skids.
     Large,
     /// The large tree, with skids that turn by several angles.
     LargeAngles,
@@ -43,9 +43,9 @@ pub enum Preset {
 /// A recorded move tree: the clips and their graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
-    /// The clips.
+    /// Recorded clips of the tree.
     pub clips: ClipFile,
-    /// The graph.
+    /// Move graph that refers to the clips.
     pub graph: MoveFile,
 }
 
@@ -261,8 +261,8 @@ const QUICK: Pace = Pace {
     braking: 14,
     turns: TURNS,
 };
-/// With 49 frames, a second of a plan remains when the first move has been driven. The car brakes with 6.5 m/s^2, and
-/// from this speed it stops within the distance that it sees then.
+/// With a horizon of 49 frames, a second of the plan remains after the first move. The car brakes
+/// at 6.5 m/s^2, and from this speed it stops within the distance covered by the rest of the plan.
 const SLOW: Pace = Pace {
     top: 14.0,
     braking: 9,
@@ -277,8 +277,9 @@ struct LargeTurn {
     turn: f64,
     /// Durations of the three holds, frames.
     holds: [u32; 3],
-    /// Duration of the last hold, with straight wheels, frames. The wheels are straight again at its end: the speeds at
-    /// a seam say nothing about them, and a vehicle that follows the next clip would turn too far.
+    /// Duration of the last hold, with straight wheels, frames. The wheels must be straight at its
+    /// end, because moves are joined by speeds alone, and a vehicle whose wheels are still turned
+    /// would turn too far in the next clip.
     straight: u32,
 }
 
@@ -303,7 +304,7 @@ const SLOW_TURNS: [LargeTurn; 7] = [
     turn("fast tight", FAST, 1.0, [12, 12, 10, 4]),
 ];
 
-/// `frames` are the durations of the three holds and of the last one.
+/// Creates a turn. `frames` are the durations of the three holds and of the last hold.
 const fn turn(name: &'static str, level: usize, turn: f64, frames: [u32; 4]) -> LargeTurn {
     let [first, second, third, straight] = frames;
     LargeTurn {
@@ -333,7 +334,7 @@ struct Skid {
 }
 
 const SKIDS: [Skid; 1] = [skid(FRAC_PI_2, MEDIUM)];
-/// The smaller the angle, the less speed is lost.
+/// Skids by several angles. The smaller the angle, the less speed is lost.
 const SKIDS_OF_SEVERAL_ANGLES: [Skid; 4] = [
     skid(0.94, MF2),
     skid(1.26, MF1),
@@ -422,7 +423,7 @@ const OFF_AND_ROUND: [Hold; 3] = [
     hold(25, 0.0, -6.0),
 ];
 
-/// Short moves from standstill: straight on, and with the wheels turned nearly as far as they go. The wheels are straight
+/// Short moves from standstill, straight ahead or near full steering lock. The wheels are straight
 /// again before the next move.
 const SHUNTS: [(&str, Sides, [Hold; 3]); 4] = [
     (
@@ -473,7 +474,7 @@ const fn hold(frames: u32, steering: f64, acceleration: f64) -> Hold {
     }
 }
 
-/// A straight drive between two speeds, m/s. The acceleration is found by bisection.
+/// Returns a straight drive between two speeds, m/s. The acceleration is found by bisection.
 fn change_of_speed(car: &ScriptedCar, [from, to]: [f64; 2], frames: u32) -> Vec<Frame> {
     let drive = |acceleration: f64| car.drive(from, &[hold(frames, 0.0, acceleration)]);
     let (mut low, mut high) = (-10.0, 10.0);

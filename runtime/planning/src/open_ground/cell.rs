@@ -5,19 +5,19 @@ use roadwright_geometry::DVec2;
 /// A square of the map, given by its column (to the east) and its row (to the north).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Cell {
-    /// Column.
+    /// Column, counted to the east.
     pub x: i32,
-    /// Row.
+    /// Row, counted to the north.
     pub y: i32,
 }
 
 impl Cell {
-    /// A cell from its column and row.
+    /// Creates a cell from its column and row.
     pub const fn new(x: i32, y: i32) -> Self {
         Self { x, y }
     }
 
-    /// The neighbouring cell in a direction.
+    /// Returns the neighbouring cell in a direction.
     pub fn toward(self, direction: Direction) -> Self {
         let (x, y) = direction.offset();
         Self::new(self.x + x, self.y + y)
@@ -35,9 +35,9 @@ impl Cell {
 /// Numbers of columns and rows between two cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellDistance {
-    /// Columns.
+    /// Number of columns between the cells.
     pub columns: u32,
-    /// Rows.
+    /// Number of rows between the cells.
     pub rows: u32,
 }
 
@@ -64,7 +64,7 @@ impl Direction {
         usize::from(self.0)
     }
 
-    /// The direction at an index of [`Self::ALL`], modulo its length.
+    /// Returns the direction at an index of [`Self::ALL`], modulo its length.
     #[inline]
     pub fn from_index(index: usize) -> Self {
         Self((index & 7) as u8)
@@ -76,7 +76,7 @@ impl Direction {
         self.0 & 1 == 1
     }
 
-    /// The opposite direction.
+    /// Returns the opposite direction.
     #[inline]
     pub fn opposite(self) -> Self {
         Self((self.0 + 4) & 7)
@@ -107,7 +107,7 @@ impl NodeIndex {
     /// Represents a cell that does not exist.
     pub const NONE: Self = Self(u32::MAX);
 
-    /// The index as a `usize`, for use with an array.
+    /// Returns the index as a `usize`, for use with an array.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -140,7 +140,7 @@ impl CellSize {
             .then_some(Self(metres))
     }
 
-    /// The size in metres.
+    /// Returns the size in metres.
     #[inline]
     pub fn metres(self) -> f64 {
         self.0
@@ -163,14 +163,14 @@ impl CellSize {
         (f64::from(index) + 0.5) * self.0
     }
 
-    /// The cell of a point; `None` if the point is not finite or more than 10,000 km away.
+    /// Returns the cell of a point; `None` if the point is not finite or more than 10,000 km away.
     pub fn cell_of(self, point: DVec2) -> Option<Cell> {
         let limit = roadwright_geometry::MAX_COORDINATE;
         let inside = point.x.abs() <= limit && point.y.abs() <= limit;
         inside.then(|| self.nearest_cell(point))
     }
 
-    /// The cell of a point that is known to be inside the world.
+    /// Returns the cell of a point that is known to be inside the world.
     pub(super) fn nearest_cell(self, point: DVec2) -> Cell {
         // The cast saturates, so even a point outside the world has a cell.
         Cell::new(

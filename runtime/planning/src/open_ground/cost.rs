@@ -132,7 +132,7 @@ impl Rules {
     }
 }
 
-/// The factor of a cell: the sum of its layers, clamped.
+/// Returns the factor of a cell: the sum of its layers, clamped.
 #[inline]
 pub fn clamp_factor(sum: i32) -> u32 {
     sum.clamp(SMALLEST_FACTOR as i32, LARGEST_FACTOR as i32) as u32

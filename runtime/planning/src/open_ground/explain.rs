@@ -30,7 +30,7 @@ pub struct PathCosts {
 /// Contribution of a layer to the cost of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayerCost {
-    /// The layer.
+    /// Layer whose cost this is.
     pub layer: Layer,
     /// Contribution of the layer; negative where the layer makes cells cheaper.
     pub cost: i64,
@@ -39,7 +39,7 @@ pub struct LayerCost {
 /// A plan, and the cells that its search has expanded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExplainedPlan {
-    /// The plan.
+    /// Plan that the search has made.
     pub plan: HybridPlan,
     /// The expanded cells, in order.
     pub expanded: Vec<Cell>,
@@ -59,8 +59,8 @@ impl HybridPath {
 }
 
 impl CellSize {
-    /// The cells along a polyline, each a neighbour of the previous one. Points outside the world are left
-    /// out.
+    /// Returns the cells along a polyline, each a neighbour of the previous one. Points outside the
+    /// world are left out.
     pub fn cells_along(self, points: &[DVec2]) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         for next in points.iter().filter_map(|point| self.cell_of(*point)) {
@@ -131,8 +131,8 @@ impl OpenGround {
         }
     }
 
-    /// Sums the contributions of items near the given cells. Only items whose owner and layer pass a test
-    /// count. Items without an owner always pass the test for owners.
+    /// Sums the contributions of items near the given cells. Only items whose owner and layer pass
+    /// a test are included. Items without an owner always pass the test for owners.
     fn sums_along(
         &self,
         profile: &Profile,
@@ -169,7 +169,7 @@ impl OpenGround {
         sums
     }
 
-    /// The forecasts of moving bodies that overlap an area, except those of an owner.
+    /// Returns the forecasts of moving bodies that overlap an area, except those of an owner.
     pub fn forecasts(&self, area: Bounds, owner: Option<Owner>) -> Vec<Teardrop> {
         let items = self.live_items_near(area);
         let others = items.filter(|item| item.owner.is_none() || item.owner != owner);
@@ -195,7 +195,7 @@ fn extent(cells: &[Cell], size: CellSize) -> Option<Bounds> {
 }
 
 impl Teardrop {
-    /// The outline as a polygon, counter-clockwise from the tip.
+    /// Returns the outline as a polygon, counter-clockwise from the tip.
     pub fn outline(&self) -> Vec<DVec2> {
         const ROUND: u32 = 10;
         const ALONG: u32 = 10;
@@ -241,8 +241,8 @@ mod tests {
         Shape::Box(OrientedBox::new(Pose::new(x, y, 0.0), size.x, size.y))
     }
 
-    /// A wall with water and a slope around it, a stationary vehicle that belongs to the agent, and a moving
-    /// vehicle.
+    /// Returns a wall with water and a slope around it, a stationary vehicle that belongs to the
+    /// agent, and a moving vehicle.
     fn scene() -> (OpenGround, Trip) {
         let mut ground = OpenGround::new();
         let wall = area(0.0, 0.0, DVec2::new(2.0, 24.0));

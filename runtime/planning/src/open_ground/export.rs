@@ -30,7 +30,7 @@ pub enum Mark {
 }
 
 impl OpenGround {
-    /// The factors of the cells of a rectangle for a profile.
+    /// Returns the factors of the cells of a rectangle for a profile.
     ///
     /// # Errors
     /// If the rectangle has no cells or too many cells.
@@ -51,8 +51,8 @@ impl OpenGround {
 }
 
 impl Window {
-    /// The cells of the given size between two corners, in any order, with a margin in metres. A rectangle
-    /// that is too large to be shown is reduced to 2048 columns and rows.
+    /// Returns the cells of the given size between two corners, in any order, with a margin in
+    /// metres. A rectangle that is too large to be shown is reduced to 2048 columns and rows.
     pub fn around(corners: [roadwright_geometry::DVec2; 2], margin: f64, size: CellSize) -> Self {
         let [a, b] = corners;
         let low = size.nearest_cell(a.min(b) - margin);
@@ -71,12 +71,12 @@ impl Window {
 }
 
 impl CellMap {
-    /// Columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> u32 {
         self.window.columns
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> u32 {
         self.window.rows
     }
@@ -103,7 +103,8 @@ impl CellMap {
         )
     }
 
-    /// One line per row from the north, one character per cell, as in [Gerdelan 2011], figure 5.7.
+    /// Returns the map as text, with one line per row from the north and one character per cell, as
+    /// in [Gerdelan 2011], figure 5.7.
     ///
     /// | character | cell |
     /// | --- | --- |

@@ -122,7 +122,7 @@ impl FlowField {
         best < before
     }
 
-    /// The goal.
+    /// Returns the goal of the field.
     pub fn goal(&self) -> Cell {
         self.goal
     }
@@ -139,8 +139,8 @@ impl FlowField {
         self.work
     }
 
-    /// The first step of the cheapest path to the goal. Among equally good steps, it is the first one
-    /// counter-clockwise from the east. `None` at the goal, or if there is no path.
+    /// Returns the first step of the cheapest path to the goal. Among equally good steps, it is the
+    /// first one counter-clockwise from the east. `None` at the goal, or if there is no path.
     pub fn direction(&mut self, cell: Cell) -> Option<Direction> {
         let node = self.map.index_of(cell)?;
         if cell == self.goal || self.costs[node.index()] == UNREACHED {
@@ -165,7 +165,7 @@ impl FlowField {
         best.map(|(_, step)| step)
     }
 
-    /// The cheapest path from a cell to the goal; `None` if there is no path.
+    /// Returns the cheapest path from a cell to the goal; `None` if there is no path.
     pub fn path_from(&mut self, start: Cell) -> Option<CellPath> {
         let cost = self.cost(start)?;
         let mut cells = vec![start];

@@ -30,7 +30,8 @@ pub struct Gap {
 struct Open {
     /// Smallest clearance along the path so far, in levels.
     room: u32,
-    /// Negated distance to the goal. Of cells with equal clearance, the one nearest to the goal comes first.
+    /// Negated distance to the goal. If cells have equal clearance, the one nearest to the goal
+    /// comes first.
     closeness: i64,
     cell: Cell,
 }
@@ -59,7 +60,7 @@ pub(super) enum Passage {
     Wide,
 }
 
-/// The widest path between two points, and its narrowest gap.
+/// Returns the widest path between two points, and its narrowest gap.
 ///
 /// Steps between the centres of cells must not cross an outline, so that thin walls block the path.
 pub(super) fn widest(
@@ -143,8 +144,8 @@ pub(super) fn widest(
     Passage::Closed
 }
 
-/// The narrowest gap of a path. Every place where the body might not fit is measured, because the centre of a
-/// cell is not always in the middle of a gap.
+/// Returns the narrowest gap of a path. The path is measured wherever the body might not fit,
+/// because the centre of a cell is not always in the middle of a gap.
 fn narrowest(
     ground: &OpenGround,
     reader: &Reader,
@@ -198,8 +199,8 @@ fn measure(
     gap
 }
 
-/// The gap at a point, between the nearest piece of an outline and the nearest piece on the opposite side of
-/// the point; `None` if there is no such piece.
+/// Returns the gap at a point, between the nearest piece of an outline and the nearest piece on the
+/// opposite side of the point; `None` if there is no such piece.
 fn across(pieces: &[Piece], at: DVec2) -> Option<Gap> {
     let nearest = |pieces: &mut dyn Iterator<Item = &Piece>| {
         let distance = |piece: &Piece| (piece.closest(at) - at).length();
@@ -234,8 +235,8 @@ impl Line {
     }
 }
 
-/// The shortest line between two pieces. If there are several, as between parallel edges, the middle one is
-/// used.
+/// Returns the shortest line between two pieces. If there are several, as between parallel edges,
+/// the middle one is used.
 fn shortest(first: &Piece, second: &Piece) -> Line {
     const EQUAL: f64 = 1e-9;
     let mut lines = Vec::new();
@@ -264,7 +265,8 @@ fn shortest(first: &Piece, second: &Piece) -> Line {
     }
 }
 
-/// Point on a piece where the shortest line from one of its special points to another piece begins.
+/// Returns the point at which the shortest line from one of a piece's special points to another
+/// piece leaves the piece.
 fn end_toward(piece: &Piece, other: &Piece, special: DVec2) -> DVec2 {
     match piece {
         Piece::Edge(..) => special,
@@ -272,7 +274,7 @@ fn end_toward(piece: &Piece, other: &Piece, special: DVec2) -> DVec2 {
     }
 }
 
-/// Special points of a piece: the ends of an edge, or the centre of a circle.
+/// Returns the special points of a piece: the ends of an edge, or the centre of a circle.
 fn special_points(piece: &Piece) -> Vec<DVec2> {
     match piece {
         Piece::Edge(a, b) => vec![*a, *b],

@@ -17,8 +17,8 @@ use super::tile_space::{Reader, TileCache};
 /// Maximum number of cells that the search expands.
 const MOST: u64 = 400_000;
 
-/// Costs from the cells around a goal to the goal, over standing items. They are lower bounds if other items are on the
-/// ground.
+/// Costs from the cells around a goal to the goal, considering only stationary items. They are
+/// lower bounds if other items are on the ground.
 ///
 /// ```
 /// use roadwright_geometry::DVec2;
@@ -49,7 +49,7 @@ pub struct GoalCosts {
 }
 
 impl GoalCosts {
-    /// Starts a search from the goal of a trip; `None` if a body cannot stand there.
+    /// Starts a search from the goal of a trip; `None` if a body does not fit there.
     pub fn new(ground: &mut OpenGround, trip: &Trip, rules: Rules) -> Option<Self> {
         let reader = Reader {
             profile: trip.profile,
@@ -94,8 +94,8 @@ impl GoalCosts {
         self.search.expanded()
     }
 
-    /// Whether a standing item was added, removed or moved in the tiles that the search has read, so that it has to
-    /// start again.
+    /// Whether a stationary item was added, removed or moved in the tiles that the search has read,
+    /// so that it has to start again.
     pub fn is_outdated(&self, ground: &OpenGround) -> bool {
         self.cache.change(ground) != Change::Unchanged
     }
@@ -129,7 +129,8 @@ mod tests {
     use roadwright_geometry::oriented_box::OrientedBox;
     use roadwright_geometry::{DVec2, Pose};
 
-    /// A goal on ground that is surrounded by four strips as expensive as a detour of 320 m.
+    /// Returns a goal on ground that is surrounded by four strips as expensive as a detour of 320
+    /// m.
     fn moat() -> (OpenGround, Trip) {
         let mut ground = OpenGround::new();
         for (x, y, length, width) in [
@@ -204,7 +205,7 @@ mod tests {
                 assert!(part.bound(cell) <= more.bound(cell), "{cell:?}");
             }
         }
-        // In portions as in one go.
+        // Several small budgets give the same costs as a single large one.
         let mut whole = GoalCosts::new(&mut ground, &trip, Rules::default()).unwrap();
         whole.advance(&mut ground, 3_000);
         assert_eq!(whole.bound(Cell::new(17, 3)), part.bound(Cell::new(17, 3)));

@@ -46,7 +46,7 @@ pub struct GridMap {
 /// Smallest and largest factor of the free cells of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FactorRange {
-    /// Not computed yet.
+    /// The range has not been computed yet.
     Unknown,
     /// No cell is free.
     Blocked,
@@ -57,7 +57,7 @@ enum FactorRange {
 }
 
 impl GridMap {
-    /// A map of plain ground whose south-west cell is `origin`.
+    /// Creates a map of plain ground whose south-west cell is `origin`.
     ///
     /// # Errors
     /// If it has no cells or more than [`MOST_CELLS`].
@@ -91,7 +91,7 @@ impl GridMap {
         })
     }
 
-    /// The south-west cell.
+    /// Returns the south-west cell.
     pub fn origin(&self) -> Cell {
         self.origin
     }
@@ -111,7 +111,7 @@ impl GridMap {
         u64::from(self.columns) * u64::from(self.rows)
     }
 
-    /// The index of a cell; `None` outside the map.
+    /// Returns the index of a cell; `None` outside the map.
     #[inline]
     pub fn index_of(&self, cell: Cell) -> Option<NodeIndex> {
         let x = i64::from(cell.x) - i64::from(self.origin.x);
@@ -189,7 +189,7 @@ impl GridMap {
 }
 
 impl FactorRange {
-    /// The range after the factor of a cell has changed from `before` to `now`.
+    /// Returns the range after the factor of a cell has changed from `before` to `now`.
     fn after(self, before: u16, now: u16) -> Self {
         match self {
             // The cell may have been the only one with its factor.

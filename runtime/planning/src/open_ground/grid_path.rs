@@ -25,7 +25,7 @@ pub enum GridAnswer {
 }
 
 impl GridAnswer {
-    /// The path; `None` if there is none.
+    /// Returns the path; `None` if there is none.
     pub fn path(&self) -> Option<&CellPath> {
         match self {
             Self::Found(path) => Some(path),
@@ -118,7 +118,7 @@ impl GridPath {
         self.search.expanded()
     }
 
-    /// The last search. Pictures show the order in which it expanded cells.
+    /// Returns the last search. Pictures show the order in which it expanded cells.
     pub fn search(&self) -> &Search {
         &self.search
     }

@@ -36,7 +36,7 @@ pub struct ProfileId(u32);
 pub enum Reading {
     /// All items.
     Everything,
-    /// Standing items only.
+    /// Stationary items only.
     Standing,
 }
 
@@ -45,7 +45,7 @@ pub enum Reading {
 pub struct Stamp(u64);
 
 impl Stamp {
-    /// The number of changes, for a save.
+    /// Returns the number of changes, for a save.
     pub(super) fn count(self) -> u64 {
         self.0
     }
@@ -56,7 +56,7 @@ impl Stamp {
     }
 }
 
-/// How a part of the map has changed since a stamp.
+/// Change of a part of the map since a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// It has not changed.
@@ -93,7 +93,7 @@ pub struct OpenGround {
     squares: BTreeMap<(i32, i32), Vec<u32>>,
     /// Items that are too large for the index of squares.
     large: Vec<u32>,
-    /// Standing items that may stop a body. Collision checks read only these.
+    /// Stationary items that may stop a body. Collision checks read only these.
     obstacles: ItemIndex,
     owned: BTreeMap<Owner, Vec<ItemId>>,
     paintings: BTreeMap<u32, Painting>,
@@ -110,7 +110,8 @@ pub struct OpenGround {
 struct Slot {
     generation: u32,
     item: Option<Item>,
-    /// Bounds of the item. Computing those of a polygon takes longer than most checks that need them.
+    /// Bounds of the item. Computing the bounds of a polygon takes longer than most checks that use
+    /// them.
     bounds: Bounds,
 }
 
@@ -136,7 +137,7 @@ struct LoggedChange {
     owner: Option<Owner>,
 }
 
-/// The latest changes of standing or of moving items.
+/// The latest changes of stationary or moving items.
 #[derive(Debug, Clone, Default)]
 struct ChangeLog {
     changes: VecDeque<LoggedChange>,
@@ -154,7 +155,8 @@ impl ChangeLog {
         }
     }
 
-    /// The most significant change in an area since a stamp. Changes of the reader's own items are ignored.
+    /// Returns the most significant change in an area since a stamp. Changes of the reader's own
+    /// items are ignored.
     fn since(&self, stamp: Stamp, area: &Bounds, reader: Option<Owner>) -> Change {
         if stamp < self.forgotten {
             return Change::Fell;
@@ -172,7 +174,7 @@ struct TileMap {
     profile: Profile,
     tiles: BTreeMap<TileKey, Tile>,
     reads: u64,
-    /// Standing items that make some cells cheaper than plain ground, ordered by number.
+    /// Stationary items that make some cells cheaper than plain ground, ordered by number.
     lowering: Vec<u32>,
     /// Smallest factor in each tile that contains items that lower the cost.
     smallest: BTreeMap<TileKey, u32>,
@@ -194,7 +196,7 @@ pub(super) struct Tile {
 /// Factors of the cells of a tile; 0 for blocked cells.
 #[derive(Debug, Clone)]
 struct TileFactors {
-    /// Factors with standing items only.
+    /// Factors with stationary items only.
     standing: Vec<u16>,
     /// Factors with all items; `None` if no moving item affects the tile.
     everything: Option<Vec<u16>>,
@@ -247,7 +249,8 @@ impl OpenGround {
         }
     }
 
-    /// A copy without computed tiles, for readers that must not modify this map. It has the same profiles.
+    /// Returns a copy without computed tiles, for readers that must not modify this map. It has the
+    /// same profiles.
     pub fn without_tiles(&self) -> Self {
         let map = |map: &TileMap| TileMap {
             profile: map.profile.clone(),
@@ -351,7 +354,7 @@ impl OpenGround {
         Ok(())
     }
 
-    /// An item; `None` if it has been removed.
+    /// Returns an item; `None` if it has been removed.
     pub fn item(&self, id: ItemId) -> Option<&Item> {
         let slot = self.items.get(id.index as usize)?;
         slot.item
@@ -443,17 +446,17 @@ impl OpenGround {
         }
     }
 
-    /// The stamp of the current map.
+    /// Returns the stamp of the current map.
     pub fn stamp(&self) -> Stamp {
         self.stamp
     }
 
-    /// How an area has changed since a stamp.
+    /// Change of an area since a stamp.
     pub fn change_since(&self, stamp: Stamp, area: &Bounds, reading: Reading) -> Change {
         self.change_for(None, stamp, area, reading)
     }
 
-    /// How an area has changed since a stamp, ignoring the owner's own items.
+    /// Change of an area since a stamp, ignoring the owner's own items.
     pub fn change_for(
         &self,
         reader: Option<Owner>,
@@ -498,7 +501,7 @@ impl OpenGround {
         before
     }
 
-    /// The paint of a cell.
+    /// Returns the paint of a cell.
     pub fn painted(&self, layer: u32, cell: Cell) -> Paint {
         self.paintings
             .get(&layer)
@@ -556,7 +559,8 @@ impl OpenGround {
         tile
     }
 
-    /// The contribution of all moving bodies to a tile; `None` if no moving body is in it.
+    /// Returns the contribution of all moving bodies to a tile; `None` if the tile contains no
+    /// moving body.
     fn moving(&self, profile: ProfileId, key: TileKey) -> Option<Box<Sums>> {
         let profile = &self.maps[profile.0 as usize].profile;
         let area = key.bounds(profile.cell).grown(profile.reach());
@@ -602,7 +606,7 @@ impl OpenGround {
         }
     }
 
-    /// Number of cached tiles of all profiles. Tiles with moving bodies count twice.
+    /// Number of cached tiles of all profiles. Tiles with moving bodies are counted twice.
     pub fn kept_tiles(&self) -> usize {
         self.maps.iter().map(TileMap::weight).sum()
     }
@@ -727,7 +731,7 @@ impl OpenGround {
                 let tile = self.tile(profile, key);
                 let factors =
                     (0..TILE_CELLS).map(|cell| tile.factor(cell, Reading::Standing, None));
-                // A cell that is blocked by a standing item is free for the owner of the item.
+                // A cell that is blocked by a stationary item is free for the owner of the item.
                 let own = tile
                     .standing
                     .costs
@@ -780,7 +784,7 @@ impl OpenGround {
         Ok(map)
     }
 
-    /// The item with this index, if it obstructs a body and meets an area.
+    /// Returns the item with this index, if it obstructs a body and meets an area.
     fn obstructing(&self, index: u32, reader: Obstructed<'_>, area: &Bounds) -> Option<&Item> {
         let slot = &self.items[index as usize];
         let item = slot.item.as_ref().filter(|_| slot.bounds.meets(area))?;
@@ -833,7 +837,7 @@ impl OpenGround {
         }
     }
 
-    /// Outlines of the standing obstacles near an area that obstruct a body.
+    /// Outlines of the stationary obstacles near an area that obstruct a body.
     pub(super) fn shapes_in_the_way(
         &self,
         profile: ProfileId,
@@ -844,8 +848,8 @@ impl OpenGround {
         items.into_iter().map(|item| item.shape.clone()).collect()
     }
 
-    /// Whether a body is clear of all standing items. Cells are blocked at a larger distance from items,
-    /// because the body needs clearance while it follows a path.
+    /// Whether a body is clear of all stationary items. Cells are blocked at a larger distance from
+    /// items, because the body needs clearance while it follows a path.
     pub fn is_free(&self, profile: ProfileId, owner: Option<Owner>, body: &OrientedBox) -> bool {
         let reach = DVec2::splat(body.radius());
         let area = Bounds {
@@ -856,7 +860,7 @@ impl OpenGround {
         !self.any_in_the_way(reader, &area, |item| item.shape.overlaps(body))
     }
 
-    /// Distance from a point to the nearest standing obstacle, at most `within`, m.
+    /// Distance from a point to the nearest stationary obstacle, at most `within`, m.
     pub fn clearance(
         &self,
         profile: ProfileId,
@@ -873,7 +877,7 @@ impl OpenGround {
         nearest
     }
 
-    /// Whether a straight line is clear of standing obstacles.
+    /// Whether a straight line is clear of stationary obstacles.
     pub(super) fn line_is_free(
         &self,
         profile: ProfileId,
@@ -927,9 +931,9 @@ fn may_stop(item: &Item) -> bool {
 pub struct Window {
     /// The south-west cell.
     pub origin: Cell,
-    /// Columns.
+    /// Number of columns of the rectangle.
     pub columns: u32,
-    /// Rows.
+    /// Number of rows of the rectangle.
     pub rows: u32,
 }
 
@@ -945,7 +949,7 @@ fn is_lowering(profile: &Profile, item: &Item) -> bool {
     item.mobility == Mobility::Stands && raster::lowers(profile, item)
 }
 
-/// The squares that a rectangle overlaps; `None` if there are too many.
+/// Returns the squares that a rectangle overlaps; `None` if there are too many.
 fn squares_of(bounds: Bounds) -> Option<Range> {
     let square = |point: DVec2| {
         let square = (point / SQUARE).floor();
@@ -1092,7 +1096,7 @@ pub fn fitting_cell_size(extent: Bounds, wanted: CellSize, memory: usize) -> Fit
 /// Result of [`fitting_cell_size`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FittingSize {
-    /// The size.
+    /// Size of cells with which the extent fits into the memory.
     pub size: CellSize,
     /// Number of times that the requested size was doubled.
     pub doublings: u32,

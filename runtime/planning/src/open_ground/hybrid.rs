@@ -25,7 +25,7 @@ pub struct HybridParameters {
     pub rules: Rules,
     /// Maximum number of cells that each search expands.
     pub budget: u64,
-    /// Distance of the waypoint from a standing agent, m.
+    /// Distance of the waypoint from a stationary agent, m.
     pub near: f64,
     /// Additional driving time to the waypoint at the current speed, s.
     pub ahead: f64,
@@ -52,7 +52,7 @@ impl Default for HybridParameters {
 pub struct Trip {
     /// Profile of the agent's vehicle.
     pub profile: ProfileId,
-    /// The agent.
+    /// Agent that makes the trip; its own items are ignored.
     pub owner: Option<Owner>,
     /// Current spot of the agent.
     pub from: Spot,
@@ -60,7 +60,7 @@ pub struct Trip {
     pub to: Spot,
 }
 
-/// How a plan ends.
+/// End of a plan, or the reason why there is no plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanEnd {
     /// The path ends at the goal.
@@ -81,7 +81,7 @@ pub struct HybridPlan {
     pub path: CellPath,
     /// Centres of the cells of the path, m.
     pub points: Vec<DVec2>,
-    /// Where the path ends, or why there is none.
+    /// End of the path, or the reason why there is none.
     pub end: PlanEnd,
     /// Number of expanded cells, including those expanded for learning.
     pub expanded: u64,
@@ -104,7 +104,8 @@ impl Learned {
     }
 }
 
-/// Estimate of a search: the maximum of the distance, the learned value, and the costs from a search from the goal.
+/// Estimate of a search: the maximum of the distance, the learned value, and the cost found by a
+/// search from the goal.
 struct LearnedEstimate<'a> {
     distance: DistanceEstimate,
     learned: &'a Learned,
@@ -150,7 +151,7 @@ impl<'a> LearnedEstimate<'a> {
         }
     }
 
-    /// The larger of the learned value and the cost from the search from the goal.
+    /// Returns the larger of the learned value and the cost found by the search from the goal.
     #[inline]
     fn known_at(&self, cell: Cell) -> u64 {
         if self.learned.tiles.is_empty() && self.costs.is_none() {
@@ -324,7 +325,7 @@ impl HybridPath {
         memory.stamp = ground.stamp().count();
     }
 
-    /// A plan that is made without learning, and the cells that its search expands.
+    /// Returns a plan that is made without learning, and the cells that its search expands.
     pub(super) fn run_and_list(
         &mut self,
         ground: &mut OpenGround,
@@ -455,8 +456,8 @@ impl HybridPath {
         Some(best)
     }
 
-    /// Whether a straight line passes only through free cells. Cells around its start are ignored, because an
-    /// agent may stand closer to an obstacle than it would drive.
+    /// Whether a straight line passes only through free cells. Cells around its start are ignored,
+    /// because an agent may stop closer to an obstacle than it would drive.
     fn is_visible(&self, ground: &mut OpenGround, trip: &Trip, from: DVec2, to: DVec2) -> bool {
         let profile = ground.profile(trip.profile);
         let (size, radius) = (profile.cell, profile.body.circumscribed_radius());
@@ -474,7 +475,7 @@ impl HybridPath {
         })
     }
 
-    /// Whether the agent should plan again in the next step. `now` is the current time, s.
+    /// Whether the agent should replan in the next step. `now` is the current time, s.
     pub fn replans(&self, disagreement: Option<Disagreement>, now: f64) -> bool {
         let since = self.memory.planned_at.map(|planned| now - planned);
         disagreement.is_some() && since.is_none_or(|since| since >= self.parameters.pause)
@@ -573,7 +574,7 @@ impl Driving {
 mod tests {
     use super::*;
 
-    /// A driver at the origin that heads east, and turns with a radius of at least 5 m.
+    /// Returns a driver at the origin that heads east, and turns with a radius of at least 5 m.
     fn driving(avoiding: Option<Avoiding>) -> Driving {
         Driving {
             pose: Pose::default(),
@@ -590,7 +591,8 @@ mod tests {
             (10.0, 3.0, None),
             (-0.1, 8.0, Some(Disagreement::Behind)),
             (-10.0, 0.0, Some(Disagreement::Behind)),
-            // The circle through (3, 3) has a radius of 3 m, and that through (5.1, 5.1) one of 5.1 m.
+            // The circle through (3, 3) has a radius of 3 m, and the circle through (5.1, 5.1) has
+            // a radius of 5.1 m.
             (3.0, 3.0, Some(Disagreement::TooSharp)),
             (3.0, -3.0, Some(Disagreement::TooSharp)),
             (5.1, 5.1, None),

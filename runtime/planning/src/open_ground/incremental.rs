@@ -38,7 +38,7 @@ struct Label {
 /// A change of the factor of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FactorChange {
-    /// The cell.
+    /// Cell whose factor changes.
     pub cell: Cell,
     /// The new factor; 0 blocks the cell.
     pub factor: u32,
@@ -110,12 +110,12 @@ impl IncrementalPath {
         }
     }
 
-    /// The current map.
+    /// Returns the current map.
     pub fn map(&self) -> &GridMap {
         &self.map
     }
 
-    /// The goal.
+    /// Returns the current goal.
     pub fn goal(&self) -> Cell {
         self.goal
     }
@@ -345,7 +345,8 @@ impl IncrementalPath {
 
     fn path_from(&mut self, start: NodeIndex) -> Option<CellPath> {
         let goal = self.goal_node?;
-        // The start itself may not have been expanded, so its cost is that through its best neighbour.
+        // The start itself may not have been expanded, so its cost through its best neighbour is
+        // used.
         let cost = self.labels[start.index()].ahead;
         if cost == UNREACHED {
             return None;
@@ -369,7 +370,7 @@ impl IncrementalPath {
     }
 }
 
-/// How to treat cells on other paths that are as cheap as the one found.
+/// Treatment of cells on other paths that are as cheap as the one found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ties {
     Left,

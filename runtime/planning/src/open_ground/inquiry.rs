@@ -68,7 +68,7 @@ pub struct FoundPath {
 /// An answer, and the number of cells expanded for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
-    /// The answer.
+    /// Answer to the inquiry.
     pub answer: Answer,
     /// Number of cells expanded by all searches.
     pub expanded: u64,
@@ -396,7 +396,7 @@ mod tests {
             .unwrap();
     }
 
-    /// A pocket that opens to the west, with a jeep in it.
+    /// Returns a pocket that opens to the west, with a jeep in it.
     fn pocket(closed: bool) -> (OpenGround, Trip) {
         let mut ground = OpenGround::new();
         wall(&mut ground, 20.0, 0.0, DVec2::new(1.0, 41.0));

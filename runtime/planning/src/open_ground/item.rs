@@ -40,7 +40,7 @@ pub enum Role {
 /// A rectangle of painted cells, including the cells at both corners.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaintedBlock {
-    /// Size of the painted cells, which may differ from that of the map's cells.
+    /// Size of the painted cells, which may differ from the size of the map's cells.
     pub cell: CellSize,
     /// The south-western cell.
     pub low: Cell,
@@ -81,7 +81,7 @@ pub struct VehiclePaint {
 }
 
 impl VehiclePaint {
-    /// The paint for a vehicle type.
+    /// Returns the paint for a vehicle type.
     fn of(&self, vehicle_type: Option<&str>) -> Paint {
         let listed = vehicle_type.and_then(|key| self.by_type.get(key));
         listed.copied().unwrap_or(self.usual)

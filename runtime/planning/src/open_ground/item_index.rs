@@ -1,4 +1,4 @@
-//! Index of items by place, for checks of small areas.
+//! Index of items by position, for checks of small areas.
 
 use super::shape::Bounds;
 use roadwright_geometry::DVec2;
@@ -9,7 +9,7 @@ const SQUARE: f64 = 4.0;
 /// Maximum number of squares in which an item is listed. Larger items are visited in every query.
 const MOST_SQUARES: i64 = 4096;
 
-/// Items by the squares that their bounds overlap.
+/// Index of items by the squares that their bounds overlap.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ItemIndex {
     /// Items of each square, by row and column.
@@ -61,7 +61,7 @@ impl ItemIndex {
         }
     }
 
-    /// Removes an item. `bounds` are those with which it was inserted.
+    /// Removes an item. `bounds` are the bounds with which it was inserted.
     pub(super) fn remove(&mut self, item: u32, bounds: &Bounds) {
         let squares = Squares::of(bounds);
         if !squares.is_small() {

@@ -6,7 +6,7 @@
 //! | `ground.rs`, `item.rs`, `item_index.rs`, `profile.rs` | [`OpenGround`]: items on the ground, and tiles of cells for each profile |
 //! | `shape.rs`, `raster.rs`, `paint.rs` | shapes and painted layers, added to tiles as integers that can be subtracted again |
 //! | `space.rs`, `grid.rs` | the interface of maps for searches; bounded maps in one array |
-//! | `search.rs`, `queue.rs` | Dijkstra's algorithm and A*, in portions of expansions |
+//! | `search.rs`, `queue.rs` | Dijkstra's algorithm and A*, which can be interrupted and continued |
 //! | `grid_path.rs` | [`GridPath`]: finds the cheapest path, or proves that there is none |
 //! | `flow_field.rs` | [`FlowField`]: the cost to one goal from every cell |
 //! | `pose_field.rs` | [`PoseField`]: the cost from every pose, with turning radius and reverse |

@@ -56,7 +56,7 @@ pub enum MovingAiError {
     Problem {
         /// Line, from 1.
         line: usize,
-        /// The fault.
+        /// Description of the fault.
         what: &'static str,
     },
     /// The map cannot be created.
@@ -73,9 +73,9 @@ pub struct Problem {
     pub columns: u32,
     /// Number of rows of the map.
     pub rows: u32,
-    /// Start.
+    /// Start of the path.
     pub start: Cell,
-    /// Goal.
+    /// Goal of the path.
     pub goal: Cell,
     /// Length of the shortest path, in cell widths.
     pub length: f64,
@@ -221,7 +221,7 @@ fn number(word: &str) -> Option<u32> {
     value.filter(|value| (1..=MOST_COLUMNS).contains(value))
 }
 
-/// The beginning of a line, shortened for a message.
+/// Returns the beginning of a line, shortened for a message.
 fn shortened(line: &str) -> String {
     const MOST: usize = 40;
     match line.char_indices().nth(MOST) {

@@ -1,8 +1,8 @@
 //! `flow_field` with `states: poses`: the cost to a goal from every cell, heading and gear.
 //!
-//! A vehicle can steer to the left, straight on or to the right, forwards or in reverse. Value iteration
-//! solves the resulting decision process (Pollithy). Headings are the sixteen directions from a cell to cells
-//! at most two columns or rows away, so that every move ends at the centre of a cell.
+//! A vehicle can steer left, straight ahead or right, forwards or in reverse. Value iteration
+//! solves the resulting decision process (Pollithy). Headings are the sixteen directions from a
+//! cell to cells at most two columns or rows away, so that every move ends at the centre of a cell.
 
 use super::cell::Cell;
 use super::cost::{Rules, StepCosts};
@@ -53,9 +53,9 @@ pub struct PoseFieldError {
 /// Gear of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gear {
-    /// Forwards.
+    /// The vehicle drives forwards.
     Forward,
-    /// In reverse.
+    /// The vehicle drives in reverse.
     Reverse,
 }
 
@@ -92,7 +92,7 @@ pub struct PoseState {
 }
 
 impl PoseState {
-    /// The state with the heading that is closest to the given one, rad.
+    /// Returns the state with the heading that is closest to the given one, rad.
     pub fn new(cell: Cell, heading: f64, gear: Gear) -> Self {
         let direction = roadwright_geometry::unit(heading);
         let alike = |at: &usize| step_vector(*at).normalize().dot(direction);
@@ -212,7 +212,7 @@ impl PoseField {
         Some((cell * HEADINGS + usize::from(state.heading) % HEADINGS) * 2 + gear)
     }
 
-    /// The cost to the goal; `None` if the goal cannot be reached.
+    /// Returns the cost to the goal; `None` if the goal cannot be reached.
     pub fn cost(&self, state: &PoseState) -> Option<u64> {
         let cost = self.values[self.index(state)?];
         (cost != UNREACHED).then_some(cost)
@@ -223,7 +223,7 @@ impl PoseField {
         self.sweeps
     }
 
-    /// The best move from a state; `None` at the goal, or if the goal cannot be reached.
+    /// Returns the best move from a state; `None` at the goal, or if the goal cannot be reached.
     pub fn next(&self, state: &PoseState) -> Option<Move> {
         if state.cell == self.goal {
             return None;
@@ -231,7 +231,7 @@ impl PoseField {
         self.best(state).map(|(_, best)| best)
     }
 
-    /// The moves from a state to the goal; `None` if the goal cannot be reached.
+    /// Returns the moves from a state to the goal; `None` if the goal cannot be reached.
     pub fn moves_from(&self, state: PoseState) -> Option<Vec<Move>> {
         self.cost(&state)?;
         let mut moves: Vec<Move> = Vec::new();
@@ -290,10 +290,10 @@ impl PoseField {
         }
     }
 
-    /// End and cost of a move; `None` if it passes a blocked cell.
+    /// Returns the end and the cost of a move; `None` if it passes a blocked cell.
     ///
-    /// A turn consists of steps at the old heading, followed by the same number of steps at the new one. The
-    /// turning radius determines this number.
+    /// A turn consists of steps at the old heading, followed by the same number of steps at the new
+    /// one. The turning radius determines this number.
     fn trace(&self, from: Cell, before: usize, after: usize, gear: Gear) -> Option<(Cell, u64)> {
         if before == after {
             return self.advance(from, before, gear);
@@ -312,7 +312,8 @@ impl PoseField {
         Some((cell, cost))
     }
 
-    /// One step along the given heading. Returns the next cell and the cost; `None` if the step is blocked.
+    /// Makes one step along the given heading. Returns the next cell and the cost; `None` if the
+    /// step is blocked.
     fn advance(&self, from: Cell, heading: usize, gear: Gear) -> Option<(Cell, u64)> {
         let (mut x, mut y) = STEPS[heading];
         if gear == Gear::Reverse {

@@ -37,7 +37,7 @@ pub enum Growth {
     /// Half the width, for vehicles that follow their path.
     #[default]
     HalfWidth,
-    /// Radius of the circumscribed circle, for bodies that turn on the spot.
+    /// Radius of the circumscribed circle, for bodies that turn in place.
     Circumscribed,
     /// The outline of the body at this heading, rad.
     Footprint(f64),
@@ -136,8 +136,8 @@ impl Layer {
 pub enum Effect {
     /// Obstacles block, and areas add their full cost.
     AsItIs,
-    /// Costs are multiplied by this many thousandths, and nothing blocks. For example, shrubs only slow a
-    /// tank.
+    /// Multiplies costs by this factor, in thousandths. Obstacles of the layer do not block cells.
+    /// For example, shrubs only slow a tank.
     Slows(i32),
     /// Like `Slows`, but areas that cost more than a limit cost at least as much as water. For
     /// example, a vehicle cannot climb steep slopes.
@@ -214,7 +214,7 @@ pub struct Profile {
     pub cell: CellSize,
     /// Growth of obstacles.
     pub growth: Growth,
-    /// How the growth is measured.
+    /// Points between which the growth is measured.
     pub measure: Measure,
     /// Condition under which an obstacle occupies a cell.
     pub occupied: Occupied,
@@ -228,7 +228,7 @@ pub struct Profile {
 /// Effect of one layer on a vehicle type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayerEffect {
-    /// The layer.
+    /// Layer to which the effect applies.
     pub layer: Layer,
     /// Effect of the layer.
     pub effect: Effect,

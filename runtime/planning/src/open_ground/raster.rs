@@ -31,7 +31,7 @@ impl TileKey {
         }
     }
 
-    /// The south-west cell.
+    /// Returns the south-west cell.
     pub(super) fn origin(self) -> Cell {
         Cell::new(self.x << 6, self.y << 6)
     }
@@ -58,7 +58,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The cells whose centres are inside the bounds, and their neighbours.
+    /// Returns the cells whose centres are inside the bounds, and their neighbours.
     pub(super) fn cells(bounds: Bounds, size: CellSize) -> Self {
         Self {
             low: size.nearest_cell(bounds.low),
@@ -66,7 +66,7 @@ impl Range {
         }
     }
 
-    /// The tiles that contain the cells.
+    /// Returns the tiles that contain the cells.
     pub(super) fn tiles(self) -> Self {
         let tile = |cell: Cell| Cell::new(cell.x >> 6, cell.y >> 6);
         Self {
@@ -140,7 +140,7 @@ struct Share {
     blocks: bool,
 }
 
-/// The area that an item affects on the map of a profile.
+/// Returns the area that an item affects on the map of a profile.
 pub(super) fn extent(profile: &Profile, item: &Item) -> Bounds {
     let bounds = item.shape.bounds();
     match item.role_for(profile) {
@@ -182,7 +182,7 @@ fn scaled(profile: &Profile, item: &Item, cost: i32) -> i32 {
         Effect::Stops | Effect::Nothing => 0,
     };
     let most = i64::from(LARGEST_FACTOR);
-    // Moving items never make a cell cheaper, because estimates are based on standing items only.
+    // Moving items never make a cell cheaper, because estimates are based on stationary items only.
     let least = match item.mobility {
         Mobility::Stands => -most,
         Mobility::Moves => 0,
@@ -397,7 +397,8 @@ impl<'a> Blocked<'a> {
     }
 }
 
-/// For each cell of a range, whether it is within the growth of a cell that the shape occupies.
+/// Returns for each cell of a range whether it is within the growth of a cell that the shape
+/// occupies.
 fn grown_cells(profile: &Profile, blocked: &Blocked, cells: Range) -> Vec<bool> {
     debug_assert_eq!(blocked.measure, Measure::Cells);
     let size = profile.cell;

@@ -1,9 +1,10 @@
 //! Decides whether there is any path and, if not, why.
 //!
-//! Open ground is unbounded, so a search that finds no path would never end. However, if two places are not
-//! connected, at least one of them is in an enclosed area. Two searches therefore alternate, one from the
-//! start and one from the goal, and one of them eventually runs out of cells. The cells are then halved,
-//! because a gap may be wide enough for the body but too narrow for the cells.
+//! Open ground is unbounded, so a search that finds no path would never end. However, if two
+//! positions are not connected, at least one of them is in an enclosed area. Two searches therefore
+//! alternate, one from the start and one from the goal, and one of them eventually runs out of
+//! cells. The cells are then halved, because a gap may be wide enough for the body but too narrow
+//! for the cells.
 
 use super::cell::{CellSize, NodeIndex};
 use super::cost::Rules;
@@ -85,8 +86,8 @@ impl fmt::Display for Reason {
 
 /// Two alternating searches that decide whether there is a path.
 ///
-/// They consider only standing items. Obstacles are grown by half the width, or by the circumscribed radius
-/// for bodies that turn on the spot.
+/// They consider only stationary items. Obstacles are grown by half the width, or by the
+/// circumscribed radius for bodies that turn in place.
 ///
 /// ```
 /// use roadwright_geometry::{DVec2, Pose, oriented_box::OrientedBox};
@@ -290,8 +291,8 @@ impl Reachability {
         });
     }
 
-    /// The widest path out of the area in which a search has run out of cells. It is searched for from the
-    /// inside, because the ground outside may be unbounded.
+    /// Returns the widest path out of the area in which a search has run out of cells. It is
+    /// searched for from the inside, because the ground outside may be unbounded.
     fn widest(&self, ground: &OpenGround, from: Origin, needed: f64) -> Passage {
         let reader = reader(&self.trip, self.profile);
         let (start, goal) = (self.trip.from.position, self.trip.to.position);
@@ -301,7 +302,7 @@ impl Reachability {
         }
     }
 
-    /// The verdict so far.
+    /// Returns the verdict so far.
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
@@ -316,14 +317,14 @@ impl Reachability {
         self.cache.cell_size()
     }
 
-    /// Whether a standing item was added, removed or moved in the tiles that the searches have read, so that they
-    /// have to start again.
+    /// Whether a stationary item was added, removed or moved in the tiles that the searches have
+    /// read, so that they have to start again.
     pub fn is_outdated(&self, ground: &OpenGround) -> bool {
         self.cache.change(ground) != Change::Unchanged
     }
 
-    /// The path that the search from the start has found, as centres of cells; `None` if it has not reached
-    /// the goal.
+    /// Returns the path that the search from the start has found, as centres of cells; `None` if it
+    /// has not reached the goal.
     pub fn path(&mut self, ground: &mut OpenGround) -> Option<CellPath> {
         let goal = self.backward.origin?;
         let mut space = self.cache.space(ground);

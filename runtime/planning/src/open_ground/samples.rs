@@ -41,8 +41,8 @@ pub fn free_cell(map: &GridMap, stream: &mut Stream) -> Option<Cell> {
     })
 }
 
-/// The free cells on the diagonal that are nearest to the south-west and north-east corners; `None` if there are
-/// fewer than two.
+/// Returns the free cells on the diagonal that are nearest to the south-west and north-east
+/// corners; `None` if there are fewer than two.
 pub fn far_cells(map: &GridMap) -> Option<[Cell; 2]> {
     let (columns, rows) = (u64::from(map.columns()), u64::from(map.rows()));
     let steps = columns.max(rows);
@@ -68,7 +68,7 @@ pub fn any_cell(map: &GridMap, stream: &mut Stream) -> Cell {
 /// Obstacles in a square.
 #[derive(Debug, Clone)]
 pub struct BoxWorld {
-    /// The obstacles.
+    /// Obstacles in the square.
     pub boxes: Vec<WorldBox>,
     /// Edge length of the square, m. Its south-west corner is the origin.
     pub edge: f64,
@@ -84,12 +84,12 @@ pub struct WorldBox {
 }
 
 impl WorldBox {
-    /// The box as an item of the map.
+    /// Converts the box to an item of the map.
     pub fn item(&self) -> Item {
         Item::obstacle(Shape::Box(self.outline), self.heights)
     }
 
-    /// The box, moved by a vector.
+    /// Returns the box, moved by a vector.
     pub fn shifted(&self, by: DVec2) -> Self {
         let centre = self.outline.centre + by;
         Self {
@@ -144,7 +144,7 @@ pub fn tilted_boxes(
     BoxWorld { boxes, edge }
 }
 
-/// Four walls around the square of a world.
+/// Creates four walls around the square of a world.
 pub fn walls_around(edge: f64) -> [WorldBox; 4] {
     let (middle, length) = (0.5 * edge, edge + 2.0);
     [
@@ -280,7 +280,7 @@ fn for_each_wall(rooms: usize, mut visit: impl FnMut(Wall)) {
     }
 }
 
-/// The part of a wall between two fractions of its length.
+/// Returns the part of a wall between two fractions of its length.
 fn wall_box(wall: Wall, room: f64, thickness: f64, part: [f64; 2]) -> WorldBox {
     let corner = DVec2::new(wall.column as f64, wall.row as f64) * room;
     let along = if wall.is_west { DVec2::Y } else { DVec2::X };

@@ -1,4 +1,5 @@
-//! Dijkstra's algorithm and A*, in portions of expansions.
+//! Dijkstra's algorithm and A*. A search expands a limited number of cells per call, and continues
+//! with the next call.
 
 use super::cell::{Cell, Direction, NodeIndex};
 use super::cost::{LARGEST_FACTOR, Rules};
@@ -28,7 +29,7 @@ impl Estimate for NoEstimate {
 /// Estimate for the case that all cells are free and have the smallest factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DistanceEstimate {
-    /// The goal.
+    /// Goal of the search.
     pub goal: Cell,
     /// Rules for steps between cells.
     pub rules: Rules,
@@ -111,7 +112,8 @@ pub struct Search {
 impl Search {
     /// Starts a search. If there is no goal, it expands all cells that can be reached.
     ///
-    /// If the start is blocked, which `space` reports as a factor of 0, the search is exhausted at once.
+    /// If the start is blocked, which `space` reports as a factor of 0, the search is exhausted
+    /// immediately.
     pub fn begin<S: Space>(
         &mut self,
         space: &mut S,
@@ -219,7 +221,7 @@ impl Search {
         self.expanded
     }
 
-    /// The cells expanded so far, in order.
+    /// Returns the cells expanded so far, in order.
     pub fn closed(&self) -> &[NodeIndex] {
         &self.closed
     }
@@ -240,8 +242,9 @@ impl Search {
         })
     }
 
-    /// The cell with the smallest sum of cost and estimate among the cells that have not been expanded. Ties
-    /// are broken by the larger cost so far, then by the smaller index. `None` if there is no such cell.
+    /// Returns the cell with the smallest sum of cost and estimate among the cells that have not
+    /// been expanded. Ties are broken by the larger cost so far, then by the smaller index. `None`
+    /// if there is no such cell.
     pub fn best_open<S: Space>(
         &mut self,
         space: &S,
@@ -274,7 +277,8 @@ impl Search {
         equal.into_iter().min_by(better).map(|best| best.node)
     }
 
-    /// The cheapest known path from the start to a cell; `None` if the cell has not been reached.
+    /// Returns the cheapest known path from the start to a cell; `None` if the cell has not been
+    /// reached.
     pub fn path_to<S: Space>(&self, space: &mut S, node: NodeIndex) -> Option<CellPath> {
         let cost = self.cost(node)?;
         let mut cells = vec![space.cell(node)];
@@ -311,8 +315,8 @@ fn grow(labels: &mut Vec<Label>, len: usize) {
     }
 }
 
-/// The greatest common divisor of all keys of a search, and the maximum difference between keys that are open
-/// at the same time.
+/// Returns the greatest common divisor of all keys of a search, and the maximum difference between
+/// keys that are open at the same time.
 fn key_scale<S: Space>(space: &mut S, rules: Rules) -> (u64, u64) {
     let uniform = space.uniform_factor();
     let largest = u64::from(uniform.unwrap_or(LARGEST_FACTOR));

@@ -1,4 +1,4 @@
-//! Shapes on the ground, and exact tests between them and bodies.
+//! Shapes on the ground, with exact overlap tests between shapes and bodies.
 
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, MAX_COORDINATE, Pose, polygon};
@@ -85,7 +85,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The rectangle, extended by the given distance on all sides.
+    /// Returns the rectangle, extended by the given distance on all sides.
     pub fn grown(self, by: f64) -> Self {
         Self {
             low: self.low - DVec2::splat(by),
@@ -107,7 +107,7 @@ pub(super) enum Piece {
 }
 
 impl Piece {
-    /// The point of the piece closest to another point.
+    /// Returns the point of the piece closest to another point.
     pub(super) fn closest(&self, point: DVec2) -> DVec2 {
         match self {
             Self::Edge(a, b) => polygon::closest_on_segment(*a, *b, point),
@@ -154,7 +154,7 @@ impl Shape {
         }
     }
 
-    /// The smallest axis-aligned rectangle that contains the shape.
+    /// Returns the smallest axis-aligned rectangle that contains the shape.
     pub fn bounds(&self) -> Bounds {
         let around = |centre: DVec2, reach: DVec2| Bounds {
             low: centre - reach,

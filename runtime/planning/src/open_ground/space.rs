@@ -13,17 +13,17 @@ pub trait Space {
         self.len() == 0
     }
 
-    /// The cell with this index.
+    /// Returns the cell with this index.
     fn cell(&self, node: NodeIndex) -> Cell;
 
-    /// The index of a cell; `None` outside the space.
+    /// Returns the index of a cell; `None` outside the space.
     fn node(&mut self, cell: Cell) -> Option<NodeIndex>;
 
     /// Factor of a cell; 0 if it is blocked.
     fn factor(&self, node: NodeIndex) -> u32;
 
-    /// The eight neighbours of a free cell, in the order of [`Direction::ALL`]. Neighbours outside the space
-    /// are blocked.
+    /// Returns the eight neighbours of a free cell, in the order of [`Direction::ALL`]. Neighbours
+    /// outside the space are blocked.
     fn neighbours(&mut self, node: NodeIndex) -> [NodeIndex; 8];
 
     /// Lower bound of the factors of all free cells. A larger bound gives a better estimate.
@@ -31,7 +31,7 @@ pub trait Space {
         SMALLEST_FACTOR
     }
 
-    /// The common factor of all free cells; `None` if their factors differ.
+    /// Returns the common factor of all free cells; `None` if their factors differ.
     fn uniform_factor(&mut self) -> Option<u32> {
         None
     }

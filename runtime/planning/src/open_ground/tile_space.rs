@@ -14,8 +14,7 @@ use std::collections::BTreeMap;
 
 /// Marks a neighbouring tile that has not been looked up yet.
 const UNKNOWN: u32 = u32::MAX;
-/// Factor of cells that are blocked by a nearby obstacle but are opened, so that an agent that stands there
-/// can leave.
+/// Factor of blocked cells near an obstacle that are opened so that an agent on them can leave.
 const OPENED: u32 = 8 * PLAIN as u32;
 /// Maximum distance from the body at which an agent searches for a free cell, m.
 const WAY_OUT: f64 = 3.0;
@@ -60,7 +59,7 @@ pub enum SpotError {
     Blocked,
 }
 
-/// Input of a search: the map of a profile, and the items on it that count.
+/// Input of a search: the map of a profile, and the items on it that the search considers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reader {
     /// Profile of the map.
@@ -147,7 +146,7 @@ impl TileCache {
         self.keys.len()
     }
 
-    /// How the tiles have changed since the first one was read.
+    /// Change of the tiles since the first one was read.
     pub fn change(&self, ground: &OpenGround) -> Change {
         self.change_of(ground, self.reader.reading)
     }

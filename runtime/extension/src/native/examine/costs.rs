@@ -9,7 +9,7 @@ const MOST_OVER_BUDGET: f64 = 20.0;
 /// Time of a call for a single agent above which a plugin fails, as a multiple of the budget per agent. The
 /// overhead of a call matters less, because there are few calls.
 const MOST_OF_A_CALL: f64 = 1000.0;
-/// Minimum number of calls that are timed. Only the fastest one counts.
+/// Minimum number of calls that are timed. Only the fastest one is used.
 const CALLS: u64 = 20;
 /// Maximum number of timed calls if all earlier ones were too slow.
 const CALLS_AGAIN: u64 = 100;
@@ -25,8 +25,9 @@ const MUCH_MEMORY: u64 = 256 << 20;
 pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
     let backend = examiner.fresh::<K>()?;
     let mut changed_mode = false;
-    // The fastest of several calls counts, because the mean would include other work on the machine. A plugin
-    // that seems too slow is called more often, because the machine may be busy for a while.
+    // The fastest of several calls is used, because the mean would include other work on the
+    // machine. A plugin that seems too slow is called more often, because the machine may be busy
+    // for a while.
     let mut best = |size: usize, most: f64| -> Result<f64, String> {
         let mut best = f64::INFINITY;
         for step in 0..CALLS_AGAIN {

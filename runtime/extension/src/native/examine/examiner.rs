@@ -18,7 +18,8 @@ use std::sync::Arc;
 
 /// Number of steps for each instance.
 pub(super) const STEPS: u64 = 20;
-/// Later steps in addition to the first ones, because some problems appear late.
+/// Numbers of later steps that are run in addition to the first ones, because some problems appear
+/// late.
 // Overflowing counters, full buffers and times that lose precision appear only then.
 const LATE: [u64; 4] = [1_000, 1_001, 100_000, 10_000_000];
 /// Value of guard bytes, which a plugin must not overwrite.
@@ -119,7 +120,7 @@ impl Examiner {
                 poses: &mut poses,
                 pose_length: 0,
             };
-            // In the interface inputs are const, but a C plugin can cast that away.
+            // The interface declares inputs as const, but a C plugin can cast that away.
             let told = laid_out.bytes().to_vec();
             let began = now();
             let changed = backend.step(&mut batch).map_err(|fault| fault.message)?;

@@ -308,7 +308,7 @@ impl Examined for AsGroundPlanner {
     }
 
     fn hard(pick: &mut dyn FnMut() -> f64) -> GroundPlannerInput {
-        // Rows lie within the world, with positive limits.
+        // Positions lie within the world, and limits are positive.
         let within = |value: f64| value.clamp(-1e7, 1e7);
         let positive = |value: f64| value.abs().clamp(1e-3, 1e3);
         GroundPlannerInput {
@@ -418,9 +418,12 @@ pub(super) fn grid_roads() -> FlatRoads {
         version: 2,
         ..FlatRoads::default()
     };
-    // Each block has the outer lane, the inner lane, and the connections after them. These are the numbers of
-    // the first two blocks; the ring closes after the last block: 1 ====== 3 ---> 5 ====== 7 ---> inner lanes
-    // 0 ====== 2 ---> 4 ====== 6 ---> outer lanes
+    // Each block consists of the outer lane, the inner lane, and the connections after them,
+    // numbered in this order. These are the first two blocks; the last block leads back to the
+    // first:
+    //
+    //     1 ====== 3 ---> 5 ====== 7 --->   inner lanes
+    //     0 ====== 2 ---> 4 ====== 6 --->   outer lanes
     for block in 0..BLOCKS {
         for part in 0..4 {
             let is_connection = part >= 2;

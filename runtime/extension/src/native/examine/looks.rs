@@ -65,7 +65,7 @@ pub(super) fn same_twice<K: Examined>(examiner: &Examiner) -> Looked {
 
 pub(super) fn split<K: Examined>(examiner: &Examiner) -> Looked {
     let whole = examiner.history::<K>(ROWS, Order::Sorted)?;
-    // Each row alone, and slices of which the last one is shorter: 256 = 36 * 7 + 4.
+    // Single rows, and slices of 7 rows. The last of these slices is shorter: 256 = 36 * 7 + 4.
     for size in [1, 7] {
         let parts = examiner.history::<K>(size, Order::Sorted)?;
         same(

@@ -18,8 +18,8 @@ use roadwright_plugin_api::{
 };
 use std::sync::atomic::Ordering;
 
-/// Number of rows per call to a plugin whose steps may run in parallel. It is the size of a thread's slice,
-/// so the same rows share a call with any number of threads.
+/// Number of rows per call to a plugin whose steps may run in parallel. It equals the size of a
+/// thread's slice, so the same rows share a call whatever the number of threads.
 const PARALLEL_ROWS: usize = 64;
 
 /// Reason given for rows that were skipped after a fault.
@@ -30,8 +30,8 @@ const FAILED_BEFORE: &str = "it was skipped after a fault in the same step";
 struct Mended {
     /// Number of replaced answers.
     replaced: u64,
-    /// Number of invalid answers that were replaced. Rows that the plugin left to the built-in module do not
-    /// count.
+    /// Number of invalid answers that were replaced. Rows that the plugin left to the built-in
+    /// module are not included.
     bad: u64,
     /// Description of the flaw of the first invalid answer.
     flaw: String,
@@ -52,7 +52,8 @@ impl<K: Kind> Native<K> {
             Q::answer(&self.fallback, step, inputs, outputs);
             return;
         };
-        // Split at fixed places for any number of threads, so that a fault affects the same rows.
+        // Split at fixed positions, so that a fault affects the same rows with any number of
+        // threads.
         let parallel = active.generation.info.has(CAP_PARALLEL_SLICES);
         let size = if parallel { PARALLEL_ROWS } else { MOST_ROWS };
         let _one = (!parallel).then(|| locked(&self.one_at_a_time));
@@ -79,7 +80,7 @@ impl<K: Kind> Native<K> {
         outputs: &mut [Q::Output],
     ) {
         let count = inputs.len();
-        // The outputs are filled before the call, so that the plugin only has to change what it wants to.
+        // The outputs are filled before the call, so that the plugin can change only some of them.
         if active.generation.info.has(CAP_WANTS_DEFAULTS) {
             Q::answer(&self.fallback, step, inputs, outputs);
         }
@@ -92,8 +93,8 @@ impl<K: Kind> Native<K> {
         let status = &mut status[..count];
         let rows = InputRows::new::<Q>(inputs, active.generation.info.abi.1);
         let began = now();
-        // Concurrent slices must not depend on each other's order, so a fault in this step takes effect in
-        // the next step.
+        // The results of concurrent slices must not depend on their order, so a fault in this step
+        // takes effect in the next step.
         let is_parallel = active.generation.info.has(CAP_PARALLEL_SLICES);
         let is_faulted = !is_parallel && locked(&self.health).fault.is_some();
         let answered = if is_faulted {
@@ -146,8 +147,8 @@ impl<K: Kind> Native<K> {
             Err(fault) if fault.is_fatal => health.fault = Some(fault),
             Err(fault) => {
                 health.flaw.clone_from(&fault.message);
-                // Rows that a failed call has left open count as its fault. Otherwise `mend` assumes that
-                // they were left to the host on purpose.
+                // Rows that a failed call left unanswered count as its fault. Otherwise `mend`
+                // assumes that they were left to the host on purpose.
                 health.bad_rows += replaced;
                 drop(health);
                 self.cell.note_fault(&fault.message);
@@ -214,7 +215,8 @@ impl<K: Kind> Native<K> {
                 let (input, output) = (&inputs[row..=row], &mut outputs[row..=row]);
                 Q::answer(&self.fallback, &one, input, output);
             }
-            // Replaced rows are kept as well, because a plugin that keeps answers keeps what its agent did.
+            // Replaced answers are stored as well, because a plugin that keeps the previous answer
+            // means the one that its agent used.
             if let Some(kept) = previous.get_mut(index * size..(index + 1) * size) {
                 kept.copy_from_slice(bytes_of(&outputs[row..=row]));
             }
@@ -252,8 +254,8 @@ impl<K: Kind> Native<K> {
         }
     }
 
-    /// Records how a call for a single row ended. `is_wrong` is whether the call failed or its row is invalid. The
-    /// error is the message of the fault if the call failed.
+    /// Records how a call for a single row ended. `is_wrong` states whether the call failed or its
+    /// row is invalid. The error is the message of the fault if the call failed.
     pub(super) fn note_single(
         &self,
         step: &Step<'_>,
@@ -282,7 +284,8 @@ impl<K: Kind> Native<K> {
         }
     }
 
-    /// Records an invalid single row about `subject`, such as "node 5". Returns the message.
+    /// Records that a single row is invalid, and returns the message. `subject` is what the row is
+    /// about, such as "node 5".
     pub(super) fn note_invalid(
         &self,
         step: &Step<'_>,

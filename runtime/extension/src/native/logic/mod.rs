@@ -60,7 +60,7 @@ impl Active {
         self.lookahead = self.backend.lookahead();
         match self.backend.needs() {
             Ok(needs) => self.needs = needs,
-            // It keeps the needs from before.
+            // The instance keeps its previous needs.
             Err(fault) => cell.note_fault(&fault.message),
         }
     }
@@ -108,9 +108,9 @@ pub(crate) struct Native<K: Kind> {
     health: Mutex<Health>,
     /// Locked during calls of a plugin whose steps must not run in parallel.
     one_at_a_time: Mutex<()>,
-    /// Answers of the previous step by agent index. They are stored as soon as the plugin has asked once to
-    /// keep an answer. They are bytes, because one build of a controller may return pedals and the next one
-    /// accelerations.
+    /// Answers of the previous step by agent index. They are stored once the plugin has asked to
+    /// keep an answer. They are stored as bytes, because one build of a controller may return
+    /// pedals and the next one accelerations.
     previous: Mutex<Vec<u8>>,
     by_pedals: bool,
     keeps: AtomicBool,
@@ -263,7 +263,7 @@ impl<K: Kind> Native<K> {
         // Evaluated at the boundary and not row by row, because the slices of a step run concurrently and the
         // result must not depend on which of them ends first.
         let too_many = health.bad_rows * 100 > health.rows;
-        // A step without rows neither counts nor interrupts a series of bad steps.
+        // A step without rows neither extends nor interrupts a series of bad steps.
         health.bad_steps = match (health.rows, too_many) {
             (0, _) => health.bad_steps,
             (_, true) => health.bad_steps + 1,

@@ -1,5 +1,5 @@
-//! Asks a library for paths on open ground and checks every path. The host searches in its place if it leaves a row
-//! open or gives a path that the vehicle cannot drive.
+//! Asks a library for paths on open ground and checks every path. If the library leaves a row open
+//! or gives a path that the vehicle cannot drive, the host searches for a path itself.
 
 use super::{Active, Native};
 use crate::lock::locked;
@@ -23,12 +23,13 @@ use roadwright_plugin_api::{GroundPlannerInput, GroundPlannerOutput, PlanPose};
 const LONGEST_PIECE: f64 = 2.0;
 /// Maximum distance of the first pose from the start, m, and maximum difference in heading, rad.
 const AT_START: (f64, f64) = (0.3, 0.05);
-/// Factor by which a path may bend more sharply than asked for, and angle by which it may turn in addition, rad.
+/// Factor by which a path may exceed the requested curvature. The next value is added to the
+/// permitted change of heading, rad.
 const SHARPER: f64 = 1.3;
 const TURNED: f64 = 0.02;
 /// Maximum angle between the direction to the next pose and the heading, rad. The vehicle cannot drive sideways.
 const SIDEWAYS: f64 = 0.4;
-/// Distance between poses from which their direction counts, m.
+/// Minimum distance between poses at which the direction from one to the next is checked, m.
 const APART: f64 = 0.05;
 /// Distance by which poses may lie outside the bounds, m.
 const OUTSIDE: f64 = 1.0;
@@ -38,12 +39,13 @@ const ROUNDING: f64 = 1e-6;
 const FARTHEST: f64 = 1e7;
 
 impl GroundPlanner for Native<AsGroundPlanner> {
-    /// Returns the settings of `drivable_path`. The values of parameters with the same keys are those of the plugin.
+    /// Returns the settings of `drivable_path`. Parameters with the same keys have the values of
+    /// the plugin's parameters.
     fn planning(&self, parameters: &ParameterSet) -> GroundPlanning {
         let mut own = self.fallback.parameters.clone();
         for info in self.fallback.parameters.infos() {
             if let Some(value) = parameters.get(info.key) {
-                // A value outside the range leaves the default.
+                // If a value is out of range, the default stays.
                 let _ = own.set(info.key, value);
             }
         }
@@ -113,7 +115,7 @@ impl Native<AsGroundPlanner> {
         active.backend.step(batch)
     }
 
-    /// Records how a call ended. Returns the answer that counts.
+    /// Records how a call ended. Returns the answer to use.
     fn note_path(
         &self,
         step: &Step<'_>,

@@ -9,7 +9,7 @@ use roadwright_plugin_api::abi::CAP_STATELESS;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-/// Saved state of a module: the state of the plugin and that of the host.
+/// Saved state of a module: the states of the plugin and of the host.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Kept {
     own: Option<(u32, Vec<u8>)>,
@@ -69,8 +69,8 @@ impl<K: Kind> Native<K> {
             return Err("it is not in use".into());
         };
         let state = |(schema, bytes)| State { schema, bytes };
-        // The part that can fail comes first: if a plugin rejects its state, that of the host stays
-        // unchanged.
+        // The part that can fail comes first: if a plugin rejects its state, the state of the host
+        // stays unchanged.
         if let Some(own) = kept.own {
             active.backend.load(&state(own))?;
             active.ask_again(&self.cell);

@@ -66,8 +66,8 @@ impl<K: Kind> Native<K> {
         Some(self.swap(&generation.hash, note))
     }
 
-    /// Replaces parameters by those of the active instance. Returns the keys that only one of the two sets
-    /// contains.
+    /// Replaces parameters with the parameters of the active instance. Returns the keys that only
+    /// one of the two sets contains.
     fn take_parameters(&mut self, parameters: &mut ParameterSet) -> Vec<String> {
         let Some(active) = &self.active else {
             return Vec::new();

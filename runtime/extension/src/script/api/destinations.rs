@@ -1,4 +1,4 @@
-//! Destinations that replace those of the scenario.
+//! Destinations that replace the destinations set in the scenario.
 
 use super::values::{Outcome, fail, id_of, number};
 use super::{ROUTE, Registrar};

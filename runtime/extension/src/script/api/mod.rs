@@ -22,7 +22,7 @@ pub enum ApiKind {
     Setting,
     /// A method of an object.
     Method,
-    /// A function.
+    /// A function that does not belong to an object.
     Function,
 }
 
@@ -33,7 +33,7 @@ pub struct ApiItem {
     pub owner: &'static str,
     /// Kind of the item.
     pub kind: ApiKind,
-    /// Name.
+    /// Name of the item.
     pub name: &'static str,
     /// Signature with types.
     pub signature: &'static str,

@@ -89,7 +89,7 @@ pub(super) fn properties(api: &mut Registrar) {
     );
 }
 
-/// Registers the requests of agents to signals.
+/// Registers the functions with which agents send requests to signals.
 pub(super) fn requests(api: &mut Registrar) {
     call!(
         api,

@@ -93,7 +93,7 @@ impl Band {
     }
 }
 
-/// A knot of a band and the place of another band beside it.
+/// A knot of a band, and the position beside it on another band.
 struct Pair {
     band: usize,
     knot: usize,
@@ -113,7 +113,7 @@ impl Pair {
         let (own, other) = (&bands[self.band], &bands[self.other]);
         let shift = shifts[self.band][self.knot];
         let (right, left) = (own.right[self.knot] + shift, own.left[self.knot] + shift);
-        // The own edges in the frame of the other band.
+        // Edges of this band's carriageway, in the frame of the other band.
         let (low, high) = match self.direction > 0.0 {
             true => (self.y + right, self.y + left),
             false => (self.y - left, self.y - right),
@@ -167,7 +167,7 @@ pub(super) fn spread(
     left
 }
 
-/// Finds the places where bands run beside each other.
+/// Finds the positions where bands run beside each other.
 fn pairs(bands: &[Band], roads: &[Road]) -> Vec<Pair> {
     let index = Knots::of(bands.iter().map(|band| &band.knots[..]));
     let junctions = Junctions::of(roads);

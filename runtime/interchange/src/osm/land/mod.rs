@@ -29,7 +29,7 @@ const AROUND_ROADS: f64 = 150.0;
 const LARGEST_BUILDING: f64 = 1_000.0;
 /// Minimum area (m^2) and width (m) of a piece of a building that was cut.
 const LEAST_PIECE: (f64, f64) = (8.0, 1.0);
-/// Minimum share of a building that must remain after cutting; otherwise it is left out.
+/// Minimum fraction of a building that must remain after cutting; otherwise it is left out.
 const LEAST_SHARE: f64 = 0.3;
 /// Minimum area of land, m^2.
 const LEAST_LAND: f64 = 4.0;

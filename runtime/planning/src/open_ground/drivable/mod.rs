@@ -3,12 +3,12 @@
 //! | part | contents |
 //! | --- | --- |
 //! | `vehicle.rs` | [`DrivableVehicle`]: footprint and turning circle |
-//! | `trailer.rs` | [`DrivableTrailer`]: where a trailer goes, and how a vehicle pushes it |
+//! | `trailer.rs` | [`DrivableTrailer`]: motion of a trailer, and the steering law for pushing it |
 //! | `path.rs` | [`DrivablePath`]: arcs and straight lines, each in one gear |
 //! | `surface.rs` | the map around a trip: factors of cells, and obstacles for exact checks |
 //! | `estimate.rs` | costs to the target on cells, computed where they are needed |
 //! | `states.rs` | the table of states that a search has reached |
-//! | `search.rs` | [`DrivableSearch`]: the search, in portions of expansions |
+//! | `search.rs` | [`DrivableSearch`]: the search, which can be interrupted and continued |
 //! | `shot.rs` | Reeds-Shepp curves to the target of a search |
 //! | `push.rs` | curves to the target for a vehicle with a trailer |
 //! | `smooth.rs` | shortcuts in a path that has been found |

@@ -28,7 +28,8 @@ pub struct DrivenPose {
     pub pose: Pose,
     /// 1 forwards, -1 in reverse.
     pub gear: i8,
-    /// Angle from the heading of the trailer to that of the vehicle, rad; 0 without a trailer.
+    /// Hitch angle, from the heading of the trailer to the heading of the vehicle, rad; 0 without a
+    /// trailer.
     pub hitch: f64,
 }
 
@@ -41,16 +42,18 @@ pub struct DrivenRun {
     pub spacing: f64,
     /// Poses of the rear axle from the start of the run to its end.
     pub poses: Vec<Pose>,
-    /// Angle from the heading of the trailer to that of the vehicle at each pose, rad; 0 without a trailer.
+    /// Hitch angle at each pose, from the heading of the trailer to the heading of the vehicle,
+    /// rad; 0 without a trailer.
     pub hitches: Vec<f64>,
 }
 
 /// A trailer on a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Towed {
-    /// The trailer.
+    /// Dimensions of the trailer.
     pub trailer: DrivableTrailer,
-    /// Angle from the heading of the trailer to that of the vehicle at the start of the path, rad.
+    /// Hitch angle at the start of the path, from the heading of the trailer to the heading of the
+    /// vehicle, rad.
     pub hitch: f64,
 }
 
@@ -83,7 +86,7 @@ impl DrivablePath {
             .map_or(0.0, |towed| towed.trailer.hitch_after(hitch, arc))
     }
 
-    /// Length, m.
+    /// Returns the length of the path, m.
     pub fn length(&self) -> f64 {
         self.pieces.iter().map(|piece| piece.length.abs()).sum()
     }

@@ -59,7 +59,7 @@ impl DrivableProblems {
         })
     }
 
-    /// The map.
+    /// Returns the map with its obstacles.
     pub fn ground(&mut self) -> &mut OpenGround {
         &mut self.ground
     }

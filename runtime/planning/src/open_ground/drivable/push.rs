@@ -1,9 +1,10 @@
 //! Curves to the target for a vehicle with a trailer.
 //!
-//! Forwards, the vehicle follows a curve and the trailer follows the vehicle. In reverse, the curve is that
-//! of the trailer's axle, and a feedback law steers the vehicle so that it pushes the trailer along the
-//! curve. This drive is computed as a sequence of short arcs, which form the path. Arcs that are chosen
-//! without this law would not do, because a pushed trailer does not stay straight by itself.
+//! Forwards, the vehicle follows a curve and the trailer follows the vehicle. In reverse, the
+//! trailer's axle follows the curve, and a feedback law steers the vehicle so that it pushes the
+//! trailer along the curve. This drive is simulated as a sequence of short arcs, which form the
+//! path. Arcs chosen without the feedback law would not do, because a pushed trailer is unstable
+//! and does not stay straight.
 
 use super::search::DrivableTrip;
 use super::surface::Arc;
@@ -23,7 +24,7 @@ const MOST_STEPS: usize = 400;
 const PREVIEW: f64 = 1.2;
 /// Length over which the wheels turn from one lock to the other while the trailer is pushed, m.
 const LOCK_TO_LOCK: f64 = 2.0;
-/// Offset of the trailer from its curve above which the drive is dropped, m.
+/// Maximum offset of the trailer from its curve, m. A drive that exceeds it is discarded.
 const FARTHEST_OFF: f64 = 1.5;
 /// Maximum distance of the vehicle's rear axle from the target at the end of a pushed drive, m.
 const END_OFF: f64 = 0.05;
@@ -43,7 +44,8 @@ struct Curve {
 }
 
 impl Curve {
-    /// The shortest curve from pose to pose for each straight end and radius, in ascending order of length.
+    /// Returns the shortest curve from pose to pose for each straight end and radius, in ascending
+    /// order of length.
     fn shortest(from: Pose, to: Pose, radius: f64, unit: f64) -> Vec<Self> {
         let mut curves = Vec::new();
         for lead in LEADS.map(|lead| lead * unit) {
@@ -149,8 +151,8 @@ impl TowedShots<'_> {
         curves.filter_map(|curve| self.pushed(&curve))
     }
 
-    /// Drive of the vehicle that pushes its trailer along a curve to the target; `None` if it does not end at
-    /// the target.
+    /// Returns the arcs of a vehicle that pushes its trailer along a curve to the target; `None` if
+    /// it does not end at the target.
     fn pushed(&self, curve: &Curve) -> Option<Vec<Arc>> {
         let Self { trip, trailer, .. } = self;
         let vehicle = &trip.vehicle;
@@ -197,7 +199,7 @@ impl TowedShots<'_> {
         self.is_at_target(&at).then_some(arcs)
     }
 
-    /// Whether the vehicle stands at the target, with its trailer straight enough.
+    /// Whether the vehicle is at the target, with its trailer straight enough.
     pub(super) fn is_at_target(&self, at: &Combination) -> bool {
         let turned = |heading: f64| wrap_angle(at.vehicle.heading - heading).abs();
         (at.vehicle.position - self.trip.to).length() <= END_OFF
@@ -209,7 +211,7 @@ impl TowedShots<'_> {
     }
 }
 
-/// A pose that faces the opposite direction.
+/// Returns a pose that faces the opposite direction.
 fn reversed(pose: Pose) -> Pose {
     Pose {
         heading: wrap_angle(pose.heading + PI),

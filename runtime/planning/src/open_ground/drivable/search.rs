@@ -31,18 +31,18 @@ const BEYOND: f64 = 0.3;
 const LEAST_BEYOND: f64 = 40.0;
 /// Length of a step near obstacles or the target, in cells.
 const SHORT_STEP: f64 = 1.5;
-/// Length of a step elsewhere, m.
+/// Length of a step far from obstacles and the target, m.
 const LONG_STEP: f64 = 2.5;
 /// Minimum clearance around the vehicle for long steps, m.
 const ROOM_FOR_LONG: f64 = 0.75;
 /// Minimum distance to the target for long steps, in turning radii.
 const FAR: f64 = 2.5;
-/// Length of a step forwards and in reverse with a trailer, m.
+/// Length of a step with a trailer, m: forwards and in reverse.
 const STEP_TOWING: [f64; 2] = [1.75, 1.0];
 /// Distance to the target up to which curves are tried from every pose of a vehicle with a trailer, m.
 const NEAR_TOWING: f64 = 30.0;
-/// Number of expansions for which the curves from one pose count if there is a trailer, because each curve is
-/// driven virtually.
+/// Number of expansions that the curves from one pose count as if there is a trailer, because each
+/// curve has to be simulated.
 const CURVES_TOWING: u64 = 4;
 /// Curvatures of steps, as fractions of the maximum curvature.
 const SHARES: [f64; 5] = [0.0, 0.5, -0.5, 1.0, -1.0];
@@ -78,7 +78,7 @@ pub struct DrivableTrip {
     pub profile: ProfileId,
     /// The agent. The search ignores its own items.
     pub owner: Option<Owner>,
-    /// The vehicle.
+    /// Footprint and turning circle of the vehicle.
     pub vehicle: DrivableVehicle,
     /// Pose of the rear axle at the start.
     pub from: Pose,
@@ -88,7 +88,8 @@ pub struct DrivableTrip {
     pub to: DVec2,
     /// Heading at the destination, rad; `None` for any heading.
     pub heading: Option<f64>,
-    /// Angle from the heading of the trailer to that of the vehicle at the start, rad; 0 without a trailer.
+    /// Hitch angle at the start, from the heading of the trailer to the heading of the vehicle,
+    /// rad; 0 without a trailer.
     pub hitch: f64,
     /// Maximum hitch angle at a destination with a heading, rad. There, a vehicle that pushes its trailer ends within
     /// 0.1 m and 0.03 rad of the pose.
@@ -185,7 +186,7 @@ struct Node {
 }
 
 impl Node {
-    /// The vehicle with its trailer.
+    /// Returns the placement of the vehicle and its trailer.
     fn combination(&self) -> Combination {
         Combination {
             vehicle: self.at,
@@ -203,7 +204,7 @@ struct Best {
     curve: Vec<Arc>,
 }
 
-/// A search for a path that a vehicle can drive. It runs in portions of expansions, and keeps its tree between them.
+/// A search for a path that a vehicle can drive. Each call of `advance` continues it.
 ///
 /// ```
 /// use roadwright_geometry::{DVec2, Pose};
@@ -295,7 +296,7 @@ struct Tree {
 }
 
 impl DrivableSearch {
-    /// Begins a search.
+    /// Begins a search for a trip.
     pub fn new(ground: &mut OpenGround, trip: DrivableTrip, settings: DrivableSettings) -> Self {
         let mut search = Self {
             trip,
@@ -382,7 +383,7 @@ impl DrivableSearch {
         self.progress
     }
 
-    /// The path that was found; `None` before that.
+    /// Returns the path that was found; `None` before that.
     pub fn path(&self) -> Option<&DrivablePath> {
         self.path.as_ref()
     }
@@ -632,7 +633,7 @@ impl Tree {
             .push(Reverse(key << 32 | u64::from(u32::MAX - entry.0)));
     }
 
-    /// Expansions so far.
+    /// Returns the number of expansions so far.
     fn work(&self) -> u64 {
         self.poses_expanded + self.estimate.expanded() / CELLS_PER_EXPANSION
     }
@@ -832,7 +833,7 @@ impl Expansion<'_> {
         }
         let scale = f64::from(self.tree.surface.smallest_factor) / 16.0;
         let left = self.least() - self.tree.nodes[number as usize].cost;
-        // The curves are driven virtually only if they may lead to a better path.
+        // Curves are simulated only if they may lead to a better path.
         for curve in shots.reverse(left / (scale * self.settings.reverse)) {
             self.try_curve(number, &curve);
         }
@@ -887,7 +888,8 @@ impl Expansion<'_> {
         Some(self.rates(node.gear).of(costs.into_iter()))
     }
 
-    /// The vehicle with its trailer after a piece; `None` if it would collide, jackknife or leave the rectangle.
+    /// Returns the vehicle and its trailer at the end of a piece; `None` if they would collide,
+    /// jackknife or leave the rectangle.
     fn swept(&self, from: Roomy, piece: Arc) -> Option<Roomy> {
         let Tree {
             surface, margin, ..
@@ -935,8 +937,9 @@ impl Expansion<'_> {
         }
     }
 
-    /// Adds the nodes one step ahead of a vehicle with a trailer. In reverse, it pushes the trailer straight or along a
-    /// bend to either side, because its own bends would only fold the trailer up.
+    /// Adds the nodes one step ahead of a vehicle with a trailer. In reverse, it pushes the trailer
+    /// straight or along a bend to either side, because reversing at a constant steering angle
+    /// would only make the trailer jackknife.
     fn expand_towing(&mut self, number: u32, trailer: &DrivableTrailer, engaged: Engaged) {
         let node = self.tree.nodes[number as usize];
         let vehicle = &self.trip.vehicle;
@@ -1078,7 +1081,7 @@ impl Expansion<'_> {
             }),
         };
         if path.towed.is_some() {
-            // The trailer would take another course behind the vehicle on a shortcut.
+            // On a shortcut, the trailer would take a different course behind the vehicle.
             return Some(path.tidied());
         }
         let mut smoother = Smoother {

@@ -245,7 +245,7 @@ impl Surface {
                 vehicle: from.vehicle.moved(piece.curvature, sign * s),
                 hitch: trailer.hitch_after(before, arc),
             };
-            // A trailer that is bent too far may be straightened.
+            // A hitch angle beyond the limit is accepted while it decreases.
             if at.hitch.abs() > most && at.hitch.abs() > before.abs() {
                 return None;
             }
@@ -304,7 +304,7 @@ impl Surface {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Roomy {
     pub(super) at: Combination,
-    /// Clearance, m.
+    /// Clearance around the vehicle and its trailer, m.
     pub(super) room: f64,
 }
 
@@ -324,7 +324,7 @@ struct Obstacles {
     rows: usize,
     /// Index in `listed` of the first entry of each square, followed by the length of `listed`.
     first: Vec<u32>,
-    /// Indices of shapes.
+    /// Indices of the shapes in each square, square by square.
     listed: Vec<u32>,
     half_width: f64,
 }

@@ -1,10 +1,10 @@
 //! The trailer of a vehicle for which a path is planned.
 //!
-//! The axle of the trailer rolls without slip. Let h be the hitch angle from the heading of the trailer to
-//! that of the vehicle, k the curvature of the vehicle's path, c the position of the coupling ahead of the
-//! vehicle's rear axle, and d the distance from the coupling to the trailer's axle. For each metre that the
-//! vehicle drives, the trailer turns by `(sin h + c k cos h) / d`. In reverse, this angle grows by itself, so
-//! the vehicle has to steer against it.
+//! The axle of the trailer rolls without slip. Let h be the hitch angle, from the heading of the
+//! trailer to the heading of the vehicle, k the curvature of the vehicle's path, c the position of
+//! the coupling ahead of the vehicle's rear axle, and d the distance from the coupling to the
+//! trailer's axle. For each metre that the vehicle drives, the trailer turns by `(sin h + c k cos
+//! h) / d`. In reverse, this angle is unstable and grows, so the vehicle has to counter-steer.
 
 use super::surface::Arc;
 use super::vehicle::{DrivableVehicle, Placement};
@@ -22,7 +22,8 @@ const JACKKNIFE_SHARE: f64 = 0.65;
 /// Largest hitch angle that paths use, as a fraction of the angle at which the bodies touch.
 const LOCK_SHARE: f64 = 0.9;
 
-/// A trailer behind a vehicle. Hitch angles lead from the heading of the trailer to that of the vehicle, in rad.
+/// A trailer behind a vehicle. Hitch angles are measured from the heading of the trailer to the
+/// heading of the vehicle, in rad.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DrivableTrailer {
     /// Position of the coupling ahead of the rear axle of the vehicle, m; negative behind it.
@@ -39,7 +40,7 @@ pub struct DrivableTrailer {
     pub lock: f64,
 }
 
-/// Vehicle and trailer at a place.
+/// Placement of a vehicle and its trailer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Combination {
     pub(super) vehicle: Placement,
@@ -66,8 +67,9 @@ impl DrivableTrailer {
         }
     }
 
-    /// Maximum hitch angle in reverse, rad, for a vehicle that steers curvatures of up to `curvature` (1/m). Beyond a
-    /// somewhat larger angle, the vehicle cannot straighten the trailer without driving forwards.
+    /// Maximum hitch angle when reversing, rad, for a vehicle that steers curvatures of up to
+    /// `curvature` (1/m). Beyond a somewhat larger angle, the vehicle cannot straighten the trailer
+    /// without driving forwards.
     pub fn jackknife(&self, curvature: f64) -> f64 {
         // At the limit, full lock just keeps the angle: sin h + c k cos h = k d.
         let swing = curvature * self.coupling;
@@ -79,7 +81,7 @@ impl DrivableTrailer {
         (JACKKNIFE_SHARE * limit).min(self.widest())
     }
 
-    /// Maximum hitch angle forwards, rad.
+    /// Maximum hitch angle when driving forwards, rad.
     pub fn widest(&self) -> f64 {
         LOCK_SHARE * self.lock
     }
@@ -95,7 +97,8 @@ impl DrivableTrailer {
         }
     }
 
-    /// The point of the trailer `ahead` metres ahead of its coupling, with the heading of the trailer.
+    /// Returns the point of the trailer `ahead` metres ahead of its coupling, with the heading of
+    /// the trailer.
     #[inline]
     fn place(&self, at: Placement, hitch: f64, ahead: f64) -> Placement {
         let (sin, cos) = sin_cos(hitch);
@@ -148,7 +151,7 @@ impl DrivableTrailer {
 }
 
 impl Combination {
-    /// The combination after an arc.
+    /// Returns the combination at the end of an arc.
     #[inline]
     pub(super) fn moved(&self, vehicle: &DrivableVehicle, arc: Arc) -> Self {
         Self {
@@ -161,8 +164,9 @@ impl Combination {
     }
 }
 
-/// Gains of the law that pushes a trailer along a curve: of the offset of its axle (1/m^2), of its heading (1/m) and of
-/// the hitch angle (1/m). Larger gains need wheels that turn faster than those of cars.
+/// Gains of the law that pushes a trailer along a curve: of the offset of its axle (1/m^2), of its
+/// heading (1/m) and of the hitch angle (1/m). Larger gains would require faster steering than cars
+/// have.
 const OFFSET_GAIN: f64 = 0.08;
 const HEADING_GAIN: f64 = 0.6;
 const HITCH_GAIN: f64 = 0.6;
@@ -187,7 +191,8 @@ impl DrivableTrailer {
         ((self.to_axle - self.coupling) / bent).max(1.2 * vehicle.radius())
     }
 
-    /// Curvature of the vehicle's path that pushes the trailer along a curve, 1/m, before the limits of the steering.
+    /// Returns the curvature of the vehicle's path that pushes the trailer along a curve, 1/m,
+    /// before steering limits are applied.
     pub(super) fn pushing(&self, vehicle: &DrivableVehicle, hitch: f64, error: Deviation) -> f64 {
         let wanted = error.curvature - OFFSET_GAIN * error.offset - HEADING_GAIN * sin(error.angle);
         let most = BENDS * self.jackknife(vehicle.curvature);

@@ -81,13 +81,13 @@ impl Placement {
         }
     }
 
-    /// The point `ahead` metres in front of the rear axle.
+    /// Returns the point `ahead` metres in front of the rear axle.
     #[inline]
     pub(super) fn point(&self, ahead: f64) -> DVec2 {
         self.position + self.forward * ahead
     }
 
-    /// The placement after an arc of `length` metres.
+    /// Returns the placement at the end of an arc of `length` metres.
     #[inline]
     pub(super) fn moved(&self, curvature: f64, length: f64) -> Self {
         if curvature == 0.0 {
