@@ -16,11 +16,11 @@ pub struct Channel {
     pub unit: &'static str,
     /// Reference point on the vehicle.
     pub point: Point,
-    /// Dynamics levels that model the quantity. For other levels, the cell is empty.
+    /// Dynamics levels that model the quantity. At other levels, the cell is empty.
     pub levels: ChannelLevels,
     /// Meaning of the quantity, in one sentence.
     pub meaning: &'static str,
-    /// Returns the content of the cell at a time in seconds.
+    /// Formats the content of the cell. The argument is the time in seconds.
     cell: fn(&VehicleRecord, f64) -> String,
 }
 
@@ -302,7 +302,7 @@ impl TraceRate {
         }
     }
 
-    /// Whether a row is due after a number of steps.
+    /// Whether a row is due after `steps` steps.
     pub fn is_due(&self, steps: u64) -> bool {
         // Counted from the start and not from the previous row: with dt = 0.03 s, rows are at 0.12, 0.21 and
         // 0.30 s and do not drift. The small addend compensates for 0.3 / 0.1 = 2.9999999999999996.

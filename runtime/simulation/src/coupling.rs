@@ -1,9 +1,9 @@
-//! Uncoupling and coupling of trailers, between two steps or by a behaviour.
+//! Uncoupling and coupling of trailers, between two steps or on request of a behaviour.
 //!
-//! A vehicle can couple trailers of its own type, and those of another type whose coupling has the same
-//! height. Uncoupled trailers then stand still ([`crate::dynamics::StandingTrains`]). The towing vehicle
-//! switches to a variant of its type with fewer trailers, so that its length, mass and rear overhang match
-//! what it tows.
+//! A vehicle can couple its own trailers, and trailers of another vehicle type whose coupling has
+//! the same height. Uncoupled trailers then stand still ([`crate::dynamics::StandingTrains`]). The
+//! towing vehicle switches to a variant of its type with fewer trailers, so that its length, mass
+//! and rear overhang match the trailers that it still tows.
 
 use crate::agents::Agents;
 use crate::dynamics::{Bodies, Dynamics, FreeCoupling, MOST_ANGLE, REACH, StandingTrain};
@@ -13,7 +13,7 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_ground::Ground;
 use thiserror::Error;
 
-/// Maximum speed for uncoupling and coupling, m/s. It is walking speed.
+/// Maximum speed at which trailers can be uncoupled and coupled, m/s. This is walking speed.
 const WALK: f64 = 1.4;
 
 /// Reason why trailers cannot be uncoupled or coupled.
@@ -93,7 +93,7 @@ pub enum CouplingOrder {
     Couple,
 }
 
-/// The parts of the world that uncoupling and coupling change.
+/// Borrowed parts of the world that uncoupling and coupling change.
 pub(crate) struct Couplings<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -153,7 +153,7 @@ impl Couplings<'_> {
         let distance =
             |train: &StandingTrain| (train.coupling().position - free.pose.position).length();
         let fitting = reachable.filter_map(|train| Some((train, free.with(train)?)));
-        // Of several at equal distance, the train that was uncoupled first is used.
+        // If several are equally near, the train that was uncoupled first is used.
         let nearest = fitting.min_by(|(a, _), (b, _)| distance(a).total_cmp(&distance(b)));
         let misfit = || self.misfit(&free, layers);
         let (nearest, joined) = match nearest {

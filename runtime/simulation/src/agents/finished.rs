@@ -26,7 +26,7 @@ pub(crate) struct Score {
     pub(crate) value: f64,
 }
 
-/// The row that is kept for an agent after it has stopped driving.
+/// Compact row that is kept for an agent after it has stopped driving.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FinishedRow {
     pub(crate) id: u64,
@@ -72,8 +72,8 @@ fn as_map<S: Serializer>(scores: &[(&str, f64)], serializer: S) -> Result<S::Ok,
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Finished {
     pub(crate) rows: Vec<FinishedRow>,
-    /// Names of stacks and fitness functions, each stored only once. The scenario may have lost them through
-    /// an edit.
+    /// Names of stacks and fitness functions, each stored only once. They are kept here because an
+    /// edit may remove them from the scenario.
     names: Vec<String>,
 }
 

@@ -148,13 +148,13 @@ impl Agents {
         self.touch();
     }
 
-    /// Records that the modules or the phase of an agent have changed.
+    /// Increments the revision after a change to the modules or the phase of an agent.
     pub(crate) fn touch(&mut self) {
         self.revision += 1;
     }
 
-    /// Sets the order in which free indices are assigned. `order` must be a permutation of the
-    /// indices below its length.
+    /// Replaces the list of free indices, from whose end indices are assigned. `order` must be a
+    /// permutation of the indices below its length.
     #[cfg(test)]
     pub(crate) fn scatter(&mut self, order: &[AgentIndex]) {
         for index in 0..order.len() {
@@ -165,8 +165,8 @@ impl Agents {
 
     /// Adds an agent.
     pub(crate) fn insert(&mut self, row: AgentRow) -> AgentIndex {
-        // Takes the index that became free last. It depends on the agents that have left, so no result may
-        // depend on it.
+        // Takes the index that was freed last. It depends on the agents that have left, so no
+        // result may depend on it.
         let index = self
             .free
             .pop()
@@ -221,15 +221,16 @@ impl Agents {
         free[first..].sort_unstable();
     }
 
-    /// Marks agents that have left as reported to their modules. Called at a step boundary.
+    /// Marks the removal of agents that have left as reported to their modules. Called at a step
+    /// boundary.
     pub(crate) fn note_told(&mut self) {
         for &index in &self.leaving {
             self.identity[index.index()].phase = Phase::Told;
         }
     }
 
-    /// Whether the columns have equal length, and all references of agents are valid: lanelets, routes, and
-    /// the parts of an identity that `knows` checks.
+    /// Whether the columns have equal length and all references of agents are valid: lanelets,
+    /// routes, and the parts of an identity that the closure `knows` checks.
     pub(crate) fn are_sound(
         &self,
         lanelets: usize,
@@ -301,8 +302,8 @@ impl Agents {
     }
 }
 
-/// Pedals of an agent; `None` if the agent is not driven by pedals. This column may be shorter than the
-/// others.
+/// Pedals of an agent; `None` if the agent is not driven by pedals or lies beyond the end of the
+/// list, which may be shorter than the columns.
 #[inline]
 pub(crate) fn pedals_of(pedals: &[Option<PedalCommand>], index: usize) -> Option<PedalCommand> {
     pedals.get(index).copied().flatten()

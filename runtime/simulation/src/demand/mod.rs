@@ -31,7 +31,7 @@ pub(crate) struct Demand {
     pub(crate) retired_flows: Vec<FlowProgress>,
     /// Statistics of random trips; `None` if none were requested.
     pub(crate) population: Option<Population>,
-    /// Number of vehicles that behaviours have added so far.
+    /// Number of vehicles that scripts have added so far.
     pub(crate) spawned: u64,
 }
 

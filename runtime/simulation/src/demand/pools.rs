@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 /// Length of the shortest lane on which a trip may start or end, m.
 const MIN_LANE: f64 = 12.0;
-/// Minimum distance from the start of a lane, m. Otherwise, a vehicle would extend into the adjoining
-/// lanelet.
+/// Minimum distance from the start of a lane, m. It keeps vehicles from extending into the
+/// adjoining lanelet.
 const FROM_START: f64 = 4.0;
 /// Minimum distance from the end of a lane, m.
 const FROM_END: f64 = 6.0;
@@ -21,12 +21,12 @@ const BORDER: f64 = 50.0;
 /// Like `BORDER`, but as a fraction of the map's size, because extracts of large areas have ragged edges.
 const BORDER_SHARE: f64 = 0.02;
 
-/// Lanes from which places are drawn.
+/// Set of lanes from which places are drawn.
 #[derive(Clone, Default)]
 pub(super) struct Pool {
     /// Lanes with their weights.
     lanes: Vec<(LaneletIndex, f64)>,
-    /// Sum of the weights up to each lane.
+    /// Cumulative sums of the weights, one for each lane.
     sums: Vec<f64>,
 }
 
@@ -50,8 +50,8 @@ impl Pool {
     /// Draws a lane and a fraction of its length, 0 to 1.
     pub(super) fn draw(&self, stream: &mut Stream) -> Option<(LaneletIndex, f64)> {
         let total = *self.sums.last()?;
-        // One random number selects both the lane, by the share of the sum into which it falls, and the
-        // position along the lane, by the remainder.
+        // One random number gives both the lane (the interval of the sums into which it falls) and
+        // the position along the lane (the remainder).
         let at = stream.next_in(0.0, total);
         let index = self.sums.partition_point(|&sum| sum <= at);
         // Because of rounding, the drawn number may equal the total, which is beyond the last lane.
@@ -61,7 +61,7 @@ impl Pool {
         Some((lane, ((at - before) / weight).clamp(0.0, 1.0)))
     }
 
-    /// Returns the lanes for which `keeps` is true.
+    /// Returns a pool of the lanes for which `keeps` returns true.
     pub(super) fn filtered(&self, mut keeps: impl FnMut(LaneletIndex) -> bool) -> Self {
         let lanes = self.lanes.iter().copied();
         Self::new(lanes.filter(|(lane, _)| keeps(*lane)).collect())
@@ -91,7 +91,8 @@ impl Pools {
             };
             let class = scenario.network().road(road).map(|road| road.class);
             let weight = weight(class.unwrap_or_default());
-            // An exact comparison is correct, because the span of a road is computed from the same numbers.
+            // An exact comparison is correct, because the span of the road was computed from the
+            // same numbers.
             let is_edge = |at: f64| {
                 at == low && edges.contains_key(&(road, RoadEnd::Start))
                     || at == high && edges.contains_key(&(road, RoadEnd::End))
@@ -113,8 +114,8 @@ impl Pools {
     }
 }
 
-/// Whether random trips may begin and end on a lanelet. The lane must admit cars, and its road must be open
-/// to all traffic or to trips that begin or end there.
+/// Whether random trips may begin and end on a lanelet: its lane must admit cars, and its road must
+/// be open to all traffic or at least to destination traffic.
 fn is_usable(graph: &LaneGraph, id: LaneletIndex) -> bool {
     let lanelet = graph.lanelet(id);
     let is_open = matches!(
@@ -175,9 +176,9 @@ fn spans(graph: &LaneGraph) -> BTreeMap<RoadId, (f64, f64)> {
     spans
 }
 
-/// Returns the road ends where traffic enters and leaves the map, with their nodes. A road end counts if it
-/// is the only one at its node and the node is near the border of the map. Away from the border, only one-way
-/// roads count, because no real one-way road is a dead end.
+/// Returns the road ends where traffic enters and leaves the map, with their nodes. A road end
+/// counts if no other road shares its node and the node is near the border of the map. Away from
+/// the border, only one-way roads count, because no real one-way road is a dead end.
 fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
     let network = scenario.network();
     let side = scenario.about().driving_side;

@@ -1,13 +1,14 @@
 //! Edits of roads in a running world. An agent whose lanes still exist keeps its route.
 //!
-//! First the lanelets of both grounds are matched (`LaneGraph::counterparts`). Then each agent gets the first
-//! possible option:
+//! First, the lanelets of both grounds are matched (`LaneGraph::counterparts`). Then each agent
+//! gets the first of these options that is possible:
 //!
 //! 1. the same route with the new numbers of its lanelets, at the same place on its lane;
 //! 2. another route to its goals from a lane under it, preferably the lane that it follows;
 //! 3. removal.
 //!
-//! Grants follow the routes. They stay valid at unchanged junctions and are issued again at changed ones.
+//! Grants follow the routes. They stay valid at unchanged junctions and are issued again at changed
+//! ones.
 
 use super::Editing;
 use crate::agents::AgentsRef;
@@ -24,7 +25,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{AgentId, Connection, JunctionIndex, Scenario};
 use std::collections::BTreeSet;
 
-/// Maximum distance beyond the end of a lane at which a place still counts as on the lane, m.
+/// Maximum distance beyond the end of a lane at which a place still counts as being on the lane, m.
 const END_REACH: f64 = 0.5;
 
 /// Maps places on the ground before an edit to the ground after it.
@@ -35,7 +36,7 @@ struct Moves<'a> {
     lanelets: Vec<LaneletIndex>,
 }
 
-/// Part of its route that an agent keeps.
+/// Extent to which an agent keeps its route.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Keeps {
     /// Nothing, because the agent needs a new route.
@@ -124,7 +125,7 @@ impl<'a> Moves<'a> {
 
     /// The same route on the new ground, along the same lanes to goals on the same lanes. `None` if
     /// a lane was deleted, no longer leads to the next one, or has stricter access. Lanelets before
-    /// `first` and goals that have been reached do not matter. Deleted lanelets among them are
+    /// `first` and goals that have been reached are not checked. Deleted lanelets among them are
     /// replaced by `first`.
     fn route(&self, route: &Route, goals: &[Goal], first: u32, reached: u32) -> Option<Route> {
         let (first, reached) = (first as usize, reached as usize);
@@ -155,7 +156,8 @@ impl<'a> Moves<'a> {
         });
         let is_same = has_same_goals
             && ahead.windows(2).all(leads_on)
-            // The preceding lanelets are included, because via rules depend on where the agent came from.
+            // The lanelets already driven are included, because via rules depend on where the agent
+            // came from.
             && self.after.graph().keeps_via_rules(&lanelets)
             && route.lanelets[first..].iter().zip(&ahead).all(is_open);
         is_same.then(|| Route {
@@ -191,8 +193,8 @@ impl Editing<'_> {
                 is_fault: true,
             });
         }
-        // The new graph numbers conflicts and lanelets differently. The index is filled when all agents have
-        // their places.
+        // The new graph has other numbers for conflicts and lanelets. The index is refilled when
+        // all agents have their places.
         self.traffic.encroachment = Encroachment::default();
         self.traffic.index = Index::new(ground.graph().lanelets().len());
         self.traffic.delays.move_to(&moves.lanelets, ground.graph());
@@ -216,7 +218,7 @@ impl Editing<'_> {
             }
         }
         let ahead = self.take_over_claims(&held, &firsts, &moves, &keeps);
-        // Places of the rerouted agents on their old routes. The new ones begin there.
+        // Places of the rerouted agents on their old routes, where their new routes begin.
         let mut passed = vec![None; keeps.len()];
         for agent in lost {
             let position = &self.agents.position[agent.index()];
@@ -227,7 +229,8 @@ impl Editing<'_> {
             };
             passed[agent.index()] = Some(old);
             self.start_anew(agent, &moves);
-            // If the agent is inside a junction, its claim follows from its place and not from its id.
+            // An agent that is inside a junction gets its claim back by its position and not by its
+            // id.
             self.traffic.claims.forget(agent);
             self.keep_inside(agent, old, &held, &moves);
         }
@@ -253,7 +256,8 @@ impl Editing<'_> {
             return Some(goals);
         }
         let goals = (0u32..).zip(&*route.goals).map(|(number, goal)| {
-            // A reached goal only has to be counted, so any goal at its position can replace it.
+            // A reached goal only has to be counted, so a goal on the ground at its position can
+            // replace it.
             let behind = || Goal::Ground(goal.position(moves.before.graph()));
             let is_behind = number < progress.reached;
             moves.goal(goal).or_else(|| is_behind.then(behind))
@@ -302,7 +306,7 @@ impl Editing<'_> {
         } = self.agents.position[index];
         let progress = &self.agents.progress[index];
         let route = self.routes.get(progress.route);
-        // Its tail may still be on a connection that it was admitted to.
+        // The rear of the vehicle may still be on a connection that it was granted.
         let first = held.min(progress.at);
         let Some(moved) = moves.route(route, goals, first, progress.reached) else {
             return Keeps::Nothing;
@@ -324,7 +328,7 @@ impl Editing<'_> {
             _ => false,
         };
         if goal_moves {
-            // An agent that waits at its goal has to check whether it is still at the goal.
+            // An agent that waits at its goal checks again whether it is still there.
             self.agents.identity[index].phase = Phase::Driving;
         }
         self.travel(agent).move_to(moved);
@@ -370,16 +374,16 @@ impl Editing<'_> {
                 .has_law_of(path.junction, moves.before, junction);
             is_same.then_some((path, exit))
         });
-        // Agents inside come first, by their old tickets, then the others by the time of their requests, as
-        // the junction would have admitted them.
+        // Agents inside come first, by their old tickets. The others follow by the time of their
+        // requests, which is the order in which the junction would have admitted them.
         let tickets = held.grants.tickets(agents.census().capacity());
         let mut wanted = wanted_claims(agents.lent(), claims, firsts, &tickets, moves, lanelet);
         wanted.sort_unstable_by_key(|wanted| (wanted.order, wanted.place));
         let ahead = wanted.partition_point(|wanted| !wanted.is_ahead());
         let ahead = wanted.split_off(ahead);
-        // If the shape of its connection has changed, the grant was for the old shape, so the agent's place decides.
-        // Then the places of all agents in this junction decide (`hold_over_lines`). If the others kept their
-        // tickets, one of them could have to pass before an agent that it stands behind.
+        // The grant was for the old shape of the connection. If the shape has changed,
+        // `hold_over_lines` issues tickets by the places of all agents in the junction. With the
+        // old tickets, an agent could be let ahead of another agent that it stands behind.
         let is_under = |one: &Wanted| one.place == agents.progress[one.agent.index()].at;
         let is_moved = |one: &&Wanted| is_under(one) && keeps[one.agent.index()] != Keeps::Line;
         let moved: BTreeSet<JunctionIndex> = (wanted.iter().filter(is_moved))
@@ -449,7 +453,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Returns its old ticket to a rerouted agent that is still on the same connection of an unchanged junction.
+    /// Restores the old ticket of a rerouted agent that is still on the same connection of an
+    /// unchanged junction.
     fn keep_inside(&mut self, agent: AgentIndex, old: OldPlace, held: &Claims, moves: &Moves<'_>) {
         let progress = &self.agents.progress[agent.index()];
         let position = &self.agents.position[agent.index()];
@@ -485,7 +490,7 @@ impl Editing<'_> {
         let claims = &mut self.traffic.claims;
         for one in wanted {
             let claim = &mut self.agents.claim[one.agent.index()];
-            // An earlier connection of this agent was refused, so it cannot reach this one.
+            // An earlier connection of this agent was refused, so it cannot get to this one.
             if one.place >= claim.granted_to
                 || claims.grants.has(one.agent, one.path.junction, one.place)
             {
@@ -507,7 +512,8 @@ impl Editing<'_> {
     fn start_anew(&mut self, agent: AgentIndex, moves: &Moves<'_>) {
         let index = agent.index();
         let LanePosition { lanelet, s, .. } = self.agents.position[index];
-        // The agent's lanelet index still refers to the old lane graph.
+        // The agent's lanelet index still refers to the old lane graph, so its pose is computed on
+        // the old ground.
         let pose = self.bodies(moves.before).pose(agent);
         let own = moves.spot(lanelet, s, pose.position);
         // A junction that has grown replaces the end of the agent's lane, so the agent may be on its
@@ -583,8 +589,8 @@ struct OldPlace {
 /// A connection that an agent does not yet hold on the new roads, although it was granted to the
 /// agent or lies under the agent.
 struct Wanted {
-    /// Sorting key: whether the connection lies ahead, the agent's old ticket, the time of the request, and
-    /// the agent's id.
+    /// Sorting key: whether the connection is ahead of the agent, the agent's old ticket, the time
+    /// of the request, and the agent's id.
     order: (bool, u64, u64, u64),
     /// Index of the connection in the agent's route.
     place: u32,
@@ -624,7 +630,8 @@ fn wanted_claims(
     for agent in agents.by_growing_id() {
         let index = agent.index();
         let (at, claim) = (agents.progress[index].at, &agents.claim[index]);
-        // Starts at the first connection that the agent held, because the vehicle's rear may still be on it.
+        // The vehicle's rear may still be on the first connection that the agent held, so the
+        // search starts there.
         let first = firsts[index].min(at);
         for place in first..claim.granted_to.max(at + 1) {
             let Some(id) = lanelet(agents.progress, agent, place) else {

@@ -39,7 +39,7 @@ const STANDSTILL: f64 = 2e-3;
 /// Level of rigid bodies.
 pub(crate) struct Rigid;
 
-/// When a body is advanced, its motion is already known, because all rigid bodies have moved together.
+/// The bodies have already moved together when the level advances them, so their motion is known.
 impl Level for Rigid {
     type State = Motion;
     type States = RigidBodies;
@@ -168,7 +168,7 @@ impl States for RigidBodies {
     type State = Motion;
 
     fn holds(&self, agent: usize) -> bool {
-        // A save may be damaged, so all columns have to have the index.
+        // All columns are checked for the index, because a save may be damaged.
         agent < self.cars.len().min(self.towed.len())
     }
 
@@ -247,8 +247,8 @@ impl Surface for Land<'_> {
 }
 
 impl Dynamics {
-    /// Moves all rigid bodies by a step, after the others have moved. Returns the bodies that were stopped
-    /// because their state became invalid, in the order of ids.
+    /// Moves all rigid bodies by a step, after all other bodies have moved. Returns the bodies that
+    /// were stopped because their state became invalid, in the order of ids.
     pub(crate) fn advance_rigid(&mut self, around: &Around<'_>) -> Vec<AgentIndex> {
         if around.agents.count_of(DynamicsLevel::Rigid) == 0 {
             return Vec::new();
@@ -259,7 +259,7 @@ impl Dynamics {
         let mut trains = Vec::with_capacity(drivers.len());
         for &agent in &drivers {
             let model = around.model(agent);
-            // An edit may have given the vehicle other wheels.
+            // A car that an edit has given other wheels no longer fits, and begins anew.
             let kept = bodies.cars[agent.index()].take();
             let kept = kept.filter(|car| car.fits(model));
             let mut towed = std::mem::take(&mut bodies.towed[agent.index()]);
