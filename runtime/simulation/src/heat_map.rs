@@ -19,8 +19,8 @@ const GROUND_SPEED: f64 = 50.0 / 3.6;
 /// A lane, given by its road and its id within the road.
 pub type HeatLane = (RoadId, i8);
 
-/// A place of a [`HeatMap`]. Roads and lanes are identified by their ids, so that counts stay in place when
-/// an edit changes other roads.
+/// A place in a [`HeatMap`]. Roads and lanes are identified by their ids, so that counts stay at
+/// their places when an edit changes other roads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HeatPlace {
     /// A cell of open ground, for vehicles off the lanes, given by column and row. Cell (0, 0) has its
@@ -107,7 +107,8 @@ impl HeatMap {
     fn take_sample(&mut self, world: &World) {
         self.samples += 1;
         let graph = world.lane_graph();
-        // Sums depend on their order, and the order of ids is the same in a restored run.
+        // In the order of ids, because the result of a sum depends on the order, and ids are the
+        // same in a restored run.
         for agent in world.agents.census().by_growing_id() {
             let index = agent.index();
             let lanelet = world.agents.position[index].lanelet;
@@ -128,7 +129,7 @@ impl HeatMap {
     fn take_collisions(&mut self, world: &World) {
         let all = world.collisions();
         for collision in all.get(self.collisions..).unwrap_or_default() {
-            // An agent that was removed by the collision is no longer on a lane.
+            // An agent that was removed because of the collision is no longer on a lane.
             let place = match world.agents.census().find(collision.agent) {
                 Some(agent) => place_of(world, agent),
                 None => ground_cell(collision.x, collision.y),
@@ -149,8 +150,8 @@ impl Observer for HeatMap {
 
     fn after_step(&mut self, world: &World) {
         self.take_collisions(world);
-        // Counted from the start and not from the previous sample, so that a vehicle that stands for 10 s is
-        // counted 20 times, even if half a second is not a whole number of steps.
+        // Counted from the start and not from the previous sample. Thus a vehicle that stands for
+        // 10 s is counted 20 times even if half a second is not a whole number of steps.
         let samples = |steps: u64| (steps as f64 * world.dt() / SAMPLE_TIME + 1e-9).floor();
         if samples(world.steps()) > samples(world.steps() - 1) {
             self.take_sample(world);

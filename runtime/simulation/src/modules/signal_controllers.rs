@@ -13,7 +13,7 @@ use roadwright_ground::Ground;
 use roadwright_scenario::{ModuleSetting, Scenario, SignalControllerSetting};
 use serde::{Deserialize, Serialize};
 
-/// Update rate, Hz. Signals change within seconds.
+/// Update rate, Hz. It is low because signals change on the scale of seconds.
 const RATE: f64 = 1.0;
 
 /// Module or mode that controls a programme, in saved form.
@@ -90,7 +90,8 @@ impl SignalControllers {
         let mut faults = Vec::new();
         let mut old = std::mem::take(&mut self.running);
         for (group, programme) in after.programmes().enumerate() {
-            // A module is kept only if its signals are unchanged, because its memory refers to their stages.
+            // A module is kept only if its signals are unchanged, because its memory refers to
+            // their stages.
             let known = before.group_like(after, group);
             let kept = known.and_then(|known| old.get_mut(known)?.take());
             let made = programme.controller.as_ref().and_then(|setting| {
@@ -253,7 +254,7 @@ impl SignalControllers {
                 module: now.name.clone(),
                 why,
             };
-            // Reported only once, even if it concerns many programmes.
+            // Each reason is reported only once, even if it concerns many programmes.
             if !anew.contains(&one) {
                 anew.push(one);
             }

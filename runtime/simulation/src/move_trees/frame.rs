@@ -1,4 +1,4 @@
-//! Frames of clips that replace the motion computed by a level of dynamics.
+//! Frames of clips, which replace the motion computed by a dynamics level.
 
 use super::CurrentMove;
 use super::libraries::Ready;
@@ -7,7 +7,8 @@ use roadwright_moves::{Frame, FrameCommand, Gear, Move, Placement};
 use roadwright_vehicle::{PedalCommand, Pedals};
 use serde::{Deserialize, Serialize};
 
-/// A moment of a move: the number of the frame, and the number of simulation steps since that frame.
+/// A moment within a move: the number of the last frame, and the number of simulation steps since
+/// that frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Moment {
     pub(super) frame: u32,
