@@ -398,7 +398,7 @@ fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct)
         + parameters.value("speed_weight") * (1.0 - share)
 }
 
-/// Remaining distance at which the penalty is half of its limit, m.
+/// Remaining distance at which its share of the penalty is half of the limit, m.
 const FAR: f64 = 100.0;
 
 /// Rates contacts, lost time, time above the limit, and the remaining distance of drives that do
