@@ -36,7 +36,7 @@ impl Stretch {
             self.to - cut(self.changes.1),
         );
         let line = graph.line(self.lanelet);
-        // The points are evenly spaced, so that the last one is exactly at the end.
+        // The points are evenly spaced, so that the last one coincides with the end.
         let steps = ((to - from) / STEP).ceil().max(1.0);
         for step in 0..=steps as usize {
             points.push(line.position(from + (to - from) * step as f64 / steps));
@@ -45,10 +45,10 @@ impl Stretch {
 }
 
 impl Route {
-    /// Stretches from the given position on lanelet `at` of the route to its end.
+    /// Stretches of the route from the given position on lanelet `at` to the end.
     ///
-    /// If the route changes lanes on a road, the lanes share the rest of the road equally, because the actual
-    /// places of lane changes depend on other vehicles.
+    /// If the route changes lanes on a road, the lanes share the rest of the road equally, because
+    /// the actual places of lane changes depend on other vehicles.
     pub(crate) fn stretches(
         &self,
         graph: &LaneGraph,
