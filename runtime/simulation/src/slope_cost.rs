@@ -3,7 +3,7 @@
 use roadwright_planning::open_ground::PLAIN;
 use roadwright_vehicle::dynamic::GRAVITY;
 
-/// Width of a slope class, as rise over run. Slopes in the first class cost nothing extra.
+/// Width of a slope class, as rise over run. Slopes below this width add no cost.
 const STEP: f64 = 0.1;
 /// Added cost per class. Ground with a slope of 20 % costs twice as much as level ground.
 const STEP_COST: i32 = 8;
