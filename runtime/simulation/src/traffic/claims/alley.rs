@@ -14,16 +14,18 @@
 //! at the other end has waited for [`TURN_AFTER`]. From then on, vehicles at this end that made
 //! their requests later than the waiting vehicle have to wait for it.
 //!
-//! **Why waiting never forms a circle:** a vehicle requests all alleys up to the first place where it can
-//! stand clear of alleys and junctions, and gets them all at once. It makes the request from such a
-//! place, or from a stop line before all these alleys. Therefore a vehicle that holds an alley
-//! never waits for another alley, and never has to give back an alley for which another vehicle
-//! could be waiting. Like any other vehicle, it waits only for vehicles that hold junction tickets,
-//! and those wait for no alley. A vehicle that waits for an alley holds neither an alley nor a
-//! ticket. It keeps other vehicles out of alleys but not out of junctions, and only if they made
-//! their requests later. The vehicle with the earliest request is blocked only by vehicles inside.
+//! **Why waiting never forms a circle:** a vehicle requests all alleys up to the first place where
+//! it can stand clear of alleys and junctions, and gets them all at once. It makes the request from
+//! such a place, or from a stop line before all these alleys. Therefore a vehicle that holds an
+//! alley never waits for another alley, and never has to give back an alley for which another
+//! vehicle could be waiting. Like any other vehicle, it waits only for vehicles that hold junction
+//! tickets, and those wait for no alley. A vehicle that waits for an alley holds neither an alley
+//! nor a ticket. It keeps other vehicles out of alleys but not out of junctions, and only if they
+//! made their requests later. The vehicle with the earliest request is blocked only by vehicles
+//! inside.
 //!
-//! **Theorem.** Alleys that touch, with no place to stand between them, form a *section*. Assume that
+//! **Theorem.** Alleys that touch, with no place to stand between them, form a *section*. Assume
+//! that
 //!
 //! - vehicles that leave a section find room there, because the lanes beyond drain,
 //! - no two vehicles that cannot pass each other start in one section facing each other, and
@@ -33,8 +35,8 @@
 //! the number of vehicles with earlier requests and `T` is the longest time that a vehicle takes
 //! through a section.
 //!
-//! *Proof.* A vehicle inside holds all alleys up to a place with room, and no vehicle is oncoming, so it
-//! leaves within `T`. Induction over `n`: the vehicles with earlier requests have entered by
+//! *Proof.* A vehicle inside holds all alleys up to a place with room, and no vehicle is oncoming,
+//! so it leaves within `T`. Induction over `n`: the vehicles with earlier requests have entered by
 //! `TURN_AFTER + n T`, so this vehicle is the first before its alleys. It has waited for
 //! [`TURN_AFTER`], so no vehicle from the other direction with a later request is let in. The
 //! vehicles inside leave within `T`.
