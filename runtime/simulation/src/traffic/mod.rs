@@ -48,7 +48,7 @@ pub(crate) struct Traffic {
     pub(crate) signals: SignalStates,
     /// Contacts between bodies.
     pub(crate) contacts: Contacts,
-    /// Expected delays caused by stationary vehicles.
+    /// Expected delays because of stationary vehicles.
     pub(crate) delays: Delays,
     /// Times at which vehicles left conflicts in junctions.
     pub(crate) encroachment: Encroachment,
@@ -72,7 +72,7 @@ impl Traffic {
         }
     }
 
-    /// The inputs of decisions at junctions.
+    /// Borrows the inputs of decisions at junctions.
     pub(crate) fn setting<'a>(
         &'a self,
         clock: &Clock,

@@ -36,8 +36,8 @@ impl TripFinder {
     ) -> TripAnswer {
         let profile = self.profile(question);
         let vehicle = question.vehicle;
-        // A search over cells is done first, because it is fast and gives a reason if there is no path at
-        // all.
+        // A search over cells comes first, because it is fast and gives a reason if there is no
+        // path at all.
         let inquiry = Inquiry {
             trip: Trip {
                 profile,
@@ -102,8 +102,9 @@ impl TripFinder {
         })
     }
 
-    /// Pose of the rear axle at the start. If the start has no heading, several headings are tried, beginning
-    /// with the heading towards the goal, and the first free pose is returned. `None` if no pose is free.
+    /// Pose of the rear axle at the start. If the start has no heading, several headings are tried,
+    /// starting with the heading towards the goal, and the first free pose is returned. `None` if
+    /// no pose is free.
     fn start(&self, question: &TripQuestion<'_>, profile: ProfileId) -> Option<Pose> {
         let TripEnd { position, heading } = question.from;
         if let Some(heading) = heading {
