@@ -89,7 +89,8 @@ pub struct Inspection {
     pub path: Vec<DVec2>,
     /// The point that the agent steers towards, m.
     pub pursuit: Option<DVec2>,
-    /// Line from the agent's front to the nearest point of the nearest obstacle in its way, m.
+    /// Line from the agent's front to the nearest point of the nearest obstacle that obstructs it,
+    /// m.
     pub obstacle: Option<(DVec2, DVec2)>,
     /// Remaining goals of the agent, m.
     pub goals: Vec<DVec2>,

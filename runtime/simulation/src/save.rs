@@ -207,12 +207,12 @@ impl World {
     /// they are set, and its modules only to the slots for which they are set.
     ///
     /// Other modules, whether set by `options` or named by stacks of `scenario`, apply to all
-    /// agents except those that have chosen their own. Such modules start fresh, and so do modules
-    /// whose build has changed. This is noted ([`Summary::started_fresh`](crate::Summary)) and
-    /// makes the run a branch. A module that differs only in parameters or rate keeps its memory,
-    /// which is also noted. Agents keep their routes until they request new ones. Other vehicle
-    /// types with the same names, other flows, and another level or number of pedestrians in the
-    /// options also make the run a branch, and are noted.
+    /// agents that have not chosen their own. Such modules start fresh, and so do modules whose
+    /// build has changed. This is noted ([`Summary::started_fresh`](crate::Summary)) and makes the
+    /// run a branch. A module that differs only in parameters or rate keeps its memory, which is
+    /// also noted. Agents keep their routes until they request new ones. Other vehicle types with
+    /// the same names, other flows, and another level or number of pedestrians in the options also
+    /// make the run a branch, and are noted.
     ///
     /// # Errors
     /// If the save is damaged or has parts of another version, if the ground or the names of stacks

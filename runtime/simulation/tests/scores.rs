@@ -258,7 +258,7 @@ fn the_default_fitness_ranks_drives_that_do_not_arrive_behind_all_others() {
 #[test]
 fn remaining_distance_and_contacts_do_not_depend_on_other_fitnesses() {
     // If the list contains other fitness functions, all statistics are collected. Otherwise, only
-    // those that the default fitness function needs are collected.
+    // the statistics that the default fitness function needs are collected.
     let standing = Stack {
         behaviour: ModuleSetting::new("pace").with("share", 0.0),
         ..Stack::with_controller("pursuit")

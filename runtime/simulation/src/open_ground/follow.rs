@@ -30,7 +30,7 @@ const STEP: f64 = 0.5;
 const EASE: f64 = 1.05;
 /// Like `EASE`, for paths of `drivable_path`, which are driven exactly.
 const EXACT_EASE: f64 = 1.15;
-/// Ways to follow a path, from the fastest to the slowest.
+/// Alternatives for following a path, from the fastest to the slowest.
 const PURSUITS: [Pursuit; 7] = [
     Pursuit::new(2.4, 4.0),
     Pursuit::new(1.6, 3.0),

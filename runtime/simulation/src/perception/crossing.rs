@@ -294,7 +294,8 @@ impl View<'_> {
         Some((entry, strips))
     }
 
-    /// Whether a vehicle on the lane of a strip, or on its way there, is at the strip within a time window.
+    /// Whether a vehicle that is on the lane of a strip, or will get there, occupies the strip
+    /// within a time window.
     fn has_traffic(
         &self,
         agent: AgentIndex,

@@ -68,7 +68,7 @@ impl Route {
         ahead.count() as u32
     }
 
-    /// Position of the next goal on lanelet `at`, m; `None` if the goal is not there.
+    /// Position of the next goal on lanelet `at`, m; `None` if the goal is on another lanelet.
     fn goal_on(&self, at: u32, reached: u32) -> Option<f64> {
         match self.next_goal(reached)? {
             Goal::Lane { s, .. } | Goal::Leave { s, .. } if self.goal_at(reached) == Some(at) => {

@@ -1,4 +1,4 @@
-//! Reroutes one vehicle in a ring of full lanes that cannot be resolved in any other way.
+//! Reroutes one vehicle of a ring of full lanes if nothing else resolves the ring.
 
 use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;

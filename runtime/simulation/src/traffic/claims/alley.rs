@@ -729,9 +729,9 @@ impl Alleys {
         taken == 0.0 || taken + situation.space(agent) <= length
     }
 
-    /// Vehicles because of which there is no room for an agent behind an alley: those that stand
-    /// there or, if there are none, those that were let in before the agent. `None` if there is
-    /// room.
+    /// Vehicles because of which there is no room for an agent behind an alley: the vehicles that
+    /// stand there or, if there are none, the vehicles that were let in before the agent. `None` if
+    /// there is room.
     pub(super) fn whom_behind(
         &self,
         agent: AgentIndex,
@@ -1019,7 +1019,8 @@ impl Alleys {
     }
 }
 
-/// Whether the agent of a hold has to pass the position of another agent on the way to its alley.
+/// Whether the agent of a hold has to pass the position of another agent before it reaches its
+/// alley.
 fn follows(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> bool {
     let (own, place) = (
         &situation.agents.position[hold.agent.index()],

@@ -146,7 +146,7 @@ impl<'a> Situation<'a> {
         passing.holds_up_any(self.is_long(agent))
     }
 
-    /// Whether two agents cannot pass each other in an alley, so that one has to wait.
+    /// Whether two agents cannot pass each other in an alley, so that one of them has to wait.
     pub(super) fn hold_up(&self, agent: AgentIndex, other: AgentIndex, side: AlleySide) -> bool {
         let passing = self.ground.alleys().passing(side);
         passing.holds_up(self.is_long(agent), self.is_long(other))

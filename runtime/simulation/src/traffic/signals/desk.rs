@@ -154,7 +154,7 @@ impl Desk {
         let within = |comer: &&Comer| comer.group == group && comer.distance <= DETECTOR;
         let mut near = Vec::new();
         for comer in comers.iter().filter(within) {
-            // Vehicles are counted on arrival. Those that were near in the previous call have
+            // Vehicles are counted on arrival. Vehicles that were near in the previous call have
             // already been counted.
             if self.near.binary_search(&comer.id).is_err() {
                 *self.arrivals.entry(comer.path).or_default() += 1;
