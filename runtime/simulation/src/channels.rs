@@ -294,7 +294,8 @@ impl TraceRate {
             .ok_or(UnusableRate { rate_hz, dt })
     }
 
-    /// Returns the times at the default rate, or in every step if steps are longer than its period.
+    /// Returns the times at the default rate. If steps are longer than its period, every step is
+    /// recorded.
     pub fn default_of(dt: f64) -> Self {
         Self {
             rate_hz: Self::DEFAULT_HZ,

@@ -139,8 +139,7 @@ impl Couplings<'_> {
         Ok(towed - kept)
     }
 
-    /// Couples the trailers that stand at the free coupling of an agent. Returns the number of these
-    /// trailers.
+    /// Couples the trailers that stand at the free coupling of an agent, and returns their number.
     pub(crate) fn couple(&mut self, agent: AgentIndex) -> Result<usize, CouplingError> {
         self.check_speed(agent)?;
         let bodies = self.bodies();
@@ -187,7 +186,8 @@ impl Couplings<'_> {
         Ok(count)
     }
 
-    /// Reason why a trailer within reach of a coupling does not fit; `None` if there is no such trailer.
+    /// Reason why no trailer within reach of a coupling fits; `None` if there is no trailer within
+    /// reach.
     fn misfit(&self, free: &FreeCoupling<'_>, layers: u32) -> Option<CouplingError> {
         let is_there = |train: &&StandingTrain| {
             let apart = train.coupling().position - free.pose.position;

@@ -478,7 +478,7 @@ fn time_times_overlap(_: &ParameterSet, input: &FitnessInput, conduct: &Conduct)
 const ARENA_OVERLAP: f64 = 200.0;
 /// Points for a drive that takes no time, s ([Gerdelan 2011], equation 9.1).
 const ARENA_TIME: f64 = 60.0;
-/// Score of a drive that does not arrive (figure 9.3, the lower plot).
+/// Score of a drive that does not arrive ([Gerdelan 2011], figure 9.3, the lower plot).
 const ARENA_FAILED: f64 = -1.0;
 
 /// Score of a drive in the arena, [Gerdelan 2011], equation 9.1.

@@ -191,7 +191,7 @@ impl Hands {
         is_new
     }
 
-    /// Ends manual control of an agent. Returns whether there was any.
+    /// Ends manual control of an agent. Returns whether it was under manual control.
     pub(crate) fn release(&mut self, id: u64) -> bool {
         self.0.remove(&id).is_some()
     }

@@ -44,8 +44,8 @@ pub struct HeatCell {
     pub collisions: u32,
     /// Sum of the observed speeds, m/s.
     pub speed: f64,
-    /// Sum of the allowed speeds at the times of observation, m/s. On open ground, 50 km/h counts
-    /// as allowed.
+    /// Sum of the allowed speeds at the times of observation, m/s. On open ground, the allowed
+    /// speed is taken as 50 km/h.
     pub allowed: f64,
 }
 
@@ -73,12 +73,12 @@ impl HeatCell {
     }
 }
 
-/// Counts vehicles by stretches of lanes, twice a second. An observer of a [`Session`](crate::Session);
-/// [`begin`](Observer::begin) resets it.
+/// Counts vehicles by stretches of lanes, twice a second. It is an observer of a
+/// [`Session`](crate::Session), and [`begin`](Observer::begin) resets it.
 ///
-/// A vehicle is counted at its rear axle, on the lane that it follows. A vehicle that follows no lane, such
-/// as one on open ground or under manual control, is counted in the square cell that contains the centre of
-/// its rear axle.
+/// A vehicle is counted at its rear axle, on the lane that it follows. A vehicle that follows no
+/// lane, such as one on open ground or under manual control, is counted in the square cell that
+/// contains the centre of its rear axle.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HeatMap {
     cells: BTreeMap<HeatPlace, HeatCell>,
@@ -99,7 +99,8 @@ impl HeatMap {
         self.cells.iter().map(|(&place, &cell)| (place, cell))
     }
 
-    /// Number of samples taken so far. While it stays the same, only new collisions can have been added.
+    /// Number of samples taken so far. As long as it stays the same, only collisions may have been
+    /// added.
     pub fn samples(&self) -> u64 {
         self.samples
     }

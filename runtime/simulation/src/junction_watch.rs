@@ -20,7 +20,7 @@ pub struct JunctionFigures {
     pub node: NodeId,
     /// Control that decides the order of vehicles.
     pub control: Control,
-    /// Roads from which vehicles have entered the junction or on which they have queued.
+    /// Roads from which vehicles have entered the junction, or on which they have queued.
     pub approaches: Vec<ApproachFigures>,
     /// Longest time for which a vehicle has waited at the junction, s.
     pub longest_wait: f64,
@@ -68,7 +68,7 @@ pub struct JunctionWatch {
     due: f64,
 }
 
-/// An approach: a junction, and the end of a road that leads into it.
+/// An approach, given by the junction and the end of a road that leads into it.
 type Approach = (JunctionIndex, RoadId, RoadEnd);
 
 impl JunctionWatch {

@@ -113,7 +113,7 @@ impl RouteFinder {
         found.collect()
     }
 
-    /// Lanes that a stop may take, beginning with its own; empty off the lanes.
+    /// Lanes to which a stop may move, beginning with its own lane; empty for a stop off the lanes.
     fn lanes_of(&self, vehicle: &str, stop: &DrawnStop) -> Vec<LanePlace> {
         let Place::Lane(own) = stop.place() else {
             return Vec::new();

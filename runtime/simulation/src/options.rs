@@ -120,7 +120,8 @@ impl ModuleOverrides {
         }
     }
 
-    /// Returns the stack with these modules. Modules that it already has keep their parameters.
+    /// Returns a copy of the stack with these modules. Modules that it already has keep their
+    /// parameters.
     pub fn apply(&self, stack: &Stack) -> Stack {
         // An override chooses modules but must not reset parameters. A stack that already names the
         // module keeps its parameter values.
@@ -191,7 +192,7 @@ pub enum SimulationError {
         /// The place.
         place: String,
     },
-    /// More random trips are requested than the maximum of a run.
+    /// More random trips are requested than a run may have.
     #[error("{0} random trips are too many; at most {1} are possible")]
     TooManyTrips(usize, usize),
     /// No suitable places for random trips are left.

@@ -67,7 +67,7 @@ pub(crate) enum OnLanes {
 }
 
 impl RouteFinder {
-    /// Creates a route finder for a scenario. Costs the same as [`Ground::new`].
+    /// Creates a route finder for a scenario. The cost is that of [`Ground::new`].
     pub fn new(scenario: Arc<Scenario>) -> Self {
         let mut planners = Registry::default();
         roadwright_planning::register(&mut planners);

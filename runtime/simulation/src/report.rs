@@ -307,7 +307,7 @@ fn removed(world: &World) -> usize {
     removed.len()
 }
 
-/// Drives of all agents, including the unfinished drives of driving agents.
+/// Drives of all agents, including unfinished ones.
 pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
     // Finished drives are in the order in which they ended, and the others in the order of ids, so
     // that both lists are the same in every run.

@@ -73,7 +73,8 @@ impl Sources<'_> {
         Ok(demand)
     }
 
-    /// Returns the agents that depart again after every arrival, except agents whose places no longer exist.
+    /// Returns the agents that depart again after every arrival, except agents with places that no
+    /// longer exist.
     pub(crate) fn repeats(&self) -> Repeats {
         let agents = self.scenario.agents().iter();
         let again = agents.filter_map(|(id, agent)| {
@@ -167,8 +168,8 @@ impl Sources<'_> {
     }
 }
 
-/// Initial state of each flow in the scenario. With `lenient`, flows whose start or destination does not
-/// exist are skipped; otherwise they are an error.
+/// Initial state of each flow in the scenario. If `lenient` is set, flows whose start or
+/// destination does not exist are skipped; otherwise they are an error.
 pub(crate) fn running_flows(
     scenario: &Scenario,
     trips: &MixedTrips<'_>,
@@ -307,7 +308,8 @@ impl TripDriver<'_> {
         Some((start, all))
     }
 
-    /// Plans the trip to each goal in parts. `None` if a goal does not exist, or if no trip to it is found.
+    /// Plans the trip to each goal in parts. `None` if a goal does not exist, or if there is no
+    /// trip to it.
     fn itineraries(
         &self,
         kind: &VehicleType,

@@ -76,7 +76,7 @@ pub struct VehicleRecord {
     pub lane: Option<(RoadId, i8)>,
     /// Distance along the lanelet that the vehicle follows, m.
     pub s: f64,
-    /// Lateral offset from that lanelet's centre line, m to the left.
+    /// Lateral offset from the lanelet's centre line, m to the left.
     pub t: f64,
     /// Turn signal set by the agent's behaviour or, if it has set none, the one for the next turn
     /// or lane change.
@@ -115,8 +115,8 @@ pub struct WheelRecord {
     pub travel: f64,
     /// Wheel load on the ground, N; 0 in the air.
     pub load: f64,
-    /// Difference between the wheel's circumferential speed and the ground speed, divided by the larger of
-    /// the two: -1 for a locked wheel, 1 for a wheel that spins on the spot.
+    /// Difference between the wheel's circumferential speed and the ground speed, divided by the
+    /// larger of the two: -1 for a locked wheel, 1 for a wheel that spins while the vehicle stands.
     pub slip_ratio: f64,
     /// Angle between the wheel's heading and its direction of motion, rad. Positive if the wheel
     /// drifts to the left.
@@ -211,7 +211,8 @@ pub struct Snapshot {
     pub characters: Vec<CharacterRecord>,
     /// Towed trailers, in the order of the ids of their agents and from front to back.
     pub trailers: Vec<TrailerRecord>,
-    /// Uncoupled trailers, in the order in which they were uncoupled, and from front to back.
+    /// Uncoupled trailers in the order in which they were uncoupled, and from front to back within
+    /// a train.
     pub standing: Vec<StandingTrailer>,
     /// Pedestrians, in the order of their numbers.
     pub people: Vec<PersonRecord>,

@@ -36,7 +36,7 @@ pub struct TimeRow {
     pub faults: u64,
 }
 
-/// A trip that has ended. Agents that repeat their trips have several.
+/// A trip that has ended. An agent that repeats its trip has several trips.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trip {
     /// Id of the agent.
@@ -84,8 +84,8 @@ struct Seen {
     standing: f64,
 }
 
-/// Records a row for each second, and a row for each finished trip. An observer of a
-/// [`Session`](crate::Session); [`begin`](Observer::begin) resets it.
+/// Records a row for each second, and a row for each finished trip. It is an observer of a
+/// [`Session`](crate::Session), and [`begin`](Observer::begin) resets it.
 #[derive(Debug, Clone, Default)]
 pub struct Statistics {
     rows: Vec<TimeRow>,
@@ -96,8 +96,8 @@ pub struct Statistics {
     counted_contacts: usize,
 }
 
-/// Marks a moment of a run, so that [`Statistics`] can be reset to it. The mark stores the numbers
-/// of rows and trips and not the rows and trips themselves.
+/// Marks a moment of a run, so that [`Statistics`] can be reset to it. It stores only the numbers
+/// of rows and trips, not their contents.
 #[derive(Debug, Clone)]
 pub struct StatisticsMark {
     rows: usize,

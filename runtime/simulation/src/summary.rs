@@ -157,7 +157,7 @@ pub struct LawCounts {
     /// Longest time for which a vehicle has waited at a junction, s.
     pub longest_wait: f64,
     /// Number of vehicles that failed to change lanes in time, continued on their own lane, and
-    /// took another route.
+    /// were rerouted.
     pub missed_turns: u64,
     /// Number of rings of full lanes that were resolved by admitting all front vehicles together.
     /// In such a ring, each front vehicle waits for room on the next lane.
@@ -323,7 +323,7 @@ pub struct MoveTreeRecord {
     /// Number of times that a followed clip was moved to the pose of its vehicle, because the
     /// vehicle was more than 0.5 m or 5 degrees away from it.
     pub corrections: u64,
-    /// Maximum distance between a vehicle and the clip that it follows, m. 0 for clips that are played.
+    /// Maximum distance between a vehicle and the clip that it follows, m; 0 if clips are played.
     pub worst_distance: f64,
     /// Maximum difference between the headings of a vehicle and the clip that it follows, rad.
     pub worst_heading: f64,

@@ -411,7 +411,8 @@ fn plain_cost(path: &CellPath, rules: Rules) -> u64 {
 fn corners(points: &[DVec2], last: Option<f64>) -> Vec<Pose> {
     /// Smallest change of direction that counts as a bend, rad.
     const BEND: f64 = 1e-3;
-    /// Distance below which two points are merged, m, because they do not define a direction.
+    /// Distance below which two points are merged, m, because such points do not define a
+    /// direction.
     const CLOSE: f64 = 1e-3;
     let mut poses: Vec<Pose> = Vec::new();
     for pair in points.windows(2) {

@@ -48,7 +48,8 @@ pub(crate) struct VehicleType {
     pub(crate) is_disc: bool,
     /// Overall width, m.
     pub(crate) width: f64,
-    /// Distance from the rear axle to the rear end, m. With trailers, to the rear end of the last trailer.
+    /// Distance from the rear axle to the rear end, m. If the vehicle has trailers, to the rear end
+    /// of the last one.
     pub(crate) rear_overhang: f64,
     /// Distance from the rear axle to the front end, m.
     pub(crate) front: f64,
@@ -101,7 +102,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
 }
 
 impl VehicleType {
-    /// Factor that shortens distances off the lanes for a short vehicle.
+    /// Factor by which distances off the lanes are shortened for a short vehicle.
     pub(crate) fn scale(&self) -> f64 {
         (self.length / USUAL_LENGTH).clamp(LEAST_SCALE, 1.0)
     }
@@ -343,7 +344,7 @@ pub(crate) struct VehicleTypes {
     pub(crate) largest_overhang: f64,
     /// Minimum update rate of the dynamics levels that model forces, Hz.
     pub(crate) physics_rate_hz: f64,
-    /// Records of all types, for controllers that request vehicle data; derived.
+    /// Records of all types, for controllers that request vehicle data. They are derived data.
     pub(crate) records: Arc<VehicleRecords>,
 }
 

@@ -211,8 +211,8 @@ impl World {
         })
     }
 
-    /// Takes one step of length `dt`. The order is fixed: step boundary, spawning, junctions, planning,
-    /// behaviours, controllers, motion, collisions.
+    /// Takes one step of length `dt`. The order of stages is fixed: step boundary, spawning,
+    /// junctions, planning, behaviours, controllers, motion, collisions.
     pub fn step(&mut self) {
         self.step_watched(|_| ());
     }
@@ -518,8 +518,8 @@ impl World {
         }
     }
 
-    /// Makes agents leave the lanes if their next goal is off the lanes, and makes agents join lanes that
-    /// they have reached over open ground.
+    /// Makes agents leave the lanes if their next goal is off the lanes, and join lanes that they
+    /// have reached over open ground.
     fn change_ground(&mut self) {
         if !self.routes.any_leaves_lanes() {
             return;
@@ -895,8 +895,9 @@ impl World {
         true
     }
 
-    /// Ends manual control of an agent. Its modules then drive it to its goals, from a nearby lane or, if
-    /// there is none, straight over the ground. Returns whether the agent was under manual control.
+    /// Ends manual control of an agent. Its modules then drive it to its goals, either from a
+    /// nearby lane or, if there is none, straight over the ground. Returns whether the agent was
+    /// under manual control.
     pub fn give_back(&mut self, id: u64) -> bool {
         let was_driven = self.hands.release(id);
         if let Some(agent) = self.agents.census().find(id).filter(|_| was_driven) {

@@ -40,7 +40,7 @@ pub(crate) struct Deviation {
 const SETTLED: f64 = 10.0;
 
 impl Deviation {
-    /// Adds a step: `dt` in s, the lateral `offset` in m, and `speed` in m/s.
+    /// Adds one step of `dt` seconds with the lateral `offset` in m and the `speed` in m/s.
     pub(crate) fn add(&mut self, dt: f64, offset: f64, speed: f64) {
         self.steps = self.steps.saturating_add(1);
         if self.steps as f64 * dt <= SETTLED {

@@ -233,7 +233,7 @@ lends! {
         reads { claim, wish, aside, command, pedals }
         writes { motion, position, progress, statistics }
     }
-    /// Inputs for finding contacts and near misses, and the statistics that count them.
+    /// Inputs for detecting contacts and near misses, and the statistics in which they are counted.
     ContactColumns {
         reads { motion, position, progress, claim, wish, aside }
         writes { statistics }

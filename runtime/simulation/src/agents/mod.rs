@@ -268,8 +268,8 @@ impl Agents {
             })
     }
 
-    /// Whether the free indices are exactly those without an agent, each listed once. Otherwise, an index
-    /// could be assigned while an agent still uses it.
+    /// Whether the list of free indices contains exactly the indices without an agent, each only
+    /// once. Otherwise, an index could be assigned while an agent still uses it.
     fn free_are_sound(&self) -> bool {
         let is_free = |who: &&Identity| who.phase == Phase::Free;
         let identity = |index: &AgentIndex| self.identity.get(index.index());
@@ -344,7 +344,7 @@ mod tests {
         crate::hash::of(row)
     }
 
-    /// Calls `visit` with every value that differs from `value` in exactly one leaf.
+    /// Calls `visit` with every variant of `value` in which exactly one leaf differs.
     fn change_each_leaf(value: &Value, visit: &mut dyn FnMut(Value)) {
         match value {
             Value::Object(map) => {

@@ -236,8 +236,8 @@ impl Room<'_> {
         here.map(|entry| entry.agent).chain(appeared.copied())
     }
 
-    /// Whether vehicles that have been admitted to a junction would still have room on the lane beyond it if
-    /// another vehicle were spawned on that lane.
+    /// Whether vehicles that have been admitted to a junction would still find room on the lane
+    /// beyond it after another vehicle has been spawned on that lane.
     fn leaves_what_is_promised(&self, lanelet: LaneletIndex, own_type: &VehicleType) -> bool {
         let lanes = Lanes {
             ground: self.bodies.ground,
@@ -356,8 +356,8 @@ impl Room<'_> {
             && !self.appeared.contains_key(&Some(facing.lanelet))
     }
 
-    /// Whether a departure and another vehicle on the same lane are far enough apart that neither
-    /// has to brake hard. Positions are in m, speeds in m/s.
+    /// Whether a departure and another vehicle on the same lane are so far apart that neither has
+    /// to brake hard. Positions are in m, speeds in m/s.
     fn is_apart_on_lane(
         &self,
         agent: AgentIndex,

@@ -16,7 +16,8 @@ const MIN_LANE: f64 = 12.0;
 const FROM_START: f64 = 4.0;
 /// Minimum distance from the end of a lane, m.
 const FROM_END: f64 = 6.0;
-/// Maximum distance from the border at which the end of a road counts as leading off the map, m.
+/// Maximum distance from the border of the map within which the end of a road counts as leading off
+/// the map, m.
 const BORDER: f64 = 50.0;
 /// Like `BORDER`, but as a fraction of the map's size, because extracts of large areas have ragged edges.
 const BORDER_SHARE: f64 = 0.02;
@@ -127,7 +128,7 @@ fn is_usable(graph: &LaneGraph, id: LaneletIndex) -> bool {
     is_lane && is_open && is_for_cars && lanelet.length() >= MIN_LANE
 }
 
-/// Relative volume of traffic that enters or leaves the map on one lane of a road.
+/// Relative traffic volume of one lane of a road at the edge of the map.
 fn weight(class: RoadClass) -> f64 {
     match class {
         RoadClass::Path | RoadClass::Service => 1.0,

@@ -168,7 +168,7 @@ impl Draw<'_> {
         }
     }
 
-    /// Kinds of starts or ends of a trip, in the order in which they are tried.
+    /// Kinds of starts or destinations, in the order in which they are tried.
     fn kinds(&mut self, from: PopulateFrom) -> Vec<Kind> {
         match from {
             PopulateFrom::Inside => vec![Kind::Inside],
@@ -315,7 +315,7 @@ fn has_room(graph: &LaneGraph, spot: LaneSpot) -> bool {
     graph.lanelet(lane).length() - s >= most as f64 * ROOM_FOR_CHANGE
 }
 
-/// Lanelets to one side of a lanelet, from the nearest outwards.
+/// Lanelets on one side of a lanelet, from the nearest to the farthest.
 fn lanes_to(
     graph: &LaneGraph,
     lane: LaneletIndex,

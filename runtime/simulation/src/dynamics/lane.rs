@@ -14,9 +14,9 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
-/// Maximum time for which a command is held, s. It is less than the reaction time of drivers, and at 50 km/h
-/// a vehicle drives less than 3 m in this time. Between commands, a body is extrapolated without access to
-/// the ground or its route.
+/// Maximum time for which a command is held, s. It is shorter than the reaction time of drivers,
+/// and at 50 km/h, a vehicle drives less than 3 m in this time. Between commands, a body is
+/// extrapolated without reading the ground or its route.
 const STRIDE: f64 = 0.2;
 /// Duration of a lane change, s.
 const CHANGE_TIME: f64 = 3.0;
@@ -185,7 +185,7 @@ impl Level for Lane {
     }
 }
 
-/// Acceleration that results from the command, the engine, the brakes, the grip and the slope, m/s^2.
+/// Acceleration that results from command, engine, brakes, grip and slope, m/s^2.
 #[inline]
 fn given(state: &mut LaneState, body: &Body<'_>, step: LevelStep<'_>) -> f64 {
     let (ground, limits) = (step.ground, &body.vehicle_type.limits);
@@ -229,7 +229,7 @@ impl LaneState {
         self.rolls_to = 0.0;
     }
 
-    /// Whether the slope is too steep for the acceleration that the driver wants.
+    /// Whether the slope prevents the acceleration that the driver wants.
     pub(super) fn is_held(&self) -> bool {
         self.is_too_steep
     }

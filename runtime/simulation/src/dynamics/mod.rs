@@ -120,8 +120,8 @@ impl Body<'_> {
         0.5 * (ground.grip_on(pose.position, layers) + ground.grip_on(front, layers))
     }
 
-    /// Slope under the vehicle from the heights of both axles, with the limits set by engine and grip; `None`
-    /// if the ground is level.
+    /// Slope along the vehicle, from the heights of both axles, with the acceleration limits of
+    /// engine and grip; `None` if the ground is level.
     #[inline]
     fn grade(&self, ground: &Ground, pose: Pose) -> Option<Grade> {
         let grade = ground.grade(pose, self.vehicle_type.limits.wheelbase)?;
@@ -205,7 +205,7 @@ pub(crate) struct LevelStep<'a> {
     pub(crate) dt: f64,
     /// Minimum update rate of the dynamics levels that model forces, Hz.
     pub(crate) physics_rate_hz: f64,
-    /// Whether a stride begins, so that the level takes the new command.
+    /// Whether a stride begins in this step, so that the level takes the new command.
     pub(crate) begins: bool,
 }
 
@@ -241,9 +241,9 @@ pub(crate) trait Level {
     /// Number of steps of `dt` seconds for which the level holds a command.
     fn stride(dt: f64) -> u32;
 
-    /// Extrapolates a body by a step of `dt` seconds within a stride, if nothing but its position
-    /// and speed changes. Returns the distance driven along the body's lane (m), or `None` if the
-    /// body was not moved.
+    /// Extrapolates a body by a step of `dt` seconds within a stride, if only its position and
+    /// speed change. Returns the distance driven along the body's lane (m), or `None` if the body
+    /// was not moved.
     #[inline]
     fn roll(
         _state: &Self::State,
@@ -266,8 +266,8 @@ pub(crate) trait Level {
     ) {
     }
 
-    /// Stores the level's state of a body whose motion is played from a clip. Called only for levels that can
-    /// play clips.
+    /// Sets the level's state of a body whose motion is played from a clip. Called only for levels
+    /// that can play clips.
     #[inline]
     fn put(_state: &mut Self::State, _frame: &PlayedFrame) {}
 
@@ -276,8 +276,8 @@ pub(crate) trait Level {
     /// projected onto its lane.
     fn advance(state: &mut Self::State, body: Body<'_>, step: LevelStep<'_>) -> Option<f64>;
 
-    /// Pose of a body. A level whose bodies follow their lanes computes it, because [`Motion`] does not
-    /// contain it.
+    /// Pose of a body. Levels whose bodies follow lanes compute the pose, because [`Motion`] does
+    /// not contain it.
     #[inline]
     fn pose(bodies: &Bodies<'_>, agent: AgentIndex) -> Pose {
         bodies.agents.motion[agent.index()].pose
@@ -510,7 +510,8 @@ impl Dynamics {
         of_level!(level, L => L::states(self).holds(agent))
     }
 
-    /// Whether an agent of level `lane` wants to climb a slope that is too steep for it.
+    /// Whether an agent of level `lane` cannot climb the slope of its lane although it wants to
+    /// drive.
     pub(crate) fn is_held_by_slope(&self, agent: usize) -> bool {
         self.lane.get(agent).is_some_and(LaneState::is_held)
     }

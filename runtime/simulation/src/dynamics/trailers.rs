@@ -142,7 +142,7 @@ impl Bodies<'_> {
             .collect()
     }
 
-    /// Footprint of one of an agent's bodies: 0 is the vehicle, 1 its first trailer.
+    /// Footprint of one of an agent's bodies: 0 for the vehicle, 1 for its first trailer.
     pub(crate) fn body(&self, agent: AgentIndex, part: u8, types: &VehicleTypes) -> OrientedBox {
         match part.checked_sub(1) {
             Some(trailer) => self.trailer_boxes(agent, types)[usize::from(trailer)],

@@ -335,8 +335,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Marks the last completed drive of an agent that an edit deletes or restarts as removed, so that the
-    /// drive does not count.
+    /// Marks the last completed drive of an agent as removed, so that it does not count. Used when
+    /// an edit deletes or restarts the agent.
     fn relabel(&mut self, id: u64) {
         let last = self.finished.rows.iter_mut().rfind(|ended| ended.id == id);
         if let Some(last) = last {
@@ -446,7 +446,7 @@ impl Editing<'_> {
         self.agents.progress[index].holds_arrival = self.modules.holds_arrival(who.modules);
     }
 
-    /// Moves an agent to the level of dynamics that the edit requests, if that level supports its
+    /// Moves an agent to the level of dynamics that the edit requests, if this level supports its
     /// vehicle.
     fn take_level(&mut self, agent: AgentIndex, wanted: Option<DynamicsLevel>) {
         let index = agent.index();

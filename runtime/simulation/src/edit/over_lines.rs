@@ -49,9 +49,10 @@ struct Under {
 }
 
 impl Editing<'_> {
-    /// Issues tickets to vehicles that are inside a junction without one, so that others keep clear. The
-    /// vehicle farthest inside goes first, so that no vehicle waits for one that is stuck behind it. However,
-    /// a vehicle never goes ahead of another vehicle if it would sweep over that vehicle.
+    /// Issues tickets to vehicles that are inside a junction without one, so that others keep
+    /// clear. The vehicle farthest inside goes first, so that no vehicle waits for another one that
+    /// is stuck behind it. However, a vehicle never goes ahead of a vehicle that it would sweep
+    /// over.
     pub(super) fn hold_over_lines(&mut self) {
         let agents = self.agents.census().by_growing_id().into_iter();
         let mut over: Vec<Over> = agents

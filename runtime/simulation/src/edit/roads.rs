@@ -79,7 +79,8 @@ impl<'a> Moves<'a> {
             .eq(self.after.line(moved).points())
     }
 
-    /// Maps a position along a lanelet, even if another lane has replaced the lane of the lanelet.
+    /// Maps a position along a lanelet to the new ground, even if another lane has replaced the old
+    /// one.
     fn place_on_lane(&self, lanelet: LaneletIndex, s: f64) -> Option<(LaneletIndex, f64)> {
         if let Some(moved) = self.lanelet(lanelet)
             && self.has_same_shape(lanelet, moved)
@@ -170,8 +171,8 @@ impl<'a> Moves<'a> {
 
 impl Editing<'_> {
     /// Moves all agents to the new roads. Agents whose lanes all still exist keep their routes. The
-    /// others are rerouted from their places. Starts and goals come from the scenario. Starts and
-    /// goals of random trips stay in place.
+    /// others are rerouted from their places. Starts and goals are taken from the scenario. For
+    /// random trips, they stay in place.
     pub(super) fn take_roads(&mut self, before: &Ground, new: &Scenario, flows: &[RunningFlow]) {
         let ground = self.ground.clone();
         let moves = Moves::new(before, &ground);
@@ -288,8 +289,9 @@ impl Editing<'_> {
         self.cancel(&lost);
     }
 
-    /// Keeps an agent on its route, whose lanelets may have new numbers and shapes. `held` is the index of
-    /// the first lanelet that it holds. Returns how much of the route it keeps.
+    /// Keeps an agent on its route, whose lanelets may have new numbers and shapes. `held` is the
+    /// index of the first lanelet for which the agent holds a grant. Returns how much of the route
+    /// it keeps.
     fn move_along(
         &mut self,
         agent: AgentIndex,
@@ -397,9 +399,9 @@ impl Editing<'_> {
         ahead
     }
 
-    /// Carries alleys over an edit. An agent that was rerouted keeps the alleys in which it is, and the alleys that
-    /// its new route reaches along the same lanes without a junction that it has to request again. `passed` is the
-    /// place of each rerouted agent on its old route.
+    /// Carries alleys over an edit. A rerouted agent keeps the alleys that it is inside. It also
+    /// keeps those that its new route reaches along the same lanes, unless it has to request a
+    /// junction before them again. `passed` is the place of each rerouted agent on its old route.
     fn take_over_alleys(
         &mut self,
         held: &Claims,
@@ -508,7 +510,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Reroutes an agent from a lane at its position, preferably from the lane that it follows.
+    /// Reroutes an agent from a lane at its position. The lane that it follows is preferred.
     fn start_anew(&mut self, agent: AgentIndex, moves: &Moves<'_>) {
         let index = agent.index();
         let LanePosition { lanelet, s, .. } = self.agents.position[index];
@@ -616,7 +618,7 @@ impl Wanted {
     }
 }
 
-/// Returns all claims that were granted on the old roads and are not yet held on the new ones.
+/// Returns all claims that were granted on the old roads but are not yet held on the new ones.
 /// `lanelet` returns the lanelet at an index of an agent's route, if the agent keeps the route.
 fn wanted_claims(
     agents: AgentsRef<'_>,
@@ -655,7 +657,7 @@ fn wanted_claims(
     wanted
 }
 
-/// Start and goals of an agent, or of the agents of a flow, in the scenario; `None` for random trips.
+/// Start and goals of an agent or flow in the scenario; `None` for random trips.
 fn told_places(
     id: u64,
     new: &Scenario,

@@ -54,7 +54,7 @@ pub struct ProgrammeInspection {
     /// Time until the phase ends, s; for actuated signals, the longest possible time. `None` for an
     /// actuated green while no vehicle waits for another stage.
     pub remaining: Option<f64>,
-    /// Time since the first stage began, s. `None` if times are not fixed.
+    /// Time since the first stage of the cycle began, s. `None` if times are not fixed.
     pub within_cycle: Option<f64>,
 }
 

@@ -16,7 +16,7 @@ use roadwright_scenario::{Connection, NodeId, RoadId};
 
 /// Length of a car plus its gap in a queue, m. It is the minimum length of a cell.
 const CAR_AND_GAP: f64 = 4.5 + 2.0;
-/// Maximum length by which a body may reach into a cell without occupying it, m.
+/// Maximum length by which a body may extend into a cell without occupying it, m.
 const TOUCH: f64 = 0.1;
 /// Distance ahead for which paths and stops of vehicles are reported, m.
 const REACH: f64 = 120.0;

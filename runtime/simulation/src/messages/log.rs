@@ -44,7 +44,7 @@ pub struct Mark {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Log {
     pub(crate) lines: VecDeque<LogLine>,
-    /// Number of lines logged so far, including lines that are no longer kept.
+    /// Number of lines logged so far, including lines that have been dropped.
     pub(crate) count: u64,
     /// Marks by agent and text. An agent has at most one mark with the same text.
     pub(crate) marks: BTreeMap<(u64, String), Mark>,

@@ -199,7 +199,7 @@ impl Rota {
         (own.due(step, &mut self.chosen), own.rate)
     }
 
-    /// Whether any agent of an instance is due in a step, in strides or not.
+    /// Whether any agent of an instance is due in a step, whether or not it is updated in strides.
     pub(crate) fn has_due(&mut self, instance: usize, step: u64) -> bool {
         let is_due = !self.due(instance, step).is_empty();
         is_due || !self.due_in_strides(instance, step).0.is_empty()

@@ -130,7 +130,7 @@ impl Membership {
     }
 }
 
-/// Returns the agents in `list` whose module in `slot` belongs to the given instance.
+/// Returns the agents in `list` whose module in `slot` is the given instance.
 fn concerned(list: &[(AgentIndex, Instances)], slot: Slot, instance: usize) -> Vec<u32> {
     let concerns = list
         .iter()

@@ -337,7 +337,7 @@ impl Modules {
         modules.any(|module| module.logic.wants_post_encroachment())
     }
 
-    /// The per-agent statistics of `agents/accounts.rs` that fitnesses use.
+    /// The per-agent statistics of `agents/accounts.rs` that fitness functions use.
     pub(crate) fn wanted_accounts(&self) -> WantedAccounts {
         let instances = self.pools.fitness.instances.iter();
         let modules = instances.flat_map(|instance| &instance.modules);

@@ -17,8 +17,8 @@ use roadwright_agent::{
 use roadwright_scenario::{ModuleSetting, Stack, for_each_slot};
 use std::collections::BTreeSet;
 
-/// Maximum number of settings per slot. Agents can have individual parameters, so scripts could create any
-/// number of settings, and each is a running module.
+/// Maximum number of settings per slot. Agents can have individual parameters, so scripts could
+/// create any number of settings, each of which is a running module.
 const MOST: usize = 1024;
 
 /// The running modules for one setting of a slot: one module, or several if the slot takes several.
@@ -27,7 +27,7 @@ pub(crate) struct Instance<L: ?Sized> {
     pub(crate) modules: Vec<Module<L>>,
     /// Update rate of the first module. It applies to all modules of the instance.
     pub(crate) rate: Rate,
-    /// Whether any module has something to do at step boundaries.
+    /// Whether any module has work to do at step boundaries.
     pub(crate) has_step_boundary: bool,
 }
 
@@ -148,7 +148,7 @@ pub(crate) trait AnyPool {
     /// Adds the module failures and resets the counts.
     fn take_failures(&mut self, time: f64, failures: &mut ModuleFailures);
 
-    /// Whether any module has something to do at step boundaries.
+    /// Whether any module has work to do at step boundaries.
     fn has_step_boundary(&self) -> bool;
 
     /// Passes a step boundary.

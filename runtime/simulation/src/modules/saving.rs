@@ -222,7 +222,7 @@ impl Modules {
     }
 }
 
-/// Whether an instance controls signals, and therefore belongs to no pool.
+/// Whether an instance is a signal controller, and therefore belongs to no pool.
 fn is_of_signals(instance: &SavedInstance) -> bool {
     instance.slot == ModuleKind::SignalController.name()
 }

@@ -24,7 +24,7 @@ pub(crate) struct Decider {
     is_module: bool,
 }
 
-/// The deciders of all programmes in a save, and those of the restored world.
+/// Deciders of all programmes: those in a save, and those of the restored world.
 #[derive(Clone, Copy)]
 pub(crate) struct DeciderChange<'a> {
     pub(crate) was: &'a [Decider],

@@ -191,7 +191,7 @@ impl Modules {
         Ok(succession)
     }
 
-    /// Returns the saved instance of each stack whose settings have changed.
+    /// Returns the saved instance of each stack whose settings have changed since the save.
     fn left_instances(
         &self,
         slot: Slot,
@@ -231,7 +231,7 @@ impl Modules {
     }
 }
 
-/// Whether any agent still uses a saved instance that some stacks no longer use.
+/// Whether any agent still uses a saved instance that at least one stack no longer uses.
 fn stays(
     slot: Slot,
     number: u16,

@@ -64,8 +64,8 @@ impl FixedOutlines {
         all
     }
 
-    /// The first contact of a clip that was recorded on this ground; `None` if there is none. Poses are those of the
-    /// middle of the rear axle in the world.
+    /// First contact of a clip that was recorded on this ground; `None` if there is none. Poses are
+    /// those of the rear axle's centre in world coordinates.
     pub fn first_touch(&self, frames: &[Frame], body: &BodyOutline) -> Option<ObstacleTouch> {
         let touch = first_touch(frames, body, &self.outlines)?;
         Some(ObstacleTouch {
@@ -105,7 +105,7 @@ pub fn blocked_moves(scenario: &Scenario) -> Vec<Finding> {
 struct Inquiry<'a> {
     asked: Asked<'a>,
     ground: Option<Arc<Ground>>,
-    /// Library of the search of each stack; `None` for a stack without a move tree.
+    /// Library that the search of each stack uses; `None` for a stack without a move tree.
     searches: BTreeMap<&'a str, Option<MoveTreeLibrary>>,
     libraries: BTreeMap<LibraryKey<'a>, Vec<Library>>,
     /// Fixed obstacles by vehicle type.

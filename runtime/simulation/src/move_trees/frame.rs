@@ -16,7 +16,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// The moment one simulation step later. A frame lasts `steps` steps.
+    /// Returns the moment one simulation step later. A frame lasts `steps` steps.
     pub(super) fn next(self, steps: u32) -> Self {
         match self.step + 1 < steps {
             true => Self {
@@ -31,7 +31,7 @@ impl Moment {
     }
 }
 
-/// A move that is placed in the world, with the timing of its frames.
+/// A move at its place in the world, with the timing of its frames.
 pub(super) struct Placed<'a> {
     pub(super) driven: &'a Move,
     pub(super) place: Placement,
@@ -58,7 +58,7 @@ impl<'a> Placed<'a> {
             .motion_at(&self.place, moment.frame as usize, share)
     }
 
-    /// Returns the motion at a moment in the form in which it replaces a step.
+    /// Returns the motion at a moment, in the form that replaces a step of the level.
     pub(super) fn at(&self, moment: Moment) -> PlayedFrame {
         let frame = self.motion(moment);
         PlayedFrame {

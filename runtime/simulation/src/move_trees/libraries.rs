@@ -122,7 +122,8 @@ impl Libraries {
         ready
     }
 
-    /// Calls `accept` with the libraries of an agent, the preferred one first, until one is accepted.
+    /// Calls `accept` with the libraries of an agent, in order of preference, until one is
+    /// accepted.
     pub(super) fn find<T>(
         &mut self,
         agent: AgentIndex,

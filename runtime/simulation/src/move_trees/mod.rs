@@ -50,8 +50,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Distance from the goal within which an agent has arrived, m. It is slightly less than the radius of goals, so that
-/// an agent whose plan touches this circle arrives.
+/// Distance from the goal within which an agent has arrived, m. It is slightly less than the radius
+/// of goals, so that an agent arrives if its plan touches this circle.
 const REACH: f64 = 5.0;
 /// Time after a contact before the agent plans again, s.
 const PAUSE: f64 = 1.0;
@@ -66,7 +66,7 @@ const UNLIKE: f64 = 0.5;
 const OTHER_GRIP: f64 = 0.05;
 /// Maximum difference between the slope of the ground and the slope of the recording, as rise over run.
 const STEEP: f64 = 0.03;
-/// Maximum deviation of a frame period from a whole number of steps, in steps.
+/// Maximum deviation of a frame period from a whole number of steps, as a number of steps.
 const UNEVEN: f64 = 1e-6;
 
 /// Returns the number of simulation steps per frame, for a frame rate in Hz and a step of `dt` seconds; `None` if it
@@ -204,7 +204,7 @@ impl CurrentMove {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct AgentMoves {
     current: Option<CurrentMove>,
-    /// Moves of the last plan after the current one, the next one last.
+    /// Remaining moves of the last plan after the current one, in reverse order.
     ahead: Vec<u16>,
     status: MoveStatus,
     /// Step before which the agent does not plan.
@@ -708,8 +708,8 @@ impl MoveTreeView<'_> {
     }
 }
 
-/// The state of a library that matches a motion best; `None` if none matches. In a library whose speeds may jump, every
-/// motion matches the first state.
+/// State of a library that best matches a motion; `None` if none matches. In a library whose speeds
+/// may jump, the first state matches every motion.
 fn state_for(loaded: &Loaded, motion: &Frame) -> Option<StateNumber> {
     let Some(threshold) = loaded.graph.threshold else {
         return Some(loaded.graph.start_state());
@@ -733,7 +733,8 @@ struct Spot {
 }
 
 impl Spot {
-    /// Reason why the ground differs too much from that of recorded clips; `None` if it is similar.
+    /// Reason why the ground differs too much from the ground of recorded clips; `None` if they are
+    /// similar.
     fn misfit(&self, ground: &Ground, recorded: &ClipGround) -> Option<Misfit> {
         let grip = ground.grip_on(self.pose.position, self.layers);
         if (grip - recorded.grip).abs() > OTHER_GRIP {

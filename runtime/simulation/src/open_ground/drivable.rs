@@ -216,7 +216,7 @@ impl DrivePlan {
         }
     }
 
-    /// Ends the waiting time, so that a new search may begin at once.
+    /// Ends the waiting time, so that a new search may begin immediately.
     pub(super) fn retry(&mut self) {
         self.waits_until = None;
     }
@@ -249,8 +249,8 @@ impl SavedDrive {
     }
 }
 
-/// The trailer of a vehicle that tows exactly one. With several trailers, paths are planned for the vehicle
-/// alone.
+/// The trailer of a vehicle with exactly one trailer; otherwise `None`. With several trailers,
+/// paths are planned for the vehicle alone.
 pub(crate) fn only_trailer(train: &Train) -> Option<DrivableTrailer> {
     let [trailer] = train.trailers() else {
         return None;
@@ -356,7 +356,8 @@ impl Planning<'_> {
         }
     }
 
-    /// Whether the vehicle stands at the end of the current part, or near it for some time.
+    /// Whether the vehicle stands at the end of the current part, or has stood near the end for
+    /// some time.
     fn is_part_over(&self, until: f64) -> bool {
         let agent = self.agent;
         let since = (self.plan.planned_at).map_or(f64::INFINITY, |at| agent.now - at);

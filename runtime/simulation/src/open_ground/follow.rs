@@ -59,7 +59,7 @@ const SLOW: f64 = 2.0;
 const SLOWEST: f64 = 1.2;
 /// Speed where the clearance equals the tracking margin, m/s.
 const CLOSE_SPEED: f64 = 5.0;
-/// Speed where the clearance is less than the tracking margin, m/s.
+/// Speed where the clearance is below the tracking margin, m/s.
 const NARROW_SPEED: f64 = 2.0;
 /// Speed where the clearance equals the minimum margin, m/s.
 const NARROWEST_SPEED: f64 = 1.2;
@@ -74,7 +74,7 @@ const LEAST_MARGIN: f64 = 0.1;
 /// Margin of a path where there is room, as a multiple of the tracking margin, so that drivers who
 /// deviate slightly from the path are still clear of obstacles.
 pub(super) const SPARE: f64 = 1.7;
-/// Overlaps with obstacles from which a vehicle can still drive away, in ascending order, m.
+/// Overlaps with obstacles out of which a vehicle can still drive, in ascending order, m.
 const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// Fraction of its acceleration that a vehicle can use against gravity to drive off.
 const AGAINST_SLOPE: f64 = 0.9;
@@ -153,7 +153,7 @@ impl Track {
 }
 
 impl Driver<'_> {
-    /// Factor that shortens the distances in this module for a short vehicle.
+    /// Factor by which the distances in this module are shortened for a short vehicle.
     pub(super) fn scale(&self) -> f64 {
         self.kind.scale()
     }
@@ -581,7 +581,7 @@ impl Driver<'_> {
         track.length() * (share / narrow.min(compared) + (1.0 - share) / compared)
     }
 
-    /// Number of poses on either side from which the curvature of a track is computed.
+    /// Number of poses before and after a pose over which the curvature of a track is computed.
     fn reach(&self, track: &Track) -> usize {
         (2.0 * self.step() / track.spacing.max(1e-3)).round() as usize
     }
@@ -678,7 +678,7 @@ pub(super) fn end_slowly(waypoints: &mut [Waypoint], speed: f64) {
     brake_in_time(waypoints);
 }
 
-/// The pose after the given distance along an arc; a negative distance is driven backwards.
+/// Pose after the given distance along an arc. A negative distance is driven in reverse.
 pub(crate) fn moved(pose: Pose, distance: f64, curvature: f64) -> Pose {
     let turn = distance * curvature;
     let chord = Pose {

@@ -260,10 +260,10 @@ fn mobile_items(shown: &OnGround<'_>) -> BTreeMap<Mobile, Item> {
     items
 }
 
-/// Height of uncoupled trailers, m. No vehicle passes over or under one.
+/// Height of uncoupled trailers, m. No vehicle passes over or under them.
 const TRAILER_HEIGHT: f64 = 3.0;
 
-/// Motion and height of a body whose item is placed on the map.
+/// Motion and height of a body that is added to the map as an item.
 struct Moving {
     owner: u64,
     speed: f64,

@@ -23,7 +23,7 @@ const MOST_TURN: f64 = 0.7;
 const PIECE: f64 = 0.5;
 /// Edge length of the cells within which poses count as equal, for the minimum step length, m.
 const CELL: f64 = 1.0;
-/// Rounding error of the number of collision checks within a step.
+/// Tolerance for rounding errors when the number of collision checks within a step is computed.
 const ROUNDING: f64 = 1e-6;
 /// Maximum factor by which a step is shorter than usual. Vehicles that could turn even more sharply
 /// do not use their sharpest bends.
@@ -56,7 +56,8 @@ const MOST_TRIES: u32 = 60;
 const BESIDE: f64 = 1.0;
 /// Maximum difference in heading from the path at the end of a manoeuvre, rad.
 const ASKEW: f64 = 0.35;
-/// Distance from the start within which a vehicle that starts close to an obstacle may stay that close, m.
+/// Distance from the start within which a vehicle that starts close to an obstacle may stay that
+/// close, m.
 const LEAVES_WITHIN: f64 = 3.0;
 /// Minimum distance along the path at which a manoeuvre may end, m.
 const NEAREST: f64 = 4.0;
@@ -142,7 +143,8 @@ struct Room {
     piece: f64,
     /// Number of collision checks.
     pieces: u32,
-    /// Margin at the start, m. It is smaller if the vehicle starts close to an obstacle.
+    /// Margin at the start, m. It is smaller than `margin` if the vehicle starts close to an
+    /// obstacle.
     own: f64,
     /// Usual margin, m.
     usual: f64,
@@ -199,7 +201,8 @@ impl Resolution {
 }
 
 impl Driver<'_> {
-    /// Finds the fastest manoeuvre that leads onto a path; `None` if the search finds none within its limits.
+    /// Finds the fastest manoeuvre that leads onto a path; `None` if there is none within the
+    /// limits of the search.
     pub(super) fn manoeuvre(&mut self, begin: Begin, path: &[DVec2]) -> Option<Manoeuvre> {
         let [usual, _, least] = self.margins();
         let scale = self.scale();
@@ -539,7 +542,8 @@ impl TimesToGo {
 struct Ends {
     points: Vec<PathEnd>,
     last: DVec2,
-    /// Whether the path ends at the goal and the goal is within reach. Any heading is allowed there.
+    /// Whether the path ends at the goal and the goal is within reach. At the goal, any heading is
+    /// allowed.
     at_goal: bool,
     /// Scale of distances for a short vehicle.
     scale: f64,
@@ -606,7 +610,7 @@ impl Ends {
     }
 }
 
-/// Combines the steps to a node into parts, each driven in one gear.
+/// Combines the steps that lead to a node into parts, each driven in one gear.
 fn assemble(nodes: &[Node], last: u32, joins: usize, room: Room) -> Manoeuvre {
     let mut chain = vec![last];
     while let Some(&at) = chain.last()

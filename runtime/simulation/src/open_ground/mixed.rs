@@ -171,7 +171,7 @@ struct Prepared {
     /// Stations of all lanelets, in the order of the lanelets. The first and last stations of a lanelet are
     /// at its ends.
     stations: Vec<Station>,
-    /// Index of the first station of each lanelet, and the number of stations.
+    /// Index of the first station of each lanelet, followed by the total number of stations.
     firsts: Vec<u32>,
     /// Stations in each cell, by the edge length of the cells, m.
     in_cells: BTreeMap<u32, BTreeMap<Cell, Vec<u32>>>,
@@ -369,8 +369,8 @@ fn is_beside_ground(graph: &LaneGraph, id: LaneletIndex) -> bool {
     lanelet.layer == 0 && !lanelet.is_connection()
 }
 
-/// Kind of a node. A cell before the lanes and the same cell after them are different nodes, so that a vehicle joins
-/// the lanes only once.
+/// Kind of a node. A cell before the lanes and the same cell after them are different nodes, so
+/// that a vehicle can join the lanes only once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
     Start,
@@ -846,7 +846,7 @@ mod tests {
         trip.parts.iter().map(kind).collect()
     }
 
-    /// The lane nearest to a place, in the direction of the x axis.
+    /// The lane nearest to a place that leads in the direction of the x axis.
     fn lane(ground: &Ground, x: f64) -> End {
         let pose = roadwright_geometry::Pose::new(x, -1.75, 0.0);
         let spot = ground.finder().under(ground.graph(), pose)[0];

@@ -40,7 +40,8 @@ const ASKEW: f64 = 1.0;
 const BEHIND: f64 = 1.05;
 /// Time after which a vehicle that stands on a free path searches for a manoeuvre, s.
 pub(super) const STUCK_AFTER: f64 = 4.0;
-/// Like `STUCK_AFTER`, for a vehicle that would collide if it drove off with its wheels as they are, s.
+/// Like `STUCK_AFTER`, for a vehicle that would collide if it drove off without turning its wheels,
+/// s.
 const BLOCKED_AFTER: f64 = 0.6;
 /// Time that a vehicle has at the start of a manoeuvre for turning its wheels and driving off, s.
 const TURNS_WHEELS: f64 = 3.0;
@@ -48,7 +49,7 @@ const TURNS_WHEELS: f64 = 3.0;
 const BLOCKED_WITHIN: f64 = 0.4;
 /// Length of the path ahead that must be drivable for an agent to keep its path, m.
 const KEPT: f64 = 10.0;
-/// Maximum offset from the path at which an agent keeps its path, m.
+/// Maximum offset from its path at which an agent keeps the path, m.
 const KEPT_BESIDE: f64 = 0.2;
 /// Maximum speed at which a vehicle that begins a manoeuvre counts as stationary, m/s.
 const ROLLING: f64 = 0.1;
@@ -58,7 +59,7 @@ const ROLLS_BACK: f64 = 1.0;
 /// Offset from a part of a manoeuvre at which the manoeuvre is replanned, m. The clearance of the
 /// manoeuvre was checked without such an offset.
 const ASTRAY: f64 = 0.7;
-/// Distance along the last part of a manoeuvre after which the agent may leave it for a path, m.
+/// Distance along the last part of a manoeuvre after which the agent may switch to a path, m.
 const LEAVES_AFTER: f64 = 2.0;
 /// Minimum cell size of a planner, m.
 const FINEST: f64 = 0.05;
@@ -68,7 +69,7 @@ const PART_END: f64 = 0.3;
 const LAST_PART_END: f64 = 3.0;
 /// Maximum fraction of the last part that may remain when the agent replans.
 const LAST_SHARE: f64 = 0.5;
-/// Length by which a path that joins a lane continues along the lane, m.
+/// Length for which a path that joins a lane continues along the lane, m.
 const ALONG_LANE: f64 = 30.0;
 /// Distance between the points of the path along the lane, m.
 const LANE_STEP: f64 = 6.0;
@@ -405,7 +406,7 @@ pub(crate) struct GroundPlans {
     fields: Fields,
     /// Number of cells and poses that the first plans of agents have expanded in this step.
     spent: u64,
-    /// Number of searches for courses of characters in this step.
+    /// Number of searches for courses of characters that have been made in this step.
     searches: u32,
     /// Known steering of the drivers.
     pub(crate) steering: KnownSteering,
@@ -568,7 +569,7 @@ impl GroundPlans {
         open.map(|(&id, plan)| (id, &plan.status))
     }
 
-    /// Whether an agent may have a path; `false` only if it is known to have none.
+    /// Whether an agent may have a path. `false` only if it is known that there is none.
     pub(crate) fn has_path(&self, id: u64) -> bool {
         !matches!(self.status(id), Some(PathStatus::NoPath(_)))
     }
@@ -701,7 +702,8 @@ impl AgentPlan {
         self.live.costs.as_ref()
     }
 
-    /// Repeats the searches for a verdict and from the goal up to their state when the world was saved.
+    /// Repeats the searches for a verdict and from the goal, up to the state in which they were
+    /// saved.
     fn resume_searches(&mut self, map: &mut OpenGround, agent: &Planner<'_>) {
         if let Some(expanded) = self.live.saved_costs.take() {
             let trip = self.trip(map, agent);
@@ -762,7 +764,7 @@ pub(super) struct Planning<'a> {
     pub(super) others: &'a [Other],
     /// Number of cells and poses that the first plans of agents have expanded in this step.
     spent: &'a mut u64,
-    /// Number of searches for courses of characters in this step.
+    /// Number of searches for courses of characters that have been made in this step.
     pub(super) searches: &'a mut u32,
 }
 
@@ -1308,7 +1310,7 @@ fn stops_at_once(agent: &Planner<'_>) -> bool {
     is_short && agent.top_speed * agent.top_speed < 2.0 * braking * agent.kind.length
 }
 
-/// Angle between an agent's heading and the first piece of a path, rad.
+/// Angle between an agent's heading and the first segment of a path, rad.
 fn turn_onto(agent: &Planner<'_>, path: &[DVec2]) -> f64 {
     wrap_angle(heading_of(path[1] - path[0]) - agent.pose.heading).abs()
 }
@@ -1360,7 +1362,8 @@ impl Manoeuvre {
     }
 }
 
-/// Parts of a manoeuvre as paths. The agent leaves the last part for a path before its end.
+/// Converts the parts of a manoeuvre to paths. The agent may switch from the last part to another
+/// path before its end.
 fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre) -> Vec<PlannedPart> {
     let part = |(at, part): (usize, &super::manoeuvre::Part)| {
         let is_last = at + 1 == manoeuvre.parts.len();

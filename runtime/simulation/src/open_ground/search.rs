@@ -18,7 +18,7 @@ const MOST: u64 = 1_000_000;
 const BEYOND: f64 = 40.0;
 /// Maximum number of cells along an edge of the map of `incremental_path`.
 const LONGEST_EDGE: u32 = 2048;
-/// Distance from a blocked cell within which a free cell is searched for, in cells.
+/// Distance from a blocked cell within which a free cell is searched, in cells.
 const RING: i32 = 6;
 
 /// A path found by a search.
@@ -328,7 +328,7 @@ impl Field {
 }
 
 impl SavedWindow {
-    /// A window around two cells; `None` if it would be too large.
+    /// Window around two cells; `None` if it would be too large.
     fn around(a: Cell, b: Cell, beyond: i32) -> Option<Self> {
         let low = Cell::new(a.x.min(b.x) - beyond, a.y.min(b.y) - beyond);
         let high = Cell::new(a.x.max(b.x) + beyond, a.y.max(b.y) + beyond);
@@ -341,7 +341,7 @@ impl SavedWindow {
         })
     }
 
-    /// The window, enlarged by half its size on all sides; `None` if it would be too large.
+    /// Returns the window enlarged by half its size on all sides; `None` if it would be too large.
     fn larger(self) -> Option<Self> {
         let beyond = (self.columns.max(self.rows) / 2) as i32;
         let high = Cell::new(

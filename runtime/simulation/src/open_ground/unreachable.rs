@@ -11,7 +11,8 @@ use roadwright_scenario::{ObjectId, OffRoad, Place, Scenario, VehicleType};
 
 /// Maximum number of cells that are expanded for one trip.
 const MOST_OF_ONE: u64 = 400_000;
-/// Maximum number of cells that are expanded for all trips together. This takes a second or two.
+/// Maximum number of cells that are expanded for all trips together. Expanding them takes a second
+/// or two.
 const MOST_OF_ALL: u64 = 4_000_000;
 
 /// Returns findings about agents and flows with a start or destination off the lanes, if no path

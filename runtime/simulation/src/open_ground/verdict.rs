@@ -21,7 +21,7 @@ pub enum PathStatus {
 pub struct NoPath {
     /// Kind of the reason.
     pub kind: NoPathKind,
-    /// The reason as text for users, including the width of the gap.
+    /// The reason as a text for users, including the width of the gap.
     pub text: String,
     /// The widest gap on a possible path, if it is too narrow; `None` if there is no gap.
     pub gap: Option<NarrowGap>,
@@ -71,7 +71,7 @@ impl NoPath {
     /// Reason reported if no lanes lead to the goal.
     pub(crate) const NO_LANES: &str = "no lanes that connect";
 
-    /// Reason reported if a vehicle that keeps to lanes finds no connected lanes to its goal.
+    /// Creates the reason for a vehicle that keeps to lanes if no connected lanes lead to its goal.
     pub(crate) fn no_lanes() -> Self {
         Self {
             kind: NoPathKind::NoLanes,

@@ -37,8 +37,8 @@ const LOOKS_EVERY: f64 = 0.24;
 pub(super) const SIGHT: f64 = 9.0;
 /// Distance within which courses of other characters are taken into account when a course is planned, m.
 pub(super) const FAR_SIGHT: f64 = 45.0;
-/// Distance between the centres of two characters in their courses, as a multiple of the diagonal of their
-/// outline.
+/// Minimum distance between the centres of two characters in their courses, as a multiple of the
+/// diagonal of their outline.
 const APART: f64 = 1.5;
 /// Distance between the centres of two characters at which one of them waits, as a multiple of the
 /// diagonal of their outline.
@@ -329,7 +329,8 @@ impl WalkPlan {
         }
     }
 
-    /// Distance along the course of the next sharp corner, m; the length of the course if there is none.
+    /// Distance along the course to the next sharp corner, m; the length of the course if there is
+    /// none.
     fn next_corner(&self) -> f64 {
         let mut from = 0.0;
         for (at, pair) in self.course.windows(2).enumerate() {
@@ -759,8 +760,8 @@ impl Planning<'_> {
         (points, speeds)
     }
 
-    /// Distance along the course up to which the character may walk now, m, and whether a character without a
-    /// course blocks the path there.
+    /// Distance along the course up to which the character may walk now, m, and whether it is
+    /// blocked there by a character without a course.
     fn limit(&self) -> (f64, bool) {
         let walk = &self.plan.walk;
         let agent = self.agent;
@@ -948,7 +949,7 @@ impl Planning<'_> {
     }
 }
 
-/// Returns the point at a distance along a line, m, and the points beyond it.
+/// Returns the point at a distance along a line (m), and the points after it.
 fn split(points: &[DVec2], distance: f64) -> (DVec2, Vec<DVec2>) {
     let mut left = distance;
     for (at, pair) in points.windows(2).enumerate() {
@@ -990,7 +991,7 @@ fn nearest_on(
     best
 }
 
-/// Speed at which a character passes a corner of its course with an angle in rad, m/s.
+/// Speed at which a character passes a corner of its course, m/s. `angle` is in rad.
 fn corner_speed(angle: f64, most: f64) -> f64 {
     let share = (angle / SHARP).min(1.0);
     most + share * (AT_CORNERS.min(most) - most)

@@ -15,7 +15,8 @@ const LANELETS_BEHIND: u32 = 4;
 /// Distance behind an agent that is searched for vehicles before a lane change, m.
 const SEEN_BEHIND: f64 = 50.0;
 
-/// Time gap below which an agent clears its lane for a vehicle ahead on an adjacent lane that ends, s.
+/// Time gap to a vehicle ahead, on an adjacent lane that ends, below which an agent clears its lane
+/// for that vehicle, s.
 const MAKES_ROOM_WITHIN: f64 = 2.0;
 
 /// Another lane to which an agent can change because its own lane ends, or to make room for a
@@ -224,7 +225,8 @@ impl View<'_> {
     }
 
     /// Whether there is room on the lane beside an agent. `gap` is the minimum gap ahead and
-    /// behind, m. For vehicles that close in, the gap grows by `time` seconds of the closing speed.
+    /// behind, m. For vehicles that close in, the gap is extended by the closing speed times
+    /// `time`, in s.
     pub(crate) fn has_room_beside(
         &self,
         agent: AgentIndex,

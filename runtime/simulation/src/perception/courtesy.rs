@@ -23,7 +23,7 @@ use crate::traffic::{LaneEntry, Lanes};
 use roadwright_agent::LaneEndSight;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Time for which a vehicle seeks a gap before it is let in, s.
+/// Time for which a vehicle has to seek a gap before others let it in, s.
 const PATIENCE: f32 = 5.0;
 /// Maximum time for which a vehicle stands to let another one in, s. After that time, the other
 /// vehicle is assumed to be unable to change lanes.
@@ -43,10 +43,10 @@ const FALLING_BACK: f64 = 0.7;
 /// Minimum speed of an agent that falls back, m/s, for the case that the other vehicle nearly
 /// stands.
 const NEARLY_STANDING: f64 = 2.0;
-/// Time gap that an agent opens to the vehicle ahead on the other lane where a lane ends, s.
+/// Time gap that an agent opens to the vehicle ahead on the other lane before a lane ends, s.
 const ROOM_AT_LANE_END: f64 = 1.0;
-/// Speed at which an agent opens a gap where a lane ends, as a fraction of its previous speed. With the intelligent
-/// driver model this is a deceleration of 0.8 m/s^2.
+/// Speed at which an agent opens a gap before a lane ends, as a fraction of its previous speed.
+/// With the intelligent driver model, this is a deceleration of 0.8 m/s^2.
 const EASING_OFF: f64 = 0.9;
 /// Largest speed difference at which an agent opens a gap for a slower vehicle at the end of a
 /// lane, m/s. An even slower vehicle is passed.
@@ -56,8 +56,8 @@ const QUEUE_SPEED: f64 = 0.4;
 
 /// Reaction of an agent to vehicles beside it: it follows one of them or falls back.
 pub(super) struct Courtesy {
-    /// A vehicle to follow as if it were ahead on the agent's lane. Its position is projected onto
-    /// that lane, m.
+    /// A vehicle that the agent follows as if it were ahead on the agent's lane. Its position is
+    /// projected onto this lane, m.
     pub(super) let_in: Option<LaneEntry>,
     /// Highest speed while falling back, m/s; infinite if the agent need not fall back.
     pub(super) top_speed: f64,
@@ -167,8 +167,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether a vehicle is free to leave its lane by a lane change. A vehicle close behind a stationary vehicle is
-    /// not free.
+    /// Whether a vehicle is free to leave its lane by a lane change. It is not if it is close
+    /// behind a stationary vehicle.
     fn leads_on(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
         let s = self.position(agent).s;
         let lanes = Lanes {

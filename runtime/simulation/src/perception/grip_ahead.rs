@@ -115,7 +115,7 @@ impl View<'_> {
         lost + 2.0 * braking * (stretch - end).max(0.0)
     }
 
-    /// Deceleration that a driver relies on at the vehicle's current position, m/s^2.
+    /// Deceleration on which a driver relies at the vehicle's current position, m/s^2.
     fn braking_here(&self, agent: AgentIndex) -> f64 {
         let lanelet = self.position(agent).lanelet;
         let (pose, layers) = (self.pose(agent), self.ground.layers(lanelet));

@@ -26,9 +26,9 @@ const LEAST_HORIZON: f64 = 30.0;
 const STOP_BEYOND: f64 = 1.5;
 /// Distance from the end of a lane at which a vehicle stops if it has to change to another lane, m.
 const LANE_END_GAP: f64 = 1.0;
-/// Constant part of the distance ahead at which the current bend is measured, m. With a smaller value, the
-/// wheels do not turn in time where a bend begins abruptly. With a larger one, steering begins and ends too
-/// early.
+/// Constant part of the distance ahead at which the current bend is measured, m. If it is smaller,
+/// the wheels do not turn in time where a bend begins abruptly. If it is larger, steering begins
+/// and ends too early.
 const BEND_AHEAD: f64 = 2.0;
 /// Part of the distance in [`BEND_AHEAD`] that is proportional to the speed, s.
 const BEND_TIME: f64 = 0.3;
@@ -272,9 +272,9 @@ impl View<'_> {
         })
     }
 
-    /// Highest current speed from which an agent that brakes gently reaches the allowed speed by the start of
-    /// a stretch, m/s: v^2 = v_entry^2 + 2 b d. Within a lanelet, the speed profile of the ground already
-    /// includes this; here it is applied across lanelets of the route.
+    /// Highest current speed from which an agent that brakes gently reaches the allowed speed at
+    /// the start of a stretch, m/s: v^2 = v_entry^2 + 2 b d. Within a lanelet, the speed profile of
+    /// the ground already includes this. Here it is applied across the lanelets of the route.
     #[inline]
     fn reachable_speed(&self, stretch: &Stretch) -> f64 {
         let entry_speed = self.ground.entry_speed(stretch.lanelet);
@@ -460,8 +460,8 @@ impl View<'_> {
         self.nearer(ahead, merging)
     }
 
-    /// Vehicle to follow on a stretch, or at the fork at its end. On the agent's current lanelet, the search
-    /// for a leader is already done, so only later stretches are searched.
+    /// Vehicle to follow on a stretch, or at the fork at its end. Only later stretches are searched
+    /// for a leader, because the search on the agent's current lanelet has already been done.
     #[inline]
     fn leader_on(&self, agent: AgentIndex, stretch: &Stretch) -> Option<Ahead> {
         let on_it = (stretch.at > self.progress(agent).at)

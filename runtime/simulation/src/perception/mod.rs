@@ -60,7 +60,7 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{DynamicsLevel, VerticalSpan};
 use std::f64::consts::PI;
 
-/// Spacing of the points ahead at which behaviours see the allowed speed, m.
+/// Distance between the points ahead for which behaviours see the allowed speed, m.
 const OUTLOOK_STEP: f64 = 2.0;
 /// Maximum distance at which behaviours see a leader, m.
 const LEADER_REACH: f64 = 200.0;
@@ -117,7 +117,7 @@ pub(crate) struct Look {
     pub(crate) ahead: Lookahead,
     /// Whether the direction of the path affects the accelerations that the controller chooses.
     pub(crate) at_path: bool,
-    /// Whether the controller's waypoint lies along the bend just ahead rather than on the lane.
+    /// Whether the controller's waypoint lies along the bend just ahead, and not on the lane.
     pub(crate) along_bend: bool,
     /// Parts into which the controller divides the path ahead, if it uses a model of its vehicle.
     pub(crate) parts: Option<PathParts>,
@@ -168,8 +168,8 @@ impl<'a> View<'a> {
             .whole_span(self.agents.identity[agent.index()].vehicle_type)
     }
 
-    /// Id of an agent. Ties between vehicles are broken by id, because indices depend on which agents left
-    /// earlier.
+    /// Id of an agent. Ties between vehicles are broken by id, because indices depend on the agents
+    /// that left earlier.
     fn id(&self, entry: &LaneEntry) -> u64 {
         self.agents.identity[entry.agent.index()].id
     }
@@ -299,7 +299,7 @@ impl<'a> View<'a> {
         look.ahead.time.max(SWING_MARGIN * swing)
     }
 
-    /// Pose of an agent, turned by half a circle while the agent reverses.
+    /// Pose of an agent, turned by 180 degrees while the agent reverses.
     #[inline]
     fn pose_ahead(&self, agent: AgentIndex, is_reversing: bool) -> Pose {
         let mut pose = self.pose(agent);

@@ -622,7 +622,8 @@ mod tests {
         }
     }
 
-    /// Obstacles by number: a high one and a low one that can be pushed, and a fixed one with a notch.
+    /// Obstacles by number: a high one and a low one that can be pushed, followed by a fixed one
+    /// with a notch.
     fn among_obstacles() -> (Stand, AgentIndex) {
         let wedge = [(-40.0, 5.0), (-36.0, 5.0), (-40.0, 8.0)];
         let corner = [

@@ -32,9 +32,8 @@ use roadwright_vehicle::trailer::{Hitched, TrailerState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Size of a cell of the index of bodies that are neither agents nor fixed, m.
+/// Size of an index cell for bodies that are neither fixed nor part of an agent, m.
 const CELL: f64 = 20.0;
-/// Height of a pedestrian, m.
 /// Shortest distance from the coupling of a trailer to its axle for which a turn rate is computed, m.
 const LEAST_DRAWBAR: f64 = 0.1;
 /// All layers of roads.
@@ -326,7 +325,7 @@ impl ObjectList {
         self.outlines.extend(added.iter().map(point));
     }
 
-    /// Moves obstacles that have been pushed to their current places, with their current velocities.
+    /// Moves pushed obstacles to their current places, with their current velocities.
     fn move_pushed(&mut self, view: &View<'_>) {
         let rigid = &view.dynamics.rigid;
         for (number, shape) in rigid.displaced().shapes() {

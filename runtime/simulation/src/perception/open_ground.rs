@@ -45,7 +45,7 @@ const SPEED_LEAD: f64 = 0.4;
 const EXACT_AHEAD: f64 = 0.1;
 /// Part of the averaging distance of an exact path that is proportional to the speed, s.
 const EXACT_AHEAD_TIME: f64 = 0.6;
-/// Distance over which a vehicle of usual length returns to an exact path, m.
+/// Distance within which a vehicle of usual length returns to an exact path, m.
 const EXACT_RETURN: f64 = 1.0;
 
 /// Limits of the waypoint distance on a planned path, m.

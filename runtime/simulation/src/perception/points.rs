@@ -28,7 +28,7 @@ use std::sync::{Mutex, PoisonError};
 /// path then follows the line. For a vehicle farther away, the path begins this much closer to the
 /// line than the vehicle.
 const ON_LINE: f64 = 0.3;
-/// Time in which the offset of the path from the wanted line decays to 37 % near the line, s.
+/// Time in which the offset of the path from the wanted line decreases to 37 % when it is small, s.
 const RETURN_TIME: f64 = 1.2;
 /// Minimum distance that counts as covered in [`RETURN_TIME`], m.
 const LEAST_RETURN: f64 = 5.0;
@@ -137,7 +137,7 @@ impl KeptPaths {
 /// Number of passed points after which they are removed.
 const MOST_PASSED: usize = 32;
 
-/// Request of a controller, with the objects of the world if it asks for them.
+/// Request of a controller, with the objects of the world if it requests them.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     pub(crate) needs: &'a Needs,
@@ -172,7 +172,7 @@ fn clear<T: Clone + Default>(elements: &mut [T], used: &mut u32, count: usize) {
 #[derive(Debug, Clone, Copy)]
 struct Stage {
     road: Road,
-    /// Position along the path from which the agent still has to change to the last lane, m.
+    /// Position along the path from which on the agent still has to change to the last lane, m.
     from: f64,
 }
 

@@ -125,7 +125,7 @@ impl LanePosition {
         self.lanelet != NO_LANELET
     }
 
-    /// Whether the agent is on one lane and not between two lanes.
+    /// Whether the agent is on a single lane, so that it may begin a lane change.
     #[inline]
     pub(crate) fn may_change_lane(&self) -> bool {
         self.is_on_lane() && self.leaving == NO_LANELET
@@ -145,7 +145,7 @@ pub(crate) struct Progress {
     // The value 0 is unambiguous, because `Progress::reach_goals` checks the route itself once the
     // agent has reached this index.
     /// Number of failed attempts to replan since the agent last moved. An attempt fails if it finds
-    /// no route or the same route.
+    /// no route or only the current one.
     pub(crate) attempts: u8,
     /// Whether the behaviour is called at the last goal before the agent is removed.
     pub(crate) holds_arrival: bool,
@@ -234,7 +234,7 @@ pub(crate) enum Refusal {
 /// Lasting request of an agent's behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Wish {
-    /// Factor by which the speed that the road allows is multiplied.
+    /// Factor that is applied to the speed that the road allows.
     pub(crate) speed_factor: f64,
     /// Top speed that the behaviour allows, m/s.
     pub(crate) top_speed: f64,

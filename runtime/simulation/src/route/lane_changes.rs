@@ -23,7 +23,7 @@ pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
 pub(crate) struct Deferred {
     /// Index in the route of the last lanelet that [`Self::lanelets`] replaces.
     pub(crate) to: u32,
-    /// The new lanelets, beginning with the lanelet on which the planned lane change would have
+    /// The new lanelets. The first one is the lanelet on which the planned lane change would have
     /// begun.
     pub(crate) lanelets: Vec<LaneletIndex>,
 }
@@ -44,7 +44,7 @@ impl Route {
         }
     }
 
-    /// Whether the next lanelet of the route is a neighbour of lanelet `at`.
+    /// Whether the route continues on a neighbour of lanelet `at`.
     #[inline]
     pub(crate) fn changes_lane_at(&self, at: u32, ground: &Ground) -> bool {
         let (Some(here), Some(next)) = (self.lanelet(at), self.lanelet(at + 1)) else {
@@ -61,7 +61,7 @@ impl Route {
     }
 
     /// Like `lane_changes_from`, but optimised for one call per vehicle and step. Usually no change
-    /// is required, and few look-ups suffice.
+    /// is required, so that a few look-ups are enough.
     #[inline]
     pub(crate) fn lane_changes_on(&self, at: u32, ground: &Ground) -> u32 {
         let ahead = (at..).take_while(|&at| self.changes_lane_at(at, ground));

@@ -80,9 +80,9 @@ impl Route {
         })
     }
 
-    /// Returns the part of a road that is driven, as fractions of its length. It begins at position `begin`
-    /// on the first of `count` lanes. It ends at the goal if the goal is on the last of these lanes,
-    /// otherwise at the end of the road.
+    /// Returns the part of a road that is driven, as fractions of its length. It begins at position
+    /// `begin` on the first of `count` lanes. It ends at the goal if the goal is on the last of
+    /// these lanes, and otherwise at the end of the road.
     fn part_of_road(&self, graph: &LaneGraph, first: u32, count: u32, begin: f64) -> (f64, f64) {
         let (first, last) = (first, first + count - 1);
         let length = |at: u32| graph.lanelet(self.lanelets[at as usize]).length();

@@ -109,7 +109,8 @@ pub(crate) enum Leg {
 pub(crate) struct Route {
     /// Places to reach.
     pub(crate) goals: Box<[Goal]>,
-    /// Legs to the goals; fewer than goals while the route is not completely planned.
+    /// Legs to the goals. There are fewer legs than goals while the route is not completely
+    /// planned.
     pub(crate) legs: Box<[Leg]>,
     /// Lanelets of all legs on lanes, from the start to the last goal.
     pub(crate) lanelets: Box<[LaneletIndex]>,
@@ -174,8 +175,9 @@ impl Route {
         ahead.filter(|goal| !goal.is_own())
     }
 
-    /// Returns the route of an agent that joins a lane during a leg over open ground. `lanes` is the rest of
-    /// the route from that lane. `reached` is the number of goals already reached.
+    /// Returns the route of an agent that joins a lane during a leg over open ground. `lanes` is
+    /// the rest of the route, starting on that lane. `reached` is the number of goals already
+    /// reached.
     pub(crate) fn joined(&self, reached: u32, lanes: Self) -> Self {
         let mut legs = vec![Leg::Straight; reached as usize];
         legs.extend(lanes.legs);
@@ -244,7 +246,7 @@ impl Route {
         Some(exact.is_last && is_there && at.speed.abs() < EXACT_SPEED)
     }
 
-    /// Returns the route with a different leg to the next goal: `leg`, over open ground. `reached` is the
+    /// Returns the route with another leg over open ground to the next goal. `reached` is the
     /// number of goals already reached.
     pub(crate) fn with_leg(&self, reached: u32, leg: Leg) -> Self {
         let mut legs: Vec<Leg> = self.legs.to_vec();

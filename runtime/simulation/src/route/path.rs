@@ -54,7 +54,7 @@ pub(crate) struct PlannedPath {
     pub(crate) sharpest: f64,
     /// Steering response of the driver to waypoints; `None` if it is unknown.
     pub(crate) response: Option<SteeringResponse>,
-    /// Whether controllers see all obstacles ahead rather than only those near the path.
+    /// Whether controllers see all obstacles ahead, and not only those near the path.
     pub(crate) sees_all: bool,
     /// Path for the axle of a trailer that is pushed in reverse; `None` if the vehicle pushes no trailer.
     pub(crate) towed: Option<GroundPath>,
@@ -127,8 +127,8 @@ impl SteeringResponse {
         })
     }
 
-    /// Creates a response from the curvatures of all probes, 1/m, and from the accelerations of all probes of the
-    /// commanded speed, m/s^2.
+    /// Creates a response from the curvatures of all steering probes, 1/m, and from the
+    /// accelerations of all probes of the commanded speed, m/s^2.
     pub(crate) fn new(
         distance: f64,
         curvatures: &[f64; Self::PROBES],

@@ -87,7 +87,8 @@ impl Travel<'_> {
         self.claim.granted_to = 0;
     }
 
-    /// Replaces the route by a route to other goals along the same lanelets, or over open ground.
+    /// Replaces the route by one that leads to other goals along the same lanelets, or over open
+    /// ground.
     pub(crate) fn move_to(&mut self, route: Route) {
         self.exchange(route);
     }
@@ -227,8 +228,8 @@ impl Progress {
         }
     }
 
-    /// Moves the agent to the next lanelet of the route if the current lanelet leads directly to it. Returns
-    /// whether it did. `length` is the length of the current lanelet, m.
+    /// Moves the agent to the next lanelet of the route if the current lanelet leads directly to
+    /// it. Returns whether the agent was moved. `length` is the length of the current lanelet, m.
     #[inline]
     fn enter_next(
         &mut self,

@@ -24,7 +24,8 @@ impl Road {
 }
 
 impl Route {
-    /// The road that begins with the lane at an index, at a position along the route, m.
+    /// The road that begins with the lane at route index `first`. It starts at position `begin`
+    /// along the route, m.
     pub(crate) fn road(&self, first: u32, begin: f64, ground: &Ground) -> Road {
         let length = self.lanelet(first).map_or(0.0, |id| ground.length(id));
         Road {

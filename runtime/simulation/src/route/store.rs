@@ -76,7 +76,7 @@ impl Routes {
         self.stored[id.0 as usize].hash
     }
 
-    /// Roads of a route, in order. O(lanelets) at the first call, afterwards O(1).
+    /// Roads of a route, in order. The first call is O(lanelets), later ones are O(1).
     pub(crate) fn roads_of(&self, id: RouteId, ground: &Ground) -> &[Road] {
         let Stored { route, roads, .. } = &self.stored[id.0 as usize];
         roads.0.get_or_init(|| route.roads(ground))

@@ -120,15 +120,15 @@ parts! {
     GROUND_PLANNERS "ground_planners" 1;
     /// Plans of agents off the lanes. Version 2: paths of pushed trailers.
     GROUND_PLANS "ground_plans" 2;
-    /// Searches of agents off the lanes for drivable paths. Version 2: number of corrections at the goal. 3:
-    /// trailers.
+    /// Searches of agents off the lanes for drivable paths. Version 2: number of corrections at the
+    /// goal. 3: trailers.
     DRIVES "drives" 3;
     /// Searches of agents off the lanes that modules carry out.
     MODULE_SEARCHES "module_searches" 1;
     /// Courses of characters around each other. Version 2: courses to the goal, and the distance
     /// walked on them.
     WALKS "walks" 2;
-    /// Searches from the goals of agents off the lanes: number of expanded cells.
+    /// Searches from the goals of agents off the lanes, stored as numbers of expanded cells.
     GOAL_COSTS "goal_costs" 1;
     /// Moves of agents with move trees. Version 2: libraries of vehicle types, statistics of
     /// libraries.

@@ -294,8 +294,8 @@ fn advance_slice<L: Level>(
     arrivals
 }
 
-/// Prefetches the ground and route data of a batch of agents before any agent moves. Otherwise, each agent
-/// would wait for memory in turn (`perception/warm.rs`).
+/// Prefetches the ground and route data of a batch of agents before any of them moves. Otherwise,
+/// the agents would wait for memory one after another (`perception/warm.rs`).
 fn warm<'a>(
     scene: &AdvanceInputs<'_>,
     rows: impl Iterator<Item = (&'a Identity, (&'a LanePosition, &'a Progress))>,
@@ -503,7 +503,7 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
 }
 
 impl Motion {
-    /// Takes the motion at the end of a step of `dt` seconds from a clip.
+    /// Sets the motion at the end of a step of `dt` seconds to that of a clip.
     fn play(&mut self, frame: &PlayedFrame, dt: f64) {
         *self = Self {
             pose: frame.pose,

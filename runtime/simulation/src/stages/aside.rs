@@ -90,8 +90,9 @@ pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut C
 }
 
 impl View<'_> {
-    /// Side step of a character towards its path, or towards the offset from it that its behaviour wants. The
-    /// character only steps aside if it faces along the path and hardly walks.
+    /// Side step of a character towards its path, or towards the offset from the path that its
+    /// behaviour wants. The character takes side steps only if it faces along the path and hardly
+    /// moves.
     fn side_step(&self, agent: AgentIndex) -> Aside {
         let index = agent.index();
         let position = &self.agents.position[index];
@@ -220,7 +221,8 @@ impl View<'_> {
 }
 
 impl Aside {
-    /// Next offset towards `wanted`, m to the left, after `dt` seconds at the given speed, m/s.
+    /// Next offset on the way to `wanted` (m to the left), after `dt` seconds at the given speed,
+    /// m/s.
     fn toward(self, wanted: f64, speed: f64, dt: f64) -> Self {
         let (now, rate) = (f64::from(self.now), f64::from(self.rate));
         let left = wanted - now;

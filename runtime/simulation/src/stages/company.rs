@@ -130,11 +130,11 @@ impl Effecting<'_> {
         }
     }
 
-    /// Adds a vehicle of the given type and stack. It drives from the lane nearest to `from` to the lane
-    /// nearest to `to`.
+    /// Adds a vehicle of the given type and stack. It drives from the lane nearest to `from` to the
+    /// lane nearest to `to`.
     ///
     /// # Errors
-    /// A message that says what is missing.
+    /// If a part of the request does not exist. The error is the message for the user.
     fn spawn(&mut self, vehicle: &str, stack: &str, from: DVec2, to: DVec2) -> Result<(), String> {
         if self.demand.spawned >= MOST_SPAWNED {
             return Err(format!(

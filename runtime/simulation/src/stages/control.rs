@@ -88,7 +88,7 @@ struct Asking {
 /// Deceleration above which the host itself brakes a vehicle before a place where it has to stop,
 /// m/s^2. Controllers that look ahead brake earlier.
 const HELD_FROM: f64 = 5.0;
-/// Fraction of a vehicle's maximum deceleration that can be relied on.
+/// Fraction of a vehicle's maximum deceleration on which the host relies.
 const SURE_BRAKING: f64 = 0.9;
 /// Distance before a mandatory stop at which the host stops the vehicle, m.
 const HELD_BEFORE: f64 = 0.1;
@@ -667,7 +667,7 @@ const ABOVE_LIMIT: f64 = 0.05;
 /// Speed below which a vehicle counts as standing in the computation of jerk, m/s.
 const STANDING: f64 = 0.1;
 
-/// Values of an agent's drive at one moment, for its statistics.
+/// Values of an agent's drive at the time of a controller update, for its statistics.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sample {
     /// Speed allowed by road, bends and vehicle, m/s. It does not depend on the behaviour's

@@ -397,8 +397,8 @@ fn use_module(settings: &mut Vec<ModuleSetting>, module: &str) {
     };
 }
 
-/// Sets a parameter in the first module of a slot that has the parameter. If no module has it, the first
-/// module gets it, so that the error message names a module and lists its parameters.
+/// Sets a parameter in the first module of a slot that has this parameter. If there is none, it is
+/// set in the first module, so that the error message names a module and lists its parameters.
 fn set_parameter(
     registry: &Registry,
     slot: Slot,

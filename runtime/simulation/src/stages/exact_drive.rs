@@ -70,11 +70,11 @@ pub(super) struct ExactDrive {
     /// The end of the path, where the vehicle has to stop; `None` if it need not stop there, or if the
     /// controller stops by itself.
     end: Option<Stand>,
-    /// Speed at which the vehicle still rolls against the direction of a part of a manoeuvre, m/s; `None` if
-    /// it does not.
+    /// Speed at which the vehicle still rolls against the direction of the current part of a
+    /// manoeuvre, m/s; `None` if it does not.
     rolls_back: Option<f64>,
-    /// Wheel angle that the vehicle needs before it drives off, rad; `None` if the wheels already have it, or
-    /// if the vehicle has driven off.
+    /// Wheel angle that the vehicle needs before it drives off, rad; `None` if the wheels already
+    /// have it, or if the vehicle has already driven off.
     wheels: Option<f64>,
     /// Whether the agent is a character, which stops by itself.
     is_on_foot: bool,

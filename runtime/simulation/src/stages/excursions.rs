@@ -39,7 +39,7 @@ const JOINED_WITHIN: f64 = 45.0;
 /// Maximum angle to the lane at which a trip over open ground continues on the lane, rad.
 const JOINED_ANGLE: f64 = 0.45;
 
-/// Offset of an agent from the centre line of its lane during a swerve.
+/// Lateral profile of a swerve, relative to the centre line of the agent's lane.
 pub(super) struct Swerve {
     pub(super) offset: f64,
     pub(super) within: f64,
@@ -106,8 +106,9 @@ impl Effecting<'_> {
         }
     }
 
-    /// Drives an agent along a line over the ground, given as positions (m) and speeds (m/s). A negative
-    /// speed means reverse. The remaining goals are replaced by `later`. Returns whether the line is valid.
+    /// Drives an agent along a line over the ground, given as positions (m) and speeds (m/s). A
+    /// negative speed means driving in reverse. The remaining goals are replaced by `later`.
+    /// Returns whether the line is valid.
     fn drive_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)], later: Vec<Goal>) -> bool {
         let paths = paths_along(self.bodies().pose(agent), line);
         if paths.is_empty() {

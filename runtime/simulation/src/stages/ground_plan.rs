@@ -368,8 +368,8 @@ impl OffRoad<'_> {
         module.logic.search(&step, &views, &row, poses)
     }
 
-    /// The goal off the lanes to which an agent has to plan a path; `None` if it follows a given path or is
-    /// under manual control.
+    /// The goal off the lanes to which an agent has to plan a path. `None` if it has none, follows
+    /// a given path, or is under manual control.
     pub(super) fn goal(
         &self,
         agent: AgentIndex,

@@ -22,7 +22,7 @@ use roadwright_scenario::OffRoad;
 /// Maximum distance between a place and the centre line of a lane at which a trip to the place ends
 /// on that lane, m.
 const BESIDE_LANES: f64 = 25.0;
-/// Spacing of the poses of a path that are checked for obstacles, m.
+/// Spacing of the poses at which a path is checked for obstacles, m.
 const STEP: f64 = 0.5;
 /// Clearance for checking a path set by a behaviour, m. It is negative, so that a path may end in
 /// contact with an object.

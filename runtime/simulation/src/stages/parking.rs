@@ -37,8 +37,8 @@ const STRAIGHT_ENDS: [f64; 3] = [0.8, 0.4, 0.0];
 const LONGEST: f64 = 60.0;
 /// Maximum distance that a vehicle drives past a bay before it reverses into the bay, m.
 const OVERSHOOT: f64 = 24.0;
-/// Distances behind the vehicle, along the lane, that are tried for the end of its path when it reverses out
-/// of a bay, m.
+/// Distances behind the vehicle, along the lane, that are tried for the end of the path on which it
+/// reverses out of a bay, m.
 const BACK: [f64; 7] = [3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 16.0];
 /// Offsets from the lane's centre line that are tried for the end of the path out of a bay, m.
 const BESIDE: [f64; 7] = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];

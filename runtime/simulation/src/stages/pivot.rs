@@ -21,8 +21,8 @@ const TURNING: f64 = 0.05;
 /// Factor by which the steering exceeds the wheel angle at which one track stands still. It makes
 /// sure that this angle is actually reached.
 const BEYOND: f64 = 1.03;
-/// Distance to an obstacle ahead below which the vehicle does not turn on the spot, because its controller
-/// decides how to pass the obstacle, m.
+/// Distance to an obstacle ahead below which the vehicle does not turn on the spot, m. Its
+/// controller then decides how to pass the obstacle.
 const CLEAR: f64 = 8.0;
 /// Acceleration commanded during the turn to signal the intention to move, m/s^2.
 const GOING: f64 = 0.5;

@@ -165,7 +165,7 @@ fn end_beside(
     }
 }
 
-/// Replaces a sequence of lanelets in an agent's route by a planner's answer. Returns whether they differ.
+/// Replaces a part of an agent's route by the answer of a planner. Returns whether the two differ.
 fn take_answer(
     clock: &Clock,
     agent: AgentIndex,
@@ -249,7 +249,7 @@ impl PlanInputs<'_> {
         route.ending_beside(at, reached, graph)
     }
 
-    /// Route index up to which an agent must keep its route, because junctions and alleys have
+    /// Route index before which an agent must keep its route, because junctions and alleys have
     /// admitted it.
     fn kept_to(&self, agent: AgentIndex) -> u32 {
         let granted_to = self.agents.claim[agent.index()].granted_to;

@@ -20,7 +20,8 @@ use roadwright_plugin_api::{FitnessInput, FitnessOutput, NOTHING};
 /// Borrowed parts of the world that are involved in the removal of an agent.
 pub(crate) struct Exit<'a> {
     pub(crate) clock: &'a Clock,
-    /// `None` during an edit, because the positions of agents may still refer to the old roads.
+    /// The ground; `None` during an edit, because the positions of agents may still refer to the
+    /// old roads.
     pub(crate) ground: Option<&'a Ground>,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) modules: &'a Modules,

@@ -28,7 +28,8 @@ pub struct WaitLink {
 }
 
 impl WaitLink {
-    /// Reason why the vehicle stands, as a sentence without its subject: "waits for the vehicle ahead (agent 3)".
+    /// Reason why the vehicle stands, as a sentence without a subject: "waits for the vehicle ahead
+    /// (agent 3)".
     pub fn why(&self) -> String {
         match self.stop.as_ref().map(|stop| &stop.reason) {
             None => "is stopped by its controller alone".into(),
@@ -160,8 +161,9 @@ impl Standing<'_> {
         }
     }
 
-    /// Searches depth first for a ring among the vehicles that an agent waits for, directly or indirectly.
-    /// Skips agents that earlier searches have `seen`, and adds the agents of this search.
+    /// Searches depth first for a ring among the vehicles that an agent waits for, directly or
+    /// indirectly. Skips the agents in `seen`, which earlier searches have visited, and adds the
+    /// agents of this search.
     pub(super) fn find_ring(
         &self,
         from: AgentIndex,

@@ -47,8 +47,8 @@ impl StandingCounts {
         self.by_cause.values().all(is_finite) && are_countable(counts)
     }
 
-    /// Counts the vehicles that have reached a minute of standing since the last update. Returns the agents
-    /// of each new ring.
+    /// Counts the vehicles that have reached a standing time of one minute since the last update.
+    /// Returns the agents of each new ring.
     pub(crate) fn update(&mut self, standing: &Standing<'_>) -> Vec<Vec<u64>> {
         let long = standing.standing_long();
         if long.is_empty() {

@@ -203,8 +203,9 @@ mod tests {
         }
     }
 
-    /// Two cars cross at constant speed, and the second car arrives `delay` seconds later. Returns the
-    /// shortest post-encroachment time of the second car (s), and the intervals of the conflict (m).
+    /// Simulates two cars that cross at constant speed, the second `delay` seconds after the first.
+    /// Returns the shortest post-encroachment time of the second car (s), and the intervals of the
+    /// conflict (m).
     fn crossing(delay: f64) -> (f32, Interval, Interval) {
         let mut stand = Stand::crossing();
         let mut routes = Vec::new();

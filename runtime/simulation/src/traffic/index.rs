@@ -73,7 +73,7 @@ pub(crate) struct Index {
     grid: GridIndex,
     /// Number of driving agents.
     pub(crate) driving: usize,
-    /// Whether any body is off the lanes. Only in this case does lane traffic have to search by
+    /// Whether any body is off the lanes. Otherwise, lane traffic does not have to search by
     /// position.
     pub(crate) any_off_lane: bool,
     /// Bodies off the lanes: vehicles with their trailers, and uncoupled trailers.
@@ -177,8 +177,8 @@ impl Index {
         self.grid = GridIndex::new();
     }
 
-    /// Calls `visit` with the number and the centre of each body near a position. All bodies within `reach`
-    /// metres are included, and possibly others.
+    /// Calls `visit` with the number and centre of each body near a position. All bodies within
+    /// `reach` metres are visited, and possibly others.
     #[inline]
     pub(crate) fn for_each_near(&self, place: DVec2, reach: f64, visit: impl FnMut(u32, DVec2)) {
         debug_assert!(self.is_located, "the grid has not been built");
@@ -334,7 +334,8 @@ fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletIndex> {
     lanelets.into_iter().filter(|&id| id != NO_LANELET)
 }
 
-/// Order of two vehicles on a lanelet. At the same position, the vehicle with the smaller id is behind.
+/// Whether the first vehicle is behind the second one on a lanelet. At the same position, the
+/// vehicle with the smaller id is behind.
 fn is_behind(a: &LaneEntry, b: &LaneEntry, agents: AgentsRef<'_>) -> bool {
     let id = |entry: &LaneEntry| agents.identity[entry.agent.index()].id;
     a.s.total_cmp(&b.s).then_with(|| id(a).cmp(&id(b))).is_lt()

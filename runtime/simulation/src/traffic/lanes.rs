@@ -22,7 +22,7 @@ pub(crate) struct Lanes<'a> {
     pub(crate) agents: AgentsRef<'a>,
 }
 
-/// The part of a lane that vehicles can reach if they enter the lane at its start.
+/// The part of a lane that vehicles can reach from its start.
 #[derive(Clone, Copy)]
 pub(super) struct Tail<'a> {
     /// Maximum distance that entering vehicles can drive along the lane, m.
@@ -84,10 +84,10 @@ impl<'a> Lanes<'a> {
         position.lanelet != lanelet || position.leaving != NO_LANELET
     }
 
-    /// Whether a vehicle at the given position on a lane can drive far enough to complete a change to the
-    /// adjacent lane, even if the vehicle ahead of it stops. It has to complete the change within `room`
-    /// metres in any case. If it stopped between two lanes, it would block both, and possibly even the
-    /// vehicles that it waits for.
+    /// Whether a vehicle at the given position on a lane can drive far enough to complete a change
+    /// to the adjacent lane, even if the vehicle ahead of it stops. It has to complete the change
+    /// within `room` metres in any case. If it stopped between two lanes, it would block both of
+    /// them, and possibly even the vehicles for which it waits.
     pub(crate) fn has_room_to_get_over(self, agent: AgentIndex, spot: LaneSpot, room: f64) -> bool {
         let LaneSpot { lanelet, s } = spot;
         let mut others = self.index.on_lanelet(lanelet).iter();

@@ -71,7 +71,8 @@ struct Followed {
 enum State {
     /// The body is driving and is compared with all other bodies.
     Free,
-    /// The body is driving, but is not compared with other bodies in the state `KeepsOrder`.
+    /// The body is driving, and is compared with all bodies except others in the state
+    /// `KeepsOrder`.
     KeepsOrder,
     /// The agent of the body has been removed.
     Gone,
@@ -356,8 +357,8 @@ impl Followed {
     }
 }
 
-/// Adds the pairs of a body with neighbours that have larger numbers. Each pair is stored with the number of
-/// the body.
+/// Adds the pairs of a body with the neighbours that have larger numbers. Each pair is stored with
+/// the number of the body.
 fn add_pairs(
     number: usize,
     bodies: &[Followed],

@@ -356,9 +356,9 @@ fn alleys_are_the_same_with_any_number_of_threads_and_after_a_save() {
     assert_eq!(one.state_hash(), restored.state_hash());
 }
 
-/// Creates a narrow street of 120 m along the x axis between two wide streets, with side streets at the given
-/// distance. Two cars start near its ends and would drive towards each other. Asserts that only one of them
-/// is spawned at first.
+/// Creates a narrow street of 120 m along the x axis between two wide streets, with side streets at
+/// the given distance. Two cars start near its ends and would drive towards each other. Asserts
+/// that only one of them is spawned at first.
 fn assert_do_not_face_each_other(between: f64) {
     let mut scenario = with_vehicles();
     let west = draw(&mut scenario, -160.0, 0.0, -60.0, 0.0, 3.25);

@@ -151,7 +151,8 @@ impl World {
         (columns + rows + traffic) as f64 / self.agents.census().count().max(1) as f64
     }
 
-    /// State of the signals of all lanes. O(lanes with signals), and O(lanelets) on first use of a ground.
+    /// State of the signals of all lanes. O(lanes with signals), plus O(lanelets) on first use of a
+    /// ground.
     pub fn signals(&self) -> impl Iterator<Item = SignalHead> + '_ {
         let light = |path| self.traffic.signals.light(&self.ground, path);
         self.ground.signal_heads(self.types.sets_lines_back, light)

@@ -124,7 +124,7 @@ pub(crate) struct RigidBodies {
     /// Footprints of the pushed obstacles; derived.
     #[serde(skip)]
     displaced: Displaced,
-    /// Motions after the last step, by agent index; a reused buffer.
+    /// Motions after the last step, by agent index. The buffer is reused.
     #[serde(skip)]
     pub(crate) moved: Vec<Motion>,
 }
@@ -226,7 +226,7 @@ fn attitude(car: &CarState) -> Attitude {
     }
 }
 
-/// The ground under the wheels with its grip: the terrain, or level ground if there is none.
+/// The ground under the wheels with its grip. Without terrain, it is level.
 pub(crate) struct Land<'a>(pub(crate) &'a Ground);
 
 impl Surface for Land<'_> {

@@ -77,7 +77,7 @@ impl Around<'_> {
         driving.filter(move |&agent| wanted(identity[agent.index()].level))
     }
 
-    /// Sets up everything near the bodies, except loose obstacles.
+    /// Adds nearby obstacles and vehicles of other levels to the solver, but no loose obstacles.
     pub(super) fn set_up(
         &self,
         dynamics: &Dynamics,

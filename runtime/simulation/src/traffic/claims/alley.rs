@@ -185,8 +185,8 @@ pub(super) struct AlleyRequest {
     hold: Wall,
 }
 
-/// A vehicle that has waited long for an alley. Vehicles at the other end with later requests have to wait
-/// for it.
+/// A vehicle that has waited for an alley for a long time. Vehicles at the other end with later
+/// requests have to wait for it.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
     agent: AgentIndex,
@@ -500,9 +500,9 @@ impl Alleys {
         out.extend(waiting.map(|one| (one.agent, one.hold)));
     }
 
-    /// The next alley on an agent's route that the agent does not hold, and the place where the agent waits
-    /// for it. `None` if the alley is far away, or if the agent first needs a grant from a junction before
-    /// it.
+    /// The next alley on an agent's route that the agent does not hold, and the place where the
+    /// agent waits for it. `None` if the alley is far away, or if the agent needs the grant of a
+    /// junction first.
     fn next(
         &self,
         agent: AgentIndex,
@@ -641,7 +641,7 @@ impl Alleys {
         refusal
     }
 
-    /// Decides whether an agent may have the alleys now. If not, returns the reason.
+    /// Decides whether an agent may enter the alleys now. If not, returns the reason.
     fn decide(&self, agent: AgentIndex, needs: &[AlleyNeed], situation: &Situation<'_>) -> Refusal {
         let holds_up = |other, side| situation.hold_up(agent, other, side);
         let is_behind =
@@ -729,9 +729,8 @@ impl Alleys {
         taken == 0.0 || taken + situation.space(agent) <= length
     }
 
-    /// Vehicles because of which there is no room for an agent behind an alley: the vehicles that
-    /// stand there or, if there are none, the vehicles that were let in before the agent. `None` if
-    /// there is room.
+    /// Vehicles that leave no room for an agent behind an alley: the vehicles that stand there or,
+    /// if there are none, the vehicles that were let in before the agent. `None` if there is room.
     pub(super) fn whom_behind(
         &self,
         agent: AgentIndex,
@@ -754,8 +753,9 @@ impl Alleys {
         Some(whom)
     }
 
-    /// Calls `visit` for each vehicle that needs room between the end of an alley and the next alley or the end of
-    /// the lane, and returns the length of that stretch, m. `None` if the alley ends with its lane.
+    /// Calls `visit` for each vehicle that needs room between the end of an alley and the next
+    /// alley or the end of the lane. Returns the length of this stretch, m, or `None` if the alley
+    /// ends with its lane.
     fn look_behind(
         &self,
         agent: AgentIndex,
@@ -854,7 +854,8 @@ impl Alleys {
         )
     }
 
-    /// Whether all vehicles between an agent and a place on its route hold the alley after that place.
+    /// Whether all vehicles between an agent and a place on its route hold the alley that follows
+    /// this place.
     fn is_first_before(
         &self,
         agent: AgentIndex,
@@ -974,7 +975,7 @@ impl Alleys {
         known.is_ok_and(|place| self.waiting[place].at < at)
     }
 
-    /// Oncoming agents that an agent has to wait for before alleys.
+    /// Oncoming agents for which an agent has to wait before alleys.
     pub(super) fn whom(
         &self,
         agent: AgentIndex,

@@ -83,7 +83,7 @@ impl Closing {
         self.held_back = junctions;
     }
 
-    /// The junctions from which approaching vehicles are held back.
+    /// Junctions from which approaching vehicles are held back.
     pub(crate) fn held_back(&self) -> &[JunctionIndex] {
         &self.held_back
     }
@@ -141,8 +141,8 @@ impl Closing {
             })
     }
 
-    /// The next connection of an agent into a junction from which vehicles are held back; `None` if
-    /// the agent is not near such a junction.
+    /// Next connection of an agent into a junction from which vehicles are held back; `None` if the
+    /// agent is not near such a junction.
     fn junction_to_hold_before(
         &self,
         agent: AgentIndex,

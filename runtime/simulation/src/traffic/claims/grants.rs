@@ -384,8 +384,8 @@ impl Grants {
             .any(|grant| grant.agent == agent && grant.at == at)
     }
 
-    /// Carries grants over an edit of the roads. For an agent, a junction and a route index, `moved` returns
-    /// the new connection and exit, or `None` to drop the grant.
+    /// Carries grants over an edit of the roads. For an agent, a junction and a route index,
+    /// `moved` returns the new connection and exit, or `None` if the grant is dropped.
     pub(super) fn take_over(
         &mut self,
         held: &Self,

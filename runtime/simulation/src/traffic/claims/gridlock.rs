@@ -83,7 +83,7 @@ impl Head {
             .is_some()
     }
 
-    /// Id of the agent, and the connection that it waits to enter.
+    /// Id of the agent, and the connection that it is waiting to enter.
     fn asked_connection(&self) -> (u64, Connection) {
         (self.request.id, self.request.path)
     }
@@ -277,7 +277,8 @@ struct Rings<'a> {
 }
 
 impl Rings<'_> {
-    /// Vehicles that stand at a junction without room beyond it, each with the vehicle that it waits for.
+    /// Vehicles that stand at a junction because there is no room beyond it, each with the vehicle
+    /// for which it waits.
     fn heads(&self, situation: &Situation<'_>) -> Vec<Head> {
         let agents = situation.agents;
         let standing = self.requests.all().iter().filter(|request| {
@@ -344,7 +345,7 @@ impl Rings<'_> {
         })
     }
 
-    /// The oncoming vehicle in an alley that a request needs at or after a junction.
+    /// The oncoming vehicle in an alley that a request needs, at a junction or after it.
     fn oncoming(
         &self,
         request: &Request,
@@ -497,8 +498,8 @@ impl Grants {
         }
     }
 
-    /// Makes a vehicle that was let in with a ring continue at amber, even if it could easily stop, because
-    /// the other vehicles of the ring rely on it.
+    /// Makes a vehicle that was let in with its ring continue at amber, even if it could easily
+    /// stop, because the other vehicles of the ring rely on it.
     fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
         for need in needs {
             let grants = self.of_mut(need.junction).iter_mut();

@@ -154,8 +154,8 @@ pub(crate) struct Claims {
     scratch: Scratch<Lists>,
 }
 
-/// Lists that are refilled in each update and kept so that an update allocates no memory. They are not part
-/// of the state, so all of them compare equal.
+/// Lists that are refilled in each update, and kept so that updates allocate no memory. They are
+/// not part of the state, so they always compare as equal.
 #[derive(Debug, Clone, Default)]
 struct Scratch<T>(T);
 

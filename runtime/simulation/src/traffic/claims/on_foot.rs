@@ -67,7 +67,7 @@ impl Situation<'_> {
         })
     }
 
-    /// Whether a requesting vehicle is not let into a junction because of pedestrians.
+    /// Whether a requesting vehicle has to wait before a junction because of pedestrians.
     pub(super) fn waits_for_people(&self, request: &Request, need: &Need) -> bool {
         self.is_kept_by_people(
             request.agent,

@@ -114,7 +114,8 @@ impl Grants {
         (coming + taken - length).max(0.0)
     }
 
-    /// Grants of vehicles that have been promised room on a lane and are still inside or before the junction.
+    /// Grants of vehicles that have been promised room on a lane and have not left the junction
+    /// before it.
     pub(super) fn promised<'s>(
         &'s self,
         agents: AgentsRef<'s>,

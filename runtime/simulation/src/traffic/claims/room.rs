@@ -48,8 +48,8 @@ pub(super) enum Stay {
     Pass,
 }
 
-/// Distance beyond a junction up to which lanes are considered, m. Vehicles farther away do not block the
-/// junction.
+/// Distance after a junction up to which lanes are considered, m. Vehicles farther away do not
+/// block the junction.
 pub(super) const FAR_ENOUGH: f64 = 30.0;
 /// Maximum number of lanelets beyond a junction that are considered. A street that is divided into short
 /// pieces is considered as a whole.
@@ -158,9 +158,9 @@ impl Room<'_> {
         fits || room >= self.reach_of(&beyond, situation)
     }
 
-    /// Returns the length that remains on the lanes beyond a junction when all vehicles there, and all
-    /// vehicles that have been promised room there, stand in a queue, m; negative if they do not fit.
-    /// Vehicles that are trusted to drive on into the next junction are left out.
+    /// Returns the length that remains on the lanes beyond a junction, m, if all vehicles there,
+    /// and all vehicles that have been promised room there, stand in a queue. Negative if they do
+    /// not fit. Vehicles that are trusted to drive on into the next junction are left out.
     pub(super) fn room_beyond(
         &self,
         request: &Request,
@@ -289,9 +289,9 @@ impl Room<'_> {
         situation.ground.length(lane) - self.closing.kept_free_before_end(lane, situation)
     }
 
-    /// Whether a vehicle is certain to drive on from the lane at index `at` of its route. It must have been
-    /// let into the next junction. In addition, it must either be driving in that junction already, or be
-    /// certain to keep its turn and hardly have to wait there for others.
+    /// Whether a vehicle is certain to drive on from the lane at index `at` of its route. It must
+    /// have been let into the next junction. In addition, it must either already be driving in that
+    /// junction, or be certain to keep its turn without having to wait there for long.
     fn drives_on(&self, agent: AgentIndex, at: u32, situation: &Situation<'_>) -> bool {
         let granted_to = situation.agents.claim[agent.index()].granted_to;
         let beyond = at + 1;
@@ -365,7 +365,8 @@ impl Room<'_> {
     }
 }
 
-/// Room on the lane beyond a junction that is reserved for vehicles that have waited long, m.
+/// Room on the lane beyond a junction that is reserved for vehicles that have waited for a long
+/// time, m.
 fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
     let kept = pending.iter().map(|pending| match pending.reserved {
         Reserved::Room(exit, length) if exit == need.exit => length,

@@ -21,9 +21,10 @@ pub(super) const LONGEST_WAIT_INSIDE: f64 = 1.0;
 /// inside stops and starts again, and so do all vehicles behind it. With 0 s, a crossing without
 /// signs handles 3 % fewer vehicles; with a wait of 1 s inside, 9 % fewer.
 const COMES_AFTER: f64 = 0.5;
-/// Maximum deceleration that stopping before a conflict may require, m/s^2.
+/// Maximum deceleration that a vehicle may need in order to stop before a conflict, m/s^2.
 const BRAKING: f64 = 4.5;
-/// Maximum deceleration that an admitted vehicle may need if another vehicle passes before it, m/s^2.
+/// Maximum deceleration that may be imposed on an admitted vehicle by another vehicle that passes
+/// first, m/s^2.
 pub(super) const GENTLE: f64 = 2.0;
 /// Minimum time between the departure of the vehicle that passes first and the arrival of the
 /// admitted vehicle, s.
@@ -37,8 +38,8 @@ const LOCK_AFTER: f64 = 60.0;
 pub(super) const TURN_AFTER: f64 = 6.0;
 /// Time for which a vehicle may be passed over if no approach has a sign, s.
 const OPEN_FOR: f64 = 30.0;
-/// Smallest fraction of the critical gap that drivers accept. The longer they wait, the shorter the gaps that
-/// they accept.
+/// Smallest fraction of the critical gap that drivers accept after a long wait. The longer they
+/// wait, the shorter the gaps that they accept.
 const LEAST_GAP_SHARE: f64 = 0.6;
 /// Maximum deceleration that may be imposed on a vehicle on the main road if another vehicle joins
 /// from an acceleration lane, m/s^2.
@@ -48,8 +49,8 @@ const GAP_TO_JOIN: f64 = 1.5;
 /// Additional critical gap for joining, per m/s below the speed limit, s^2/m. For a vehicle that
 /// joins a motorway from rest, the critical gap is 6.5 s, as at a yield sign.
 const GAP_PER_SLOWNESS: f64 = 0.15;
-/// Maximum additional distance from a merge in turn at which the vehicle whose turn it is still
-/// goes first, m. It is the length of a vehicle and its gap in a slow queue.
+/// Distance by which a vehicle may be farther from a merge than a vehicle on the other lane and
+/// still go first if it is its turn, m. It is the length of a vehicle and its gap in a slow queue.
 const ALTERNATES_WITHIN: f64 = 12.0;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;

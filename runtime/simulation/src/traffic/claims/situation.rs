@@ -43,7 +43,7 @@ pub(crate) fn space(vehicle_type: &VehicleType) -> f64 {
     vehicle_type.whole_length + EXIT_GAP
 }
 
-/// Inputs of decisions, except for the agents, which change during a decision.
+/// Inputs of decisions, without the agents, which change during a decision.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting<'a> {
     pub(crate) ground: &'a Ground,
@@ -258,8 +258,8 @@ impl<'a> Situation<'a> {
         kind.expected_braking(dry, self.ground, position)
     }
 
-    /// Whether an agent stands before the connection at index `at` of its route, or could comfortably stop
-    /// before it.
+    /// Whether an agent stands before the connection at index `at` of its route, or is far enough
+    /// away to stop before it comfortably.
     pub(super) fn stands_or_is_far(&self, agent: AgentIndex, at: u32) -> bool {
         let speed = self.speed(agent);
         let distance = -self.front(agent, at);

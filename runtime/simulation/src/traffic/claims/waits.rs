@@ -35,7 +35,7 @@ pub enum Why {
     GivesWay,
     /// The agent follows another vehicle at a sign and has to check for traffic itself.
     Looks,
-    /// The agent is blocked by other vehicles, or they have waited longer.
+    /// Other vehicles block the agent, or they have waited longer.
     Occupied,
     /// There is no room beyond the junction.
     NoRoom,
@@ -47,7 +47,7 @@ pub enum Why {
     Closed,
     /// A body off the lanes blocks the junction.
     OffLanes,
-    /// Another vehicle is coming through an alley of this road, or has waited longer for it.
+    /// Another vehicle is coming through an alley of this road, or has waited longer to enter it.
     Alley(RoadId),
 }
 

@@ -88,7 +88,7 @@ pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
     walls.dedup_by_key(|(agent, _)| *agent);
 }
 
-/// Maximum distance from the start of a connection at which a conflict counts as beginning with the
+/// Distance from the start of a connection within which a conflict counts as beginning with the
 /// connection, m.
 const AT_BEGIN: f64 = 0.5;
 /// Distance inside a conflict beyond which a vehicle is no longer stopped before the conflict, m.
@@ -102,7 +102,7 @@ const LEAST_GAP: f64 = 1.0;
 
 /// A conflict between two agents in a junction that the other agent has not left yet.
 pub(super) struct Meeting {
-    /// Interval of the conflict on the agent's own connection, m.
+    /// Interval that the conflict covers on the agent's own connection, m.
     pub(super) own: Interval,
     /// Distance that the other vehicle's rear still has to cover before the agent may follow, m.
     to_clear: f64,
@@ -111,8 +111,8 @@ pub(super) struct Meeting {
 }
 
 impl Meeting {
-    /// The conflict of an agent with the holder of a grant; `None` if there is none, or if it has been
-    /// resolved.
+    /// The conflict of an agent with the holder of a grant; `None` if there is none, or if the
+    /// holder has left it.
     pub(super) fn of(
         connection: Connection,
         agent: AgentIndex,
@@ -159,9 +159,9 @@ impl Meeting {
         distance > speed * (REACTION + situation.period) + speed * speed / (2.0 * braking)
     }
 
-    /// Whether the holder of a grant is so far behind the vehicle with which it merges that it can follow that
-    /// vehicle into the merge, as if both were already on one lane. `front` is the position of the holder's
-    /// front along its connection, m.
+    /// Whether the holder of a grant is far enough behind the vehicle with which it merges to
+    /// follow that vehicle into the merge, as if both were already on one lane. `front` is the
+    /// position of the holder's front along its connection, m.
     fn is_behind(
         &self,
         front: f64,

@@ -177,8 +177,8 @@ impl Situation<'_> {
         matches!(refused, Refusal::NoRoom | Refusal::OffLanes)
     }
 
-    /// Whether an agent stands behind the first vehicle on one of `lanes`, and therefore cannot
-    /// drive on when that vehicle cannot. `lanes` is sorted.
+    /// Whether an agent stands behind the first vehicle on one of `lanes`, so that it can only
+    /// drive on when that vehicle does. `lanes` is sorted.
     fn is_behind_one_of(&self, agent: AgentIndex, at: u32, lanes: &[LaneletIndex]) -> bool {
         let is_there = |lane| lanes.binary_search(&lane).is_ok();
         let is_behind = self.agents.claim[agent.index()].refused == Refusal::NotFirst;

@@ -74,7 +74,8 @@ pub(crate) struct People {
     id: Vec<u64>,
     /// Index of each pedestrian's crossing in the ground.
     crossing: Vec<u32>,
-    /// Whether each pedestrian comes from the right kerb, looking outward from the junction.
+    /// Whether each pedestrian comes from the right kerb, as seen when looking outward from the
+    /// junction.
     is_from_right: Vec<bool>,
     /// Position of each pedestrian along the crossing, m from the kerb where it starts; negative
     /// before the kerb.

@@ -22,7 +22,8 @@ pub(super) struct Source {
     next_time: f64,
 }
 
-/// The sources of all crossings, the right kerb before the left one.
+/// Creates the sources of all crossings. For each crossing, the right kerb comes before the left
+/// one.
 pub(super) fn of(ground: &Ground, rate: f64, seed: u64, time: f64) -> Vec<Source> {
     let sites = ground.crossings().sites().iter();
     let sides = sites.flat_map(|site| [(site, true), (site, false)]);

@@ -170,8 +170,8 @@ impl People {
         })
     }
 
-    /// Whether a pedestrian at a crossing is, or soon will be, in the path of the vehicle described by
-    /// `over`. `slack` is the required time between the two, s.
+    /// Whether a pedestrian at a crossing is, or soon will be, in the path of the vehicle described
+    /// by `over`. `slack` is the time that has to pass between the two, s.
     pub(crate) fn are_in_the_way(
         &self,
         crossing: u32,
@@ -235,8 +235,8 @@ impl People {
         !standing.is_empty() && self.wall(person, site, standing) < stretch.to + RADIUS
     }
 
-    /// Position that a pedestrian can reach before the next obstacle, m along the pedestrian's path. It is at
-    /// most the given position.
+    /// Position that a pedestrian can reach before the next obstacle, m along the pedestrian's
+    /// path. It is not beyond the given position.
     fn before_standing(
         &self,
         person: usize,

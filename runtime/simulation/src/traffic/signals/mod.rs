@@ -140,7 +140,7 @@ pub(crate) struct Arrival {
 struct Demand {
     /// Stages that vehicles or pedestrians wait for, one bit each.
     calls: u32,
-    /// Whether a vehicle with green is approaching and extends the green.
+    /// Whether a vehicle that approaches with green extends the green.
     extends: bool,
 }
 
@@ -445,8 +445,8 @@ impl SignalStates {
         faults
     }
 
-    /// Whether there is no demand for any stage of a programme except the current one. Most signals of a town
-    /// are in this state.
+    /// Whether there is no demand for any stage of a programme other than the current one. This is
+    /// the case for most signals of a town.
     fn is_at_rest(&self, group: usize) -> bool {
         let shown = 1u32 << self.states[group].stage;
         self.demand[group].calls & !shown == 0 && self.desks[group].is_empty()
@@ -460,7 +460,8 @@ impl SignalStates {
     /// Adds a request of an agent for a stage of the signals at a node.
     ///
     /// # Errors
-    /// If there is no such stage, or if there are too many requests. The error is the reason as a message.
+    /// If there is no such stage, or if there are too many requests. The error is a message for
+    /// users.
     pub(crate) fn ask(
         &mut self,
         ground: &Ground,

@@ -16,7 +16,7 @@ use roadwright_scenario::{
     SignalMode, SignalPlan,
 };
 
-/// A crossing with demand-controlled signals, and the connections straight across from the west and from the
+/// A crossing with actuated signals, and the connections straight across from the west and from the
 /// south.
 fn crossing() -> (Stand, [Connection; 2]) {
     crossing_with(SignalPlan {

@@ -74,7 +74,8 @@ pub(in super::super) fn wait_beyond(
 /// Alleys that touch, with no place to stand between them.
 #[derive(Debug, Default)]
 struct Section {
-    /// The alleys with their directions: index of the alley, and whether the direction is the second one.
+    /// The alleys with their directions: the index of the alley, and `true` for its second
+    /// direction.
     sides: BTreeSet<(u32, bool)>,
     /// Clear lengths of the lanelets between alleys, m.
     between: BTreeMap<LaneletIndex, f64>,
