@@ -398,7 +398,7 @@ fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct)
         + parameters.value("speed_weight") * (1.0 - share)
 }
 
-/// Remaining distance at which its share of the penalty is half of the limit, m.
+/// Remaining distance at which the distance penalty reaches half of its maximum, m.
 const FAR: f64 = 100.0;
 
 /// Rates contacts, lost time, time above the limit, and the remaining distance of drives that do
@@ -519,7 +519,8 @@ fn forest_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Condu
     if is_there && input.time < limit {
         input.time
     } else {
-        // Worse than all drives that arrived, whose times are below the limit.
+        // This score is worse than those of all drives that arrived, whose times are below the
+        // limit.
         limit + conduct.goal_distance
     }
 }

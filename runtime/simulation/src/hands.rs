@@ -82,7 +82,8 @@ impl Hand {
             steering,
             lock,
         } = self.controls.checked();
-        // The pedal for the other direction brakes until the vehicle stands, then the other gear is engaged.
+        // The pedal for the other direction brakes until the vehicle stands. Then the other gear is
+        // engaged.
         if pedals > 0.0 && speed > -STANDING {
             self.is_reversing = false;
         } else if pedals < 0.0 && speed < STANDING {

@@ -1,4 +1,4 @@
-//! Heat map: how often and how fast vehicles pass each stretch of lane, and where they collide.
+//! Heat map of how often and how fast vehicles pass each stretch of lane, and where they collide.
 
 use crate::records::AgentIndex;
 use crate::session::Observer;

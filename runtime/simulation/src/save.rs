@@ -479,7 +479,7 @@ impl World {
         }
         self.demand.retired_flows = retired;
         let time = self.time();
-        // Flows are matched by id rather than by their position in the list.
+        // Flows are matched by id and not by their position in the list.
         for flow in &mut self.demand.flows {
             let before = flows.iter().find(|before| before.id == flow.progress().id);
             if let Some(before) = before

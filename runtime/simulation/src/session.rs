@@ -112,7 +112,7 @@ impl Session {
     }
 
     fn carry_out_orders(&mut self) {
-        // Times are rounded. Without the tolerance, an order could be carried out one step late.
+        // Because of rounding, an order could be carried out one step late without this tolerance.
         while let Some((_, agent, order)) =
             (self.orders).pop_if(|(time, ..)| *time <= self.world.time() + 1e-9)
         {

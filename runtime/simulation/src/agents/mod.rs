@@ -100,12 +100,10 @@ macro_rules! columns {
     };
 }
 
-//   agent index    0        1       2        3
-//   identity       id 7     free    id 9     id 3
-//   motion         ..       ..      ..       ..
-//   position       ..       ..      ..       ..
+// agent index    0        1       2        3 identity       id 7     free    id 9     id 3 motion
+// ..       ..      ..       .. position       ..       ..      ..       ..
 //
-// A stage iterates over the columns that it reads. For a free index, it only tests the phase.
+// A stage iterates over the columns that it reads. For a free index, it only checks the phase.
 columns! {
     /// Ids, modules, stacks, vehicle types, phases and levels.
     identity: Identity => Vec<Identity>,
@@ -127,8 +125,9 @@ columns! {
     statistics: Statistics => Vec<Statistics>,
 }
 
-// There are many agents, so every byte counts. A new field has to fit, or has to be worth a higher limit. 40
-// of the bytes are for wishes and lateral offsets, which take no memory for agents without them.
+// There are many agents, so every byte counts. A new field has to fit, or has to be worth a higher
+// limit. 40 of the bytes are for lasting requests and lateral offsets, which take no memory for
+// agents without them.
 const _: () = assert!(Agents::BYTES <= 336);
 
 impl Agents {
@@ -216,8 +215,8 @@ impl Agents {
             }
             !is_told
         });
-        // Sorted and not in the order in which the agents left, because a world that was saved in between
-        // does not know this order.
+        // Sorted, because a world that was saved in between does not know the order in which the
+        // agents left.
         free[first..].sort_unstable();
     }
 

@@ -1,8 +1,8 @@
-//! Agents that have not been spawned: future departures, and due departures that wait in the queue of their
-//! lane until there is room.
+//! Agents that have not been spawned: future departures, and due departures that wait in the queue
+//! of their lane until there is room.
 //!
-//! While a jam reaches back to the start of a flow, the queue of the flow keeps growing. Each step examines
-//! only the first agent of each queue, so long queues cost nothing.
+//! As long as a jam reaches back to the start of a flow, the queue of the flow grows. Each step
+//! examines only the first agent of each queue, so long queues cost nothing.
 
 use super::{Departure, Start};
 use roadwright_scenario::lane_graph::LaneletIndex;

@@ -202,8 +202,8 @@ fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
         } else {
             road.length()
         };
-        // A one-way street that has no connection at one end leads off the map wherever that end is, because
-        // the street would otherwise be unusable.
+        // A one-way street that has no connection at one end counts as leading off the map,
+        // wherever that end is. Otherwise, the street would be unusable.
         let is_one_way = road.lanes_forward(s, side) == 0 || road.lanes_backward(s, side) == 0;
         is_one_way || distance_to(&hull, place.position()) <= reach
     };

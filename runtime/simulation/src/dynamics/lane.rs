@@ -170,7 +170,7 @@ impl Level for Lane {
         let Motion {
             speed, yaw_rate, ..
         } = bodies.agents.motion[agent.index()];
-        // The angle at which a one-track vehicle would drive this bend. At rest, it has no meaning.
+        // Wheel angle of a one-track vehicle in this bend. At rest, it has no meaning.
         if yaw_rate == 0.0 || speed < CRAWLING {
             return 0.0;
         }

@@ -519,7 +519,7 @@ impl Dynamics {
     /// Adds an agent's state on its level to a hash.
     pub(crate) fn hash(&self, level: DynamicsLevel, agent: AgentIndex, hasher: &mut StateHasher) {
         of_level!(level, L => L::states(self).add_to_hash(agent, hasher));
-        // A vehicle that tows nothing has the same hash as one without a coupling.
+        // A vehicle that tows nothing has the same hash as a vehicle without a coupling.
         if let Some(train) = self.trailers.of(agent) {
             hasher.add(&train);
         }
@@ -533,7 +533,8 @@ impl Dynamics {
         agent: AgentIndex,
         level: DynamicsLevel,
     ) {
-        // The pose is computed while the agent still has its old level, the only one that knows its place.
+        // The pose is computed while the agent still has its old level, because only this level
+        // knows its place.
         let bodies = Bodies {
             ground,
             agents: agents.lent(),
@@ -635,7 +636,7 @@ impl Bodies<'_> {
 impl Motion {
     /// Motion `time` seconds ago, assuming the current yaw rate and acceleration.
     fn before(&self, time: f64) -> Self {
-        // Half-way, the heading is that of the chord, so that bends are drawn as bends.
+        // The heading half-way equals that of the chord, so that bends are drawn as bends.
         let turned = self.yaw_rate * time;
         let speed = self.speed - self.acceleration * time;
         // The speed is clamped at 0, because the body did not roll in the other direction before.

@@ -121,7 +121,8 @@ fn keep(motion: &mut Motion, after: &OneTrackState, dt: f64) {
         pose: after.pose,
         z: motion.z,
         speed: after.speed,
-        // Computed from the poses and not from speed and wheels, so that the visible motion is consistent.
+        // Computed from the poses and not from speed and wheels, so that it is consistent with the
+        // visible motion.
         yaw_rate: wrap_angle(after.pose.heading - motion.pose.heading) / dt,
         acceleration: (after.speed - motion.speed) / dt,
     };

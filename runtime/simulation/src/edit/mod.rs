@@ -170,8 +170,8 @@ impl Editing<'_> {
         let moved = new_numbers(&self.types.names, &types.names);
         let number = |before: &VehicleTypes, vehicle_type: u16| {
             let new = moved[before.whole(vehicle_type) as usize]?;
-            // A vehicle that has uncoupled trailers keeps its current number of trailers. The others tow all
-            // trailers of the new type.
+            // A vehicle that has uncoupled trailers keeps its current number of trailers. All
+            // others tow all trailers of the new type.
             let towed = before.train(vehicle_type).trailers().len();
             let has_let_go = before.whole(vehicle_type) != vehicle_type;
             if !has_let_go {
@@ -308,8 +308,8 @@ impl Editing<'_> {
                     let is_same = |before: &Agent| {
                         (&before.via, &before.destination) == (&edited.via, &edited.destination)
                     };
-                    // Goals that the agent's script has set stay, unless the agent's goals in the scenario
-                    // were edited.
+                    // Goals set by the agent's script are kept, unless the agent's goals in the
+                    // scenario were edited.
                     let keeps_goals = self.agents.progress[agent.index()].has_own_goals
                         && old.agents().get(&id).is_some_and(is_same);
                     self.change_active(agent, edited, start, goals, keeps_goals);

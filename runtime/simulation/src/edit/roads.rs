@@ -518,8 +518,8 @@ impl Editing<'_> {
         // the old ground.
         let pose = self.bodies(moves.before).pose(agent);
         let own = moves.spot(lanelet, s, pose.position);
-        // A junction that has grown replaces the end of the agent's lane, so the agent may be on its
-        // connection now.
+        // If the junction has grown, its connections replace the end of the agent's lane, so the
+        // agent may be on a connection now.
         let route = self.routes.get(self.agents.progress[index].route);
         let next = route.lanelet(self.agents.progress[index].at + 1);
         let ahead = || next.and_then(|next| moves.spot(next, 0.0, pose.position));

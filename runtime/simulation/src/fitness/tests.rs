@@ -82,7 +82,8 @@ fn a_perfect_drive_scores_zero_and_each_fault_counts() {
         ),
         0.1
     );
-    // If acceleration, jerk and lateral acceleration are exactly at the limits of comfort, the score is 1.
+    // Acceleration, jerk and lateral acceleration are exactly at the comfort limits, so the score
+    // is 1.
     let just_so = FitnessInput {
         mean_squared_acceleration: 2.25,
         mean_squared_jerk: 4.0,

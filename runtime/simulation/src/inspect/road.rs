@@ -184,7 +184,7 @@ fn lane(world: &World, id: LaneletIndex) -> Option<LaneInspection> {
     })
 }
 
-// Bodies reach over the ends of lanelets, so bodies on the adjoining lanelets count as well:
+// Bodies extend over the ends of lanelets, so bodies on the adjoining lanelets count as well:
 //
 //   before             | this lanelet                  | after
 //          [A--------- | ---]          [B---]    [C--- | ---------]

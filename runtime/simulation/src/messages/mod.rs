@@ -58,7 +58,8 @@ impl Messages {
 
     /// Removes an agent that has despawned from all groups.
     pub(crate) fn quit_all(&mut self, id: u64) {
-        // Checked first, because changing the groups copies all of them if a scene still shares them.
+        // Checked first, because a change of the groups copies all of them if a scene still shares
+        // them.
         if self.groups.values().any(|members| members.contains(&id)) {
             let groups = Arc::make_mut(&mut self.groups);
             groups.retain(|_, members| {

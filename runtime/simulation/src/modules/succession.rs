@@ -86,7 +86,7 @@ impl Succession {
                 Some(stack) if has_left => Some(stack.of(one.slot)),
                 _ => one.number(was),
             };
-            // An invalid number is kept, and detected where all indices are checked.
+            // An invalid number is kept here and detected later, when all indices are checked.
             if let Some(now) = now {
                 modules.set(one.slot, now);
             }

@@ -645,7 +645,8 @@ fn assemble(nodes: &[Node], last: u32, joins: usize, room: Room) -> Manoeuvre {
         let (mut pose, mut bend) = (from.pose, turn.begins);
         if let Some(part) = parts.last_mut() {
             for _ in 0..room.pieces {
-                // Close poses, so that the path begins with the bend to which the wheels have to turn first.
+                // The poses are close together, so that the path begins with the bend to which the
+                // wheels have to turn first.
                 bend = turn.next(bend, room);
                 part.track.poses.push(moved(pose, 0.5 * piece, bend));
                 pose = moved(pose, piece, bend);

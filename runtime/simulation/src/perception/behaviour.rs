@@ -96,7 +96,8 @@ impl View<'_> {
             (lanelet.left, lanelet.right, 1.0),
             (lanelet.right, lanelet.left, -1.0),
         ];
-        // Whether an adjacent lane ends and merges into this lane, and its next vehicle is near.
+        // Whether an adjacent lane ends and merges into this lane, and the next vehicle on it is
+        // near.
         let wants_in = |ending: LaneletIndex| {
             let end = self.ground.lane_end(ending);
             let end = end.filter(|end| end.beside == position.lanelet);

@@ -181,14 +181,14 @@ fn the_way_to_the_left_and_to_the_right_is_told() {
 
 #[test]
 fn gaps_beside_are_those_between_bodies() {
-    // (cars on the other lane: position, m, and speed, m/s; required room: gap, m, and time, s; whether it
-    // exists for an agent at 100 m with 10 m/s)
+    // (positions, m, and speeds, m/s, of cars on the other lane; required gap, m, and time, s;
+    // whether there is enough room for an agent at 100 m with 10 m/s)
     let cases: [(&[(f64, f64)], _, _); 7] = [
         (&[], (3.0, 1.5), true),
         (&[(100.0, 10.0)], (3.0, 1.5), false),
         (&[(110.0, 10.0)], (3.0, 1.5), true),
         (&[(110.0, 10.0)], (7.0, 1.5), false),
-        // The agent closes up on a slow car ahead, while a fast one moves away.
+        // The agent closes in on a slow car ahead, while a fast car moves away.
         (&[(110.0, 6.0)], (3.0, 1.5), false),
         (&[(90.0, 14.0)], (3.0, 1.5), false),
         (&[(90.0, 10.0), (110.0, 14.0)], (3.0, 1.5), true),

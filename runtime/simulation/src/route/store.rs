@@ -120,8 +120,8 @@ impl Routes {
             users: 1,
             roads: Roads::default(),
         };
-        // The index of a route depends on which agents left earlier. No results depend on it, because the
-        // state hash uses the hash of the route itself.
+        // The index of a route depends on the agents that left earlier. No results depend on it,
+        // because the state hash uses the hash of the route itself.
         let at = match self.free.pop() {
             Some(at) => {
                 self.stored[at as usize] = stored;

@@ -66,8 +66,8 @@ pub(crate) fn behave(
                 false => stage.changing.push(row as u32),
             }
         }
-        // Lane changes are carried out in the order of ids, so that agent indices do not decide which of two
-        // agents gets a gap.
+        // Lane changes are carried out in the order of ids, so that agent indices do not decide
+        // which of two agents gets a gap.
         let changing = &mut stage.changing;
         changing.sort_unstable_by_key(|&row| ids[row as usize]);
         for &row in &*changing {

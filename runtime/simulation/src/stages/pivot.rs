@@ -1,9 +1,10 @@
-//! Turns tracked vehicles and characters on the spot if their path leads far to the side or backwards.
+//! Turns tracked vehicles and characters on the spot if their path leads far to the side or
+//! backwards.
 //!
-//! Controllers are made for cars. None of them steers so sharply that a track has to run backwards, and
-//! controllers that follow a circle drive straight on if the waypoint is behind the vehicle. Therefore the
-//! host acts like the driver of a tracked vehicle: it slows the vehicle down, turns it on the spot, and then
-//! gives control back to the controller.
+//! Controllers are made for cars. None of them steers so sharply that a track has to run backwards.
+//! Controllers that follow a circle drive straight on if the waypoint is behind the vehicle.
+//! Therefore the host acts like the driver of a tracked vehicle: it slows the vehicle down, turns
+//! it on the spot, and then gives control back to the controller.
 
 use crate::perception::View;
 use crate::records::{AgentIndex, Command, Order};

@@ -435,7 +435,7 @@ mod tests {
         // since the last plan, s)
         let cases = [
             ((0, 100.0, 10.0, 0.0, 0, 100.0), None),
-            // Standing agents replan after 45 s, and then after two and four times as long.
+            // Stationary agents replan after 45 s, and then after two and four times this time.
             ((0, 100.0, 0.0, 44.0, 0, 100.0), None),
             ((0, 100.0, 0.0, 46.0, 0, 100.0), Some("stuck")),
             ((0, 100.0, 0.0, 46.0, 0, 40.0), None),

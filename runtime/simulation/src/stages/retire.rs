@@ -174,7 +174,7 @@ fn conduct(statistics: &Statistics, dt: f64, status: Status) -> Conduct {
     Conduct {
         collision_exposure: mean(statistics.collision_exposure),
         tailgating: mean(statistics.tailgating),
-        // 0 means that there was no encounter, which is the best value rather than the worst.
+        // 0 means that there was no encounter. This is the best value and not the worst.
         least_post_encroachment: match statistics.least_post_encroachment {
             least if least > 0.0 => f64::from(least),
             _ => NOTHING,

@@ -467,7 +467,8 @@ mod tests {
             let found: Vec<Contact> = found.collect();
             contacts.take(time, &found, &mut ContactColumns::of(&mut stand.agents));
         };
-        // Two contacts with a separation in between. They reach depths of 0.5 m and 0.2 m.
+        // There are two contacts with a separation in between. They reach depths of 0.5 m and 0.2
+        // m.
         for (time, depths) in [
             (0.0, &[0.1][..]),
             (1.0, &[0.5]),

@@ -1,4 +1,4 @@
-//! Expected delays because of stationary vehicles, for planners.
+//! Expected delays caused by stationary vehicles, for planners.
 
 use crate::agents::AgentsRef;
 use crate::clock::Clock;

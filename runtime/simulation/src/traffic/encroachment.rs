@@ -140,7 +140,8 @@ fn collect(
     let Some(along) = along else { return };
     let vehicle_type = scene.types.get(agents.identity[agent].vehicle_type);
     let distance = agents.motion[agent].speed * dt;
-    // Positions of front and rear one step ago and now. They passed each position in between.
+    // Positions of front and rear one step ago and now. Front and rear have passed each position in
+    // between.
     let ends = |offset: f64| (along + offset - distance, along + offset);
     let conflicts = scene.ground.car_conflicts(held.junction);
     for (number, conflict) in (0u32..).zip(conflicts.list()) {

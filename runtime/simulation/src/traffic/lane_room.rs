@@ -27,7 +27,7 @@ impl LaneRoom<'_> {
     /// obstacle, m; 0 or less if unknown.
     pub(super) fn of(&self, position: &LanePosition) -> f64 {
         let &LanePosition { lanelet, s, t, .. } = position;
-        // The space before the start and beyond the end of a lanelet is unknown.
+        // The space before the start and after the end of a lanelet is unknown.
         let is_on = lanelet != NO_LANELET && (0.0..=self.ground.length(lanelet)).contains(&s);
         if !is_on {
             return 0.0;

@@ -48,7 +48,7 @@ pub(crate) struct Traffic {
     pub(crate) signals: SignalStates,
     /// Contacts between bodies.
     pub(crate) contacts: Contacts,
-    /// Expected delays because of stationary vehicles.
+    /// Expected delays caused by stationary vehicles.
     pub(crate) delays: Delays,
     /// Times at which vehicles left conflicts in junctions.
     pub(crate) encroachment: Encroachment,

@@ -373,7 +373,7 @@ impl Around<'_> {
             pose,
             z: axle.z,
             speed,
-            // Computed from the poses, so that the visible motion is consistent.
+            // Computed from the poses, so that it is consistent with the visible motion.
             yaw_rate: wrap_angle(pose.heading - before.pose.heading) / self.dt,
             acceleration: (speed - before.speed) / self.dt,
         }

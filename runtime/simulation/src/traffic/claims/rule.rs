@@ -115,8 +115,8 @@ impl EntryRule<'_> {
         if (self.entries).still_looks(request, &needs[0], self.room.grants, situation) {
             return Verdict::Refused(Refusal::Looks);
         }
-        // All or nothing: a vehicle that was only let into the first junction of a chain would stand there
-        // while it waits for the second, and block it.
+        // All or nothing: if a vehicle were let into only the first junction of a chain, it would
+        // stand there while it waits for the second, and would block the first.
         let mut before = None;
         for need in needs {
             let junction = JunctionState {
@@ -214,7 +214,7 @@ fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>)
     if situation.ground.signal_group_of(junction).is_none() {
         return age;
     }
-    // Time spent at a red light gives no priority when the light turns green.
+    // Waiting at a red light gives no priority when the light turns green.
     age.min(
         situation
             .signals
@@ -540,9 +540,9 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
         true => 0.0,
         false => situation.time_for(distance, agent, need.at),
     };
-    // A vehicle that joins a ring starts so that it arrives when the other vehicle has left. If it started
-    // sooner, it would creep to the merge and join slowly, and the vehicles behind, which have little space
-    // in the ring, would stop for it.
+    // A vehicle that joins a ring starts so late that it arrives when the other vehicle has left.
+    // If it started earlier, it would creep to the merge and join slowly, and the vehicles behind,
+    // which have little space in the ring, would have to stop for it.
     let joins = meeting.is_merge && situation.gives_way(need.junction, need.path, grant.path);
     let longest_wait = match situation.ground.control(need.junction) {
         Control::Uncontrolled | Control::AllWayStop | Control::MiniRoundabout => -COMES_AFTER,

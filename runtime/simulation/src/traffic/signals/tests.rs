@@ -315,7 +315,8 @@ impl<'a> Onlooker<'a> {
                     "path {path}: {before:?} for {steps} steps, then {light:?}"
                 ));
             }
-            // Connections that never have green together with this one have been red for a while.
+            // Connections that must not have green together with this one have been red for a
+            // while.
             let begins = light == Light::Green && before.is_red();
             let close = (0..lights.len()).find(|&other| {
                 bits(other) & bits(path) == 0 && self.step - self.last_seen[other] < 5

@@ -555,8 +555,8 @@ fn networks() -> Vec<Network> {
 
 #[test]
 fn networks_and_routes_are_counted_once() {
-    // Connected graphs without loops but with parallel edges, by edges: 1, 2, 5, 12 (OEIS A076864), each with and
-    // without places at its inner vertices.
+    // Numbers of connected graphs without loops but with parallel edges, for 1 to 4 edges: 1, 2, 5,
+    // 12 (OEIS A076864). Each is tested with and without places at its inner vertices.
     let with_places: Vec<usize> = (1..=4)
         .map(|alleys| {
             let all = Network::all(alleys).into_iter();

@@ -167,7 +167,7 @@ fn signals_behind_a_narrow_bend_hold_before_it() {
             });
             stand.step(2001);
             assert!(ended, "{apart} m");
-            // It holds no grants from the bend onwards, which is second in its route.
+            // It holds no grants from the bend on. The bend is the second lanelet of its route.
             assert_eq!(granted_to(&stand, comes), 1, "{apart} m");
             stand.agents.remove(comes);
         }

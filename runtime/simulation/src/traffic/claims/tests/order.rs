@@ -15,7 +15,8 @@ fn who_comes_first_passes_first_and_the_other_waits_inside_or_out() {
     crossing.step(2);
     assert!(crossing.is_let_in(first) && !crossing.is_let_in(second));
     assert_eq!(crossing.refused(second), Refusal::Occupied);
-    // The first vehicle is about to leave the conflict, so the second may enter and waits for it.
+    // The first vehicle is about to leave the conflict, so the second one may enter and waits
+    // inside.
     crossing.drive_in(first, 8.0);
     crossing.step(3);
     let place = crossing.wall(second);
@@ -82,7 +83,8 @@ fn the_nearer_side_goes_first_whatever_the_ids() {
 
 #[test]
 fn who_has_a_yield_sign_waits_for_a_gap() {
-    // The street from west to east has priority: roads 1 and 2, cut by the crossing into 1, 3 and 2, 4.
+    // The street from west to east has priority. The crossing cuts roads 1 and 2 into 1, 3 and 2,
+    // 4.
     let rules = |control| JunctionRules {
         control: Some(control),
         major: vec![RoadId(1), RoadId(3)],
