@@ -31,11 +31,11 @@ pub enum Point {
     Vehicle,
     /// The middle of the rear axle.
     RearAxle,
-    /// The centre of gravity.
+    /// The centre of gravity of the vehicle.
     CentreOfGravity,
     /// The front wheels.
     FrontWheels,
-    /// Pedals and steering wheel, as the driver holds them.
+    /// Positions of the pedals and the steering wheel, as set by the driver.
     Controls,
 }
 
@@ -59,7 +59,7 @@ pub enum ChannelLevels {
     All,
     /// Levels that steer, which are all except `lane`.
     Steered,
-    /// Levels whose tyres slip sideways.
+    /// Levels that model tyre slip to the side.
     Slipping,
 }
 

@@ -86,7 +86,7 @@ impl Clock {
         (self.begins_at + self.time() / 3600.0).rem_euclid(24.0)
     }
 
-    /// Time since step `step`, s.
+    /// Time since the beginning of step `step`, s.
     pub(crate) fn since(&self, step: u64) -> f64 {
         self.step.saturating_sub(step) as f64 * self.dt
     }

@@ -30,7 +30,7 @@ pub enum CouplingError {
     /// The vehicle has no trailers.
     #[error("the vehicle tows no trailers")]
     TowsNothing,
-    /// The vehicle has no such trailer.
+    /// The vehicle has no trailer with the requested number.
     #[error(
         "there is no trailer {wanted} to uncouple, because the vehicle tows {towed} (counted from 1 at the front)"
     )]

@@ -165,7 +165,7 @@ fn ground_cell(x: f64, y: f64) -> HeatPlace {
     HeatPlace::Ground(number(x), number(y))
 }
 
-/// Place where an agent is counted.
+/// Place at which an agent is counted.
 fn place_of(world: &World, agent: AgentIndex) -> HeatPlace {
     let position = &world.agents.position[agent.index()];
     let on_lane = || lane_place(world.lane_graph(), position.lanelet, position.s);

@@ -49,7 +49,7 @@ struct Candidate {
     distance: f64,
 }
 
-/// A candidate with a route.
+/// A combination of lanes for which a route was found.
 struct Found {
     candidate: Candidate,
     route: PlannedRoute,

@@ -165,7 +165,7 @@ pub enum SimulationError {
         file: String,
         /// The level.
         level: DynamicsLevel,
-        /// The missing keys.
+        /// Keys that are missing from the file.
         missing: Vec<&'static str>,
     },
     /// A level cannot move bodies of this kind.

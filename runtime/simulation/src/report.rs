@@ -424,7 +424,7 @@ fn without_path(world: &World) -> Vec<AgentWithoutPath> {
     waiting.map(record).collect()
 }
 
-/// Trips of several agents.
+/// Travel times and distances of several agents.
 #[derive(Default)]
 struct Trips<'a> {
     /// Travel times of agents that arrived, s.

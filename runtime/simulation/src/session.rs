@@ -173,7 +173,7 @@ mod tests {
     use crate::options::RunOptions;
     use std::path::PathBuf;
 
-    /// Test observer that records the stages of each step.
+    /// Test observer that records the stages it is notified of.
     #[derive(Default)]
     struct Ears {
         now: Vec<Stage>,

@@ -312,7 +312,7 @@ pub struct Summary {
 pub struct MoveTreeRecord {
     /// Name of a library that ships with the program, or path of the move graph.
     pub library: String,
-    /// Hash of the move graph.
+    /// Hash of the library's move graph.
     pub hash: String,
     /// Number of plans made.
     pub plans: u64,

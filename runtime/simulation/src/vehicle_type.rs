@@ -36,7 +36,7 @@ const LEAST_SCALE: f64 = 0.2;
 /// A vehicle type, prepared for simulation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct VehicleType {
-    /// Length of the vehicle itself, m.
+    /// Length of the vehicle without trailers, m.
     pub(crate) length: f64,
     /// Length of the vehicle with its trailers in line, m.
     pub(crate) whole_length: f64,
@@ -57,7 +57,7 @@ pub(crate) struct VehicleType {
     pub(crate) body_centre: f64,
     /// Radius of the circle around the centre that encloses the body, m.
     pub(crate) radius: f64,
-    /// Vehicle class for reserved lanes.
+    /// Vehicle class, which determines the reserved lanes that may be used.
     pub(crate) class: VehicleClass,
     /// Fraction of the vehicle's wheels on which the hand brake acts, 0 to 1.
     pub(crate) held: f64,

@@ -227,7 +227,8 @@ mod tests {
         assert_eq!(segments.count, 1);
         assert!((segments.crash - 0.2 / 50.0).abs() < 1e-15);
         assert!((segments.haste - 0.5).abs() < 1e-15);
-        // Driving faster than allowed does not improve the result, and a segment without steps is not counted.
+        // Driving faster than allowed does not improve the result, and a segment without steps is
+        // not counted.
         let end = Odometer {
             distance: 90.0,
             steps: 120,

@@ -89,7 +89,7 @@ impl Finished {
         number.min(usize::from(u16::MAX)) as u16
     }
 
-    /// Name with the given index.
+    /// Returns the name with the given index.
     pub(crate) fn name(&self, number: u16) -> &str {
         self.names.get(number as usize).map_or("", String::as_str)
     }
@@ -108,7 +108,7 @@ impl Finished {
         });
     }
 
-    /// Iterates over the rows with their names.
+    /// Iterates over the rows, with stacks and fitness functions by name.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Drive<'_>> {
         self.rows.iter().map(|row| Drive {
             id: row.id,

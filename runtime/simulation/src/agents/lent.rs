@@ -137,7 +137,7 @@ impl Agents {
     }
 }
 
-/// Storage type of a column.
+/// Maps the name of a column to its storage type.
 macro_rules! column {
     (motion) => { [Motion] };
     (position) => { [LanePosition] };
@@ -218,7 +218,7 @@ lends! {
         reads { motion, position, wish, aside }
         writes { progress, claim }
     }
-    /// Inputs and results of planning off the lanes.
+    /// Inputs and results of path planning off the lanes.
     GroundColumns {
         reads { motion, wish, aside }
         writes { position, progress, claim }
@@ -228,7 +228,7 @@ lends! {
         reads { motion, position, progress, wish }
         writes { claim, aside, command, statistics, pedals }
     }
-    /// Inputs and outputs of moving bodies.
+    /// Inputs and outputs of the stage that moves bodies.
     AdvanceColumns {
         reads { claim, wish, aside, command, pedals }
         writes { motion, position, progress, statistics }

@@ -92,7 +92,7 @@ macro_rules! columns {
                 [$(Column::is_of(&self.$column, count)),*].into_iter().all(|is_of| is_of)
             }
 
-            /// Copies the rows of one agent from all columns.
+            /// Copies the data of one agent from all columns.
             pub(crate) fn row(&self, index: AgentIndex) -> AgentRow {
                 AgentRow { $($column: self.$column[index.index()],)* }
             }
@@ -139,7 +139,7 @@ impl Agents {
             + self.aside.len() * aside
     }
 
-    /// Moves an agent to another level of dynamics.
+    /// Switches an agent to another level of dynamics.
     pub(crate) fn set_level(&mut self, index: AgentIndex, level: DynamicsLevel) {
         let before = std::mem::replace(&mut self.identity[index.index()].level, level);
         self.count[before as usize] -= 1;
@@ -286,7 +286,7 @@ impl Agents {
         self.by_id.len() == self.identity.iter().filter(|who| who.is_known()).count()
     }
 
-    /// Rebuilds derived data after loading.
+    /// Rebuilds the derived data after loading.
     pub(crate) fn index_ids(&mut self) {
         let known = self.identity.iter().enumerate();
         let known = known.filter(|(_, identity)| identity.is_known());

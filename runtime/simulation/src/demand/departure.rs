@@ -30,7 +30,7 @@ const MOST_WITHOUT_PLACE: usize = 200;
 /// m.
 const SIGHT: f64 = 60.0;
 
-/// An agent before it is spawned.
+/// An agent that has not been spawned yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Departure {
     pub(crate) id: u64,

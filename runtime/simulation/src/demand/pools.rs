@@ -25,7 +25,7 @@ const BORDER_SHARE: f64 = 0.02;
 /// Set of lanes from which places are drawn.
 #[derive(Clone, Default)]
 pub(super) struct Pool {
-    /// Lanes with their weights.
+    /// Lanes with their weights in the draw.
     lanes: Vec<(LaneletIndex, f64)>,
     /// Cumulative sums of the weights, one for each lane.
     sums: Vec<f64>,

@@ -118,7 +118,7 @@ pub fn random_trips(
     (trips.collect(), population)
 }
 
-/// A drawn trip, and the state of its start.
+/// A trip that has been drawn, and the state of its start.
 struct Drawn {
     trip: Trip,
     kinds: (Kind, Kind),

@@ -197,7 +197,7 @@ impl Body<'_> {
     }
 }
 
-/// The ground, and the timing of a step.
+/// Ground and timing of a step, as a level receives them.
 #[derive(Clone, Copy)]
 pub(crate) struct LevelStep<'a> {
     pub(crate) ground: &'a Ground,
@@ -466,7 +466,7 @@ pub(crate) struct Dynamics {
     pub(crate) walker: <Walker as Level>::States,
     /// Trailers of agents on all levels.
     pub(crate) trailers: Trailers,
-    /// Uncoupled trailers; a separate part of saves.
+    /// Uncoupled trailers. They are a separate part of saves.
     #[serde(skip)]
     pub(crate) standing: StandingTrains,
 }
@@ -485,7 +485,7 @@ impl Dynamics {
         self.remove(agent);
     }
 
-    /// Makes room in a level for `agents` agents.
+    /// Makes room for `agents` agents in the states of a level.
     pub(crate) fn grow(&mut self, level: DynamicsLevel, agents: usize) {
         of_level!(level, L => L::states_mut(self).grow(agents));
     }
@@ -525,7 +525,7 @@ impl Dynamics {
         }
     }
 
-    /// Moves an agent to another level at its current place.
+    /// Switches an agent to another level at its current place.
     pub(crate) fn assign(
         &mut self,
         ground: &Ground,

@@ -104,7 +104,7 @@ impl StandingTrain {
         })
     }
 
-    /// Place of the train's front coupling.
+    /// Pose of the train's front coupling.
     pub(crate) fn coupling(&self) -> Pose {
         let first = self.states.first().copied().unwrap_or_default();
         Pose {
@@ -113,7 +113,7 @@ impl StandingTrain {
         }
     }
 
-    /// Front trailer of the train.
+    /// Front trailer of the train; `None` if the vehicle type no longer has it.
     pub(crate) fn head<'a>(&self, types: &'a VehicleTypes) -> Option<&'a Hitched> {
         let all = types.train(self.vehicle_type).trailers();
         all.get(usize::from(self.first))

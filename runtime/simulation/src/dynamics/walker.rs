@@ -28,7 +28,7 @@ pub(crate) struct OnFoot {
 }
 
 impl OnFoot {
-    /// Motion of the base point of the character.
+    /// Motion of the character's base point.
     fn base(&self, motion: &Motion) -> BaseMotion {
         BaseMotion {
             pose: motion.pose,

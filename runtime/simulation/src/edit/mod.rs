@@ -373,7 +373,7 @@ impl Editing<'_> {
         last.is_some_and(|row| row.status == Status::Arrived)
     }
 
-    /// Restarts an agent of the edited scenario.
+    /// Restarts an agent with its data in the edited scenario.
     fn renew(&mut self, new: &Scenario, id: AgentId) {
         let agent = &new.agents()[&id];
         let time = agent.depart.max(self.clock.time());

@@ -32,7 +32,7 @@ const END_REACH: f64 = 0.5;
 struct Moves<'a> {
     before: &'a Ground,
     after: &'a Ground,
-    /// New lanelet of each old lanelet, by index.
+    /// New lanelet of each old lanelet, indexed by the old one.
     lanelets: Vec<LaneletIndex>,
 }
 

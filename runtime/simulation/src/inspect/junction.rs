@@ -61,7 +61,7 @@ pub struct ProgrammeInspection {
 /// A connection of a junction with its current state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turning {
-    /// Lane that the connection comes from.
+    /// Lane at the start of the connection.
     pub from: LaneEnd,
     /// Lane that the connection leads to.
     pub to: LaneEnd,
@@ -332,7 +332,7 @@ fn by_demand(programme: &Programme, shown: &Shown, time: f64) -> Option<f64> {
     Some((ends - time).max(0.0))
 }
 
-/// Junction and number of a connection.
+/// Junction and number of a connection; `None` for other lanelets.
 pub(super) fn path_of(graph: &LaneGraph, id: LaneletIndex) -> Option<Connection> {
     match graph.lanelet(id).kind {
         LaneletKind::Connection { junction, path, .. } => Some(Connection {

@@ -34,7 +34,7 @@ pub struct Mark {
     pub agent: u64,
     /// Place, m.
     pub at: DVec2,
-    /// Label shown beside the mark.
+    /// Label that is shown beside the mark.
     pub text: String,
     /// Time at which the mark disappears, s.
     pub until: f64,

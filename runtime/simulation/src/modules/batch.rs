@@ -41,7 +41,7 @@ impl Due<'_> {
 pub(crate) struct Sharing<'a> {
     /// Helper threads besides the current one.
     pub(crate) helpers: Option<&'a rayon::ThreadPool>,
-    /// Whether the module takes a batch as a whole.
+    /// Whether the module takes batches as a whole.
     pub(crate) is_whole: bool,
 }
 
@@ -244,7 +244,7 @@ pub(crate) trait Columns: Default + Send + 'static {
     fn first(&mut self, rows: usize) -> Self::Part<'_>;
 }
 
-/// Columns of some rows that can be split.
+/// Columns that can be split by rows.
 pub(crate) trait Splits: Send {
     /// Removes the columns of the first `rows` rows and returns them.
     fn split_off(&mut self, rows: usize) -> Self;
@@ -328,7 +328,7 @@ impl<T> ColumnPart<'_, T> {
 /// row, and further columns. They are kept between steps to avoid allocations.
 #[derive(Default)]
 pub(crate) struct Rows<I, O, N = (), C = ()> {
-    /// Inputs of the last batch.
+    /// Inputs of the most recent batch.
     pub(crate) inputs: Vec<I>,
     pub(crate) outputs: Vec<O>,
     pub(crate) notes: Vec<N>,

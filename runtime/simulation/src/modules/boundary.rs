@@ -54,7 +54,7 @@ pub(crate) struct Membership {
 }
 
 impl Membership {
-    /// Finds the changes since the previous boundary.
+    /// Determines the changes since the previous boundary.
     fn update(&mut self, agents: Census<'_>) {
         self.added.clear();
         self.removed.clear();

@@ -43,7 +43,7 @@ impl<L: Choosable + ?Sized> Instance<L> {
         }
     }
 
-    /// The module of a slot that takes exactly one.
+    /// The module of an instance whose slot takes exactly one module.
     #[inline]
     pub(crate) fn module(&self) -> &Module<L> {
         &self.modules[0]
@@ -159,7 +159,7 @@ pub(crate) trait AnyPool {
         swaps: &mut Vec<SwapRecord>,
     );
 
-    /// Settings and states of the instances, in order.
+    /// Settings and states of all instances, in order.
     fn saved(&self) -> Vec<SavedInstance>;
 
     /// Restores the states of modules. `numbers` contains the current number of each saved instance. Modules

@@ -270,7 +270,7 @@ impl Running {
     }
 }
 
-/// Smallest node id of the signals of a programme.
+/// Smallest node id of the signals that follow a programme.
 pub(crate) fn node_of(ground: &Ground, group: usize) -> u32 {
     let junctions = ground.signal_group(group);
     let nodes = junctions.flat_map(|junction| ground.junction_nodes(junction));

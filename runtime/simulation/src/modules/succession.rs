@@ -23,7 +23,7 @@ pub(crate) struct SavedStacks(Vec<(String, Instances)>);
 /// The instances of open-ground planners in a saved world.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedGroundPlanners {
-    /// Instances of stacks, in the order of the stacks.
+    /// Instances by stack, in the order of the stacks.
     stacks: Vec<u16>,
     /// Instances of agents, by index.
     agents: Vec<u16>,

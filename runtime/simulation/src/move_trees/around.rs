@@ -82,7 +82,7 @@ pub(super) struct AskedHeuristic<'a> {
     pub(super) library: &'a Library,
     /// Hash of the library.
     pub(super) hash: &'a str,
-    /// Horizon, in frames.
+    /// Horizon of the search, in frames.
     pub(super) horizon: u32,
     pub(super) goal: HeuristicGoal,
 }

@@ -76,7 +76,7 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// Order for a vehicle that follows a clip.
+/// Command for a vehicle that follows a clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct FollowedOrder {
     pub(crate) order: Order,

@@ -51,7 +51,7 @@ pub struct InspectedMove {
     pub pose: Pose,
     /// Outline of the body in the clip at this moment, m.
     pub outline: [DVec2; 4],
-    /// Distance of the vehicle from the clip, m.
+    /// Distance of the vehicle from its clip, m.
     pub distance: f64,
     /// Heading of the vehicle relative to the clip, rad.
     pub heading: f64,

@@ -32,7 +32,7 @@ pub(super) struct Figures {
     /// Number of times that a clip was moved to the pose of its vehicle because the vehicle was too
     /// far away from it.
     pub(super) corrections: u64,
-    /// Maximum distance from a clip, m.
+    /// Maximum distance of a vehicle from its clip, m.
     pub(super) worst_distance: f64,
     /// Maximum difference between the heading of a vehicle and that of its clip, rad.
     pub(super) worst_heading: f64,

@@ -84,7 +84,7 @@ pub(crate) struct Player {
     pub(crate) id: u64,
     pub(crate) goals: NextGoals,
     pub(crate) search: MoveTreeSearch,
-    /// Whether the body touches something.
+    /// Whether the agent's body touches an obstacle or another body.
     pub(crate) touches: bool,
 }
 
@@ -726,7 +726,7 @@ fn state_for(loaded: &Loaded, motion: &Frame) -> Option<StateNumber> {
 /// Position of a vehicle on the ground.
 struct Spot {
     pose: Pose,
-    /// Road layers on which it stands (bit mask).
+    /// Road layers of the position (bit mask).
     layers: u32,
     /// Wheelbase of the vehicle, m.
     wheelbase: f64,

@@ -127,7 +127,7 @@ impl Block {
     }
 }
 
-/// Run of squares in a row that have the same cost.
+/// Consecutive squares of a row that have the same cost.
 #[derive(Debug, Default)]
 struct Run {
     column: usize,
@@ -135,7 +135,7 @@ struct Run {
 }
 
 impl Run {
-    /// Adds the run, which ends before block `end`.
+    /// Adds the run as an item. It ends before block `end`.
     fn finish(&self, items: &mut FixedItems, field: &HeightField, end: Block, number: u32) {
         if self.cost == 0 {
             return;

@@ -85,7 +85,7 @@ pub(crate) struct DrivePlan {
     /// The search of a module. Saves store it separately.
     #[serde(skip)]
     by_module: Option<ModuleSearch>,
-    /// Area of the search of a module.
+    /// Area of the module's search.
     #[serde(skip)]
     area: Option<SearchArea>,
     /// Poses of the path that a module has just found.

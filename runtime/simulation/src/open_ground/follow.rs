@@ -106,7 +106,7 @@ pub(super) struct Driver<'a> {
     pub(super) speed: f64,
     /// Current speed, m/s.
     pub(super) moves_at: f64,
-    /// Current curvature of the vehicle's path, 1/m.
+    /// Current curvature of the path that the vehicle drives, 1/m.
     pub(super) curvature: f64,
     /// The free disc that was found most recently.
     pub(super) free: Cell<FreeDisc>,
@@ -625,7 +625,7 @@ pub(super) struct Rolling {
     pub(super) speed: f64,
 }
 
-/// Limits within which a drive along a line is simulated.
+/// Parameters for simulating a drive along a line.
 #[derive(Debug, Clone, Copy)]
 struct Drive {
     /// Margin around the vehicle, m.

@@ -63,7 +63,7 @@ const LEAVES_WITHIN: f64 = 3.0;
 const NEAREST: f64 = 4.0;
 /// Maximum distance along the path at which a manoeuvre may end, m.
 const FARTHEST: f64 = 50.0;
-/// Distance within which the goal counts as reached, m.
+/// Distance from the goal within which it counts as reached, m.
 const AT_GOAL: f64 = 4.0;
 /// Minimum reduction of the remaining time by a manoeuvre that does not reach the path, s.
 const LEAST_GAIN: f64 = 2.0;
@@ -146,7 +146,7 @@ struct Room {
     /// Margin at the start, m. It is smaller than `margin` if the vehicle starts close to an
     /// obstacle.
     own: f64,
-    /// Usual margin, m.
+    /// Margin where the vehicle does not start close to an obstacle, m.
     usual: f64,
     /// Rate at which the curvature changes while the steering turns, 1/(m s).
     bending_rate: f64,
@@ -184,9 +184,9 @@ type Key = (i32, i32, i32, i32, i8);
 struct Resolution {
     /// Edge length of cells, m.
     cell: f64,
-    /// Number of headings.
+    /// Number of headings that are distinguished.
     headings: f64,
-    /// Difference between curvatures, 1/m.
+    /// Difference between curvatures that are distinguished, 1/m.
     bend: f64,
 }
 
@@ -545,7 +545,7 @@ struct Ends {
     /// Whether the path ends at the goal and the goal is within reach. At the goal, any heading is
     /// allowed.
     at_goal: bool,
-    /// Scale of distances for a short vehicle.
+    /// Factor by which distances are shortened for a short vehicle.
     scale: f64,
 }
 

@@ -279,7 +279,7 @@ impl End {
     }
 }
 
-/// Key of a query, for looking up its result.
+/// Key of a query, under which its result is kept.
 fn key(traveller: &Traveller, ends: &[End; 2]) -> Vec<u64> {
     let body = &traveller.body;
     let mut key: Vec<u64> = [
@@ -589,7 +589,7 @@ impl<'a> Search<'a> {
         self.leave(Node::START, spot.lanelet, 0);
     }
 
-    /// Time for a distance along a lanelet, s.
+    /// Driving time for a distance along a lanelet, s.
     fn time_along(&self, id: LaneletIndex, way: f64) -> f64 {
         let speed = self.graph.lanelet(id).free_speed;
         way / speed.min(self.traveller.max_speed)

@@ -58,7 +58,7 @@ pub(super) struct SearchStart {
 pub(crate) struct SearchQuestion<'a> {
     pub(crate) row: GroundPlannerInput,
     pub(crate) map: Option<&'a ReadMap>,
-    /// Angle of the first hitch at the start of the path, rad.
+    /// Angle of the first hitch where the path starts, rad.
     pub(crate) hitch: f64,
 }
 
@@ -79,7 +79,7 @@ pub(super) struct SearchArea {
 }
 
 impl SearchArea {
-    /// Reads the area for a search from a place.
+    /// Reads the map around a search from a place to the agent's goal.
     pub(super) fn read(map: &mut OpenGround, agent: &Planner<'_>, from: DVec2) -> Self {
         let to = agent.goal;
         let beyond = (BEYOND * (to - from).length()).max(LEAST_BEYOND);
@@ -190,7 +190,7 @@ fn read_map(
     Some(ReadMap { data, cells })
 }
 
-/// Hash of a map, never 0.
+/// Hash that identifies a map; never 0.
 fn version_of(data: &GridData, cells: &[u16]) -> u64 {
     let shape = [data.x.to_bits(), data.y.to_bits(), data.cell.to_bits()];
     let shape = shape.into_iter().chain([u64::from(data.columns)]);
@@ -311,7 +311,7 @@ struct Piece {
     from: Pose,
     to: Pose,
     length: f64,
-    /// 1 forwards, -1 in reverse.
+    /// Driving direction: 1 forwards, -1 in reverse.
     sign: f64,
     speeds: [f64; 2],
 }

@@ -115,7 +115,7 @@ const MANOEUVRE_SPENT: u64 = 4000;
 /// Number of cells that the reachability search expands at a time.
 const TURN: u64 = 512;
 
-/// Current state of an agent off the lanes.
+/// Current state of an agent off the lanes, for planning.
 #[derive(Clone, Copy)]
 pub(crate) struct Planner<'a> {
     pub(crate) id: u64,
@@ -167,7 +167,7 @@ pub(crate) struct Planner<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Beyond<'a> {
     pub(crate) line: CentreLine<'a>,
-    /// Position on the lane where the path joins it, m.
+    /// Position along the lane where the path joins it, m.
     pub(crate) s: f64,
 }
 
@@ -342,7 +342,7 @@ pub(super) struct Live {
     saved_costs: Option<u64>,
 }
 
-/// Result of planning for the path of an agent.
+/// Effect of planning on the path of an agent.
 pub(crate) enum Step {
     /// The agent keeps its current path.
     Stays,

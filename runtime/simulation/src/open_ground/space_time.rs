@@ -27,7 +27,7 @@ const NEAR_OBSTACLES: u32 = 32;
 const PLAIN: u32 = 16;
 /// Factor between the relative increase of the cost factor and that of the duration of a step.
 const SLOWER: f64 = 0.25;
-/// Offsets of the cells beside a cell.
+/// Offsets of the adjacent cells.
 const BESIDE: [(i32, i32); 8] = [
     (1, 0),
     (0, 1),
@@ -46,7 +46,7 @@ const AT_START: u32 = 3;
 /// Maximum number of steps that are joined into a straight line.
 const LONGEST_CHORD: usize = 12;
 
-/// Time slots, one bit each.
+/// Set of time slots, with one bit per slot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Slots([u128; WORDS]);
 
@@ -492,7 +492,7 @@ impl SpaceTime {
     }
 }
 
-/// Free interval of a cell, in slots; the end is excluded.
+/// Free interval of a cell, in slots. The end is excluded.
 #[derive(Clone, Copy)]
 struct Run {
     from: u32,

@@ -31,7 +31,7 @@ use roadwright_planning::open_ground::{
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Time between two looks at other characters, s.
+/// Interval at which a character looks at other characters, s.
 const LOOKS_EVERY: f64 = 0.24;
 /// Distance within which other characters are taken into account, m.
 pub(super) const SIGHT: f64 = 9.0;
@@ -97,7 +97,7 @@ const CORNER: f64 = 0.45;
 const BEYOND: f64 = 2.5;
 /// Distance from its path beyond which a character searches for a new one, m.
 const STRAYED: f64 = 0.45;
-/// Shortest path that is worth walking, m.
+/// Length below which a path is not walked, m.
 const SHORTEST: f64 = 0.15;
 /// Angle to the start of its course above which a character first turns on the spot, rad.
 const TURNS_FROM: f64 = 1.4;
@@ -402,7 +402,7 @@ fn length_of(course: &[Moment]) -> f64 {
         .sum()
 }
 
-/// Points of a line beyond a distance, m.
+/// Points of a line beyond a distance along it, m, starting at that distance.
 fn rest(line: &[DVec2], from: f64) -> Vec<DVec2> {
     let mut points = Vec::new();
     let mut s = 0.0;
@@ -494,7 +494,7 @@ impl Planning<'_> {
         walk.is_whole && length - walked < LEFT
     }
 
-    /// Searches for a path around everything that is stationary.
+    /// Searches for a path around all stationary obstacles.
     fn find_walk(&mut self) -> Step {
         self.plan.planned_at = Some(self.agent.now);
         let found = self.find();

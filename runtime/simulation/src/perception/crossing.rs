@@ -66,7 +66,7 @@ const ALONG: f64 = 0.6;
 /// Margin along a lane on each side of the agent's path, in addition to half the width of the agent, m.
 const BESIDE: f64 = 1.0;
 
-/// Part of the path that crosses or joins one lane.
+/// The part of the path on which the agent crosses or joins one lane.
 #[derive(Debug, Clone, Copy)]
 struct Strip {
     /// Distances from the agent's front at which the path enters and leaves the lane, m.
@@ -75,7 +75,7 @@ struct Strip {
     /// Range of positions along the lane that the path covers, m.
     low: f64,
     high: f64,
-    /// Whether the path ends along the lane.
+    /// Whether the agent is aligned with the lane at the end of this part and joins it.
     is_joined: bool,
 }
 

@@ -625,7 +625,7 @@ impl View<'_> {
         ahead.find(|entry| entry.agent != agent).copied()
     }
 
-    /// The entry with the smallest position along its lanelet.
+    /// The entry with the smallest position on its lanelet.
     pub(super) fn nearest(&self, entries: impl Iterator<Item = LaneEntry>) -> Option<LaneEntry> {
         entries.min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
     }

@@ -45,7 +45,7 @@ struct Nearest<'a> {
 }
 
 impl Nearest<'_> {
-    /// Considers an object.
+    /// Considers an object, and keeps it if it is among the nearest.
     fn offer(&mut self, number: u32) {
         let object = &self.list.all[number as usize];
         let middle = DVec2::new(object.x, object.y);
@@ -311,7 +311,7 @@ struct Describing<'v, 'a> {
     agent: AgentIndex,
     pose: Pose,
     path: OwnPath<'v>,
-    /// Object of the vehicle ahead on the route.
+    /// Object number of the vehicle ahead on the route.
     leader: Option<u32>,
     /// The next junction of the agent.
     next: Option<Next>,

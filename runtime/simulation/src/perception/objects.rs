@@ -104,7 +104,7 @@ impl Others {
 pub(crate) struct ObjectList {
     pub(super) all: Vec<ObjectData>,
     outlines: Vec<RwPoint>,
-    /// Corners of outlines, as in `outlines`.
+    /// Corners of all outlines, to which `outlines` refers.
     pub(super) corners: Vec<DVec2>,
     /// Number of trees, number of objects up to the last fixed one, and number of objects up to the
     /// last one that exists in every step.

@@ -190,7 +190,7 @@ fn curvatures(line: CentreLine<'_>, from: f64, part: f64) -> [f64; PATH_PARTS] {
 pub enum Travel {
     /// Front first.
     Forwards,
-    /// Rear first; a trailer leads.
+    /// Rear first. If there is a trailer, it leads.
     Backwards,
 }
 

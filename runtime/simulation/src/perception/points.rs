@@ -42,7 +42,7 @@ const HALF_OF_CHANGE: f64 = 1.5;
 /// distance.
 const ROOM_FOR_HALF: f64 = 0.5;
 
-/// A place on a path, before curvature and grade are known.
+/// A place on a path, without curvature and grade, which are computed later.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     position: DVec2,
@@ -249,7 +249,7 @@ enum Course<'a> {
 struct LaneCourse<'a> {
     route: &'a Route,
     here: Stage,
-    /// The road on which the agent is.
+    /// The agent's current road.
     own: Stage,
     /// Wanted lateral offset, m to the left.
     aside: f64,

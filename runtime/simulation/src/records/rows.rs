@@ -238,7 +238,7 @@ pub(crate) struct Wish {
     pub(crate) speed_factor: f64,
     /// Top speed that the behaviour allows, m/s.
     pub(crate) top_speed: f64,
-    /// Minimum braking, m/s^2; 0 for none.
+    /// Deceleration that the behaviour demands at least, m/s^2; 0 for none.
     pub(crate) braking: f64,
     /// Turn signal.
     pub(crate) indicator: Indicator,

@@ -310,7 +310,7 @@ impl GroundPath {
         *self = Self::from(std::mem::take(&mut self.waypoints));
     }
 
-    /// The line to follow.
+    /// The line that vehicles follow.
     pub(crate) fn line(&self) -> CentreLine<'_> {
         self.lines.line(self.span)
     }

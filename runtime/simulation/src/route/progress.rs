@@ -134,7 +134,7 @@ impl Travel<'_> {
         self.progress.look_ahead(self.routes.get(new));
     }
 
-    /// Sets the number of goals reached.
+    /// Sets the number of goals that have been reached.
     pub(crate) fn reach(&mut self, reached: u32) {
         self.progress.reached = reached;
         self.progress

@@ -28,7 +28,7 @@ const STEPS_BELOW: f64 = 0.3;
 const FACING: f64 = 0.4;
 /// Minimum offset that is worth a side step, m.
 const WORTH_A_STEP: f64 = 0.12;
-/// Speed of side steps, m/s.
+/// Lateral speed of side steps, m/s.
 const SIDE_STEP: f64 = 0.4;
 /// Clearance between a body and the edge of its lane, m.
 const EDGE: f64 = 0.1;

@@ -21,7 +21,7 @@ use roadwright_plugin_api::{
 };
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Buffers that are reused in each step.
+/// Buffers that are reused between steps.
 #[derive(Default)]
 pub(crate) struct Controlling {
     rota: Rota,
@@ -350,7 +350,7 @@ struct NeedsColumns {
     used: Column<Used>,
 }
 
-/// Elements of [`NeedsColumns`] for some rows.
+/// Elements of [`NeedsColumns`] that belong to some rows.
 struct NeedsPart<'a> {
     points: ColumnPart<'a, PathPoint>,
     near: ColumnPart<'a, NearData>,

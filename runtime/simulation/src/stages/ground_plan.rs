@@ -282,7 +282,7 @@ impl OffRoad<'_> {
         })
     }
 
-    /// Planner of an agent.
+    /// Open-ground planner of an agent.
     fn module(
         &self,
         agent: AgentIndex,

@@ -46,7 +46,7 @@ const CREEP: f64 = 0.5;
 /// Distance between the waypoints of a path around an obstacle, m. With a larger spacing, the line
 /// of the path would not follow their headings, and would cut the start and end of bends.
 const WAYPOINTS: f64 = 0.25;
-/// Deceleration towards the end of each part, m/s^2.
+/// Deceleration towards the end of each part of a path, m/s^2.
 const SLOWING: f64 = 1.0;
 /// Assumed height of other vehicles, m.
 const VEHICLE_HEIGHT: f64 = 2.0;
@@ -211,7 +211,7 @@ impl Effecting<'_> {
     }
 }
 
-/// A map of the fixed obstacles.
+/// Creates a map of the fixed obstacles.
 fn fixed_obstacles(ground: &Ground) -> OpenGround {
     let mut map = OpenGround::new();
     ground.obstacles().for_each_upright(|upright| {

@@ -116,7 +116,7 @@ impl Walk {
 }
 
 impl Standing<'_> {
-    /// The chain that begins with an agent.
+    /// Returns the chain of waiting vehicles that begins with an agent.
     pub(crate) fn chain(&self, agent: AgentIndex) -> WaitChain {
         let mut stops = Stops::new();
         let walk = self.walk(agent, 0.0, &mut stops);

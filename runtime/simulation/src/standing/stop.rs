@@ -54,7 +54,7 @@ pub enum StopReason {
     NoPath(String),
     /// The vehicle's behaviour stops it.
     Behaviour,
-    /// A person drives the vehicle.
+    /// The vehicle is under manual control by a person.
     Hand,
 }
 

@@ -48,7 +48,7 @@ impl Contact {
     }
 }
 
-/// Inputs of the contact search.
+/// Inputs for finding contacts.
 #[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
     pub(crate) bodies: Bodies<'a>,

@@ -20,7 +20,7 @@ pub(crate) struct LaneEntry {
 
 /// Size of a grid cell, m.
 const CELL: f64 = 20.0;
-/// Marks a missing entry.
+/// Marks an entry that does not exist.
 const ABSENT: u32 = u32::MAX;
 
 /// The entries of one lanelet.

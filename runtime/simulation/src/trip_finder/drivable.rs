@@ -24,7 +24,7 @@ const EASE: f64 = 1.15;
 const FORWARDS: f64 = 8.0;
 /// Assumed reverse speed for computing the time of a path, m/s.
 const REVERSE: f64 = 2.5;
-/// Units of cost per metre of plain ground.
+/// Cost units per metre of plain ground.
 const UNITS: f64 = 100.0;
 
 impl TripFinder {

@@ -171,7 +171,7 @@ impl RigidBodies {
         (!self.loose.is_empty()).then_some(&self.loose)
     }
 
-    /// Whether all loose obstacles in a save exist.
+    /// Whether all loose obstacles in a save exist in the scenario.
     pub(crate) fn loose_fit(&self, ground: &Ground) -> bool {
         self.loose
             .iter()

@@ -121,7 +121,7 @@ pub(crate) struct RigidBodies {
     towed: Vec<Vec<CarState>>,
     /// Loose obstacles that have been pushed.
     loose: BTreeMap<ObstacleId, LooseState>,
-    /// Footprints of the pushed obstacles; derived.
+    /// Footprints of the pushed obstacles. They are derived data.
     #[serde(skip)]
     displaced: Displaced,
     /// Motions after the last step, by agent index. The buffer is reused.

@@ -156,7 +156,7 @@ struct AlleyLists {
     overtaken: Vec<(AgentIndex, u32)>,
 }
 
-/// A place before an alley on an agent's route.
+/// A place on an agent's route, before an alley.
 #[derive(Debug, Clone, Copy)]
 struct Before {
     /// Index of the lanelet in the route.
@@ -483,7 +483,7 @@ impl Alleys {
         std::mem::take(&mut self.lists.requests)
     }
 
-    /// Puts the requests back.
+    /// Puts the requests back into the lists.
     pub(super) fn put_back(&mut self, requests: Vec<AlleyRequest>) {
         self.lists.requests = requests;
     }

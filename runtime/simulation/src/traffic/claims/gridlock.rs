@@ -604,7 +604,7 @@ fn rings_among(heads: &[Head]) -> Vec<Vec<usize>> {
     rings
 }
 
-/// The heads of a ring, starting with one of them.
+/// The heads of a ring, starting with a given one.
 fn ring_from(start: usize, heads: &[Head]) -> Vec<usize> {
     let mut ring = vec![start];
     let mut at = heads[start].next;

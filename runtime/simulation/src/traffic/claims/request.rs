@@ -306,7 +306,7 @@ impl Requests {
         std::mem::take(&mut self.lists.requests)
     }
 
-    /// Puts the requests back.
+    /// Puts the requests back into the lists.
     pub(super) fn put_back(&mut self, requests: Vec<Request>) {
         self.lists.requests = requests;
     }

@@ -80,7 +80,7 @@ pub(super) struct JunctionState<'a> {
     pub(super) approaches: &'a [Approach],
 }
 
-/// Inputs to decisions about requests to junctions.
+/// Inputs to decisions about requests for junctions.
 #[derive(Clone, Copy)]
 pub(super) struct EntryRule<'a> {
     pub(super) room: Room<'a>,

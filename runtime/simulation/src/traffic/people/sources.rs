@@ -60,7 +60,7 @@ impl Source {
         (0.0..=1e6).contains(&self.rate) && self.next_time >= clock.time() - LATEST
     }
 
-    /// Takes over the state that the source had before an edit.
+    /// Continues with the state that the source had before an edit.
     fn continue_from(&mut self, before: &Self) {
         // If the rate has changed, the gap that was drawn is no longer valid.
         let is_same = before.rate.to_bits() == self.rate.to_bits();

@@ -202,7 +202,7 @@ impl People {
         })
     }
 
-    /// Sets the positions of uncoupled trailers.
+    /// Sets the stationary obstacles to which pedestrians react.
     pub(crate) fn heed(&mut self, standing: impl Iterator<Item = (OrientedBox, u32)>) {
         self.seen.standing.clear();
         self.seen.standing.extend(standing);

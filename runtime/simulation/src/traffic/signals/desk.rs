@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Maximum time for which a stage can be held, s. All crossing traffic waits during a hold.
 pub(crate) const LONGEST_HOLD: f64 = 120.0;
-/// Maximum number of pending requests to one programme.
+/// Maximum number of pending requests for one programme.
 const MOST_REQUESTS: usize = 64;
 /// Distance of detectors from the stop line, m.
 const DETECTOR: f64 = 40.0;
@@ -24,7 +24,7 @@ pub(crate) enum Wish {
     Hold(f64),
 }
 
-/// A request with its agent.
+/// A request, with the agent that made it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Request {
     agent: u64,

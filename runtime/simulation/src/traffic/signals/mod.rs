@@ -148,7 +148,7 @@ struct Demand {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SignalStates {
     states: Vec<State>,
-    /// Requests to each programme.
+    /// Requests for the stages of each programme.
     desks: Vec<Desk>,
     demand: Vec<Demand>,
     /// Programmes, each with the stages in which waiting pedestrians would walk, one bit each.
