@@ -222,12 +222,13 @@ impl World {
     pub fn step_watched(&mut self, mut begins: impl FnMut(Stage)) {
         // Reasons for this order:
         // - Modules are notified of agents at the boundary, before they are called for these agents.
-        // - Agents are spawned before junctions decide. An agent that spawns close to a stop line can
-        //   thus request a grant in its first step and does not brake in vain.
-        // - Junctions decide before planners, because a route may only change after the granted lanelets.
+        // - Agents are spawned before junctions decide. An agent that spawns close to a stop line
+        //   can thus request a grant in its first step and does not brake in vain.
+        // - Junctions decide before planners, because a route may only change after the granted
+        //   lanelets.
         // - Behaviours precede controllers, which follow the requests of the same step.
-        // - Bodies move last, and the index is rebuilt afterwards, so that all stages of the next step
-        //   see the same positions.
+        // - Bodies move last, and the index is rebuilt afterwards, so that all stages of the next
+        //   step see the same positions.
         let ended = self.finished.rows.len();
         begins(Stage::Boundary);
         self.agents.release();

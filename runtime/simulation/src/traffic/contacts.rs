@@ -268,8 +268,8 @@ impl Search<'_> {
         }
     }
 
-    /// Contacts of a body with uncoupled trailers. `middle` and `radius` describe a circle around the
-    /// body. Only the deepest contact with each train is kept.
+    /// Contacts of a body with uncoupled trailers. `middle` and `radius` describe a circle around
+    /// the body. Only the deepest contact with each train is kept.
     fn contacts_with_standing(
         &self,
         agent: AgentIndex,
