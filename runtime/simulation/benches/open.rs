@@ -137,7 +137,7 @@ fn open(subject: &Subject, vehicles: usize) {
     );
 }
 
-/// CPU time of a piece of work, ms, and its result.
+/// Runs a piece of work. Returns its CPU time (ms) and its result.
 fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let cpu = ProcessTime::now();
     let result = work();

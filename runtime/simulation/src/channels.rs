@@ -16,11 +16,11 @@ pub struct Channel {
     pub unit: &'static str,
     /// Reference point on the vehicle.
     pub point: Point,
-    /// Dynamics levels that model the quantity. For other levels, the cell is empty.
+    /// Dynamics levels that model the quantity. At other levels, the cell is empty.
     pub levels: ChannelLevels,
     /// Meaning of the quantity, in one sentence.
     pub meaning: &'static str,
-    /// Returns the content of the cell at a time in seconds.
+    /// Formats the content of the cell. The argument is the time in seconds.
     cell: fn(&VehicleRecord, f64) -> String,
 }
 
@@ -31,11 +31,11 @@ pub enum Point {
     Vehicle,
     /// The middle of the rear axle.
     RearAxle,
-    /// The centre of gravity.
+    /// The centre of gravity of the vehicle.
     CentreOfGravity,
     /// The front wheels.
     FrontWheels,
-    /// Pedals and steering wheel, as the driver holds them.
+    /// Positions of the pedals and the steering wheel, as set by the driver.
     Controls,
 }
 
@@ -59,7 +59,7 @@ pub enum ChannelLevels {
     All,
     /// Levels that steer, which are all except `lane`.
     Steered,
-    /// Levels whose tyres slip sideways.
+    /// Levels that model tyre slip to the side.
     Slipping,
 }
 
@@ -294,7 +294,8 @@ impl TraceRate {
             .ok_or(UnusableRate { rate_hz, dt })
     }
 
-    /// Returns the times at the default rate, or in every step if steps are longer than its period.
+    /// Returns the times at the default rate. If steps are longer than its period, every step is
+    /// recorded.
     pub fn default_of(dt: f64) -> Self {
         Self {
             rate_hz: Self::DEFAULT_HZ,
@@ -302,7 +303,7 @@ impl TraceRate {
         }
     }
 
-    /// Whether a row is due after a number of steps.
+    /// Whether a row is due after `steps` steps.
     pub fn is_due(&self, steps: u64) -> bool {
         // Counted from the start and not from the previous row: with dt = 0.03 s, rows are at 0.12, 0.21 and
         // 0.30 s and do not drift. The small addend compensates for 0.3 / 0.1 = 2.9999999999999996.

@@ -5,8 +5,8 @@ use roadwright_agent::{Rate, Step};
 use roadwright_scenario::Settings;
 use serde::{Deserialize, Serialize};
 
-/// Update rate of everything that need not change faster than drivers react, Hz. Drivers take half a second
-/// or more to react.
+/// Update rate of everything that need not react faster than drivers, Hz. Drivers take half a
+/// second or more to react.
 const BEATS: f64 = 5.0;
 
 /// Largest number of steps in a save. Up to this number, a double represents every number of steps exactly,
@@ -65,12 +65,13 @@ impl Clock {
         (self.step + 1) as f64 * self.dt
     }
 
-    /// Number of steps between two beats: a fifth of a second, or one step if that is longer.
+    /// Number of steps between two beats, which are a fifth of a second apart, or one step if that
+    /// is longer.
     pub(crate) fn beat_steps(&self) -> u64 {
         Rate::new(BEATS, self.dt).period()
     }
 
-    /// Time from one beat to the next, s.
+    /// Time between two beats, s.
     pub(crate) fn beat_period(&self) -> f64 {
         self.beat_steps() as f64 * self.dt
     }
@@ -85,12 +86,12 @@ impl Clock {
         (self.begins_at + self.time() / 3600.0).rem_euclid(24.0)
     }
 
-    /// Time since step `step`, s.
+    /// Time since the beginning of step `step`, s.
     pub(crate) fn since(&self, step: u64) -> f64 {
         self.step.saturating_sub(step) as f64 * self.dt
     }
 
-    /// Time, time step and rate, in the form in which modules get them.
+    /// Current time, time step and the given rate, in the form that modules receive.
     pub(crate) fn moment(&self, rate: Rate) -> Step<'static> {
         Step {
             time: self.time(),

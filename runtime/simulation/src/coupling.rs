@@ -1,9 +1,9 @@
-//! Uncoupling and coupling of trailers, between two steps or by a behaviour.
+//! Uncoupling and coupling of trailers, between two steps or on request of a behaviour.
 //!
-//! A vehicle can couple trailers of its own type, and those of another type whose coupling has the same
-//! height. Uncoupled trailers then stand still ([`crate::dynamics::StandingTrains`]). The towing vehicle
-//! switches to a variant of its type with fewer trailers, so that its length, mass and rear overhang match
-//! what it tows.
+//! A vehicle can couple its own trailers, and trailers of another vehicle type whose coupling has
+//! the same height. Uncoupled trailers then stand still ([`crate::dynamics::StandingTrains`]). The
+//! towing vehicle switches to a variant of its type with fewer trailers, so that its length, mass
+//! and rear overhang match the trailers that it still tows.
 
 use crate::agents::Agents;
 use crate::dynamics::{Bodies, Dynamics, FreeCoupling, MOST_ANGLE, REACH, StandingTrain};
@@ -13,7 +13,7 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_ground::Ground;
 use thiserror::Error;
 
-/// Maximum speed for uncoupling and coupling, m/s. It is walking speed.
+/// Maximum speed at which trailers can be uncoupled and coupled, m/s. This is walking speed.
 const WALK: f64 = 1.4;
 
 /// Reason why trailers cannot be uncoupled or coupled.
@@ -30,7 +30,7 @@ pub enum CouplingError {
     /// The vehicle has no trailers.
     #[error("the vehicle tows no trailers")]
     TowsNothing,
-    /// The vehicle has no such trailer.
+    /// The vehicle has no trailer with the requested number.
     #[error(
         "there is no trailer {wanted} to uncouple, because the vehicle tows {towed} (counted from 1 at the front)"
     )]
@@ -93,7 +93,7 @@ pub enum CouplingOrder {
     Couple,
 }
 
-/// The parts of the world that uncoupling and coupling change.
+/// Borrowed parts of the world that uncoupling and coupling change.
 pub(crate) struct Couplings<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -139,8 +139,7 @@ impl Couplings<'_> {
         Ok(towed - kept)
     }
 
-    /// Couples the trailers that stand at the free coupling of an agent. Returns the number of these
-    /// trailers.
+    /// Couples the trailers that stand at the free coupling of an agent, and returns their number.
     pub(crate) fn couple(&mut self, agent: AgentIndex) -> Result<usize, CouplingError> {
         self.check_speed(agent)?;
         let bodies = self.bodies();
@@ -153,7 +152,7 @@ impl Couplings<'_> {
         let distance =
             |train: &StandingTrain| (train.coupling().position - free.pose.position).length();
         let fitting = reachable.filter_map(|train| Some((train, free.with(train)?)));
-        // Of several at equal distance, the train that was uncoupled first is used.
+        // If several are equally near, the train that was uncoupled first is used.
         let nearest = fitting.min_by(|(a, _), (b, _)| distance(a).total_cmp(&distance(b)));
         let misfit = || self.misfit(&free, layers);
         let (nearest, joined) = match nearest {
@@ -187,7 +186,8 @@ impl Couplings<'_> {
         Ok(count)
     }
 
-    /// Reason why a trailer within reach of a coupling does not fit; `None` if there is no such trailer.
+    /// Reason why no trailer within reach of a coupling fits; `None` if there is no trailer within
+    /// reach.
     fn misfit(&self, free: &FreeCoupling<'_>, layers: u32) -> Option<CouplingError> {
         let is_there = |train: &&StandingTrain| {
             let apart = train.coupling().position - free.pose.position;

@@ -17,7 +17,7 @@ pub(crate) fn register(registry: &mut Registry) {
 /// A score computed from the statistics of a drive.
 type Score = fn(&ParameterSet, &FitnessInput, &Conduct) -> f64;
 
-/// A fitness with its registration data.
+/// A fitness function with its registration data.
 struct Described {
     info: ModuleInfo,
     parameters: &'static [ParameterInfo],
@@ -28,7 +28,7 @@ struct Described {
     is_cost: bool,
 }
 
-/// Statistics that are kept only if a fitness needs them.
+/// Optional statistics that a fitness function requests. Others are not collected.
 #[derive(Clone, Copy, PartialEq)]
 enum Wants {
     Nothing,
@@ -38,8 +38,8 @@ enum Wants {
     Account,
 }
 
-// Each fitness is a row of this table: its description, and a function of the statistics. None has state, so
-// they share one type.
+// Each fitness function is a row of this table: its description, and a function of the statistics.
+// None of them has state, so they share one type.
 static FORMULAS: [Described; 18] = [
     Described {
         info: ModuleInfo {
@@ -382,11 +382,12 @@ const fn weight(key: &'static str, unit: &'static str, doc: &'static str) -> Par
     ParameterInfo::number(key, unit, (0.0, 1000.0), 1.0, doc)
 }
 
-/// [Gerdelan 2011], equation 10.1: weighted crash rating plus weighted shortfall from the allowed speed.
+/// [Gerdelan 2011], equation 10.1: weighted crash rating plus weighted shortfall from the allowed
+/// speed.
 ///
 /// The crash rating is a mean of squared penetrations, so it is not squared again. The allowed
-/// speed follows from road, bends and vehicle, even if the behaviour chooses a lower one. Driving
-/// faster gains nothing.
+/// speed depends on the road, its bends and the vehicle, even if the behaviour chooses a lower
+/// speed. Driving faster than allowed does not improve the score.
 fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 {
     let share = if input.mean_road_speed > 0.0 {
         (input.mean_speed / input.mean_road_speed).clamp(0.0, 1.0)
@@ -397,9 +398,12 @@ fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct)
         + parameters.value("speed_weight") * (1.0 - share)
 }
 
-/// Remaining distance that is penalised half as much as an infinite one, m.
+/// Remaining distance at which the distance penalty reaches half of its maximum, m.
 const FAR: f64 = 100.0;
 
+/// Rates contacts, lost time, time above the limit, and the remaining distance of drives that do
+/// not arrive.
+///
 /// With the default weights, every drive that arrives scores at most 4 and every other drive at
 /// least 4. One contact costs as much as losing all of the time. Lost time is summed step by step,
 /// so speeding on one stretch does not compensate for another. The weights have no source.
@@ -432,7 +436,8 @@ fn contacts(_: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     conduct.collisions
 }
 
-/// Returns the root mean square of the three shares: acceleration, jerk and lateral acceleration.
+/// Root mean square of acceleration, jerk and lateral acceleration, each relative to its comfort
+/// limit.
 fn comfort(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 {
     let part = |squared: f64, key: &'static str| squared / parameters.value(key).powi(2);
     let sum = part(input.mean_squared_acceleration, "acceleration")
@@ -473,7 +478,7 @@ fn time_times_overlap(_: &ParameterSet, input: &FitnessInput, conduct: &Conduct)
 const ARENA_OVERLAP: f64 = 200.0;
 /// Points for a drive that takes no time, s ([Gerdelan 2011], equation 9.1).
 const ARENA_TIME: f64 = 60.0;
-/// Score of a drive that does not arrive (figure 9.3, the lower plot).
+/// Score of a drive that does not arrive ([Gerdelan 2011], figure 9.3, the lower plot).
 const ARENA_FAILED: f64 = -1.0;
 
 /// Score of a drive in the arena, [Gerdelan 2011], equation 9.1.
@@ -495,9 +500,9 @@ fn arena_score_or_failed(
     }
 }
 
-/// [Gerdelan 2011], equation 12.1. The printed ratio of actual to ideal time grows with time, so one minus
-/// the ratio would fall. The ratio of ideal to actual time makes the term 0 at the ideal time, as the text
-/// requires.
+/// [Gerdelan 2011], equation 12.1. The ratio of actual to ideal time, as printed, grows with time,
+/// so that one minus this ratio would fall. With the inverse ratio, the term is 0 at the ideal
+/// time, as the text requires.
 fn segments(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     parameters.value("crash_weight") * conduct.segment_crash
         + parameters.value("time_weight") * conduct.segment_time_lost
@@ -507,13 +512,15 @@ fn segments(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f
 /// the remaining distance, where less is better.
 fn forest_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     let limit = parameters.value("time_limit");
-    // A drive of zero duration has not measured its distance yet, so 0 does not mean that it is at the goal.
+    // After a drive of zero duration, the distance has not been measured yet, so 0 does not mean
+    // that the agent is at the goal.
     let is_there = conduct.has_arrived()
         || input.time > 0.0 && conduct.goal_distance < parameters.value("goal_radius");
     if is_there && input.time < limit {
         input.time
     } else {
-        // Worse than all drives that arrived, whose times are below the limit.
+        // This score is worse than those of all drives that arrived, whose times are below the
+        // limit.
         limit + conduct.goal_distance
     }
 }
@@ -524,7 +531,8 @@ fn balance_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Cond
     (parameters.value("time_limit") - input.time).max(0.0) + conduct.mean_lean
 }
 
-/// Ranks failed manoeuvres by their distance from the target, after all successful ones.
+/// Driving time plus penalties for the remaining distance and for shunts. A failed manoeuvre counts
+/// with the time limit, so that it ranks after all successful ones.
 fn manoeuvre_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     let time = if conduct.has_arrived() {
         input.time
@@ -543,7 +551,7 @@ fn steer_bench(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduc
         + parameters.value("energy_weight") * conduct.kinetic_energy
 }
 
-/// A fitness that is a formula.
+/// Fitness function that evaluates a row of the table.
 struct Formula(&'static Described);
 
 impl Logic for Formula {}

@@ -3,7 +3,7 @@
 use crate::vehicle_type::VehicleTypes;
 use roadwright_ground::Ground;
 
-/// The parts of a world that steps read and never change.
+/// Borrowed parts of a world that steps read and never change.
 #[derive(Clone, Copy)]
 pub(crate) struct Fixed<'a> {
     pub(crate) ground: &'a Ground,

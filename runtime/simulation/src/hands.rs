@@ -12,18 +12,20 @@ use roadwright_vehicle::{OneTrackLimits, PedalCommand, Pedals};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Speed below which a vehicle counts as standing, so that the direction can change, m/s.
+/// Speed below which a vehicle counts as standing, so that it can change direction, m/s.
 const STANDING: f64 = 0.1;
 /// Deceleration by engine drag when no pedal is pressed, m/s^2.
 const DRAG: f64 = 0.4;
-/// Lateral acceleration that limits the wheel angle of a fast vehicle with [`SteeringLock::Limited`], m/s^2. It is
-/// about the grip of tyres on dry asphalt, so the vehicle can lose grip, but not from a single key press.
+/// Lateral acceleration up to which [`SteeringLock::Limited`] lets the wheels turn, m/s^2. It is
+/// about the grip of tyres on dry asphalt, so a vehicle can lose grip, but not from a single key
+/// press.
 const SIDEWAYS: f64 = 8.0;
 
-/// Largest angle of the front wheels that the steering wheel of a user commands.
+/// Limit of the front wheel angle that a user's steering wheel can command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SteeringLock {
-    /// The angle at which the lateral acceleration would be 8 m/s^2, and never more than the vehicle has.
+    /// The angle at which the lateral acceleration would be 8 m/s^2, or the full angle of the
+    /// vehicle if that is less.
     #[default]
     Limited,
     /// The full angle of the vehicle at any speed, so that the user can make it skid.
@@ -36,9 +38,10 @@ pub struct HandControls {
     /// Pedals, -1 to 1. Positive values are throttle: 0.5 demands half of the engine's torque.
     /// Negative values brake a moving vehicle, and reverse once it stands.
     pub pedals: f64,
-    /// Steering wheel, -1 (right) to 1 (left), as a share of the largest angle.
+    /// Position of the steering wheel, -1 (right) to 1 (left), as a fraction of the largest wheel
+    /// angle.
     pub steering: f64,
-    /// The largest angle. Saves have it in a part of its own, because older ones do not know it.
+    /// Limit of the wheel angle. It is saved separately, because older saves do not contain it.
     #[serde(skip)]
     pub lock: SteeringLock,
 }
@@ -73,13 +76,14 @@ impl Hand {
     /// Returns the order for a vehicle. Its pedal values have the same form as those of pedal controllers.
     /// `speed` is in m/s.
     fn order(&mut self, speed: f64, limits: &OneTrackLimits) -> Order {
-        // In a damaged save they may have any value.
+        // The values of a damaged save are arbitrary.
         let HandControls {
             pedals,
             steering,
             lock,
         } = self.controls.checked();
-        // The pedal for the other direction brakes until the vehicle stands, then the other gear is engaged.
+        // The pedal for the other direction brakes until the vehicle stands. Then the other gear is
+        // engaged.
         if pedals > 0.0 && speed > -STANDING {
             self.is_reversing = false;
         } else if pedals < 0.0 && speed < STANDING {
@@ -90,7 +94,8 @@ impl Hand {
             throttle: onwards.max(0.0),
             brake: (-onwards).max(0.0),
         };
-        // Without a pedal, a vehicle slows down gently, whatever its engine, and then remains standing.
+        // Without a pressed pedal, any vehicle slows down gently, whatever its engine, and then
+        // remains standing.
         let held = (onwards != 0.0).then_some(PedalCommand {
             pedals,
             ..PedalCommand::default()
@@ -131,10 +136,11 @@ impl Hands {
         !self.0.is_empty() && self.0.contains_key(&id)
     }
 
-    /// Whether an agent under manual control is to reverse.
+    /// Whether a vehicle under manual control is to reverse; `None` if it is not under manual
+    /// control.
     #[inline]
     pub(crate) fn reverses(&self, id: u64) -> Option<bool> {
-        // Nearly always there are none.
+        // Almost always, no agent is under manual control.
         if self.0.is_empty() {
             return None;
         }
@@ -151,14 +157,14 @@ impl Hands {
         Some((*id, hand.controls))
     }
 
-    /// Agents whose drivers have chosen the full lock.
+    /// Agents whose users have chosen the full lock.
     pub(crate) fn full_locks(&self) -> BTreeSet<u64> {
         let full = self.0.iter();
         let full = full.filter(|(_, hand)| hand.controls.lock == SteeringLock::Full);
         full.map(|(id, _)| *id).collect()
     }
 
-    /// Restores the choice of the full lock for these agents.
+    /// Restores the full lock for these agents.
     pub(crate) fn restore_full_locks(&mut self, agents: &BTreeSet<u64>) {
         for (id, hand) in &mut self.0 {
             if agents.contains(id) {
@@ -186,7 +192,7 @@ impl Hands {
         is_new
     }
 
-    /// Ends manual control of an agent. Returns whether there was any.
+    /// Ends manual control of an agent. Returns whether it was under manual control.
     pub(crate) fn release(&mut self, id: u64) -> bool {
         self.0.remove(&id).is_some()
     }

@@ -13,8 +13,8 @@ impl StateHasher {
 
     /// Adds all fields of a value.
     pub(crate) fn add(&mut self, value: &impl Serialize) {
-        // Hashed values have known lengths, and their maps are sorted, so they can always be written in a
-        // unique form.
+        // Hashed values have known lengths and sorted maps, so that they can always be serialised,
+        // in exactly one form.
         let bytes = postcard::to_allocvec(value).expect("plain state can be written");
         // The length is included, so that ("ab", "c") and ("a", "bc") differ.
         self.0.write_usize(bytes.len());

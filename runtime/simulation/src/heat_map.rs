@@ -1,4 +1,4 @@
-//! Heat map: how often and how fast vehicles pass each stretch of lane, and where they collide.
+//! Heat map of how often and how fast vehicles pass each stretch of lane, and where they collide.
 
 use crate::records::AgentIndex;
 use crate::session::Observer;
@@ -19,8 +19,8 @@ const GROUND_SPEED: f64 = 50.0 / 3.6;
 /// A lane, given by its road and its id within the road.
 pub type HeatLane = (RoadId, i8);
 
-/// A place of a [`HeatMap`]. Roads and lanes are identified by their ids, so that counts stay in place when
-/// an edit changes other roads.
+/// A place in a [`HeatMap`]. Roads and lanes are identified by their ids, so that counts stay at
+/// their places when an edit changes other roads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HeatPlace {
     /// A cell of open ground, for vehicles off the lanes, given by column and row. Cell (0, 0) has its
@@ -44,8 +44,8 @@ pub struct HeatCell {
     pub collisions: u32,
     /// Sum of the observed speeds, m/s.
     pub speed: f64,
-    /// Sum of the allowed speeds at the times of observation, m/s. On open ground, 50 km/h counts
-    /// as allowed.
+    /// Sum of the allowed speeds at the times of observation, m/s. On open ground, the allowed
+    /// speed is taken as 50 km/h.
     pub allowed: f64,
 }
 
@@ -73,12 +73,12 @@ impl HeatCell {
     }
 }
 
-/// Counts vehicles by stretches of lanes, twice a second. An observer of a [`Session`](crate::Session);
-/// [`begin`](Observer::begin) resets it.
+/// Counts vehicles by stretches of lanes, twice a second. It is an observer of a
+/// [`Session`](crate::Session), and [`begin`](Observer::begin) resets it.
 ///
-/// A vehicle is counted at its rear axle, on the lane that it follows. A vehicle that follows no lane, such
-/// as one on open ground or under manual control, is counted in the square cell that contains the centre of
-/// its rear axle.
+/// A vehicle is counted at its rear axle, on the lane that it follows. A vehicle that follows no
+/// lane, such as one on open ground or under manual control, is counted in the square cell that
+/// contains the centre of its rear axle.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HeatMap {
     cells: BTreeMap<HeatPlace, HeatCell>,
@@ -99,7 +99,8 @@ impl HeatMap {
         self.cells.iter().map(|(&place, &cell)| (place, cell))
     }
 
-    /// Number of samples taken so far. While it stays the same, only new collisions can have been added.
+    /// Number of samples taken so far. As long as it stays the same, only collisions may have been
+    /// added.
     pub fn samples(&self) -> u64 {
         self.samples
     }
@@ -107,7 +108,8 @@ impl HeatMap {
     fn take_sample(&mut self, world: &World) {
         self.samples += 1;
         let graph = world.lane_graph();
-        // Sums depend on their order, and the order of ids is the same in a restored run.
+        // In the order of ids, because the result of a sum depends on the order, and ids are the
+        // same in a restored run.
         for agent in world.agents.census().by_growing_id() {
             let index = agent.index();
             let lanelet = world.agents.position[index].lanelet;
@@ -128,7 +130,7 @@ impl HeatMap {
     fn take_collisions(&mut self, world: &World) {
         let all = world.collisions();
         for collision in all.get(self.collisions..).unwrap_or_default() {
-            // An agent that was removed by the collision is no longer on a lane.
+            // An agent that was removed because of the collision is no longer on a lane.
             let place = match world.agents.census().find(collision.agent) {
                 Some(agent) => place_of(world, agent),
                 None => ground_cell(collision.x, collision.y),
@@ -149,8 +151,8 @@ impl Observer for HeatMap {
 
     fn after_step(&mut self, world: &World) {
         self.take_collisions(world);
-        // Counted from the start and not from the previous sample, so that a vehicle that stands for 10 s is
-        // counted 20 times, even if half a second is not a whole number of steps.
+        // Counted from the start and not from the previous sample. Thus a vehicle that stands for
+        // 10 s is counted 20 times even if half a second is not a whole number of steps.
         let samples = |steps: u64| (steps as f64 * world.dt() / SAMPLE_TIME + 1e-9).floor();
         if samples(world.steps()) > samples(world.steps() - 1) {
             self.take_sample(world);
@@ -163,7 +165,7 @@ fn ground_cell(x: f64, y: f64) -> HeatPlace {
     HeatPlace::Ground(number(x), number(y))
 }
 
-/// Place where an agent is counted.
+/// Place at which an agent is counted.
 fn place_of(world: &World, agent: AgentIndex) -> HeatPlace {
     let position = &world.agents.position[agent.index()];
     let on_lane = || lane_place(world.lane_graph(), position.lanelet, position.s);

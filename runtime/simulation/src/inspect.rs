@@ -1,4 +1,4 @@
-//! Inspection of one agent, with its inputs, wishes and route, and of junctions and roads.
+//! Inspection of agents, with their inputs, requests and routes, and of junctions and roads.
 
 pub(crate) mod junction;
 pub(crate) mod road;
@@ -42,24 +42,24 @@ impl World {
         self.waits_of(self.agents.census().find(id)?)
     }
 
-    /// Inspects the junction of a node: its control, signals, queues and tickets, and which
-    /// vehicles wait for which others. `None` if there is no such node. Built on demand: O(vehicles
-    /// in the junction and approaching it).
+    /// Inspects the junction at a node: its control, signals, queues and tickets, and which
+    /// vehicles wait for which others. `None` if there is no junction at this node. Computed on
+    /// demand: O(vehicles in the junction and approaching it).
     pub fn inspect_junction(&self, node: NodeId) -> Option<JunctionInspection> {
         junction::inspect(self, node)
     }
 
-    /// Inspects a road: its lanes with their cells, its vehicles and their routes. `None` if it has no
-    /// drivable lane. Built on demand: O(cells and vehicles of the road).
+    /// Inspects a road: its lanes with their cells, its vehicles and their routes. `None` if it has
+    /// no drivable lane. Computed on demand: O(cells and vehicles of the road).
     pub fn inspect_road(&self, road: RoadId) -> Option<RoadInspection> {
         road::inspect(self, road)
     }
 }
 
-/// Linear model of a vehicle that follows a path, and the state of the model.
+/// Linear model by which a controller follows a path, with the current state of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Followed {
-    /// Model, at the speed of the vehicle or at 1 m/s if it is slower.
+    /// Model at the current speed of the vehicle, or at 1 m/s if the vehicle is slower.
     pub model: LateralModel,
     /// Value of each state of the model. The first two are the offset to the left of the path (m)
     /// and the heading relative to the path (rad). They apply to the rear axle or, in reverse, to
@@ -82,10 +82,10 @@ pub struct Inspection {
     pub input: ControllerInput,
     /// Last output of the agent's controller.
     pub command: ControllerOutput,
-    /// Linear model with which the controller steers, and the state of the model; `None` for
-    /// controllers without one.
+    /// Linear model by which the controller steers, with its state; `None` if the controller uses
+    /// none.
     pub following: Option<Followed>,
-    /// Points of the next 400 m of its route, m.
+    /// Points along the next 400 m of the agent's route, m.
     pub path: Vec<DVec2>,
     /// The point that the agent steers towards, m.
     pub pursuit: Option<DVec2>,
@@ -113,8 +113,7 @@ pub(crate) fn inspect(
     let agent = view.agents.find(id)?;
     let who = &view.agents.identity[agent.index()];
     let controller = modules.controller(who.modules);
-    // The inputs are perceived again, as the controller would perceive them now, because the rows of a step
-    // are not kept.
+    // The inputs are perceived again for the controller, because the rows of a step are not kept.
     let look = Look::of(controller);
     let input = view.controller_input(agent, look);
     let following = look.parts.map(|_| {
@@ -133,7 +132,7 @@ pub(crate) fn inspect(
     let seen = |from: Pose, distance: f64, angle: f64| {
         from.position + distance * unit(from.heading + angle)
     };
-    // Rows hold distances and angles, which are converted back to points for display.
+    // Controller inputs are distances and angles, which are converted back to points for display.
     let steers = input.waypoint_distance > 0.0 && input.waypoint_distance < NOTHING;
     let is_hindered = input.obstacle_distance < NOTHING;
     let command = commands[agent.index()];
@@ -154,7 +153,7 @@ pub(crate) fn inspect(
             (front.position, point)
         }),
         goals: goals_ahead(view, agent),
-        // Filled in by the world, which knows the grants of junctions.
+        // Filled in by the world, which has access to the grants of junctions.
         waits: None,
         mechanics: view.bodies().mechanics(agent, view.types),
         by_hand: hands.controls(id),
@@ -173,8 +172,8 @@ fn path_ahead(view: &View<'_>, agent: AgentIndex, mut reach: f64) -> Vec<DVec2> 
             let passed = (position.s.max(0.0) / line.spacing()) as usize;
             points.extend(line.points().skip(passed + 1));
         }
-        // A planned path ends where the search has ended. How the agent continues from there is not known
-        // yet, so no straight line is drawn through what may lie between.
+        // A planned path ends where the search ended. It is not known yet how the agent continues,
+        // so no straight line is drawn from there, which might cross obstacles.
         if route.planned_to(progress.reached).is_none() {
             points.extend(goals_ahead(view, agent));
         }

@@ -18,14 +18,14 @@ const STANDING: f64 = 0.5;
 pub struct JunctionFigures {
     /// Smallest node id of the junction.
     pub node: NodeId,
-    /// Control that decides the order of vehicles.
+    /// Type of control, which determines the order of vehicles.
     pub control: Control,
-    /// Roads from which vehicles have entered the junction or on which they have queued.
+    /// Roads from which vehicles have entered the junction, or on which they have queued.
     pub approaches: Vec<ApproachFigures>,
     /// Longest time for which a vehicle has waited at the junction, s.
     pub longest_wait: f64,
-    /// Upper bound on the waiting time of a requesting vehicle, provided that the lanes beyond the junction
-    /// keep draining, s.
+    /// Upper bound on the time for which a vehicle waits after its request, provided that the lanes
+    /// beyond the junction keep draining, s.
     pub bound: f64,
 }
 
@@ -43,7 +43,7 @@ pub struct ApproachFigures {
     pub delay_mean: f64,
     /// Largest time lost by a vehicle on its last lane before the junction, s.
     pub delay_max: f64,
-    /// Largest number of vehicles that stood on the approach at once.
+    /// Largest number of vehicles that stood on the approach at the same time.
     pub queue_max: u32,
 }
 
@@ -57,18 +57,18 @@ struct Tally {
     queue: u32,
 }
 
-/// Watches all junctions once a second. An observer of a [`Session`](crate::Session).
+/// Observer of a [`Session`](crate::Session) that samples all junctions once a second.
 #[derive(Debug, Clone, Default)]
 pub struct JunctionWatch {
     /// Counters by junction and road end.
     tallies: BTreeMap<(JunctionIndex, RoadId, RoadEnd), Tally>,
-    /// Approach where each agent was last seen, and the time that the agent has lost there, s.
+    /// Approach on which each agent was last seen, and the time that the agent has lost there, s.
     seen: BTreeMap<u64, (Approach, f64)>,
     /// Time of the next sample, s.
     due: f64,
 }
 
-/// An approach: a junction, and the end of a road that leads into it.
+/// An approach, given by the junction and the end of a road that leads into it.
 type Approach = (JunctionIndex, RoadId, RoadEnd);
 
 impl JunctionWatch {
@@ -117,7 +117,8 @@ impl JunctionWatch {
                 .then(|| approach(world, position.lanelet))
                 .flatten();
             if let Some((approach, lost)) = before.filter(|(before, _)| Some(*before) != here) {
-                // The agent has left the lane into the junction, unless it has left the roads.
+                // The agent has left the lane and entered the junction, unless it has left the
+                // roads.
                 if position.is_on_lane() {
                     let tally = self.tallies.entry(approach).or_default();
                     tally.passed += 1;
@@ -131,7 +132,8 @@ impl JunctionWatch {
             let lost = before.filter(|(approach, _)| *approach == here);
             let lost = lost.map_or(0.0, |(_, lost)| lost);
             let more = period * (1.0 - speed / allowed).clamp(0.0, 1.0);
-            // Time lost along a lane accumulates there and is counted when the vehicle has left it.
+            // Time lost along a lane accumulates here and is added to the tally when the vehicle
+            // has left the lane.
             seen.insert(id, (here, lost + more));
             if speed < STANDING {
                 let tally = self.tallies.entry(here).or_default();
@@ -163,7 +165,7 @@ impl Observer for JunctionWatch {
     }
 
     fn after_step(&mut self, world: &World) {
-        // Times are products of dt; rounding must not delay a sample to the next step.
+        // The small tolerance keeps rounding from delaying a sample to the next step.
         if world.time() < self.due - 1e-9 {
             return;
         }
@@ -175,9 +177,9 @@ impl Observer for JunctionWatch {
 /// Returns the time of the next sample, s. The previous sample was due at `due` and was taken at
 /// `time`.
 fn due_after(due: f64, time: f64) -> f64 {
-    // Counted from when the sample was due, not from when it was taken. Otherwise, samples would be farther
-    // apart if a second is not a whole number of steps. If steps are longer than a second, each step is a
-    // sample.
+    // Counted from the time at which the sample was due, not from when it was taken. Otherwise,
+    // samples would be farther apart if a second is not a whole number of steps. If steps are
+    // longer than a second, every step is sampled.
     (due + SAMPLE_TIME).max(time)
 }
 

@@ -15,8 +15,9 @@ const OFF_LANE: f64 = 0.5;
 /// accelerator.
 const BRAKING: f64 = -0.5;
 
-/// Turn signal of an agent. The signal set by its behaviour has precedence. Otherwise, the agent signals the
-/// lane change that it makes or seeks, or the turn that it makes or approaches.
+/// Turn signal of an agent. A signal set by its behaviour has precedence. Otherwise, the agent
+/// signals a lane change that it is making or waiting for, or the turn that it is making or
+/// approaching.
 pub(crate) fn indicator(world: &World, agent: AgentIndex) -> Indicator {
     let index = agent.index();
     let wished = world.agents.wish[index].indicator;
@@ -80,8 +81,8 @@ fn turn_ahead(world: &World, route: &Route, index: usize) -> Option<(LaneletInde
         if let LaneletKind::Connection { turn, .. } = graph.lanelet(lanelet).kind {
             return Some((lanelet, turn));
         }
-        // Lanelets between which the route changes lanes are side by side, so only the last of them adds to
-        // the distance.
+        // The lanelets between which a route changes lanes are side by side, so only the last of
+        // them adds to the distance.
         if route.lane_change_at(at, graph) == 0.0 {
             room -= world.ground.length(lanelet);
         }
@@ -92,7 +93,8 @@ fn turn_ahead(world: &World, route: &Route, index: usize) -> Option<(LaneletInde
     None
 }
 
-/// Whether the brake lamps of an agent are lit because it brakes or its brakes hold it.
+/// Whether the brake lamps of an agent are lit, either because it brakes or because its brakes hold
+/// it.
 pub(crate) fn brakes(motion: &Motion, commanded: f64) -> bool {
     motion.acceleration < BRAKING || (motion.speed == 0.0 && commanded < 0.0)
 }

@@ -5,14 +5,14 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::check::lanes_beside;
 use roadwright_scenario::{LanePlace, Place};
 
-/// Time by which a route between the lanes under the pointer may be longer than the quickest route, s. Up to this
-/// difference, the choice of lanes counts as intentional.
+/// Maximum extra time of a route between the lanes under the pointer, compared with the quickest
+/// route, s. Up to this difference, the choice of these lanes counts as intentional.
 pub const LONGER_ON_PURPOSE: f64 = 20.0;
 
 /// A stop of a trip that is being drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DrawnStop {
-    /// A stop that keeps its place.
+    /// A stop with a fixed place.
     Fixed(Place),
     /// A stop that may move to another lane of its road.
     Pointed {
@@ -41,7 +41,7 @@ pub struct ChosenLanes {
     pub route: Result<PlannedRoute, String>,
 }
 
-/// A choice of lanes for the stops.
+/// A combination of lanes for the stops.
 #[derive(Clone, Default)]
 struct Candidate {
     stops: Vec<Place>,
@@ -49,7 +49,7 @@ struct Candidate {
     distance: f64,
 }
 
-/// A candidate with a route.
+/// A combination of lanes for which a route was found.
 struct Found {
     candidate: Candidate,
     route: PlannedRoute,
@@ -58,10 +58,11 @@ struct Found {
 impl RouteFinder {
     /// Chooses the lanes of a trip through at least two stops.
     ///
-    /// Of all lanes that the vehicle type may use on the roads of the pointed stops, those with the quickest route are
-    /// chosen; of equal times, those nearest to the pointer. The lanes under the pointer are kept if their route takes at
-    /// most [`LONGER_ON_PURPOSE`] longer, and where no lanes have a route. Trips with stops off the lanes keep their
-    /// places. Searches one route for each combination of lanes.
+    /// The candidates are all lanes on the roads of the pointed stops that the vehicle type may
+    /// use. The combination with the quickest route is chosen; among equal times, the one nearest
+    /// to the pointer. The lanes under the pointer are kept if their route takes at most
+    /// [`LONGER_ON_PURPOSE`] longer, or if no combination has a route. Trips with stops off the
+    /// lanes keep their places. Searches one route for each combination of lanes.
     pub fn choose_lanes(&self, vehicle: &str, stack: &str, stops: &[DrawnStop]) -> ChosenLanes {
         let pointed: Vec<Place> = stops.iter().map(DrawnStop::place).collect();
         let mut found = self.candidates_with_route(vehicle, stack, stops);
@@ -89,7 +90,7 @@ impl RouteFinder {
         }
     }
 
-    /// The combinations of lanes between which the planner finds a route; empty if a stop is off the lanes.
+    /// Combinations of lanes for which the planner finds a route; empty if a stop is off the lanes.
     fn candidates_with_route(&self, vehicle: &str, stack: &str, stops: &[DrawnStop]) -> Vec<Found> {
         let mut all = vec![Candidate::default()];
         for stop in stops {
@@ -112,7 +113,7 @@ impl RouteFinder {
         found.collect()
     }
 
-    /// Lanes that a stop may take, beginning with its own; empty off the lanes.
+    /// Lanes to which a stop may move, beginning with its own lane; empty for a stop off the lanes.
     fn lanes_of(&self, vehicle: &str, stop: &DrawnStop) -> Vec<LanePlace> {
         let Place::Lane(own) = stop.place() else {
             return Vec::new();

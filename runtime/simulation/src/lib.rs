@@ -47,7 +47,7 @@
 //! - **module pool**: the **instances** of modules that run in a world, each with its **settings**.
 //!   **Step boundary**: the moment between two steps; reloads, edits and saves happen there.
 
-// Helpers of the integration tests are also used by unit tests.
+// Unit tests also include the helpers of the integration tests, which use the name of this crate.
 #[cfg(test)]
 extern crate self as roadwright_simulation;
 

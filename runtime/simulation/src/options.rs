@@ -16,7 +16,7 @@ pub struct RunOptions {
     pub threads: usize,
     /// Number of cars with random trips to add.
     pub populate: usize,
-    /// Where random trips begin and end.
+    /// Places where random trips begin and end.
     pub populate_from: PopulateFrom,
     /// Stack of the added cars; `None` means `idm`.
     pub populate_stack: Option<String>,
@@ -27,14 +27,16 @@ pub struct RunOptions {
     pub pedestrians: Option<f64>,
     /// Level of dynamics of all agents; `None` uses the levels of agents, flows and settings.
     pub dynamics: Option<DynamicsLevel>,
-    /// Whether all bodies are compared for contacts in every step. Otherwise, this happens only near bodies
-    /// whose level can leave the lanes. Among vehicles that follow lanes, contacts are then detected only
-    /// with the vehicle ahead on the route, not on crossing or merging connections.
+    /// Whether all bodies are checked for contacts in every step. Otherwise, only bodies near those
+    /// whose level can leave the lanes are checked. Among vehicles that follow lanes, contacts are
+    /// then detected only with the vehicle ahead on the route, not on crossing or merging
+    /// connections.
     pub verify: bool,
     /// Modules that override those of all stacks.
     pub modules: ModuleOverrides,
-    /// Whether agents without a goal, or with places that do not exist, are refused individually. This suits
-    /// a scenario that is still being drawn. Otherwise, such an agent makes the whole run fail.
+    /// Whether agents without a goal, or with places that do not exist, are refused individually.
+    /// This is used for scenarios that are still being drawn. Otherwise, such an agent makes the
+    /// whole run fail.
     pub lenient: bool,
 }
 
@@ -55,13 +57,13 @@ impl RunOptions {
 /// Maximum number of pedestrians per hour at one side of a crossing: one per second.
 const MOST_PEOPLE: f64 = 3600.0;
 
-/// Where random trips begin and end.
+/// Places where random trips begin and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PopulateFrom {
     /// Anywhere on the lanes, uniformly by length.
     Inside,
-    /// Where roads end at the edge of the map, as for through traffic.
+    /// At road ends on the edge of the map, as for through traffic.
     Edges,
     /// Half of the starts and half of the destinations at edges, the rest inside.
     #[default]
@@ -73,7 +75,7 @@ pub enum PopulateFrom {
 pub struct Population {
     /// Number of trips requested.
     pub wanted: usize,
-    /// Number of trips made: as many as requested, unless no routes are left between the possible places.
+    /// Number of trips created. It is lower than requested only if no more routes are left.
     pub made: usize,
     /// Number of trips that begin at an edge of the map.
     pub from_edges: usize,
@@ -83,7 +85,7 @@ pub struct Population {
     pub queued: usize,
 }
 
-/// Modules that override those of all stacks, by slot.
+/// Modules, by slot, that override those of all stacks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModuleOverrides([Option<Vec<String>>; Slot::COUNT]);
 
@@ -103,7 +105,7 @@ impl ModuleOverrides {
         Ok(self.0[slot as usize].replace(modules))
     }
 
-    /// The slots that are set, with their modules.
+    /// Slots with overrides, and their modules.
     pub(crate) fn all(&self) -> impl Iterator<Item = (Slot, &[String])> {
         let slots = Slot::ALL.into_iter().zip(&self.0);
         slots.filter_map(|(slot, modules)| Some((slot, modules.as_deref()?)))
@@ -118,10 +120,11 @@ impl ModuleOverrides {
         }
     }
 
-    /// Returns the stack with these modules. Modules that it already has keep their parameters.
+    /// Returns a copy of the stack with these modules. Modules that it already has keep their
+    /// parameters.
     pub fn apply(&self, stack: &Stack) -> Stack {
-        // An override chooses modules and must not reset parameters, so a stack that already names the module
-        // keeps its tuning.
+        // An override chooses modules but must not reset parameters. A stack that already names the
+        // module keeps its parameter values.
         let mut changed = stack.clone();
         for (slot, modules) in Slot::ALL.into_iter().zip(&self.0) {
             let Some(modules) = modules else { continue };
@@ -162,7 +165,7 @@ pub enum SimulationError {
         file: String,
         /// The level.
         level: DynamicsLevel,
-        /// The missing keys.
+        /// Keys that are missing from the file.
         missing: Vec<&'static str>,
     },
     /// A level cannot move bodies of this kind.
@@ -189,10 +192,10 @@ pub enum SimulationError {
         /// The place.
         place: String,
     },
-    /// More random trips are requested than the maximum of a run.
+    /// More random trips are requested than a run may have.
     #[error("{0} random trips are too many; at most {1} are possible")]
     TooManyTrips(usize, usize),
-    /// There is no suitable place for random trips.
+    /// No suitable places for random trips are left.
     #[error("none of {wanted} vehicles can be placed: {why}")]
     NoRoom {
         /// Number of vehicles requested.
@@ -229,7 +232,7 @@ pub enum SimulationError {
     NoSuchStack(String),
 }
 
-/// Helper threads besides the calling one, if any are wanted.
+/// Creates the helper threads besides the calling one; `None` if no helpers are requested.
 pub(crate) fn helpers(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError> {
     if threads <= 1 {
         return Ok(None);

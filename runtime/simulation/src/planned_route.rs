@@ -1,4 +1,4 @@
-//! Routes that trips would take on empty roads, for display before a run.
+//! Routes that trips would take on empty roads, for display without a run.
 
 use crate::demand::{Start, places};
 use crate::open_ground::{End, MixedTrips, Part};
@@ -13,7 +13,7 @@ use roadwright_scenario::check::trip_problem;
 use roadwright_scenario::{Agent, Flow, ModuleSetting, Place, Scenario, Slot, VehicleType};
 use std::sync::Arc;
 
-/// Planner that is used in place of a stack's external planner.
+/// Planner that replaces an external planner of a stack.
 const PLANNER: &str = "route";
 
 /// Finds the routes of trips in a scenario, and can be updated when the scenario is edited.
@@ -34,20 +34,20 @@ pub struct PlannedRoute {
     pub points: Vec<DVec2>,
     /// Length, m.
     pub length: f64,
-    /// Travel time without waiting, s, at the speeds that the roads allow and the vehicle can reach.
+    /// Travel time without waiting, s, at the speeds that the roads and the vehicle allow.
     pub time: f64,
 }
 
 /// Start or end of a trip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TripEnd {
-    /// Centre of the rear axle or, if the heading is `None`, of the body, m.
+    /// Position of the rear axle's centre or, if the heading is `None`, of the body's centre, m.
     pub position: DVec2,
     /// Heading, rad; `None` if any heading is allowed.
     pub heading: Option<f64>,
 }
 
-/// A request for a route on lanes from one place to another.
+/// Request for a route on lanes between two places.
 pub(crate) struct LaneQuestion<'a> {
     pub(crate) vehicle: &'a VehicleType,
     /// Stack whose route planner is used.
@@ -56,7 +56,7 @@ pub(crate) struct LaneQuestion<'a> {
     pub(crate) to: TripEnd,
 }
 
-/// Result of a request for a route on lanes from one place to another.
+/// Result of a request for a route on lanes between two places.
 pub(crate) enum OnLanes {
     /// At least one of the places is off the lanes.
     Beside,
@@ -67,7 +67,7 @@ pub(crate) enum OnLanes {
 }
 
 impl RouteFinder {
-    /// Creates a route finder for a scenario. Costs the same as [`Ground::new`].
+    /// Creates a route finder for a scenario. The cost is that of [`Ground::new`].
     pub fn new(scenario: Arc<Scenario>) -> Self {
         let mut planners = Registry::default();
         roadwright_planning::register(&mut planners);
@@ -94,7 +94,8 @@ impl RouteFinder {
         self.find(&agent.vehicle, &agent.stack, &agent.start, &goals)
     }
 
-    /// Returns the route of the agents of a flow; `None` under the same conditions as for [`Self::route`].
+    /// Returns the route of the agents of a flow; `None` under the same conditions as
+    /// [`Self::route`].
     pub fn route_of_flow(&self, flow: &Flow) -> Option<PlannedRoute> {
         self.find(
             &flow.vehicle,
@@ -104,7 +105,8 @@ impl RouteFinder {
         )
     }
 
-    /// Returns the reason why a vehicle type cannot drive from one stop to the next on lanes; `None` if it can.
+    /// Returns the reason why a vehicle type cannot drive on lanes from each stop to the next;
+    /// `None` if it can.
     pub fn problem(&self, vehicle: &str, stops: &[Place]) -> Option<String> {
         trip_problem(&self.scenario, self.ground.graph(), vehicle, stops)
     }
@@ -142,7 +144,7 @@ impl RouteFinder {
         best.map_or(OnLanes::Unconnected, OnLanes::Route)
     }
 
-    /// An end of a trip: on the best lane at a place, or beside the lanes.
+    /// Resolves the end of a trip: to the best lane at its place, or to a place off the lanes.
     pub(crate) fn end(&self, end: &TripEnd) -> End {
         match self.lanes_at(end).first() {
             Some(&(lanelet, s, _)) => End::Lane(LaneSpot { lanelet, s }),
@@ -182,7 +184,7 @@ impl RouteFinder {
         Some(self.along(&route, start.s, vehicle))
     }
 
-    /// The lanes at a place, the best one first.
+    /// Lanes at a place, the best one first.
     fn lanes_at(&self, end: &TripEnd) -> Vec<Spot> {
         let graph = self.ground.graph();
         let finder = self.ground.finder();
@@ -204,7 +206,7 @@ impl RouteFinder {
         spots.into_iter().filter(is_on).collect()
     }
 
-    /// Route of a vehicle with a stack through a list of places.
+    /// Route through a list of places, for a vehicle type with a stack.
     pub(crate) fn find(
         &self,
         vehicle: &str,

@@ -23,21 +23,21 @@ const TIPPED: f64 = std::f64::consts::FRAC_PI_3;
 const STUCK: f64 = 120.0;
 
 impl World {
-    /// Hash of all state that is carried from step to step, for comparing runs. It does not depend on agent
-    /// indices. The internal state of modules is not included, but it affects the hash through the motion of
-    /// their agents. O(agents ever seen).
+    /// Hash of all state that persists from step to step, for comparing runs. It does not depend on
+    /// agent indices. The internal state of modules is not included, but it affects the hash
+    /// through the motion of their agents. O(agents ever seen).
     pub fn state_hash(&self) -> u64 {
         state_hash(self)
     }
 
-    /// The driving vehicles, in the order of their ids.
+    /// The driving vehicles in the order of their ids.
     pub fn snapshot(&self) -> Snapshot {
         snapshot(self, 1.0)
     }
 
-    /// The driving vehicles, in the order of their ids, at a fraction of the last step: 0 is its start and 1
-    /// its end. Use it only for rendering between steps, because vehicles that have just spawned or arrived
-    /// are misplaced.
+    /// The driving vehicles in the order of their ids, at a fraction of the last step: 0 is its
+    /// start and 1 its end. Only suitable for rendering between steps, because vehicles that have
+    /// just spawned or arrived are misplaced.
     pub fn snapshot_within_step(&self, share: f64) -> Snapshot {
         snapshot(self, share.clamp(0.0, 1.0))
     }
@@ -66,8 +66,8 @@ impl World {
     }
 }
 
-/// Hash of all state that is carried from step to step, in the order of agent ids. The internal state of
-/// modules is not included.
+/// Hash of all state that persists from step to step, in the order of agent ids. The internal state
+/// of modules is not included.
 pub(crate) fn state_hash(world: &World) -> u64 {
     let mut hasher = StateHasher::new();
     hasher.add(&world.clock);
@@ -75,7 +75,8 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     // hashes.
     for agent in world.agents.census().by_growing_id() {
         let mut row = world.agents.row(agent);
-        // The content of a route is hashed rather than its storage index. The same applies to other indices.
+        // The hash covers the content of a route and not its index in the store. The same applies
+        // to other indices.
         let route = world.routes.hash_of(row.progress.route);
         row.progress.route = Default::default();
         hasher.add(&(row, route));
@@ -118,7 +119,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     if !world.hands.is_empty() {
         hasher.add(&world.hands);
         let full_locks = world.hands.full_locks();
-        // Otherwise hashes of runs without it would change.
+        // The same holds for full steering locks.
         if !full_locks.is_empty() {
             hasher.add(&full_locks);
         }
@@ -284,7 +285,8 @@ pub(crate) fn counts(world: &World) -> AgentCounts {
     }
 }
 
-/// Number of agents that were removed while driving and have not departed again. O(finished + waiting).
+/// Number of agents that were removed while driving and will not depart again. O(finished +
+/// waiting).
 fn removed(world: &World) -> usize {
     let mut removed = BTreeSet::new();
     for agent in &world.finished.rows {
@@ -305,10 +307,10 @@ fn removed(world: &World) -> usize {
     removed.len()
 }
 
-/// Drives of all agents, including the unfinished drives of driving agents.
+/// Drives of all agents, including unfinished ones.
 pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
-    // Finished drives are in the order in which they ended, and the others in the order of ids. Therefore
-    // these lists are the same in every run.
+    // Finished drives are in the order in which they ended, and the others in the order of ids, so
+    // that both lists are the same in every run.
     let driving = world.agents.census().by_growing_id();
     let so_far = driving.into_iter().map(|agent| drive_so_far(world, agent));
     world.finished.iter().chain(so_far).collect()
@@ -370,7 +372,7 @@ pub(crate) fn summary(world: &World) -> Summary {
     let mut stacks: BTreeMap<&str, Trips> = BTreeMap::new();
     let drives = drives(world);
     for drive in &drives {
-        // Agents that never drove do not contribute results.
+        // Agents that never drove do not contribute to the results.
         let has_driven = matches!(drive.status, Status::Arrived | Status::Active);
         if has_driven || drive.distance > 0.0 {
             trips.add(drive);
@@ -422,7 +424,7 @@ fn without_path(world: &World) -> Vec<AgentWithoutPath> {
     waiting.map(record).collect()
 }
 
-/// Trips of several agents.
+/// Travel times and distances of several agents.
 #[derive(Default)]
 struct Trips<'a> {
     /// Travel times of agents that arrived, s.

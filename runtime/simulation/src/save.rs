@@ -1,13 +1,13 @@
 //! Saving a world at a step boundary, and resuming from there.
 //!
-//! A save is a set of named parts, each with a version ([`parts`]), so that adding a part does not affect the
-//! others. It contains everything that is carried from step to step; derived data (indices, grids, landmarks)
-//! is rebuilt. The ground is not included. A world is restored on the ground of its scenario, which must be
-//! the same as when the world was saved.
+//! A save is a set of named parts, each with a version ([`parts`]), so that adding a part does not
+//! affect the others. It contains all state that persists from step to step. Derived data (indices,
+//! grids, landmarks) is rebuilt. The ground is not included: a world is restored on the ground of
+//! its scenario, which must be the same as when the world was saved.
 //!
-//! A save may be damaged or forged. Each part is read separately. Then all indices from one part into another
-//! are checked in one place ([`World::check_indices`]) before they are used, so that invalid indices cause an
-//! error and never a panic.
+//! A save may be damaged or forged. Each part is read separately. Then all indices from one part
+//! into another are checked in one place ([`World::check_indices`]) before they are used, so that
+//! invalid indices cause an error and never a panic.
 
 mod frame;
 mod origin;
@@ -64,7 +64,7 @@ struct Counters {
 }
 
 impl SavedWorld {
-    /// Returns the module overrides: those requested now and, in all other slots, those of the
+    /// Returns the module overrides: those requested now and, in the remaining slots, those of the
     /// saved run.
     fn overrides(&self, asked: &ModuleOverrides) -> Result<ModuleOverrides, SaveError> {
         let saved: Option<Vec<(String, Vec<String>)>> = self.get_if_any(parts::OVERRIDES)?;
@@ -90,8 +90,8 @@ impl World {
         unsaved(&self.modules.saved())
     }
 
-    /// Saves everything that is carried from step to step, so that the run can be resumed exactly. O(agents
-    /// ever seen).
+    /// Saves all state that persists from step to step, so that the run can be resumed exactly.
+    /// O(agents ever seen).
     ///
     /// # Errors
     /// If a module can neither save its state nor declare that it has none
@@ -99,8 +99,8 @@ impl World {
     /// ([`World::closing_nodes`]).
     pub fn save(&self) -> Result<SavedWorld, SaveError> {
         self.check_no_edit_waits()?;
-        // Module states are collected before anything is written, so that a world that cannot be saved is
-        // left unchanged.
+        // Module states are collected before anything is written, so that a world that cannot be
+        // saved stays unchanged.
         let modules = self.modules.saved();
         let inexact = unsaved(&modules);
         if !inexact.is_empty() {
@@ -198,24 +198,25 @@ impl World {
         saved
     }
 
-    /// Restores a world that continues exactly where the saved world stopped. Returns it with notes on
-    /// modules that could not resume. A save can be restored any number of times.
+    /// Restores a world that continues exactly where the saved world stopped. Returns it with notes
+    /// on modules that could not resume. A save can be restored any number of times.
     ///
-    /// `scenario`, `modules` and `options` are those of the saved run. Its seed, time step, time of day,
-    /// level of dynamics, pedestrians and module overrides are in the save. The seed and time step of
-    /// `options` are ignored. Its level and number of pedestrians apply only if they are set, and its modules
-    /// apply only to the slots for which they are set.
+    /// `scenario`, `modules` and `options` should be those of the saved run. Its seed, time step,
+    /// time of day, level of dynamics, pedestrians and module overrides are in the save. The seed
+    /// and time step of `options` are ignored. Its level and number of pedestrians apply only if
+    /// they are set, and its modules only to the slots for which they are set.
     ///
-    /// Other modules, whether set by `options` or named by stacks of `scenario`, apply to all agents except
-    /// those that have chosen their own. Such modules start fresh, and so do modules whose build has changed.
-    /// This is noted ([`Summary::started_fresh`](crate::Summary)) and makes the run a branch. A module that
-    /// differs only in parameters or rate keeps its memory, which is also noted. Agents keep their routes
-    /// until they request new ones. Other vehicle types with the same names, other flows, and another level
-    /// or number of pedestrians in the options also make a branch, and are noted.
+    /// Other modules, whether set by `options` or named by stacks of `scenario`, apply to all
+    /// agents that have not chosen their own. Such modules start fresh, and so do modules whose
+    /// build has changed. This is noted ([`Summary::started_fresh`](crate::Summary)) and makes the
+    /// run a branch. A module that differs only in parameters or rate keeps its memory, which is
+    /// also noted. Agents keep their routes until they request new ones. Other vehicle types with
+    /// the same names, other flows, and another level or number of pedestrians in the options also
+    /// make the run a branch, and are noted.
     ///
     /// # Errors
-    /// If the save is damaged or has parts of another version, if the ground or the names of stacks or
-    /// vehicle types differ, or for the same reasons as [`World::new`].
+    /// If the save is damaged or has parts of another version, if the ground or the names of stacks
+    /// or vehicle types differ, or for the same reasons as [`World::new`].
     pub fn restore(
         ground: Arc<Ground>,
         scenario: &Scenario,
@@ -223,7 +224,7 @@ impl World {
         options: &RunOptions,
         saved: &SavedWorld,
     ) -> Result<(Self, Vec<String>), SaveError> {
-        // Versions are checked before the ground, because an older version may compute a different ground
+        // Versions come before the ground, because an older version may compute a different ground
         // hash.
         saved.check_versions()?;
         let hash = match saved.has(parts::DECIDERS) {
@@ -280,7 +281,7 @@ impl World {
         world.restore_messages(saved)?;
         // Older saves do not contain manual control.
         world.hands = saved.get_if_any::<Hands>(parts::HANDS)?.unwrap_or_default();
-        // Older saves have no such part; all agents have the limited lock.
+        // Older saves do not contain full locks, so all agents have the limited lock.
         if let Some(agents) = saved.get_if_any::<BTreeSet<u64>>(parts::FULL_LOCKS)? {
             world.hands.restore_full_locks(&agents);
         }
@@ -431,7 +432,8 @@ impl World {
             ));
         }
         let now = self.modules.signals.deciders(&self.ground);
-        // Older saves have the same deciders, because the ground hash of those saves includes them.
+        // In older saves, the deciders are known to be the same, because the ground hash includes
+        // them.
         let was: Option<Vec<Decider>> = saved.get_if_any(parts::DECIDERS)?;
         let deciders = DeciderChange {
             was: was.as_ref().unwrap_or(&now),
@@ -477,7 +479,7 @@ impl World {
         }
         self.demand.retired_flows = retired;
         let time = self.time();
-        // Flows are matched by id rather than by their position in the list.
+        // Flows are matched by id and not by their position in the list.
         for flow in &mut self.demand.flows {
             let before = flows.iter().find(|before| before.id == flow.progress().id);
             if let Some(before) = before
@@ -545,7 +547,7 @@ impl World {
     }
 }
 
-/// Returns an error that names a part of the save as damaged if `is_sound` is `false`.
+/// Returns an error that reports the part `what` of the save as damaged if `is_sound` is `false`.
 fn sound(what: &str, is_sound: bool) -> Result<(), SaveError> {
     let damaged = || SaveError::Damaged(format!("{what} is invalid"));
     is_sound.then_some(()).ok_or_else(damaged)

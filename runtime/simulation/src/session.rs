@@ -4,13 +4,13 @@ use crate::coupling::{CouplingError, CouplingOrder};
 use crate::stage::Stage;
 use crate::world::World;
 
-/// Watches a world without changing it: recorders, statistics, printers.
+/// Watches a world without changing it, for example to record it, collect statistics or print.
 pub trait Observer {
     /// Called before the first observed step.
     fn begin(&mut self, _: &World) {}
 
-    /// Called when a part of a step begins, for measuring its cost. A step begins with [`Stage::Boundary`],
-    /// and its last part ends with [`Observer::after_step`].
+    /// Called when a stage of a step begins, so that the cost of each stage can be measured. A step
+    /// begins with [`Stage::Boundary`], and its last stage ends with [`Observer::after_step`].
     fn at_stage(&mut self, _: Stage) {}
 
     /// Called after each step.
@@ -22,7 +22,7 @@ pub trait Observer {
 pub enum Ending {
     /// The run ends at this time, s.
     AtTime(f64),
-    /// The run ends when the last agent arrives, or at this time at the latest, s.
+    /// The run ends when the last agent has arrived, or at this time at the latest, s.
     WhenOver(f64),
 }
 
@@ -68,7 +68,7 @@ pub struct CarriedOut {
 }
 
 impl Session {
-    /// Creates a session that starts with a world in its current state.
+    /// Creates a session for a world, which starts in the current state of the world.
     pub fn new(world: World) -> Self {
         Self {
             world,
@@ -87,12 +87,12 @@ impl Session {
         &mut self.world
     }
 
-    /// Schedules an order to couple or uncouple an agent's trailers. It is carried out before the first step
-    /// that begins at or after `time`, in seconds.
+    /// Schedules the coupling or uncoupling of an agent's trailers. The order is carried out before
+    /// the first step that begins at or after `time`, in seconds.
     pub fn order(&mut self, time: f64, agent: u64, order: CouplingOrder) {
         self.orders.push((time, agent, order));
-        // The list is reversed and the sort is stable, so of two orders at the same time, the first one given
-        // comes last.
+        // The list is sorted in reverse and the sort is stable, so of two orders at the same time,
+        // the one given first comes last.
         let at = self.orders.len() - 1;
         let place = self.orders[..at].partition_point(|(other, ..)| *other > time);
         self.orders[place..].rotate_right(1);
@@ -112,7 +112,7 @@ impl Session {
     }
 
     fn carry_out_orders(&mut self) {
-        // Times are rounded. Without the tolerance, an order could be carried out one step late.
+        // Because of rounding, an order could be carried out one step late without this tolerance.
         while let Some((_, agent, order)) =
             (self.orders).pop_if(|(time, ..)| *time <= self.world.time() + 1e-9)
         {
@@ -148,8 +148,8 @@ impl Session {
         mut goes_on: impl FnMut(&World) -> bool,
     ) -> u64 {
         let (Ending::AtTime(time) | Ending::WhenOver(time)) = ending;
-        // The end is computed in steps, so that a run to 10 s takes as many steps as a run to 5 s followed by
-        // a run to 10 s.
+        // The end is computed as a number of steps, so that a run to 10 s takes as many steps as a
+        // run to 5 s that is continued to 10 s.
         let last = (time / self.world.dt()).round() as u64;
         for observer in observers.iter_mut() {
             observer.begin(&self.world);
@@ -173,7 +173,7 @@ mod tests {
     use crate::options::RunOptions;
     use std::path::PathBuf;
 
-    /// Test observer that records the stages of each step.
+    /// Test observer that records the stages it is notified of.
     #[derive(Default)]
     struct Ears {
         now: Vec<Stage>,
@@ -199,7 +199,7 @@ mod tests {
         let (mut session, mut ears) = (Session::new(world()), Ears::default());
         session.run(Ending::AtTime(10.0), &mut [&mut ears], |_| true);
         let mut appearing = Stage::ALL.to_vec();
-        // Routes of spawned agents are planned at once.
+        // Routes of spawned agents are planned immediately.
         appearing.splice(2..2, [Stage::Plan, Stage::Appear]);
         assert_eq!(ears.steps.len(), 1000);
         let plain = ears.steps.iter().filter(|heard| **heard == Stage::ALL);

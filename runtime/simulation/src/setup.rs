@@ -1,4 +1,4 @@
-//! Preparation of a world: its demand.
+//! Preparation of the demand of a world.
 
 use crate::agents::{Finished, Status};
 use crate::demand::{self, Demand, Departure, Repeats, RunningFlow, Start};
@@ -14,12 +14,12 @@ use roadwright_scenario::{
     Agent, AgentId, BodyKind, LaneletIndex, OffRoad, Place, Scenario, VehicleType,
 };
 
-/// Distance before the point nearest to its destination at which a vehicle leaves the lane, m. The vehicle
-/// needs this distance to turn off.
+/// Distance before the point nearest to its destination at which a vehicle leaves the lane, m. It
+/// is the room that the vehicle needs to turn off.
 const EXIT_BEFORE: f64 = 30.0;
 /// Vehicle type of random trips.
 const POPULATION_VEHICLE: &str = "car";
-/// Maximum number of random trips in a run. It exceeds the number of cars of any city.
+/// Maximum number of random trips in a run. It is more than the number of cars in any city.
 const MOST_TRIPS: usize = 1_000_000;
 /// Stack of random trips, unless the options name one.
 const POPULATION_STACK: &str = "idm";
@@ -42,8 +42,8 @@ pub(crate) struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// Agents, flows and random trips of a run. With lenient options, agents without a valid place are
-    /// refused; otherwise they are an error.
+    /// Creates the agents, flows and random trips of a run. With lenient options, agents without a
+    /// valid place are refused; otherwise they are an error.
     pub(crate) fn demand(
         &self,
         options: &RunOptions,
@@ -56,8 +56,8 @@ impl Sources<'_> {
             last = u64::from(id.0);
             match self.departure(*id, agent, agent.depart.get()) {
                 Ok(departure) => demand.departures.push(departure),
-                // While the user edits a scenario, a vehicle whose road was just deleted must not keep the
-                // others from driving.
+                // While the user is editing a scenario, a vehicle whose road has just been deleted
+                // must not keep the others from driving.
                 Err(_) if options.lenient => {
                     finished.push_undriven(last, &agent.stack, Status::Refused, 0.0);
                 }
@@ -73,7 +73,8 @@ impl Sources<'_> {
         Ok(demand)
     }
 
-    /// Returns the agents that depart again after every arrival, except agents whose places no longer exist.
+    /// Returns the agents that depart again after every arrival, except agents with places that no
+    /// longer exist.
     pub(crate) fn repeats(&self) -> Repeats {
         let agents = self.scenario.agents().iter();
         let again = agents.filter_map(|(id, agent)| {
@@ -167,8 +168,8 @@ impl Sources<'_> {
     }
 }
 
-/// Initial state of each flow in the scenario. With `lenient`, flows whose start or destination does not
-/// exist are skipped; otherwise they are an error.
+/// Initial state of each flow in the scenario. If `lenient` is set, flows whose start or
+/// destination does not exist are skipped; otherwise they are an error.
 pub(crate) fn running_flows(
     scenario: &Scenario,
     trips: &MixedTrips<'_>,
@@ -216,7 +217,7 @@ pub(crate) fn trip(
     driver.trip(&id.to_string(), &agent.start, &goals)
 }
 
-/// Vehicle type and stack of an agent or a flow. They determine where its trips leave the lanes.
+/// Vehicle type and stack of an agent or a flow, which determine where its trips leave the lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct TripDriver<'a> {
     pub(crate) scenario: &'a Scenario,
@@ -249,8 +250,8 @@ impl TripDriver<'_> {
         let kind = self.scenario.vehicle_types().get(self.vehicle);
         let stays = kind.is_some_and(|kind| kind.off_road == OffRoad::Never);
         Ok(match stays {
-            // No route leads to a goal off the lanes, so the trip is refused instead of leaving a vehicle
-            // standing on the road.
+            // No route leads to a goal off the lanes. The trip is refused, because the vehicle
+            // would stand on the road otherwise.
             true => (Start::Lane { lanelet, s }, trip.1),
             false => trip,
         })
@@ -270,8 +271,8 @@ impl TripDriver<'_> {
         }
         let mixed = self.mixed(kind, start, goals);
         match all_on_lanes {
-            // Without a shortcut over open ground, the route planner plans the trip, because it knows
-            // restrictions and traffic.
+            // Without a shortcut over open ground, the route planner plans the trip, because it
+            // takes restrictions and traffic into account.
             true => mixed.filter(|(_, goals)| goals.iter().any(Goal::is_own)),
             false => mixed.or_else(|| self.by_nearest_exit(kind, start, goals)),
         }
@@ -307,7 +308,8 @@ impl TripDriver<'_> {
         Some((start, all))
     }
 
-    /// Plans the trip to each goal in parts. `None` if a goal does not exist, or if no trip to it is found.
+    /// Plans the trip to each goal in parts. `None` if a goal does not exist, or if there is no
+    /// trip to it.
     fn itineraries(
         &self,
         kind: &VehicleType,
@@ -351,9 +353,9 @@ impl TripDriver<'_> {
         })
     }
 
-    /// Plans a trip from a start on a lane to a destination off the lanes. The trip follows lanes as far as
-    /// possible, and leaves them near the point that is closest to the destination. `None` for other trips,
-    /// or if no lane near the destination can be reached.
+    /// Plans a trip from a start on a lane to a destination off the lanes. The trip follows lanes
+    /// as far as possible, and leaves them near the point closest to the destination. `None` for
+    /// other trips, or if no lane near the destination can be reached.
     fn by_nearest_exit(
         &self,
         kind: &VehicleType,

@@ -30,11 +30,11 @@ pub struct Attitude {
 /// Reasons why a vehicle cannot continue; all `false` if it can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mishap {
-    /// Whether the vehicle lies on its side or roof, that is, whether it is a rigid body that leans by more
-    /// than 60 degrees.
+    /// Whether the vehicle lies on its side or roof. This is the case for a rigid body that leans
+    /// by more than 60 degrees.
     pub tipped_over: bool,
-    /// Whether the vehicle has stood for at least two minutes without having reached its goal, tipped over or
-    /// not.
+    /// Whether the vehicle has stood for at least two minutes without having reached its goal,
+    /// whether or not it has tipped over.
     pub stuck: bool,
 }
 
@@ -49,7 +49,7 @@ impl Mishap {
     }
 }
 
-/// One vehicle at one moment.
+/// State of one vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct VehicleRecord {
     /// Id of the agent.
@@ -76,16 +76,16 @@ pub struct VehicleRecord {
     pub lane: Option<(RoadId, i8)>,
     /// Distance along the lanelet that the vehicle follows, m.
     pub s: f64,
-    /// Lateral offset from that lanelet's centre line, m to the left.
+    /// Lateral offset from the lanelet's centre line, m to the left.
     pub t: f64,
-    /// Turn signal that the agent's behaviour has set or, if it has set none, the one for the next turn or
-    /// lane change.
+    /// Turn signal set by the agent's behaviour or, if it has set none, the one for the next turn
+    /// or lane change.
     pub indicator: Indicator,
     /// Whether the vehicle's brake lamps are lit.
     pub brakes: bool,
-    /// Status of the agent.
+    /// Status of the agent's drive.
     pub status: Status,
-    /// Attitude at the end of the step; `None` on levels without heights.
+    /// Orientation and height at the end of the step; `None` on levels without heights.
     pub attitude: Option<Attitude>,
     /// Reasons why the vehicle cannot continue, if any.
     pub mishap: Mishap,
@@ -93,19 +93,19 @@ pub struct VehicleRecord {
     pub sideways: Option<f64>,
     /// Yaw rate according to the vehicle's level of dynamics, rad/s, positive to the left.
     pub yaw_rate: Option<f64>,
-    /// Pedals as the driver presses them; `None` while an acceleration is commanded.
+    /// Pedal positions set by the driver; `None` while an acceleration is commanded.
     pub pedals: Option<Pedals>,
     /// Commanded angle of the front wheels, rad, positive to the left; `None` on levels that do not steer.
     pub steering_command: Option<f64>,
-    /// Whether the vehicle is intended to drive in reverse; `None` on levels that cannot reverse.
+    /// Whether the driver intends to reverse; `None` on levels that cannot reverse.
     pub is_reversing: Option<bool>,
 }
 
 /// State of a wheel, on levels that model wheels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct WheelRecord {
-    /// Position relative to the centre of the rear axle while the vehicle is on level ground: ahead and to
-    /// the left, m.
+    /// Position relative to the centre of the rear axle while the vehicle is on level ground:
+    /// forward and left, m.
     pub place: DVec2,
     /// Radius of the wheel, m.
     pub radius: f64,
@@ -115,8 +115,8 @@ pub struct WheelRecord {
     pub travel: f64,
     /// Wheel load on the ground, N; 0 in the air.
     pub load: f64,
-    /// Difference between the wheel's circumferential speed and the ground speed, divided by the larger of
-    /// the two: -1 for a locked wheel, 1 for a wheel that spins on the spot.
+    /// Difference between the wheel's circumferential speed and the ground speed, divided by the
+    /// larger of the two: -1 for a locked wheel, 1 for a wheel that spins while the vehicle stands.
     pub slip_ratio: f64,
     /// Angle between the wheel's heading and its direction of motion, rad. Positive if the wheel
     /// drifts to the left.
@@ -131,9 +131,9 @@ impl WheelRecord {
     /// Slip angle beyond which a wheel slides, rad: 8.6 degrees.
     pub const SLIDING_ANGLE: f64 = 0.15;
 
-    /// Whether the wheel is on the ground and slides instead of rolling. It slides if its slip exceeds the
-    /// value at which tyres on asphalt reach their maximum force: a slip ratio of 0.1 to 0.2, or a slip angle
-    /// of 6 to 9 degrees.
+    /// Whether the wheel is on the ground and slides instead of rolling. It does if its slip
+    /// exceeds the value at which tyres on asphalt transfer their maximum force: a slip ratio of
+    /// 0.1 to 0.2, or a slip angle of 6 to 9 degrees.
     pub fn slides(&self) -> bool {
         let is_beyond = self.slip_ratio.abs() > Self::SLIDING_RATIO
             || self.slip_angle.abs() > Self::SLIDING_ANGLE;
@@ -146,11 +146,12 @@ impl WheelRecord {
 pub struct MechanicsRecord {
     /// Id of the agent.
     pub agent: u64,
-    /// Dial readings, if the vehicle has a drive train and its level uses it.
+    /// Dashboard readings, if the vehicle has a drive train that its level uses.
     pub drive: Option<DriveReading>,
     /// Wheels in the order of the vehicle file; empty on levels without wheels.
     pub wheels: Vec<WheelRecord>,
-    /// Shape of the vehicle in the rigid-body solver, with the same number of wheels; `None` on other levels.
+    /// Shape of the vehicle in the rigid-body solver, with the same number of wheels; `None` on
+    /// levels other than `rigid`.
     pub shape: Option<Arc<RigidShape>>,
 }
 
@@ -190,12 +191,12 @@ pub struct TrailerRecord {
 pub struct StandingTrailer {
     /// Number of the train, starting at 1. Trailers that were uncoupled together have the same number.
     pub train: u32,
-    /// Record of the trailer, as if it were still towed by the agent that uncoupled it. The angle is 0 if no
-    /// trailer is ahead of it.
+    /// Record of the trailer, as if it were still towed by the agent that uncoupled it. The angle
+    /// is 0 for the front trailer.
     pub trailer: TrailerRecord,
 }
 
-/// The world at one moment.
+/// Visible state of the world at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snapshot {
     /// Simulation time, s.
@@ -210,7 +211,8 @@ pub struct Snapshot {
     pub characters: Vec<CharacterRecord>,
     /// Towed trailers, in the order of the ids of their agents and from front to back.
     pub trailers: Vec<TrailerRecord>,
-    /// Uncoupled trailers, in the order in which they were uncoupled, and from front to back.
+    /// Uncoupled trailers in the order in which they were uncoupled, and from front to back within
+    /// a train.
     pub standing: Vec<StandingTrailer>,
     /// Pedestrians, in the order of their numbers.
     pub people: Vec<PersonRecord>,
@@ -252,12 +254,13 @@ impl Snapshot {
         place.ok().map(|place| &self.characters[place])
     }
 
-    /// Hash of the step and everything visible: the exact bits of id, x, y, heading and speed of each vehicle
-    /// in the order of ids, then trailers, the number and position of each pedestrian, and loose obstacles.
-    /// Two runs that look the same in a step have the same hash, regardless of how they are stored.
+    /// Hash of the step and everything visible: the exact bits of id, x, y, heading and speed of
+    /// each vehicle in the order of ids, then trailers, the number and position of each pedestrian,
+    /// and loose obstacles. Two runs that look the same in a step have the same hash, regardless of
+    /// how their data is stored.
     pub fn hash(&self) -> u64 {
-        // Only visible values are hashed. A change of data structures may change the state hash, but must
-        // never change this hash.
+        // Only visible values are hashed. A change of data structures may change the state hash,
+        // but must never change this one.
         let mut vehicles: Vec<&VehicleRecord> = self.vehicles.iter().collect();
         vehicles.sort_unstable_by_key(|vehicle| vehicle.agent);
         let mut hasher = twox_hash::XxHash3_64::with_seed(0);

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-/// A part of a step.
+/// A stage of a step, as observers see it.
 ///
-/// The world announces each part when it begins ([`Observer::at_stage`]). Observers return nothing to it, so
-/// measuring time has no effect on a run.
+/// The world announces each stage when it begins ([`Observer::at_stage`]). Observers return
+/// nothing, so measuring time has no effect on a run.
 ///
 /// [`Observer::at_stage`]: crate::Observer::at_stage
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -17,10 +17,11 @@ pub enum Stage {
     Appear,
     /// Junctions, signals and pedestrians make their decisions.
     GiveWay,
-    /// Planners are called for spawned agents, for agents that have stood for a long time or missed their
-    /// lane, and to resolve rings of full lanes.
+    /// Planners are called for spawned agents, for agents that have stood for a long time or missed
+    /// their lane, and to break up rings of full lanes.
     Plan,
-    /// Behaviours are updated and their requests are carried out, including routes to goals that they choose.
+    /// Behaviours are updated and their requests are carried out, including routes to the goals
+    /// that they choose.
     Behave,
     /// Controllers are updated.
     Control,
@@ -43,7 +44,7 @@ impl Stage {
         Self::Collide,
     ];
 
-    /// Name in files.
+    /// Name of the stage in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Boundary => "boundary",

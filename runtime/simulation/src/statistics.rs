@@ -13,7 +13,7 @@ const PERIOD: f64 = 1.0;
 /// Speed below which a vehicle counts as queued, m/s. Heat maps use the same value.
 const STANDING: f64 = 1.0;
 
-/// State of the run at a full second.
+/// State of the run at the end of a full second.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TimeRow {
     /// Simulated time, s.
@@ -36,7 +36,7 @@ pub struct TimeRow {
     pub faults: u64,
 }
 
-/// A trip that has ended. Agents that repeat their trips have several.
+/// A trip that has ended. An agent that repeats its trip has several trips.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trip {
     /// Id of the agent.
@@ -76,7 +76,7 @@ impl Trip {
     }
 }
 
-/// Observations of a driving agent so far.
+/// Observations of a driving agent.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     first: DVec2,
@@ -84,8 +84,8 @@ struct Seen {
     standing: f64,
 }
 
-/// Records a row for each second, and a row for each finished trip. An observer of a
-/// [`Session`](crate::Session); [`begin`](Observer::begin) resets it.
+/// Records a row for each second, and a row for each finished trip. It is an observer of a
+/// [`Session`](crate::Session), and [`begin`](Observer::begin) resets it.
 #[derive(Debug, Clone, Default)]
 pub struct Statistics {
     rows: Vec<TimeRow>,
@@ -96,8 +96,8 @@ pub struct Statistics {
     counted_contacts: usize,
 }
 
-/// Marks a moment of a run, so that [`Statistics`] can be reset to that moment. Rows and trips are not
-/// copied; the mark only has their numbers.
+/// Marks a moment of a run, so that [`Statistics`] can be reset to it. It stores only the numbers
+/// of rows and trips, not their contents.
 #[derive(Debug, Clone)]
 pub struct StatisticsMark {
     rows: usize,
@@ -145,7 +145,7 @@ impl Statistics {
         &self.rows
     }
 
-    /// Finished trips, in the order of their ends.
+    /// Finished trips, in the order in which they ended.
     pub fn trips(&self) -> &[Trip] {
         &self.trips
     }
@@ -224,8 +224,8 @@ impl Observer for Statistics {
     }
 
     fn after_step(&mut self, world: &World) {
-        // Counted from the start rather than from the previous row, so that rows do not drift if a second is
-        // not a whole number of steps.
+        // Counted from the start and not from the previous row, so that rows do not drift if a
+        // second is not a whole number of steps.
         let seconds = |steps: u64| (steps as f64 * world.dt() / PERIOD + 1e-9).floor();
         if seconds(world.steps()) > seconds(world.steps() - 1) {
             // Contacts are taken first, because trips include the contacts of their agents.

@@ -27,14 +27,15 @@ pub struct AgentCounts {
 /// Numbers of driving vehicles that cannot continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct MishapCounts {
-    /// Vehicles on their side or roof, that is, rigid bodies that lean by more than 60 degrees.
+    /// Vehicles that lie on their side or roof, which are rigid bodies that lean by more than 60
+    /// degrees.
     pub tipped_over: usize,
-    /// Vehicles that have stood for at least two minutes without having reached their goal, tipped over or
-    /// not.
+    /// Vehicles that have stood for at least two minutes without having reached their goal, whether
+    /// or not they have tipped over.
     pub stuck: usize,
 }
 
-/// Vehicles that have stood for longer than a minute for the same cause.
+/// Number of vehicles that have stood for longer than a minute because of the same cause.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StandingCount {
     /// Cause at the root of the chain of waiting vehicles, see [`WaitChain::cause`](crate::WaitChain::cause).
@@ -43,7 +44,8 @@ pub struct StandingCount {
     pub count: u64,
     /// The first vehicle that was counted for this cause.
     pub agent: u64,
-    /// Time at which the first vehicle was counted, s: up to 5 s after it had stood for a minute.
+    /// Time at which the first vehicle was counted, s. This is up to 5 s after it had stood for a
+    /// minute.
     pub time: f64,
     /// Position of the first vehicle's front, m.
     pub at: [f64; 2],
@@ -61,8 +63,9 @@ pub struct Statistic {
     pub mean: f64,
     /// Standard deviation of the values (n - 1).
     pub standard_deviation: f64,
-    /// `standard_deviation` divided by the square root of `count`. This is not the error of the mean, because
-    /// the drives of one run depend on each other. It is kept for programs that already read this key.
+    /// `standard_deviation` divided by the square root of `count`. This is not the error of the
+    /// mean, because the drives of one run depend on each other. It is kept for programs that read
+    /// this key.
     pub standard_error: f64,
 }
 
@@ -90,7 +93,7 @@ impl Statistic {
     }
 }
 
-/// A plugin or script that agents use or used.
+/// A plugin or script that agents use or have used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModuleRecord {
     /// Name of the module's slot.
@@ -128,8 +131,8 @@ impl ModuleRecord {
 }
 
 /// Number of replans of stationary agents. Replans after a missed lane change are in
-/// [`LawCounts::missed_turns`], which counts each new route once rather than every second in which a route
-/// was requested.
+/// [`LawCounts::missed_turns`], which counts each new route once and not each second in which a
+/// route was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplanCounts {
     /// Replans for agents that had been standing for too long.
@@ -141,29 +144,29 @@ pub struct ReplanCounts {
 pub struct LawCounts {
     /// Number of entries into a junction at a red signal.
     pub red_passed: u64,
-    /// Entries past a stop sign without a grant.
+    /// Number of times that a vehicle passed a stop sign without a grant.
     pub stops_missed: u64,
     /// Number of entries into a junction without a grant.
     pub breaches: u64,
     /// Number of times that the host braked because the controller of a vehicle would have passed a place
     /// where it has to stop.
     pub held_by_law: u64,
-    /// Number of times that a vehicle was admitted without having to yield, because it had waited long enough
-    /// or because no vehicle has right of way at the junction.
+    /// Number of times that a vehicle was admitted without having to yield, because it had waited
+    /// long enough or because no vehicle had right of way at the junction.
     pub let_in_by_lock: u64,
     /// Longest time for which a vehicle has waited at a junction, s.
     pub longest_wait: f64,
     /// Number of vehicles that failed to change lanes in time, continued on their own lane, and
-    /// took another route.
+    /// were rerouted.
     pub missed_turns: u64,
-    /// Number of rings of full lanes that were resolved by admitting all their heads together. In
-    /// such a ring, each vehicle waits for room on the next lane.
+    /// Number of rings of full lanes that were resolved by admitting all front vehicles together.
+    /// In such a ring, each front vehicle waits for room on the next lane.
     pub rotations: u64,
     /// Number of vehicles in rings of full lanes that were rerouted so that the others could continue.
     pub sent_round: u64,
-    /// Number of rings of vehicles that stood for a minute, each waiting for the next one: rings of full
-    /// lanes in which no vehicle has an alternative route, and rings for other reasons. Each ring is counted
-    /// once, however long it stands.
+    /// Number of rings of vehicles that stood for a minute, each waiting for the next one. This
+    /// includes rings of full lanes in which no vehicle has an alternative route, and rings with
+    /// other causes. Each ring is counted once, however long it stands.
     pub gridlocks: u64,
 }
 
@@ -199,7 +202,7 @@ pub struct SwapRecord {
     pub from: String,
     /// Hash of the new version; empty for a built-in module.
     pub to: String,
-    /// Message about what happened.
+    /// Note on the replacement, for users.
     pub note: String,
 }
 
@@ -217,16 +220,16 @@ pub struct FreshStart {
     /// Id of the module, or several ids if the slot has several modules; `none` if the slot is empty after
     /// the restore. For `scenario`, the part of the scenario or options that differs.
     pub module: String,
-    /// Message about what happened.
+    /// Reason why the state was not resumed, for users.
     pub why: String,
 }
 
-/// Scores of one fitness for the agents of one stack.
+/// Scores of one fitness function for the agents of one stack.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FitnessSummary {
-    /// Id of the fitness.
+    /// Id of the fitness function.
     pub module: String,
-    /// Scores of all agents of the stack that have driven, in the unit of the fitness.
+    /// Scores of all agents of the stack that have driven, in the unit of the fitness function.
     #[serde(flatten)]
     pub score: Statistic,
 }
@@ -244,8 +247,8 @@ pub struct StackSummary {
     pub travel_time: Statistic,
     /// Distance driven by each agent, m.
     pub distance: Statistic,
-    /// Scores of each fitness that any of the agents had, in the order of fitness ids. Scores of different
-    /// fitness functions are never combined.
+    /// Scores of each fitness function that any of the agents had, in the order of their ids.
+    /// Scores of different functions are never combined.
     pub fitness: Vec<FitnessSummary>,
 }
 
@@ -265,7 +268,7 @@ pub struct Summary {
     pub population: Option<Population>,
     /// Number of driving agents, summed over the steps.
     pub agent_updates: u64,
-    /// All collisions: pairs of bodies that began to overlap.
+    /// All collisions, each of which is a pair of bodies that began to overlap.
     pub collisions: Vec<Collision>,
     /// Total distance of all agents, m.
     pub distance_driven: f64,
@@ -281,7 +284,8 @@ pub struct Summary {
     pub loose: Option<LooseCounts>,
     /// Numbers of vehicles that cannot continue.
     pub mishaps: MishapCounts,
-    /// Vehicles that have stood for more than a minute for reasons other than a red light, by cause.
+    /// Numbers of vehicles that have stood for more than a minute for reasons other than a red
+    /// light, by cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub standing: Vec<StandingCount>,
     /// Agents off the lanes that have no path to their goal.
@@ -308,7 +312,7 @@ pub struct Summary {
 pub struct MoveTreeRecord {
     /// Name of a library that ships with the program, or path of the move graph.
     pub library: String,
-    /// Hash of the move graph.
+    /// Hash of the library's move graph.
     pub hash: String,
     /// Number of plans made.
     pub plans: u64,
@@ -316,10 +320,10 @@ pub struct MoveTreeRecord {
     pub without_path: u64,
     /// Number of moves begun.
     pub moves: u64,
-    /// Number of times that a followed clip was moved to its vehicle, because the vehicle was more than 0.5 m
-    /// or 5 degrees away from it.
+    /// Number of times that a followed clip was moved to the pose of its vehicle, because the
+    /// vehicle was more than 0.5 m or 5 degrees away from it.
     pub corrections: u64,
-    /// Maximum distance between a vehicle and the clip that it follows, m. 0 for clips that are played.
+    /// Maximum distance between a vehicle and the clip that it follows, m; 0 if clips are played.
     pub worst_distance: f64,
     /// Maximum difference between the headings of a vehicle and the clip that it follows, rad.
     pub worst_heading: f64,
@@ -334,7 +338,8 @@ pub struct AgentWithoutPath {
     pub reason: &'static str,
     /// The reason as a message for users.
     pub text: String,
-    /// Width of the widest gap on a possible path, m; `None` if there is no gap.
+    /// Width of the widest gap on a possible path, which is too narrow, m; `None` if there is no
+    /// gap.
     pub gap: Option<f64>,
     /// Centre of the gap, m.
     pub at: Option<[f64; 2]>,

@@ -54,7 +54,8 @@ pub(crate) fn clock(step: u64) -> Clock {
     }
 }
 
-/// A scenario with straight roads of a lane width (m), and with rules for their junctions.
+/// Creates a scenario with straight roads of the given lane width (m), and with rules for their
+/// junctions.
 fn drawn_roads(width: f64, roads: &[Straight], rules: &JunctionRules) -> Scenario {
     let mut scenario = Scenario::new("stand");
     for &(from, to, forward, backward) in roads {
@@ -90,12 +91,13 @@ impl Stand {
         Self::ruled(roads, &JunctionRules::default())
     }
 
-    /// Creates straight roads with rules for their junctions. Roads are numbered from 1.
+    /// Creates straight roads without cars, with rules for their junctions. Roads are numbered from
+    /// 1.
     pub(crate) fn ruled(roads: &[Straight], rules: &JunctionRules) -> Self {
         Self::with_lanes(3.25, roads, rules)
     }
 
-    /// Like `ruled`, but with a lane width in metres.
+    /// Like `ruled`, with a lane width in metres.
     pub(crate) fn with_lanes(width: f64, roads: &[Straight], rules: &JunctionRules) -> Self {
         Self::of(&drawn_roads(width, roads, rules))
     }
@@ -152,7 +154,7 @@ impl Stand {
         ]
     }
 
-    /// Lanelets of a road from right to left. All lanes of the road must have the same direction.
+    /// Lanelets of a road from right to left, all of which must have the same direction.
     pub(crate) fn lanes_from_the_right(&self) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
         let all = graph.indices();
@@ -227,7 +229,7 @@ impl Stand {
         self.index.rebuild(&bodies, &self.types);
     }
 
-    /// Data that perception reads, as of the last call of `look`.
+    /// Inputs of perception, in the state of the last call of `look`.
     pub(crate) fn view(&self) -> View<'_> {
         View {
             ground: &self.ground,

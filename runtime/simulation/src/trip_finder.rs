@@ -1,4 +1,5 @@
-//! Plans the path of a trip without driving it, with a route planner on lanes and a ground planner elsewhere.
+//! Plans the path of a trip without driving it: with a route planner on lanes and with an
+//! open-ground planner elsewhere.
 
 mod drivable;
 
@@ -17,7 +18,8 @@ use roadwright_planning::open_ground::{CellMap, CellPath};
 use roadwright_scenario::{BodyKind, OffRoad, Scenario, VehicleType};
 use std::sync::Arc;
 
-/// Assumed height of vehicles of unknown height, m. It is so large that no vehicle passes over or below them.
+/// Assumed height of vehicles of unknown height, m. It is so large that no vehicle passes above or
+/// below them.
 const VEHICLE_HEIGHT: f64 = 4.0;
 /// Margin of displayed maps around start, goal and path, m.
 const MARGIN: f64 = 20.0;
@@ -46,9 +48,9 @@ pub struct TripQuestion<'a> {
 pub enum TripAnswer {
     /// A path was found.
     Found(TripPlan),
-    /// There is no path, for this reason (text for users).
+    /// There is no path. The text is the reason for users.
     NoPath(String),
-    /// The search ended at the maximum number of cells.
+    /// The search reached the maximum number of cells.
     Undecided,
 }
 
@@ -77,7 +79,7 @@ pub struct TripLeg {
     pub time: f64,
 }
 
-/// Surface that a leg of a trip is on.
+/// Surface of a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegKind {
     /// Lanes.
@@ -108,7 +110,7 @@ impl TripPlan {
     }
 }
 
-/// Finds the paths of trips in a scenario.
+/// Plans the paths of trips in a scenario.
 pub struct TripFinder {
     routes: RouteFinder,
     map: OpenGround,
@@ -116,8 +118,9 @@ pub struct TripFinder {
 }
 
 impl TripFinder {
-    /// Creates a trip finder for a scenario, with the vehicles and pushed obstacles of a snapshot as
-    /// obstacles, except the vehicle and the trailers of agent `except`. Lays out all junctions and lanes.
+    /// Creates a trip finder for a scenario. The vehicles and pushed obstacles of a snapshot count
+    /// as obstacles, except the vehicle and the trailers of agent `except`. Lays out all junctions
+    /// and lanes.
     pub fn new(scenario: Arc<Scenario>, snapshot: Option<&Snapshot>, except: Option<u64>) -> Self {
         let routes = RouteFinder::new(scenario);
         let mut items = FixedItems::of(routes.ground());
@@ -131,7 +134,8 @@ impl TripFinder {
         }
         let mut map = items.map();
         for body in bodies {
-            // An outline is rejected if it has no area, like a board on its edge. It obstructs no vehicle.
+            // An outline without area, such as that of a board on its edge, is rejected. It
+            // obstructs no vehicle.
             let _ = map.insert(body);
         }
         Self {
@@ -146,7 +150,7 @@ impl TripFinder {
         self.expanded
     }
 
-    /// Plans a trip. Calls `goes_on` repeatedly, and stops as soon as it returns `false`.
+    /// Plans a trip. Calls `goes_on` repeatedly, and stops as soon as this returns `false`.
     pub fn answer(
         &mut self,
         question: &TripQuestion<'_>,
@@ -288,7 +292,7 @@ impl TripFinder {
         let vehicle = question.vehicle;
         let speed = vehicle.max_speed.min(OPEN_GROUND_SPEED);
         let length = polyline::length(&found.points);
-        // Ratio between the cost of the path and that of the same path over plain ground.
+        // Ratio of the cost of the path to the cost of the same path over plain ground.
         let plain = plain_cost(&found.path, (&question.planning).into());
         let factor = if plain > 0 {
             found.path.cost as f64 / plain as f64
@@ -317,8 +321,8 @@ impl TripFinder {
         })
     }
 
-    /// The map around a trip, with its path marked if there is one. `None` if the coordinates of either end
-    /// are out of range or not finite.
+    /// Map of the area around a trip, with the path marked if there is one. `None` if the
+    /// coordinates of either end are out of range or not finite.
     pub fn map_around(
         &mut self,
         question: &TripQuestion<'_>,
@@ -372,12 +376,12 @@ fn lane_leg(route: &PlannedRoute, heading: Option<f64>) -> TripLeg {
 
 fn is_somewhere(end: &TripEnd) -> bool {
     let limit = roadwright_geometry::MAX_COORDINATE;
-    // Also `false` for coordinates that are not finite.
+    // This is also `false` for coordinates that are not finite.
     let is_near = end.position.abs().max_element() <= limit;
     is_near && end.position.is_finite() && end.heading.is_none_or(f64::is_finite)
 }
 
-/// The centre of the body at this end of a trip.
+/// Centre of the body at an end of a trip, with its heading.
 fn spot(vehicle: &VehicleType, end: &TripEnd) -> Spot {
     match end.heading {
         None => Spot::anyhow(end.position),
@@ -401,12 +405,14 @@ fn plain_cost(path: &CellPath, rules: Rules) -> u64 {
     costs.sum()
 }
 
-/// Returns the first point, the corners and the last point of a line, each with the heading of the next
-/// segment. `last` is the heading at the last point. Without it, the heading of the line is used.
+/// Returns the first point, the corners and the last point of a line, each with the heading of the
+/// next segment. `last` is the heading at the last point. If it is `None`, the last segment gives
+/// the heading.
 fn corners(points: &[DVec2], last: Option<f64>) -> Vec<Pose> {
     /// Smallest change of direction that counts as a bend, rad.
     const BEND: f64 = 1e-3;
-    /// Distance below which two points are merged, m, because they do not define a direction.
+    /// Distance below which two points are merged, m, because such points do not define a
+    /// direction.
     const CLOSE: f64 = 1e-3;
     let mut poses: Vec<Pose> = Vec::new();
     for pair in points.windows(2) {

@@ -1,4 +1,4 @@
-//! Unmet requirements that keep a run of a scenario from starting.
+//! Requirements that keep a run of a scenario from starting if they are not met.
 
 use crate::dynamics::LevelChoice;
 use crate::modules;
@@ -7,11 +7,11 @@ use crate::options::SimulationError;
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 
-/// Returns the reasons why a scenario cannot run with these modules, except for missing places. The
-/// order is: unknown modules and parameters of the stacks, by stack and slot; unknown modules and
-/// parameters of the signals; the first vehicle whose file lacks values that its dynamics level
-/// needs; agents that cannot use the move trees of their stacks. No ground is needed. O(stacks +
-/// nodes + agents), plus the cost of creating one module for each setting.
+/// Returns the reasons why a scenario cannot run with these modules, except for missing places.
+/// They are in this order: unknown modules and parameters of the stacks, by stack and slot; unknown
+/// modules and parameters of the signals; the first vehicle whose file lacks values that its
+/// dynamics level needs; agents that cannot use the move trees of their stacks. No ground is
+/// needed. O(stacks + nodes + agents), plus the cost of creating one module for each setting.
 pub fn unmet(scenario: &Scenario, modules: &Registry) -> Vec<SimulationError> {
     let mut unmet = modules::unfit(scenario, modules);
     let levels = LevelChoice {

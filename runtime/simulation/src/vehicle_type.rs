@@ -1,4 +1,4 @@
-//! Vehicle types in a form prepared for simulation.
+//! Vehicle types, prepared for simulation.
 
 mod vehicle_records;
 
@@ -24,11 +24,11 @@ use roadwright_vehicle::trailer::Train;
 use roadwright_vehicle::{DriveTrain, OneTrackLimits, SingleTrack};
 use std::sync::Arc;
 
-/// Curvature limit of a vehicle's normal driving, as a fraction of the curvature at full lock. The rest is a
-/// reserve for returning to the lane within a bend. For a car, this gives a radius of 4.3 m.
+/// Curvature limit of normal driving, as a fraction of the curvature at full lock. The rest is a
+/// reserve for returning to the lane within a bend. For a car, the limit is a radius of 4.3 m.
 const EASE: f64 = 0.9;
-/// Vehicle length for which distances off the lanes are defined, m. Shorter vehicles use proportionally shorter
-/// distances.
+/// Vehicle length for which distances off the lanes are defined, m. They are reduced in proportion
+/// for shorter vehicles.
 const USUAL_LENGTH: f64 = 3.0;
 /// Minimum factor for the distances of short vehicles.
 const LEAST_SCALE: f64 = 0.2;
@@ -36,7 +36,7 @@ const LEAST_SCALE: f64 = 0.2;
 /// A vehicle type, prepared for simulation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct VehicleType {
-    /// Length of the vehicle itself, m.
+    /// Length of the vehicle without trailers, m.
     pub(crate) length: f64,
     /// Length of the vehicle with its trailers in line, m.
     pub(crate) whole_length: f64,
@@ -44,11 +44,12 @@ pub(crate) struct VehicleType {
     pub(crate) tows: bool,
     /// Whether the vehicle runs on tracks.
     pub(crate) has_tracks: bool,
-    /// Whether the body is the disc of a character, whose outline does not turn with it.
+    /// Whether the body is the disc of a character, whose footprint does not depend on the heading.
     pub(crate) is_disc: bool,
     /// Overall width, m.
     pub(crate) width: f64,
-    /// Distance from the rear axle to the rear end, m. With trailers, to the rear end of the last trailer.
+    /// Distance from the rear axle to the rear end, m. If the vehicle has trailers, to the rear end
+    /// of the last one.
     pub(crate) rear_overhang: f64,
     /// Distance from the rear axle to the front end, m.
     pub(crate) front: f64,
@@ -56,9 +57,9 @@ pub(crate) struct VehicleType {
     pub(crate) body_centre: f64,
     /// Radius of the circle around the centre that encloses the body, m.
     pub(crate) radius: f64,
-    /// Vehicle class for reserved lanes.
+    /// Vehicle class, which determines the reserved lanes that may be used.
     pub(crate) class: VehicleClass,
-    /// Fraction of the vehicle's wheels that the hand brake acts on, 0 to 1.
+    /// Fraction of the vehicle's wheels on which the hand brake acts, 0 to 1.
     pub(crate) held: f64,
     pub(crate) limits: OneTrackLimits,
     /// Maximum curvature in normal driving, 1/m.
@@ -72,7 +73,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
         let size = glam::DVec2::new(described.length.get(), described.width.get());
         let limits = OneTrackLimits::from(described);
         let train = train(described);
-        // A train reaches farthest behind the rear axle when it is straight.
+        // A train extends farthest behind the rear axle when it is straight.
         let rear_overhang = described.rear_overhang.max(train.tail());
         let whole_length = if train.is_empty() {
             described.length.get()
@@ -101,13 +102,13 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
 }
 
 impl VehicleType {
-    /// Factor that shortens distances off the lanes for a short vehicle.
+    /// Factor by which distances off the lanes are shortened for a short vehicle.
     pub(crate) fn scale(&self) -> f64 {
         (self.length / USUAL_LENGTH).clamp(LEAST_SCALE, 1.0)
     }
 
-    /// Factor that shortens the distances at which a vehicle reacts off the lanes. It is 1 for characters, for whose
-    /// size these distances are meant.
+    /// Factor that shortens the distances at which a short vehicle reacts off the lanes. It is 1
+    /// for characters, because these distances are defined for their size.
     pub(crate) fn reaction_scale(&self) -> f64 {
         match self.is_disc {
             true => 1.0,
@@ -121,8 +122,8 @@ impl VehicleType {
         self.single_track.friction * GRAVITY
     }
 
-    /// Deceleration on a lane that other vehicles may expect of this vehicle, m/s^2. It is `dry`, or less if
-    /// the ground is known to be slippery.
+    /// Deceleration on a lane that others may expect of this vehicle, m/s^2. It is `dry`, or less
+    /// if the ground is known to be slippery.
     #[inline]
     pub(crate) fn expected_braking(
         &self,
@@ -141,8 +142,8 @@ impl VehicleType {
     /// Whether the vehicle counts as a bus or lorry in junctions, because it swings out in bends.
     #[inline]
     pub(crate) fn is_long(&self) -> bool {
-        // Conflicts in junctions are computed for a car of this size. If any dimension of a vehicle is
-        // larger, the conflicts of a long vehicle are used.
+        // Conflicts in junctions are computed for a car of this size. If a vehicle is larger in any
+        // dimension, the conflicts of long vehicles are used.
         let body = Body {
             width: self.width,
             front: self.front,
@@ -179,8 +180,8 @@ impl VehicleType {
     }
 }
 
-/// Outline and heights of a vehicle type. Width and height are the maximum over the vehicle and its trailers,
-/// because the trailers follow its path.
+/// Outline and heights of a vehicle type. Width and height are the maximum over the vehicle and its
+/// trailers, because the trailers follow the vehicle's path.
 pub fn body_of(vehicle: &roadwright_scenario::VehicleType) -> GroundBody {
     let file = vehicle.file.as_ref().map(|file| &file.vehicle);
     let trailers = file.map_or(&[][..], |file| &file.trailers);
@@ -214,7 +215,7 @@ pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect
         },
     }];
     if vehicle.body == BodyKind::Character {
-        // Characters plan evasive paths around each other separately (`open_ground/walking.rs`).
+        // Characters plan around each other separately (`open_ground/walking.rs`).
         effects.push(LayerEffect {
             layer: Layer::Characters,
             effect: Effect::Nothing,
@@ -231,25 +232,25 @@ pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect
     effects
 }
 
-/// Maximum height difference between two couplings that fit together, m. The difference between a tow ball
-/// and a fifth wheel is larger.
+/// Maximum height difference of two couplings that fit together, m. It is less than the difference
+/// between a tow ball and a fifth wheel.
 pub(crate) const LEVEL: f64 = 0.15;
-/// Maximum number of combinations of a type with the trailers of another type.
+/// Maximum number of combinations of a vehicle type with the trailers of another type.
 const MOST_STRANGERS: usize = 1000;
 
-/// A vehicle type with other trailers than in its file: either fewer, because some have been uncoupled, or
-/// trailers of another type.
+/// A variant of a vehicle type with other trailers than in its file: either fewer, because some
+/// have been uncoupled, or trailers of another type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Part {
     /// Number of the same type with all its trailers.
     whole: u16,
-    /// Number of the type that the trailers belong to, usually the same type.
+    /// Number of the type to which the trailers belong, usually the same type.
     of: u16,
     /// Number of towed trailers, counted from the front.
     towed: u8,
 }
 
-/// Coupling of the vehicle itself.
+/// Coupling on the vehicle itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct OwnCoupling {
     /// Distance ahead of the rear axle, m.
@@ -273,7 +274,7 @@ impl OwnCoupling {
     }
 }
 
-/// Ranges of heights that a vehicle and its trailers cover.
+/// Vertical extents of a vehicle and its trailers.
 #[derive(Debug, Clone)]
 struct Spans {
     own: VerticalSpan,
@@ -293,11 +294,11 @@ impl Spans {
 
 /// Vehicle types of a scenario.
 ///
-/// A type with trailers has additional numbers, which come after those of all types of the scenario: for the
-/// type without its last trailer, without its last two trailers, and so on. Therefore everything that depends
-/// on the towed trailers, such as length, mass and rear overhang, follows from this number at every level. A
-/// type that can tow the trailers of another type also has numbers for towing one of these trailers, two of
-/// them, and so on.
+/// A type with trailers has additional numbers, which come after those of all types of the
+/// scenario: for the type without its last trailer, without its last two trailers, and so on.
+/// Everything that depends on the towed trailers, such as length, mass and rear overhang, follows
+/// from this number at every dynamics level. A type that can tow the trailers of another type also
+/// has numbers for towing one of these trailers, two of them, and so on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VehicleTypes {
     /// Names of the scenario's types, by number. Types with fewer trailers have no names.
@@ -306,14 +307,14 @@ pub(crate) struct VehicleTypes {
     keys: Vec<Arc<str>>,
     /// Type and towed trailers of each number.
     parts: Vec<Part>,
-    /// Coupling of each vehicle itself; `None` if it has none.
+    /// Coupling on each vehicle itself; `None` if it has none.
     couplings: Vec<Option<OwnCoupling>>,
     types: Vec<VehicleType>,
     /// Drive trains, for vehicle files that have one.
     drive_trains: Vec<Option<DriveTrain>>,
-    /// Keys that each level needs and the file lacks.
+    /// Keys that each level needs but the vehicle file lacks.
     missing: Vec<[Vec<&'static str>; DynamicsLevel::ALL.len()]>,
-    /// Types as rigid bodies, with defaults for values that files lack.
+    /// Rigid-body models of the types, with defaults for values that the files lack.
     rigid: Vec<RigidModel>,
     /// Shapes of the rigid bodies, for snapshots.
     rigid_shapes: Vec<Arc<RigidShape>>,
@@ -323,8 +324,8 @@ pub(crate) struct VehicleTypes {
     ground_bodies: Vec<GroundBody>,
     /// Effects of cost layers on maps of open ground.
     ground_effects: Vec<Arc<[LayerEffect]>>,
-    /// Conditions under which each type leaves the lanes. They are not part of the hash, because they only
-    /// matter when trips are planned.
+    /// Conditions under which each type leaves the lanes. They are not part of the hash, because
+    /// they only matter for planning trips.
     off_road: Vec<OffRoad>,
     /// Kind of body of each type.
     bodies: Vec<BodyKind>,
@@ -335,20 +336,20 @@ pub(crate) struct VehicleTypes {
     move_libraries: Vec<Vec<MoveLibrary>>,
     /// Vertical extents of the vehicles and their trailers.
     spans: Vec<Spans>,
-    /// Whether any of the types has trailers.
+    /// Whether any type has trailers.
     pub(crate) has_trailers: bool,
-    /// Whether stop lines are set back because there are buses or lorries.
+    /// Whether stop lines are set back, because there are buses or lorries.
     pub(crate) sets_lines_back: bool,
     /// Maximum distance from the rear axle to the rear end over all types, m.
     pub(crate) largest_overhang: f64,
     /// Minimum update rate of the dynamics levels that model forces, Hz.
     pub(crate) physics_rate_hz: f64,
-    /// Records of all types, for controllers that request vehicle data; derived.
+    /// Records of all types, for controllers that request vehicle data. They are derived data.
     pub(crate) records: Arc<VehicleRecords>,
 }
 
 impl VehicleTypes {
-    /// Key of a type in the scenario, regardless of what it tows.
+    /// Key of a type in the scenario, regardless of its trailers.
     pub(crate) fn key(&self, number: u16) -> &Arc<str> {
         &self.keys[number as usize]
     }
@@ -425,12 +426,12 @@ impl VehicleTypes {
         self.drive_trains[number as usize].as_ref()
     }
 
-    /// Keys that a level needs and the file of a type lacks.
+    /// Keys that a level needs but the file of a type lacks.
     pub(crate) fn missing(&self, number: u16, level: DynamicsLevel) -> &[&'static str] {
         &self.missing[number as usize][level as usize]
     }
 
-    /// A type as a rigid body.
+    /// Rigid-body model of a type.
     #[inline]
     pub(crate) fn rigid(&self, number: u16) -> &RigidModel {
         &self.rigid[number as usize]
@@ -472,8 +473,8 @@ impl VehicleTypes {
         &self.trains[number as usize]
     }
 
-    /// Range of heights that a part of a vehicle covers. Part 0 is the vehicle without its
-    /// trailers, and part 1 the first trailer.
+    /// Vertical extent of a part of a vehicle. Part 0 is the vehicle without its trailers, and part
+    /// 1 the first trailer.
     #[inline]
     pub(crate) fn span(&self, number: u16, part: u8) -> VerticalSpan {
         let spans = &self.spans[number as usize];
@@ -483,7 +484,7 @@ impl VehicleTypes {
         }
     }
 
-    /// Range of heights that a type with its trailers covers.
+    /// Vertical extent of a type with its trailers.
     #[inline]
     pub(crate) fn whole_span(&self, number: u16) -> VerticalSpan {
         self.spans[number as usize].whole
@@ -499,22 +500,24 @@ impl VehicleTypes {
         self.parts[number as usize].whole
     }
 
-    /// Number of the type that the trailers of a type belong to; its own number if it tows none.
+    /// Number of the type to which the trailers of a type belong; its own number if it tows none.
     pub(crate) fn trailers_of(&self, number: u16) -> u16 {
         self.parts[number as usize].of
     }
 
-    /// Number of a type with the first `towed` of its own trailers, or with all if it has fewer.
+    /// Number of the variant of a type that tows the first `towed` of its own trailers, or all of
+    /// them if it has fewer.
     pub(crate) fn towing(&self, number: u16, towed: usize) -> u16 {
         let of = self.trailers_of(number);
         self.towing_of(number, of, towed)
             .unwrap_or(self.whole(number))
     }
 
-    /// Number of a type with the first `towed` trailers of another type; `None` if they do not fit.
+    /// Number of the variant of a type that tows the first `towed` trailers of another type; `None`
+    /// if they do not fit.
     pub(crate) fn towing_of(&self, number: u16, of: u16, towed: usize) -> Option<u16> {
         let whole = self.whole(number);
-        // Without trailers, the result is the type itself, whichever type the trailers belonged to.
+        // Without trailers, the result is the type itself, regardless of the type of the trailers.
         let of = if towed == 0 { whole } else { of };
         let wanted =
             |part: &Part| (part.whole, part.of, usize::from(part.towed)) == (whole, of, towed);
@@ -539,7 +542,7 @@ impl VehicleTypes {
     }
 }
 
-/// Types of a scenario, followed by the same types with fewer or other trailers.
+/// Types of a scenario, followed by their variants with fewer or other trailers.
 fn with_parts(
     scenario: &roadwright_scenario::Scenario,
 ) -> (Vec<roadwright_scenario::VehicleType>, Vec<Part>) {
@@ -573,7 +576,8 @@ fn with_parts(
     (all, parts)
 }
 
-/// Combinations of a type with the trailers of another type whose couplings have the same height.
+/// Combinations of a type with the trailers of another type. The couplings of both must have the
+/// same height.
 fn strangers(types: &[roadwright_scenario::VehicleType]) -> Vec<Part> {
     let couplings: Vec<_> = types.iter().map(OwnCoupling::of).collect();
     let mut parts = Vec::new();
@@ -637,7 +641,7 @@ fn gaits_of(described: &roadwright_scenario::VehicleType) -> Option<Arc<GaitTabl
     }
 }
 
-/// Fraction of the wheels that the hand brake acts on; one half if the file does not state it.
+/// Fraction of the wheels on which the hand brake acts; one half if the file does not state it.
 fn held(described: &roadwright_scenario::VehicleType) -> f64 {
     let Some(file) = &described.file else {
         return 0.5;
@@ -660,7 +664,7 @@ fn drive_train(described: &roadwright_scenario::VehicleType) -> Option<DriveTrai
         .and_then(|file| DriveTrain::new(&file.vehicle))
 }
 
-/// Keys that each level needs and the file lacks.
+/// Keys that each level needs but the file lacks.
 fn missing(
     described: &roadwright_scenario::VehicleType,
 ) -> [Vec<&'static str>; DynamicsLevel::ALL.len()] {

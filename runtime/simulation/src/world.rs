@@ -54,19 +54,19 @@ struct Scratch {
     trips: KeptTrips,
 }
 
-/// A change between lanes and open ground.
+/// A change between lanes and open ground that an agent has to make.
 #[derive(Clone, Copy)]
 enum GroundChange {
     /// The agent leaves its lane.
     Leaves,
     /// The agent joins a lane that it has reached.
     Joins,
-    /// The route says that the agent leaves the lanes here, but it is already off them.
+    /// The route leaves the lanes here, but the agent is already off them.
     HasLeft,
 }
 
-/// The parts of a world that planning over open ground reads. This is a macro, because a method would borrow
-/// the whole world while stages change its other parts.
+/// Borrows the parts of a world that planning over open ground reads. This is a macro, because a
+/// method would borrow the whole world while stages change its other parts.
 macro_rules! off_road {
     ($world:ident) => {
         OffRoad {
@@ -83,8 +83,9 @@ macro_rules! off_road {
 
 /// A running scenario.
 ///
-/// It owns all parts, and passes to each stage the parts that the stage reads and writes. Stages never get
-/// the world itself, so the signature of a stage states what it can change, and the compiler checks this.
+/// The world owns all parts, and passes to each stage the parts that the stage reads and writes.
+/// Stages never get the world itself. Thus the signature of a stage states what the stage can
+/// change, and the compiler checks this.
 pub struct World {
     pub(crate) clock: Clock,
     pub(crate) ground: Arc<Ground>,
@@ -103,15 +104,16 @@ pub struct World {
     pub(crate) ground_plans: GroundPlans,
     /// Moves of agents with move trees.
     pub(crate) move_trees: MoveTrees,
-    /// Counts of vehicles that have stood for long.
+    /// Counts of vehicles that have stood for a long time.
     pub(crate) standing_counts: StandingCounts,
     /// One row for each agent that no longer drives, in the order in which their drives ended.
     pub(crate) finished: Finished,
-    /// An edit that is pending until junctions are empty.
+    /// Edit that is pending until junctions are empty.
     pub(crate) waiting: Option<WaitingEdit>,
     pub(crate) agent_updates: u64,
     pub(crate) replans: ReplanCounts,
-    /// Whether agents without a valid place or goal are refused. Otherwise, they are an error.
+    /// Whether agents without a valid place or goal are refused individually. Otherwise, they are
+    /// an error.
     lenient: bool,
     /// Number of pedestrians per hour on each side of a crossing, which overrides the scenario.
     pub(crate) pedestrians: Option<f64>,
@@ -135,7 +137,8 @@ impl World {
         Self::on_ground(Ground::new(scenario), scenario, modules, options)
     }
 
-    /// Creates a world that runs a scenario on its ground. Any number of worlds can share a ground.
+    /// Creates a world that runs a scenario on the given ground, which must belong to the scenario.
+    /// Any number of worlds can share a ground.
     ///
     /// # Errors
     /// As for [`World::new`].
@@ -208,23 +211,24 @@ impl World {
         })
     }
 
-    /// Takes one step of length `dt`. The order is fixed: step boundary, spawning, junctions, planning,
-    /// behaviours, controllers, motion, collisions.
+    /// Takes one step of length `dt`. The order of stages is fixed: step boundary, spawning,
+    /// junctions, planning, behaviours, controllers, motion, collisions.
     pub fn step(&mut self) {
         self.step_watched(|_| ());
     }
 
-    /// Like [`World::step`], but calls `begins` at the beginning of each part. Spawning is announced twice if
-    /// planning for spawned agents takes place in between.
+    /// Like [`World::step`], but calls `begins` at the beginning of each stage. Spawning is
+    /// announced twice if planning for spawned agents takes place in between.
     pub fn step_watched(&mut self, mut begins: impl FnMut(Stage)) {
         // Reasons for this order:
         // - Modules are notified of agents at the boundary, before they are called for these agents.
-        // - Agents are spawned before junctions decide, so that an agent that spawns close to a stop line
-        //   requests a grant in its first step and does not brake in vain.
-        // - Junctions decide before planners, because a route may change only beyond the granted lanelets.
-        // - Behaviours precede controllers, which follow the wishes of the same step.
-        // - Bodies move last, and the index is rebuilt afterwards, so that every stage of the next step sees
-        //   the same positions, whether it runs early or late.
+        // - Agents are spawned before junctions decide. An agent that spawns close to a stop line
+        //   can thus request a grant in its first step and does not brake in vain.
+        // - Junctions decide before planners, because a route may only change after the granted
+        //   lanelets.
+        // - Behaviours precede controllers, which follow the requests of the same step.
+        // - Bodies move last, and the index is rebuilt afterwards, so that all stages of the next
+        //   step see the same positions.
         let ended = self.finished.rows.len();
         begins(Stage::Boundary);
         self.agents.release();
@@ -256,7 +260,8 @@ impl World {
         demand.repeats.after(ended, time, &mut demand.departures);
     }
 
-    /// Counts vehicles that have stood for a minute, and rings of such vehicles, once a second.
+    /// Counts vehicles that have stood for a minute, and rings of such vehicles, when the counts
+    /// are due.
     fn count_standing(&mut self) {
         if !StandingCounts::are_due(&self.clock) {
             return;
@@ -415,7 +420,7 @@ impl World {
         }
     }
 
-    /// Parts of the world that effects act on, and the buffers of the behaviour stage.
+    /// Borrows the parts of the world on which effects act, and the buffers of the behaviour stage.
     fn effecting(&mut self) -> (Effecting<'_>, &mut Behaving) {
         self.scratch.trips.belong_to(&self.ground);
         let effecting = Effecting {
@@ -441,7 +446,7 @@ impl World {
         let (mut effecting, stage) = self.effecting();
         behave::behave(stage, helpers.as_ref(), &mut effecting);
         self.helpers = helpers;
-        // Modules that agents have chosen for themselves are notified of their parameters and their agents.
+        // Modules that agents have chosen individually are notified of their parameters and agents.
         if std::mem::take(&mut self.modules.has_new) {
             self.modules.pass_boundary(&self.clock, &mut self.agents);
         }
@@ -514,8 +519,8 @@ impl World {
         }
     }
 
-    /// Makes agents leave the lanes if their next goal is off the lanes, and makes agents join lanes that
-    /// they have reached over open ground.
+    /// Makes agents leave the lanes if their next goal is off the lanes, and join lanes that they
+    /// have reached over open ground.
     fn change_ground(&mut self) {
         if !self.routes.any_leaves_lanes() {
             return;
@@ -554,7 +559,7 @@ impl World {
     fn ground_change(&self, agent: AgentIndex) -> Option<GroundChange> {
         let index = agent.index();
         let progress = &self.agents.progress[index];
-        // Nearly always, the next goal is on a lanelet ahead.
+        // Almost always, the next goal is on a lanelet ahead.
         if progress.goal_at != 0 {
             return None;
         }
@@ -608,8 +613,8 @@ impl World {
         self.move_trees.watch(agent);
     }
 
-    /// Updates the map of open ground to the state of the world, so that a saved world contains no changes
-    /// that plans have not taken into account.
+    /// Updates the map of open ground to the state of the world. A saved world then contains no
+    /// changes that plans have not taken into account.
     pub(crate) fn update_ground_map(&mut self) {
         let given = off_road!(self);
         let agents = self.agents.lent();
@@ -752,17 +757,19 @@ impl World {
 
     /// Replaces the running scenario `old` by `new` and applies the differences.
     ///
-    /// Vehicles keep their place and speed. An agent is rerouted from its position if its destination has
-    /// changed or its route leads over a deleted lane. All others keep their routes and their grants at
-    /// junctions. An agent without a lane or a route after the edit is removed. New agents and flows start at
-    /// the current time. The result is bit-identical for the same edits at the same steps. The cost depends
-    /// on what the edit affects, plus a pass over all lanelets if roads or obstacles have changed, and a pass
-    /// over all obstacles if these have changed.
+    /// Vehicles keep their place and speed. An agent is rerouted from its position if its
+    /// destination has changed or its route leads over a deleted lane. All others keep their routes
+    /// and their grants at junctions. An agent without a lane or a route after the edit is removed.
+    /// New agents and flows start at the current time. The result is bit-identical for the same
+    /// edits at the same steps. The cost depends on the extent of the edit, plus a pass over all
+    /// lanelets if roads or obstacles have changed, and a pass over all obstacles if these have
+    /// changed.
     ///
-    /// If the edit changes a junction with vehicles inside, the junction admits no more vehicles. The edit is
-    /// applied when all have left, after half a minute at the latest. If stop lines move outward, approaching
-    /// vehicles are first held back for at most a minute and a half ([`World::closing_nodes`]). Any further
-    /// edit in the meantime is applied together with this one.
+    /// If the edit changes a junction with vehicles inside, the junction admits no more vehicles.
+    /// The edit is applied when all have left, after half a minute at the latest. If stop lines
+    /// move outward, approaching vehicles are first held back for at most a minute and a half
+    /// ([`World::closing_nodes`]). Any further edit in the meantime is applied together with this
+    /// one.
     ///
     /// # Errors
     /// As for [`World::new`]. In case of an error, the world is unchanged.
@@ -823,7 +830,7 @@ impl World {
         };
         let entered =
             (self.editing()).apply(&edit.old, &edit.new, &edit.registry, Some(edit.ground));
-        // The edit was valid when it arrived, and nothing that its validity depends on has changed since.
+        // The edit was valid when it arrived, and its validity cannot have changed since.
         if let Err(error) = entered {
             self.messages.log.write_fault(LogLine {
                 time: self.clock.time(),
@@ -873,10 +880,11 @@ impl World {
         self.traffic.people.call(&self.ground, node, road)
     }
 
-    /// Puts an agent under manual control from the next step onwards. If it is already under manual control,
-    /// only updates its controls. The agent leaves its lane and is exempt from the rules of junctions, while
-    /// others watch out for it. An agent at level `lane` continues at level `one_track`. Its modules are
-    /// still called, but their output is ignored. Returns whether the agent is driving.
+    /// Puts an agent under manual control from the next step on. If it is already under manual
+    /// control, only updates its controls. The agent leaves its lane and is exempt from the rules
+    /// of junctions, but others react to it. An agent on level `lane` continues on level
+    /// `one_track`. Its modules are still called, but their output is ignored. Returns whether the
+    /// agent is driving.
     pub fn drive_by_hand(&mut self, id: u64, controls: HandControls) -> bool {
         let Some(agent) = self.agents.census().find(id) else {
             return false;
@@ -888,8 +896,9 @@ impl World {
         true
     }
 
-    /// Ends manual control of an agent. Its modules then drive it to its goals, from a nearby lane or, if
-    /// there is none, straight over the ground. Returns whether the agent was under manual control.
+    /// Ends manual control of an agent. Its modules then drive it to its goals, either from a
+    /// nearby lane or, if there is none, straight over the ground. Returns whether the agent was
+    /// under manual control.
     pub fn give_back(&mut self, id: u64) -> bool {
         let was_driven = self.hands.release(id);
         if let Some(agent) = self.agents.census().find(id).filter(|_| was_driven) {
@@ -899,13 +908,14 @@ impl World {
         was_driven
     }
 
-    /// Uncouples trailers of an agent and returns how many. `from` is the number of the first trailer to
-    /// uncouple, counted from 1 at the front. `None` uncouples only the last trailer. Uncoupled trailers
-    /// stand still with their brakes on, and obstruct others, until a vehicle couples them again.
+    /// Uncouples trailers of an agent and returns their number. `from` is the number of the first
+    /// trailer to uncouple, counted from 1 at the front. `None` uncouples only the last trailer.
+    /// Uncoupled trailers stand still with their brakes on, and obstruct others, until a vehicle
+    /// couples them again.
     ///
     /// # Errors
-    /// If the agent does not drive, tows no such trailer, or moves faster than walking speed. In case of an
-    /// error, nothing changes.
+    /// If the agent does not drive, tows no such trailer, or moves faster than walking speed. In
+    /// case of an error, nothing changes.
     pub fn uncouple(&mut self, id: u64, from: Option<u8>) -> Result<usize, CouplingError> {
         let agent = self
             .agents
@@ -917,12 +927,12 @@ impl World {
         Ok(count)
     }
 
-    /// Couples the trailers that stand at the free coupling of an agent's vehicle or last trailer. Returns
-    /// how many were coupled.
+    /// Couples the trailers that stand at the free coupling of an agent's vehicle or last trailer.
+    /// Returns their number.
     ///
     /// # Errors
-    /// If the agent does not drive or moves faster than walking speed, or if no trailer that fits is close
-    /// and straight enough. In case of an error, nothing changes.
+    /// If the agent does not drive or moves faster than walking speed, or if no fitting trailer is
+    /// close and straight enough. In case of an error, nothing changes.
     pub fn couple(&mut self, id: u64) -> Result<usize, CouplingError> {
         let agent = self
             .agents
@@ -934,7 +944,7 @@ impl World {
         Ok(count)
     }
 
-    /// Calls [`World::uncouple`] or [`World::couple`], as ordered.
+    /// Calls [`World::uncouple`] or [`World::couple`], depending on the order.
     ///
     /// # Errors
     /// As for these methods.

@@ -1,4 +1,4 @@
-//! Tests the effects of lateral slopes on planar vehicles against closed-form solutions.
+//! Tests of the effects of lateral slopes on planar vehicles, compared with closed-form solutions.
 
 use roadwright_geometry::math::{atan, cos, sin};
 use roadwright_geometry::{DVec2, HeightField};
@@ -8,7 +8,8 @@ use roadwright_simulation::{HandControls, RunOptions, VehicleRecord, World, buil
 const G: f64 = 9.81;
 /// Friction coefficient of the tyres of a car without a vehicle file.
 const MU: f64 = 1.0489;
-/// Cornering stiffness of the tyres of a car without a vehicle file, divided by the load, 1/rad.
+/// Cornering stiffness of the tyres of a car without a vehicle file, divided by the wheel load,
+/// 1/rad.
 const STIFFNESS: f64 = 21.92;
 /// Levels of dynamics that are tested.
 const LEVELS: [DynamicsLevel; 3] = [
@@ -25,7 +26,7 @@ fn tyres(level: DynamicsLevel) -> (f64, f64) {
     }
 }
 
-/// Creates a car that heads east on open ground, which rises by `rise` per metre to the north.
+/// Creates a car that heads east on open ground. The ground rises by `rise` per metre to the north.
 fn hillside(rise: f64, grip: f64, speed: f64) -> Scenario {
     let mut scenario = Scenario::new("hillside");
     let stack = Stack::with_controller("pursuit");

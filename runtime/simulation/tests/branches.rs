@@ -1,5 +1,5 @@
-//! Restores saved worlds with other modules. The modules start fresh, which is reported and makes the run a
-//! branch.
+//! Tests that restore saved worlds with other modules. The modules start fresh, which is reported
+//! and makes the run a branch.
 
 use crate::common::shipped;
 use roadwright_agent::Slot;
@@ -69,7 +69,7 @@ fn another_module_drives_on_and_is_told() {
     assert_eq!(notes, texts);
     let at = world.summary().started_fresh[0].clone();
     assert_eq!((at.step, at.time), (whole.steps(), whole.time()));
-    // Agents that were already driving also use the new module, not only later agents.
+    // Agents that were already driving also use the new module, as later agents do.
     let of_all = |world: &World| {
         let agents = world.snapshot().vehicles.into_iter();
         agents.map(|one| one.agent).collect::<Vec<_>>()

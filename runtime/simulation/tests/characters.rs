@@ -17,7 +17,7 @@ fn wall(x: f64, y: f64, along_x: f64, along_y: f64) -> Wall {
     (DVec2::new(x, y), DVec2::new(along_x, along_y))
 }
 
-/// Creates a scene with walls, and people who walk between two places each.
+/// Creates a scene with walls, and people who each walk between two places.
 fn scene(walls: &[Wall], walks: &[(Place, Place)], controller: &str) -> Scenario {
     let mut scenario = Scenario::new("on foot");
     let mut apply = |edit| {
@@ -80,7 +80,7 @@ fn world(scenario: &Scenario) -> World {
     World::new(scenario, &builtin_modules(), &options).unwrap()
 }
 
-/// Runs until everyone has arrived, but for at most `seconds`.
+/// Runs until everyone has arrived, for at most `seconds`.
 fn walk(world: &mut World, seconds: f64, mut look: impl FnMut(&World)) {
     while world.time() < seconds && !world.is_over() {
         world.step();
@@ -154,7 +154,7 @@ fn a_person_whose_path_leads_back_turns_on_the_spot() {
 
 #[test]
 fn without_a_path_a_person_stops_and_waits() {
-    // A closed room around the goal.
+    // The goal is in a closed room.
     let walls = [
         wall(10.0, 3.0, 6.2, 0.2),
         wall(10.0, -3.0, 6.2, 0.2),
@@ -252,8 +252,8 @@ fn a_crowd_in_the_open_crosses_without_contacts() {
     assert_all_arrived(&world, "crowd");
 }
 
-/// Sums over the samples of a person: distances from the planned path and speeds, with the number of samples in which it
-/// walks.
+/// Sums over the samples of a person: distances from the planned path, speeds, and the number of
+/// samples in which the person walks.
 #[derive(Debug, Default)]
 struct Tracking {
     sum: f64,
@@ -263,8 +263,8 @@ struct Tracking {
     walking: f64,
 }
 
-/// How closely people follow their paths: means over all samples of distance (m) and speed (m/s), greatest distance (m), and
-/// number of contacts.
+/// Quality of path following: means over all samples of the distance (m) and of the speed (m/s),
+/// the largest distance (m), and the number of contacts.
 #[derive(Debug, Default)]
 struct Follows {
     mean: f64,
@@ -273,7 +273,8 @@ struct Follows {
     contacts: usize,
 }
 
-/// Walks each person of the office alone, at up to `fastest` m/s, in steps of 1/30 s as in [Kuffner 1998].
+/// Walks each person of the office on their own, at up to `fastest` m/s, in steps of 1/30 s as in
+/// [Kuffner 1998].
 fn alone_in_the_office(fastest: f64) -> Follows {
     let mut all = office();
     let person = VehicleType {
@@ -319,7 +320,7 @@ fn people_who_are_alone_in_the_office_keep_close_to_their_paths() {
     println!("{walking:?}");
     assert!(walking.mean <= 0.2 && walking.most <= 0.8, "{walking:?}");
     assert!(walking.speed >= 0.7 && walking.contacts == 0, "{walking:?}");
-    // [Kuffner 1998], section 8, saw that jogging is tracked worse.
+    // As in [Kuffner 1998], section 8, jogging people follow their paths less closely.
     let jogging = alone_in_the_office(3.0);
     println!("{jogging:?}");
     assert!(jogging.mean > walking.mean && jogging.speed > walking.speed);

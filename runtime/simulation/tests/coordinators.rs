@@ -17,7 +17,7 @@ fn world(name: &str) -> World {
     World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap()
 }
 
-/// Runs a world for a time, and calls `look` once per second of simulated time.
+/// Runs a world for the given time, and calls `look` once per second of simulated time.
 fn look_on(world: &mut World, seconds: u32, mut look: impl FnMut(&World)) {
     let steps = (1.0 / world.dt()).round() as u32;
     for _ in 0..seconds {
@@ -106,7 +106,7 @@ fn junctions_tell_who_gives_way_to_whom_and_in_which_order_they_pass() {
             assert_eq!(numbers, (1..=seen.tickets.len() as u32).collect::<Vec<_>>());
             for ticket in &seen.tickets {
                 assert!(ticket.path.index() < seen.turns.len());
-                // A vehicle that waits inside only waits for lower tickets.
+                // A vehicle that waits inside waits only for lower tickets.
                 let order = |agent| seen.tickets.iter().position(|t| t.agent == agent).unwrap();
                 let own = ticket.number as usize - 1;
                 assert!(ticket.behind.iter().all(|&other| order(other) < own));
@@ -140,7 +140,7 @@ fn a_road_tells_its_cells_who_is_on_it_and_what_stops_them() {
             let lane = lanes.find(|lane| lane.lane == approach.lane.lane).unwrap();
             assert_eq!(lane.leads_to, Some(NodeId(5)));
             assert_eq!((lane.goes, lane.light), (approach.goes, approach.light));
-            // The lane has as many cells as cars with their gaps fit on it.
+            // The lane has as many cells as there is room for cars with their gaps.
             assert_eq!(lane.cells.len(), (lane.length / 6.5).floor() as usize);
             let cells: f64 = lane.cells.iter().map(|cell| cell.length).sum();
             assert!((cells - lane.length).abs() < 1e-6);

@@ -1,4 +1,4 @@
-//! Uncoupling and coupling of trailers, and uncoupled trailers as obstacles.
+//! Tests of uncoupling and coupling trailers, and of uncoupled trailers as obstacles.
 
 use crate::common::*;
 use roadwright_scenario::*;
@@ -94,7 +94,7 @@ fn stop(world: &mut World) {
     assert!(speed(world).abs() < 0.05, "{}", speed(world));
 }
 
-/// Reverses straight with short touches of the pedal until a condition is met.
+/// Reverses straight by pressing the pedal briefly until a condition is met.
 fn back_until(world: &mut World, is_there: impl Fn(&Snapshot) -> bool) {
     for _ in 0..3000 {
         if is_there(&world.snapshot()) {
@@ -146,8 +146,8 @@ fn six(world: &mut World, look: impl Fn(World) -> World) -> Vec<u64> {
     drive(world, 0.2, 0.0, 8.0);
     stop(world);
     let stood = world.snapshot();
-    // Reverses a short distance. After driving forwards, the angles are so small that the train stays in
-    // line.
+    // Reverses a short distance. After driving forwards, the angles are so small that the train
+    // stays straight.
     back_until(world, |now| {
         (now.vehicles[0].pose.position - stood.vehicles[0].pose.position).length() > 2.0
     });
@@ -166,7 +166,7 @@ fn six(world: &mut World, look: impl Fn(World) -> World) -> Vec<u64> {
     drive(world, 0.3, 0.0, 4.0);
     stop(world);
     let away = world.snapshot();
-    // The uncoupled trailers have not moved at all, whereas the others have.
+    // The uncoupled trailers have not moved at all, but the others have.
     assert_eq!(away.standing, parted.standing);
     assert!(gap(&away) > 2.0, "{}", gap(&away));
     assert!(matches!(world.couple(1), Err(CouplingError::TooFar(_))));
@@ -256,16 +256,17 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
     ));
     stop(&mut world);
     assert_eq!(world.uncouple(1, None), Ok(1));
-    // A vehicle of another type cannot couple the trailer although its file is the same. The next uncoupled
-    // trailer is also refused at first.
+    // A vehicle of another type cannot couple this trailer, although its file is the same. At
+    // first, the next uncoupled trailer is refused as well.
     assert_eq!(world.uncouple(1, None), Ok(1));
     assert_eq!(world.uncouple(1, None), Err(CouplingError::TowsNothing));
-    // Both trailers stand where they were. The nearer one that fits is coupled first, and then the other.
+    // Both trailers stand where they were. The nearer one that fits is coupled first, followed by
+    // the other.
     assert_eq!(world.couple(1), Ok(1));
     assert_eq!(world.couple(1), Ok(1));
     assert_eq!(world.uncouple(1, Some(1)), Ok(2));
-    // If the car has turned away on the spot, it is too far from the trailer. If it stands beside the trailer
-    // at an angle, the angle is too large.
+    // If the car has turned away on the spot, it is too far from the trailer. If it stands beside
+    // the trailer at an angle, this angle is too large.
     for _ in 0..40 {
         drive(&mut world, 0.3, 1.0, 1.0);
         stop(&mut world);

@@ -77,15 +77,15 @@ fn another_seed_is_another_run() {
 
 #[test]
 fn golden_hashes_hold() {
-    // There are two hashes for each shipped scenario: of the whole state, and of the contents of snapshots.
-    // The first hash changes with the stored data. The second hash changes only if vehicles drive
-    // differently. If that is intended, copy the new hashes from the message and state the change in the
-    // changelog. If not, something is no longer deterministic.
+    // There are two hashes for each shipped scenario: one of the whole state, and one of the
+    // contents of snapshots. The first hash changes whenever the stored data does. The second hash
+    // changes only if vehicles drive differently. If this is intended, copy the new hashes from the
+    // message and state the change in the changelog. If not, something is no longer deterministic.
     let golden = include_str!("golden.txt");
     let mut found = String::new();
     for name in all_shipped() {
         let scenario = shipped(&name);
-        // Scenarios with scripts are checked in the tests of the extension crate.
+        // The tests of the extension crate check the scenarios with scripts.
         if has_scripts(&scenario) {
             continue;
         }

@@ -41,7 +41,7 @@ fn one_way_road(lanes: usize) -> Scenario {
     scenario
 }
 
-/// No agent has been off the lanes before, so the grid of positions has not been built yet.
+/// No agent has been off the lanes before, so the grid of positions does not exist yet.
 #[test]
 fn who_leaves_its_lane_looks_around_in_the_same_step() {
     let mut scenario = one_way_road(1);
@@ -109,8 +109,8 @@ fn every_controller_drives_through_a_junction_and_arrives() {
     }
 }
 
-/// Maximum offsets of a car from the centre line of its lane in the tight turns of a crossing, to the right
-/// and to the left, m.
+/// Maximum offsets of a car from the centre line of its lane in the tight turns of a crossing, m:
+/// to the right and to the left.
 fn beside_in_turns(controller: &ModuleSetting) -> f64 {
     let modules = with_test_modules();
     let mut most: f64 = 0.0;
@@ -301,8 +301,8 @@ fn lanes_are_changed_to_reach_the_destination() {
 
 #[test]
 fn who_has_its_goal_beside_changes_in_time_for_it_however_long_the_lane_is() {
-    // The lane ends far beyond the goal. There are still 300 m of lane where it is too late to change lanes
-    // for the goal.
+    // The lane ends far beyond the goal. On its last 300 m, it is too late to change lanes for the
+    // goal.
     let mut scenario = one_way_road(2);
     let agent = Agent {
         destination: Some(on_lane(1, -2, 100.0)),
@@ -582,7 +582,7 @@ fn lane_graphs_of_shipped_scenarios_are_continuous() {
 
 #[test]
 fn the_last_way_point_is_the_destination_of_those_without_one() {
-    // An endless loop of waypoints must not hang the run.
+    // A loop of waypoints that never ends must not hang the run.
     let mut scenario = Scenario::new("round");
     let agent = Agent {
         start: Place::ground(0.0, 0.0, 0.0),
@@ -698,7 +698,8 @@ fn one_starts_and_arrives_on_a_road_that_lies_within_a_junction() {
     };
     let ends_at_east = |(_, road): &(RoadId, &Road)| road.reference_line.end().position.x > 99.0;
     let east = scenario.network().roads().find(ends_at_east).unwrap().0.0;
-    // From each end of the main street to the middle of the crossing, and from there to the other end.
+    // The first trip leads from each end of the main street to the middle of the crossing, and the
+    // next one from there to the other end.
     let (from_west, to_west) = (on_lane(1, -1, 20.0), on_lane(1, 1, 20.0));
     let (from_east, to_east) = (on_lane(east, 1, 77.0), on_lane(east, -1, 77.0));
     for (id, lane, onward, [from, to]) in [

@@ -1,4 +1,4 @@
-//! Real extracts of OpenStreetMap with difficult junctions, with cars on random trips.
+//! Tests of real OpenStreetMap extracts with difficult junctions, on which cars drive random trips.
 
 use roadwright_interchange::osm::{ImportOptions, import, read};
 use roadwright_scenario::Scenario;
@@ -7,10 +7,10 @@ use roadwright_simulation::{
 };
 use std::collections::BTreeMap;
 
-/// Number of cars, and the time by which all of them must have arrived, s.
+/// Number of cars (`CARS`), and the time by which all of them must have arrived, s (`RUN`).
 const CARS: usize = 80;
 const RUN: f64 = 600.0;
-/// Maximum time for which a car may stand without a break, s.
+/// Maximum time for which a car may stand without interruption, s.
 const LONGEST_STOP: f64 = 120.0;
 /// Depth below which a contact counts as a graze, m.
 const GRAZE: f64 = 0.06;
@@ -25,7 +25,7 @@ fn imported(osm: &str) -> Scenario {
     import(&read(osm.as_bytes()).unwrap(), &options).unwrap().0
 }
 
-/// Runs cars on random trips. Returns what went wrong, and the number of grazes.
+/// Runs cars on random trips. Returns the problems that occurred, and the number of grazes.
 fn faults(scenario: &Scenario, seed: u64) -> (Vec<String>, usize) {
     let options = RunOptions {
         seed: Some(seed),
@@ -109,7 +109,8 @@ mod real_data {
             }
         }
         assert!(wrong.is_empty(), "{wrong:#?}");
-        // In i5_exit_ramp, a car that turns at full lock behind an opposite bend leaves its path by 0.7 m.
+        // In i5_exit_ramp, a car that turns at full lock after a bend in the other direction leaves
+        // its path by 0.7 m.
         assert!(grazes <= 1, "{grazes} grazes");
     }
 }

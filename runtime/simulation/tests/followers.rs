@@ -1,5 +1,5 @@
-//! Tests of controllers that follow paths with a model of their vehicle: after a restore, with several
-//! threads, on lanes and in reverse.
+//! Tests of controllers that follow paths with a model of their vehicle: after a restore, with
+//! several threads, on lanes, and in reverse.
 
 use crate::common::{shipped, straight};
 use glam::DVec2;
@@ -25,7 +25,8 @@ const LEVELS: [DynamicsLevel; 3] = [
     DynamicsLevel::Sliding,
 ];
 
-/// Behaviour that drives backwards from the origin towards -x along an S of two arcs with a radius of 25 m.
+/// Behaviour that drives backwards from the origin along an S of two arcs with a radius of 25 m,
+/// towards -x.
 struct Backer;
 
 static BACKER: ModuleInfo = ModuleInfo {

@@ -1,4 +1,5 @@
-//! Tests of the effects of the ground's grip on braking, climbing and turning, at every level with tyres.
+//! Tests of the effects of the ground's grip on braking, climbing and turning, at every level that
+//! models tyres.
 
 use crate::scenarios::*;
 use roadwright_agent::{
@@ -142,8 +143,8 @@ fn braking_distance(level: DynamicsLevel, residential: f64) -> f64 {
 #[test]
 fn braking_takes_twice_as_far_on_half_the_grip_at_every_level() {
     for level in DynamicsLevel::FOR_VEHICLES {
-        // In the source of this model, the maximum tyre force is 3 times the load, with a gravity of 9.8
-        // m/s^2.
+        // In the source of this model, the maximum tyre force is 3 times the load, and gravity is
+        // 9.8 m/s^2.
         let whole = if level == DynamicsLevel::Sliding {
             3.0 * 9.8
         } else {
@@ -208,8 +209,8 @@ fn the_limiting_grade_follows_the_grip() {
     assert!(down < -2.0, "{down}");
 }
 
-/// Heading after braking for 1.5 s from 15 m/s with the car's centre line above the left or right edge of the
-/// road, rad.
+/// Heading after braking from 15 m/s for 1.5 s, with the car's centre line above the left or right
+/// edge of the road, rad.
 fn split(grip: GroundGrip, is_left: bool) -> f64 {
     let edge = if is_left { 2.0 } else { -2.0 };
     let empty = road(grip);
@@ -237,7 +238,7 @@ fn ice_below_the_wheels_of_one_side_turns_a_braking_vehicle_to_the_other() {
     println!("{right:.3} rad, {left:.3} rad");
     assert!(right < -0.05, "{right}");
     assert!((left + right).abs() < 0.02, "{left} {right}");
-    // Control: the same grip on both sides.
+    // Comparison: the same grip on both sides.
     let even = GroundGrip {
         open_ground: 0.6.into(),
         residential: 0.6.into(),
@@ -284,7 +285,7 @@ fn the_ground_answers_by_road_class_and_place() {
         assert_eq!(ground.grip(far), 0.6);
     }
     assert_ne!(ground.hash(), whole.hash());
-    // A vehicle on the road below the bridge has the grip of its own road.
+    // A vehicle on the road below the bridge has the grip of this lower road.
     let start = Place::lane(RoadId(1), -1, 488.0);
     let mut below = world(
         &driving(with_grip(scenario, grip), "stomps", start, 15.0),

@@ -77,7 +77,7 @@ fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
     scenario
 }
 
-/// Gap to the last car in the queue after a minute (m), and whether bodies have touched.
+/// Gap to the last car in the queue after a minute (m), and whether any bodies have touched.
 fn arrival(scenario: &Scenario, level: DynamicsLevel) -> (f64, bool) {
     let options = RunOptions {
         dynamics: Some(level),
@@ -111,7 +111,8 @@ fn on_ice_a_car_stands_behind_a_queue_without_contact() {
             );
         }
     }
-    // Control: half of this grip is less than drivers on asphalt rely on, and here they do not know it.
+    // Comparison: half of this grip is less than drivers rely on on asphalt, and here they do not
+    // know it.
     for driver in ["idm", "pursuit"] {
         let (gap, touched) = arrival(&queue(driver, 0.1, true), DynamicsLevel::OneTrack);
         println!("{driver}, unseen: {gap:.2} m left");
@@ -143,8 +144,8 @@ fn on_ice_a_car_comes_down_to_a_queue_without_contact() {
     }
 }
 
-/// Maximum offset from the centre line on a road that consists of a straight, a quarter circle with a radius
-/// of 25 m, and another straight, m.
+/// Maximum offset from the centre line, m, on a road that consists of a straight, a quarter circle
+/// with a radius of 25 m, and another straight.
 fn bend(driver: &str, grip: f64, hidden: bool, level: DynamicsLevel) -> f64 {
     let straight = |length: f64| Segment::Line { length };
     let quarter = Segment::Arc {

@@ -1,4 +1,4 @@
-//! The map of costs that ground planners get, after many edits.
+//! Tests of the cost map that open-ground planners receive, after many edits.
 
 use crate::common::shipped;
 use glam::DVec2;
@@ -89,7 +89,7 @@ fn registry(maps: &Maps) -> Registry {
     registry
 }
 
-/// One vehicle on a field that wants to drive from one side to the other.
+/// Creates a field with a vehicle that has its goal on the other side.
 fn field() -> Scenario {
     let mut scenario = shipped("obstacle-field");
     let obstacles = scenario.obstacles().keys().copied();
@@ -106,7 +106,7 @@ fn field() -> Scenario {
     scenario
 }
 
-/// Puts, moves, grows or removes an obstacle, or paints. Nothing touches the vehicle.
+/// Adds, moves, enlarges or removes an obstacle, or paints. Nothing touches the vehicle.
 fn random_edit(draws: &mut Stream, scenario: &Scenario) -> Edit {
     let mut place = || loop {
         let [x, y] = [(); 2].map(|()| draws.next_in(-REACH, REACH));
@@ -168,7 +168,7 @@ fn a_map_after_random_edits_equals_one_that_is_built_anew() {
         modules,
         ..RunOptions::default()
     };
-    // The map that a planner gets in the next question of a world.
+    // The map that a planner receives in the next question of a world.
     let read = |world: &mut World| {
         maps.lock().unwrap().clear();
         for _ in 0..5 {
@@ -188,7 +188,8 @@ fn a_map_after_random_edits_equals_one_that_is_built_anew() {
         let before = scenario.clone();
         scenario.apply(random_edit(&mut draws, &before)).unwrap();
         world.update(&before, &scenario, &registry).unwrap();
-        // Not every edit changes the map within the bounds, but then no other map is needed.
+        // Not every edit changes the map within the bounds. If it does not, the planner gets no
+        // other map.
         let found = read(&mut world);
         questions += u64::from(found.is_some());
         let Some(found) = found.filter(|_| number % BETWEEN == 0) else {

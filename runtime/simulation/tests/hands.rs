@@ -58,7 +58,7 @@ fn a_person_accelerates_steers_brakes_and_reverses_at_every_level() {
         drive(&mut world, 3.0);
         let fast = vehicle(&world, 1);
         assert!(fast.speed > 4.0, "{level}: {fast:?}");
-        // Steers to the left, which is north.
+        // Steers left, towards the north.
         let left = HandControls {
             pedals: 0.0,
             steering: 1.0,
@@ -75,7 +75,7 @@ fn a_person_accelerates_steers_brakes_and_reverses_at_every_level() {
             least = least.min(vehicle(&world, 1).speed);
         }
         assert!(least < -1.0, "{level}: it stays at {least} m/s");
-        // If the agent was at level `lane`, it has left the lanes and continues at another level.
+        // An agent at level `lane` has left the lanes and continues at another level.
         assert!(vehicle(&world, 1).lane.is_none());
         // In reverse with the wheels turned to the left, the front moves to the right.
         let before = vehicle(&world, 1).pose.heading;
@@ -128,7 +128,7 @@ fn who_is_given_back_far_from_all_lanes_drives_to_its_goal_over_the_ground() {
 
 #[test]
 fn it_does_not_arrive_while_a_person_drives_and_others_see_it() {
-    // The second agent starts at the same place, which the first agent still blocks.
+    // The second agent starts at the same place, where the first agent still stands.
     let second = Agent {
         depart: 6.0.into(),
         ..west_to_east()
@@ -152,7 +152,7 @@ fn it_does_not_arrive_while_a_person_drives_and_others_see_it() {
     assert!(second.speed < 0.5, "{second:?}");
     assert!(second.pose.position.x < first.pose.position.x);
     assert_eq!(world.collisions().len(), 0);
-    // Drives through the goal and beyond.
+    // The vehicle drives through the goal and beyond.
     world.drive_by_hand(1, FULL);
     drive(&mut world, 15.0);
     assert!(vehicle(&world, 1).pose.position.x > 120.0);
@@ -325,7 +325,7 @@ fn an_edit_ends_and_begins_it() {
     drive(&mut world, 40.0);
     assert_eq!(drives(&world).len(), 1);
     assert!(world.is_over());
-    // After the edit, the agent repeats from its first arrival onwards.
+    // After the edit, the agent repeats its trip from its first arrival on.
     let mut world = self::world(&once, DynamicsLevel::OneTrack);
     drive(&mut world, 2.0);
     world.update(&once, &scenario, &builtin_modules()).unwrap();
@@ -333,7 +333,8 @@ fn an_edit_ends_and_begins_it() {
     assert!(drives(&world).len() >= 2, "{:?}", drives(&world));
 }
 
-/// Largest slip of the vehicle, rad, in a bend that it enters at 20 m/s, and the run at its end.
+/// Largest slip angle of the vehicle in a bend that it enters at 20 m/s, rad, and the world at the
+/// end of the run.
 fn slip_in_a_bend(lock: SteeringLock) -> (f64, World) {
     let scenario = with(&[west_to_east()]);
     let mut world = world(&scenario, DynamicsLevel::Sliding);
@@ -368,7 +369,8 @@ fn a_person_skids_with_the_full_lock_alone_and_a_save_keeps_it() {
     println!("limited {limited:.2} rad, full {full:.2} rad");
     assert!(limited < 0.2, "{limited}");
     assert!(full > 0.5, "{full}");
-    // The choice is state: a restored run has it and its hash, and continues alike.
+    // The choice is part of the state: a restored run has the same choice and hash, and continues
+    // identically.
     let mut again = restored(
         &world,
         &with(&[west_to_east()]),

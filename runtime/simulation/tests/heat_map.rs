@@ -1,5 +1,5 @@
-//! Compares the heat map with an independent count of vehicles, with heat maps for other numbers of threads,
-//! and with unobserved runs.
+//! Tests that compare the heat map with an independent count of vehicles, with heat maps for other
+//! numbers of threads, and with unobserved runs.
 
 use crate::scenarios::{crate_at, crossroads, draw, street, west_to_east};
 use roadwright_scenario::*;
@@ -41,7 +41,7 @@ fn blocked(start: f64) -> Scenario {
 
 #[test]
 fn a_car_that_stands_for_ten_seconds_colours_its_stretch_and_no_other() {
-    // Half a second is a whole number of steps with the first time step but not with the second.
+    // Half a second is a whole number of steps for the first time step but not for the second.
     for dt in [0.01, 0.03] {
         let options = RunOptions {
             dt: Some(dt),
@@ -102,7 +102,7 @@ fn a_drive_across_a_junction_is_seen_on_its_lanes_and_between_them() {
         assert!(lanes.contains(&(from, -1)) && lanes.contains(&(to, -1)));
         assert!(stretch < 3 && cell.mean_speed().unwrap() > 1.0, "{cell:?}");
     }
-    // The car reached about the allowed speed somewhere, and was nowhere much faster.
+    // The car reached about the allowed speed somewhere, and was much faster nowhere.
     let shares = cells.values().filter_map(HeatCell::share_of_limit);
     let fastest = shares.fold(0.0, f64::max);
     assert!((0.7..1.1).contains(&fastest), "{fastest}");
@@ -180,7 +180,7 @@ fn the_table_has_a_column_for_each_title() {
     );
     let columns = lines[0].split(',').count();
     assert!(lines.iter().all(|line| line.split(',').count() == columns));
-    // A cell that only has a collision has no mean speed.
+    // A cell with only a collision has no mean speed.
     let crash = HeatCell {
         collisions: 1,
         ..HeatCell::default()

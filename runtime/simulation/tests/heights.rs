@@ -9,7 +9,7 @@ use roadwright_scenario::{
 };
 use roadwright_simulation::{RunOptions, Status, World, builtin_modules};
 
-/// Lower edge and upper edge of an obstacle, m.
+/// Lower and upper edge of an obstacle, m.
 #[derive(Debug, Clone, Copy)]
 struct Heights {
     base: f64,
@@ -118,7 +118,7 @@ fn a_gate_above_a_vehicle_is_passed_underneath_at_every_level() {
             top: 3.0,
         };
         assert_eq!(drive(level, &kind, gate), FREE, "{level}");
-        // With a small margin above the roof, because a sprung body rises by less than this margin.
+        // The bar is slightly above the roof. A sprung body rises by less than this margin.
         let low = Heights {
             base: height
                 + if level == DynamicsLevel::Rigid {

@@ -16,7 +16,7 @@ use roadwright_testing::is_slow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Demand on each approach, far more than can pass, vehicles/h.
+/// Demand on each approach, vehicles/h. It is far more than can pass.
 const RATE: f64 = 1800.0;
 
 /// Streets of 150 m that meet at a controlled junction in the middle, with traffic between all of them.
@@ -167,8 +167,8 @@ fn lawful(summary: &Summary, what: &str) -> usize {
     invited(summary, what)
 }
 
-/// Asserts that no vehicle has entered without a grant or at a red light, or waited forever. Returns the
-/// number of arrivals.
+/// Asserts that no vehicle has entered without a grant or at a red light, or has waited
+/// indefinitely. Returns the number of arrivals.
 fn invited(summary: &Summary, what: &str) -> usize {
     let law = summary.law;
     assert_eq!(
@@ -176,8 +176,8 @@ fn invited(summary: &Summary, what: &str) -> usize {
         (0, 0, 0),
         "{what}"
     );
-    // It takes up to a minute until a vehicle may no longer be passed over, plus the turns of the other arms
-    // after that.
+    // It takes up to a minute until a vehicle may no longer be passed over. Then it may still have
+    // to wait for the turns of the other arms.
     assert!(law.longest_wait < 150.0, "{what}: {} s", law.longest_wait);
     summary.agents.arrived
 }
@@ -390,7 +390,7 @@ fn saturated_junctions_are_the_same_on_every_run_and_after_a_save() {
     assert!(one.summary().agents.arrived > 10);
 }
 
-/// Statistics of right of way if all agents use a test module.
+/// Statistics of right of way in a run in which all agents use a test module.
 fn driven_with(slot: Slot, module: &str, control: Control) -> Summary {
     let mut overrides = ModuleOverrides::default();
     overrides.set(slot, vec![module.into()]).unwrap();
@@ -423,7 +423,7 @@ fn who_sees_no_stop_line_is_held_before_it() {
 
 #[test]
 fn who_ignores_the_law_is_counted() {
-    // Control: the violations that the tests above look for can be observed.
+    // Comparison: the violations that the tests above look for can be observed.
     let summary = driven_with(Slot::Behaviour, "reckless", Control::Signals);
     let law = summary.law;
     assert!(!summary.collisions.is_empty());
@@ -486,7 +486,8 @@ fn a_ring_takes_in_several_vehicles_and_never_locks_itself() {
     let summary = session.world().summary();
     assert!(summary.collisions.is_empty(), "{:?}", summary.collisions);
     invited_without_limit(&summary);
-    // The arrivals per period do not drop over time, and are more than if vehicles passed one at a time.
+    // The arrivals per period do not decrease over time, and there are more of them than if
+    // vehicles passed one at a time.
     let (early, late) = (arrived[2] - arrived[0], arrived[5] - arrived[3]);
     assert!(late * 10 >= early * 8 && late > 60, "{arrived:?}");
     for junction in watch.figures(session.world()) {
@@ -539,8 +540,8 @@ fn ring_with_buses() -> Scenario {
 #[test]
 fn a_bus_that_leaves_a_ring_swings_over_nobody_who_enters() {
     let scenario = ring_with_buses();
-    // Cars that leave the ring have no conflicts, but buses that leave it conflict with vehicles that enter
-    // beside them.
+    // Cars that leave the ring have no conflicts, but buses that leave it conflict with vehicles
+    // that enter beside them.
     let layout = layout(scenario.network(), scenario.about());
     let in_ring = |end: LaneEnd| layout.rings.contains(&end.road);
     let mut exits = 0;
@@ -645,9 +646,9 @@ fn who_sees_red_and_amber_stays_until_green() {
     assert!(red_amber > 100 && compared, "{red_amber}");
 }
 
-/// Creates a street with two signals that are 45 m apart. The second signal is green while the first is green
-/// for the street, so the space between them fills up again before the side street at the first signal gets
-/// green.
+/// Creates a street with two signals that are 45 m apart. The second signal is green whenever the
+/// first one is green for the street. The space between them therefore fills up again before the
+/// side street at the first signal gets green.
 fn side_street_into_a_short_one() -> (Scenario, RoadId) {
     let crossing = Crossing::of(Control::Signals);
     let mut scenario = crossing.bare();
@@ -753,9 +754,9 @@ fn where_equals_meet_the_country_says_who_goes_first() {
     assert_eq!(control(""), Control::Uncontrolled);
 }
 
-/// Fills a town with 1,500 vehicles at once, while as many wait to depart. The nightly test continues for ten
-/// more minutes. Traffic must not come to a permanent halt in which some vehicles stand between two lanes and
-/// occupy the space that vehicles in junctions need.
+/// Fills a town with 1,500 vehicles at once, while as many others wait to depart. The nightly test
+/// continues for ten more minutes. Traffic must not come to a permanent halt in which vehicles that
+/// stand between two lanes occupy the space that vehicles in junctions need.
 #[test]
 fn a_town_filled_to_the_last_lane_moves_on() {
     let scenario = crate::common::shipped("old-town");

@@ -24,7 +24,8 @@ const SETTLED: f64 = 300.0;
 /// Speed below which vehicles form a queue, m/s: `queue_speed` of the lane keeper at 120 km/h.
 const QUEUED: f64 = 0.4 * 120.0 / 3.6;
 
-/// A straight one-way road with lanes of 3.5 m. The lanes are to the right of its line, or centred on it.
+/// A straight one-way road with lanes of 3.5 m. The lanes are on the right of its reference line,
+/// or centred on it.
 struct Road {
     from: (f64, f64),
     to: (f64, f64),
@@ -113,8 +114,8 @@ fn flow(origin: Place, destination: Place, rate: f64) -> Flow {
     }
 }
 
-/// Creates a road with two lanes and a ramp, which form three lanes for 200 m and then two again. `main` is
-/// the number of vehicles per hour on both lanes of the main road together.
+/// Creates a road with two lanes and a ramp. Together they form three lanes for 200 m, and then two
+/// again. `main` is the number of vehicles per hour on both lanes of the main road together.
 fn ramp(main: f64, joining: f64) -> Scenario {
     let ramp = Road {
         from: (-400.0, -65.0),
@@ -147,7 +148,8 @@ fn ramp(main: f64, joining: f64) -> Scenario {
     scenario
 }
 
-/// A road of 3 lanes that becomes one of 2 lanes after `before` metres, which lasts for 400 m.
+/// Creates a road with three lanes that loses one of them after `before` metres and continues with
+/// two lanes for 400 m.
 fn drop(before: f64, rate: f64) -> Scenario {
     let mut scenario = network(&[
         Road::motorway(-before, 0.0, 3),
@@ -171,7 +173,8 @@ struct Outcome {
     late: usize,
     /// Number of vehicles that arrived after [`SETTLED`].
     discharged: usize,
-    /// Mean lengths of the queues in the middle lane and in the right lane before x = 0 after [`SETTLED`], m.
+    /// Mean lengths of the queues in the middle lane and in the right lane before x = 0, measured
+    /// after [`SETTLED`], m.
     queues: [f64; 2],
 }
 
@@ -223,8 +226,8 @@ fn drive(scenario: &Scenario, seed: u64, seconds: f64) -> Outcome {
         .finished()
         .filter(|drive| drive.status == Status::Arrived)
     {
-        // Ids of vehicles from flows name the flow, counted from 1, in their upper half. Other ids are those of
-        // `full`.
+        // The upper half of a vehicle's id is the number of its flow, starting at 1. Vehicles of
+        // `full` have other ids.
         let flow = match drive.id >> 32 {
             0 => drive.id % 3,
             flow => (flow & 0xff) - 1,
@@ -289,8 +292,8 @@ fn a_ramp_gets_the_new_lane_and_nobody_yields() {
     assert!(ground.joins_by(joins));
 }
 
-/// 2,400 vehicles per hour on the main road and 500 on the ramp. Before ramps had a lane of their own, their vehicles
-/// lost 85 s here.
+/// There are 2,400 vehicles per hour on the main road and 500 on the ramp. Before ramps had
+/// acceleration lanes, their vehicles lost 85 s here.
 #[test]
 fn vehicles_from_a_ramp_join_in_free_flow() {
     let alone = drive(&ramp(0.0, 10.0), 2, 600.0).mean(&[0]);
@@ -326,20 +329,20 @@ fn a_lane_drop_costs_little_in_free_flow() {
     }
 }
 
-/// Length of the three lanes before they become two where a queue forms, m.
+/// Length of the road with three lanes before the lane drop in the tests with a queue, m.
 const DROP: f64 = 1600.0;
 
-/// Time between vehicles on a lane there, s: 5,400 vehicles per hour on three lanes.
+/// Headway on each of these lanes, s. It gives 5,400 vehicles per hour on three lanes.
 const FULL_HEADWAY: f64 = 2.0;
-/// The same on two plain lanes: 4,500 vehicles per hour, which is more than the intelligent driver model carries on them
-/// in equilibrium (4,450).
+/// Headway on two lanes without a merge, s. It gives 4,500 vehicles per hour, which is more than
+/// the intelligent driver model carries in equilibrium (4,450).
 const PLAIN_HEADWAY: f64 = 1.6;
-/// Speed at which they depart, m/s.
+/// Initial speed of these vehicles, m/s.
 const FULL_SPEED: f64 = 25.0;
 
-/// A road of `lanes` lanes that becomes one of 2 lanes after [`DROP`], with a vehicle every `headway` seconds on each
-/// lane. Vehicles depart at speed, because flows put a vehicle from rest onto a lane every 3 s at most, which is less than
-/// the two lanes beyond carry.
+/// Creates a road of `lanes` lanes that continues with two lanes after [`DROP`], with a vehicle
+/// every `headway` seconds on each lane. The vehicles depart at speed. A flow, whose vehicles start
+/// from rest, could only add one every 3 s per lane, which is less than two lanes can carry.
 fn full(lanes: u32, headway: f64) -> Scenario {
     let mut scenario = network(&[
         Road::motorway(-DROP, 0.0, lanes as usize),
@@ -361,7 +364,7 @@ fn full(lanes: u32, headway: f64) -> Scenario {
             repeat: None.into(),
             speed: FULL_SPEED.into(),
         };
-        // Ids without a flow tell the lane by their remainder after division by 3.
+        // The remainder of the id after division by 3 is the number of the lane.
         let id = 3 * (turn + 1) + number % lanes;
         let edit = Edit::Agent(AgentId(id), Some(Box::new(agent)));
         scenario.apply(edit).unwrap();
@@ -369,9 +372,9 @@ fn full(lanes: u32, headway: f64) -> Scenario {
     scenario
 }
 
-/// Three lanes become two, with more vehicles than can pass. They pass at least 0.9 of the vehicles that two lanes
-/// without a merge pass, on which more vehicles depart than the lanes carry. With gaps that opened only at the merge,
-/// it was 0.78.
+/// Three lanes become two, with more vehicles than can pass. At least 0.9 times as many vehicles
+/// pass as on two lanes without a merge where more vehicles depart than can pass. When gaps were
+/// only opened at the merge, the factor was 0.78.
 #[test]
 fn in_a_queue_vehicles_alternate_at_the_end_of_the_lane() {
     for seed in seeds() {

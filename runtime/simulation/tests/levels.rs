@@ -15,7 +15,7 @@ fn at_level(level: DynamicsLevel, dt: f64) -> RunOptions {
     }
 }
 
-/// Distributes the agents and flows of a scenario over the three levels in turn.
+/// Assigns the three levels to the agents and flows of a scenario in turn.
 fn mixed(mut scenario: Scenario) -> Scenario {
     let level = |number: usize| match number % 3 {
         0 => Some(DynamicsLevel::Lane),
@@ -175,10 +175,11 @@ fn nobody_jumps_on_the_lane_level() {
                 {
                     let moved: f64 = (vehicle.pose.position - position).length();
                     let mean: f64 = 0.5 * (vehicle.speed + speed);
-                    // The tolerance covers the joint of two lines in a bend, and the lateral motion.
+                    // The tolerance allows for the joint between two lines in a bend, and for
+                    // lateral motion.
                     assert!(moved < 2.0 * mean * dt + 0.1, "{moved} m with {mean} m/s");
-                    // The start of the step matches the end of the previous step, as far as it can be
-                    // derived.
+                    // The start of the step matches the end of the previous step, as far as it can
+                    // be reconstructed.
                     let back = (start.pose.position - position).length();
                     assert!(back < 0.8 * mean * dt + 0.1, "{back} m with {mean} m/s");
                 }
@@ -258,8 +259,8 @@ fn a_save_of_mixed_levels_goes_on_exactly() {
     }
 }
 
-/// Creates two vehicles that drive blindly, one behind the other, across a junction at 150 m. The rear
-/// vehicle is faster. The front vehicle starts at position `start`, m.
+/// Creates two vehicles that drive blindly, one behind the other, across a junction at 150 m. The
+/// vehicle behind is faster. The vehicle ahead starts at position `start`, m.
 fn blindly_over_a_junction(start: f64) -> Scenario {
     let mut scenario = Scenario::new("junction");
     let style = RoadStyle {
@@ -296,7 +297,8 @@ fn blindly_over_a_junction(start: f64) -> Scenario {
 #[test]
 fn contacts_by_order_are_those_of_bodies() {
     let registry = crate::modules::with_test_modules();
-    // They meet in all places: on the lane before the junction, at its ends, inside it and after it.
+    // The vehicles meet in all places: on the lane before the junction, at both ends of the
+    // junction, inside it, and after it.
     for number in 0..24 {
         let scenario = blindly_over_a_junction(70.0 + 3.0 * f64::from(number));
         let contacts = |options: &RunOptions| {

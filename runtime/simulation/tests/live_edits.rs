@@ -257,7 +257,7 @@ fn a_lenient_run_refuses_who_has_nowhere_to_go_and_drives_the_rest() {
     assert_eq!(run.world.counts().arrived, 2);
 }
 
-/// Like the run of the other tests, with a flow from south to north.
+/// Creates the run of the other tests with an additional flow from south to north.
 fn with_flow(rate_per_hour: f64) -> Run {
     let mut run = Run::new();
     let flow = Flow {
@@ -413,7 +413,7 @@ fn a_destination_dragged_over_open_ground_leaves_no_junction_blocked() {
         ..west_to_east()
     };
     run.edit(Edit::Agent(AgentId(2), Some(Box::new(second))));
-    // Runs until the first agent is admitted.
+    // Runs until the first agent has been admitted.
     run.drive(9.0);
     run.change_agent(|agent| agent.destination = Some(Place::ground(-60.0, -40.0, 0.0)));
     run.drive(1.0);
@@ -433,7 +433,8 @@ fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
         scenario.apply(stack).unwrap();
         let options = RunOptions {
             populate: 6,
-            // All of them are placed at once, whereas at an edge, some would have to wait for others.
+            // Inside the map, all of them are spawned at once. At an edge, some would have to wait
+            // for others.
             populate_from: PopulateFrom::Inside,
             populate_stack: Some(name.into()),
             ..RunOptions::default()
@@ -498,7 +499,8 @@ fn what_an_agent_has_done_does_not_count_after_it_starts_again() {
         world.step();
     }
     assert_eq!((world.counts().arrived, world.counts().spawned), (1, 1));
-    // After its destination has been moved, the agent departs again, and in the end it has arrived once.
+    // After its destination has been moved, the agent departs again. In the end, it has arrived
+    // once.
     let mut moved = edited.clone();
     let mut agent = west_to_east();
     agent.destination = Some(Place::lane(RoadId(4), -1, 60.0));
@@ -533,8 +535,8 @@ fn an_edit_elsewhere_leaves_everybody_on_its_way() {
                 edited.step();
             }
             assert!(plain.counts().active > 0);
-            // Roads are added and removed at the other end of the world, which changes all later numbers of
-            // lanelets and junctions.
+            // Roads are added and removed at the other end of the world, which changes the numbers
+            // of all later lanelets and junctions.
             let before = now.clone();
             if round % 2 == 0 {
                 let y = 5000.0 + 100.0 * f64::from(round);
@@ -597,7 +599,7 @@ fn on_a_long_road(eastwards: bool, level: DynamicsLevel, own_goal: bool) -> Run 
         ..RunOptions::default()
     };
     if own_goal {
-        // Like the destination of a random trip, which the scenario does not contain.
+        // Its destination is not in the scenario, like that of a random trip.
         let flow = Flow {
             vehicle: "car".into(),
             stack: "idm".into(),
@@ -808,7 +810,8 @@ impl FullCrossing {
         }
     }
 
-    /// Sets random corner radii in `rules`, adds pedestrian crossings and removes lane-to-lane connections.
+    /// Sets random corner radii in `rules`, adds pedestrian crossings, and removes connections
+    /// between lanes.
     fn other_shape(&mut self, rules: &mut JunctionRules) {
         let network = self.scenario.network();
         let (middle, _) = self.middle();
@@ -838,7 +841,7 @@ impl FullCrossing {
         }
     }
 
-    /// Asserts that traffic recovers: many vehicles arrive once the original rules apply again.
+    /// Asserts that traffic recovers: once the original rules apply again, many vehicles arrive.
     fn goes_on(&mut self) {
         let (id, node) = self.middle();
         let rules = JunctionRules::default();
@@ -881,7 +884,7 @@ fn the_shape_of_a_full_junction_changes_and_nobody_touches_anybody() {
         crossing.drive_apart(seconds, &what);
         entered += u64::from(crossing.world.closing_nodes().is_empty());
     }
-    // The other edits were replaced by the next edit while they were pending.
+    // The remaining edits were replaced by the next edit while they were pending.
     assert!(10 * entered > edits(), "{entered} of {} entered", edits());
     crossing.goes_on();
 }
@@ -901,7 +904,8 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
         };
         crossing.edit(Edit::Node(id, Some(plain)));
         crossing.drive(60.0);
-        // Each arm is trimmed by some metres, beyond the positions of the waiting vehicles.
+        // Each arm is shortened by some metres, so that its stop line moves outward beyond the
+        // waiting vehicles.
         let roads = (1..=4).map(RoadId);
         let rules = JunctionRules {
             crossings: roads.map(CrossingRule::over).collect(),
@@ -909,8 +913,8 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
         };
         crossing.edit(Edit::Node(id, Some(Node { rules, ..node })));
         assert!(!crossing.world.closing_nodes().is_empty(), "{control:?}");
-        // Up to a minute and a half until the vehicles between the old and new lines have passed, and up to
-        // half a minute more.
+        // It takes up to a minute and a half until the vehicles between the old and new lines have
+        // passed, and up to half a minute more.
         let left = |crossing: &FullCrossing| match crossing.world.save() {
             Err(SaveError::EditWaits { seconds, .. }) => seconds,
             other => panic!("{control:?}: {:?}", other.err()),
@@ -963,7 +967,7 @@ fn who_is_inside_keeps_its_way_and_nobody_is_let_in_before_the_edit_has_entered(
     let since = crossing.world.time();
     while !crossing.world.closing_nodes().is_empty() {
         assert_eq!(control(&crossing), was);
-        // Vehicles that can no longer stop still enter, but all others stop.
+        // Vehicles that can no longer stop still enter. All others stop.
         let now = inside(&crossing);
         let late = crossing.world.time() - since > 4.0;
         if late {

@@ -109,7 +109,7 @@ impl Random {
         self.next() % end
     }
 
-    /// A value that readers may not expect: a limit of a range, NaN, or any number.
+    /// A value that readers may not expect: the limit of a range, NaN, or any other number.
     fn payload(&mut self) -> u64 {
         match self.below(16) {
             0 => f64::NAN.to_bits(),
@@ -129,7 +129,7 @@ impl Random {
         }
     }
 
-    /// The changes that make a mutant. There is usually only one change, so that changes do not hide each
+    /// Changes that make a mutant. Usually there is only one, so that changes do not hide each
     /// other's effects.
     fn program(&mut self) -> Vec<u8> {
         let count = [1, 1, 1, 2, 4][self.below(5) as usize];
@@ -175,7 +175,7 @@ fn mutants_with_a_right_checksum_are_refused_or_driven() {
         }
     }
     assert!(failed.is_empty(), "ended by (world, seed): {failed:?}");
-    // Both outcomes are frequent, so the mutants reach the checks as well as the code after them.
+    // Both outcomes are frequent, so the mutants test the checks as well as the code after them.
     let all = 5 * mutants;
     assert!(
         refused > all / 10 && accepted > all / 10,

@@ -1,4 +1,4 @@
-//! Tests of snapshots of rigid vehicles: dial readings, wheels and mishaps.
+//! Tests of snapshots of rigid vehicles: dashboard readings, wheels and mishaps.
 
 use crate::common::*;
 use glam::{DVec2, DVec3};
@@ -17,7 +17,8 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// The dials and wheels in snapshots have the correct values on level ground. Other levels have none.
+/// On level ground, the dashboard readings and wheels in snapshots have the correct values. Other
+/// levels have none.
 #[test]
 fn dials_and_wheels_are_read_from_a_snapshot() {
     let kind = vehicle("willys-mb", |_| {});

@@ -185,7 +185,7 @@ fn a_racer_plays_clips_to_its_goal_at_each_level_that_can() {
         );
         drives.push(poses);
     }
-    // Only the clips determine the motion, and not the level.
+    // The clips alone determine the motion, whatever the level.
     assert_eq!(drives[0], drives[1]);
 }
 
@@ -279,8 +279,8 @@ fn a_racer_follows_clips_to_its_goal_by_its_own_model() {
 
 #[test]
 fn a_follower_brakes_where_every_move_is_blocked() {
-    // At 12 m/s, the shortest move that does not brake is more than 10 m long. The wall is closer than that, but
-    // farther away than the stopping distance. Side walls prevent turns.
+    // At 12 m/s, the shortest move that does not brake is more than 10 m long. The wall is nearer
+    // than that, but farther away than the stopping distance. Side walls prevent turns.
     let mut scenario = track(&[], replayed().with("library", OF_VEHICLE));
     let kind = roadwright_scenario::VehicleType {
         move_libraries: vec![without_braking()],
@@ -360,7 +360,7 @@ fn of_several_libraries_the_first_whose_ground_fits_is_used() {
 #[test]
 fn an_agent_that_cannot_begin_any_move_is_found() {
     assert_eq!(blocked_moves(&track(&CHICANE, move_tree())), []);
-    // A wall right in front of it, and the same wall with another planner.
+    // A wall directly ahead of the agent, and the same wall with another planner.
     let close = Wall {
         x: 4.5,
         south: -20.0,
@@ -399,7 +399,7 @@ fn only_moves_of_the_library_that_fits_the_ground_count_as_blocked() {
         own_library("ice.moves.json", 0.3),
         own_library("dry.moves.json", 1.0),
     );
-    // No move is driven with a library of other ground.
+    // A library that was recorded on other ground is not used for any move.
     assert_eq!(found(vec![ice.clone()]), []);
     let both = found(vec![ice, dry]);
     assert_eq!(both.len(), 1, "{both:?}");
@@ -625,7 +625,7 @@ fn cars_of_a_generated_track_keep_their_speed_and_react_to_nothing() {
     assert!(world.summary().collisions.is_empty());
 }
 
-/// Whether a racer with shunting moves arrives, and its number of contacts.
+/// Whether a racer whose library has shunting moves arrives (0 or 1), and its number of contacts.
 fn leaves(scenario: &Scenario) -> [usize; 2] {
     let mut world = world(scenario, &RunOptions::default());
     run(&mut world, 90.0);
@@ -644,7 +644,8 @@ fn moves_in_reverse_leave_a_dead_end_and_a_narrow_turn() {
     }
 }
 
-/// The chicane with one of the heuristics. A plan reaches the goal within the limits of nodes.
+/// Creates the chicane with one of the heuristics. The limit on nodes is high enough for a plan to
+/// reach the goal.
 fn with_heuristic(heuristic: f64) -> World {
     let planner = move_tree()
         .with("heuristic", heuristic)
@@ -664,7 +665,7 @@ fn both_heuristics_give_the_same_drive() {
     assert!(poses(&straight).position.x > 20.0);
 }
 
-/// Checks that a generated track has no findings, for its racer.
+/// Checks that a generated track is passable for its racer, so that it has no findings.
 fn assert_passable(name: &str, course: &Course) {
     let scenario = course.scenario("A track.", &Racer::default()).unwrap();
     let mut found = check(&scenario);

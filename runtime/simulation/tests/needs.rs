@@ -1,4 +1,5 @@
-//! Rows of controllers that ask for their motion, their vehicle, the path ahead and the objects around.
+//! Tests of the inputs of controllers that request their motion, their vehicle, the path ahead and
+//! nearby objects.
 
 use crate::common::{driven_by, shipped, vehicle};
 use glam::DVec2;
@@ -26,7 +27,7 @@ const INFO: ModuleInfo = ModuleInfo {
     name: "Witness",
     doc: "Follows the path at the speed of idm and keeps what it sees.",
 };
-/// Distance between points, m.
+/// Distance between the points of the path, m.
 const SPACING: f64 = 0.5;
 const PATH: PathNeeds = PathNeeds {
     distance: 30.0,
@@ -46,7 +47,7 @@ const ALL: Needs = Needs {
     near: Some(NEAR),
     grid: None,
 };
-/// Maximum offset from its line at which an agent keeps its lane, m.
+/// Maximum lateral offset at which an agent counts as keeping its lane, m.
 const KEEPS: f64 = 0.3;
 
 /// An input row with the data that it refers to.
@@ -121,7 +122,7 @@ impl Controller for Witness {
             notes.push(Seen {
                 id,
                 time: step.time,
-                // The places in the lists depend on the slice.
+                // The positions in the lists depend on the slice, so they are left out.
                 input: NeedsInput {
                     path: 0,
                     near_first: 0,
@@ -167,14 +168,14 @@ fn gap(own: &OrientedBox, object: &ObjectData, views: &Views<'_>) -> f64 {
     own.distance(&OrientedBox::new(pose, object.length, object.width))
 }
 
-/// Values in which objects differ.
+/// Values that distinguish objects.
 fn key(object: &ObjectData) -> (u32, u32, u64, u32) {
     let agent = object.flags & OBJECT_IS_AGENT;
     (object.kind, agent, object.id, object.part)
 }
 
-/// Checks that the objects around an agent are the ones that a comparison with all objects finds, and that their pairs
-/// fit their positions and velocities.
+/// Checks that the objects around an agent are those found by comparing it with all objects, and
+/// that the data of each pair matches the positions and velocities.
 fn are_nearest(wanted: &NearNeeds, views: &Views<'_>, id: u64, input: &NeedsInput) {
     let all = views.objects.all;
     let mut keys: Vec<_> = all.iter().map(key).collect();
@@ -210,7 +211,7 @@ fn are_nearest(wanted: &NearNeeds, views: &Views<'_>, id: u64, input: &NeedsInpu
         .collect();
     assert_eq!(listed, expected, "agent {id}");
     assert_eq!(input.near_more, u32::from(more), "agent {id}");
-    // The rear axle of the own vehicle, and its velocity.
+    // Rear axle of the agent's vehicle, and its velocity.
     let forward = unit(own.heading);
     let (axle, motion) = (DVec2::new(input.motion.x, input.motion.y), &input.motion);
     let speed = input.seen.speed;
@@ -225,13 +226,14 @@ fn are_nearest(wanted: &NearNeeds, views: &Views<'_>, id: u64, input: &NeedsInpu
             near.velocity_left - (velocity.dot(left_of(forward)) - motion.lateral_speed),
         ];
         assert!(along.iter().all(|off| off.abs() < 1e-9), "{along:?}");
-        // Nothing is farther along the path, or beside it, than it is away, but for bends.
+        // Except in bends, no object is farther away along and beside the path than in a straight
+        // line.
         let away = near.path_distance.abs() + near.path_offset.abs();
         assert!(away > 0.5 * offset.length() && away < NOTHING, "{near:?}");
     }
 }
 
-/// Steering angle along the circle to a point of the path ahead, rad.
+/// Steering angle for driving on a circle to a point of the path ahead, rad.
 fn pursue(input: &NeedsInput, points: &[PathPoint]) -> f64 {
     let ahead = input.path_s + (0.6 * input.seen.speed).max(3.0);
     let target = points
@@ -331,7 +333,7 @@ fn pairs_tell_who_leads_who_goes_first_and_which_lane_others_are_on() {
     ] {
         let options = options(DynamicsLevel::OneTrack, 1);
         let (all, _) = seen(&shipped(name), ALL, seconds, &options);
-        // Pairs of vehicles at a moment, of which the first has priority.
+        // Pairs of vehicles at each time, of which the first vehicle has priority.
         let mut first: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
         for seen in &all {
             let input = &seen.input.seen;
@@ -357,7 +359,8 @@ fn pairs_tell_who_leads_who_goes_first_and_which_lane_others_are_on() {
                 }
                 if near.lane.abs() == 1 {
                     beside += 1;
-                    // About a lane's width to the side on which the lane is, or less at the begin of a lane change.
+                    // The offset is about one lane width towards the side of the lane, or less at
+                    // the start of a lane change.
                     let off = near.path_offset * f64::from(near.lane);
                     assert!((-0.5..6.6).contains(&off), "{name}: {near:?} {seen:?}");
                 }
@@ -401,7 +404,7 @@ fn options(level: DynamicsLevel, threads: usize) -> RunOptions {
     }
 }
 
-/// Everything that controllers see in a scenario, sorted by time and agent.
+/// All inputs of controllers in a scenario, sorted by time and agent.
 fn seen(
     scenario: &Scenario,
     needs: Needs,
@@ -435,7 +438,7 @@ fn place(point: &PathPoint) -> DVec2 {
     DVec2::new(point.x, point.y)
 }
 
-/// Checks that the points are on the centre line of their lane if the agent keeps its lane.
+/// Checks that the points are on the centre line of the lane while the agent keeps its lane.
 fn are_on_centre_lines(name: &str, all: &[Seen], ground: &Ground) {
     let mut compared = 0;
     for seen in all.iter().step_by(23) {
@@ -485,10 +488,10 @@ fn are_one_line(name: &str, all: &[Seen]) {
     }
 }
 
-/// Checks that points with the same position along the same version of a route hardly move from call to call,
-/// except within lane changes. In a lane change that has begun, the path starts at the vehicle and moves with
-/// it as far as the vehicle does not follow it. Returns the largest movements in metres, outside and within
-/// lane changes that have not begun.
+/// Checks that points with the same position along the same version of a route hardly move from
+/// call to call, except within lane changes. In a lane change that has begun, the path starts at
+/// the vehicle, and moves with it if the vehicle deviates from the path. Returns the largest
+/// movements in metres, outside lane changes and within lane changes that have not begun.
 fn stay_where_they_are(name: &str, all: &[Seen]) -> [f64; 2] {
     let mut before: BTreeMap<u64, &Seen> = BTreeMap::new();
     let (mut compared, mut worst) = (0u64, [0.0f64; 2]);
@@ -582,7 +585,7 @@ fn the_path_leads_on_from_where_the_agent_is() {
         let reach = PATH.distance.max(PATH.time * input.seen.speed);
         let last = seen.points.last().unwrap();
         assert!(last.s >= input.path_s + reach || seen.points.len() == PATH.most as usize);
-        // The lateral distance between the vehicle and the path is its lateral offset.
+        // The lateral distance between the vehicle and the path equals its lateral offset.
         let at = place(first) + (input.path_s - first.s) * unit(first.heading);
         let off = (DVec2::new(motion.x, motion.y) - at).length();
         assert!(off < input.seen.lane_offset.abs() + 0.1, "{off} {seen:?}");
@@ -608,14 +611,14 @@ fn rows_are_the_same_with_any_number_of_threads_and_without_their_points() {
     let (one, _) = seen(&town, ALL, 6.0, &options(level, 1));
     let (two, _) = seen(&town, ALL, 6.0, &options(level, 2));
     assert!(one == two);
-    // Other fields are 0, and nothing else changes.
+    // Other fields are 0, and all other values stay the same.
     let motion = Needs {
         motion: true,
         ..Needs::default()
     };
     let (plain, _) = seen(&town, motion, 2.0, &options(level, 1));
     assert!(plain.len() > 10);
-    // Until the first commands take effect, all agents drive alike.
+    // Until the first commands take effect, all agents drive identically.
     for (all, plain) in one.iter().zip(&plain).filter(|(all, _)| all.time < 0.02) {
         assert_eq!(all.input.seen, plain.input.seen);
         assert_eq!(all.input.motion, plain.input.motion);
@@ -669,7 +672,7 @@ fn a_rigid_vehicle_tells_how_it_pitches() {
         6.0,
         &options(DynamicsLevel::Rigid, 1),
     );
-    // The vehicle accelerates from rest, so its front rises.
+    // The vehicle accelerates from rest, which raises its front.
     let rising = all
         .iter()
         .filter(|seen| seen.input.motion.acceleration > 0.8 && seen.input.motion.pitch < -1e-4);
@@ -677,7 +680,7 @@ fn a_rigid_vehicle_tells_how_it_pitches() {
     assert!(all.iter().all(|seen| seen.input.motion.pitch.abs() < 0.2));
 }
 
-/// Everything that controllers see until a time, s, with the world at the end.
+/// All inputs of controllers up to a time (s), and the world at the end.
 fn seen_until(world: &mut World, notes: &Notes, time: f64) -> Vec<Seen> {
     notes.lock().unwrap().clear();
     while world.time() < time {
@@ -688,7 +691,7 @@ fn seen_until(world: &mut World, notes: &Notes, time: f64) -> Vec<Seen> {
     all
 }
 
-/// The scenario with lower speed limits on all roads.
+/// Returns the scenario with lower speed limits on all roads.
 fn slowed(scenario: &Scenario) -> Scenario {
     let mut slowed = scenario.clone();
     let roads = scenario.network().roads();
@@ -701,8 +704,9 @@ fn slowed(scenario: &Scenario) -> Scenario {
     slowed
 }
 
-/// A restored world has kept no points, and has to compute the same points as a world that has: while agents change
-/// lanes, turn in junctions and get other routes, and after the roads have changed.
+/// A restored world has no kept points, but has to compute the same points as a world that has
+/// some. This is tested while agents change lanes, turn in junctions and get other routes, and
+/// after a change of the roads.
 #[test]
 fn points_that_are_kept_are_those_that_are_computed_anew() {
     let options = options(DynamicsLevel::OneTrack, 1);
@@ -715,7 +719,7 @@ fn points_that_are_kept_are_those_that_are_computed_anew() {
         for moment in 1..=8u32 {
             let time = 1.5 * f64::from(moment);
             seen_until(&mut world, &notes, time);
-            // In the others, this edit would wait for vehicles in junctions.
+            // In the other scenarios, this edit would wait for vehicles in junctions.
             if moment == 4 && name == "figure-eight" {
                 let slower = slowed(&scenario);
                 world.update(&scenario, &slower, &registry).unwrap();

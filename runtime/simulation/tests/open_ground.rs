@@ -240,7 +240,7 @@ fn no_path(scenario: &Scenario) -> (NoPathKind, Option<f64>) {
     let summary = world.summary();
     assert_eq!(summary.no_path[0].agent, 1);
     assert_eq!(summary.no_path[0].text, why.text);
-    // It waits at its start.
+    // The vehicle waits at its start.
     assert!(world.drives()[0].distance < 15.0);
     assert!(world.snapshot().vehicles[0].speed < 0.1);
     (why.kind, why.gap.map(|gap| gap.width))
@@ -434,7 +434,7 @@ fn on_free_ground_the_speed_is_kept() {
         let Some(jeep) = snapshot.vehicle(1) else {
             break;
         };
-        // After the start, and before the vehicle brakes for the goal.
+        // Measured after the start, and before the vehicle brakes for the goal.
         if (100.0..340.0).contains(&jeep.pose.position.x) {
             speeds.push(jeep.speed);
         }
@@ -485,7 +485,7 @@ fn paint_that_blocks_a_vehicle_type_stops_it_until_it_is_erased() {
     run(&mut world, 20.0);
     let status = world.path_status(1);
     assert!(matches!(status, Some(PathStatus::NoPath(_))), "{status:?}");
-    // A gap in the paint opens: the agent searches again and drives on.
+    // A gap in the paint opens, so the agent searches again and drives on.
     let mut gate = closed;
     gate.erase([DVec2::new(-9.0, 10.0), DVec2::new(9.0, 10.0)], 4.0);
     let opened = with_paint(&free, Some(gate));
@@ -554,7 +554,7 @@ fn the_inspected_path_is_the_planned_one() {
         let turns = seen.path.iter().any(|point| point.y.abs() > 29.0);
         assert!(turns, "{id}: it leads through the wall");
     }
-    // The path of `straight` is a line to the goal.
+    // The planner `straight` plans a line to the goal.
     let scenario = across(&[wall(0.0, 0.0, 1.0, 60.0)], "pursuit");
     let mut world = World::new(&scenario, &builtin_modules(), &planner("straight")).unwrap();
     run(&mut world, 1.0);
@@ -588,7 +588,7 @@ fn an_inspection_of_the_ground_shows_what_the_planner_reads_and_changes_nothing(
             let offset = (DVec2::new(x, y) - cells.origin) / cells.cell;
             cells.factors[offset.y as usize * cells.columns as usize + offset.x as usize]
         };
-        // The wall at x = -30, and the agent's own position.
+        // The wall at x = -30 is blocked, and so is the agent's own position.
         assert_eq!(at(-30.0, 2.5), 0, "{id}");
         let own = looked_at.snapshot().vehicle(1).unwrap().body.position;
         assert!(at(own.x, own.y) > 0, "{id}");
@@ -598,12 +598,12 @@ fn an_inspection_of_the_ground_shows_what_the_planner_reads_and_changes_nothing(
         assert!((search.expanded[0] - own).length() < 2.0, "{id}");
         assert!(search.path.len() > 20, "{id}");
         let both = seen.comparison.unwrap();
-        // The straight line leads through a wall, whereas the planned path leads around it.
+        // The straight line leads through a wall. The planned path leads around it.
         assert!(both.other.blocked > 0, "{id}");
         assert_eq!(both.planned.blocked, 0, "{id}");
         assert!((both.other.length - 120.0).abs() < 1e-9, "{id}");
         assert!(both.planned.time > 0.0, "{id}");
-        // A path with headings may be so far from walls that they add no cost.
+        // A path with headings may be so far away from walls that they add no cost.
         let least = both.planned.plain + u64::from(id != "drivable_path");
         assert!(both.planned.cost >= least, "{id}");
     }
@@ -713,7 +713,8 @@ fn drivable_with_heading() -> ModuleSetting {
     ModuleSetting::new("drivable_path").with("arrive", 1.0)
 }
 
-/// Runs for at most `seconds`. Returns the last pose of the vehicle and the time at which the run ended, s.
+/// Runs for at most `seconds`. Returns the last pose of the vehicle, and the time at the end of the
+/// run, s.
 fn last_pose(world: &mut World, seconds: f64) -> (Option<roadwright_geometry::Pose>, f64) {
     let mut last = None;
     while !world.is_over() && world.time() < seconds {
@@ -841,7 +842,7 @@ fn an_inspection_has_the_poses_and_gears_of_the_rest_of_a_path() {
         assert!((end.pose.position - goal).length() < 0.3, "{end:?}");
         assert!(seen.poses.iter().all(|at| at.gear.abs() == 1));
     }
-    // It parks in several moves, and the number of remaining moves decreases.
+    // The vehicle parks in several moves, and the number of remaining moves decreases.
     assert!(
         changes >= 2 && last_changes == 0,
         "{changes} {last_changes}"
@@ -934,8 +935,9 @@ fn moat(start: Place) -> Scenario {
 
 #[test]
 fn an_agent_does_not_drive_round_a_moat_for_ever() {
-    // The agent looks for a dry path until it knows that there is none, or crosses the water before. That depends on
-    // small differences, so the mean of several starts counts. The straight path is about 70 m long.
+    // The agent searches for a dry path until it knows that there is none, or crosses the water
+    // earlier. This depends on small differences, so the mean over several starts is compared. The
+    // straight path is about 70 m long.
     let starts = [(-70.0, 0.0), (-70.0, 3.0), (-72.0, 0.0)];
     let driven = starts.map(|(x, y)| {
         let scenario = moat(Place::ground(x, y, 0.0));

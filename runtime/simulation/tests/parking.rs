@@ -1,4 +1,5 @@
-//! Trips from a lane into a parking bay and back, with the stack that the editor gives vehicles whose destination is a bay.
+//! Tests of trips from a lane into a parking bay and back. They use the stack that the editor gives
+//! vehicles whose destination is a bay.
 
 use crate::common::{add_flow, cars, draw_street, street};
 use glam::DVec2;
@@ -14,7 +15,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_3, PI};
 
 /// Half the length of the street, m.
 const HALF: f64 = 100.0;
-/// Distance of the kerbs from the middle of the street, m.
+/// Distance between the kerbs and the centre line of the street, m.
 const EDGE: f64 = 3.25;
 
 #[derive(Debug, Clone, Copy)]
@@ -28,14 +29,14 @@ enum Kind {
 #[derive(Debug, Clone, Copy)]
 struct Bay {
     kind: Kind,
-    /// Whether the bay lies on the left of the street, beside the traffic to the west.
+    /// Whether the bay is on the left of the street, beside the westbound traffic.
     is_left: bool,
-    /// Whether the car drives on the lane to the west.
+    /// Whether the car drives on the westbound lane.
     is_westbound: bool,
 }
 
 impl Bay {
-    /// Angle between the street and a parked vehicle, and distance between two bays, m.
+    /// Angle between the street and a parked vehicle (rad), and distance between two bays (m).
     fn shape(self) -> (f64, f64) {
         match self.kind {
             Kind::Parallel => (0.0, 6.0),
@@ -44,7 +45,7 @@ impl Bay {
         }
     }
 
-    /// The middle of a vehicle in the bay with this number.
+    /// Centre of a vehicle in the bay with the given number.
     fn middle(self, number: f64) -> Pose {
         let (angle, pitch) = self.shape();
         let across = EDGE + 0.1 + 0.5 * (BAY.0 * sin(angle) + BAY.1 * cos(angle));
@@ -54,7 +55,7 @@ impl Bay {
         }
     }
 
-    /// The place of the rear axle of a car in the bay.
+    /// Pose of the rear axle of a car in the bay.
     fn parked(self) -> Pose {
         let middle = self.middle(0.0);
         Pose {
@@ -63,7 +64,7 @@ impl Bay {
         }
     }
 
-    /// A place on the car's lane, at a distance along its direction from the bay, m.
+    /// Place on the car's lane, at a distance (m) from the bay in driving direction.
     fn on_lane(self, distance: f64) -> Place {
         match self.is_westbound {
             true => Place::lane(RoadId(1), 1, HALF - distance),
@@ -71,7 +72,7 @@ impl Bay {
         }
     }
 
-    /// The street, with cars in the bays beside the free one.
+    /// Creates the street, with cars in the bays beside the free one.
     fn scenario(self) -> Scenario {
         let mut scenario = Scenario::new("parking");
         let ends = [-HALF, HALF].map(|x| DVec2::new(x, 0.0));
@@ -152,7 +153,7 @@ fn drive(scenario: &Scenario, what: &str) -> Pose {
     last.unwrap()
 }
 
-/// Bays of all kinds on both sides of the street, from both directions.
+/// Bays of all kinds on both sides of the street, for cars from both directions.
 fn all() -> Vec<Bay> {
     let kinds = [Kind::Parallel, Kind::Perpendicular, Kind::Angled];
     let sides = [(false, false), (true, false), (false, true), (true, true)];
@@ -166,7 +167,7 @@ fn all() -> Vec<Bay> {
     kinds.into_iter().flat_map(bay).collect()
 }
 
-/// One bay of each kind, on different sides; all of them in the long tests.
+/// One bay of each kind, on different sides. In the long tests, all bays.
 fn some() -> Vec<Bay> {
     match is_slow() {
         true => all(),
@@ -193,7 +194,7 @@ fn cars_drive_from_lanes_into_bays_of_every_kind_and_out_again() {
     }
 }
 
-/// The street with traffic in both directions, of `rate` vehicles per hour each.
+/// Adds traffic in both directions to the street, each with `rate` vehicles per hour.
 fn with_traffic(mut scenario: Scenario, rate: f64) -> Scenario {
     let stack = Stack::with_controller("idm");
     let edit = Edit::Stack("idm".into(), Some(Box::new(stack)));

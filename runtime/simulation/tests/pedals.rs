@@ -20,8 +20,9 @@ use std::sync::{Arc, Mutex};
 
 const G: f64 = 9.81;
 
-/// A controller that holds the pedals at the positions given by its parameters, and records its last input.
-/// If `asks` is 0, it commands the acceleration that these pedals give on level ground instead.
+/// A controller that holds the pedals at the positions given by its parameters, and records its
+/// last input. If `asks` is 0, it instead commands the acceleration that these pedals give on level
+/// ground.
 struct Foot(Told);
 
 /// The last input row.
@@ -256,13 +257,13 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
             "{level}: {} {exact}",
             seen.speed
         );
-        // It stops with its brake and then does not move at all.
+        // The vehicle stops by braking and then does not move at all.
         let drive = Drive::new(5.0, &[("brake", 0.3)]);
         let (first, second) = (drive.after(level, 6.0).0, drive.after(level, 9.0).0);
         assert_eq!(first.speed, 0.0, "{level}");
         let moved = (first.pose.position - second.pose.position).length();
         assert!(moved < 1e-3, "{level}: {moved}");
-        // Steering is the same as for all controllers.
+        // Steering works as for all other controllers.
         if level != DynamicsLevel::Lane {
             let (seen, _) =
                 Drive::new(5.0, &[("throttle", 0.3), ("steering", 0.1)]).after(level, 1.0);
@@ -416,7 +417,7 @@ fn a_slope_acts_against_pedals_and_is_told() {
             assert!(seen.speed.abs() < 2e-3, "{level} {held:?}: {}", seen.speed);
         }
     }
-    // The same with an engine.
+    // The same test with an engine.
     for level in [DynamicsLevel::DynamicOneTrack, DynamicsLevel::Rigid] {
         let jeep = Drive {
             rise,
@@ -455,7 +456,8 @@ fn the_law_of_the_road_goes_before_pedals() {
             .with("throttle", 0.5);
         let edit = Edit::Stack("foot".into(), Some(Box::new(stack)));
         scenario.apply(edit).unwrap();
-        // They start one after another at the same place, so that some of them arrive at red.
+        // The vehicles start one after another at the same place, so that some of them arrive at
+        // red.
         let mut held = 0;
         let mut deepest = f64::NEG_INFINITY;
         for number in 0..6u32 {
@@ -473,7 +475,7 @@ fn the_law_of_the_road_goes_before_pedals() {
             while world.time() < 11.0 * f64::from(number) + 60.0 && !world.is_over() {
                 world.step();
                 let vehicles = world.snapshot().vehicles;
-                // It creeps up to the line in steps of decimetres.
+                // The vehicle creeps up to the line in steps of a few decimetres.
                 let stands = vehicles.iter().find(|one| one.speed.abs() < 0.2);
                 if let Some(stands) = stands.filter(|_| stood.is_none()) {
                     stood = Some(stands.pose.position.x + 0.5 * stands.length);
@@ -488,7 +490,7 @@ fn the_law_of_the_road_goes_before_pedals() {
             assert_eq!(ended, [Status::Arrived], "{level} {number}");
         }
         assert!(held >= 1, "{level}: no vehicle was held back");
-        // It stands before the crossing, whose centre is at 0.
+        // The vehicle stands before the crossing, whose centre is at 0.
         assert!(deepest < -3.0, "{level}: it stood at {deepest}");
     }
 }

@@ -22,7 +22,7 @@ struct Place4 {
     lanes: usize,
     side: DrivingSide,
     control: Option<Control>,
-    /// Vehicles per hour on each approach; 1800 are far more than can pass.
+    /// Vehicles per hour on each approach. 1800 are far more than can pass.
     cars: f64,
 }
 
@@ -255,7 +255,7 @@ fn vehicles_wait_no_longer_than_a_junction_with_people_says() {
 
 #[test]
 fn who_ignores_the_law_hits_people() {
-    // Control: the violations that the tests above look for can be observed.
+    // Comparison: the violations that the tests above look for can be observed.
     let mut overrides = ModuleOverrides::default();
     overrides
         .set(Slot::Behaviour, vec!["reckless".into()])
@@ -328,7 +328,7 @@ fn a_save_in_the_middle_of_a_crossing_goes_on_to_the_bit() {
         let options = options(1, PEOPLE);
         let mut whole = world(&scenario, &options);
         drive(&mut whole, 47.3);
-        // Runs to a moment at which pedestrians are on a carriageway.
+        // Runs until pedestrians are on a carriageway.
         let walks = |world: &World| world.snapshot().people.iter().filter(|p| !p.waits).count() > 3;
         while !walks(&whole) {
             whole.step();
@@ -368,7 +368,7 @@ fn who_walks_finishes_where_an_edit_takes_the_crossing_away() {
         world.step();
     }
     let strays = world.snapshot().people;
-    // Pedestrians at the kerb are gone, and the others continue to walk.
+    // Pedestrians at the kerb have disappeared, and the others continue to walk.
     assert!(!strays.is_empty() && strays.iter().all(|person| !person.waits));
     let before = world.summary().people.unwrap().arrived;
     let hit = drive(&mut world, 60.0);
@@ -410,7 +410,7 @@ fn people_on_crossings_have_the_feet_of_characters() {
                 continue;
             };
             for (was, is) in feet.iter().zip(&figure.feet) {
-                // A foot that is down in two consecutive steps has not been lifted in between.
+                // If a foot is down in two consecutive steps, it was not lifted in between.
                 let slid = (is.place - was.place).length();
                 assert!(!(was.is_down && is.is_down) || slid < 0.02, "{slid} m");
                 steps += u32::from(!was.is_down && is.is_down);
@@ -423,8 +423,8 @@ fn people_on_crossings_have_the_feet_of_characters() {
 
 #[test]
 fn an_edit_elsewhere_leaves_people_as_they_are() {
-    // There are so few vehicles that none is due in the very step of the edit, because flows restart in that
-    // step.
+    // Flows restart in the step of the edit. There are so few vehicles that none of them is due in
+    // this step.
     let scenario = Place4 {
         cars: 200.0,
         ..PLAIN

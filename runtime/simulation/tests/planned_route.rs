@@ -1,4 +1,4 @@
-//! Tests of routes of trips that are planned before a run.
+//! Tests of routes that are planned without a run.
 
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{Agent, ObjectId, Place, Road, Scenario, operation};
@@ -38,7 +38,8 @@ fn distance(point: DVec2, line: &[DVec2]) -> f64 {
     nearest.fold(f64::INFINITY, f64::min)
 }
 
-/// The route that a run reports for an agent just after spawning is the beginning of the planned route.
+/// The route that a run reports for an agent just after spawning is the first part of the planned
+/// route.
 #[test]
 fn routes_are_those_of_a_run() {
     for name in ["crossroads", "old-town", "roundabouts"] {
@@ -87,7 +88,7 @@ fn a_way_has_the_length_and_the_time_of_its_line() {
         "{drawn:.1} m are drawn, {:.1} m told",
         route.length
     );
-    // The points never step back where lanes are changed.
+    // The points never lead back at a lane change.
     let steps = route.points.windows(2).map(|two| two[0].distance(two[1]));
     assert!(steps.fold(0.0, f64::max) < 25.0);
     // In a town, vehicles are not faster than 70 km/h, and on empty roads they are not slower than a
@@ -132,8 +133,8 @@ fn a_trip_that_nothing_can_drive_has_no_way() {
             [Place::lane(id, sides, 0.5 * road.length())]
         })
     };
-    // Trips from every road of a motorway to every other road. Some trips are impossible, because they would
-    // lead against the traffic.
+    // Plans trips from every road of a motorway to every other road. Some of them are impossible,
+    // because they would lead against the traffic.
     let mut counts = [0, 0];
     for start in lanes(true).chain(lanes(false)) {
         for goal in lanes(true).chain(lanes(false)) {
@@ -168,7 +169,7 @@ fn over_open_ground_the_way_is_straight() {
     assert_eq!((route.length, route.time), (50.0, 6.25));
 }
 
-/// A finder that has been updated after an edit gives the same answers as a new one.
+/// A route finder that has been updated after an edit gives the same answers as a new one.
 #[test]
 fn routes_follow_edits() {
     let scenario = shipped("old-town");

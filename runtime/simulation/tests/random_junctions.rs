@@ -1,8 +1,9 @@
-//! Tests of traffic at random junctions with 2 to 9 arms, which are 25 to 335 degrees apart and 3 to 30 m
-//! wide. Traffic is left-hand or right-hand, under every control, with more vehicles than can pass.
+//! Tests of traffic at random junctions with 2 to 9 arms, which are 25 to 335 degrees apart and 3
+//! to 30 m wide. They cover left-hand and right-hand traffic and all types of control, with more
+//! vehicles than can pass.
 //!
-//! `ROADWRIGHT_JUNCTIONS=1000 cargo test -p roadwright-simulation --test all random_junctions` tests more
-//! junctions, and `ROADWRIGHT_SEED=9` tests different ones.
+//! `ROADWRIGHT_JUNCTIONS=1000 cargo test -p roadwright-simulation --test all random_junctions`
+//! tests more junctions, and `ROADWRIGHT_SEED=9` tests different ones.
 
 use crate::common::{add_flow, cars};
 use crate::scenarios::Star;
@@ -31,11 +32,11 @@ const SEED: u64 = 8;
 const TOO_TIGHT: u64 = 306;
 /// Number of a junction with the default seed that is a bend between two streets.
 const BEND: u64 = 112;
-/// Maximum distance from the centre at which contacts are counted, m. At the ends of roads, farther out, some
-/// vehicles turn around.
+/// Maximum distance from the centre at which contacts are counted, m. Farther out, at the ends of
+/// roads, some vehicles turn around.
 const NEAR: f64 = 110.0;
-/// Tolerated contact depth between a vehicle that stands half-way through a lane change and a vehicle that
-/// passes it, m.
+/// Tolerated contact depth between a vehicle that has stopped half-way through a lane change and a
+/// vehicle that passes it, m.
 const HAIR: f64 = 0.03;
 
 const CONTROLS: [Option<Control>; 7] = [
@@ -133,7 +134,8 @@ fn world_on(scenario: &Scenario, threads: usize) -> World {
     World::new(scenario, &builtin_modules(), &options).unwrap()
 }
 
-/// Whether some car can follow all connections. `check` reports connections that no car can follow.
+/// Whether at least some car can follow all connections. `check` reports connections that no car
+/// can follow.
 fn can_be_driven(scenario: &Scenario) -> bool {
     let layout = layout(scenario.network(), scenario.about());
     let paths = layout.junctions.iter().flat_map(|junction| &junction.paths);
@@ -176,7 +178,8 @@ fn nobody_touches_anybody_or_breaks_the_law() {
     assert!(5 * judged > numbers(100).end, "{judged} are judged");
 }
 
-/// Control: contacts are detected, because bodies do touch on connections that are too tight for any car.
+/// Comparison: contacts are detected on connections that are too tight for any car, where bodies do
+/// touch.
 #[test]
 fn contacts_are_seen() {
     let (scenario, _) = busy(SEED, TOO_TIGHT);
@@ -188,7 +191,7 @@ fn contacts_are_seen() {
     assert!(deepest(&world) > HAIR, "{} m", deepest(&world));
 }
 
-/// Depth of the deepest contact near the centre of a world, without the ends of its roads, m.
+/// Depth of the deepest contact near the centre of a world, excluding the ends of its roads, m.
 fn deepest(world: &World) -> f64 {
     let all = world.summary().collisions;
     let near = all.iter().filter(|c| DVec2::new(c.x, c.y).length() < NEAR);

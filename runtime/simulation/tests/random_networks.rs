@@ -53,7 +53,7 @@ struct Outcome {
     wrong: Vec<String>,
 }
 
-/// Descriptions of the vehicles that wait for each other in rings, each once.
+/// Descriptions of the rings of vehicles that wait for each other, without duplicates.
 fn deadlocked(world: &World) -> Vec<String> {
     let mut members = BTreeMap::new();
     for vehicle in &world.snapshot().vehicles {
@@ -69,7 +69,7 @@ fn deadlocked(world: &World) -> Vec<String> {
     members.into_values().collect()
 }
 
-/// Descriptions of the chains of waiting vehicles, each once.
+/// Descriptions of the chains of waiting vehicles, without duplicates.
 fn standing(world: &World) -> Vec<String> {
     let mut members = BTreeMap::new();
     for vehicle in &world.snapshot().vehicles {
@@ -147,7 +147,8 @@ fn drive(seed: u64, number: u64) -> Outcome {
     }
 }
 
-/// Numbers of the networks that this run tests: those below `count` unless the environment variable names others.
+/// Numbers of the networks that this run tests: those below `count`, unless the environment
+/// variable gives others.
 fn numbers(count: u64) -> Range<u64> {
     let Ok(text) = std::env::var("ROADWRIGHT_NETWORKS") else {
         return 0..count;
@@ -178,12 +179,12 @@ fn all_arrive_without_contacts_and_within_the_bounds() {
     assert!(arrived > 20 * count, "{arrived} vehicles");
 }
 
-/// Networks in which something went wrong before a rule was repaired:
+/// Networks in which something went wrong before the fix of a rule:
 ///
-/// | number | what went wrong |
+/// | number | problem |
 /// | --- | --- |
 /// | 461, 588 | a vehicle was let into a junction without room beyond, because another one waited for an alley there |
-/// | 833 | a bus kept a car out of an alley, behind which a trailer was that the bus waited for |
+/// | 833 | a bus kept a car out of an alley while the bus waited for a trailer behind that car |
 /// | 247 | a caravan and a car met in a bend in which they do not fit side by side |
 #[test]
 fn networks_of_repaired_kinds_are_driven_without_trouble() {
@@ -200,7 +201,7 @@ struct Edited {
     random: Stream,
     /// Edits that undo earlier ones, the last one first.
     undo: Vec<Edit>,
-    /// Number of times at which the edited network was compared with one built anew.
+    /// Number of times that the edited network was compared with one built from scratch.
     compared: usize,
 }
 
@@ -226,8 +227,8 @@ impl Edited {
         }
     }
 
-    /// Drives for a time, s. Compares the network with one built anew whenever no edit waits for a junction to
-    /// become empty.
+    /// Runs for a time, s. Compares the network with one built from scratch whenever no edit waits
+    /// for a junction to become empty.
     fn drive(&mut self, seconds: f64) {
         let end = self.world.time() + seconds;
         while self.world.time() < end && !self.world.is_over() {
@@ -241,7 +242,7 @@ impl Edited {
         }
     }
 
-    /// A random edit and its name.
+    /// A random edit, with its name.
     fn draw(&mut self) -> Option<(Edit, &'static str)> {
         match self.random.next_index(6) {
             0 => Some((self.other_limit()?, "speed limit")),
@@ -282,7 +283,7 @@ impl Edited {
             Some(Control::AllWayStop),
             Some(Control::Signals),
         ];
-        // Ramps keep their rules, since no vehicle yields on a motorway.
+        // Ramps keep their rules, because no vehicle yields on a motorway.
         let is_street = |(road, _): &(RoadId, RoadEnd)| {
             let road = network.road(*road);
             road.is_some_and(|road| road.class == RoadClass::Residential)
@@ -316,7 +317,7 @@ impl Edited {
         Some(Edit::Flow(*id, Some(Box::new(changed))))
     }
 
-    /// A side street of a wide street, which joins it at a new node.
+    /// An edit that adds a side street to a wide street, at a new node.
     fn new_street(&mut self) -> Option<Edit> {
         let (_, road) = self.any_street()?;
         let length = road.reference_line.length();
@@ -343,7 +344,7 @@ impl Edited {
             roadwright_scenario::operation::draw::road(&self.scenario, &line, &style).ok()?;
         let mut changed = self.scenario.clone();
         changed.apply(edit.clone()).ok()?;
-        // It crosses no other road.
+        // The new street crosses no other road.
         let count = |scenario: &Scenario| scenario.network().roads().count();
         let is_clear = check(&changed).iter().all(|finding| {
             !(finding.severity == Severity::Error || finding.code == Code::LanesOverlap)
@@ -351,7 +352,7 @@ impl Edited {
         (count(&changed) == count(&self.scenario) + 2 && is_clear).then_some(edit)
     }
 
-    /// Makes an edit. Returns its name, or `None` if there was none to make.
+    /// Makes an edit. Returns its name, or `None` if no edit was possible.
     fn edit(&mut self) -> Option<&'static str> {
         let (edit, name) = self.draw()?;
         let before = self.scenario.clone();
@@ -369,7 +370,8 @@ impl Edited {
 /// Numbers of edits by name.
 type Edits = BTreeMap<&'static str, u64>;
 
-/// Edits the network with a number among those of a seed while vehicles drive. Returns it, and whether vehicles locked.
+/// Edits one of the networks of a seed while vehicles drive. Returns the network, and whether
+/// vehicles deadlocked.
 fn edit_and_drive(seed: u64, number: u64, names: &mut Edits) -> (Edited, bool) {
     let mut edited = Edited::new(seed, number);
     for _ in 0..EDITS_EACH {
@@ -408,13 +410,14 @@ fn networks_are_edited_while_vehicles_drive() {
     assert!(2 * arrived > edits, "{arrived} vehicles");
 }
 
-/// Networks in which something went wrong after edits, before a rule was repaired. The numbers are those of seed 1.
+/// Networks in which something went wrong after edits, before the fix of a rule. The numbers are
+/// those of seed 1.
 ///
-/// | number | what went wrong |
+/// | number | problem |
 /// | --- | --- |
-/// | 85 | a vehicle in a junction lost its ticket when its route changed, and waited for one behind it |
+/// | 85 | a vehicle in a junction lost its ticket when its route changed, and waited for a vehicle behind it |
 /// | 107 | a car in an alley lost the part of it that a new junction cut off, and met a caravan there |
-/// | 126 | a vehicle beyond an alley waited for one that waited for the alley, with another one still in it |
+/// | 126 | a vehicle beyond an alley waited for one that waited for the alley, while a third one was still in it |
 #[test]
 fn edited_networks_of_repaired_kinds_are_driven_without_trouble() {
     for number in [85, 107, 126] {

@@ -1,5 +1,5 @@
-//! Tests of level `rigid`: the usual stacks can drive at this level, also on hills. A save resumes exactly,
-//! and obstacles push back.
+//! Tests of level `rigid`: the usual stacks can drive at this level, also on hills. Saves resume
+//! exactly, and obstacles push back.
 
 use crate::common::*;
 use roadwright_geometry::math::{cos, sin};
@@ -171,7 +171,7 @@ fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
         hashes.push(whole.state_hash());
     }
     assert_eq!(hashes[0], hashes[1]);
-    // Different hills make a different ground and a different run.
+    // Different hills give a different ground and a different run.
     let other = world(&hilly(scenario.clone(), 0.5), &options(1));
     let mut other = other;
     (0..1000).for_each(|_| other.step());
@@ -179,8 +179,8 @@ fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
     hashes[0]
 }
 
-/// A vehicle that is made to drive into a wall across the road is stopped by the wall, and the contact is
-/// counted.
+/// A vehicle that is made to drive into a wall across the road is stopped by the wall, and the
+/// contact is counted.
 #[test]
 fn a_wall_holds_a_vehicle_that_does_not_look() {
     let scenario = shipped("figure-eight");
@@ -311,7 +311,7 @@ fn the_proving_ground_is_driven_without_contacts_and_faults() {
 fn the_proving_ground_notices_what_it_is_made_of() {
     let scenario = shipped("proving-ground");
     let hash = |scenario: &Scenario| {
-        // Without a planner, because planned paths avoid cones.
+        // There is no planner, because planned paths would avoid the cones.
         let mut world = world(scenario, &straight());
         while world.time() < 12.0 {
             world.step();
@@ -360,7 +360,7 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
         .iter()
         .find(|record| record.tilt > 0.8)
         .unwrap();
-    // A post that is lying covers a larger area than an upright post.
+    // A fallen post covers a larger area than an upright one.
     let area = roadwright_geometry::polygon::signed_area(&record.outline);
     assert!(area > 0.5, "{area}");
     // Contacts with posts are counted.
@@ -380,7 +380,7 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     let mut other = world(&scenario, &steers);
     (0..500).for_each(|_| other.step());
     assert_eq!(other.summary().loose, None);
-    // A post that the user moves is upright at its new place.
+    // A post that the user moves stands upright at its new place.
     let id = record.obstacle;
     let mut edited = scenario.clone();
     let obstacle = Obstacle {
@@ -407,8 +407,8 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     whole.step();
 }
 
-/// With fifty vehicles among 210 posts, results are bit-identical in repeated runs and for any number of
-/// threads.
+/// With fifty vehicles among 210 posts, results are bit-identical in repeated runs and for any
+/// number of threads.
 #[test]
 fn fifty_among_posts_are_the_same_on_every_run() {
     SHAPES.into_iter().for_each(fifty_are_the_same);
@@ -481,7 +481,7 @@ fn field(jeeps: u32, posts: u32, shape: WheelShape) -> Scenario {
     scenario
 }
 
-/// With valid but absurd vehicles, posts and hills, nothing panics, and all visible values are finite.
+/// Valid but absurd vehicles, posts and hills cause no panic, and all visible values stay finite.
 #[test]
 fn what_is_absurd_neither_panics_nor_leaves_the_world() {
     type Change = fn(&mut VehicleFile);
@@ -545,7 +545,7 @@ fn what_is_absurd_neither_panics_nor_leaves_the_world() {
     }
 }
 
-/// A vehicle continues when an edit changes its wheels while it drives.
+/// A vehicle drives on after an edit has changed its wheels.
 #[test]
 fn a_vehicle_that_is_edited_drives_on() {
     let scenario = driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {}));
@@ -566,8 +566,8 @@ fn a_vehicle_that_is_edited_drives_on() {
     assert!(distance > 5.0 && distance < 60.0, "{distance}");
 }
 
-/// Cliffs of a hundred kilometres give vehicles invalid motions. Such vehicles are stopped, which is logged
-/// and counted. On flat ground, this does not happen.
+/// Cliffs of a hundred kilometres give vehicles invalid motions. Such vehicles are stopped, logged
+/// and counted. On flat ground, there are none.
 #[test]
 fn who_is_thrown_about_is_put_to_rest_and_told() {
     let told = |height| {
@@ -656,7 +656,7 @@ fn what_stands_fixed_near_a_place_has_the_outlines_of_the_solver() {
         .iter()
         .map(|at| (*at - DVec2::new(-10.0, 0.0)).length());
     assert!(radius.into_iter().all(|radius| (radius - 2.0).abs() < 1e-9));
-    // Control: the loose obstacle and the distant one exist, but they are not near this place.
+    // Comparison: the loose obstacle and the distant one exist, but they are not near this place.
     assert_eq!(
         ground.still_outlines(&[DVec2::new(90.0, 0.0)], 5.0).len(),
         1

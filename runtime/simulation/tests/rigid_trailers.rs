@@ -100,8 +100,8 @@ fn what_a_trailer_runs_into_is_pushed() {
     assert_eq!(felled, [1, 0]);
 }
 
-/// Uncoupling and coupling at a standstill move neither car nor caravan, and the pair drives off straight
-/// afterwards.
+/// Uncoupling and coupling at a standstill move neither car nor caravan, and afterwards the pair
+/// drives off straight.
 #[test]
 fn a_pair_that_was_uncoupled_and_coupled_again_drives_off_straight() {
     let mut world = world(&past_a_post(1), 1);

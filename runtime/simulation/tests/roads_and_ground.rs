@@ -112,7 +112,8 @@ fn a_trip_between_two_fields_uses_the_road_if_that_is_quicker() {
     for controller in CONTROLLERS {
         let mut scenario = with_stack(controller);
         if controller == "fuzzy_driver" {
-            // With its default gain, it has a turning radius of 27 m and needs more space to join the lane.
+            // With the default gain, the turning radius is 27 m, and the vehicle needs more space
+            // to join the lane.
             let mut stack = scenario.stacks()["jeep"].clone();
             let gains = stack.controller.with("route_steering_gain", 8.0);
             stack.controller = gains.with("avoid_steering_gain", 2.5);
@@ -239,8 +240,8 @@ fn crossed(scenario: &Scenario, seed: u64) -> Crossed {
     }
 }
 
-/// The nightly run drives 20 seeds with every controller except `fuzzy_mechanic`, whose vehicles touch each
-/// other.
+/// The nightly run uses 20 seeds with every controller except `fuzzy_mechanic`, whose vehicles
+/// touch each other.
 #[test]
 fn jeeps_cross_a_busy_street_without_contacts() {
     let mut failed = Vec::new();
@@ -269,7 +270,7 @@ fn jeeps_cross_a_busy_street_without_contacts() {
 fn an_empty_street_is_crossed_without_a_stop() {
     let run = crossed(&crossing("idm", 0.1), 1);
     assert_eq!((run.contacts, run.trips.len()), (0, 20));
-    // 80 m take 10 s at 8 m/s, and longer from rest.
+    // At 8 m/s, 80 m take 10 s. From rest, they take longer.
     assert!(run.mean() < 16.0, "{} s", run.mean());
 }
 
@@ -338,8 +339,8 @@ fn a_stack_that_drives_straight_does_not_use_roads_on_the_way() {
     assert!(found.arrived && found.on_lanes == 0.0, "{found:?}");
 }
 
-/// Runs the shipped scenario `short-cut`. Returns each agent's distances on lanes and off them (m), the
-/// number of changes between the two, and whether the agent has arrived.
+/// Runs the shipped scenario `short-cut`. Returns for each agent its distances on lanes and off
+/// them (m), the number of changes between the two, and whether it has arrived.
 fn short_cut(change: impl FnOnce(&mut Scenario)) -> BTreeMap<u64, (Drive, f64)> {
     let mut scenario = shipped("short-cut");
     change(&mut scenario);

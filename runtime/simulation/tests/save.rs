@@ -100,7 +100,8 @@ fn every_shipped_scenario_goes_on_from_a_random_step() {
         let bytes = whole.save().unwrap().to_bytes();
         let hash = whole.state_hash();
         let pictures = seen(&mut whole, later);
-        // Many worlds are restored from one save, with the same and another number of threads.
+        // Many worlds are restored from one save, with the same number of threads and with another
+        // one.
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
         for threads in [threads, 3 - threads] {
             let said =
@@ -260,7 +261,7 @@ fn numbers_that_somebody_made_up_are_refused() {
     let scenario = shipped("crossroads");
     let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
     run(&mut world, 1000);
-    // No agent has left yet, so the list of these agents is empty and ends the part.
+    // No agent has left yet, so the list of leaving agents is empty and is the end of the part.
     let counts = world.counts();
     assert!(
         counts.active > 1 && counts.arrived == 0,

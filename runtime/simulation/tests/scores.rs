@@ -103,12 +103,12 @@ fn every_fitness_puts_drivers_in_order() {
             );
         }
     }
-    // A driver at a tenth of the speed loses nine tenths of the time, and the slow car ahead adds to that. A
-    // stationary vehicle loses all of it.
+    // A driver at a tenth of the speed loses nine tenths of the time, and more because of the slow
+    // car ahead. A stationary vehicle loses all of it.
     let of = |driver: &str, fitness: &str| drivers[driver][fitness];
     assert!((0.75..0.95).contains(&of("crawling", "crash_and_speed")));
     assert!(of("standing", "progress") > 0.999);
-    // Starting does not count as a jerk, so a gentle driver is comfortable.
+    // Driving off does not count as a jerk, so a gentle driver is comfortable.
     assert!(
         of("good", "comfort") < 1.0 && of("jerking", "comfort") > 2.0,
         "{drivers:#?}"
@@ -167,7 +167,7 @@ fn a_drive_above_the_limit_ranks_behind_one_that_keeps_to_it_and_before_one_that
     assert_eq!(keeps["time_above_limit"], 0.0);
     assert!(fast["time_above_limit"] > 0.5, "{fast:?}");
     assert_eq!(fast["contacts"], 0.0);
-    // Control: the fitness function of the source does not distinguish the two.
+    // Comparison: the fitness function of the source does not distinguish the two.
     assert!(
         fast["crash_and_speed"] <= keeps["crash_and_speed"],
         "{fast:?}"
@@ -257,8 +257,8 @@ fn the_default_fitness_ranks_drives_that_do_not_arrive_behind_all_others() {
 
 #[test]
 fn remaining_distance_and_contacts_do_not_depend_on_other_fitnesses() {
-    // If the list contains other fitness functions, all statistics are kept. Otherwise, only those are kept
-    // that the default fitness function needs.
+    // If the list contains other fitness functions, all statistics are collected. Otherwise, only
+    // the statistics that the default fitness function needs are collected.
     let standing = Stack {
         behaviour: ModuleSetting::new("pace").with("share", 0.0),
         ..Stack::with_controller("pursuit")

@@ -10,7 +10,8 @@ fn files_are_up_to_date() {
     for (name, scenario) in &scenarios {
         let path = folder.join(format!("{name}.scenario.json"));
         let text = std::fs::read_to_string(&path).unwrap();
-        // If the folder is unknown, a text contains all data of vehicles that have their own files.
+        // If the folder is unknown, a text contains all data of vehicles that have files of their
+        // own.
         let kept = match text.contains(".vehicle.json") {
             true => file::to_text(&file::load(&path).unwrap()),
             false => text,

@@ -1,4 +1,5 @@
-//! Tests of the effects of terrain slopes on vehicles at every level against closed-form solutions.
+//! Tests of the effects of terrain slopes on vehicles at every level, compared with closed-form
+//! solutions.
 
 use crate::common::{plane, restored};
 use crate::scenarios::*;
@@ -244,7 +245,8 @@ fn braking_takes_farther_down_a_slope_than_up_at_every_level() {
 fn the_limiting_grade_is_that_of_the_engine_or_of_the_grip() {
     let (engine, _) = limits();
     for level in PLANAR {
-        // The limit is sin a = a_max / g with sufficient grip, and tan a = mu without; both from rest.
+        // The limit is sin a = a_max / g with sufficient grip, and tan a = mu otherwise, both from
+        // rest.
         let by_engine = {
             let sin = engine / G;
             sin / (1.0 - sin * sin).sqrt()
@@ -363,7 +365,7 @@ fn what_neither_engine_nor_brakes_hold_slides_down() {
             "{level}: {speed} {exact}"
         );
     }
-    // With sufficient grip, the vehicle does not move at all.
+    // If there is enough grip, the vehicle does not move at all.
     for level in PLANAR {
         let drive = Drive {
             rise,
@@ -475,7 +477,7 @@ fn slopes_can_be_switched_off() {
     let flat = only(&world);
     // The first step has no command yet.
     assert!((flat.speed - 2.0).abs() < 0.03, "{flat:?}");
-    // An edit of a running world takes effect at once.
+    // An edit of a running world takes effect immediately.
     world.update(&seen_only, &scenario, &registry()).unwrap();
     (0..300).for_each(|_| world.step());
     assert!(only(&world).speed < 0.0, "{:?}", only(&world));
@@ -499,7 +501,7 @@ fn who_cannot_climb_a_lane_stands_and_is_told_once() {
     let (words, count) = world.faults().iter().next().unwrap();
     assert!(words.contains("too steep"), "{words}");
     assert_eq!(*count, 1);
-    // Control: a vehicle that intends to stand is not reported.
+    // Comparison: a vehicle that intends to stand is not reported.
     let parked = Drive {
         wish: -1.0,
         ..drive
@@ -561,7 +563,7 @@ fn hilly_worlds_are_the_same_with_two_threads_and_after_a_save() {
             again.step();
         }
         assert_eq!(one.state_hash(), again.state_hash());
-        // Control: on level terrain, the vehicles are in other places.
+        // Comparison: on level terrain, the vehicles are in other places.
         let mut flat = scenario.clone();
         let settings = Settings {
             slopes: false,

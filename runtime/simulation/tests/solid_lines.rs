@@ -108,7 +108,7 @@ fn who_has_to_change_does_so_before_the_line_begins() {
             "{level:?}"
         );
         assert!(arrived > 15, "{level:?} {arrived}");
-        // A line that may only be crossed from the right.
+        // These lines may only be crossed from the right.
         let one_sided = [(2, LaneChange::Left), (3, LaneChange::Left)];
         let (lined, _) = run(&one_sided);
         assert_eq!((on(&lined, 2)[1], on(&lined, 3)[1]), (0, 0), "{lined:?}");

@@ -82,8 +82,8 @@ fn speed(world: &World) -> f64 {
     world.snapshot().vehicle(2).unwrap().speed
 }
 
-/// The first vehicle uncouples its trailers from number `from` onwards and drives off. Then the second
-/// vehicle spawns and reverses towards them.
+/// Runs until the first vehicle has uncoupled its trailers from number `from` on and driven off,
+/// and the second vehicle has spawned and reversed towards them.
 fn backed_up(scenario: &Scenario, from: u8, ahead: f64, options: &RunOptions) -> World {
     let mut world = World::new(scenario, &builtin_modules(), options).unwrap();
     world.step();
@@ -190,7 +190,7 @@ fn a_tractor_takes_the_trailer_of_a_truck() {
         // The coupling is on the axle of the tractor.
         let axle = towed.vehicle(2).unwrap().pose.position;
         assert!((trailer.coupling - axle).length() < 1e-9);
-        // The tractor uncouples the trailer, and can couple it again.
+        // The tractor uncouples the trailer and can couple it again.
         for _ in 0..200 {
             if speed(&world) > 0.02 {
                 drive(&mut world, -0.3, 0.02);
@@ -222,7 +222,7 @@ fn what_does_not_fit_is_said() {
         "{own} {theirs}"
     );
     assert_eq!(world.state_hash(), before);
-    // A ball that is 10 cm lower fits, but one that is 20 cm lower does not.
+    // A ball that is 10 cm lower fits. One that is 20 cm lower does not.
     let pair = vehicle("escort-caravan", |file| {
         file.trailers.push(file.trailers[0].clone())
     });
@@ -231,7 +231,7 @@ fn what_does_not_fit_is_said() {
             file.trailers.clear();
             file.articulation.as_mut().unwrap().anchor[2] -= lower;
         });
-        // There are two trailers, of which the first belongs behind a car.
+        // There are two trailers. The first one belongs behind a car.
         let mut world = backed_up(&yard(&pair, &car), 1, BALL, &options(1));
         let joined = world.couple(2);
         assert_eq!(joined == Ok(2), fits, "{joined:?}");
@@ -275,7 +275,7 @@ fn an_edit_that_makes_them_unfit_parts_them() {
     }
 }
 
-/// If a car has left a caravan on a zebra crossing, pedestrians wait at the kerb until it is gone. Without a
+/// While an uncoupled caravan stands on a zebra crossing, pedestrians wait at the kerb. Without a
 /// caravan, they walk.
 #[test]
 fn people_on_foot_do_not_walk_through_what_stands() {

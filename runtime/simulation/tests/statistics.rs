@@ -1,5 +1,5 @@
-//! Compares the statistics of a run with its summary, with those for other numbers of threads, and with
-//! unobserved runs.
+//! Tests that compare the statistics of a run with its summary, with those for other numbers of
+//! threads, and with unobserved runs.
 
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{

@@ -140,7 +140,7 @@ fn a_person_turns_it_on_the_spot() {
     println!("tracks: {driven:.2} m, {turned:.2} rad");
     assert!(turned > 2.5, "{turned} rad");
     assert!(driven < 0.5, "{driven} m");
-    // Control: a jeep needs space for a bend.
+    // Comparison: a jeep needs space for a bend.
     let (bend, _) = turned_by_hand(VehicleType::willys_mb());
     println!("wheels: {bend:.2} m");
     assert!(bend > 3.0, "{bend} m");
@@ -180,7 +180,7 @@ fn controllers_turn_it_on_the_spot_where_the_way_leads_back() {
         let (driven, arrives) = turns_to_a_goal_behind(vehicle("t-28", |_| {}), controller);
         println!("{controller}: {driven:.2} m, arrives: {arrives}");
         assert!(driven < 1.0 && arrives, "{controller}: {driven}");
-        // Control: a wheeled vehicle needs space.
+        // Comparison: a wheeled vehicle needs space.
         let (bend, _) = turns_to_a_goal_behind(VehicleType::willys_mb(), controller);
         assert!(bend > 3.0, "{controller}: {bend}");
     }

@@ -60,7 +60,7 @@ fn they_follow_at_every_level_and_all_arrive() {
             widest = angles.fold(widest, f64::max);
         }
         assert_eq!(world.counts().arrived, 3, "{level}");
-        // In bends of 45 m radius the angle is about 10 m / 45 m.
+        // In bends of 45 m radius, the angle is about 10 m / 45 m.
         assert!(
             seen > 1000 && widest > 0.1 && widest < 0.5,
             "{level}: {widest}"
@@ -69,7 +69,7 @@ fn they_follow_at_every_level_and_all_arrive() {
     }
 }
 
-/// Creates two agents on the loop of figure-eight. The first agent is slow.
+/// Creates two agents on the loop of figure-eight. The first one is slow.
 fn followed(trailer: bool) -> Scenario {
     let mut scenario = file::load(&scenarios().join("figure-eight.scenario.json")).unwrap();
     let slow = vehicle("articulated-bus", |file| {
@@ -127,7 +127,8 @@ fn who_follows_sees_the_tail_of_the_trailer() {
             assert_eq!(world.summary().collisions.len(), 0, "{level}");
             closest
         });
-        // The tail is 7.49 m behind the joint, and the joint is 0.3 m behind the rear of the front part.
+        // The tail is 7.49 m behind the joint, and the joint is 0.3 m behind the rear of the front
+        // section.
         let more = gaps[0] - gaps[1];
         assert!(more > 6.5 && more < 8.5, "{level}: {gaps:?}");
     }
@@ -167,8 +168,8 @@ fn what_a_trailer_hits_is_counted() {
             .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
             .unwrap();
         let mut world = world(&scenario, &at(DynamicsLevel::OneTrack));
-        // Positions that the inner side of the caravan covers and the inner side of the car does not,
-        // determined by driving.
+        // Positions that are covered by the inner side of the caravan but not by the inner side of
+        // the car, found by driving.
         let mut swept = Vec::new();
         while world.time() < 40.0 && !world.is_over() {
             world.step();

@@ -80,10 +80,11 @@ fn a_level_that_a_file_cannot_serve_is_refused_with_what_is_missing() {
     ] {
         assert!(said.contains(words), "{said}");
     }
-    // Control: at its own level, the vehicle drives.
+    // Comparison: at its own level, the vehicle drives.
     let mut running = world(&scenario, &at(DynamicsLevel::OneTrack));
     running.step();
-    // An edit of a running world that would need this level is also rejected, and changes nothing.
+    // An edit of a running world that would need this level is rejected as well, and changes
+    // nothing.
     let (id, agent) = scenario.agents().iter().next().unwrap();
     let mut edited = scenario.clone();
     let slipping = Agent {

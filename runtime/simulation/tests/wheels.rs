@@ -1,7 +1,8 @@
-//! Wheels that leave the carriageway.
+//! Tests of wheels that leave the carriageway.
 //!
-//! The carriageway is the area between the outermost lanes of each road that are not pavements, and the surfaces
-//! of the junctions. Wheels are assumed to be flush with the sides of their vehicle.
+//! The carriageway is the area between the outermost lanes of each road that are not pavements,
+//! plus the surfaces of the junctions. Wheels are assumed to be flush with the sides of their
+//! vehicle.
 
 use crate::common::{all_shipped, draw_street, has_scripts, shipped, street};
 use roadwright_geometry::projection::Projector;
@@ -14,9 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Time between two measurements, s.
 const PERIOD: f64 = 0.1;
-/// Size of a cell of the index, m.
+/// Size of an index cell, m.
 const CELL: f64 = 32.0;
-/// Distance from the carriageway beyond which a vehicle has left the roads on purpose, m.
+/// Distance from the carriageway beyond which a vehicle is assumed to have left the roads on
+/// purpose, m.
 const FAR: f64 = 3.0;
 /// Length above which a vehicle counts as long, m.
 const LONG: f64 = 7.0;
@@ -137,14 +139,14 @@ fn wheels(vehicle: &VehicleRecord, wheelbase: f64) -> [DVec2; 4] {
     [rear - left, rear + left, front - left, front + left]
 }
 
-/// Wheels of one class of vehicles beside the carriageway.
+/// Count of measurements and violations for one class of vehicles.
 #[derive(Default)]
 struct Count {
     /// Number of measurements.
     measured: u64,
-    /// Vehicles of which a wheel was beyond the limit.
+    /// Vehicles with a wheel beyond the limit.
     vehicles: BTreeSet<u64>,
-    /// The worst vehicle in each cell of 20 m.
+    /// The worst violation in each cell of 20 m.
     places: BTreeMap<[i32; 2], Worst>,
 }
 
@@ -178,7 +180,7 @@ impl std::fmt::Display for Count {
     }
 }
 
-/// Drives a scenario and counts wheels beside the carriageway, of cars and of long vehicles.
+/// Runs a scenario and counts wheels beside the carriageway, for cars and for long vehicles.
 fn drive(scenario: &Scenario, level: DynamicsLevel, seconds: f64) -> [Count; 2] {
     let carriageway = Carriageway::of(scenario);
     let options = RunOptions {

@@ -101,7 +101,7 @@ impl Builder {
         }
     }
 
-    /// Adds a stack. If it has the default fitness, it gets `crash_and_speed` instead.
+    /// Adds a stack. A stack with the default fitness function gets `crash_and_speed` instead.
     pub(crate) fn stack(&mut self, key: &str, stack: Stack) {
         let fitness = match stack.fitness == Stack::default().fitness {
             true => ModuleSetting::new("crash_and_speed").into(),

@@ -20,7 +20,7 @@ const HEIGHTS: [f64; 6] = [9.0, 10.5, 12.0, 12.0, 13.5, 15.0];
 /// Width of the path between houses and courtyard, m.
 const PATH: f64 = 1.2;
 
-/// A rectangle along the axes.
+/// An axis-aligned rectangle.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block {
     pub(crate) low: DVec2,
@@ -77,7 +77,7 @@ impl Block {
     }
 }
 
-/// Side of a block at which houses have their fronts.
+/// Side of a block towards which the fronts of houses face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     South,
@@ -97,7 +97,7 @@ impl Side {
 /// A street with its pavements.
 struct Street {
     line: Vec<DVec2>,
-    /// Distance of the farther edge from the line, m.
+    /// Distance from the line to the farther outer edge, m.
     reach: f64,
 }
 

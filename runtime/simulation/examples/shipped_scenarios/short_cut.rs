@@ -1,4 +1,4 @@
-//! A road, a field and a road: vehicles that drive off the lanes whenever that is quicker.
+//! A road around a field: vehicles leave the lanes whenever that is quicker.
 
 use super::builder::{Builder, named, style, trip};
 use roadwright_scenario::{
@@ -11,8 +11,8 @@ const LONG_ROAD: RoadId = RoadId(1);
 /// The track to the farm, which no lane connects to the road.
 const FARM_TRACK: RoadId = RoadId(2);
 
-/// A road leads around a field. A jeep that drives anywhere crosses the field, another one keeps to the road,
-/// and two drive to and from a farm that no lane connects to the road.
+/// A road leads around a field. One jeep crosses the field, because it may drive anywhere. Another
+/// one keeps to the road, and two drive to and from a farm that no lane connects to the road.
 pub(crate) fn short_cut() -> Scenario {
     let mut b = Builder::new(
         "short-cut",

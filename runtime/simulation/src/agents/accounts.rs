@@ -1,45 +1,46 @@
-//! Optional statistics of drives for fitness functions: collisions, energy, remaining distance and route
-//! segments. The statistics are kept only if a fitness function uses them. `traffic/accounts.rs` updates them
-//! in each step.
+//! Optional driving statistics for fitness functions: collisions, energy, remaining distance and
+//! route segments. They are collected only if a fitness function uses them, and
+//! `traffic/accounts.rs` updates them in each step.
 
 use crate::records::{Statistics, are_short_counts};
 use roadwright_agent::Conduct;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Minimum length by which the term of a segment is divided, m.
+/// Lower limit of the segment length when a penetration is divided by it, m.
 const SHORTEST_SEGMENT: f64 = 1.0;
 
 /// Statistics of the driving agents, by id.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Accounts {
     pub(crate) of: BTreeMap<u64, Account>,
-    /// Number of lines of the collision log that have been counted.
+    /// Number of entries in the collision log that have already been counted.
     pub(crate) counted: usize,
-    /// Deviations of agents from their paths, by id. They are stored in a separate part of saves, because
-    /// older saves have accounts without them.
+    /// Path deviations by agent id. They are stored in a separate part of saves, because older
+    /// saves have accounts without them.
     #[serde(skip)]
     pub(crate) deviations: BTreeMap<u64, Deviation>,
 }
 
-/// Deviation of an agent from the centre line of its lane or path, summed after the agent has settled.
+/// Deviation of an agent from the centre line of its lane or path, accumulated once the agent has
+/// settled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Deviation {
     /// Number of steps since the agent was first seen.
     pub(crate) steps: u64,
-    /// Number of steps after the agent has settled, over which deviations were summed.
+    /// Number of steps after settling, over which the deviations are accumulated.
     pub(crate) summed: u64,
-    /// Sum of the squared lateral offsets over these steps, m^2.
+    /// Sum of the squared lateral offsets after settling, m^2.
     pub(crate) squared: f64,
-    /// Sum of the speeds over these steps, m/s.
+    /// Sum of the speeds after settling, m/s.
     pub(crate) speeds: f64,
 }
 
-/// Time after an agent was first seen during which its deviations do not count, s.
+/// Settling time of an agent after it was first seen, s. Deviations during this time do not count.
 const SETTLED: f64 = 10.0;
 
 impl Deviation {
-    /// Adds a step: `dt` in s, the lateral `offset` in m, and `speed` in m/s.
+    /// Adds one step of `dt` seconds with the lateral `offset` in m and the `speed` in m/s.
     pub(crate) fn add(&mut self, dt: f64, offset: f64, speed: f64) {
         self.steps = self.steps.saturating_add(1);
         if self.steps as f64 * dt <= SETTLED {
@@ -84,11 +85,11 @@ pub(crate) struct Segments {
     count: u32,
     /// Sum over the segments of the mean penetration divided by the segment length.
     crash: f64,
-    /// Sum over the segments of the shortfall from the allowed speed.
+    /// Sum over the segments of the relative shortfall from the allowed speed, 0 to 1 each.
     haste: f64,
 }
 
-/// Accumulated sums of an agent at a moment.
+/// Running totals of an agent at the time when a segment begins or ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Odometer {
     distance: f64,
@@ -99,7 +100,8 @@ pub(crate) struct Odometer {
 }
 
 impl Accounts {
-    /// Whether the saved statistics of an agent are consistent with its current sums `now`.
+    /// Whether the saved totals at the start of the segment are no larger than the current totals
+    /// `now`.
     pub(crate) fn begin_before(&self, id: u64, now: &Statistics) -> bool {
         self.of.get(&id).is_none_or(|account| {
             account.begin.samples <= now.samples
@@ -157,7 +159,7 @@ impl Accounts {
             account.goal_distance
         };
         let mut segments = account.segments;
-        // If no segment has been completed, the current one is rated.
+        // If no segment has been completed, the unfinished one is rated.
         if has_arrived || segments.count == 0 {
             segments.add(account.begin, Odometer::of(statistics), dt);
         }
@@ -225,7 +227,8 @@ mod tests {
         assert_eq!(segments.count, 1);
         assert!((segments.crash - 0.2 / 50.0).abs() < 1e-15);
         assert!((segments.haste - 0.5).abs() < 1e-15);
-        // Driving faster than allowed gains nothing, and a segment without steps is not counted.
+        // Driving faster than allowed does not improve the result, and a segment without steps is
+        // not counted.
         let end = Odometer {
             distance: 90.0,
             steps: 120,

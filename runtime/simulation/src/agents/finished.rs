@@ -26,7 +26,7 @@ pub(crate) struct Score {
     pub(crate) value: f64,
 }
 
-/// The row that is kept for an agent after it has stopped driving.
+/// Compact row that is kept for an agent after it has stopped driving.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FinishedRow {
     pub(crate) id: u64,
@@ -72,8 +72,8 @@ fn as_map<S: Serializer>(scores: &[(&str, f64)], serializer: S) -> Result<S::Ok,
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Finished {
     pub(crate) rows: Vec<FinishedRow>,
-    /// Names of stacks and fitness functions, each stored only once. The scenario may have lost them through
-    /// an edit.
+    /// Names of stacks and fitness functions, each stored only once. They are kept here because an
+    /// edit may remove them from the scenario.
     names: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ impl Finished {
         number.min(usize::from(u16::MAX)) as u16
     }
 
-    /// Name with the given index.
+    /// Returns the name with the given index.
     pub(crate) fn name(&self, number: u16) -> &str {
         self.names.get(number as usize).map_or("", String::as_str)
     }
@@ -108,7 +108,7 @@ impl Finished {
         });
     }
 
-    /// Iterates over the rows with their names.
+    /// Iterates over the rows, with stacks and fitness functions by name.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Drive<'_>> {
         self.rows.iter().map(|row| Drive {
             id: row.id,

@@ -1,7 +1,8 @@
-//! Columns that stages borrow by name. The reference types state what a stage may write.
+//! Borrowed subsets of the agent columns for individual stages. Their types state which columns a
+//! stage may write.
 //!
-//! Most of a step only reads, through [`AgentsRef`]. A stage that writes takes its own struct. The
-//! struct names the columns that the stage reads and writes, so the stage cannot write any others.
+//! Most of a step only reads, through [`AgentsRef`]. A stage that writes has its own struct, which
+//! lists the columns that the stage reads and writes, so that it cannot write any others.
 //! `docs/stages.md` lists the stages that take all of [`Agents`].
 
 use super::{Agents, Rare};
@@ -14,7 +15,7 @@ use roadwright_vehicle::PedalCommand;
 use std::collections::HashMap;
 use std::ops::Deref;
 
-/// Identities of all agents, which can be looked up by id.
+/// Identities of all agents, with look-up by id.
 #[derive(Clone, Copy)]
 pub(crate) struct Census<'a> {
     pub(crate) identity: &'a [Identity],
@@ -25,7 +26,7 @@ pub(crate) struct Census<'a> {
 }
 
 impl<'a> Census<'a> {
-    /// Largest index that was ever assigned, plus one.
+    /// Highest index ever assigned, plus one.
     #[inline]
     pub(crate) fn capacity(self) -> usize {
         self.identity.len()
@@ -136,7 +137,7 @@ impl Agents {
     }
 }
 
-/// Storage type of a column.
+/// Maps the name of a column to its storage type.
 macro_rules! column {
     (motion) => { [Motion] };
     (position) => { [LanePosition] };
@@ -149,8 +150,8 @@ macro_rules! column {
     (pedals) => { Vec<Option<PedalCommand>> };
 }
 
-/// Declares the columns that a stage reads and writes, in addition to the census. They include all columns of
-/// [`AgentsRef`], which perception and other code need.
+/// Declares the columns that a stage reads and writes, in addition to the census. All columns of
+/// [`AgentsRef`] are among them, because perception and other shared code need these.
 macro_rules! lends {
     ($(
         $(#[$doc:meta])*
@@ -167,7 +168,7 @@ macro_rules! lends {
         }
 
         impl<'a> $name<'a> {
-            /// Borrows the declared columns from all agents.
+            /// Borrows the declared columns from the columns of all agents.
             pub(crate) fn of(agents: &'a mut Agents) -> Self {
                 Self {
                     census: census_of!(agents),
@@ -217,7 +218,7 @@ lends! {
         reads { motion, position, wish, aside }
         writes { progress, claim }
     }
-    /// Inputs and results of planning off the lanes.
+    /// Inputs and results of path planning off the lanes.
     GroundColumns {
         reads { motion, wish, aside }
         writes { position, progress, claim }
@@ -227,12 +228,12 @@ lends! {
         reads { motion, position, progress, wish }
         writes { claim, aside, command, statistics, pedals }
     }
-    /// Inputs and outputs of moving bodies.
+    /// Inputs and outputs of the stage that moves bodies.
     AdvanceColumns {
         reads { claim, wish, aside, command, pedals }
         writes { motion, position, progress, statistics }
     }
-    /// Inputs for finding contacts and near misses, and the statistics that count them.
+    /// Inputs for detecting contacts and near misses, and the statistics in which they are counted.
     ContactColumns {
         reads { motion, position, progress, claim, wish, aside }
         writes { statistics }

@@ -92,7 +92,7 @@ macro_rules! columns {
                 [$(Column::is_of(&self.$column, count)),*].into_iter().all(|is_of| is_of)
             }
 
-            /// Copies the rows of one agent from all columns.
+            /// Copies the data of one agent from all columns.
             pub(crate) fn row(&self, index: AgentIndex) -> AgentRow {
                 AgentRow { $($column: self.$column[index.index()],)* }
             }
@@ -100,12 +100,10 @@ macro_rules! columns {
     };
 }
 
-//   agent index    0        1       2        3
-//   identity       id 7     free    id 9     id 3
-//   motion         ..       ..      ..       ..
-//   position       ..       ..      ..       ..
+// agent index    0        1       2        3 identity       id 7     free    id 9     id 3 motion
+// ..       ..      ..       .. position       ..       ..      ..       ..
 //
-// A stage iterates over the columns that it reads. For a free index, it only tests the phase.
+// A stage iterates over the columns that it reads. For a free index, it only checks the phase.
 columns! {
     /// Ids, modules, stacks, vehicle types, phases and levels.
     identity: Identity => Vec<Identity>,
@@ -127,8 +125,9 @@ columns! {
     statistics: Statistics => Vec<Statistics>,
 }
 
-// There are many agents, so every byte counts. A new field has to fit, or has to be worth a higher limit. 40
-// of the bytes are for wishes and lateral offsets, which take no memory for agents without them.
+// There are many agents, so every byte counts. A new field has to fit, or has to be worth a higher
+// limit. 40 of the bytes are for lasting requests and lateral offsets, which take no memory for
+// agents without them.
 const _: () = assert!(Agents::BYTES <= 336);
 
 impl Agents {
@@ -140,7 +139,7 @@ impl Agents {
             + self.aside.len() * aside
     }
 
-    /// Moves an agent to another level of dynamics.
+    /// Switches an agent to another level of dynamics.
     pub(crate) fn set_level(&mut self, index: AgentIndex, level: DynamicsLevel) {
         let before = std::mem::replace(&mut self.identity[index.index()].level, level);
         self.count[before as usize] -= 1;
@@ -148,13 +147,13 @@ impl Agents {
         self.touch();
     }
 
-    /// Records that the modules or the phase of an agent have changed.
+    /// Increments the revision after a change to the modules or the phase of an agent.
     pub(crate) fn touch(&mut self) {
         self.revision += 1;
     }
 
-    /// Sets the order in which free indices are assigned. `order` must be a permutation of the
-    /// indices below its length.
+    /// Replaces the list of free indices, from whose end indices are assigned. `order` must be a
+    /// permutation of the indices below its length.
     #[cfg(test)]
     pub(crate) fn scatter(&mut self, order: &[AgentIndex]) {
         for index in 0..order.len() {
@@ -165,8 +164,8 @@ impl Agents {
 
     /// Adds an agent.
     pub(crate) fn insert(&mut self, row: AgentRow) -> AgentIndex {
-        // Takes the index that became free last. It depends on the agents that have left, so no result may
-        // depend on it.
+        // Takes the index that was freed last. It depends on the agents that have left, so no
+        // result may depend on it.
         let index = self
             .free
             .pop()
@@ -216,20 +215,21 @@ impl Agents {
             }
             !is_told
         });
-        // Sorted and not in the order in which the agents left, because a world that was saved in between
-        // does not know this order.
+        // Sorted, because a world that was saved in between does not know the order in which the
+        // agents left.
         free[first..].sort_unstable();
     }
 
-    /// Marks agents that have left as reported to their modules. Called at a step boundary.
+    /// Marks the removal of agents that have left as reported to their modules. Called at a step
+    /// boundary.
     pub(crate) fn note_told(&mut self) {
         for &index in &self.leaving {
             self.identity[index.index()].phase = Phase::Told;
         }
     }
 
-    /// Whether the columns have equal length, and all references of agents are valid: lanelets, routes, and
-    /// the parts of an identity that `knows` checks.
+    /// Whether the columns have equal length and all references of agents are valid: lanelets,
+    /// routes, and the parts of an identity that the closure `knows` checks.
     pub(crate) fn are_sound(
         &self,
         lanelets: usize,
@@ -267,8 +267,8 @@ impl Agents {
             })
     }
 
-    /// Whether the free indices are exactly those without an agent, each listed once. Otherwise, an index
-    /// could be assigned while an agent still uses it.
+    /// Whether the list of free indices contains exactly the indices without an agent, each only
+    /// once. Otherwise, an index could be assigned while an agent still uses it.
     fn free_are_sound(&self) -> bool {
         let is_free = |who: &&Identity| who.phase == Phase::Free;
         let identity = |index: &AgentIndex| self.identity.get(index.index());
@@ -286,7 +286,7 @@ impl Agents {
         self.by_id.len() == self.identity.iter().filter(|who| who.is_known()).count()
     }
 
-    /// Rebuilds derived data after loading.
+    /// Rebuilds the derived data after loading.
     pub(crate) fn index_ids(&mut self) {
         let known = self.identity.iter().enumerate();
         let known = known.filter(|(_, identity)| identity.is_known());
@@ -301,8 +301,8 @@ impl Agents {
     }
 }
 
-/// Pedals of an agent; `None` if the agent is not driven by pedals. This column may be shorter than the
-/// others.
+/// Pedals of an agent; `None` if the agent is not driven by pedals or lies beyond the end of the
+/// list, which may be shorter than the columns.
 #[inline]
 pub(crate) fn pedals_of(pedals: &[Option<PedalCommand>], index: usize) -> Option<PedalCommand> {
     pedals.get(index).copied().flatten()
@@ -343,7 +343,7 @@ mod tests {
         crate::hash::of(row)
     }
 
-    /// Calls `visit` with every value that differs from `value` in exactly one leaf.
+    /// Calls `visit` with every variant of `value` in which exactly one leaf differs.
     fn change_each_leaf(value: &Value, visit: &mut dyn FnMut(Value)) {
         match value {
             Value::Object(map) => {

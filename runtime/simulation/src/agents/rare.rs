@@ -30,8 +30,8 @@ impl<T> Index<usize> for Rare<T> {
 }
 
 impl<T: Copy + Default> IndexMut<usize> for Rare<T> {
-    /// Returns a mutable row, and extends the column so that it contains this row. If the row may keep its
-    /// default, use [`Column::put`] instead.
+    /// Returns a mutable reference to a row, and extends the column up to it if necessary. To store
+    /// a row that may equal the default, use [`Column::put`] instead.
     fn index_mut(&mut self, index: usize) -> &mut T {
         if self.rows.len() <= index {
             self.rows.resize(index + 1, T::default());
@@ -42,7 +42,7 @@ impl<T: Copy + Default> IndexMut<usize> for Rare<T> {
 
 /// A column: rows by agent index.
 pub(crate) trait Column<T> {
-    /// Stores a row. It may be appended after the last row.
+    /// Stores a row, which may lie beyond the end of the column.
     fn put(&mut self, index: usize, row: T);
 
     /// Whether this is a valid column for the given number of agents.

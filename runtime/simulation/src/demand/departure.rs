@@ -17,19 +17,20 @@ use std::collections::BTreeMap;
 
 /// Clearance between a spawned vehicle and other vehicles, m.
 const ROOM: f64 = 2.0;
-/// Deceleration that vehicles behind a spawned vehicle are expected to accept, m/s^2.
+/// Deceleration to which a spawned vehicle may force the vehicles behind it, m/s^2.
 const BRAKING: f64 = 3.0;
 /// Minimum distance between the bounding circles of two bodies off the lanes, m.
 const APART: f64 = 0.2;
 /// Search distance for bodies off the lanes, and for vehicles ahead on lanes, m.
 const REACH: f64 = 30.0;
-/// Maximum number of consecutive lanelets without room to stand that are searched for vehicles that come
-/// through alleys.
+/// Limit of the search beyond an alley: the number of consecutive lanelets without room for a
+/// vehicle to stand.
 const MOST_WITHOUT_PLACE: usize = 200;
-/// Distance behind a spawned vehicle from which the vehicles on a lane have enough room to brake, m.
+/// Distance behind a spawned vehicle beyond which vehicles on its lane always have room to brake,
+/// m.
 const SIGHT: f64 = 60.0;
 
-/// An agent before it is spawned.
+/// An agent that has not been spawned yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Departure {
     pub(crate) id: u64,
@@ -41,7 +42,7 @@ pub(crate) struct Departure {
     pub(crate) speed: f64,
     pub(crate) vehicle_type: u16,
     pub(crate) stack: u16,
-    /// Dynamics level of the vehicle's body, if the agent has its own.
+    /// Dynamics level of the vehicle, if the scenario sets one for this agent.
     pub(crate) dynamics: Option<DynamicsLevel>,
 }
 
@@ -86,8 +87,8 @@ pub(crate) fn places(
     goals: &[Place],
 ) -> Result<(Start, Vec<Goal>), SimulationError> {
     let missing = |place: &Place| no_such_place(who, place);
-    // A single place off the lanes makes the whole trip one over open ground. Places on lanes then count as
-    // points.
+    // If a single place is off the lanes, the whole trip leads over open ground, and places on
+    // lanes count as points.
     let open = std::iter::once(start)
         .chain(goals)
         .any(|place| matches!(place, Place::Ground(_)));
@@ -116,7 +117,8 @@ pub(crate) fn places(
     ))
 }
 
-/// Returns the start and goals of a character, which walks over open ground even if they lie on lanes.
+/// Returns the start and goals of a character, which walks over open ground even between places on
+/// lanes.
 pub(crate) fn places_on_foot(
     scenario: &Scenario,
     who: &str,
@@ -146,18 +148,18 @@ fn no_such_place(who: &str, place: &Place) -> SimulationError {
     }
 }
 
-/// The situation beyond an alley: an oncoming vehicle, or a place where a vehicle can stand.
+/// Result of the search beyond an alley.
 enum Beyond {
-    /// A vehicle that comes through another alley.
+    /// An oncoming vehicle in another alley.
     Oncoming,
     /// A place where a vehicle can stand.
     Place,
-    /// Neither has been found. The value is the length at the end of the last lane that is clear of alleys,
-    /// m.
+    /// Neither has been found. The value is the length at the end of the last lane that is free of
+    /// alleys, m.
     Clear(f64),
 }
 
-/// The parts of the world that decide whether there is room to spawn an agent.
+/// Borrowed parts of the world that decide whether there is room to spawn an agent.
 pub(crate) struct Room<'a> {
     pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,
@@ -234,8 +236,8 @@ impl Room<'_> {
         here.map(|entry| entry.agent).chain(appeared.copied())
     }
 
-    /// Whether vehicles that have been admitted to a junction would still have room on the lane beyond it if
-    /// another vehicle were spawned on that lane.
+    /// Whether vehicles that have been admitted to a junction would still find room on the lane
+    /// beyond it after another vehicle has been spawned on that lane.
     fn leaves_what_is_promised(&self, lanelet: LaneletIndex, own_type: &VehicleType) -> bool {
         let lanes = Lanes {
             ground: self.bodies.ground,
@@ -249,8 +251,9 @@ impl Room<'_> {
             .may_appear(lanes, lanelet, appeared.copied(), space(own_type))
     }
 
-    /// Whether a spawned vehicle would not meet an oncoming vehicle in an alley, where neither vehicle could
-    /// give way. The check includes all further alleys up to the next place where a vehicle can stand.
+    /// Whether a vehicle spawned here cannot meet an oncoming vehicle in an alley, where neither
+    /// could give way. The check includes all further alleys up to the next place where a vehicle
+    /// can stand.
     fn meets_nobody_in_alleys(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let alleys = self.bodies.ground.alleys();
         let body = (s - own.rear_overhang, s + own.front);
@@ -265,12 +268,12 @@ impl Room<'_> {
         })
     }
 
-    /// Whether no oncoming vehicle is in the alleys on any route from position `s` on a lanelet, in
-    /// metres. The search ends at the first stretch without alleys that is as long as a vehicle.
-    /// O(lanelets searched).
+    /// Whether no oncoming vehicle is in the alleys on any route from position `s` (m) on a
+    /// lanelet. On each route, the search ends at the first stretch without alleys that is as long
+    /// as a vehicle. O(lanelets searched).
     fn meets_nobody_beyond(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let from = (lanelet, s);
-        // Lanelets to search, each with the length before it that is clear of alleys, m.
+        // Lanelets to search, each with the length without alleys directly before it, m.
         let mut ends = vec![(from, 0.0)];
         let mut seen: BTreeMap<LaneletIndex, f64> = BTreeMap::new();
         while let Some(((lanelet, start), clear)) = ends.pop() {
@@ -279,8 +282,8 @@ impl Room<'_> {
                 Beyond::Place => {}
                 Beyond::Clear(clear) => {
                     for &next in self.bodies.ground.graph().successors(lanelet) {
-                        // If the clear length is shorter, the search has to go on for longer, so the lanelet
-                        // is searched again.
+                        // With a shorter length before it, the search has to continue farther, so
+                        // the lanelet is searched again.
                         let least = seen.get(&next).copied().unwrap_or(f64::INFINITY);
                         if clear < least && seen.len() < MOST_WITHOUT_PLACE {
                             seen.insert(next, clear);
@@ -293,8 +296,8 @@ impl Room<'_> {
         true
     }
 
-    /// Determines what is beyond a lanelet, starting at position `start`, m. `clear` is the length before
-    /// `start` that is clear of alleys, m.
+    /// Searches a lanelet from position `start` (m) for oncoming vehicles and places to stand.
+    /// `clear` is the length without alleys directly before `start`, m.
     fn clear_beyond(
         &self,
         lanelet: LaneletIndex,
@@ -310,7 +313,7 @@ impl Room<'_> {
             if direction.from < start || !is_heeded {
                 continue;
             }
-            // One alley may be inside another.
+            // Alleys may be nested.
             clear += (direction.from - s).max(0.0);
             if clear >= space {
                 return Beyond::Place;
@@ -332,8 +335,8 @@ impl Room<'_> {
         }
     }
 
-    /// Whether an alley is free of oncoming vehicles that this vehicle cannot pass. No such vehicle may hold
-    /// the alley, be in it, or have been spawned there in this step.
+    /// Whether an alley is free of oncoming vehicles that this vehicle cannot pass: none holds the
+    /// alley, is in it, or has been spawned there in this step.
     fn is_empty_of_oncoming(&self, side: AlleySide, own: &VehicleType) -> bool {
         let other = side.opposite();
         let passing = self.bodies.ground.alleys().passing(other);
@@ -353,8 +356,8 @@ impl Room<'_> {
             && !self.appeared.contains_key(&Some(facing.lanelet))
     }
 
-    /// Whether a departure and another vehicle on the same lane are far enough apart that neither
-    /// has to brake hard. Positions are in m, speeds in m/s.
+    /// Whether a departure and another vehicle on the same lane are so far apart that neither has
+    /// to brake hard. Positions are in m, speeds in m/s.
     fn is_apart_on_lane(
         &self,
         agent: AgentIndex,
@@ -367,7 +370,7 @@ impl Room<'_> {
         let ahead = other.s - other_type.rear_overhang - (s + own_type.front);
         let behind = s - own_type.rear_overhang - (other.s + other_type.front);
         let speed = self.bodies.agents.motion[agent.index()].speed;
-        // For a vehicle that approaches from behind, the spawned vehicle counts as stationary.
+        // To a vehicle that approaches from behind, the spawned vehicle counts as stationary.
         ahead > needed(own, speed) || behind > needed(speed, 0.0)
     }
 
@@ -380,8 +383,8 @@ impl Room<'_> {
         (middle - other_middle).length() > own.1 + theirs.1 + APART
     }
 
-    /// Whether vehicles on the preceding and following lanelets leave enough room for a departure. These
-    /// vehicles are not in the list of the departure's own lanelet.
+    /// Whether vehicles on the preceding and following lanelets leave enough room for a departure.
+    /// The check of the departure's own lanelet does not see these vehicles.
     fn has_room_at_seams(
         &self,
         lanelet: LaneletIndex,
@@ -463,8 +466,8 @@ impl Room<'_> {
     }
 }
 
-/// Returns the gap that a vehicle needs behind another vehicle, m: the clearance, plus the distance in which
-/// it brakes from `speed` to the other vehicle's speed `other`, both in m/s.
+/// Returns the gap that a vehicle at `speed` needs behind another one at speed `other`, m: the
+/// clearance plus the distance in which it brakes to that speed. Both speeds are in m/s.
 fn needed(speed: f64, other: f64) -> f64 {
     ROOM + (speed * speed - other * other).max(0.0) / (2.0 * BRAKING)
 }
@@ -539,7 +542,7 @@ mod tests {
     fn nobody_appears_so_fast_that_it_cannot_brake_for_who_is_ahead() {
         let car = *crate::testing::Stand::crossing().types.get(0);
         let free = 104.0 - car.rear_overhang - car.front - ROOM;
-        // At 12 m/s, the car needs 24 m to stop and 18 m to slow down behind a car at 6 m/s. Behind a car of
+        // At 12 m/s, the car needs 24 m to stop and 18 m to slow down to 6 m/s. Behind a car of
         // equal speed, it needs no distance.
         for (speed, needed) in [(0.0, 24.0), (6.0, 18.0), (12.0, 0.0)] {
             for (more, fits) in [(0.1, true), (-0.1, false)] {

@@ -1,8 +1,8 @@
-//! Agents that have not been spawned: future departures, and due departures that wait in the queue of their
-//! lane until there is room.
+//! Agents that have not been spawned: future departures, and due departures that wait in the queue
+//! of their lane until there is room.
 //!
-//! While a jam reaches back to the start of a flow, the queue of the flow keeps growing. Each step examines
-//! only the first agent of each queue, so long queues cost nothing.
+//! As long as a jam reaches back to the start of a flow, the queue of the flow grows. Each step
+//! examines only the first agent of each queue, so long queues cost nothing.
 
 use super::{Departure, Start};
 use roadwright_scenario::lane_graph::LaneletIndex;
@@ -59,9 +59,10 @@ impl Departures {
         }
     }
 
-    /// Offers waiting agents to `admit`, which returns an agent if there is no room for it. Each queue is
-    /// processed from the front until an agent is returned. Off the lanes, every agent is tried. O(queues +
-    /// admitted agents + agents off the lanes), however long the queues are.
+    /// Offers waiting agents to `admit`, which hands an agent back if there is no room for it. A
+    /// queue is processed from the front until its first agent is handed back. Off the lanes, every
+    /// agent is tried. O(queues + admitted agents + agents off the lanes), regardless of the length
+    /// of the queues.
     pub(crate) fn offer(&mut self, mut admit: impl FnMut(Departure) -> Option<Departure>) {
         self.queues.retain(|_, queue| {
             while let Some(first) = queue.pop_front() {
@@ -72,7 +73,8 @@ impl Departures {
             }
             false
         });
-        // Off the lanes, each agent has a place of its own, so the first agent must not hold up the others.
+        // Off the lanes, each agent has its own start, so the first agent must not hold up the
+        // others.
         for _ in 0..self.off_lanes.len() {
             let next = self.off_lanes.pop_front();
             self.off_lanes.extend(next.and_then(&mut admit));
@@ -93,7 +95,7 @@ impl Departures {
         coming.chain(&mut self.off_lanes)
     }
 
-    /// Keeps the departures for which `stays` is true.
+    /// Removes the departures for which `stays` returns false.
     pub(crate) fn retain(&mut self, mut stays: impl FnMut(&Departure) -> bool) {
         self.coming.retain(&mut stays);
         self.off_lanes.retain(&mut stays);

@@ -66,16 +66,16 @@ fn ordinal(number: u64) -> &'static str {
     }
 }
 
-/// Largest delay of the next agent in the saved state of a flow, s.
+/// Largest allowed delay of the next agent in a saved flow, s.
 const LATEST: f64 = 10.0;
-/// Maximum number of agents that a flow can spawn, because an agent id has 32 bits for it. A save with a
-/// higher count is rejected.
+/// Maximum number of agents that a flow can spawn, because agent ids reserve 32 bits for this
+/// number. A save with a higher count is rejected.
 const MOST_AGENTS: u64 = 1 << 32;
 
 /// A flow of the scenario with its progress in this run.
 pub(crate) struct RunningFlow {
     pub(crate) flow: Flow,
-    /// Start and goals of the flow's agents on lanelets. They are located only once.
+    /// Start of the flow's agents on a lanelet. It is located only once.
     pub(crate) start: Start,
     pub(crate) goals: Vec<Goal>,
     progress: FlowProgress,
@@ -109,7 +109,7 @@ impl RunningFlow {
         running
     }
 
-    /// Continues the flow from its progress before an edit, with the same upcoming agents.
+    /// Continues the flow from its progress before an edit, so that the same agents follow.
     pub(crate) fn continue_from(&mut self, before: &FlowProgress) {
         let now = &mut self.progress;
         // The flow continues with the same random numbers and ids, so an edit elsewhere changes nothing here.
@@ -148,7 +148,8 @@ impl RunningFlow {
         }
         let is_same = progress.rate_per_hour.to_bits() == self.progress.rate_per_hour.to_bits();
         if is_same && progress.next_time >= self.flow.begin {
-            // Otherwise, all agents that were due since then would be spawned in one step.
+            // Otherwise, all agents that have become due since the saved time would be spawned in
+            // one step.
             if progress.next_time < (time - LATEST).min(self.flow.end.get()) {
                 return false;
             }
@@ -173,7 +174,7 @@ impl RunningFlow {
 }
 
 impl FlowProgress {
-    /// Whether these numbers may occur in a save.
+    /// Whether these numbers are valid in a save.
     pub(crate) fn is_sound(&self) -> bool {
         !self.next_time.is_nan() && self.count <= MOST_AGENTS
     }

@@ -27,11 +27,12 @@ pub(crate) struct Demand {
     pub(crate) flows: Vec<RunningFlow>,
     /// Agents that depart again after they have arrived. The list is derived from the scenario.
     pub(crate) repeats: Repeats,
-    /// Flows that an edit has removed. If a later edit adds them again, their counts continue.
+    /// Progress of flows that an edit has removed. If a later edit adds them again, they continue
+    /// their counts.
     pub(crate) retired_flows: Vec<FlowProgress>,
     /// Statistics of random trips; `None` if none were requested.
     pub(crate) population: Option<Population>,
-    /// Number of vehicles that behaviours have added so far.
+    /// Number of vehicles that scripts have added so far.
     pub(crate) spawned: u64,
 }
 

@@ -11,22 +11,23 @@ use std::collections::BTreeMap;
 
 /// Length of the shortest lane on which a trip may start or end, m.
 const MIN_LANE: f64 = 12.0;
-/// Minimum distance from the start of a lane, m. Otherwise, a vehicle would extend into the adjoining
-/// lanelet.
+/// Minimum distance from the start of a lane, m. It keeps vehicles from extending into the
+/// adjoining lanelet.
 const FROM_START: f64 = 4.0;
 /// Minimum distance from the end of a lane, m.
 const FROM_END: f64 = 6.0;
-/// Maximum distance from the border at which the end of a road counts as leading off the map, m.
+/// Maximum distance from the border of the map within which the end of a road counts as leading off
+/// the map, m.
 const BORDER: f64 = 50.0;
 /// Like `BORDER`, but as a fraction of the map's size, because extracts of large areas have ragged edges.
 const BORDER_SHARE: f64 = 0.02;
 
-/// Lanes from which places are drawn.
+/// Set of lanes from which places are drawn.
 #[derive(Clone, Default)]
 pub(super) struct Pool {
-    /// Lanes with their weights.
+    /// Lanes with their weights in the draw.
     lanes: Vec<(LaneletIndex, f64)>,
-    /// Sum of the weights up to each lane.
+    /// Cumulative sums of the weights, one for each lane.
     sums: Vec<f64>,
 }
 
@@ -50,8 +51,8 @@ impl Pool {
     /// Draws a lane and a fraction of its length, 0 to 1.
     pub(super) fn draw(&self, stream: &mut Stream) -> Option<(LaneletIndex, f64)> {
         let total = *self.sums.last()?;
-        // One random number selects both the lane, by the share of the sum into which it falls, and the
-        // position along the lane, by the remainder.
+        // One random number gives both the lane (the interval of the sums into which it falls) and
+        // the position along the lane (the remainder).
         let at = stream.next_in(0.0, total);
         let index = self.sums.partition_point(|&sum| sum <= at);
         // Because of rounding, the drawn number may equal the total, which is beyond the last lane.
@@ -61,7 +62,7 @@ impl Pool {
         Some((lane, ((at - before) / weight).clamp(0.0, 1.0)))
     }
 
-    /// Returns the lanes for which `keeps` is true.
+    /// Returns a pool of the lanes for which `keeps` returns true.
     pub(super) fn filtered(&self, mut keeps: impl FnMut(LaneletIndex) -> bool) -> Self {
         let lanes = self.lanes.iter().copied();
         Self::new(lanes.filter(|(lane, _)| keeps(*lane)).collect())
@@ -91,7 +92,8 @@ impl Pools {
             };
             let class = scenario.network().road(road).map(|road| road.class);
             let weight = weight(class.unwrap_or_default());
-            // An exact comparison is correct, because the span of a road is computed from the same numbers.
+            // An exact comparison is correct, because the span of the road was computed from the
+            // same numbers.
             let is_edge = |at: f64| {
                 at == low && edges.contains_key(&(road, RoadEnd::Start))
                     || at == high && edges.contains_key(&(road, RoadEnd::End))
@@ -113,8 +115,8 @@ impl Pools {
     }
 }
 
-/// Whether random trips may begin and end on a lanelet. The lane must admit cars, and its road must be open
-/// to all traffic or to trips that begin or end there.
+/// Whether random trips may begin and end on a lanelet: its lane must admit cars, and its road must
+/// be open to all traffic or at least to destination traffic.
 fn is_usable(graph: &LaneGraph, id: LaneletIndex) -> bool {
     let lanelet = graph.lanelet(id);
     let is_open = matches!(
@@ -126,7 +128,7 @@ fn is_usable(graph: &LaneGraph, id: LaneletIndex) -> bool {
     is_lane && is_open && is_for_cars && lanelet.length() >= MIN_LANE
 }
 
-/// Relative volume of traffic that enters or leaves the map on one lane of a road.
+/// Relative traffic volume of one lane of a road at the edge of the map.
 fn weight(class: RoadClass) -> f64 {
     match class {
         RoadClass::Path | RoadClass::Service => 1.0,
@@ -175,9 +177,9 @@ fn spans(graph: &LaneGraph) -> BTreeMap<RoadId, (f64, f64)> {
     spans
 }
 
-/// Returns the road ends where traffic enters and leaves the map, with their nodes. A road end counts if it
-/// is the only one at its node and the node is near the border of the map. Away from the border, only one-way
-/// roads count, because no real one-way road is a dead end.
+/// Returns the road ends where traffic enters and leaves the map, with their nodes. A road end
+/// counts if no other road shares its node and the node is near the border of the map. Away from
+/// the border, only one-way roads count, because no real one-way road is a dead end.
 fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
     let network = scenario.network();
     let side = scenario.about().driving_side;
@@ -200,8 +202,8 @@ fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
         } else {
             road.length()
         };
-        // A one-way street that has no connection at one end leads off the map wherever that end is, because
-        // the street would otherwise be unusable.
+        // A one-way street that has no connection at one end counts as leading off the map,
+        // wherever that end is. Otherwise, the street would be unusable.
         let is_one_way = road.lanes_forward(s, side) == 0 || road.lanes_backward(s, side) == 0;
         is_one_way || distance_to(&hull, place.position()) <= reach
     };

@@ -15,13 +15,15 @@ use std::collections::BTreeMap;
 const SPACING: f64 = 14.0;
 /// Minimum distance between start and destination if the network is large enough, m.
 const MIN_TRIP: f64 = 250.0;
-/// Minimum distance of a trip in any network, m. An agent that starts at its destination would not drive.
+/// Minimum distance of a trip in any network, m. Otherwise, an agent could start at its destination
+/// and would not drive.
 const SHORTEST: f64 = 20.0;
 /// Maximum number of attempts to find a free start, and to find a destination that is far enough away.
 const TRIES: usize = 200;
-/// Number of consecutive starts without a route after which no more starts are drawn on a lane.
+/// Number of consecutive starts without a route after which a lane is no longer used for starts.
 const PATIENCE: usize = 8;
-/// Fraction of the trips that begin at an edge, and fraction of those that end at one, for `both`.
+/// Fraction of trips that begin at an edge of the map, and likewise of trips that end there, for
+/// `both`.
 const EDGE_SHARE: f64 = 0.5;
 /// Vehicle class of random trips.
 const CLASS: VehicleClass = VehicleClass::Car;
@@ -116,7 +118,7 @@ pub fn random_trips(
     (trips.collect(), population)
 }
 
-/// A drawn trip, and the state of its start.
+/// A trip that has been drawn, and the state of its start.
 struct Drawn {
     trip: Trip,
     kinds: (Kind, Kind),
@@ -124,22 +126,22 @@ struct Drawn {
     is_queued: bool,
 }
 
-/// State of the generator of random trips.
+/// Generator of random trips with its state.
 struct Draw<'a> {
     graph: &'a LaneGraph,
-    /// Starts at edges and inside, without dead ends.
+    /// Lanes for starts at edges and inside the map. Lanes from which no route leads are removed.
     entries: Pool,
     inside: Pool,
-    /// Destinations at edges and inside.
+    /// Lanes for destinations, at edges and inside the map.
     goals: (Pool, Pool),
     reachable: Reachability<'a>,
     stream: Stream,
-    /// Positions of the starts so far, by lane.
+    /// Positions of all starts drawn before, by lane.
     taken: BTreeMap<LaneletIndex, Vec<f64>>,
     /// Number of consecutive failed starts on each lane.
     failures: BTreeMap<LaneletIndex, usize>,
-    /// Whether an attempt to find a free place inside has failed. Further attempts are skipped, because each
-    /// would fail.
+    /// Whether an attempt to find a free start inside the map has failed. Later attempts are
+    /// skipped, because they would fail as well.
     is_full: bool,
 }
 
@@ -166,7 +168,7 @@ impl Draw<'_> {
         }
     }
 
-    /// Kinds of starts or ends of a trip, in the order in which they are tried.
+    /// Kinds of starts or destinations, in the order in which they are tried.
     fn kinds(&mut self, from: PopulateFrom) -> Vec<Kind> {
         match from {
             PopulateFrom::Inside => vec![Kind::Inside],
@@ -178,8 +180,9 @@ impl Draw<'_> {
         }
     }
 
-    /// Records that no route begins at a start. The start may be too far along its lane, so it counts as
-    /// taken. After several such starts, no more starts are drawn on the lane.
+    /// Records that no route begins at a start. The start counts as taken, because others on its
+    /// lane may have a route if they are farther back. After several such starts, the lane is no
+    /// longer used.
     fn give_up(&mut self, start: LaneSpot) {
         let LaneSpot { lanelet: lane, s } = start;
         self.taken.entry(lane).or_default().push(s);
@@ -223,8 +226,8 @@ impl Draw<'_> {
             }
             spot = self.spot_inside()?;
         }
-        // There is no room left inside. From this point on, starts are used as drawn, and agents without room
-        // have to wait.
+        // There is no room left inside. From now on, starts are used as drawn, and agents without
+        // room have to wait.
         self.is_full = true;
         Some((spot, kind, true))
     }
@@ -247,7 +250,7 @@ impl Draw<'_> {
         if found.is_some() || pool.is_empty() {
             return found;
         }
-        // Hardly any lane can be reached, so lanes are drawn only from those that can be.
+        // So few lanes can be reached that destinations are drawn only from the reachable ones.
         let reachable = &mut self.reachable;
         let few = pool.filtered(|lane| reachable.leads(start.lanelet, lane));
         far_spot(
@@ -305,14 +308,14 @@ fn far_spot(
 /// Whether a vehicle that starts at this spot can change to any adjacent lane before its lane ends.
 fn has_room(graph: &LaneGraph, spot: LaneSpot) -> bool {
     let LaneSpot { lanelet: lane, s } = spot;
-    // This includes the farthest lane on either side, because the route is not known yet and may require any
-    // of these lanes.
+    // The farthest lane on either side counts, because the route is not known yet and may need any
+    // lane.
     let changes = [true, false].map(|to_left| lanes_to(graph, lane, to_left).count());
     let most = changes.into_iter().max().unwrap_or(0);
     graph.lanelet(lane).length() - s >= most as f64 * ROOM_FOR_CHANGE
 }
 
-/// Lanelets to one side of a lanelet, from the nearest outwards.
+/// Lanelets on one side of a lanelet, from the nearest to the farthest.
 fn lanes_to(
     graph: &LaneGraph,
     lane: LaneletIndex,

@@ -4,8 +4,8 @@ use super::{Departure, Departures};
 use crate::agents::{FinishedRow, Status};
 use std::collections::BTreeMap;
 
-/// Repeating agents in their initial state. The list depends only on the scenario. While these agents wait
-/// for their next start, they are among the departures, which are saved.
+/// Repeating agents in their initial state. The list depends only on the scenario. Agents that wait
+/// for their next start are among the departures, which are saved.
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
     /// Agents by id. The `time` of each agent is the pause after its arrival, s.
@@ -29,7 +29,7 @@ impl Repeats {
     /// Schedules the next departures of the agents that arrived in the step that ended at `time`, s. Agents
     /// that were refused or removed by an edit do not depart again.
     pub(crate) fn after(&self, ended: &[FinishedRow], time: f64, departures: &mut Departures) {
-        // In almost all steps, there are none.
+        // Almost every step returns here.
         if self.again.is_empty() || ended.is_empty() {
             return;
         }

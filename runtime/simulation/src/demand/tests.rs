@@ -160,8 +160,8 @@ fn equal_seeds_give_equal_trips_and_more_begin_with_the_same() {
 
 #[test]
 fn roads_that_lead_nowhere_else_are_populated_as_well() {
-    // A street with one lane in each direction and no place to turn around, so no route leads back to its
-    // start.
+    // A street with one lane in each direction and no place to turn around, so that no route leads
+    // back to its start.
     let street = drawn(&[((0.0, 0.0), (300.0, 0.0), 1, 1)]);
     for mode in MODES {
         let (graph, trips, population) = populated(&street, mode, 30, 1);

@@ -72,7 +72,7 @@ impl Level for DynamicOneTrack {
             yaw_rate: state.yaw_rate,
             steering: state.steering,
         };
-        // For controllers, a vehicle that reverses looks as if it were turned around. While it still rolls
+        // Controllers see a reversing vehicle as if it were turned around. While it still rolls
         // against its gear, it brakes and its wheels keep their angle.
         let rolls_back = before.speed < 0.0 || before.speed == 0.0 && body.is_reversing;
         let wheels = match (rolls_back == body.is_reversing, body.is_reversing) {

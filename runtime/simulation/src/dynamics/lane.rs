@@ -1,7 +1,7 @@
 //! Level `lane`: a point that follows its lane, for large amounts of traffic.
 //!
-//! Its state is lanelet, s, t and speed. A pose is computed on demand, and steering is ignored. A lane change
-//! is a smooth profile of t that ends with t = 0 before a connection begins.
+//! Its state consists of lanelet, s, t and speed. The pose is computed on demand, and steering is
+//! ignored. A lane change is a smooth profile of t that reaches 0 before a connection begins.
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip, STANDING};
 use crate::records::{AgentIndex, Aside, LanePosition, Motion};
@@ -14,17 +14,17 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
-/// Maximum time for which a command is held, s. It is less than the reaction time of drivers, and at 50 km/h
-/// a vehicle drives less than 3 m in this time. Between commands, a body is extrapolated without access to
-/// the ground or its route.
+/// Maximum time for which a command is held, s. It is shorter than the reaction time of drivers,
+/// and at 50 km/h, a vehicle drives less than 3 m in this time. Between commands, a body is
+/// extrapolated without reading the ground or its route.
 const STRIDE: f64 = 0.2;
 /// Duration of a lane change, s.
 const CHANGE_TIME: f64 = 3.0;
 /// Minimum length of a lane change, as a multiple of the distance from rear axle to front. Only
 /// lane changes before a junction are shorter.
 const CHANGE_LENGTHS: f64 = 4.0;
-/// Minimum distance to the end of a lane at which a lane change may begin, m. A vehicle that has stopped with
-/// its front at the end can still change.
+/// Minimum distance to the end of a lane at which a lane change may begin, m. It is short enough
+/// for a vehicle whose front has stopped at the end.
 const CHANGE_ROOM: f64 = 4.0;
 /// Speed below which the wheels are shown straight, m/s.
 const CRAWLING: f64 = 0.1;
@@ -35,8 +35,8 @@ pub(crate) struct Lane;
 /// State of an agent at this level.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct LaneState {
-    // Single precision saves memory in many thousands of records. It resolves offsets of a micrometre, and
-    // the position at which extrapolation stops is rounded down.
+    // Single precision saves memory when there are many thousands of records. It resolves offsets
+    // of a micrometre, and the position at which extrapolation stops is rounded down.
     /// Acceleration in this stride, m/s^2.
     acceleration: f32,
     /// Lateral offset at which the lane change began, m to the left of the new lane.
@@ -45,14 +45,14 @@ pub(crate) struct LaneState {
     done: f32,
     /// Direction during the lane change: metres to the left for each metre along the lane.
     slope: f32,
-    /// Curvature of the lane at the start of this stride, 1/m. It is the same value for extrapolated and for
-    /// fully computed bodies.
+    /// Curvature of the lane at the start of this stride, 1/m. Extrapolated and fully computed
+    /// bodies use the same value.
     curvature: f32,
     /// Position on the lanelet up to which the body is extrapolated in this stride instead of being
     /// recomputed, m; 0 if every step is computed in full.
     rolls_to: f32,
     rolls_on: LaneletIndex,
-    /// Whether the slope was too steep for the vehicle to accelerate as its driver wanted in this stride.
+    /// Whether a slope kept the vehicle from accelerating as its driver wanted in this stride.
     is_too_steep: bool,
 }
 
@@ -73,7 +73,7 @@ impl Level for Lane {
     }
 
     fn stride(dt: f64) -> u32 {
-        // As many steps as there is time for, with a small tolerance for rounding.
+        // The number of steps that fit into the stride, with a small tolerance for rounding.
         ((STRIDE / dt * (1.0 + 1e-9)) as u32).max(1)
     }
 
@@ -115,7 +115,7 @@ impl Level for Lane {
         until: f64,
     ) {
         let speed = motion.speed;
-        // Starting, stopping and reaching the top speed are computed in full.
+        // Steps in which a body starts, stops or reaches its top speed are computed in full.
         let stands = speed == 0.0 && state.acceleration <= 0.0;
         let fastest = speed + f64::from(state.acceleration) * STRIDE;
         let is_even = speed >= STANDING && fastest <= vehicle_type.limits.max_speed;
@@ -170,7 +170,7 @@ impl Level for Lane {
         let Motion {
             speed, yaw_rate, ..
         } = bodies.agents.motion[agent.index()];
-        // The angle at which a one-track vehicle would drive this bend. At rest, it has no meaning.
+        // Wheel angle of a one-track vehicle in this bend. At rest, it has no meaning.
         if yaw_rate == 0.0 || speed < CRAWLING {
             return 0.0;
         }
@@ -185,7 +185,7 @@ impl Level for Lane {
     }
 }
 
-/// Acceleration that results from the command, the engine, the brakes, the grip and the slope, m/s^2.
+/// Acceleration that results from command, engine, brakes, grip and slope, m/s^2.
 #[inline]
 fn given(state: &mut LaneState, body: &Body<'_>, step: LevelStep<'_>) -> f64 {
     let (ground, limits) = (step.ground, &body.vehicle_type.limits);
@@ -214,7 +214,7 @@ fn on_slope(grade: &Grade, body: &Body<'_>, dt: f64) -> f64 {
     let share = (grade.hardest / effort.along_tyres()).min(1.0);
     let Effort { drive, brake } = effort.shortened(share);
     let net = drive + grade.pull;
-    // Brakes that merely hold the vehicle do not push it.
+    // Brakes hold the vehicle but never push it.
     if speed == 0.0 && net.abs() <= brake {
         0.0
     } else {
@@ -229,7 +229,7 @@ impl LaneState {
         self.rolls_to = 0.0;
     }
 
-    /// Whether the slope is too steep for the acceleration that the driver wants.
+    /// Whether the slope prevents the acceleration that the driver wants.
     pub(super) fn is_held(&self) -> bool {
         self.is_too_steep
     }
@@ -238,8 +238,8 @@ impl LaneState {
     /// body advances by `distance` and has to be on the centre line within `room` metres. `front`
     /// is the distance from the rear axle to the front, m.
     fn drift(&mut self, t: f64, distance: f64, speed: f64, front: f64, room: f64) -> f64 {
-        // The profile is defined by its start and its progress. If t was not produced by it, a new profile
-        // begins.
+        // The profile follows from its start and its progress. If t does not match the profile, a
+        // new one begins.
         if t != self.t() {
             // The body has begun to change lanes, or was moved.
             (self.from, self.done) = (t as f32, 0.0);
@@ -255,7 +255,7 @@ impl LaneState {
         self.t()
     }
 
-    /// Moves the body along its guided line at the given speed, m/s.
+    /// Takes over the lateral offset and the slope of the guided line at the given speed, m/s.
     fn lead(&mut self, aside: Aside, speed: f64) {
         self.slope = match speed > STANDING {
             true => aside.rate / speed as f32,
@@ -386,8 +386,8 @@ mod tests {
             let (slow, quick) = (drive(false), drive(true));
             prop_assert_eq!(&slow.0, &quick.0);
             prop_assert_eq!(&slow.1, &quick.1);
-            // A stride that begins well within a lane, far from standstill and top speed, is extrapolated
-            // except for its first step.
+            // A stride that begins well within the lane and away from standstill and top speed is
+            // extrapolated, except for its first step.
             let is_even = (2.0..13.0).contains(&speed) && s < 190.0;
             prop_assert!(!is_even || quick.2 == Lane::stride(dt) - 1, "{} steps", quick.2);
         }
@@ -402,8 +402,8 @@ mod tests {
             while t != 0.0 && time < 60.0 {
                 let before = f64::from(state.slope);
                 let next = state.drift(t, speed * dt, speed, front, f64::INFINITY);
-                // The offset never increases again and never overshoots the centre line, and neither does the
-                // front.
+                // The offset never grows and never crosses the centre line, and neither does the
+                // offset of the front.
                 prop_assert!(next.abs() <= t.abs() + 1e-6 && next * from >= 0.0);
                 let slope = f64::from(state.slope);
                 let at_front = next + slope * front;

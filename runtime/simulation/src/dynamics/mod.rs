@@ -1,12 +1,13 @@
 //! Levels of dynamics: models of how bodies respond to commands.
 //!
 //! A level keeps the state of its model in its own array and moves its agents one by one
-//! (`stages/advance.rs`). All other code reads the shared [`Motion`] and the lane position. The level applies
-//! the limits of the vehicle, whatever the module.
+//! (`stages/advance.rs`). All other code reads the shared [`Motion`] and the lane position. Every
+//! level enforces the limits of the vehicle, regardless of which module commands it.
 //!
-//! Levels synchronise after every time step of the world: all bodies have then reached the world's time. A
-//! level may hold a command for a stride of several steps. Within a stride, bodies move by a closed-form
-//! solution, so none jumps. Example: dt 0.02 s, a stride of 5 steps, agents 1 and 2:
+//! Levels synchronise after every time step of the world, when all bodies have reached the world's
+//! time. A level may hold a command for a stride of several steps. Within a stride, bodies follow a
+//! closed-form solution, so that they do not jump. Example: dt 0.02 s, a stride of 5 steps, agents
+//! 1 and 2:
 //!
 //! ```text
 //!   step     0  1  2  3  4  5  6  7  8  9
@@ -82,7 +83,7 @@ macro_rules! of_level {
 
 pub(crate) use of_level;
 
-/// A body with its commands, for a level that moves it by one step.
+/// A body with its commands, as a level receives it to move the body by one step.
 pub(crate) struct Body<'a> {
     pub(crate) motion: &'a mut Motion,
     pub(crate) position: &'a mut LanePosition,
@@ -96,7 +97,7 @@ pub(crate) struct Body<'a> {
     pub(crate) gaits: Option<&'a GaitTable>,
     /// Whether the driver wants to reverse.
     pub(crate) is_reversing: bool,
-    /// Guided offset from the centre line of its lane.
+    /// Guided lateral offset from the centre line of the body's lane.
     pub(crate) aside: Aside,
 }
 
@@ -119,8 +120,8 @@ impl Body<'_> {
         0.5 * (ground.grip_on(pose.position, layers) + ground.grip_on(front, layers))
     }
 
-    /// Slope under the vehicle from the heights of both axles, with the limits set by engine and grip; `None`
-    /// if the ground is level.
+    /// Slope along the vehicle, from the heights of both axles, with the acceleration limits of
+    /// engine and grip; `None` if the ground is level.
     #[inline]
     fn grade(&self, ground: &Ground, pose: Pose) -> Option<Grade> {
         let grade = ground.grade(pose, self.vehicle_type.limits.wheelbase)?;
@@ -139,8 +140,9 @@ impl Body<'_> {
         (!is_level).then(|| self.climbs(grade, self.mean_grip(ground, pose)))
     }
 
-    /// Returns a slope with the limits of engine and grip. Downhill, the engine limit of level
-    /// ground applies. Uphill, the limit of the drive train applies, if the vehicle file has one.
+    /// Adds the acceleration limits of engine and grip to a slope. Downhill, the engine limit of
+    /// level ground applies. Uphill, the limit of the drive train applies, if the vehicle file has
+    /// one.
     fn climbs(&self, grade: Grade, grip: f64) -> Grade {
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = self.motion.speed * direction;
@@ -151,7 +153,8 @@ impl Body<'_> {
         grade.with(engine, grip * self.vehicle_type.hardest())
     }
 
-    /// Acceleration, direction and pedals that the body's controller requests on a slope.
+    /// Acceleration, direction and pedals that the body's controller requests, for the model of
+    /// slopes.
     fn ask(&self) -> Ask {
         let limits = &self.vehicle_type.limits;
         Ask {
@@ -163,8 +166,8 @@ impl Body<'_> {
         }
     }
 
-    /// Pedals for dynamics levels without individual wheels. The hand brake counts as a fraction of the foot
-    /// brake.
+    /// Pedals for dynamics levels without individual wheels. The hand brake is converted to a
+    /// fraction of the foot brake.
     fn held(&self) -> Option<PedalCommand> {
         let share = self.vehicle_type.held;
         self.pedals.map(|pedals| pedals.with_held(share))
@@ -180,9 +183,9 @@ impl Body<'_> {
         }
     }
 
-    /// Target angle of the vehicle's wheels, rad. A controller sees a reversing vehicle as if it
-    /// were turned around. While the vehicle rolls against the selected direction, the wheels keep
-    /// their angle.
+    /// Target angle of the front wheels, rad. A controller sees a reversing vehicle as if it were
+    /// turned around. While the vehicle rolls against the selected direction, the wheels keep their
+    /// angle.
     fn wheels(&self, now: f64) -> f64 {
         let speed = self.motion.speed;
         let rolls_back = speed < 0.0 || speed == 0.0 && self.is_reversing;
@@ -194,7 +197,7 @@ impl Body<'_> {
     }
 }
 
-/// The ground, and the timing of a step.
+/// Ground and timing of a step, as a level receives them.
 #[derive(Clone, Copy)]
 pub(crate) struct LevelStep<'a> {
     pub(crate) ground: &'a Ground,
@@ -202,7 +205,7 @@ pub(crate) struct LevelStep<'a> {
     pub(crate) dt: f64,
     /// Minimum update rate of the dynamics levels that model forces, Hz.
     pub(crate) physics_rate_hz: f64,
-    /// Whether a stride begins, so that the level takes the new command.
+    /// Whether a stride begins in this step, so that the level takes the new command.
     pub(crate) begins: bool,
 }
 
@@ -214,17 +217,17 @@ pub(crate) trait Level {
     /// States of all agents.
     type States: States<State = Self::State>;
 
-    /// The implemented level of dynamics.
+    /// The level that this type implements.
     const LEVEL: DynamicsLevel;
-    /// Whether a body moved along a lane needs the geometry of the lane.
+    /// Whether the level needs the geometry of a lane to move a body along it.
     const READS_LINES: bool = true;
     /// Distance before the end of its lane that a body needs for a lane change, m.
     const CHANGE_ROOM: f64 = 0.0;
     /// Condition under which a goal at the end of an exact path is reached.
     const EXACT_GOAL: ExactGoal = ExactGoal::Stand;
 
-    /// Distance from a goal on open ground at which a body has arrived unless it has to stop at the end of its path, m.
-    /// Shorter for vehicles shorter than usual.
+    /// Distance from a goal on open ground at which a body has arrived, m, unless the body has to
+    /// stop at the end of its path. It is shorter for vehicles that are shorter than usual.
     fn goal_radius(kind: &VehicleType) -> f64 {
         crate::route::GROUND_GOAL_RADIUS * kind.scale()
     }
@@ -238,9 +241,9 @@ pub(crate) trait Level {
     /// Number of steps of `dt` seconds for which the level holds a command.
     fn stride(dt: f64) -> u32;
 
-    /// Extrapolates a body by a step of `dt` seconds within a stride, if nothing but its position
-    /// and speed changes. Returns the distance driven along the body's lane (m), or `None` if the
-    /// body was not moved.
+    /// Extrapolates a body by a step of `dt` seconds within a stride, if only its position and
+    /// speed change. Returns the distance driven along the body's lane (m), or `None` if the body
+    /// was not moved.
     #[inline]
     fn roll(
         _state: &Self::State,
@@ -263,8 +266,8 @@ pub(crate) trait Level {
     ) {
     }
 
-    /// Stores the level's state of a body whose motion is played from a clip. Called only for levels that can
-    /// play clips.
+    /// Sets the level's state of a body whose motion is played from a clip. Called only for levels
+    /// that can play clips.
     #[inline]
     fn put(_state: &mut Self::State, _frame: &PlayedFrame) {}
 
@@ -273,8 +276,8 @@ pub(crate) trait Level {
     /// projected onto its lane.
     fn advance(state: &mut Self::State, body: Body<'_>, step: LevelStep<'_>) -> Option<f64>;
 
-    /// Pose of a body. A level whose bodies follow their lanes computes it, because [`Motion`] does not
-    /// contain it.
+    /// Pose of a body. Levels whose bodies follow lanes compute the pose, because [`Motion`] does
+    /// not contain it.
     #[inline]
     fn pose(bodies: &Bodies<'_>, agent: AgentIndex) -> Pose {
         bodies.agents.motion[agent.index()].pose
@@ -289,14 +292,15 @@ pub(crate) trait Level {
         [0.0, bodies.agents.motion[agent.index()].yaw_rate]
     }
 
-    /// Speed of the centre of gravity to the left and yaw rate, as far as the level models them.
+    /// Side slip and yaw rate of a body, as far as the level models them.
     fn recorded_slip(
         bodies: &Bodies<'_>,
         agent: AgentIndex,
         vehicle_type: &VehicleType,
     ) -> RecordedSlip;
 
-    /// State of the drive train; `None` if the level has none. Before the first step it is the state at rest.
+    /// State of the drive train, which is at rest before the first step; `None` if the level has
+    /// none.
     fn drive_state(_: &Dynamics, _: AgentIndex) -> Option<DriveState> {
         None
     }
@@ -306,7 +310,8 @@ pub(crate) trait Level {
         None
     }
 
-    /// Linear tyres of a vehicle in the direction of travel; `None` without side slip.
+    /// Linear tyres of a vehicle in the direction of travel; `None` if the level does not model
+    /// side slip.
     fn tyres(_: &VehicleType, _direction: f64) -> Option<TyreInput> {
         None
     }
@@ -383,7 +388,7 @@ pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
     of_level!(level, L => L::CHANGE_ROOM)
 }
 
-/// The rules by which spawned agents get their levels.
+/// Rules that assign a dynamics level to spawned agents.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct LevelChoice {
     /// Level for all agents, regardless of the scenario.
@@ -401,13 +406,14 @@ impl LevelChoice {
         }
     }
 
-    /// Returns the reason why the chosen level cannot move vehicles of a type, as a message for users.
+    /// Returns the reason why vehicles of a type cannot use the chosen level, as a message for
+    /// users.
     fn refusal(
         &self,
         own: Option<DynamicsLevel>,
         kind: &roadwright_scenario::VehicleType,
     ) -> Option<String> {
-        // A forced or default level is meant for vehicles, and leaves characters alone.
+        // A forced or default level is meant for vehicles only, so characters keep theirs.
         match kind.body {
             BodyKind::Character => kind.refusal(own?),
             BodyKind::Vehicle => kind.refusal(self.of(own, kind.body)),
@@ -460,7 +466,7 @@ pub(crate) struct Dynamics {
     pub(crate) walker: <Walker as Level>::States,
     /// Trailers of agents on all levels.
     pub(crate) trailers: Trailers,
-    /// Uncoupled trailers; a separate part of saves.
+    /// Uncoupled trailers. They are a separate part of saves.
     #[serde(skip)]
     pub(crate) standing: StandingTrains,
 }
@@ -479,7 +485,7 @@ impl Dynamics {
         self.remove(agent);
     }
 
-    /// Makes room in a level for `agents` agents.
+    /// Makes room for `agents` agents in the states of a level.
     pub(crate) fn grow(&mut self, level: DynamicsLevel, agents: usize) {
         of_level!(level, L => L::states_mut(self).grow(agents));
     }
@@ -504,7 +510,8 @@ impl Dynamics {
         of_level!(level, L => L::states(self).holds(agent))
     }
 
-    /// Whether an agent of level `lane` wants to climb a slope that is too steep for it.
+    /// Whether an agent of level `lane` cannot climb the slope of its lane although it wants to
+    /// drive.
     pub(crate) fn is_held_by_slope(&self, agent: usize) -> bool {
         self.lane.get(agent).is_some_and(LaneState::is_held)
     }
@@ -512,13 +519,13 @@ impl Dynamics {
     /// Adds an agent's state on its level to a hash.
     pub(crate) fn hash(&self, level: DynamicsLevel, agent: AgentIndex, hasher: &mut StateHasher) {
         of_level!(level, L => L::states(self).add_to_hash(agent, hasher));
-        // A vehicle that tows nothing has the same hash as one without a coupling.
+        // A vehicle that tows nothing has the same hash as a vehicle without a coupling.
         if let Some(train) = self.trailers.of(agent) {
             hasher.add(&train);
         }
     }
 
-    /// Moves an agent to another level at its current place.
+    /// Switches an agent to another level at its current place.
     pub(crate) fn assign(
         &mut self,
         ground: &Ground,
@@ -526,7 +533,8 @@ impl Dynamics {
         agent: AgentIndex,
         level: DynamicsLevel,
     ) {
-        // The pose is computed while the agent still has its old level, the only one that knows its place.
+        // The pose is computed while the agent still has its old level, because only this level
+        // knows its place.
         let bodies = Bodies {
             ground,
             agents: agents.lent(),
@@ -595,7 +603,7 @@ impl Bodies<'_> {
         of_level!(self.level(agent), L => L::slip(self, agent, vehicle_type))
     }
 
-    /// Speed of the centre of gravity to the left and yaw rate of an agent, as far as its level models them.
+    /// Side slip and yaw rate of an agent, as far as its level models them.
     pub(crate) fn recorded_slip(
         &self,
         agent: AgentIndex,
@@ -628,10 +636,10 @@ impl Bodies<'_> {
 impl Motion {
     /// Motion `time` seconds ago, assuming the current yaw rate and acceleration.
     fn before(&self, time: f64) -> Self {
-        // Half-way, the heading is that of the chord, so that bends are drawn as bends.
+        // The heading half-way equals that of the chord, so that bends are drawn as bends.
         let turned = self.yaw_rate * time;
         let speed = self.speed - self.acceleration * time;
-        // The body did not roll in the other direction before this moment.
+        // The speed is clamped at 0, because the body did not roll in the other direction before.
         let speed = if self.speed < 0.0 {
             speed.min(0.0)
         } else {

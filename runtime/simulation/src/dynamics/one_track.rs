@@ -50,7 +50,7 @@ impl Level for OneTrack {
             steering: *steering,
         };
         let (limits, command) = (&body.vehicle_type.limits, body.command);
-        // A gear is engaged at standstill. Until then the vehicle brakes in its rolling direction.
+        // Gears are engaged at standstill. Until then, the vehicle brakes.
         let rolls_back = before.speed < 0.0 || before.speed == 0.0 && body.is_reversing;
         let hardest = grip.map(|grip| grip * body.vehicle_type.hardest());
         let advance = |state: &OneTrackState| {
@@ -114,21 +114,22 @@ fn drive_on(grade: &Grade, steering: &mut f64, body: Body<'_>, dt: f64) {
     keep(body.motion, &after, dt);
 }
 
-/// Stores the motion that other agents see.
+/// Stores the resulting motion, which other agents see.
 #[inline]
 fn keep(motion: &mut Motion, after: &OneTrackState, dt: f64) {
     *motion = Motion {
         pose: after.pose,
         z: motion.z,
         speed: after.speed,
-        // Computed from the poses and not from speed and wheels, so that the visible motion is consistent.
+        // Computed from the poses and not from speed and wheels, so that it is consistent with the
+        // visible motion.
         yaw_rate: wrap_angle(after.pose.heading - motion.pose.heading) / dt,
         acceleration: (after.speed - motion.speed) / dt,
     };
 }
 
 /// Turns a vehicle that rolls backwards around, so that it rolls forwards with its rear axle at the
-/// same place. In this model both vehicles trace the same path if the wheels are mirrored.
+/// same place. In this model, both vehicles trace the same path if the wheels are mirrored.
 fn turned_about(state: &OneTrackState) -> OneTrackState {
     OneTrackState {
         pose: Pose {

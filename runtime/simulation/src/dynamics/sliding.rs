@@ -114,7 +114,7 @@ impl Level for Sliding {
             pose,
             z: motion.z,
             speed,
-            // Computed from the poses, so that the visible motion is consistent.
+            // Computed from the poses, so that it is consistent with the visible motion.
             yaw_rate: wrap_angle(pose.heading - motion.pose.heading) / dt,
             acceleration: (speed - motion.speed) / dt,
         };

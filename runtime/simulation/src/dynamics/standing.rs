@@ -10,9 +10,9 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_vehicle::trailer::{Hitched, TrailerState};
 use serde::{Deserialize, Serialize};
 
-/// Greatest distance at which a coupling engages, m.
+/// Maximum distance at which a coupling engages, m.
 pub(crate) const REACH: f64 = 0.5;
-/// Greatest angle at which a coupling engages, rad: 45 degrees, or less if the trailer cannot turn
+/// Maximum angle at which a coupling engages, rad: 45 degrees, or less if the trailer cannot turn
 /// that far.
 pub(crate) const MOST_ANGLE: f64 = std::f64::consts::FRAC_PI_4;
 
@@ -23,7 +23,7 @@ pub(crate) struct StandingTrain {
     pub(crate) number: u32,
     /// Id of the agent that uncoupled them.
     pub(crate) agent: u64,
-    /// Number of the trailers' vehicle type, in the version that tows all of its trailers.
+    /// Number of the trailers' vehicle type, in the variant that tows all of its trailers.
     pub(crate) vehicle_type: u16,
     /// Index of the first uncoupled trailer among the trailers of that type.
     pub(crate) first: u8,
@@ -54,11 +54,12 @@ pub(crate) struct FreeCoupling<'a> {
 }
 
 impl FreeCoupling<'_> {
-    /// Vehicle type that results from coupling an uncoupled train; `None` if it does not fit.
+    /// Vehicle type that results from coupling an uncoupled train; `None` if the train does not
+    /// fit.
     ///
-    /// The next trailer of the vehicle file fits. A trailer of another type fits only the coupling
-    /// of the vehicle itself. It must be the first trailer in its own vehicle file, and its
-    /// coupling must have the same height.
+    /// The next trailer in the vehicle's own file always fits. A trailer of another type fits only
+    /// directly behind the towing vehicle. It must be the first trailer in its own vehicle file,
+    /// and its coupling must have the same height.
     pub(crate) fn with(&self, train: &StandingTrain) -> Option<u16> {
         let types = self.types;
         let is_next = types.trailers_of(self.number) == train.vehicle_type
@@ -103,7 +104,7 @@ impl StandingTrain {
         })
     }
 
-    /// Place of the train's front coupling.
+    /// Pose of the train's front coupling.
     pub(crate) fn coupling(&self) -> Pose {
         let first = self.states.first().copied().unwrap_or_default();
         Pose {
@@ -112,15 +113,15 @@ impl StandingTrain {
         }
     }
 
-    /// Front trailer of the train.
+    /// Front trailer of the train; `None` if the vehicle type no longer has it.
     pub(crate) fn head<'a>(&self, types: &'a VehicleTypes) -> Option<&'a Hitched> {
         let all = types.train(self.vehicle_type).trailers();
         all.get(usize::from(self.first))
     }
 
     /// Whether the train stands behind a matching coupling, so that a vehicle may back up to it or
-    /// drive off. The drawbar may then reach below the towing vehicle, which does not count as
-    /// contact.
+    /// drive away from it. The drawbar may then reach below the towing vehicle without counting as
+    /// a contact.
     pub(crate) fn is_lined_up(&self, free: &FreeCoupling<'_>) -> bool {
         let own = self.coupling();
         let apart = free.pose.position - own.position;
@@ -196,8 +197,8 @@ impl StandingTrains {
         Some(self.trains.remove(at))
     }
 
-    /// Switches to changed vehicle types. `moved` maps old type numbers to new ones. Returns the number of
-    /// trains removed because their type no longer has such trailers.
+    /// Applies changed vehicle types. `moved` maps old type numbers to new ones. Returns the number
+    /// of trains that were removed because their type no longer has such trailers.
     pub(crate) fn take_types(&mut self, moved: &[Option<u16>], types: &VehicleTypes) -> usize {
         let before = self.trains.len();
         self.trains.retain_mut(|train| {
@@ -263,7 +264,7 @@ impl StandingTrains {
 
 impl Bodies<'_> {
     /// Free coupling of an agent's vehicle or of its last trailer. `None` if the vehicle tows all
-    /// trailers of its file, or has no coupling.
+    /// trailers in its file, or has no coupling.
     pub(crate) fn free_coupling<'t>(
         &self,
         agent: AgentIndex,
@@ -273,7 +274,7 @@ impl Bodies<'_> {
         let train = types.train(number);
         let towed = train.trailers().len();
         let all = types.train(types.trailers_of(number)).trailers();
-        // Behind the towed trailers, there is a coupling if the file has a further trailer.
+        // Behind the towed trailers, there is a free coupling if the file has another trailer.
         let coupling = match towed {
             0 => types.coupling(number)?,
             _ => all.get(towed)?.coupling,

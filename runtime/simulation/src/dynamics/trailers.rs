@@ -13,8 +13,8 @@ use roadwright_vehicle::rigid::CarState;
 use roadwright_vehicle::trailer::{TrailerState, Train};
 use serde::{Deserialize, Serialize};
 
-/// States of trailers by the index of their agent; empty for agents that tow none or have not moved yet. The
-/// whole list is empty while no agent tows.
+/// States of trailers by the index of their agent. A row is empty if the agent tows nothing or has
+/// not moved yet, and the whole list is empty while no agent tows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Trailers {
     states: Vec<Vec<TrailerState>>,
@@ -50,8 +50,8 @@ impl Trailers {
         self.states[index] = states;
     }
 
-    /// Whether an agent has as many trailer states, possibly from a save, as its vehicle has
-    /// trailers.
+    /// Whether the trailer states of an agent, possibly from a save, match the trailers of its
+    /// vehicle.
     pub(crate) fn fit(&self, agent: AgentIndex, train: &Train) -> bool {
         self.of(agent).is_none_or(|states| {
             states.len() == train.trailers().len() && states.iter().all(TrailerState::is_sound)
@@ -142,7 +142,7 @@ impl Bodies<'_> {
             .collect()
     }
 
-    /// Footprint of one of an agent's bodies: 0 is the vehicle, 1 its first trailer.
+    /// Footprint of one of an agent's bodies: 0 for the vehicle, 1 for its first trailer.
     pub(crate) fn body(&self, agent: AgentIndex, part: u8, types: &VehicleTypes) -> OrientedBox {
         match part.checked_sub(1) {
             Some(trailer) => self.trailer_boxes(agent, types)[usize::from(trailer)],

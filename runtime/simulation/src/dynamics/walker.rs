@@ -23,12 +23,12 @@ pub(crate) struct OnFoot {
     sideways: f64,
     /// Turn rate, rad/s.
     turn_rate: f64,
-    /// Phase of the steps, and places of the feet.
+    /// Step phase, and the positions of the feet.
     stride: Stride,
 }
 
 impl OnFoot {
-    /// Motion of the base point of the character.
+    /// Motion of the character's base point.
     fn base(&self, motion: &Motion) -> BaseMotion {
         BaseMotion {
             pose: motion.pose,
@@ -74,8 +74,8 @@ impl Level for Walker {
         };
         let command = WalkerCommand {
             acceleration,
-            // Controllers see a character that walks backwards as if it were turned around. The sense of
-            // rotation is the same.
+            // Controllers see a character that walks backwards as if it were turned around. This
+            // does not change the sign of the turn rate.
             turn_rate: walker::turn_rate(limits, motion.speed, body.command.steering),
             sideways: f64::from(body.aside.rate),
             facing: if body.is_reversing {

@@ -1,9 +1,10 @@
 //! Edits of the scenario during a run, which are applied at step boundaries.
 //!
-//! An edit is given as two scenarios, before and after. The differences are applied part by part, and
-//! everything else continues bit-identically. The order matters. First, everything that can fail is tried on
-//! copies. Then vehicle types and stacks are applied, because deleting them removes agents. Roads follow,
-//! because all places refer to them, then agents, and finally flows.
+//! An edit is given as two scenarios, before and after. The differences are applied part by part,
+//! and everything else continues bit-identically. The order matters. First, everything that can
+//! fail is tried on copies. Then vehicle types and stacks are applied, because deleting them
+//! removes agents. Roads come next, because all places refer to them, then agents, and finally
+//! flows.
 
 mod over_lines;
 mod roads;
@@ -34,7 +35,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 pub(crate) use waiting::{EditEntry, WaitingEdit};
 
-/// The parts of the world that an edit may change.
+/// Borrowed parts of the world that an edit may change.
 pub(crate) struct Editing<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a mut Arc<Ground>,
@@ -53,7 +54,7 @@ pub(crate) struct Editing<'a> {
     pub(crate) pedestrians: Option<f64>,
 }
 
-/// How an edit changes an agent of the scenario.
+/// Effect of an edit on an agent of the scenario.
 enum Change {
     Removed,
     Changed { start: Start, goals: Vec<Goal> },
@@ -91,7 +92,7 @@ impl Editing<'_> {
         }
         self.open();
 
-        // From here on nothing fails, because everything that can fail was tried above.
+        // Nothing can fail from here on.
         *self.levels = levels;
         self.take_types(new);
         self.modules.registry = registry.clone();
@@ -100,7 +101,8 @@ impl Editing<'_> {
             let moved = self.modules.take_stacks(new, self.agents)?;
             self.renumber(|departure| &mut departure.stack, &moved);
         }
-        // A ground that shares its roads with the old one has the same lanelets with the same numbers.
+        // If the new ground shares its roads with the old one, the lanelets and their numbers are
+        // the same.
         let before = std::mem::replace(self.ground, ground);
         if !before.shares_roads_with(self.ground) {
             self.take_roads(&before, new, &flows);
@@ -113,7 +115,7 @@ impl Editing<'_> {
         self.take_repeats(new);
         self.demand.take_flows(flows, self.clock.time());
         self.demand.departures.sort();
-        // This comes last, because all agents now have their final places and numbers.
+        // This comes last, when all agents have their final places and numbers.
         let bodies = Bodies {
             ground: self.ground,
             agents: self.agents.lent(),
@@ -151,7 +153,8 @@ impl Editing<'_> {
         let time = self.clock.time();
         let (finished, names) = (&mut *self.finished, &self.modules.names);
         self.demand.departures.retain(|departure| {
-            // They are reported as removed, so that no agent of the scenario just disappears.
+            // They are reported as removed, so that no agent of the scenario disappears without a
+            // trace.
             let is_gone = ids.contains(&departure.id);
             if is_gone {
                 let stack = &names[departure.stack as usize];
@@ -167,14 +170,15 @@ impl Editing<'_> {
         let moved = new_numbers(&self.types.names, &types.names);
         let number = |before: &VehicleTypes, vehicle_type: u16| {
             let new = moved[before.whole(vehicle_type) as usize]?;
-            // A vehicle that has uncoupled trailers keeps its current number of trailers. The others tow all
-            // trailers of the new type.
+            // A vehicle that has uncoupled trailers keeps its current number of trailers. All
+            // others tow all trailers of the new type.
             let towed = before.train(vehicle_type).trailers().len();
             let has_let_go = before.whole(vehicle_type) != vehicle_type;
             if !has_let_go {
                 return Some(new);
             }
-            // Trailers of another type are removed with that type, or if they no longer fit.
+            // Trailers that belong to another vehicle type are removed together with that type, or
+            // if they no longer fit.
             let of = moved[before.trailers_of(vehicle_type) as usize];
             let strange = of.filter(|of| *of != new);
             let is_strange = before.trailers_of(vehicle_type) != before.whole(vehicle_type);
@@ -190,7 +194,8 @@ impl Editing<'_> {
             match number(self.types, now) {
                 Some(new) => {
                     self.agents.identity[agent.index()].vehicle_type = new;
-                    // If the edit changes the number of trailers, they begin in line.
+                    // If the edit changes the number of trailers, they start in line behind the
+                    // vehicle.
                     if !self.dynamics.trailers.fit(agent, types.train(new)) {
                         self.dynamics.trailers.forget(agent);
                     }
@@ -206,7 +211,7 @@ impl Editing<'_> {
         *self.types = types;
     }
 
-    /// Removes uncoupled trailers whose vehicle type was deleted.
+    /// Removes uncoupled trailers whose vehicle type was deleted or no longer has such trailers.
     fn take_standing(&mut self, moved: &[Option<u16>], types: &VehicleTypes) {
         let gone = self.dynamics.standing.take_types(moved, types);
         if gone > 0 {
@@ -223,7 +228,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Removes agents whose stack was deleted, while their modules still exist and can score them.
+    /// Removes agents whose stack was deleted. This happens while their modules still exist and can
+    /// score them.
     fn leave_deleted_stacks(&mut self, new: &Scenario) {
         let names = self.modules.names.clone();
         let is_deleted = |stack: u16| !new.stacks().contains_key(&names[stack as usize]);
@@ -247,7 +253,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Access to the places of all bodies on a ground.
+    /// Returns access to the places of all bodies on a ground.
     fn bodies<'a>(&'a self, ground: &'a Ground) -> Bodies<'a> {
         Bodies {
             ground,
@@ -256,7 +262,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Borrows the inputs for decisions at junctions.
+    /// Borrows the inputs that decisions at junctions need.
     fn setting(&self) -> Setting<'_> {
         self.traffic.setting(self.clock, self.fixed(), self.routes)
     }
@@ -302,8 +308,8 @@ impl Editing<'_> {
                     let is_same = |before: &Agent| {
                         (&before.via, &before.destination) == (&edited.via, &edited.destination)
                     };
-                    // Goals that the agent's script has set stay, unless the agent's goals in the scenario
-                    // were edited.
+                    // Goals set by the agent's script are kept, unless the agent's goals in the
+                    // scenario were edited.
                     let keeps_goals = self.agents.progress[agent.index()].has_own_goals
                         && old.agents().get(&id).is_some_and(is_same);
                     self.change_active(agent, edited, start, goals, keeps_goals);
@@ -312,11 +318,13 @@ impl Editing<'_> {
                         self.take_level(agent, edited.dynamics);
                     }
                 }
-                // Only the names or ends of its roads have changed, so its completed trip stands.
+                // Only the names or ends of its roads have changed, so the completed trip remains
+                // valid.
                 (Change::Changed { .. }, None)
                     if self.has_arrived(key) && is_same_trip(old, new, id) => {}
                 (Change::Changed { .. }, None) => {
-                    // The agent waits, has arrived or is new, so it starts with the edited trip.
+                    // The agent is new, is waiting or has arrived, so it starts with the edited
+                    // trip.
                     self.demand
                         .departures
                         .retain(|departure| departure.id != key);
@@ -327,8 +335,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Marks the last completed drive of an agent that an edit deletes or restarts as removed, so that the
-    /// drive does not count.
+    /// Marks the last completed drive of an agent as removed, so that it does not count. Used when
+    /// an edit deletes or restarts the agent.
     fn relabel(&mut self, id: u64) {
         let last = self.finished.rows.iter_mut().rfind(|ended| ended.id == id);
         if let Some(last) = last {
@@ -365,11 +373,11 @@ impl Editing<'_> {
         last.is_some_and(|row| row.status == Status::Arrived)
     }
 
-    /// Restarts an agent of the edited scenario.
+    /// Restarts an agent with its data in the edited scenario.
     fn renew(&mut self, new: &Scenario, id: AgentId) {
         let agent = &new.agents()[&id];
         let time = agent.depart.max(self.clock.time());
-        // Its places were found when the changes were collected.
+        // Its start and goals were found when the changes were collected.
         let departure = self.sources(new).departure(id, agent, time);
         if let Ok(departure) = departure {
             self.demand.departures.push(departure);
@@ -428,7 +436,7 @@ impl Editing<'_> {
                 who.vehicle_type = number;
             }
         }
-        // Modules that the agent has chosen for itself stay, unless its stack changes.
+        // Modules that the agent has switched to during the run stay, unless its stack changes.
         if let Some(stack) = number_of(&self.modules.names, &edited.stack)
             && who.stack != stack
         {
@@ -438,7 +446,7 @@ impl Editing<'_> {
         self.agents.progress[index].holds_arrival = self.modules.holds_arrival(who.modules);
     }
 
-    /// Moves an agent to the level of dynamics that the edit requests, if that level supports its
+    /// Moves an agent to the level of dynamics that the edit requests, if this level supports its
     /// vehicle.
     fn take_level(&mut self, agent: AgentIndex, wanted: Option<DynamicsLevel>) {
         let index = agent.index();
@@ -455,7 +463,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Moves an agent that leaves the lanes to a level of dynamics that can drive off the lanes.
+    /// Switches an agent that leaves the lanes to a dynamics level that can drive off the lanes.
     fn leave_lanes(&mut self, agent: AgentIndex) {
         let Identity { id, level, .. } = self.agents.identity[agent.index()];
         let instead = off_lanes(level, id, self.clock.time(), &mut self.messages.log);
@@ -473,7 +481,7 @@ impl Editing<'_> {
             &self.agents.progress[index],
             &self.agents.claim[index],
         );
-        // As when a behaviour changes its destination, the new route branches off after the granted
+        // As when a behaviour changes the destination, the new route branches off after the granted
         // connections if possible.
         let Some((route, gives_up_grants)) =
             self.asking(agent).turned(route, position, progress, claim)

@@ -19,13 +19,14 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 /// Distance beyond a stop line at which a vehicle counts as inside the junction, m. A vehicle that
 /// stops at the line may be slightly beyond it.
 const OVER_LINE: f64 = 0.5;
-/// Distance below which a vehicle counts as sweeping over another one, m.
+/// Minimum overlap at which a vehicle counts as sweeping over another one, m.
 const CLEAR: f64 = 0.1;
-/// Sampling distance of bodies along their paths, m.
+/// Distance between the sampled footprints of a vehicle along its path, m.
 const SPACING: f64 = 0.5;
-/// Deceleration at which a moving vehicle can stop, m/s^2.
+/// Deceleration with which the stopping point of a moving vehicle is computed, m/s^2.
 const FIRM: f64 = 5.0;
-/// Distance beyond which two vehicles cannot meet, because one of them leaves the junction first, m.
+/// Distance beyond which two vehicles are assumed not to meet, because one of them leaves the
+/// junction first, m.
 const NEAR: f64 = 40.0;
 
 /// A vehicle beyond a stop line.
@@ -37,7 +38,7 @@ struct Over {
     under: Vec<Under>,
 }
 
-/// A connection under a vehicle.
+/// A connection that is under a vehicle.
 struct Under {
     path: Connection,
     /// Index of the connection in the route, and the lanelet after the connection.
@@ -48,9 +49,10 @@ struct Under {
 }
 
 impl Editing<'_> {
-    /// Issues tickets to vehicles that are inside a junction without one, so that others keep clear. The
-    /// vehicle farthest inside goes first, so that no vehicle waits for one that is stuck behind it. However,
-    /// a vehicle never goes ahead of another vehicle if it would sweep over that vehicle.
+    /// Issues tickets to vehicles that are inside a junction without one, so that others keep
+    /// clear. The vehicle farthest inside goes first, so that no vehicle waits for another one that
+    /// is stuck behind it. However, a vehicle never goes ahead of a vehicle that it would sweep
+    /// over.
     pub(super) fn hold_over_lines(&mut self) {
         let agents = self.agents.census().by_growing_id().into_iter();
         let mut over: Vec<Over> = agents
@@ -76,7 +78,8 @@ impl Editing<'_> {
         }
     }
 
-    /// The vehicle of an agent; `None` if the front of the vehicle is not beyond a stop line.
+    /// Returns the state of an agent's vehicle beyond a stop line; `None` if the vehicle's front is
+    /// not beyond one.
     fn over_line(&self, agent: AgentIndex) -> Option<Over> {
         let position = &self.agents.position[agent.index()];
         if !self.agents.census().drives(agent) || !position.is_on_lane() {
@@ -135,7 +138,8 @@ impl Editing<'_> {
             .zip(&sweeps)
             .map(|(one, sweep)| self.stands(one.agent, sweep))
             .collect();
-        // For each vehicle the others that it would sweep over, and the depth, m.
+        // For each vehicle: the other vehicles that it would sweep over, with the depth of each
+        // overlap, m.
         let swept = |number: usize| -> Vec<(usize, f64)> {
             let sweep = &sweeps[number];
             let is_near = |other: &usize| {
@@ -158,7 +162,8 @@ impl Editing<'_> {
                 let still = still.filter(|(other, _)| waiting.contains(other));
                 still.map(|&(_, depth)| depth).fold(0.0, f64::max)
             };
-            // Take a vehicle that sweeps over no other. If there is none, take the one with the least depth.
+            // Takes a vehicle that sweeps over no other. If there is none, takes the one with the
+            // least depth.
             let depths = waiting.iter().map(deepest).enumerate();
             let next = depths.min_by(|a, b| a.1.total_cmp(&b.1));
             order.push(waiting.remove(next.map_or(0, |(place, _)| place)));
@@ -177,7 +182,7 @@ impl Editing<'_> {
         speed * self.clock.dt + speed * speed / (2.0 * FIRM)
     }
 
-    /// Footprint of a vehicle at the place on its path where it stands or can stop.
+    /// Footprint of a vehicle at its current place or, if it moves, where it can stop on its path.
     fn stands(&self, agent: AgentIndex, sweep: &[OrientedBox]) -> OrientedBox {
         let steps = (self.distance_to_stop(agent) / SPACING) as usize;
         let ahead = sweep.get(steps).filter(|_| steps > 0);
@@ -187,8 +192,8 @@ impl Editing<'_> {
         })
     }
 
-    /// Footprints of a vehicle along its path, enlarged by [`CLEAR`]. They end where the vehicle's rear has
-    /// left the connections under the vehicle.
+    /// Footprints of a vehicle along its path, enlarged by [`CLEAR`]. They end where the vehicle's
+    /// rear leaves the last connection that is now under the vehicle.
     fn swept_boxes(&self, over: &Over) -> Vec<OrientedBox> {
         let agent = over.agent.index();
         let kind = self.kind(over.agent);

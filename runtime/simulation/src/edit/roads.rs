@@ -1,13 +1,14 @@
 //! Edits of roads in a running world. An agent whose lanes still exist keeps its route.
 //!
-//! First the lanelets of both grounds are matched (`LaneGraph::counterparts`). Then each agent gets the first
-//! possible option:
+//! First, the lanelets of both grounds are matched (`LaneGraph::counterparts`). Then each agent
+//! gets the first of these options that is possible:
 //!
 //! 1. the same route with the new numbers of its lanelets, at the same place on its lane;
 //! 2. another route to its goals from a lane under it, preferably the lane that it follows;
 //! 3. removal.
 //!
-//! Grants follow the routes. They stay valid at unchanged junctions and are issued again at changed ones.
+//! Grants follow the routes. They stay valid at unchanged junctions and are issued again at changed
+//! ones.
 
 use super::Editing;
 use crate::agents::AgentsRef;
@@ -24,18 +25,18 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{AgentId, Connection, JunctionIndex, Scenario};
 use std::collections::BTreeSet;
 
-/// Maximum distance beyond the end of a lane at which a place still counts as on the lane, m.
+/// Maximum distance beyond the end of a lane at which a place still counts as being on the lane, m.
 const END_REACH: f64 = 0.5;
 
 /// Maps places on the ground before an edit to the ground after it.
 struct Moves<'a> {
     before: &'a Ground,
     after: &'a Ground,
-    /// New lanelet of each old lanelet, by index.
+    /// New lanelet of each old lanelet, indexed by the old one.
     lanelets: Vec<LaneletIndex>,
 }
 
-/// Part of its route that an agent keeps.
+/// Extent to which an agent keeps its route.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Keeps {
     /// Nothing, because the agent needs a new route.
@@ -78,7 +79,8 @@ impl<'a> Moves<'a> {
             .eq(self.after.line(moved).points())
     }
 
-    /// Maps a position along a lanelet, even if another lane has replaced the lane of the lanelet.
+    /// Maps a position along a lanelet to the new ground, even if another lane has replaced the old
+    /// one.
     fn place_on_lane(&self, lanelet: LaneletIndex, s: f64) -> Option<(LaneletIndex, f64)> {
         if let Some(moved) = self.lanelet(lanelet)
             && self.has_same_shape(lanelet, moved)
@@ -124,7 +126,7 @@ impl<'a> Moves<'a> {
 
     /// The same route on the new ground, along the same lanes to goals on the same lanes. `None` if
     /// a lane was deleted, no longer leads to the next one, or has stricter access. Lanelets before
-    /// `first` and goals that have been reached do not matter. Deleted lanelets among them are
+    /// `first` and goals that have been reached are not checked. Deleted lanelets among them are
     /// replaced by `first`.
     fn route(&self, route: &Route, goals: &[Goal], first: u32, reached: u32) -> Option<Route> {
         let (first, reached) = (first as usize, reached as usize);
@@ -155,7 +157,8 @@ impl<'a> Moves<'a> {
         });
         let is_same = has_same_goals
             && ahead.windows(2).all(leads_on)
-            // The preceding lanelets are included, because via rules depend on where the agent came from.
+            // The lanelets already driven are included, because via rules depend on where the agent
+            // came from.
             && self.after.graph().keeps_via_rules(&lanelets)
             && route.lanelets[first..].iter().zip(&ahead).all(is_open);
         is_same.then(|| Route {
@@ -168,8 +171,8 @@ impl<'a> Moves<'a> {
 
 impl Editing<'_> {
     /// Moves all agents to the new roads. Agents whose lanes all still exist keep their routes. The
-    /// others are rerouted from their places. Starts and goals come from the scenario. Starts and
-    /// goals of random trips stay in place.
+    /// others are rerouted from their places. Starts and goals are taken from the scenario. For
+    /// random trips, they stay in place.
     pub(super) fn take_roads(&mut self, before: &Ground, new: &Scenario, flows: &[RunningFlow]) {
         let ground = self.ground.clone();
         let moves = Moves::new(before, &ground);
@@ -191,8 +194,8 @@ impl Editing<'_> {
                 is_fault: true,
             });
         }
-        // The new graph numbers conflicts and lanelets differently. The index is filled when all agents have
-        // their places.
+        // The new graph has other numbers for conflicts and lanelets. The index is refilled when
+        // all agents have their places.
         self.traffic.encroachment = Encroachment::default();
         self.traffic.index = Index::new(ground.graph().lanelets().len());
         self.traffic.delays.move_to(&moves.lanelets, ground.graph());
@@ -216,7 +219,7 @@ impl Editing<'_> {
             }
         }
         let ahead = self.take_over_claims(&held, &firsts, &moves, &keeps);
-        // Places of the rerouted agents on their old routes. The new ones begin there.
+        // Places of the rerouted agents on their old routes, where their new routes begin.
         let mut passed = vec![None; keeps.len()];
         for agent in lost {
             let position = &self.agents.position[agent.index()];
@@ -227,7 +230,8 @@ impl Editing<'_> {
             };
             passed[agent.index()] = Some(old);
             self.start_anew(agent, &moves);
-            // If the agent is inside a junction, its claim follows from its place and not from its id.
+            // An agent that is inside a junction gets its claim back by its position and not by its
+            // id.
             self.traffic.claims.forget(agent);
             self.keep_inside(agent, old, &held, &moves);
         }
@@ -253,7 +257,8 @@ impl Editing<'_> {
             return Some(goals);
         }
         let goals = (0u32..).zip(&*route.goals).map(|(number, goal)| {
-            // A reached goal only has to be counted, so any goal at its position can replace it.
+            // A reached goal only has to be counted, so a goal on the ground at its position can
+            // replace it.
             let behind = || Goal::Ground(goal.position(moves.before.graph()));
             let is_behind = number < progress.reached;
             moves.goal(goal).or_else(|| is_behind.then(behind))
@@ -284,8 +289,9 @@ impl Editing<'_> {
         self.cancel(&lost);
     }
 
-    /// Keeps an agent on its route, whose lanelets may have new numbers and shapes. `held` is the index of
-    /// the first lanelet that it holds. Returns how much of the route it keeps.
+    /// Keeps an agent on its route, whose lanelets may have new numbers and shapes. `held` is the
+    /// index of the first lanelet for which the agent holds a grant. Returns how much of the route
+    /// it keeps.
     fn move_along(
         &mut self,
         agent: AgentIndex,
@@ -302,7 +308,7 @@ impl Editing<'_> {
         } = self.agents.position[index];
         let progress = &self.agents.progress[index];
         let route = self.routes.get(progress.route);
-        // Its tail may still be on a connection that it was admitted to.
+        // The rear of the vehicle may still be on a connection that it was granted.
         let first = held.min(progress.at);
         let Some(moved) = moves.route(route, goals, first, progress.reached) else {
             return Keeps::Nothing;
@@ -324,7 +330,7 @@ impl Editing<'_> {
             _ => false,
         };
         if goal_moves {
-            // An agent that waits at its goal has to check whether it is still at the goal.
+            // An agent that waits at its goal checks again whether it is still there.
             self.agents.identity[index].phase = Phase::Driving;
         }
         self.travel(agent).move_to(moved);
@@ -370,16 +376,16 @@ impl Editing<'_> {
                 .has_law_of(path.junction, moves.before, junction);
             is_same.then_some((path, exit))
         });
-        // Agents inside come first, by their old tickets, then the others by the time of their requests, as
-        // the junction would have admitted them.
+        // Agents inside come first, by their old tickets. The others follow by the time of their
+        // requests, which is the order in which the junction would have admitted them.
         let tickets = held.grants.tickets(agents.census().capacity());
         let mut wanted = wanted_claims(agents.lent(), claims, firsts, &tickets, moves, lanelet);
         wanted.sort_unstable_by_key(|wanted| (wanted.order, wanted.place));
         let ahead = wanted.partition_point(|wanted| !wanted.is_ahead());
         let ahead = wanted.split_off(ahead);
-        // If the shape of its connection has changed, the grant was for the old shape, so the agent's place decides.
-        // Then the places of all agents in this junction decide (`hold_over_lines`). If the others kept their
-        // tickets, one of them could have to pass before an agent that it stands behind.
+        // The grant was for the old shape of the connection. If the shape has changed,
+        // `hold_over_lines` issues tickets by the places of all agents in the junction. With the
+        // old tickets, an agent could be let ahead of another agent that it stands behind.
         let is_under = |one: &Wanted| one.place == agents.progress[one.agent.index()].at;
         let is_moved = |one: &&Wanted| is_under(one) && keeps[one.agent.index()] != Keeps::Line;
         let moved: BTreeSet<JunctionIndex> = (wanted.iter().filter(is_moved))
@@ -393,9 +399,9 @@ impl Editing<'_> {
         ahead
     }
 
-    /// Carries alleys over an edit. An agent that was rerouted keeps the alleys in which it is, and the alleys that
-    /// its new route reaches along the same lanes without a junction that it has to request again. `passed` is the
-    /// place of each rerouted agent on its old route.
+    /// Carries alleys over an edit. A rerouted agent keeps the alleys that it is inside. It also
+    /// keeps those that its new route reaches along the same lanes, unless it has to request a
+    /// junction before them again. `passed` is the place of each rerouted agent on its old route.
     fn take_over_alleys(
         &mut self,
         held: &Claims,
@@ -449,7 +455,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Returns its old ticket to a rerouted agent that is still on the same connection of an unchanged junction.
+    /// Restores the old ticket of a rerouted agent that is still on the same connection of an
+    /// unchanged junction.
     fn keep_inside(&mut self, agent: AgentIndex, old: OldPlace, held: &Claims, moves: &Moves<'_>) {
         let progress = &self.agents.progress[agent.index()];
         let position = &self.agents.position[agent.index()];
@@ -485,7 +492,7 @@ impl Editing<'_> {
         let claims = &mut self.traffic.claims;
         for one in wanted {
             let claim = &mut self.agents.claim[one.agent.index()];
-            // An earlier connection of this agent was refused, so it cannot reach this one.
+            // An earlier connection of this agent was refused, so it cannot get to this one.
             if one.place >= claim.granted_to
                 || claims.grants.has(one.agent, one.path.junction, one.place)
             {
@@ -503,15 +510,16 @@ impl Editing<'_> {
         }
     }
 
-    /// Reroutes an agent from a lane at its position, preferably from the lane that it follows.
+    /// Reroutes an agent from a lane at its position. The lane that it follows is preferred.
     fn start_anew(&mut self, agent: AgentIndex, moves: &Moves<'_>) {
         let index = agent.index();
         let LanePosition { lanelet, s, .. } = self.agents.position[index];
-        // The agent's lanelet index still refers to the old lane graph.
+        // The agent's lanelet index still refers to the old lane graph, so its pose is computed on
+        // the old ground.
         let pose = self.bodies(moves.before).pose(agent);
         let own = moves.spot(lanelet, s, pose.position);
-        // A junction that has grown replaces the end of the agent's lane, so the agent may be on its
-        // connection now.
+        // If the junction has grown, its connections replace the end of the agent's lane, so the
+        // agent may be on a connection now.
         let route = self.routes.get(self.agents.progress[index].route);
         let next = route.lanelet(self.agents.progress[index].at + 1);
         let ahead = || next.and_then(|next| moves.spot(next, 0.0, pose.position));
@@ -583,8 +591,8 @@ struct OldPlace {
 /// A connection that an agent does not yet hold on the new roads, although it was granted to the
 /// agent or lies under the agent.
 struct Wanted {
-    /// Sorting key: whether the connection lies ahead, the agent's old ticket, the time of the request, and
-    /// the agent's id.
+    /// Sorting key: whether the connection is ahead of the agent, the agent's old ticket, the time
+    /// of the request, and the agent's id.
     order: (bool, u64, u64, u64),
     /// Index of the connection in the agent's route.
     place: u32,
@@ -610,7 +618,7 @@ impl Wanted {
     }
 }
 
-/// Returns all claims that were granted on the old roads and are not yet held on the new ones.
+/// Returns all claims that were granted on the old roads but are not yet held on the new ones.
 /// `lanelet` returns the lanelet at an index of an agent's route, if the agent keeps the route.
 fn wanted_claims(
     agents: AgentsRef<'_>,
@@ -624,7 +632,8 @@ fn wanted_claims(
     for agent in agents.by_growing_id() {
         let index = agent.index();
         let (at, claim) = (agents.progress[index].at, &agents.claim[index]);
-        // Starts at the first connection that the agent held, because the vehicle's rear may still be on it.
+        // The vehicle's rear may still be on the first connection that the agent held, so the
+        // search starts there.
         let first = firsts[index].min(at);
         for place in first..claim.granted_to.max(at + 1) {
             let Some(id) = lanelet(agents.progress, agent, place) else {
@@ -648,7 +657,7 @@ fn wanted_claims(
     wanted
 }
 
-/// Start and goals of an agent, or of the agents of a flow, in the scenario; `None` for random trips.
+/// Start and goals of an agent or flow in the scenario; `None` for random trips.
 fn told_places(
     id: u64,
     new: &Scenario,

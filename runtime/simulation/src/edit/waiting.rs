@@ -1,14 +1,14 @@
 //! Edits that change a junction while vehicles are inside it.
 //!
-//! Vehicles inside keep their connections and others keep clear of them, so such an edit has to wait. The
-//! junctions that it changes admit no more vehicles, and their signals show amber, then red, until the rear
-//! of the last vehicle has left. Then the whole edit is applied at a step boundary. If a vehicle does not
-//! leave, the edit is applied after [`LONGEST`] anyway, and vehicles whose lane is gone are put on the
-//! nearest one.
+//! Vehicles inside keep their connections and others keep clear of them, so such an edit has to
+//! wait. The junctions that it changes admit no more vehicles, and their signals show amber, then
+//! red, until the rear of the last vehicle has left. Then the whole edit is applied at a step
+//! boundary. If a vehicle does not leave, the edit is applied after [`LONGEST`] anyway, and
+//! vehicles whose lane is gone are put on the nearest lane.
 //!
-//! If stop lines move outward, the new junction would begin under the vehicles that stand at them. So
-//! approaching vehicles are first held farther back until the vehicles ahead of them have passed the
-//! junction, for at most [`LONGEST_TO_CLEAR`]. Only then is the junction closed.
+//! If stop lines move outward, the new junction would begin under the vehicles that stand at them.
+//! So approaching vehicles are first stopped farther back until the vehicles ahead of them have
+//! passed the junction, for at most [`LONGEST_TO_CLEAR`]. Only then is the junction closed.
 //!
 //! Another edit that arrives in the meantime replaces the waiting one.
 
@@ -20,15 +20,15 @@ use roadwright_ground::Ground;
 use roadwright_scenario::{JunctionIndex, RoadEnd, RoadId, Scenario};
 use std::sync::Arc;
 
-/// Maximum waiting time of an edit, s. A vehicle that does not have to stop leaves even the largest junction
-/// sooner.
+/// Maximum waiting time of an edit, s. Vehicles that do not have to stop leave even the largest
+/// junction in less time.
 const LONGEST: f64 = 30.0;
 
-/// Time for vehicles near a junction to pass it if its stop lines move outward, s: one signal
-/// cycle.
+/// Maximum time for vehicles near a junction to pass it before its stop lines move outward, s: one
+/// signal cycle.
 const LONGEST_TO_CLEAR: f64 = 90.0;
 
-/// Maximum distance by which a stop line may move and still count as unchanged, m.
+/// Distance up to which a moved stop line still counts as unchanged, m.
 const SAME_LINE: f64 = 0.1;
 
 /// An edit that waits until junctions are empty.
@@ -58,7 +58,7 @@ pub(crate) enum EditEntry {
         holds_back: bool,
         /// Whether the junctions are closed.
         is_closed: bool,
-        /// Ground after the edit, kept so that it need not be built again.
+        /// Ground after the edit, kept so that it does not have to be built again.
         ground: Arc<Ground>,
     },
 }
@@ -129,8 +129,8 @@ impl Editing<'_> {
             let node = before.node(junction);
             let now = node.and_then(|node| after.junction_of(node));
             let lines = before.stop_lines(junction);
-            // If no arm has this road and end after the edit, the arm was deleted, which also counts as an
-            // outward move.
+            // If no arm has this road and end after the edit, the arm was deleted. This also counts
+            // as an outward move.
             let cut = |now: JunctionIndex, line: (RoadId, RoadEnd, f64)| {
                 let mut arms = after.stop_lines(now);
                 arms.all(|arm| (arm.0, arm.1) != (line.0, line.1) || arm.2 > line.2 + SAME_LINE)
@@ -142,7 +142,8 @@ impl Editing<'_> {
     /// Starts emptying junctions for an edit.
     pub(super) fn empty(&mut self, junctions: Vec<JunctionIndex>, after: Arc<Ground>) -> EditEntry {
         let claims = &self.traffic.claims;
-        // If junctions are already being emptied for a previous edit, this continues for the new one.
+        // If junctions are already being emptied for an earlier edit, they stay closed or held back
+        // for this one.
         let held_back = claims.closing.held_back();
         let has_closed = !claims.closing.closed().is_empty();
         let holds_back = !held_back.is_empty() || self.moves_lines(&junctions, &after);

@@ -31,8 +31,8 @@ fn a_perfect_drive_scores_zero_and_each_fault_counts() {
         mean_road_speed: 10.0,
         ..FitnessInput::default()
     };
-    // The other functions count points, which no agent can collect completely, or penalise time. A drive that
-    // has not arrived is not perfect.
+    // The other functions give points, of which no agent can collect the maximum, or penalise time.
+    // A drive that has not arrived is not perfect.
     let by_time = [
         "forest_score",
         "balance_score",
@@ -82,7 +82,8 @@ fn a_perfect_drive_scores_zero_and_each_fault_counts() {
         ),
         0.1
     );
-    // If acceleration, jerk and lateral acceleration are exactly at the limits of comfort, the score is 1.
+    // Acceleration, jerk and lateral acceleration are exactly at the comfort limits, so the score
+    // is 1.
     let just_so = FitnessInput {
         mean_squared_acceleration: 2.25,
         mean_squared_jerk: 4.0,
@@ -142,8 +143,8 @@ fn the_scores_of_chapter_12_and_of_steer_bench() {
         has_arrived: 1.0,
         ..Conduct::default()
     };
-    // (time, conduct, score): the time, or 60 plus the remaining distance. A drive that fails scores more
-    // than one that arrives, and less the farther it gets.
+    // (time, conduct, score): the score is the time, or 60 plus the remaining distance. A failed
+    // drive scores more than one that arrives, and less the farther it gets.
     for (time, conduct, expected) in [
         (21.5, arrived, 21.5),
         (21.5, at(5.9), 21.5),
@@ -224,7 +225,8 @@ fn safe_arrival_puts_drives_in_order() {
     let in_order = [
         ("perfect", arrived(0.0, 0.0, 0.0)),
         ("careful", arrived(0.0, 0.1, 0.0)),
-        // Always above the limit, such as 13 m/s where 8 are allowed, so no time is lost.
+        // Always above the limit, for example 13 m/s where 8 m/s are allowed, so that no time is
+        // lost.
         ("too fast", arrived(0.0, 0.0, 1.0)),
         ("one contact", arrived(1.0, 0.05, 0.0)),
         ("reckless", arrived(3.0, 0.0, 1.0)),
@@ -237,7 +239,7 @@ fn safe_arrival_puts_drives_in_order() {
         assert!(pair[0].1 < pair[1].1, "{pair:?}");
     }
     assert_eq!(in_order[0].1, 0.0);
-    // Control: `crash_and_speed` does not distinguish most of these.
+    // For comparison: `crash_and_speed` does not distinguish most of these.
     let blind = |conduct| score("crash_and_speed", FitnessInput::default(), conduct);
     let fast = Conduct {
         above_limit: 1.0,

@@ -18,7 +18,7 @@ const STANDING: f64 = 0.5;
 pub struct JunctionInspection {
     /// Smallest node id of the junction.
     pub node: NodeId,
-    /// Control that decides the order of vehicles.
+    /// Type of control, which determines the order of vehicles.
     pub control: Control,
     /// State of the junction's signals, if it has signal control.
     pub programme: Option<ProgrammeInspection>,
@@ -30,8 +30,7 @@ pub struct JunctionInspection {
     pub tickets: Vec<Ticket>,
     /// Agents that wait before or in the junction, by id.
     pub waits: Vec<Waiting>,
-    /// Whether the junction has stopped admitting vehicles because an edit is waiting for it to
-    /// empty.
+    /// Whether the junction is closed because an edit waits until it is empty.
     pub closes: bool,
 }
 
@@ -44,7 +43,7 @@ pub struct ProgrammeInspection {
     pub stages: usize,
     /// Current stage, from 0.
     pub stage: usize,
-    /// Next stage. For actuated signals, it is known only once the green has ended.
+    /// Next stage. For actuated signals, it is unknown until the green has ended.
     pub next: Option<usize>,
     /// Current phase of the stage.
     pub phase: StagePhase,
@@ -52,26 +51,26 @@ pub struct ProgrammeInspection {
     pub is_closing: bool,
     /// Time since the phase began, s.
     pub elapsed: f64,
-    /// Time until the phase ends, s; for actuated signals, the longest possible time. `None` while no vehicle
-    /// waits for another stage.
+    /// Time until the phase ends, s; for actuated signals, the longest possible time. `None` for an
+    /// actuated green while no vehicle waits for another stage.
     pub remaining: Option<f64>,
-    /// Time since the first stage began, s. `None` if times are not fixed.
+    /// Time since the first stage of the cycle began, s. `None` if times are not fixed.
     pub within_cycle: Option<f64>,
 }
 
-/// State of a connection of a junction.
+/// A connection of a junction with its current state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turning {
-    /// Lane that the connection comes from.
+    /// Lane at the start of the connection.
     pub from: LaneEnd,
-    /// Lane that the connection leads into.
+    /// Lane that the connection leads to.
     pub to: LaneEnd,
     /// Direction of the connection's turn.
     pub turn: Turn,
     /// State of the connection's signal, if the junction has signal control.
     pub light: Option<Light>,
-    /// Whether a vehicle could enter the connection now: the signal is green, no admitted vehicle blocks it,
-    /// and no approaching vehicle has priority.
+    /// Whether a vehicle could enter the connection now: its signal is green or absent, no admitted
+    /// vehicle blocks it, and no approaching vehicle has priority.
     pub goes: bool,
 }
 
@@ -103,7 +102,7 @@ pub struct HeadVehicle {
     pub distance: f64,
     /// Speed, m/s.
     pub speed: f64,
-    /// Reason why the vehicle waits; `None` if it need not wait or is not yet close enough.
+    /// Reason why the vehicle waits; `None` if it does not have to wait or is still too far away.
     pub waits: Option<Waits>,
 }
 
@@ -124,8 +123,8 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
     let mut ends: Vec<LaneEnd> = turns.iter().map(|turning| turning.from).collect();
     ends.sort_unstable();
     ends.dedup();
-    // Admitted agents may have left the approach lanes, and approaching ones have not been admitted, so both
-    // are collected.
+    // Vehicles that hold a grant may have left the approach lanes, and approaching vehicles may not
+    // have one yet, so both are collected.
     let mut agents: Vec<AgentIndex> = world.traffic.claims.grants.holders(junction).collect();
     let mut approaches = Vec::with_capacity(ends.len());
     for end in ends {
@@ -181,8 +180,7 @@ pub(super) fn goes(world: &World, path: Connection) -> bool {
     claims.is_free(path, setting, world.agents.lent())
 }
 
-/// Returns the lanelets of the lane that leaves its road at the given end, from the last to the
-/// first.
+/// Returns the lanelets of the lane that ends at the given road end, from the last to the first.
 fn pieces_before(graph: &LaneGraph, end: LaneEnd) -> Vec<LaneletIndex> {
     let mut lanes = graph.lanes_of(end.road);
     let pieces = lanes
@@ -228,7 +226,8 @@ fn approach(
             found.vehicles += 1;
             if speed.abs() < STANDING {
                 found.queue += 1;
-                // Vehicles are visited from front to back, so the last standing one determines it.
+                // Vehicles are visited from front to back, so the last standing vehicle sets the
+                // final value.
                 found.queue_length = to_line - entry.s + body.rear_overhang;
             }
             if found.head.is_none() {
@@ -293,7 +292,7 @@ fn programme(world: &World, junction: JunctionIndex) -> Option<ProgrammeInspecti
     })
 }
 
-/// Time since the phase of a fixed programme began, and time until it ends, s.
+/// Time since the phase of a fixed-time programme began, and time until it ends, s.
 fn by_the_clock(programme: &Programme, time: f64) -> (f64, f64) {
     let (stage, within) = programme.stage_at(time);
     let green = programme.stages[stage].green;
@@ -308,7 +307,7 @@ fn by_the_clock(programme: &Programme, time: f64) -> (f64, f64) {
     (within - from, to - within)
 }
 
-/// Latest time until the phase of an actuated programme ends, s.
+/// Longest time until the phase of an actuated programme can end, s.
 fn by_demand(programme: &Programme, shown: &Shown, time: f64) -> Option<f64> {
     let between = if shown.is_closing {
         programme.longest_intergreen()
@@ -320,7 +319,8 @@ fn by_demand(programme: &Programme, shown: &Shown, time: f64) -> Option<f64> {
         StagePhase::AllRed if shown.is_closing => shown.since + between.all_red,
         StagePhase::AllRed => shown.since + between.all_red - between.red_amber,
         StagePhase::RedAmber => shown.since + between.red_amber,
-        // The maximum green counts from when a vehicle begins to wait for another stage.
+        // The maximum green is counted from the time when a vehicle begins to wait for another
+        // stage.
         StagePhase::Green => {
             let times = programme.stages[shown.stage];
             // Infinite while no vehicles wait for another stage.
@@ -332,7 +332,7 @@ fn by_demand(programme: &Programme, shown: &Shown, time: f64) -> Option<f64> {
     Some((ends - time).max(0.0))
 }
 
-/// Junction and number of a connection.
+/// Junction and number of a connection; `None` for other lanelets.
 pub(super) fn path_of(graph: &LaneGraph, id: LaneletIndex) -> Option<Connection> {
     match graph.lanelet(id).kind {
         LaneletKind::Connection { junction, path, .. } => Some(Connection {

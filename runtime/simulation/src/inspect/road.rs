@@ -14,9 +14,9 @@ use roadwright_scenario::junction::{Light, Turn};
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 use roadwright_scenario::{Connection, NodeId, RoadId};
 
-/// Length of a car with the gap that it leaves in a queue, m. It is the minimum length of a cell.
+/// Length of a car plus its gap in a queue, m. It is the minimum length of a cell.
 const CAR_AND_GAP: f64 = 4.5 + 2.0;
-/// Maximum length by which a body may reach into a cell without occupying it, m.
+/// Maximum length by which a body may extend into a cell without occupying it, m.
 const TOUCH: f64 = 0.1;
 /// Distance ahead for which paths and stops of vehicles are reported, m.
 const REACH: f64 = 120.0;
@@ -37,12 +37,12 @@ pub struct RoadInspection {
 pub struct AlleyInspection {
     /// Start and end along the road, m.
     pub span: (f64, f64),
-    /// Agents that have been admitted. The first list is in the direction of the road, the second
-    /// in the opposite direction. Only one list has any agents, unless an agent entered without a
-    /// grant.
+    /// Agents that have been admitted: in the direction of the road (first list) and in the
+    /// opposite direction (second list). Only one list is non-empty, unless an agent entered
+    /// without a grant.
     pub inside: [Vec<u64>; 2],
-    /// Agents that wait for the alley at the front of their lane. The first list is in the
-    /// direction of the road, the second in the opposite direction.
+    /// Agents that wait for the alley at the front of their lane: in the direction of the road
+    /// (first list) and in the opposite direction (second list).
     pub waiting: [Vec<u64>; 2],
 }
 
@@ -57,13 +57,13 @@ pub struct LaneInspection {
     pub length: f64,
     /// Mean width, m.
     pub width: f64,
-    /// Cells of the lane from its start, each as long as one car with the gap to the next.
+    /// Cells of the lane from its start, each one car length and gap long.
     pub cells: Vec<RoadCell>,
     /// Vehicles on the lane, foremost first.
     pub vehicles: Vec<RoadVehicle>,
     /// Junction that the lane leads into; `None` if the lane continues or ends.
     pub leads_to: Option<NodeId>,
-    /// Whether a vehicle could enter any connection at the lane's end now.
+    /// Whether a vehicle could now enter any connection at the lane's end.
     pub goes: bool,
     /// Most permissive light of the lane's connections, if the junction has signal control.
     pub light: Option<Light>,
@@ -99,7 +99,7 @@ pub struct RoadVehicle {
     pub path: Vec<DVec2>,
 }
 
-/// A lane that a route leads to.
+/// A lane to which a route leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedLane {
     /// Road of the lane.
@@ -175,7 +175,7 @@ fn lane(world: &World, id: LaneletIndex) -> Option<LaneInspection> {
         cells: cells(world, id),
         vehicles: vehicles.map(|entry| vehicle(world, entry)).collect(),
         leads_to: junction.and_then(|junction| ground.node(junction)),
-        // A lane that continues without a junction never makes vehicles wait.
+        // Vehicles never wait at the end of a lane that continues without a junction.
         goes: junction.is_none() || paths().any(|path| goes(world, path)),
         light: has_signals
             .then(|| paths().map(|path| signals.light(ground, path)).max())
@@ -184,7 +184,7 @@ fn lane(world: &World, id: LaneletIndex) -> Option<LaneInspection> {
     })
 }
 
-// Bodies reach over the ends of lanelets, so bodies on the adjoining lanelets count as well:
+// Bodies extend over the ends of lanelets, so bodies on the adjoining lanelets count as well:
 //
 //   before             | this lanelet                  | after
 //          [A--------- | ---]          [B---]    [C--- | ---------]
@@ -209,7 +209,7 @@ fn cells(world: &World, id: LaneletIndex) -> Vec<RoadCell> {
     for &after in graph.successors(id) {
         add(index.on_lanelet(after), length);
     }
-    // Evenly divided, so that no shorter cell remains at the end.
+    // The length is divided evenly, so that no shorter cell remains at the end.
     let count = (length / CAR_AND_GAP).floor().max(1.0);
     let size = length / count;
     let cell = |number: u32| {

@@ -5,7 +5,7 @@ use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Maximum number of lines kept, because a script can write a line for each agent in each step.
+/// Maximum number of lines kept, because a script can write a line for each agent in every step.
 const LINES: usize = 10_000;
 /// Maximum number of different faults that are counted.
 const FAULTS: usize = 1000;
@@ -34,7 +34,7 @@ pub struct Mark {
     pub agent: u64,
     /// Place, m.
     pub at: DVec2,
-    /// Label shown beside the mark.
+    /// Label that is shown beside the mark.
     pub text: String,
     /// Time at which the mark disappears, s.
     pub until: f64,
@@ -44,7 +44,7 @@ pub struct Mark {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Log {
     pub(crate) lines: VecDeque<LogLine>,
-    /// Number of lines logged so far, including lines that are no longer kept.
+    /// Number of lines logged so far, including lines that have been dropped.
     pub(crate) count: u64,
     /// Marks by agent and text. An agent has at most one mark with the same text.
     pub(crate) marks: BTreeMap<(u64, String), Mark>,
@@ -68,8 +68,8 @@ impl Log {
 
     /// Counts a fault, and logs its line the first time.
     pub(crate) fn write_fault(&mut self, line: LogLine) {
-        // A faulty script fails for each agent in each turn, so each different text is logged once and
-        // counted.
+        // A faulty script fails for every agent in every turn, so each text is logged once and then
+        // only counted.
         if !self.is_old_fault(&line.text) {
             self.write(line);
         }
@@ -81,7 +81,8 @@ impl Log {
             *count += 1;
             return true;
         }
-        // Texts that contain numbers differ each time; beyond the limit they are no longer counted.
+        // Texts that contain numbers differ each time, so above this limit new texts are no longer
+        // counted.
         if self.faults.len() < FAULTS {
             self.faults.insert(text.to_owned(), 1);
         }

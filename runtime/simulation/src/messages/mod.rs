@@ -32,7 +32,7 @@ pub(crate) struct Messages {
     pub(crate) log: Log,
     /// Members of each group; empty groups are deleted.
     pub(crate) groups: Arc<Groups>,
-    /// Number of logged collisions about which agents have been notified.
+    /// Number of collisions in the log of which agents have already been notified.
     pub(crate) told_collisions: usize,
 }
 
@@ -58,7 +58,8 @@ impl Messages {
 
     /// Removes an agent that has despawned from all groups.
     pub(crate) fn quit_all(&mut self, id: u64) {
-        // Checked first, because changing the groups copies all of them if a scene still shares them.
+        // Checked first, because a change of the groups copies all of them if a scene still shares
+        // them.
         if self.groups.values().any(|members| members.contains(&id)) {
             let groups = Arc::make_mut(&mut self.groups);
             groups.retain(|_, members| {
@@ -68,7 +69,7 @@ impl Messages {
         }
     }
 
-    /// Takes out the mail that is due for reading, sorted by receiver.
+    /// Removes and returns the waiting mail, sorted by receiver.
     pub(crate) fn take_mail(&mut self) -> Vec<Message> {
         in_order(std::mem::take(&mut self.mail))
     }
@@ -96,18 +97,18 @@ impl Messages {
         }
     }
 
-    /// Drops the messages whose recipients could read them in this step, or no longer drive. Messages that were
-    /// sent in this step stay for the next one.
+    /// Deletes the messages that their receivers could read in this step, and those to receivers
+    /// that no longer drive. Messages sent in this step are kept for the next one.
     pub(crate) fn drop_read(
         &mut self,
         read: &Arc<Surroundings>,
         agents: Census<'_>,
         mut was_asked: impl FnMut(AgentIndex) -> bool,
     ) {
-        // The messages of this step are added after the unread ones.
+        // The messages sent in this step are appended to the unread ones.
         let new = std::mem::take(&mut self.mail);
-        // The modules of agents may have changed since the agents were updated, so only the updates of this step
-        // count.
+        // The modules of agents may have changed after the agents were updated, so the updates that
+        // took place in this step decide.
         let mut is_unread = |message: &&Message| {
             let to = AgentIndex::new(message.to);
             agents.drives(to) && !was_asked(to)
@@ -122,7 +123,8 @@ impl Messages {
         self.count();
     }
 
-    /// Deletes the mail of an agent that has despawned, because another agent will get its index.
+    /// Deletes the mail of an agent that has despawned, because its index will be reused for
+    /// another agent.
     pub(crate) fn forget(&mut self, agent: AgentIndex) {
         if self
             .counts

@@ -10,16 +10,16 @@ use roadwright_scenario::DynamicsLevel;
 /// Number of rows that a thread processes at once.
 ///
 /// The number does not depend on the number of threads, because modules are called slice by slice,
-/// and a fault of a plugin affects one slice. A row has about 100 to 400 bytes, so 64 rows take
-/// 6 to 25 KiB. That is enough work to outweigh the overhead, and the rows stay in the first-level
+/// and a fault of a plugin affects one slice. A row has about 100 to 400 bytes, so 64 rows take 6
+/// to 25 KiB. This is enough work to outweigh the overhead, and the rows stay in the first-level
 /// cache until they have been processed.
 pub(crate) const SLICE: usize = 64;
 /// Rows per batch for modules that take whole batches. Plugins are called with this many rows at once.
 const WHOLE_BATCH: usize = 1024;
 
 /// Maximum number of agent lists per instance. There is one list for each step of the instance's
-/// period. If the period is longer, steps share lists. Otherwise, an update every ten seconds with
-/// steps of 1 ms would need 10,000 lists.
+/// period, but steps share lists if the period is longer. Otherwise, an update every ten seconds
+/// with steps of 1 ms would need 10,000 lists.
 const MOST_TURNS: u64 = 1024;
 
 /// Agents that are due for an update, by index and by id, as passed to modules.
@@ -41,11 +41,11 @@ impl Due<'_> {
 pub(crate) struct Sharing<'a> {
     /// Helper threads besides the current one.
     pub(crate) helpers: Option<&'a rayon::ThreadPool>,
-    /// Whether the module takes a batch as a whole.
+    /// Whether the module takes batches as a whole.
     pub(crate) is_whole: bool,
 }
 
-/// Agents that are due in the same steps, by index and by id, as passed to modules.
+/// Agents that are due in the same steps, by index and by id.
 #[derive(Debug, Clone, Default)]
 struct Turn {
     indices: Vec<u32>,
@@ -71,7 +71,8 @@ impl Turn {
     }
 }
 
-/// Agents of one instance that are updated at the same rate, by their turn within the period.
+/// Agents of one instance that are updated at the same rate, grouped by their step within the
+/// period.
 #[derive(Debug, Clone)]
 struct Turns {
     rate: Rate,
@@ -84,7 +85,7 @@ impl Turns {
         self.turns[turn as usize].push(index, id);
     }
 
-    /// Agents that are due in a step. `chosen` is a buffer for the result.
+    /// Agents that are due in a step. `chosen` is a buffer for agents selected from a shared list.
     fn due<'a>(&'a self, step: u64, chosen: &'a mut Turn) -> Due<'a> {
         let period = self.rate.period();
         // Remainder of the ids that are due, because step + id has to be a multiple of the period.
@@ -124,13 +125,13 @@ fn clear(all: &mut Vec<Turns>, rates: impl Iterator<Item = Rate>) {
 /// Schedule of one slot: which agents are updated in which step. It is rebuilt only when agents are
 /// added, leave or choose other modules.
 ///
-/// An agent is updated in the steps for which step plus id is a multiple of the period. Example: with a
-/// period of 3, agents 1 and 4 are updated in step 2, agent 2 in step 1, and agent 3 in steps 0 and 3. So all
-/// steps update about the same number of agents, and the steps in which an agent is updated depend only on
-/// its id.
+/// An agent is updated in the steps for which step plus id is a multiple of the period. Example:
+/// with a period of 3, agents 1 and 4 are updated in step 2, agent 2 in step 1, and agent 3 in
+/// steps 0 and 3. Thus all steps update about the same number of agents, and the steps in which an
+/// agent is updated depend only on its id.
 ///
-/// If a level of dynamics holds an answer for a stride of several steps, some slots update the agents on this
-/// level only at the beginning of strides.
+/// If a dynamics level holds an output for a stride of several steps, some slots update the agents
+/// on this level only at the beginning of strides.
 #[derive(Default)]
 pub(crate) struct Rota {
     revision: Option<u64>,
@@ -151,8 +152,8 @@ impl Rota {
         self.update_in_strides(pool, agents, |_| 1);
     }
 
-    /// Updates the schedule of a slot whose answers are held. `stride` returns the number of steps
-    /// for which a level holds them. All levels that hold answers for more than one step hold them
+    /// Updates the schedule of a slot whose outputs are held. `stride` returns the number of steps
+    /// for which a level holds them. All levels that hold outputs for more than one step hold them
     /// equally long.
     pub(crate) fn update_in_strides<L: Choosable + ?Sized>(
         &mut self,
@@ -160,7 +161,8 @@ impl Rota {
         agents: Census<'_>,
         stride: impl Fn(DynamicsLevel) -> u64,
     ) {
-        // The revision counts all agents that come, leave or change modules. In most steps it is unchanged.
+        // The revision changes whenever an agent is added, leaves or changes its modules. In most
+        // steps it is unchanged.
         if self.revision == Some(agents.revision()) && self.of.len() == pool.instances.len() {
             return;
         }
@@ -197,7 +199,7 @@ impl Rota {
         (own.due(step, &mut self.chosen), own.rate)
     }
 
-    /// Whether any agent of an instance is due in a step, in strides or not.
+    /// Whether any agent of an instance is due in a step, whether or not it is updated in strides.
     pub(crate) fn has_due(&mut self, instance: usize, step: u64) -> bool {
         let is_due = !self.due(instance, step).is_empty();
         is_due || !self.due_in_strides(instance, step).0.is_empty()
@@ -213,7 +215,8 @@ impl Rota {
     }
 }
 
-/// Splits agents into batches: one slice, a slice for each thread, or the batch size of plugins.
+/// Splits agents into batches: of one slice, of two slices for each thread, or of the batch size of
+/// plugins.
 pub(crate) fn batches<'a>(sharing: Sharing<'_>, due: Due<'a>) -> impl Iterator<Item = Due<'a>> {
     let size = match sharing.helpers {
         _ if sharing.is_whole => WHOLE_BATCH,
@@ -226,7 +229,8 @@ pub(crate) fn batches<'a>(sharing: Sharing<'_>, due: Due<'a>) -> impl Iterator<I
     batches.map(|(indices, ids)| Due { indices, ids })
 }
 
-/// Columns of rows besides their inputs, outputs and notes, with as many elements for each row as the slot needs.
+/// Further columns of a slot besides inputs, outputs and notes. The slot sets the number of
+/// elements per row.
 pub(crate) trait Columns: Default + Send + 'static {
     /// Columns of some of the rows.
     type Part<'a>: Splits
@@ -236,11 +240,11 @@ pub(crate) trait Columns: Default + Send + 'static {
     /// Memory used by the columns, in bytes.
     fn bytes(&self) -> usize;
 
-    /// Columns of the first `rows` rows. Old elements stay until they are overwritten.
+    /// Columns of the first `rows` rows. Their old contents stay until they are overwritten.
     fn first(&mut self, rows: usize) -> Self::Part<'_>;
 }
 
-/// Columns of some rows that can be split.
+/// Columns that can be split by rows.
 pub(crate) trait Splits: Send {
     /// Removes the columns of the first `rows` rows and returns them.
     fn split_off(&mut self, rows: usize) -> Self;
@@ -320,11 +324,11 @@ impl<T> ColumnPart<'_, T> {
     }
 }
 
-/// Rows of one slot: inputs and outputs of modules, notes of the calling stage for each row, and further columns.
-/// They are kept between steps to avoid allocations.
+/// Rows of one slot: inputs and outputs of modules, notes that the calling stage keeps for each
+/// row, and further columns. They are kept between steps to avoid allocations.
 #[derive(Default)]
 pub(crate) struct Rows<I, O, N = (), C = ()> {
-    /// Inputs of the last batch.
+    /// Inputs of the most recent batch.
     pub(crate) inputs: Vec<I>,
     pub(crate) outputs: Vec<O>,
     pub(crate) notes: Vec<N>,
@@ -375,11 +379,11 @@ where
             + self.columns.bytes()
     }
 
-    /// Perceives and calls the module batch by batch. With helper threads, the slices of a batch are
-    /// distributed, unless the module takes the batch as a whole. `prepare` is called before a slice is perceived.
-    /// `perceive` is also given the row of the agent within the slice and the columns of the slice, to fill in the
-    /// elements of the row. Outputs and notes of all batches are kept until the next call. Returns the results of the
-    /// slices, in order.
+    /// Perceives the agents and calls the module, batch by batch. Helper threads share the slices
+    /// of a batch, unless the module takes the batch as a whole. `prepare` is called before a slice
+    /// is perceived. `perceive` also gets the row of the agent within the slice, and the columns of
+    /// the slice, whose elements it fills in. Outputs and notes of all batches are kept until the
+    /// next call. Returns the results of the slices, in order.
     pub(crate) fn ask<E: Send>(
         &mut self,
         sharing: Sharing<'_>,
@@ -457,8 +461,9 @@ where
             fill(due, &mut rows);
             answer(due, rows)
         };
-        // The same rows can be processed alone, perceived in parallel and passed as a whole, or both in slices.
-        // The choice changes no bit, because a row depends only on its agent and the world, and results are
+        // Without helper threads, the batch is one slice. With them, it is perceived in parallel
+        // and then passed to the module as a whole, or processed slice by slice. The result is
+        // bit-identical, because a row depends only on its agent and the world, and results are
         // combined in the order of slices.
         match sharing.helpers {
             None => vec![slice((due, self.all()))],

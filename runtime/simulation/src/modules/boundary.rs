@@ -20,7 +20,7 @@ use crate::summary::SwapRecord;
 use roadwright_agent::{Choosable, Module, Slot, StepBoundary};
 use serde::{Deserialize, Serialize};
 
-/// The notifications that modules have received, in the form in which they are saved.
+/// Notifications that modules have received, in saved form.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedMembership {
     told: Vec<Instances>,
@@ -44,17 +44,17 @@ impl SavedMembership {
 /// Agents that instances have gained or lost since the last boundary.
 #[derive(Default)]
 pub(crate) struct Membership {
-    /// Instances of each agent, as last reported to modules.
+    /// Instances of each agent, as last announced to modules.
     told: Vec<Instances>,
     added: Vec<(AgentIndex, Instances)>,
     removed: Vec<(AgentIndex, Instances)>,
-    /// Agents whose removal has not been reported yet, and for which it is unknown which instances know them.
-    /// All instances are notified of their removal.
+    /// Agents whose removal has not been announced yet, and for which it is unknown which instances
+    /// know them. All instances are notified of their removal.
     untold: Vec<AgentIndex>,
 }
 
 impl Membership {
-    /// Finds the changes since the previous boundary.
+    /// Determines the changes since the previous boundary.
     fn update(&mut self, agents: Census<'_>) {
         self.added.clear();
         self.removed.clear();
@@ -68,9 +68,10 @@ impl Membership {
             } else {
                 Instances::NONE
             };
-            // The current instances are compared with those last reported, so events do not matter. An agent
-            // that was added and left between two boundaries is never mentioned, and one that changed a
-            // single module is announced to the instances of that slot only.
+            // The current instances are compared with the last announced ones, so that single
+            // events do not matter. An agent that was added and left between two boundaries is
+            // never announced, and one that changed a single module is announced only to the
+            // instances of that slot.
             if now != *told {
                 self.removed.push((index, told.without(now)));
                 self.added.push((index, now.without(*told)));
@@ -114,12 +115,12 @@ impl Membership {
         self.sort(agents);
     }
 
-    /// Restores the removals in a saved world that have not been reported to all instances yet.
+    /// Restores the removals of a saved world that some instances have not been notified of.
     pub(super) fn take_untold(&mut self, saved: SavedMembership) {
         self.untold = saved.untold;
     }
 
-    /// Records removals that have not been reported to all instances yet.
+    /// Records removals that some instances have not been notified of.
     fn note_untold(&mut self, agents: Census<'_>) {
         let gone = agents.identity.iter().zip((0u32..).map(AgentIndex::new));
         let gone = gone.filter(|(who, _)| who.phase == Phase::Gone);
@@ -129,7 +130,7 @@ impl Membership {
     }
 }
 
-/// Returns the agents in `list` whose module in `slot` belongs to the given instance.
+/// Returns the agents in `list` whose module in `slot` is the given instance.
 fn concerned(list: &[(AgentIndex, Instances)], slot: Slot, instance: usize) -> Vec<u32> {
     let concerns = list
         .iter()
@@ -223,7 +224,7 @@ impl Modules {
             let pool = self.pools.of_mut(slot);
             pool.pass(&self.membership, moment, &mut self.swaps);
         }
-        // A newer build may differ in whether it decides about arrivals.
+        // A newer build may differ in whether its behaviour decides about arrivals.
         if self.swaps.len() > before {
             self.assign_arrivals(agents);
         }

@@ -31,7 +31,8 @@ use roadwright_scenario::{ModuleSetting, Scenario, Stack};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The modules of a world: its stacks, their instances, and what has happened to them.
+/// The modules of a world: its stacks, their instances, and the record of replacements and
+/// failures.
 pub(crate) struct Modules {
     /// Names of all stacks.
     pub(crate) names: Arc<Vec<String>>,
@@ -57,7 +58,7 @@ pub(crate) struct Modules {
 }
 
 /// Returns all reasons why the stacks and signal plans of a scenario cannot be built, such as
-/// unknown modules or parameters. A run would stop at the first of them.
+/// unknown modules or parameters. A run would stop at the first of these reasons.
 pub(crate) fn unfit(scenario: &Scenario, registry: &Registry) -> Vec<SimulationError> {
     let stacks = unfit_stacks(
         scenario.stacks().iter(),
@@ -68,8 +69,8 @@ pub(crate) fn unfit(scenario: &Scenario, registry: &Registry) -> Vec<SimulationE
     stacks.map(SimulationError::from).chain(signals).collect()
 }
 
-/// Reasons why stacks cannot be built, slot by slot. The modules are created and dropped, because some errors
-/// occur only on creation.
+/// Reasons why stacks cannot be built, slot by slot. The modules are created and dropped again,
+/// because some errors are only found on creation.
 fn unfit_stacks<'a>(
     stacks: impl Iterator<Item = (&'a String, &'a Stack)>,
     registry: &Registry,
@@ -84,7 +85,7 @@ fn unfit_stacks<'a>(
     })
 }
 
-/// Per-agent statistics that the fitnesses of a run use.
+/// Per-agent statistics that the fitness functions of a run use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WantedAccounts {
     Nothing,
@@ -163,7 +164,7 @@ impl Modules {
         // Collected before the pools are replaced, because agents refer to instances of the old pools.
         let own = self.own_modules(agents.census());
         let mut old = std::mem::replace(&mut self.pools, Pools::new());
-        // Exact matches first, so that no stack takes an instance that another one still uses.
+        // Exact matches come first, so that no stack takes an instance that another one still uses.
         for is_similar in [false, true] {
             for (name, stack) in &stacks {
                 self.pools.adopt(name, stack, &mut old, is_similar, self.dt);
@@ -186,7 +187,8 @@ impl Modules {
         for (agent, slot, settings) in own {
             let stack = agents.identity[agent.index()].stack as usize;
             let name = self.names[stack].clone();
-            // If the registry no longer has a module, the agent uses that of the stack again.
+            // If a module is no longer in the registry, the agent uses the module of its stack
+            // again.
             if let Ok(instance) = self.instance_of(slot, &name, &settings) {
                 agents.identity[agent.index()].modules.set(slot, instance);
             }
@@ -197,7 +199,7 @@ impl Modules {
         Ok(moved)
     }
 
-    /// Modules that individual agents have chosen.
+    /// Modules that agents have chosen individually.
     fn own_modules(&self, agents: Census<'_>) -> Vec<(AgentIndex, Slot, Vec<ModuleSetting>)> {
         let mut own = Vec::new();
         // In the order of ids, because instances are numbered as they are created and their number is
@@ -233,8 +235,8 @@ impl Modules {
         if settings == old {
             return Ok(());
         }
-        // Unused instances are freed only when there is no room. An agent that returns to an earlier setting,
-        // for example while a slider is moved, then finds its instance again.
+        // Unused instances are freed only when the pool is full. Until then, an agent that returns
+        // to an earlier setting, for example while a slider is moved, finds its instance again.
         if self.pools.of(slot).is_full() {
             let users = agents.identity.iter().filter(|who| who.is_known());
             let used = users
@@ -265,22 +267,22 @@ impl Modules {
             .instance_of(stack, settings, registry, dt)
     }
 
-    /// Updates for all agents whether their modules decide about arrival. Modules may have been
-    /// replaced.
+    /// Updates for all agents whether their modules decide about arrivals. Called after modules may
+    /// have been replaced.
     fn assign_arrivals(&self, agents: &mut Agents) {
         for (who, progress) in agents.identity.iter().zip(&mut agents.progress) {
             progress.holds_arrival = self.holds_arrival(who.modules);
         }
     }
 
-    /// Whether the behaviour in `modules` is called before an agent is removed on arrival.
+    /// Whether the behaviour in `modules` is asked before an agent is removed on arrival.
     pub(crate) fn holds_arrival(&self, modules: Instances) -> bool {
         let behaviour = modules.of(Slot::Behaviour) as usize;
         let behaviour = self.pools.behaviour.instances.get(behaviour);
         behaviour.is_some_and(|instance| instance.module().logic.handles_arrival())
     }
 
-    /// Context for a request to an agent's planner.
+    /// Context in which an agent's planner is called.
     pub(crate) fn asking<'a>(
         &'a self,
         clock: &Clock,
@@ -335,7 +337,7 @@ impl Modules {
         modules.any(|module| module.logic.wants_post_encroachment())
     }
 
-    /// The per-agent statistics of `agents/accounts.rs` that fitnesses use.
+    /// The per-agent statistics of `agents/accounts.rs` that fitness functions use.
     pub(crate) fn wanted_accounts(&self) -> WantedAccounts {
         let instances = self.pools.fitness.instances.iter();
         let modules = instances.flat_map(|instance| &instance.modules);
@@ -373,7 +375,7 @@ impl Modules {
     /// Module failures so far, by module id.
     pub(crate) fn failures(&self, time: f64) -> BTreeMap<String, ModuleFailure> {
         let mut failures = self.failures.clone();
-        // Fitnesses are also evaluated between steps, when drives are summarised.
+        // Fitness functions are also evaluated between steps, when drives are summarised.
         for slot in Slot::ALL {
             self.pools.of(slot).add_failures(time, &mut failures);
         }

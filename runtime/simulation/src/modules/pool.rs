@@ -1,9 +1,9 @@
-//! Pool of instances. Each setting of a module runs once, even if several stacks use it.
+//! Pool of instances. Each setting of a module runs only once, even if several stacks use it.
 //!
-//! An instance processes all its agents in one batch, so few instances mean large batches. An agent that
-//! changes a parameter gets another instance, shared by all agents with the same setting. Instances are found
-//! by their settings. Agents hold the numbers of instances, which never change while the instances are in
-//! use.
+//! An instance processes all its agents in one batch, so few instances mean large batches. An agent
+//! that changes a parameter switches to another instance, which is shared by all agents with the
+//! same setting. Instances are found by their settings. Agents refer to instances by number. The
+//! number of an instance never changes while it is in use.
 
 use super::boundary::Membership;
 use super::saving::SavedInstance;
@@ -17,8 +17,8 @@ use roadwright_agent::{
 use roadwright_scenario::{ModuleSetting, Stack, for_each_slot};
 use std::collections::BTreeSet;
 
-/// Maximum number of settings per slot. Agents can have individual parameters, so scripts could create any
-/// number of settings, and each is a running module.
+/// Maximum number of settings per slot. Agents can have individual parameters, so scripts could
+/// create any number of settings, each of which is a running module.
 const MOST: usize = 1024;
 
 /// The running modules for one setting of a slot: one module, or several if the slot takes several.
@@ -27,7 +27,7 @@ pub(crate) struct Instance<L: ?Sized> {
     pub(crate) modules: Vec<Module<L>>,
     /// Update rate of the first module. It applies to all modules of the instance.
     pub(crate) rate: Rate,
-    /// Whether any module has something to do at step boundaries.
+    /// Whether any module has work to do at step boundaries.
     pub(crate) has_step_boundary: bool,
 }
 
@@ -43,7 +43,7 @@ impl<L: Choosable + ?Sized> Instance<L> {
         }
     }
 
-    /// The module of a slot that takes exactly one.
+    /// The module of an instance whose slot takes exactly one module.
     #[inline]
     pub(crate) fn module(&self) -> &Module<L> {
         &self.modules[0]
@@ -62,7 +62,7 @@ impl<L: Choosable + ?Sized> Instance<L> {
 pub(crate) struct ModulePool<L: ?Sized> {
     pub(crate) slot: Slot,
     pub(crate) instances: Vec<Instance<L>>,
-    /// A free place in the pool, left by an instance that was removed.
+    /// Place in the pool of an instance that was removed, if there is one.
     free: Option<u16>,
 }
 
@@ -75,7 +75,8 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
         }
     }
 
-    /// Modules that may be external, with their settings. Built-in modules have no step boundary.
+    /// Modules that may be external, with their settings. Only external modules have step
+    /// boundaries.
     fn outside_modules(&self) -> impl Iterator<Item = (&ModuleSetting, &Module<L>)> {
         let instances = self.instances.iter();
         let instances = instances.filter(|instance| instance.has_step_boundary);
@@ -83,8 +84,8 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
     }
 
     /// Moves the instance for a setting from `old` into this pool. If `is_similar` is set, an
-    /// instance that differs only in parameters or rates also matches. Moving a slider then does
-    /// not erase the memory of a module.
+    /// instance that differs only in parameters or rates also matches, so that a module keeps its
+    /// memory while a slider is moved.
     fn adopt(
         &mut self,
         stack: &str,
@@ -96,15 +97,16 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
         if self.instances.iter().any(|r| r.settings == settings) {
             return;
         }
-        // Called for all stacks first with exact matches and then with similar ones, so that no stack takes
-        // an instance that another one still wants exactly.
+        // First called for all stacks with exact matches and then with similar ones, so that no
+        // stack takes an instance that matches another stack exactly.
         let fits = |r: &Instance<L>| r.settings == settings || is_similar && r.is_similar(settings);
         let Some(place) = old.instances.iter().position(fits) else {
             return;
         };
         let mut modules = old.instances.remove(place).modules;
         let mut pairs = modules.iter_mut().zip(settings);
-        // If the parameters are rejected, a new instance is created, and that reports the error.
+        // If the parameters are rejected, a new instance is created later, and its creation reports
+        // the error.
         if pairs.all(|(module, own)| set_parameters(module, stack, self.slot, own).is_ok()) {
             let instance = Instance::new(self.slot, modules, settings, dt);
             self.instances.push(instance);
@@ -134,7 +136,7 @@ pub(crate) trait AnyPool {
         self.count() >= MOST
     }
 
-    /// Frees the place of an instance that no agent and no stack uses.
+    /// Frees the place of one instance that is not in `used`.
     fn free_unused(&mut self, used: &BTreeSet<u16>);
 
     /// Appends records of modules that are not built in, including modules removed after failures.
@@ -146,7 +148,7 @@ pub(crate) trait AnyPool {
     /// Adds the module failures and resets the counts.
     fn take_failures(&mut self, time: f64, failures: &mut ModuleFailures);
 
-    /// Whether any module has something to do at step boundaries.
+    /// Whether any module has work to do at step boundaries.
     fn has_step_boundary(&self) -> bool;
 
     /// Passes a step boundary.
@@ -157,7 +159,7 @@ pub(crate) trait AnyPool {
         swaps: &mut Vec<SwapRecord>,
     );
 
-    /// Settings and states of the instances, in order.
+    /// Settings and states of all instances, in order.
     fn saved(&self) -> Vec<SavedInstance>;
 
     /// Restores the states of modules. `numbers` contains the current number of each saved instance. Modules
@@ -202,7 +204,7 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
         let instance = Instance::new(self.slot, modules, settings, dt);
         self.instances.push(instance);
         let last = self.instances.len() as u16 - 1;
-        // The new instance moves to the free place, because the others must keep their numbers.
+        // The new instance is moved to the free place, so that the others keep their numbers.
         match self.free.take() {
             None => Ok(last),
             Some(place) => {
@@ -286,8 +288,8 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
     }
 }
 
-/// Returns a module that a setting names twice, if there is one. This is not allowed because scores are keyed
-/// by module name.
+/// Returns a module that a setting names twice, if there is one. This is an error, because scores
+/// are stored by module name.
 fn named_twice(settings: &[ModuleSetting]) -> Option<&str> {
     let mut names = BTreeSet::new();
     let mut ids = settings.iter().map(|setting| setting.module.as_str());

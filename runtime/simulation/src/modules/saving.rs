@@ -29,13 +29,13 @@ pub(crate) struct SavedModule {
     pub(crate) id: String,
     rate_hz: Option<f64>,
     parameters: Vec<(String, f64)>,
-    /// The build that ran; empty for a built-in module.
+    /// Build that was running; empty for a built-in module.
     pub(crate) build: String,
     /// The state of the module; `None` if it may have state that it cannot export.
     pub(crate) state: Option<Vec<u8>>,
 }
 
-/// A replaced module, in saved form.
+/// Saved form of the record of a replaced module.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedSwap {
     step: u64,
@@ -202,8 +202,8 @@ impl Modules {
         succession: Succession,
     ) -> Vec<Anew> {
         let told = succession.told(told);
-        // In this order, because the state of a module refers to agents that it knows: modules are first
-        // notified of their agents and then get their states.
+        // Modules are first notified of their agents and then get their states, because a state may
+        // refer to these agents.
         self.membership.retell(&told, agents.census());
         self.pass_all(clock, agents);
         self.membership.take_untold(told);
@@ -214,7 +214,7 @@ impl Modules {
         }
         self.signals.load(saved, deciders, &mut anew);
         anew.extend(succession.anew);
-        // The new modules may differ in whether they decide about arrivals.
+        // The new modules may differ in whether their behaviours decide about arrivals.
         if !anew.is_empty() {
             self.assign_arrivals(agents);
         }
@@ -222,7 +222,7 @@ impl Modules {
     }
 }
 
-/// Whether an instance controls signals, and therefore belongs to no pool.
+/// Whether an instance is a signal controller, and therefore belongs to no pool.
 fn is_of_signals(instance: &SavedInstance) -> bool {
     instance.slot == ModuleKind::SignalController.name()
 }

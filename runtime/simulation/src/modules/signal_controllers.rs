@@ -13,7 +13,7 @@ use roadwright_ground::Ground;
 use roadwright_scenario::{ModuleSetting, Scenario, SignalControllerSetting};
 use serde::{Deserialize, Serialize};
 
-/// Update rate, Hz. Signals change within seconds.
+/// Update rate, Hz. It is low because signals change on the scale of seconds.
 const RATE: f64 = 1.0;
 
 /// Module or mode that controls a programme, in saved form.
@@ -24,7 +24,7 @@ pub(crate) struct Decider {
     is_module: bool,
 }
 
-/// The deciders of all programmes in a save, and those of the restored world.
+/// Deciders of all programmes: those in a save, and those of the restored world.
 #[derive(Clone, Copy)]
 pub(crate) struct DeciderChange<'a> {
     pub(crate) was: &'a [Decider],
@@ -90,7 +90,8 @@ impl SignalControllers {
         let mut faults = Vec::new();
         let mut old = std::mem::take(&mut self.running);
         for (group, programme) in after.programmes().enumerate() {
-            // A module is kept only if its signals are unchanged, because its memory refers to their stages.
+            // A module is kept only if its signals are unchanged, because its memory refers to
+            // their stages.
             let known = before.group_like(after, group);
             let kept = known.and_then(|known| old.get_mut(known)?.take());
             let made = programme.controller.as_ref().and_then(|setting| {
@@ -253,7 +254,7 @@ impl SignalControllers {
                 module: now.name.clone(),
                 why,
             };
-            // Reported only once, even if it concerns many programmes.
+            // Each reason is reported only once, even if it concerns many programmes.
             if !anew.contains(&one) {
                 anew.push(one);
             }
@@ -269,7 +270,7 @@ impl Running {
     }
 }
 
-/// Smallest node id of the signals of a programme.
+/// Smallest node id of the signals that follow a programme.
 pub(crate) fn node_of(ground: &Ground, group: usize) -> u32 {
     let junctions = ground.signal_group(group);
     let nodes = junctions.flat_map(|junction| ground.junction_nodes(junction));

@@ -1,8 +1,9 @@
-//! Maps instances of a saved world to those of the restored world, and finds the modules that start fresh.
+//! Maps instances of a saved world to those of the restored world, and finds the modules that start
+//! fresh.
 //!
 //! A world may be restored with other modules than those in the save. Such a run branches off from
-//! the original one. An agent keeps modules that were chosen for it individually, and otherwise
-//! gets the current modules of its stack. An instance that no agent uses any more is not recreated,
+//! the original run. Agents keep modules that were chosen for them individually, and otherwise get
+//! the current modules of their stacks. An instance that no agent uses any more is not recreated,
 //! so its module need not exist.
 
 use super::pool::Pools;
@@ -22,14 +23,14 @@ pub(crate) struct SavedStacks(Vec<(String, Instances)>);
 /// The instances of open-ground planners in a saved world.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedGroundPlanners {
-    /// Instances of stacks, in the order of the stacks.
+    /// Instances by stack, in the order of the stacks.
     stacks: Vec<u16>,
     /// Instances of agents, by index.
     agents: Vec<u16>,
 }
 
 impl SavedGroundPlanners {
-    /// Stores these instances together with those of the other slots.
+    /// Writes these instances into those of the stacks and agents.
     pub(crate) fn put(&self, stacks: Option<&mut SavedStacks>, agents: &mut Agents) {
         let slot = Slot::GroundPlanner;
         for ((_, stack), instance) in stacks.into_iter().flat_map(|s| &mut s.0).zip(&self.stacks) {
@@ -41,15 +42,15 @@ impl SavedGroundPlanners {
     }
 }
 
-/// A module or a part of the scenario that does not resume from the state of a saved world.
+/// A module or a part of the scenario that starts fresh instead of resuming from a saved world.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Anew {
     /// Name of the module's slot, or `scenario`.
     pub(crate) slot: String,
     /// Id of the module, or several ids if the slot takes several modules. For a part of the
-    /// scenario, the part that differs.
+    /// scenario, the name of the part that differs.
     pub(crate) module: String,
-    /// Reason why the state is not resumed.
+    /// Reason why it starts fresh.
     pub(crate) why: String,
 }
 
@@ -58,7 +59,7 @@ struct SlotSuccession {
     slot: Slot,
     /// New number of each instance by its saved number; `None` if no agent uses it any more.
     numbers: Vec<Option<u16>>,
-    /// For each stack whose setting has changed, the number of the saved instance.
+    /// For each stack, the number of its saved instance if the setting of the stack has changed.
     left: Vec<Option<u16>>,
 }
 
@@ -85,7 +86,7 @@ impl Succession {
                 Some(stack) if has_left => Some(stack.of(one.slot)),
                 _ => one.number(was),
             };
-            // An invalid number is kept, and detected where all indices are checked.
+            // An invalid number is kept here and detected later, when all indices are checked.
             if let Some(now) = now {
                 modules.set(one.slot, now);
             }
@@ -155,8 +156,9 @@ impl Modules {
             let stays = |number: u16| stays(slot, number, was, &left, agents.census());
             let mut numbers = Vec::new();
             for (number, setting) in (0u16..).zip(saved) {
-                // An instance that no stack has given up is created even if no agent uses it, so that the
-                // instances of an exact copy have the same numbers as in the original world.
+                // An instance that is still the one of its stack is created even if no agent uses
+                // it, so that the instances of an exact copy have the same numbers as in the
+                // original world.
                 let is_left = left.contains(&Some(number));
                 let made = (!is_left || stays(number))
                     .then(|| self.instance_of(slot, "saved", setting))
@@ -177,7 +179,8 @@ impl Modules {
         }
         for who in agents.identity.iter_mut().filter(|who| who.is_known()) {
             who.modules = succession.of_agent(who.stack as usize, who.modules, &self.stacks);
-            // Worlds saved before open-ground planners existed do not contain their instances.
+            // Saves from before the introduction of open-ground planners do not contain instances
+            // of them.
             let slot = Slot::GroundPlanner;
             if who.modules.of(slot) == Instances::NONE.of(slot)
                 && let Some(stack) = self.stacks.get(who.stack as usize)
@@ -188,7 +191,7 @@ impl Modules {
         Ok(succession)
     }
 
-    /// Returns the saved instance of each stack whose settings have changed.
+    /// Returns the saved instance of each stack whose settings have changed since the save.
     fn left_instances(
         &self,
         slot: Slot,
@@ -205,8 +208,8 @@ impl Modules {
             .collect()
     }
 
-    /// Replaces saved instances that no agent uses any more by the current ones of their stacks, if only
-    /// parameters or rates differ. Records all modules that start fresh.
+    /// Replaces saved instances that no agent uses any more by the current instances of their
+    /// stacks if they differ only in parameters or rates. Records all modules that start fresh.
     fn succeed(&self, slot: Slot, saved: &[Vec<ModuleSetting>], succession: &mut Succession) {
         let Some(one) = succession.slots.iter_mut().find(|one| one.slot == slot) else {
             return;
@@ -228,7 +231,7 @@ impl Modules {
     }
 }
 
-/// Whether any agent still uses a saved instance that some stacks no longer use.
+/// Whether any agent still uses a saved instance that at least one stack no longer uses.
 fn stays(
     slot: Slot,
     number: u16,
@@ -243,7 +246,7 @@ fn stays(
         || known.any(|who| who.modules.of(slot) == number && !is_left_by(who.stack as usize))
 }
 
-/// Modules of the given settings.
+/// Ids of the modules in the given settings.
 fn ids(settings: &[ModuleSetting]) -> Vec<&str> {
     let ids = settings.iter().map(|setting| setting.module.as_str());
     ids.collect()

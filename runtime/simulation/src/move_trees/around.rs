@@ -1,4 +1,4 @@
-//! Obstacles and other vehicles around agents, in the form in which move trees test them.
+//! Obstacles and other vehicles around agents, in the form that move trees test for contacts.
 
 use crate::dynamics::Bodies;
 use crate::records::AgentIndex;
@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use std::f64::consts::{FRAC_PI_4, FRAC_PI_8};
 use std::sync::Arc;
 
-/// Fixed obstacles of a ground for each vehicle type. They are derived data, which a restored world computes again.
+/// Fixed obstacles of a ground for each vehicle type. They are derived data, which a restored world
+/// recomputes.
 #[derive(Default)]
 pub(super) struct Around {
     ground: Option<Arc<Ground>>,
@@ -25,7 +26,7 @@ struct OfType {
     fixed: Surroundings,
     /// Loose obstacles in their initial positions.
     loose: Vec<(ObstacleId, Vec<Convex>)>,
-    /// Heuristics that were needed, the oldest one first; `None` where there can be none.
+    /// Heuristics computed so far, the oldest one first; `None` where there can be none.
     heuristics: Vec<(HeuristicKey, Option<Heuristic>)>,
 }
 
@@ -41,8 +42,8 @@ pub(super) struct Viewer<'a> {
 }
 
 impl Around {
-    /// Returns the obstacles and bodies that are around an agent now, and the heuristic of its search if it needs
-    /// one.
+    /// Returns the current obstacles and bodies around an agent, and the heuristic for its search
+    /// if one is asked for.
     pub(super) fn of(
         &mut self,
         ground: &Arc<Ground>,
@@ -76,17 +77,17 @@ pub(super) struct Scene<'a> {
     pub(super) heuristic: Option<&'a Heuristic>,
 }
 
-/// The heuristic that a search needs.
+/// Parameters of the heuristic that a search needs.
 pub(super) struct AskedHeuristic<'a> {
     pub(super) library: &'a Library,
     /// Hash of the library.
     pub(super) hash: &'a str,
-    /// Horizon, in frames.
+    /// Horizon of the search, in frames.
     pub(super) horizon: u32,
     pub(super) goal: HeuristicGoal,
 }
 
-/// Identifies a heuristic among those of a vehicle type.
+/// Key that identifies a heuristic among those of a vehicle type.
 #[derive(PartialEq)]
 struct HeuristicKey {
     hash: String,
@@ -94,7 +95,8 @@ struct HeuristicKey {
     goal: HeuristicGoal,
 }
 
-/// Maximum number of heuristics that are kept for a vehicle type. The oldest one makes room for a new one.
+/// Maximum number of heuristics that are kept for a vehicle type. The oldest one is replaced by a
+/// new one.
 const MOST_HEURISTICS: usize = 16;
 
 impl OfType {
@@ -117,7 +119,7 @@ impl OfType {
         }
     }
 
-    /// Index of a heuristic. It is computed if it is new.
+    /// Index of the requested heuristic, which is computed if it is new.
     fn prepare(&mut self, asked: &AskedHeuristic<'_>) -> usize {
         let is_asked = |key: &HeuristicKey| {
             key.hash == asked.hash && key.horizon == asked.horizon && key.goal == asked.goal

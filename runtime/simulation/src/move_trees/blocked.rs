@@ -20,11 +20,12 @@ use roadwright_vehicle::OneTrackLimits;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Distance between the ends of a move up to which it leaves the vehicle where it is, m.
+/// Maximum distance between the start and end of a move that counts as leaving the vehicle in
+/// place, m.
 const STAYS: f64 = 0.1;
 
-/// Fixed obstacles that a body can touch, as outlines with their owners. Loose obstacles are at their initial
-/// positions.
+/// Outlines of the fixed obstacles that a body can touch, with the objects that they belong to.
+/// Loose obstacles are at their initial positions.
 #[derive(Debug, Clone)]
 pub struct FixedOutlines {
     owners: Vec<ObjectId>,
@@ -36,7 +37,7 @@ pub struct FixedOutlines {
 pub struct ObstacleTouch {
     /// Frame of the clip before the contact.
     pub frame: usize,
-    /// The obstacle, or the forest of the tree.
+    /// The obstacle, or the forest if a tree was touched.
     pub object: ObjectId,
 }
 
@@ -63,8 +64,8 @@ impl FixedOutlines {
         all
     }
 
-    /// The first contact of a clip that was recorded on this ground; `None` if there is none. Poses are those of the
-    /// middle of the rear axle in the world.
+    /// First contact of a clip that was recorded on this ground; `None` if there is none. Poses are
+    /// those of the rear axle's centre in world coordinates.
     pub fn first_touch(&self, frames: &[Frame], body: &BodyOutline) -> Option<ObstacleTouch> {
         let touch = first_touch(frames, body, &self.outlines)?;
         Some(ObstacleTouch {
@@ -74,8 +75,8 @@ impl FixedOutlines {
     }
 }
 
-/// Returns findings about agents that start off the lanes in places where each move of their move trees that leads
-/// away touches a fixed obstacle.
+/// Returns findings about agents that start off the lanes and are boxed in: every move of their
+/// move trees that leads away from the start touches a fixed obstacle.
 pub fn blocked_moves(scenario: &Scenario) -> Vec<Finding> {
     let modules = builtin_modules();
     let mut inquiry = Inquiry {
@@ -100,11 +101,11 @@ pub fn blocked_moves(scenario: &Scenario) -> Vec<Finding> {
         .collect()
 }
 
-/// Data that agents of a scenario share, computed when the first agent needs them.
+/// Data shared by the agents of a scenario, computed when the first agent needs it.
 struct Inquiry<'a> {
     asked: Asked<'a>,
     ground: Option<Arc<Ground>>,
-    /// Library of the search of each stack; `None` for a stack without a move tree.
+    /// Library that the search of each stack uses; `None` for a stack without a move tree.
     searches: BTreeMap<&'a str, Option<MoveTreeLibrary>>,
     libraries: BTreeMap<LibraryKey<'a>, Vec<Library>>,
     /// Fixed obstacles by vehicle type.
@@ -115,13 +116,13 @@ struct Inquiry<'a> {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct LibraryKey<'a> {
     vehicle: &'a str,
-    /// Name of a library that ships; `None` for the libraries of the vehicle type.
+    /// Name of a shipped library; `None` for the libraries of the vehicle type.
     shipped: Option<&'static str>,
 }
 
 impl<'a> Inquiry<'a> {
-    /// The finding about an agent; `None` if it does not start off the lanes with a move tree, if the ground or its
-    /// speed does not fit, or if a move is free.
+    /// The finding about an agent; `None` if a move is free. Also `None` for an agent that does not
+    /// start off the lanes with a move tree, or whose ground or speed does not fit the library.
     fn finding(&mut self, id: AgentId, agent: &'a Agent) -> Option<Finding> {
         let Place::Ground(_) = agent.start else {
             return None;
@@ -148,7 +149,7 @@ impl<'a> Inquiry<'a> {
             },
         };
         let libraries = libraries.entry(key).or_insert_with(|| {
-            // Libraries that cannot be read are reported as such.
+            // Libraries that cannot be read are reported elsewhere.
             refusal::libraries(&agent.vehicle, kind, search).unwrap_or_default()
         });
         let ground = ground.get_or_insert_with(|| Ground::new(scenario));
@@ -158,7 +159,7 @@ impl<'a> Inquiry<'a> {
             layers: ground.layers(NO_LANELET),
             wheelbase: OneTrackLimits::from(kind).wheelbase,
         };
-        // As in a run, where the other libraries are not used here.
+        // The first library that fits this ground, as in a run.
         let fitting = |one: &&Library| spot.misfit(ground, &one.loaded.clips.ground).is_none();
         let library = libraries.iter().find(fitting)?;
         let around = around.entry(&agent.vehicle).or_insert_with(|| {
@@ -196,7 +197,7 @@ impl Start<'_> {
             };
             around.is_free(&trial, Phase::Masks)
         };
-        // A vehicle that can only stand is stuck too.
+        // A vehicle whose only free move is to stand still is stuck as well.
         let leaves = |frames: &[Frame]| {
             let ends = [frames[0], frames[frames.len() - 1]].map(|frame| frame.pose.position);
             (ends[1] - ends[0]).length() > STAYS

@@ -1,4 +1,4 @@
-//! Frames of clips that replace the motion computed by a level of dynamics.
+//! Frames of clips, which replace the motion computed by a dynamics level.
 
 use super::CurrentMove;
 use super::libraries::Ready;
@@ -7,7 +7,8 @@ use roadwright_moves::{Frame, FrameCommand, Gear, Move, Placement};
 use roadwright_vehicle::{PedalCommand, Pedals};
 use serde::{Deserialize, Serialize};
 
-/// A moment of a move: the number of the frame, and the number of simulation steps since that frame.
+/// A moment within a move: the number of the last frame, and the number of simulation steps since
+/// that frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Moment {
     pub(super) frame: u32,
@@ -15,7 +16,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// The moment one simulation step later. A frame lasts `steps` steps.
+    /// Returns the moment one simulation step later. A frame lasts `steps` steps.
     pub(super) fn next(self, steps: u32) -> Self {
         match self.step + 1 < steps {
             true => Self {
@@ -30,7 +31,7 @@ impl Moment {
     }
 }
 
-/// A move that is placed in the world, with the timing of its frames.
+/// A move at its place in the world, with the timing of its frames.
 pub(super) struct Placed<'a> {
     pub(super) driven: &'a Move,
     pub(super) place: Placement,
@@ -57,7 +58,7 @@ impl<'a> Placed<'a> {
             .motion_at(&self.place, moment.frame as usize, share)
     }
 
-    /// Returns the motion at a moment in the form in which it replaces a step.
+    /// Returns the motion at a moment, in the form that replaces a step of the level.
     pub(super) fn at(&self, moment: Moment) -> PlayedFrame {
         let frame = self.motion(moment);
         PlayedFrame {
@@ -75,7 +76,7 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// Order for a vehicle that follows a clip.
+/// Command for a vehicle that follows a clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct FollowedOrder {
     pub(crate) order: Order,

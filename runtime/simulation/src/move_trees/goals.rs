@@ -2,7 +2,7 @@
 
 use roadwright_geometry::DVec2;
 
-/// Maximum number of goals ahead that a plan leads to.
+/// Maximum number of upcoming goals that a plan takes into account.
 const MOST: usize = 4;
 
 /// The next goals of an agent in their order, at least one.

@@ -1,4 +1,5 @@
-//! State of an agent with a move tree: its clip, its route, its error, and the last tree that it searched.
+//! Inspection of an agent with a move tree: its clip, its route, its tracking error, and the last
+//! tree that it searched.
 
 use super::frame::{Moment, Placed};
 use super::libraries::Ready;
@@ -10,12 +11,13 @@ use roadwright_moves::{
 };
 use std::sync::Arc;
 
-/// Maximum number of branches of a tree that is kept for display. Branches that were tested first come first.
+/// Maximum number of branches of a tree that are kept for display. The branches that were tested
+/// first are kept.
 const MOST_BRANCHES: usize = 4000;
 /// Number of frames between the points of a drawn move.
 const FRAMES_BETWEEN_POINTS: usize = 5;
 
-/// An agent with a move tree.
+/// State of an agent with a move tree.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MoveInspection {
     /// Id of the agent.
@@ -43,24 +45,24 @@ pub struct InspectedMove {
     pub frame: u32,
     /// Duration of the move, in frames.
     pub length: u32,
-    /// Number of moves planned after this one.
+    /// Number of moves that are planned after this one.
     pub ahead: usize,
     /// Pose of the middle of the rear axle in the clip at this moment.
     pub pose: Pose,
     /// Outline of the body in the clip at this moment, m.
     pub outline: [DVec2; 4],
-    /// Distance of the vehicle from the clip, m.
+    /// Distance of the vehicle from its clip, m.
     pub distance: f64,
-    /// Heading of the vehicle minus that of the clip, rad.
+    /// Heading of the vehicle relative to the clip, rad.
     pub heading: f64,
 }
 
 /// A route tree for display.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WatchedTree {
-    /// Branches in the order in which they were tested, and then those that were not tested.
+    /// Tested branches in the order of their tests, followed by the untested ones.
     pub branches: Vec<WatchedBranch>,
-    /// Number of moves that the search put into its list.
+    /// Number of moves that the search has put into its open list.
     pub nodes: usize,
     /// Number of moves that were tested.
     pub tested: usize,
@@ -71,7 +73,7 @@ pub struct WatchedTree {
 pub struct WatchedBranch {
     /// Path of the middle of the rear axle, m.
     pub points: Vec<DVec2>,
-    /// Whether the move touches something; `None` if it was not tested.
+    /// Whether the move touches an obstacle or another body; `None` if it was not tested.
     pub is_blocked: Option<bool>,
 }
 
@@ -105,7 +107,7 @@ fn branch_of(branch: &Branch, library: &Library) -> WatchedBranch {
     }
 }
 
-/// Adds points of the path of a move from a frame on.
+/// Adds points along the path of a move, starting at a frame.
 fn add_points(driven: &Move, place: &Placement, from: usize, points: &mut Vec<DVec2>) {
     let last = driven.frames.len() - 1;
     let frames = (from..last).step_by(FRAMES_BETWEEN_POINTS);
@@ -115,7 +117,7 @@ fn add_points(driven: &Move, place: &Placement, from: usize, points: &mut Vec<DV
 }
 
 impl MoveTrees {
-    /// Chooses the agent whose trees are kept for display.
+    /// Selects the agent whose trees are kept for display.
     pub(crate) fn watch(&mut self, agent: Option<u64>) {
         if self.watched != agent {
             self.watched = agent;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A library that is in use, with the figures of its agents.
+/// A library in use, with the statistics of its agents.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct LibraryUse {
     /// Name of a shipped library, or path of the move graph.
@@ -20,18 +20,19 @@ pub(super) struct LibraryUse {
     pub(super) figures: Figures,
 }
 
-/// Figures of the agents that use a library.
+/// Statistics of the agents that use a library.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Figures {
     /// Number of plans made.
     pub(super) plans: u64,
-    /// Number of plans without a free move.
+    /// Number of plans that found no free move.
     pub(super) without_path: u64,
     /// Number of moves begun.
     pub(super) moves: u64,
-    /// Number of times that a clip was placed anew because its vehicle was too far from it.
+    /// Number of times that a clip was moved to the pose of its vehicle because the vehicle was too
+    /// far away from it.
     pub(super) corrections: u64,
-    /// Maximum distance from a clip, m.
+    /// Maximum distance of a vehicle from its clip, m.
     pub(super) worst_distance: f64,
     /// Maximum difference between the heading of a vehicle and that of its clip, rad.
     pub(super) worst_heading: f64,
@@ -121,7 +122,8 @@ impl Libraries {
         ready
     }
 
-    /// Calls `accept` with the libraries of an agent, the preferred one first, until one is accepted.
+    /// Calls `accept` with the libraries of an agent, in order of preference, until one is
+    /// accepted.
     pub(super) fn find<T>(
         &mut self,
         agent: AgentIndex,

@@ -1,10 +1,10 @@
 //! Agents that plan with move trees ([Adam 2007]) and play or follow the clips of their plans.
 //!
-//! A played clip takes the place of the step of a level: pose, speed, lateral speed, yaw rate and wheel angle
-//! are written from its frames. A replayed clip is followed by the level itself, with the recorded commands and
-//! corrections. At the end of each move, the next moves are planned among the obstacles and
-//! bodies of that moment. An agent whose motion fits no state of its library is driven by its controller, as
-//! is one that has touched something, until it fits again.
+//! A played clip replaces the step of a dynamics level: pose, speed, lateral speed, yaw rate and
+//! wheel angle are written from its frames. A followed clip is driven by the level itself, with the
+//! recorded commands and corrections. At the end of each move, the next moves are planned around
+//! the current obstacles and bodies. If the motion of an agent matches no state of its library, or
+//! the agent has touched something, its controller drives until the motion matches again.
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -50,23 +50,23 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Distance from the goal within which an agent has arrived, m. It is slightly less than the radius of goals, so that
-/// an agent whose plan touches this circle arrives.
+/// Distance from the goal within which an agent has arrived, m. It is slightly less than the radius
+/// of goals, so that an agent arrives if its plan touches this circle.
 const REACH: f64 = 5.0;
 /// Time after a contact before the agent plans again, s.
 const PAUSE: f64 = 1.0;
 /// Time after a search without a free move before the agent plans again, s.
 const TRIES_AGAIN: f64 = 0.2;
-/// Speed below which a braking vehicle stands, m/s.
+/// Speed below which a braking vehicle counts as standing, m/s.
 const STANDS: f64 = 0.1;
-/// Difference between the motions of a vehicle and its clip above which another frame is searched for, in
-/// libraries whose speeds may jump.
+/// Difference between the motions of a vehicle and its clip above which a more similar frame of the
+/// library is used. Applies to libraries whose speeds may jump.
 const UNLIKE: f64 = 0.5;
 /// Maximum difference between the grip of the ground and the grip of the recording.
 const OTHER_GRIP: f64 = 0.05;
 /// Maximum difference between the slope of the ground and the slope of the recording, as rise over run.
 const STEEP: f64 = 0.03;
-/// Maximum deviation of a frame period from a whole number of steps, in steps.
+/// Maximum deviation of a frame period from a whole number of steps, as a number of steps.
 const UNEVEN: f64 = 1e-6;
 
 /// Returns the number of simulation steps per frame, for a frame rate in Hz and a step of `dt` seconds; `None` if it
@@ -84,11 +84,11 @@ pub(crate) struct Player {
     pub(crate) id: u64,
     pub(crate) goals: NextGoals,
     pub(crate) search: MoveTreeSearch,
-    /// Whether the body touches something.
+    /// Whether the agent's body touches an obstacle or another body.
     pub(crate) touches: bool,
 }
 
-/// Parts of the world that move trees read.
+/// Borrowed parts of the world that move trees read.
 #[derive(Clone, Copy)]
 pub(crate) struct MoveTreeView<'a> {
     pub(crate) ground: &'a Arc<Ground>,
@@ -170,7 +170,7 @@ impl MoveStatus {
 struct CurrentMove {
     /// Index of the library among those in use.
     library: u16,
-    /// Position of the rear axle and direction of the vehicle at the beginning of the move.
+    /// Position of the rear axle and direction of the vehicle at the start of the move.
     position: DVec2,
     forward: DVec2,
     number: u16,
@@ -204,7 +204,7 @@ impl CurrentMove {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct AgentMoves {
     current: Option<CurrentMove>,
-    /// Moves of the last plan after the current one, the next one last.
+    /// Remaining moves of the last plan after the current one, in reverse order.
     ahead: Vec<u16>,
     status: MoveStatus,
     /// Step before which the agent does not plan.
@@ -232,13 +232,14 @@ pub(crate) enum ResumeError {
 pub(crate) struct MoveTrees {
     saved: SavedMoves,
     libraries: Libraries,
-    /// Contents of the libraries in use. `None` for those of a restored world that no agent uses.
+    /// Contents of the libraries in use. `None` for a library that no agent of a restored world
+    /// uses.
     in_use: Vec<Option<Arc<Ready>>>,
     around: Around,
     frames: PlayedFrames,
-    /// Agent whose trees are kept for display. It changes nothing else.
+    /// Agent whose trees are kept for display. The choice has no effect on the simulation.
     watched: Option<u64>,
-    /// The last tree of this agent.
+    /// Last tree of the watched agent.
     tree: Option<Arc<WatchedTree>>,
 }
 
@@ -258,7 +259,7 @@ impl MoveTrees {
         &self.frames
     }
 
-    /// Libraries that have been used, with their hashes and the figures of their agents.
+    /// Libraries that have been used, with their hashes and the statistics of their agents.
     pub(crate) fn records(&self) -> Vec<MoveTreeRecord> {
         let libraries = self.saved.libraries.iter();
         libraries.map(MoveTreeRecord::from).collect()
@@ -336,7 +337,7 @@ impl MoveTrees {
         notes
     }
 
-    /// Drives an agent for a step. If its move has ended, a new move begins.
+    /// Drives an agent for one step. If its move has ended, the next move begins.
     fn drive(&mut self, player: &Player, own: &mut AgentMoves, scene: MoveTreeView<'_>) {
         let (ready, steps) = match self.fitting(player, scene) {
             Ok(found) => found,
@@ -360,7 +361,8 @@ impl MoveTrees {
         }
     }
 
-    /// The first library of an agent that it can use here and now, with the number of simulation steps per frame.
+    /// Finds the first library of an agent that fits its state and the ground, with the number of
+    /// simulation steps per frame.
     fn fitting(
         &mut self,
         player: &Player,
@@ -393,8 +395,8 @@ impl MoveTrees {
         self.frames.push(player.id, placed.at(current.moment));
     }
 
-    /// Gives an agent the command with which its vehicle follows its move in this step. A vehicle without a free move
-    /// brakes.
+    /// Issues the command with which an agent's vehicle follows its move in this step. A vehicle
+    /// without a free move brakes.
     fn follow(
         &mut self,
         player: &Player,
@@ -422,7 +424,7 @@ impl MoveTrees {
             if error.is_large() {
                 figures.corrections += 1;
                 current.place_anew(&now, &clip, followed);
-                // After the clip has been moved, the rest of the plan would lead elsewhere.
+                // The rest of the plan began at the old end of the clip.
                 own.ahead.clear();
             }
         }
@@ -557,7 +559,7 @@ impl MoveTrees {
                 reach: REACH,
             },
         };
-        // While there are more goals, the heuristic would not be used.
+        // The heuristic is used only if there is a single goal left.
         let has_detours = player.search.heuristic == MoveHeuristic::Detours && goals.len() == 1;
         let seen = self.around.of(
             scene.ground,
@@ -593,7 +595,7 @@ impl MoveTrees {
     }
 }
 
-/// Start of a plan: where its first move begins, and in which state.
+/// Start of a plan: the pose and the state in which its first move begins.
 struct Begin {
     place: Placement,
     state: StateNumber,
@@ -609,8 +611,9 @@ impl AgentMoves {
 }
 
 impl CurrentMove {
-    /// Moves the clip to the pose of the vehicle. If the motion of the vehicle differs from that of the clip, uses the
-    /// frame of the library that is most similar to the motion of the vehicle.
+    /// Moves the clip to the pose of the vehicle. If the vehicle moves differently from the clip,
+    /// the move continues with the frame of the library that is most similar to the vehicle's
+    /// motion.
     fn place_anew(&mut self, now: &Frame, clip: &Frame, ready: &Ready) {
         let library = &ready.loaded.library;
         let threshold = ready.loaded.graph.threshold.unwrap_or(UNLIKE);
@@ -650,12 +653,12 @@ impl MoveTreeView<'_> {
         self.kind(agent).limits.wheelbase
     }
 
-    /// Whether an agent has not come to a stop.
+    /// Whether an agent is still moving.
     fn moves(&self, agent: AgentIndex) -> bool {
         self.bodies.agents.motion[agent.index()].speed.abs() > STANDS
     }
 
-    /// Command of a vehicle that brakes as hard as it can, with its wheels as they are.
+    /// Command to brake as hard as possible while the wheels keep their angle.
     fn braking(&self, agent: AgentIndex) -> FrameCommand {
         let kind = self.kind(agent);
         let speed = self.bodies.agents.motion[agent.index()].speed;
@@ -674,8 +677,8 @@ impl MoveTreeView<'_> {
         (seconds / self.dt).ceil() as u64
     }
 
-    /// Number of simulation steps per frame if an agent can play a library here and now. Otherwise, returns the
-    /// reason why it cannot.
+    /// Number of simulation steps per frame if an agent can play a library in its state and on this
+    /// ground. Otherwise, the error gives the reason.
     fn steps(&self, player: &Player, loaded: &Loaded) -> Result<u32, Misfit> {
         let who = &self.bodies.agents.identity[player.agent.index()];
         if !refusal::can_drive(who.level, player.search.execution) {
@@ -698,15 +701,15 @@ impl MoveTreeView<'_> {
         Ok(steps)
     }
 
-    /// The state of a library in which an agent can begin now; `None` if its motion fits none.
+    /// The state of a library in which an agent can begin now; `None` if its motion matches none.
     fn state(&self, player: &Player, ready: &Ready) -> Option<StateNumber> {
         let own = self.motion(player.agent, ready);
         state_for(&ready.loaded, &own)
     }
 }
 
-/// The state of a library that matches a motion best; `None` if none matches. In a library whose speeds may jump, every
-/// motion matches the first state.
+/// State of a library that best matches a motion; `None` if none matches. In a library whose speeds
+/// may jump, the first state matches every motion.
 fn state_for(loaded: &Loaded, motion: &Frame) -> Option<StateNumber> {
     let Some(threshold) = loaded.graph.threshold else {
         return Some(loaded.graph.start_state());
@@ -720,17 +723,18 @@ fn state_for(loaded: &Loaded, motion: &Frame) -> Option<StateNumber> {
     (closest.0 <= threshold).then_some(closest.1)
 }
 
-/// Where a vehicle is on the ground.
+/// Position of a vehicle on the ground.
 struct Spot {
     pose: Pose,
-    /// Road layers on which it stands (bit mask).
+    /// Road layers of the position (bit mask).
     layers: u32,
     /// Wheelbase of the vehicle, m.
     wheelbase: f64,
 }
 
 impl Spot {
-    /// Reason why the ground differs too much from that of recorded clips; `None` if it is similar.
+    /// Reason why the ground differs too much from the ground of recorded clips; `None` if they are
+    /// similar.
     fn misfit(&self, ground: &Ground, recorded: &ClipGround) -> Option<Misfit> {
         let grip = ground.grip_on(self.pose.position, self.layers);
         if (grip - recorded.grip).abs() > OTHER_GRIP {
@@ -770,7 +774,7 @@ mod tests {
             .iter()
             .map(|one| one.name)
             .collect();
-        // The choice `of_vehicle` stands for the libraries of the vehicle type.
+        // The choice `of_vehicle` means the libraries of the vehicle type, which do not ship.
         words.retain(|&word| word != "of_vehicle");
         assert_eq!(words, shipped);
     }

@@ -11,7 +11,7 @@ use roadwright_moves::{BodyOutline, Loaded, ShippedLibrary};
 use roadwright_scenario::{DynamicsLevel, Scenario, Stack, VehicleType};
 use std::collections::BTreeMap;
 
-/// Name of the ground planner that uses move trees.
+/// Name of the open-ground planner that uses move trees.
 const MOVE_TREE: &str = "move_tree";
 /// Maximum difference between the outline of a vehicle and the recorded outline, m.
 const SAME: f64 = 0.01;
@@ -45,8 +45,8 @@ pub(super) fn can_drive(level: DynamicsLevel, execution: MoveExecution) -> bool 
 }
 
 impl Asked<'_> {
-    /// The first agent or flow of each stack that cannot use its move tree. Stacks whose modules cannot be created
-    /// are skipped.
+    /// Errors for the first agent or flow of each stack that cannot use its move tree. Stacks whose
+    /// modules cannot be created are skipped.
     pub(crate) fn unmet(&self) -> Vec<SimulationError> {
         let stacks = self.stacks.iter();
         stacks
@@ -58,7 +58,7 @@ impl Asked<'_> {
             .collect()
     }
 
-    /// The search of a stack; `None` if its planner is not a move tree.
+    /// Search settings of a stack; `None` if its planner is not a move tree.
     pub(super) fn search(&self, name: &str, stack: &Stack) -> Option<MoveTreeSearch> {
         let setting = stack.settings(Slot::GroundPlanner).first()?;
         if setting.module != MOVE_TREE {
@@ -138,7 +138,7 @@ impl Asked<'_> {
 /// Libraries that a vehicle type may use.
 ///
 /// # Errors
-/// If there is none, or one of them cannot be read, with the reason.
+/// If there is none, or one of them cannot be read. The error is the reason.
 pub(super) fn libraries(
     vehicle: &str,
     kind: &VehicleType,

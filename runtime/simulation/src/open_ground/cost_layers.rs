@@ -11,8 +11,8 @@ use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{Item, Layer, PLAIN, SMALLEST_FACTOR, Shape};
 use roadwright_scenario::LandUse;
 
-/// Maximum number of terrain squares with slopes. Finer terrain is read in blocks, each as steep as its
-/// steepest sample.
+/// Maximum number of terrain squares for which slopes are computed. Finer terrain is read in
+/// blocks, each as steep as its steepest sample.
 const MOST_SQUARES: usize = 40_000;
 
 /// Adds the cost layers of a ground.
@@ -35,7 +35,8 @@ pub(super) fn add(items: &mut FixedItems, ground: &Ground) {
     if let Some(map) = ground.known_grip() {
         let open = map.grip().open_ground.get();
         for ((outline, grip), number) in map.ground_pieces().zip(0..) {
-            // Better grip than that of open ground makes a vehicle no faster there, so only worse grip counts.
+            // Grip above that of open ground does not make vehicles faster there, so only lower
+            // grip counts.
             let cost = (f64::from(PLAIN) * (open / grip - 1.0)).round() as i32;
             if cost > 0 {
                 let area = Item::area(Shape::polygon(outline), Layer::Grip, cost);
@@ -76,10 +77,11 @@ fn add_slopes(items: &mut FixedItems, field: &HeightField) {
     }
 }
 
-/// Distance over which slopes are measured, m: about the length of a vehicle.
+/// Distance over which slopes are measured, m. It is about the length of a vehicle.
 const BASE: f64 = 4.0;
 
-/// Block of terrain squares that are read as one, given by its south-western square.
+/// Block of terrain squares that are read as one square. It is identified by its south-western
+/// square.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     column: usize,
@@ -125,7 +127,7 @@ impl Block {
     }
 }
 
-/// Run of squares in a row that have the same cost.
+/// Consecutive squares of a row that have the same cost.
 #[derive(Debug, Default)]
 struct Run {
     column: usize,
@@ -133,7 +135,7 @@ struct Run {
 }
 
 impl Run {
-    /// Adds the run, which ends before block `end`.
+    /// Adds the run as an item. It ends before block `end`.
     fn finish(&self, items: &mut FixedItems, field: &HeightField, end: Block, number: u32) {
         if self.cost == 0 {
             return;
@@ -197,7 +199,7 @@ mod tests {
         }
         let mut map = Map::of(&scenario, &VehicleType::car());
         assert_eq!(map.factor(50, 50), 1024);
-        // Cells on both sides of a cut between pieces.
+        // Cells on both sides of a seam between pieces.
         assert_eq!((map.factor(63, 63), map.factor(64, 64)), (1024, 1024));
         assert_eq!((map.factor(-20, -20), map.factor(130, 130)), (8, 16));
     }

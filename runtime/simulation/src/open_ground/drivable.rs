@@ -1,8 +1,8 @@
-//! `drivable_path` during a run: an agent searches for a path that its vehicle can drive. It then follows the parts
-//! of the path one after the other, each in one gear.
+//! The planner `drivable_path` during a run: an agent searches for a path that its vehicle can
+//! drive. It then follows the parts of the path one after the other, each in one gear.
 //!
-//! A search takes several steps. Meanwhile, the vehicle stands, or drives to the end of the part of its last path that
-//! is still free, and the search begins there.
+//! A search takes several steps. Meanwhile, the vehicle stands, or drives to the end of the part of
+//! its last path that is still free, where the new path will begin.
 
 use super::follow::{Driver, Track, brake_in_time, end_slowly};
 use super::module_search::{ModuleSearch, Run, SearchArea, SearchQuestion, SearchStart, runs_of};
@@ -24,9 +24,9 @@ use std::f64::consts::PI;
 
 /// Maximum distance between the poses of a path, m.
 const STEP: f64 = 0.25;
-/// Length of forward driving that costs as much as one second of a gear change, m.
+/// Length of forward driving that costs as much as one second of gear changing, m.
 const METRES_PER_SECOND: f64 = 4.0;
-/// Clearance to use where even the minimum clearance does not fit, m.
+/// Clearance that is used where even the minimum clearance does not fit, m.
 const TIGHT: f64 = 0.02;
 /// Maximum distance from the start of a found path at which a vehicle can begin to follow the path, m.
 const NEAR_START: f64 = 0.3;
@@ -35,7 +35,7 @@ const NEAR_START: f64 = 0.3;
 const TURNED_FROM_START: f64 = 0.05;
 /// Speed below which a vehicle counts as stationary, m/s.
 const STANDS: f64 = 0.05;
-/// Distance from the end of a part within which a standing vehicle begins the next one, m.
+/// Distance from the end of a part within which a standing vehicle begins the next part, m.
 const PART_END: f64 = 0.1;
 /// Distance from the end of a part within which a vehicle that has stood for `STANDS_FOR` begins the next
 /// part, m.
@@ -44,10 +44,10 @@ const NEAR_PART_END: f64 = 0.4;
 const STANDS_FOR: f64 = 0.7;
 /// Speed before a gear change and before the destination, m/s.
 const END_SPEED: f64 = 0.3;
-/// Maximum speed where the usual clearance does not fit, m/s.
+/// Maximum speed in places where the usual clearance does not fit, m/s.
 const NARROW_SPEED: f64 = 1.0;
-/// Number of times that an agent repeats the last part of its trip because it does not stand exactly at its goal. After
-/// that, the trip ends at the pose that the agent has reached.
+/// Maximum number of times that an agent repeats the last part of its trip because it does not
+/// stand exactly at its goal. After that, the trip ends at the pose that the agent has reached.
 const MOST_CORRECTIONS: u32 = 5;
 /// Lateral offset from the path beyond which the agent replans, m.
 const BESIDE: f64 = 0.6;
@@ -57,7 +57,7 @@ const TRIES_AGAIN: f64 = 10.0;
 const STOPPING: f64 = 1.5;
 /// Distance before an obstacle on the path at which the vehicle stops, m.
 const BEFORE_OBSTACLE: f64 = 0.5;
-/// Constant part of the waypoint distance in narrow places, m.
+/// Lookahead distance to the waypoint in narrow places, constant part, m.
 const NEAR_IN_GAPS: f64 = 2.0;
 /// Speed at which a trailer is pushed, m/s.
 const PUSHING_SPEED: f64 = 0.6;
@@ -65,7 +65,7 @@ const PUSHING_SPEED: f64 = 0.6;
 const BESIDE_PUSHING: f64 = 1.2;
 /// Maximum hitch angle at a destination with a heading, rad.
 pub(crate) const STRAIGHT: f64 = 0.08;
-/// Part of the waypoint distance in narrow places that is proportional to the speed, s.
+/// Lookahead distance to the waypoint in narrow places, part proportional to the speed, s.
 const AHEAD_IN_GAPS: f64 = 0.5;
 
 /// State of `drivable_path` for an agent. Saves store it separately from the agent's plan.
@@ -76,7 +76,7 @@ pub(crate) struct DrivePlan {
     follows: bool,
     /// Whether the agent brakes because it has no path.
     halts: bool,
-    /// Time before which no search begins, s.
+    /// Time before which no new search begins, s.
     waits_until: Option<f64>,
     /// Number of corrections so far, made because the agent did not stand exactly at its goal.
     corrections: u32,
@@ -85,13 +85,13 @@ pub(crate) struct DrivePlan {
     /// The search of a module. Saves store it separately.
     #[serde(skip)]
     by_module: Option<ModuleSearch>,
-    /// Area of the search of a module.
+    /// Area of the module's search.
     #[serde(skip)]
     area: Option<SearchArea>,
     /// Poses of the path that a module has just found.
     #[serde(skip)]
     found: Vec<PlanPose>,
-    /// Reason that a module has just given.
+    /// Reason that a module has just given for not finding a path.
     #[serde(skip)]
     reason: Option<GroundReason>,
     /// Version of the map for which the path was last checked.
@@ -99,7 +99,7 @@ pub(crate) struct DrivePlan {
     checked: Stamp,
 }
 
-/// A search in saved form. A restored world runs it again.
+/// Saved form of a search. A restored world repeats the search.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct SavedDrive {
     from: Pose,
@@ -117,9 +117,9 @@ struct SavedDrive {
 
 /// A path that has been found.
 enum FoundDrive {
-    /// By the host.
+    /// Found by the built-in search.
     Searched(DrivablePath),
-    /// By a module: poses, and the hitch angle at the start (rad).
+    /// Found by a module: poses, and the hitch angle at the start (rad).
     Given { poses: Vec<PlanPose>, hitch: f64 },
 }
 
@@ -139,7 +139,7 @@ impl DrivePlan {
         self.by_module.is_some_and(|search| !search.by_host)
     }
 
-    /// Whether the search is one for this searcher. It is not if the planner has changed.
+    /// Whether the search was started by this searcher. It was not if the planner has changed.
     fn is_for(&self, searcher: Searcher) -> bool {
         self.by_module.is_some() == (searcher != Searcher::Host)
     }
@@ -203,7 +203,7 @@ impl DrivePlan {
         self.area = None;
     }
 
-    /// Runs a saved search again up to the point at which the world was saved.
+    /// Repeats a saved search up to the point at which the world was saved.
     pub(super) fn resume(&mut self, map: &mut OpenGround, agent: &Planner<'_>) {
         if let Some(saved) = self.search {
             if self.is_by_module() {
@@ -216,7 +216,7 @@ impl DrivePlan {
         }
     }
 
-    /// Ends the waiting time, so that a new search may begin at once.
+    /// Ends the waiting time, so that a new search may begin immediately.
     pub(super) fn retry(&mut self) {
         self.waits_until = None;
     }
@@ -242,15 +242,15 @@ impl SavedDrive {
             to: agent.goal,
             heading: agent.heading_at_goal(),
             hitch: self.hitch,
-            // A vehicle that joins a lane straightens its trailer there.
+            // A vehicle that joins a lane straightens its trailer on that lane.
             hitch_at_end: if agent.lane.is_none() { STRAIGHT } else { PI },
         };
         DrivableSearch::new(map, trip, settings_for(planning, self.margin))
     }
 }
 
-/// The trailer of a vehicle that tows exactly one. With several trailers, paths are planned for the vehicle
-/// alone.
+/// The trailer of a vehicle with exactly one trailer; otherwise `None`. With several trailers,
+/// paths are planned for the vehicle alone.
 pub(crate) fn only_trailer(train: &Train) -> Option<DrivableTrailer> {
     let [trailer] = train.trailers() else {
         return None;
@@ -310,7 +310,7 @@ impl Planning<'_> {
         self.search_drive()
     }
 
-    /// Follows the path. Returns `None` if the agent has to search.
+    /// Follows the path. Returns `None` if the agent has to search for a path.
     fn follow_parts(&mut self) -> Option<Step> {
         let agent = self.agent;
         let until = self.plan.manoeuvre_until.unwrap_or(0.0);
@@ -356,7 +356,8 @@ impl Planning<'_> {
         }
     }
 
-    /// Whether the vehicle stands at the end of the current part, or near it for some time.
+    /// Whether the vehicle stands at the end of the current part, or has stood near the end for
+    /// some time.
     fn is_part_over(&self, until: f64) -> bool {
         let agent = self.agent;
         let since = (self.plan.planned_at).map_or(f64::INFINITY, |at| agent.now - at);
@@ -371,7 +372,7 @@ impl Planning<'_> {
     fn correct(&mut self) -> Option<Step> {
         self.plan.drive.corrections += 1;
         if self.plan.drive.corrections > MOST_CORRECTIONS {
-            // A goal at the end of a path that is not exact is reached within a radius.
+            // A goal at the end of an inexact path is reached within a radius.
             return Some(match self.agent.path {
                 Some(path) => Step::Follow(Box::new(path.clone())),
                 None => Step::Stays,
@@ -382,7 +383,8 @@ impl Planning<'_> {
     }
 
     fn stays_on_path(&mut self, is_last: bool, until: f64) -> Option<Step> {
-        // The path of an interrupted drive ends before an obstacle, where the next path begins.
+        // If the drive was interrupted, the path ends before an obstacle, where the next path
+        // begins.
         let is_interrupted = self.plan.drive.search.is_some();
         if is_interrupted {
             return Some(self.search_ahead());
@@ -413,9 +415,9 @@ impl Planning<'_> {
         Bounds { low, high }.grown(self.agent.kind.length)
     }
 
-    /// Returns the position on the current part up to which the vehicle can drive, m; `None` if the whole path is free.
-    /// If only a later part is blocked, this is the end of the current part, `until`. Checks the waypoints, so that the
-    /// result does not depend on the time of the call.
+    /// Returns the position on the current part up to which the vehicle can drive, m; `None` if the
+    /// whole path is free. If only a later part is blocked, this is the end of the current part,
+    /// `until`. Checks whole waypoints, so that the result does not depend on when it is called.
     fn free_until(&mut self, until: f64) -> Option<f64> {
         let agent = self.agent;
         let path = agent.path?;
@@ -437,7 +439,7 @@ impl Planning<'_> {
         }
     }
 
-    /// Stops at a position on the current part, and searches for a path from there.
+    /// Stops at a position on the current part, and searches for a path that begins there.
     fn stop_at(&mut self, free: f64) -> Step {
         let agent = *self.agent;
         let Some(path) = agent.path else {
@@ -487,7 +489,7 @@ impl Planning<'_> {
         self.follow_as(part, Some(Exact { is_last: false }))
     }
 
-    /// Continues the search that begins at the end of the current part.
+    /// Continues the search for a path from the end of the current part.
     fn search_ahead(&mut self) -> Step {
         match self.advance_search() {
             DrivableProgress::Found => {
@@ -559,7 +561,7 @@ impl Planning<'_> {
             | DrivableProgress::GoalBlocked
             | DrivableProgress::TooFar
             | DrivableProgress::NoPath => {
-                // The searches over cells decide whether there is any path.
+                // The searches over cells determine whether a path exists at all.
                 self.plan.drive.end_search();
                 self.plan.drive.waits_until = Some(agent.now + TRIES_AGAIN);
                 self.plan.status = match self.plan.drive.reason.take() {
@@ -612,7 +614,7 @@ impl Planning<'_> {
         }
     }
 
-    /// Lets a module that searches itself look at a search again that it has given up.
+    /// Lets a module with its own search resume a search that it has given up.
     pub(super) fn retry_no_path(&mut self) {
         let until = self.plan.drive.waits_until;
         if self.agent.planning.searcher != Searcher::Host
@@ -623,7 +625,8 @@ impl Planning<'_> {
         }
     }
 
-    /// Asks the module to begin or continue its search. If it leaves the search to the host, the host begins.
+    /// Asks the module to begin or continue its search. If the module does not search itself, the
+    /// built-in search begins.
     fn ask_module(&mut self, budget: u64) -> Option<DrivableProgress> {
         let agent = self.agent;
         let drive = &mut self.plan.drive;
@@ -713,7 +716,7 @@ impl Planning<'_> {
         self.plan.rest = parts;
         self.plan.drive.follows = true;
         self.plan.drive.halts = false;
-        // A restored world checks the path again, so this world does, too.
+        // A restored world checks the path again, so the original world has to do the same.
         self.plan.drive.checked = Stamp::default();
         self.begin_drive_part(first)
     }
@@ -831,7 +834,8 @@ impl Planning<'_> {
     }
 }
 
-/// Clearance that a vehicle has all along runs: the usual one, the least one, or what is left, m.
+/// Clearance that a vehicle has everywhere along runs, m: the usual one, the minimum one, or the
+/// remaining one.
 fn margin_along(driver: &Driver<'_>, runs: &[Run], least: f64) -> f64 {
     let least = least.min(driver.margin);
     let poses = || runs.iter().flat_map(|run| &run.driven.poses);

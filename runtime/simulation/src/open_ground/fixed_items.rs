@@ -8,11 +8,11 @@ use roadwright_planning::open_ground::{CARRIAGEWAY, Item, Layer, OpenGround, PLA
 use roadwright_scenario::{ForestId, LandId, LaneletIndex, ObstacleId, PaintId};
 use std::collections::BTreeMap;
 
-/// Maximum length of a piece of lane that is one item, m. The bounding box of a longer piece would cover many
-/// tiles without touching the piece itself.
+/// Maximum length of a piece of lane that forms one item, m. The bounding box of a longer piece
+/// would cover many tiles that the piece itself does not touch.
 const PIECE: f64 = 24.0;
 
-/// Object of a scenario that items on the map represent.
+/// Object of a scenario that is represented by items on the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemSource {
     /// An obstacle.
@@ -50,7 +50,7 @@ pub enum ItemSource {
 pub struct FixedItems(pub BTreeMap<ItemSource, Vec<Item>>);
 
 impl FixedItems {
-    /// Collects the items of a ground. O(obstacles + trees + total lane length).
+    /// Creates the items of a ground. O(obstacles + trees + total lane length).
     pub fn of(ground: &Ground) -> Self {
         let mut items = Self::default();
         ground.obstacles().for_each_upright(|upright| {
@@ -90,15 +90,15 @@ impl FixedItems {
     pub fn map(&self) -> OpenGround {
         let mut map = OpenGround::new();
         for item in self.0.values().flatten() {
-            // A rejected shape is not finite, or lies where no vehicle can drive.
+            // A shape is rejected if it is not finite, or lies where no vehicle can drive.
             let _ = map.insert(item.clone());
         }
         map
     }
 }
 
-/// Adds the surface of a lane as pieces with common edges, so that each cell of the lane lies in exactly one
-/// piece.
+/// Adds the surface of a lane as pieces that share their edges, so that each cell of the lane lies
+/// in exactly one piece.
 fn add_lane(items: &mut FixedItems, id: LaneletIndex, line: CentreLine<'_>, width: f64) {
     let poses = line.poses();
     let stride = (PIECE / line.spacing()).floor().max(1.0) as usize;

@@ -1,5 +1,5 @@
-//! Turns a path of cells into a line that a vehicle can drive: smoothed, limited to its turning radius, and
-//! slower in bends.
+//! Turns a path of cells into a line that a vehicle can drive: it is smoothed, keeps to the turning
+//! radius, and is driven more slowly in bends.
 
 use crate::route::Waypoint;
 use crate::vehicle_type::VehicleType;
@@ -17,20 +17,20 @@ const LONGEST_CHORD: f64 = 30.0;
 /// Length of the part of a path that is turned into a drivable line, m. The vehicle replans before it reaches the end
 /// of this part.
 pub(super) const DRIVEN: f64 = 40.0;
-/// Length of the part of a path beyond a manoeuvre that must be drivable, m.
+/// Length of the path after a manoeuvre that must be drivable, m.
 const DRIVES_ON: f64 = 10.0;
 /// Minimum length of a partial path that ends where the vehicle cannot continue, in addition to the braking
 /// distance, m.
 const PART: f64 = 8.0;
-/// Distance from the end of a partial path to the place where the vehicle cannot continue, m.
+/// Distance between the end of a partial path and the place where the vehicle cannot continue, m.
 const BEFORE: f64 = 4.0;
 /// Length of the steps in which the drive along a path is simulated, m.
 const STEP: f64 = 0.5;
 /// Radius of planned bends, as a multiple of the minimum turning radius of vehicle and driver.
 const EASE: f64 = 1.05;
-/// The same on paths of `drivable_path`, which are driven exactly.
+/// Like `EASE`, for paths of `drivable_path`, which are driven exactly.
 const EXACT_EASE: f64 = 1.15;
-/// How a path may be followed, from the fastest drive to the slowest one.
+/// Alternatives for following a path, from the fastest to the slowest.
 const PURSUITS: [Pursuit; 7] = [
     Pursuit::new(2.4, 4.0),
     Pursuit::new(1.6, 3.0),
@@ -46,21 +46,22 @@ const LEAST_LOOKAHEAD: f64 = 2.5;
 const MOST_LOOKAHEAD: f64 = 8.0;
 /// Lateral acceleration in planned bends, m/s^2.
 const LATERAL: f64 = 3.0;
-/// Minimum time in which a vehicle drives the radius of a bend, s. Wheels and drivers need time to respond.
+/// Minimum time in which a vehicle covers a distance equal to the radius of a bend, s. It gives
+/// wheels and drivers time to respond.
 const BEND_TIME: f64 = 0.6;
 /// Deceleration before bends and stops, m/s^2.
 const BRAKING: f64 = 2.0;
-/// Deceleration of a vehicle that begins a path too fast for its bends, m/s^2.
+/// Deceleration of a vehicle that is too fast for the bends of a path that it begins, m/s^2.
 pub(super) const SLOWING: f64 = 3.0;
-/// Usual speed at which bends are planned that are too tight to be planned at a higher speed, m/s.
+/// Usual speed for bends that are too tight to be planned at a higher speed, m/s.
 const SLOW: f64 = 2.0;
-/// Least speed at which bends are planned, m/s.
+/// Minimum speed of planned bends, m/s.
 const SLOWEST: f64 = 1.2;
-/// Speed where the clearance is the tracking margin, m/s.
+/// Speed where the clearance equals the tracking margin, m/s.
 const CLOSE_SPEED: f64 = 5.0;
-/// Speed where the clearance is less than the tracking margin, m/s.
+/// Speed where the clearance is below the tracking margin, m/s.
 const NARROW_SPEED: f64 = 2.0;
-/// Speed where the clearance is the minimum margin, m/s.
+/// Speed where the clearance equals the minimum margin, m/s.
 const NARROWEST_SPEED: f64 = 1.2;
 /// Speed in reverse, m/s.
 const REVERSE_SPEED: f64 = 2.5;
@@ -70,32 +71,32 @@ pub(super) const CREEP: f64 = 0.5;
 const STEERING_EASE: f64 = 0.9;
 /// Minimum margin of a path, m. No driver follows a path more closely.
 const LEAST_MARGIN: f64 = 0.1;
-/// Margin of a path where there is room, as a multiple of the tracking margin. Drivers who leave such a path a little
-/// are still clear of obstacles.
+/// Margin of a path where there is room, as a multiple of the tracking margin, so that drivers who
+/// deviate slightly from the path are still clear of obstacles.
 pub(super) const SPARE: f64 = 1.7;
-/// Overlaps with obstacles from which a vehicle can still drive away, in ascending order, m.
+/// Overlaps with obstacles out of which a vehicle can still drive, in ascending order, m.
 const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
-/// Fraction of its acceleration that a vehicle can use against gravity where it has to drive off.
+/// Fraction of its acceleration that a vehicle can use against gravity to drive off.
 const AGAINST_SLOPE: f64 = 0.9;
-/// Maximum radius of the free discs that are looked for, as a multiple of the radius of the body.
+/// Maximum radius of the free discs that are searched for, as a multiple of the radius of the body.
 const DISC: f64 = 2.5;
 /// Minimum distance of a body from the edge of a free disc, m. It covers rounding errors.
 const INSIDE: f64 = 1e-6;
 /// Number of bisections with which the clearance of a vehicle is measured.
 const BISECTIONS: u32 = 6;
-/// Number of poses that are checked in each step of a vehicle that is close to an obstacle. At full lock the corners of
-/// a vehicle move far to the side within a step.
+/// Number of poses that are checked in each step of a vehicle that is close to an obstacle. At full
+/// lock, the corners of a vehicle move far sideways within a step.
 const FINE: u32 = 5;
-/// Distance over which a vehicle that starts close to an obstacle may continue that close, m.
+/// Distance over which a vehicle that starts close to an obstacle may stay that close, m.
 const WAY_OUT: f64 = 5.0;
 
-/// A vehicle for which paths are turned into tracks, and the map.
+/// A vehicle whose paths are turned into tracks, with the map.
 pub(super) struct Driver<'a> {
     pub(super) map: &'a mut OpenGround,
     pub(super) profile: ProfileId,
     pub(super) owner: Owner,
     pub(super) kind: &'a VehicleType,
-    /// Slopes that act on it.
+    /// Ground with the slopes that act on the vehicle.
     pub(super) ground: &'a Ground,
     /// Maximum curvature that the driver can steer, 1/m.
     pub(super) tightest: f64,
@@ -105,9 +106,9 @@ pub(super) struct Driver<'a> {
     pub(super) speed: f64,
     /// Current speed, m/s.
     pub(super) moves_at: f64,
-    /// Current curvature of the vehicle's path, 1/m.
+    /// Current curvature of the path that the vehicle drives, 1/m.
     pub(super) curvature: f64,
-    /// The free disc that was found last.
+    /// The free disc that was found most recently.
     pub(super) free: Cell<FreeDisc>,
 }
 
@@ -127,14 +128,15 @@ impl FreeDisc {
     }
 }
 
-/// A path as a vehicle drives it.
+/// A path as driven by a vehicle.
 #[derive(Debug, Clone)]
 pub(super) struct Track {
     /// Poses of the rear axle.
     pub(super) poses: Vec<Pose>,
     /// Clearance to obstacles for which the track was planned, m.
     pub(super) margin: f64,
-    /// Clearance to obstacles, m. It is smaller than the margin where the track begins closer to an obstacle.
+    /// Actual clearance to obstacles, m. It is below `margin` if the track begins closer to an
+    /// obstacle.
     pub(super) clearance: f64,
     /// Distance between the poses along the track, m.
     pub(super) spacing: f64,
@@ -151,7 +153,7 @@ impl Track {
 }
 
 impl Driver<'_> {
-    /// Factor that shortens the distances in this module for a short vehicle.
+    /// Factor by which the distances in this module are shortened for a short vehicle.
     pub(super) fn scale(&self) -> f64 {
         self.kind.scale()
     }
@@ -207,7 +209,7 @@ impl Driver<'_> {
         self.map.is_free(self.profile, owner, &body)
     }
 
-    /// Acceleration due to gravity in the direction of travel at a pose, m/s^2, as [`pull`].
+    /// Acceleration due to gravity in the direction of travel at a pose, m/s^2; see [`pull`].
     fn pull(&self, pose: Pose, gear: i8) -> f64 {
         pull(self.ground, pose, self.kind.limits.wheelbase, gear)
     }
@@ -228,15 +230,15 @@ impl Driver<'_> {
         [self.margin, 0.5 * (self.margin + least), least]
     }
 
-    /// Margin with which the vehicle drives away from a pose, m. If it overlaps an obstacle there, the margin is
-    /// negative.
+    /// Margin at which the vehicle drives away from a pose, m. It is negative if the vehicle
+    /// overlaps an obstacle there.
     pub(super) fn own_margin(&self, pose: Pose) -> f64 {
         let overlap = OVERLAPS.into_iter().find(|&by| self.fits(pose, -by));
         -overlap.unwrap_or(0.0)
     }
 
-    /// Clearance with which the vehicle drives away from a pose, m: at most `margin`, and negative if it overlaps an
-    /// obstacle there.
+    /// Clearance at which the vehicle drives away from a pose, m: at most `margin`, and negative if
+    /// it overlaps an obstacle there.
     pub(super) fn room_at(&self, pose: Pose, margin: f64) -> f64 {
         if self.fits(pose, margin) {
             return margin;
@@ -255,8 +257,8 @@ impl Driver<'_> {
         free
     }
 
-    /// Whether the vehicle is clear of obstacles all along an arc from a pose. A negative distance (m) is driven
-    /// backwards.
+    /// Whether the vehicle is clear of obstacles along an arc that begins at a pose. A negative
+    /// distance (m) is driven in reverse.
     pub(super) fn is_clear_along(
         &self,
         pose: Pose,
@@ -277,7 +279,7 @@ impl Driver<'_> {
         })
     }
 
-    /// Points of a path over cells, without the points that a straight line can skip at no additional cost.
+    /// Removes the points of a path over cells that a straight line can skip at no additional cost.
     pub(super) fn smoothed(&mut self, points: &[DVec2]) -> Vec<DVec2> {
         let Some(&first) = points.first() else {
             return Vec::new();
@@ -328,8 +330,8 @@ impl Driver<'_> {
         })
     }
 
-    /// Simulates the forward drive of the vehicle along a line, as far as the line can be driven, with the
-    /// usual margin or, for [`Closeness::Narrow`], with smaller ones. `None` if the vehicle would touch
+    /// Simulates driving forwards along a line, as far as the line can be driven. Uses the usual
+    /// margin or, for [`Closeness::Narrow`], smaller ones. `None` if the vehicle would touch
     /// something or could not follow the line.
     pub(super) fn driven(&self, start: Pose, points: &[DVec2], room: Closeness) -> Option<Track> {
         let [usual, smaller, least] = self.margins();
@@ -350,8 +352,8 @@ impl Driver<'_> {
         })
     }
 
-    /// Simulates the forward drive along a line up to the place where the vehicle would touch something, if it can stop
-    /// there, with the usual margin. `None` if that place is too near.
+    /// Simulates driving forwards along a line, with the usual margin, up to the place where the
+    /// vehicle would touch something. `None` if that place is too near for the vehicle to stop.
     pub(super) fn driven_part(&self, start: Pose, points: &[DVec2]) -> Option<Track> {
         let mut lines = CentreLines::default();
         let span = lines.push(points)?;
@@ -371,8 +373,8 @@ impl Driver<'_> {
         })
     }
 
-    /// Distance along a line at which the vehicle would touch something, m; the usual length of a drive if it would
-    /// touch nothing.
+    /// Distance along a line at which the vehicle would touch something, m. If it would touch
+    /// nothing, the usual length of a drive.
     pub(super) fn reach_along(&self, start: Pose, points: &[DVec2]) -> f64 {
         let mut lines = CentreLines::default();
         let Some(span) = lines.push(points) else {
@@ -405,7 +407,7 @@ impl Driver<'_> {
         tracks.next().is_some()
     }
 
-    /// The motion with which the vehicle begins a path at a pose.
+    /// Motion of the vehicle when it begins a path at a pose.
     fn rolling(&self, pose: Pose) -> Rolling {
         Rolling {
             pose,
@@ -414,7 +416,8 @@ impl Driver<'_> {
         }
     }
 
-    /// The simulated drives along a line, from the fastest one to the slowest. Each is simulated when it is asked for.
+    /// Simulated drives along a line, from the fastest to the slowest. Each is only simulated when
+    /// it is requested.
     fn tracks(
         &self,
         begins: Rolling,
@@ -450,7 +453,8 @@ impl Driver<'_> {
         let mut poses = vec![pose];
         let (mut s, mut travelled) = (0.0, 0.0);
         let mut was_clear = own >= margin;
-        // Kinetic energy per mass, m^2/s^2. It takes a vehicle up slopes that are too steep for its engine.
+        // Kinetic energy per unit of mass, m^2/s^2. Momentum takes a vehicle up slopes that are too
+        // steep for its engine.
         let mut energy = 0.5 * speed * speed;
         while s < goal - 0.5 * step {
             let left = line.length() - s;
@@ -480,7 +484,7 @@ impl Driver<'_> {
             let is_leaving = travelled < WAY_OUT * scale;
             let is_free = match is_leaving && !(is_clear && was_clear) {
                 true => {
-                    // It may not come closer, and has to get clear.
+                    // The vehicle may not come closer to the obstacle, and has to get clear of it.
                     let needed = rising_margin(own, margin, (travelled - step) / (WAY_OUT * scale));
                     self.is_clear_along(before, step, bend, needed)
                 }
@@ -507,8 +511,8 @@ impl Driver<'_> {
         })
     }
 
-    /// Returns waypoints along a track driven in one gear, and then along the rest of the path. A vehicle that stands
-    /// turns its wheels to the first bend before it drives off.
+    /// Returns waypoints along a track driven in one gear, and then along the rest of the path. A
+    /// stationary vehicle turns its wheels towards the first bend before it drives off.
     pub(super) fn waypoints(&self, track: &Track, gear: i8, beyond: &[DVec2]) -> Vec<Waypoint> {
         let pace = self.scale().sqrt();
         let most = match gear < 0 {
@@ -527,7 +531,7 @@ impl Driver<'_> {
             let sharpness = bend.abs().max(1e-6);
             let in_bend = (LATERAL / sharpness).sqrt();
             let in_bend = in_bend.min(1.0 / (sharpness * BEND_TIME));
-            // The bend may not tighten faster than the wheels turn.
+            // The curvature may not increase faster than the wheels turn.
             let after = (at + self.reach(track)).min(track.poses.len() - 1);
             let tightens = (self.curvature_at(track, after) - bend).abs()
                 / (((after - at) as f64) * track.spacing).max(track.spacing);
@@ -553,7 +557,7 @@ impl Driver<'_> {
         waypoints
     }
 
-    /// Maximum speed where the clearance of a track with the given margin is less than usual, m/s; `None` for the usual
+    /// Maximum speed for a track whose margin is smaller than usual, m/s; `None` for the usual
     /// margin.
     fn narrow_speed(&self, margin: f64) -> Option<f64> {
         if margin >= self.margin {
@@ -565,7 +569,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Time to drive along a track, s. `compared` is the speed for comparing paths, m/s.
+    /// Driving time along a track, s. `compared` is the speed that is used to compare paths, m/s.
     pub(super) fn time_along(&self, track: &Track, compared: f64) -> f64 {
         let compared = compared.min(self.speed).max(CREEP);
         let Some(narrow) = self.narrow_speed(track.margin) else {
@@ -577,7 +581,7 @@ impl Driver<'_> {
         track.length() * (share / narrow.min(compared) + (1.0 - share) / compared)
     }
 
-    /// Number of poses on either side from which the curvature of a track is computed.
+    /// Number of poses before and after a pose over which the curvature of a track is computed.
     fn reach(&self, track: &Track) -> usize {
         (2.0 * self.step() / track.spacing.max(1e-3)).round() as usize
     }
@@ -595,12 +599,12 @@ impl Driver<'_> {
     }
 }
 
-/// How a simulated vehicle follows a line.
+/// Parameters with which a simulated vehicle follows a line.
 #[derive(Debug, Clone, Copy)]
 struct Pursuit {
     /// Lookahead distance, as a multiple of the radius of planned bends.
     lookahead: f64,
-    /// Least speed, m/s. It limits how fast the curvature changes.
+    /// Lower limit of the speed, m/s. It determines how fast the curvature changes.
     speed: f64,
 }
 
@@ -615,29 +619,30 @@ impl Pursuit {
 pub(super) struct Rolling {
     /// Pose of the rear axle.
     pub(super) pose: Pose,
-    /// Curvature to which the wheels are set, 1/m.
+    /// Path curvature to which the wheels are set, 1/m.
     pub(super) bend: f64,
     /// Speed, m/s.
     pub(super) speed: f64,
 }
 
-/// Limits within which a drive along a line is simulated.
+/// Parameters for simulating a drive along a line.
 #[derive(Debug, Clone, Copy)]
 struct Drive {
     /// Margin around the vehicle, m.
     margin: f64,
     /// Maximum length along the line, m.
     length: f64,
-    /// Length after which the drive may end where the vehicle cannot continue, m; `None` if it has to reach its end.
+    /// Length after which the drive may end early if the vehicle cannot continue, m; `None` if it
+    /// has to reach the end of the line.
     least: Option<f64>,
 }
 
-/// How close to obstacles a path may lead.
+/// Distance from obstacles that a path has to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Closeness {
-    /// Up to the tracking margin.
+    /// At least the tracking margin.
     Usual,
-    /// Closer than the tracking margin.
+    /// Less than the tracking margin.
     Narrow,
 }
 
@@ -648,13 +653,14 @@ pub(crate) fn pull(ground: &Ground, pose: Pose, wheelbase: f64, gear: i8) -> f64
     grade.map_or(0.0, |grade| f64::from(gear) * grade.pull)
 }
 
-/// Margin that a vehicle needs while it drives away from an obstacle, m: it rises from its `own` margin at the start to
-/// `margin`. `share` is the share of the distance within which it rises.
+/// Margin that a vehicle needs while it drives away from an obstacle, m. It rises from `own` at the
+/// start to `margin`. `share` is the completed fraction of the distance over which it rises.
 pub(super) fn rising_margin(own: f64, margin: f64, share: f64) -> f64 {
     (own + share.min(1.0) * (margin - own)).min(margin)
 }
 
-/// Lowers speeds so that the vehicle can brake from the speed at each waypoint to the speed at the next one.
+/// Lowers speeds so that, between any two waypoints, the vehicle can brake to the speed of the next
+/// one.
 pub(super) fn brake_in_time(waypoints: &mut [Waypoint]) {
     for at in (1..waypoints.len()).rev() {
         let length = (waypoints[at].pose.position - waypoints[at - 1].pose.position).length();
@@ -672,7 +678,7 @@ pub(super) fn end_slowly(waypoints: &mut [Waypoint], speed: f64) {
     brake_in_time(waypoints);
 }
 
-/// The pose after the given distance along an arc; a negative distance is driven backwards.
+/// Pose after the given distance along an arc. A negative distance is driven in reverse.
 pub(crate) fn moved(pose: Pose, distance: f64, curvature: f64) -> Pose {
     let turn = distance * curvature;
     let chord = Pose {

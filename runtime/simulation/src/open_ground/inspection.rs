@@ -33,7 +33,8 @@ pub struct GroundQuestion {
     pub forecasts: bool,
     /// Whether to repeat the agent's search and report the expanded cells.
     pub search: bool,
-    /// A path to compare with the planned one, m. With fewer than two points, nothing is compared.
+    /// Path to compare with the planned one, m. There is no comparison if it has fewer than two
+    /// points.
     pub other_path: Vec<DVec2>,
 }
 
@@ -44,13 +45,13 @@ pub struct GroundInspection {
     pub agent: u64,
     /// Whether the agent has a path.
     pub status: PathStatus,
-    /// Why the agent's driver disagrees with its plan; `None` if it does not. The agent then replans, at most once in
-    /// the planner's `pause`.
+    /// Reason why the agent's driver disagrees with its plan; `None` if it does not. After a
+    /// disagreement the agent replans, at most once per `pause` of the planner.
     pub disagreement: Option<Disagreement>,
     /// Time of the agent's last plan, s; `None` if it has none yet.
     pub planned_at: Option<f64>,
-    /// Poses along the rest of the agent's path over open ground, as far as it is known. Where the gear changes, two
-    /// poses have the same place.
+    /// Poses along the known rest of the agent's path over open ground. At a gear change, two poses
+    /// have the same place.
     pub poses: Vec<PlannedPose>,
     /// Factors of the cells around the agent, if requested.
     pub cells: Option<CellFactors>,
@@ -58,7 +59,7 @@ pub struct GroundInspection {
     pub forecasts: Vec<Vec<DVec2>>,
     /// The agent's search, if requested.
     pub search: Option<SearchOrder>,
-    /// The path of the agent's search and the other path, if there is one to compare with.
+    /// Comparison of the path of the agent's search with the other path, if another one is given.
     pub comparison: Option<PathComparison>,
 }
 
@@ -86,15 +87,15 @@ pub struct CellFactors {
     pub factors: Vec<u32>,
 }
 
-/// The search of an agent, repeated at the present moment.
+/// A search of an agent, repeated in the current situation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchOrder {
     /// Edge length of the cells, m.
     pub cell: f64,
-    /// Centres of the expanded cells in order, m.
+    /// Centres of the expanded cells in the order of expansion, m.
     pub expanded: Vec<DVec2>,
-    /// Centres of the cells of the path that the search found, m. The path leads to the goal, or to the most
-    /// promising cell when the search budget ran out. Empty if there is no path.
+    /// Centres of the cells of the path that was found, m. The path leads to the goal or, if the
+    /// search budget ran out, to the most promising cell. Empty if there is no path.
     pub path: Vec<DVec2>,
 }
 
@@ -114,9 +115,9 @@ pub struct PathReport {
     pub length: f64,
     /// Driving time, s.
     pub time: f64,
-    /// Cost of the steps of the path.
+    /// Cost of the path.
     pub cost: u64,
-    /// Cost of the same steps over plain ground.
+    /// Cost that the path would have over plain ground.
     pub plain: u64,
     /// Contributions of cost layers, by name. Layers without a contribution are left out.
     pub layers: Vec<LayerShare>,
@@ -133,7 +134,7 @@ pub struct LayerShare {
     pub cost: i64,
 }
 
-/// Inspects an agent that plans, on a copy of the map.
+/// Inspects an agent that plans over open ground. Searches on a copy of the map.
 pub(super) fn inspect(
     live: &LiveMap,
     plan: &AgentPlan,
@@ -214,14 +215,14 @@ fn factors(map: &mut OpenGround, trip: &Trip, area: Bounds, size: CellSize) -> O
     })
 }
 
-/// Cells that a search has expanded, and its path.
+/// Result of a search: the expanded cells and the path.
 struct Found {
     expanded: Vec<Cell>,
     path: Vec<Cell>,
 }
 
-/// Repeats the search of an agent's planner. Planners that repair their last plan or share a field search from the
-/// agent as `grid_path` does.
+/// Repeats the search of an agent's planner. For planners that repair their last plan or share a
+/// cost field, searches from the agent like `grid_path`.
 fn search(map: &mut OpenGround, trip: &Trip, plan: &AgentPlan, planning: &GroundPlanning) -> Found {
     match planning.search {
         GroundSearch::Bounded { budget } => {
@@ -252,7 +253,8 @@ fn search(map: &mut OpenGround, trip: &Trip, plan: &AgentPlan, planning: &Ground
     }
 }
 
-/// A search over the whole map: A* with the smallest factor of the map, or Dijkstra's algorithm.
+/// Searches the whole map with A*, guided by the smallest factor of the map, or with Dijkstra's
+/// algorithm.
 fn whole(
     map: &mut OpenGround,
     trip: &Trip,

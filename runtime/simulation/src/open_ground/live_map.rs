@@ -1,4 +1,4 @@
-//! The map of a running world: the fixed items, and everything else that is currently on the ground.
+//! The map of a running world: the fixed items, and all bodies that are currently on the ground.
 
 use super::FixedItems;
 use super::fixed_items::ItemSource;
@@ -16,16 +16,17 @@ use roadwright_scenario::{BodyKind, DynamicsLevel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Time after which a stopped vehicle counts as standing, s. Verdicts take standing vehicles into account.
+/// Time after which a stopped vehicle counts as standing, s. Verdicts on reachability include
+/// standing vehicles.
 const STANDS_AFTER: f64 = 5.0;
-/// Speed below which a body blocks the cells under it, m/s. A faster body will soon be elsewhere.
+/// Speed below which a body blocks the cells under it, m/s. Faster bodies soon leave them.
 const SLOW: f64 = 0.5;
-/// Distance from all planning agents beyond which bodies are left out, m.
+/// Distance from every planning agent beyond which bodies are left out, m.
 const REACH: f64 = 150.0;
 /// Cost added to a cell below a moving body. The cost decreases to zero along the forecast path.
 const FORECAST_COST: i32 = 64;
 
-/// Key of an item that moves: a body or an uncoupled trailer.
+/// Key of a moving item: a body or an uncoupled trailer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Mobile {
     /// A body of an agent, given by the id of the agent and the number of the body: 0 for the vehicle.
@@ -34,7 +35,7 @@ enum Mobile {
     Trailer(u32, u8),
 }
 
-/// The map of open ground of a world. It is derived data, which a restored world builds again.
+/// The map of open ground of a world. It is derived data, which a restored world rebuilds.
 pub(crate) struct LiveMap {
     pub(crate) map: OpenGround,
     ground: Arc<Ground>,
@@ -60,7 +61,7 @@ pub(crate) struct OnGround<'a> {
 }
 
 impl OnGround<'_> {
-    /// The characters that walk, from west to east.
+    /// Characters that are walking, from west to east.
     pub(super) fn pedestrians(&self) -> Vec<Pedestrian> {
         let agents = self.bodies.agents;
         if agents.count_of(DynamicsLevel::Walker) == 0 {
@@ -96,8 +97,8 @@ impl LiveMap {
         live
     }
 
-    /// Updates the map to the state of a world. Every added, removed or changed item affects only its own
-    /// tiles.
+    /// Updates the map to the current state of a world. An item that was added, removed or changed
+    /// affects only its own tiles.
     pub(crate) fn update(&mut self, ground: &Arc<Ground>, shown: &OnGround<'_>) {
         if !Arc::ptr_eq(&self.ground, ground) {
             self.ground = ground.clone();
@@ -213,7 +214,8 @@ fn mobile_items(shown: &OnGround<'_>) -> BTreeMap<Mobile, Item> {
     let (bodies, types) = (&shown.bodies, shown.types);
     let planning = shown.planning.iter();
     let mut places: Vec<DVec2> = planning.map(|&agent| bodies.pose(agent).position).collect();
-    // Sorted from west to east, so that only agents about as far east as a body are compared with it.
+    // Sorted from west to east, so that each body is compared only with agents at about the same
+    // easting.
     places.sort_unstable_by(|a, b| a.x.total_cmp(&b.x));
     let is_near = |place: DVec2| {
         let from = places.partition_point(|own| own.x < place.x - REACH);
@@ -258,10 +260,10 @@ fn mobile_items(shown: &OnGround<'_>) -> BTreeMap<Mobile, Item> {
     items
 }
 
-/// Height of uncoupled trailers, m. No vehicle passes over or under one.
+/// Height of uncoupled trailers, m. No vehicle passes over or under them.
 const TRAILER_HEIGHT: f64 = 3.0;
 
-/// Motion and height of a body whose item is placed on the map.
+/// Motion and height of a body that is added to the map as an item.
 struct Moving {
     owner: u64,
     speed: f64,
@@ -321,7 +323,7 @@ mod tests {
         })
     }
 
-    /// Pseudorandom numbers below a limit, the same in each run.
+    /// Pseudorandom numbers below a limit. The sequence is the same in each run.
     struct Draws(u64);
 
     impl Draws {
@@ -379,7 +381,7 @@ mod tests {
             ground = ground.after_edit(&before, &scenario);
             live.ground = ground.clone();
             live.take_fixed();
-            // Some tiles are read in between, so that they are in memory when the paint changes.
+            // Some tiles are read in between, so that they are cached when the paint changes.
             let read = Cell::new(draws.below(160) as i32 - 80, draws.below(160) as i32 - 80);
             live.map.factor(ids[0], read, Reading::Everything);
             if round % 6 != 5 {

@@ -14,54 +14,56 @@ use std::f64::consts::TAU;
 
 /// Minimum step length, m.
 const STEP: f64 = 1.5;
-/// Step length as a fraction of the turning radius. At full lock, a step of this length turns the vehicle by more than
-/// the difference between two headings.
+/// Step length as a fraction of the turning radius. At full lock, such a step turns the vehicle by
+/// more than the difference between two headings.
 const TURN: f64 = 0.3;
 /// Maximum turn of the vehicle in a step, rad.
 const MOST_TURN: f64 = 0.7;
-/// Distance between the collision checks within a step, m.
+/// Distance between collision checks within a step, m.
 const PIECE: f64 = 0.5;
-/// Edge length of the cells that identify equal poses, for the minimum step length, m.
+/// Edge length of the cells within which poses count as equal, for the minimum step length, m.
 const CELL: f64 = 1.0;
-/// Rounding error of the number of collision checks within a step.
+/// Tolerance for rounding errors when the number of collision checks within a step is computed.
 const ROUNDING: f64 = 1e-6;
-/// Maximum factor by which a step is shorter than usual. Vehicles that turn more sharply do not use their sharpest bends.
+/// Maximum factor by which a step is shorter than usual. Vehicles that could turn even more sharply
+/// do not use their sharpest bends.
 const MOST_FINER: f64 = 3.0;
-/// Number of headings that identify equal poses.
+/// Number of headings that are distinguished.
 const HEADINGS: f64 = 24.0;
-/// Edge length of the cells for a vehicle in motion, as a fraction of the usual one. It cannot stop to turn its wheels,
-/// so small differences matter.
+/// Edge length of the cells for a moving vehicle, as a fraction of the usual length. Small
+/// differences matter, because it cannot stop to turn its wheels.
 const FINER: f64 = 0.5;
-/// Number of headings for a vehicle in motion.
+/// Number of headings that are distinguished for a moving vehicle.
 const MORE_HEADINGS: f64 = 72.0;
-/// Forward speeds assumed for computing costs, straight ahead and in the sharpest bends, m/s.
+/// Forward speeds that are assumed for costs: straight ahead, and in the sharpest bends, m/s.
 const FORWARDS: f64 = 5.0;
 const IN_BENDS: f64 = 3.0;
-/// Reverse speed assumed for computing costs, m/s.
+/// Reverse speed that is assumed for costs, m/s.
 const BACKWARDS: f64 = 2.0;
-/// Fraction of the time for turning the wheels that is added to the cost.
+/// Fraction of the steering time that is added to the cost.
 const STEERING_SHARE: f64 = 0.5;
 /// Driving speed while the wheels turn from one bend to the next, m/s.
 const WHILE_STEERING: f64 = 1.2;
 /// Minimum driving speed while the wheels of a moving vehicle turn, m/s.
 const WHILE_ROLLING: f64 = 1.2;
-/// Weight of the estimate in the search. A larger weight finds worse manoeuvres sooner.
+/// Weight of the estimate in the search. A larger weight finds manoeuvres sooner, but worse ones.
 const WEIGHT: f64 = 1.25;
 /// Maximum number of poses that a search expands.
 const MOST: u32 = 5000;
-/// Maximum number of rejected ends. An end is rejected if the vehicle could not drive on from it.
+/// Maximum number of rejected ends. An end is rejected if the vehicle could not continue from it.
 const MOST_TRIES: u32 = 60;
 /// Maximum lateral offset from the path at the end of a manoeuvre, m.
 const BESIDE: f64 = 1.0;
 /// Maximum difference in heading from the path at the end of a manoeuvre, rad.
 const ASKEW: f64 = 0.35;
-/// Distance from the start within which a vehicle that starts close to an obstacle may stay that close, m.
+/// Distance from the start within which a vehicle that starts close to an obstacle may stay that
+/// close, m.
 const LEAVES_WITHIN: f64 = 3.0;
 /// Minimum distance along the path at which a manoeuvre may end, m.
 const NEAREST: f64 = 4.0;
 /// Maximum distance along the path at which a manoeuvre may end, m.
 const FARTHEST: f64 = 50.0;
-/// Distance within which the goal counts as reached, m.
+/// Distance from the goal within which it counts as reached, m.
 const AT_GOAL: f64 = 4.0;
 /// Minimum reduction of the remaining time by a manoeuvre that does not reach the path, s.
 const LEAST_GAIN: f64 = 2.0;
@@ -94,7 +96,7 @@ pub(super) struct Manoeuvre {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Begin {
     pub(super) pose: Pose,
-    /// Current gear, 1 or -1.
+    /// Gear, 1 or -1.
     pub(super) gear: i8,
     /// Whether the vehicle is stationary.
     pub(super) stands: bool,
@@ -109,7 +111,7 @@ struct Node {
     pose: Pose,
     gear: i8,
     parent: u32,
-    /// Curvature to which the wheels were turned on the step to this node, 1/m.
+    /// Curvature to which the wheels were turned in the step that led to this node, 1/m.
     curvature: f64,
     /// Curvature at the beginning of this step, 1/m.
     begins: f64,
@@ -121,18 +123,18 @@ struct Node {
     travelled: f64,
 }
 
-/// Requirements that a search for a manoeuvre has to meet.
+/// Requirements for a manoeuvre.
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
     /// Margin around the vehicle, m.
     margin: f64,
     /// Minimum distance along the path at which the manoeuvre may end, m.
     nearest: f64,
-    /// Whether the vehicle drives on in its gear and in motion.
+    /// Whether the vehicle is moving and continues in its gear.
     is_rolling: bool,
 }
 
-/// Margins and spacing with which a step is checked for collisions.
+/// Margins, spacing and speeds for checking a step for collisions.
 #[derive(Debug, Clone, Copy)]
 struct Room {
     /// Margin around the vehicle, m.
@@ -141,13 +143,14 @@ struct Room {
     piece: f64,
     /// Number of collision checks.
     pieces: u32,
-    /// Margin at the start, m. It is smaller if the vehicle starts close to an obstacle.
+    /// Margin at the start, m. It is smaller than `margin` if the vehicle starts close to an
+    /// obstacle.
     own: f64,
-    /// Usual margin, m.
+    /// Margin where the vehicle does not start close to an obstacle, m.
     usual: f64,
     /// Rate at which the curvature changes while the steering turns, 1/(m s).
     bending_rate: f64,
-    /// Speed at which the vehicle begins, and minimum speed while its wheels turn, m/s.
+    /// Initial speed of the vehicle, and its minimum speed while its wheels turn, m/s.
     speeds: [f64; 2],
     /// Whether the step begins near the start, where the vehicle may be closer to an obstacle than `margin`.
     is_near_start: bool,
@@ -181,9 +184,9 @@ type Key = (i32, i32, i32, i32, i8);
 struct Resolution {
     /// Edge length of cells, m.
     cell: f64,
-    /// Number of headings.
+    /// Number of headings that are distinguished.
     headings: f64,
-    /// Difference between curvatures, 1/m.
+    /// Difference between curvatures that are distinguished, 1/m.
     bend: f64,
 }
 
@@ -198,11 +201,12 @@ impl Resolution {
 }
 
 impl Driver<'_> {
-    /// Finds the fastest manoeuvre that leads onto a path; `None` if the search finds none within its limits.
+    /// Finds the fastest manoeuvre that leads onto a path; `None` if there is none within the
+    /// limits of the search.
     pub(super) fn manoeuvre(&mut self, begin: Begin, path: &[DVec2]) -> Option<Manoeuvre> {
         let [usual, _, least] = self.margins();
         let scale = self.scale();
-        // In relation to its trip, a change of gear costs a short vehicle as much as any other.
+        // Relative to its trip, a gear change costs a short vehicle as much as any other vehicle.
         let begin = Begin {
             gear_change: begin.gear_change * self.time_scale(),
             ..begin
@@ -217,8 +221,8 @@ impl Driver<'_> {
         })
     }
 
-    /// Finds the fastest forward drive from a moving vehicle to a place on its path that is at least `nearest` metres
-    /// along the path; `None` if the search finds none within its limits.
+    /// Finds the fastest forward drive by which a moving vehicle gets onto its path at least
+    /// `nearest` metres along the path; `None` if the search finds none within its limits.
     pub(super) fn swing(
         &mut self,
         begin: Begin,
@@ -253,7 +257,8 @@ impl Driver<'_> {
         let piece = PIECE * scale;
         let radius = self.radius();
         let usual = (TURN * radius).max(STEP * scale);
-        // A longer step could not use the sharpest bends, but much shorter steps would need too many poses.
+        // Longer steps could not use the sharpest bends, and much shorter steps would need too many
+        // poses.
         let sharp = MOST_TURN * radius;
         let longest = sharp.max(usual / MOST_FINER);
         let pieces = (usual.min(longest) / piece - ROUNDING).ceil() as u32;
@@ -263,7 +268,7 @@ impl Driver<'_> {
             true => (1.0 / radius).min(MOST_TURN / step),
             false => 1.0 / radius,
         };
-        // The same area holds more poses where steps are shorter than usual.
+        // If steps are shorter than usual, the same area contains more poses.
         let finer = (usual / step).max(1.0);
         let most = (f64::from(MOST) * finer * finer) as u32;
         let mut nodes = vec![Node {
@@ -277,7 +282,7 @@ impl Driver<'_> {
             travelled: 0.0,
         }];
         let pace = self.pace();
-        // The cells are smaller than a step, so that each step leads into another cell.
+        // Cells are smaller than a step, so that each step leads to another cell.
         let size = CELL / STEP * step;
         let resolution = match wanted.is_rolling {
             true => Resolution {
@@ -383,7 +388,8 @@ impl Driver<'_> {
                 }
             }
         }
-        // The manoeuvre only brings the vehicle closer. A vehicle leaves a long dead end in several such manoeuvres.
+        // The manoeuvre only brings the vehicle closer to its goal. Several of them lead out of a
+        // long dead end.
         let (ahead, at) = nearest;
         (ahead + LEAST_GAIN * self.time_scale() < at_start).then(|| Manoeuvre {
             is_complete: false,
@@ -391,7 +397,7 @@ impl Driver<'_> {
         })
     }
 
-    /// Whether the vehicle can drive on along the path from the end of a manoeuvre.
+    /// Whether the vehicle can continue along the path from the end of a manoeuvre.
     fn goes_on(&self, node: &Node, path: &[DVec2], joins: usize, margin: f64) -> bool {
         let Some(rest) = path.get(joins..) else {
             return true;
@@ -406,18 +412,21 @@ impl Driver<'_> {
         self.drives_on(begins, &points, margin)
     }
 
-    /// Time in which the vehicle drives its own length, as a fraction of that of a vehicle of usual size; at most 1.
+    /// Time in which the vehicle covers its own length, relative to a vehicle of usual size; at
+    /// most 1.
     fn time_scale(&self) -> f64 {
         (self.scale() / self.pace()).min(1.0)
     }
 
-    /// Speed of the vehicle in relation to the speed for which the times of manoeuvres are known, at most 1.
+    /// Speed of the vehicle relative to the speed for which the times of manoeuvres were chosen; at
+    /// most 1.
     fn pace(&self) -> f64 {
         (self.speed / FORWARDS).min(1.0)
     }
 
-    /// Returns the pose and the curvature after a step; `None` if the vehicle would collide, or come to a slope on
-    /// which it could not drive off. Near the start it may be closer to an obstacle than the margin allows.
+    /// Returns the pose and the curvature after a step. `None` if the vehicle would collide, or
+    /// would get onto a slope on which it could not drive off. Near the start, it may be closer to
+    /// an obstacle than the margin allows.
     fn stepped(&self, node: &Node, gear: i8, turn: Turn, room: Room) -> Option<(Pose, f64)> {
         let piece = f64::from(gear) * room.piece;
         let (mut pose, mut bend) = (node.pose, turn.begins);
@@ -454,11 +463,11 @@ impl Driver<'_> {
             corner: Cell::new(middle.x - AREA, middle.y - AREA),
             times: vec![UNKNOWN; edge * edge],
         };
-        // A path is shorter than the edge of the area, so its end is inside the area.
+        // A path is shorter than the edge of the area, so that its end is inside the area.
         let first = times.index(start)?;
         times.times[first] = 0;
-        // Factor by which driving time in each cell is longer; 0 if the cell has not been read yet. Factors
-        // are kept, because reading the map takes longer than the search.
+        // Factors by which driving in each cell takes longer; 0 for cells that have not been read
+        // yet. They are kept, because reading the map takes longer than the search.
         let mut slower = vec![0u8; edge * edge];
         let pace = self.pace();
         let mut queue = BinaryHeap::new();
@@ -479,7 +488,8 @@ impl Driver<'_> {
                     let Some(fine) = of_map.cell_of(size.centre(next)) else {
                         continue;
                     };
-                    // A blocked cell is slow rather than closed, because the body may fit there at another heading.
+                    // A blocked cell is expensive rather than closed, because the body may fit
+                    // there at another heading.
                     let factor = self.map.factor(self.profile, fine, Reading::Standing);
                     slower[at] = if factor == 0 { 4 } else { 1 };
                 }
@@ -532,9 +542,10 @@ impl TimesToGo {
 struct Ends {
     points: Vec<PathEnd>,
     last: DVec2,
-    /// Whether the path ends at the goal and the goal is within reach. Any heading is allowed there.
+    /// Whether the path ends at the goal and the goal is within reach. At the goal, any heading is
+    /// allowed.
     at_goal: bool,
-    /// Scale of distances for a short vehicle.
+    /// Factor by which distances are shortened for a short vehicle.
     scale: f64,
 }
 
@@ -599,7 +610,7 @@ impl Ends {
     }
 }
 
-/// Combines the steps to a node into parts, each driven in one gear.
+/// Combines the steps that lead to a node into parts, each driven in one gear.
 fn assemble(nodes: &[Node], last: u32, joins: usize, room: Room) -> Manoeuvre {
     let mut chain = vec![last];
     while let Some(&at) = chain.last()
@@ -634,7 +645,8 @@ fn assemble(nodes: &[Node], last: u32, joins: usize, room: Room) -> Manoeuvre {
         let (mut pose, mut bend) = (from.pose, turn.begins);
         if let Some(part) = parts.last_mut() {
             for _ in 0..room.pieces {
-                // Close poses, so that the path begins with the bend to which the wheels have to turn first.
+                // The poses are close together, so that the path begins with the bend to which the
+                // wheels have to turn first.
                 bend = turn.next(bend, room);
                 part.track.poses.push(moved(pose, 0.5 * piece, bend));
                 pose = moved(pose, piece, bend);

@@ -1,8 +1,9 @@
-//! Trips on lanes and over open ground. They change between the two where this minimises the total time.
+//! Trips that combine lanes and open ground, changing between them where this minimises the total
+//! time.
 //!
-//! One search runs over cells of open ground and over stations along the lanes. Its costs are times in
-//! milliseconds: a step over cells takes its length divided by the speed on plain ground, times the mean factor
-//! of its two cells / 16; lanes are driven at their free speed.
+//! One search runs over cells of open ground and over stations along the lanes. Its costs are times
+//! in milliseconds. A step over cells takes its length divided by the speed on plain ground, times
+//! the mean factor of its two cells / 16. Lanes are driven at their free speed.
 //!
 //! ```text
 //!   station -> station    along the lane, to the next lane, or to the lane beside it
@@ -10,9 +11,9 @@
 //!   cell    -> station    joins a lane
 //! ```
 //!
-//! A vehicle type that drives off the road only when needed joins lanes only from the part of the ground
-//! where its trip begins, and leaves them only for the part where the trip ends. A cell that belongs to both
-//! parts is a different node of the search in each.
+//! A vehicle type that drives off the road only when needed joins lanes only from the part of the
+//! ground where its trip begins, and leaves them only for the part where the trip ends. A cell that
+//! belongs to both parts is represented by two nodes of the search.
 
 use super::{FixedItems, body_of, effects_of};
 use crate::records::LaneSpot;
@@ -31,11 +32,11 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
-/// Distance between the stations along a lane, m. A trip can join or leave the lane at a station.
+/// Distance between stations along a lane, m. Trips join and leave lanes only at stations.
 const SPACING: f64 = 10.0;
-/// Time for leaving a lane, including slowing down, s.
+/// Time that leaving a lane costs, including slowing down, s.
 const LEAVING: f64 = 2.0;
-/// Time for joining a lane, including the time to look for a gap, s.
+/// Time that joining a lane costs, including the wait for a gap, s.
 const JOINING: f64 = 3.0;
 /// Time for a lane change, as in the route planner, s.
 const CHANGE: f64 = 3.0;
@@ -43,19 +44,22 @@ const CHANGE: f64 = 3.0;
 const TURN: f64 = 1.5;
 /// Time for a U-turn at a junction, as in the route planner, s.
 const U_TURN: f64 = 6.0;
-/// Distance before the turn-off at which a vehicle leaves its lane, m, so that it has room to brake and turn.
+/// Distance before the turn-off at which a vehicle leaves its lane, m. It is the room to brake and
+/// turn.
 const EXIT_BEFORE: f64 = 30.0;
-/// Minimum distance from the point where a vehicle joins a lane to its goal on that lane, m, so that it can align with
-/// the lane before it arrives.
+/// Minimum distance between the point where a vehicle joins a lane and its goal on that lane, m. It
+/// is the room to align with the lane.
 const ROOM_TO_JOIN: f64 = 30.0;
 /// Distance from the start or goal within which blocked cells count as free, m. The planner later decides whether the
 /// body fits there.
 const OPEN: f64 = 3.0;
 /// Cost factor of a blocked cell that counts as free.
 const OPENED: u32 = 8 * PLAIN as u32;
-/// Edge lengths of cells, and the maximum straight-line length of the trips for which each is used, m.
+/// Edge lengths of cells, each with the maximum straight-line length of the trips for which it is
+/// used, m.
 const SIZES: [(f64, f64); 3] = [(1.0, 150.0), (2.0, 600.0), (4.0, f64::INFINITY)];
-/// Maximum number of nodes that a search expands. If a search needs more, the trip uses the exit nearest to its goal.
+/// Maximum number of nodes that a search expands. If this is not enough, the trip uses the exit
+/// nearest to its goal.
 const MOST: u32 = 250_000;
 
 /// An end of a trip.
@@ -67,7 +71,7 @@ pub(crate) enum End {
     Ground(DVec2),
 }
 
-/// A vehicle that makes a trip.
+/// Properties of the vehicle that makes a trip.
 #[derive(Debug, Clone)]
 pub(crate) struct Traveller {
     pub(crate) body: Body,
@@ -119,7 +123,7 @@ pub(crate) struct Itinerary {
 }
 
 impl Itinerary {
-    /// The places where the trip changes between lanes and open ground, as goals.
+    /// Places where the trip changes between lanes and open ground, as goals.
     pub(crate) fn changes(&self) -> impl Iterator<Item = Goal> {
         self.parts.windows(2).filter_map(|pair| match pair {
             [Part::Lanes { from, to }, Part::Ground { .. }] => {
@@ -167,7 +171,7 @@ struct Prepared {
     /// Stations of all lanelets, in the order of the lanelets. The first and last stations of a lanelet are
     /// at its ends.
     stations: Vec<Station>,
-    /// Index of the first station of each lanelet, and the number of stations.
+    /// Index of the first station of each lanelet, followed by the total number of stations.
     firsts: Vec<u32>,
     /// Stations in each cell, by the edge length of the cells, m.
     in_cells: BTreeMap<u32, BTreeMap<Cell, Vec<u32>>>,
@@ -179,8 +183,8 @@ struct Prepared {
 /// Maximum number of trips whose results are kept between requests.
 const MOST_KNOWN: usize = 4096;
 
-/// Data derived from the ground of a world for requests of behaviours. It is made for the first request,
-/// shared by all later ones, and not saved.
+/// Data derived from the ground of a world for requests of behaviours. It is created for the first
+/// request, shared by all later ones, and not saved.
 #[derive(Default)]
 pub(crate) struct KeptTrips {
     /// The ground to which the data belongs.
@@ -191,7 +195,7 @@ pub(crate) struct KeptTrips {
 }
 
 impl KeptTrips {
-    /// Drops the data if it belongs to another ground. Call this before anything is lent.
+    /// Drops the data if it belongs to another ground. Call this before lending anything.
     pub(crate) fn belong_to(&mut self, ground: &Arc<Ground>) {
         let is_same = |own: &Arc<Ground>| Arc::ptr_eq(own, ground);
         if !self.ground.as_ref().is_some_and(is_same) {
@@ -256,7 +260,7 @@ impl<'a> MixedTrips<'a> {
         let length = (places[1] - places[0]).length();
         let coarsest = SIZES.iter().position(|(_, most)| length <= *most);
         let coarsest = coarsest.unwrap_or(SIZES.len() - 1);
-        // Coarse cells may close gaps, so finer cells are tried if no trip is found.
+        // Coarse cells may close gaps, so finer ones are tried if no trip is found.
         let found = SIZES[..=coarsest].iter().rev().find_map(|(size, _)| {
             let mut search = Search::new(graph, prepared, traveller, *size)?;
             search.find(ends)
@@ -275,7 +279,7 @@ impl End {
     }
 }
 
-/// Key of a query, for looking up its result.
+/// Key of a query, under which its result is kept.
 fn key(traveller: &Traveller, ends: &[End; 2]) -> Vec<u64> {
     let body = &traveller.body;
     let mut key: Vec<u64> = [
@@ -335,12 +339,12 @@ impl Prepared {
         }
     }
 
-    /// Stations of a lanelet.
+    /// Range of the stations of a lanelet.
     fn of_lanelet(&self, id: LaneletIndex) -> std::ops::Range<u32> {
         self.firsts[id.index()]..self.firsts[id.index() + 1]
     }
 
-    /// Fills the table that lists, for each cell, the stations at which a trip may join a lane.
+    /// Builds the table that lists, for each cell, the stations where a trip may join a lane.
     fn locate(&mut self, graph: &LaneGraph, size: CellSize) {
         let Self {
             in_cells, stations, ..
@@ -359,14 +363,14 @@ impl Prepared {
     }
 }
 
-/// Whether a lane lies on the ground and outside of junctions, so that trips may join and leave it.
+/// Whether a lane is at ground level and outside junctions, so that trips may join and leave it.
 fn is_beside_ground(graph: &LaneGraph, id: LaneletIndex) -> bool {
     let lanelet = graph.lanelet(id);
     lanelet.layer == 0 && !lanelet.is_connection()
 }
 
-/// Kind of a node. A cell before the lanes and the same cell after them are different nodes, so that a vehicle joins
-/// the lanes only once.
+/// Kind of a node. A cell before the lanes and the same cell after them are different nodes, so
+/// that a vehicle can join the lanes only once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
     Start,
@@ -438,7 +442,7 @@ struct Search<'a> {
     size: CellSize,
     /// Speed on plain ground, m/s.
     ground_speed: f64,
-    /// Highest speed on lanes and over ground, for estimates, m/s.
+    /// Highest speed on lanes and over ground, used for estimates, m/s.
     top_speed: f64,
     ends: [End; 2],
     /// Positions of the start and the goal, m.
@@ -585,14 +589,14 @@ impl<'a> Search<'a> {
         self.leave(Node::START, spot.lanelet, 0);
     }
 
-    /// Time for a distance along a lanelet, s.
+    /// Driving time for a distance along a lanelet, s.
     fn time_along(&self, id: LaneletIndex, way: f64) -> f64 {
         let speed = self.graph.lanelet(id).free_speed;
         way / speed.min(self.traveller.max_speed)
     }
 
-    /// Expands a node on a lane to the open-ground cell at its position, if the vehicle may leave the lane
-    /// there.
+    /// Expands a node on a lane to the open-ground cell at its position, if the vehicle may leave
+    /// the lane there.
     fn leave(&mut self, node: Node, lanelet: LaneletIndex, cost: u64) {
         let Some(kind) = self.kind_beside_lanes() else {
             return;
@@ -643,7 +647,7 @@ impl<'a> Search<'a> {
                 f64::from(number - stations.start) / f64::from(stations.end - stations.start - 1);
             let theirs = self.prepared.of_lanelet(side);
             let last = theirs.end - theirs.start - 1;
-            // Rounded up, so that no lane change leads backwards.
+            // Rounded up, so that lane changes never lead backwards.
             let at = theirs.start + ((own * f64::from(last)).ceil() as u32).min(last);
             self.push(Node::station(part, at), node, cost + milliseconds(CHANGE));
         }
@@ -668,7 +672,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Part of the trip after driving from one lanelet onto another; `None` if that is not allowed.
+    /// Part of the trip after the vehicle has driven from one lanelet onto another; `None` if that
+    /// is not allowed.
     fn enters(&self, from: LaneletIndex, to: LaneletIndex, part: TripPart) -> Option<TripPart> {
         let (before, after) = (self.graph.lanelet(from), self.graph.lanelet(to));
         let onto = part.onto(before.road_access, after.road_access);
@@ -737,9 +742,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether a vehicle that joins a lane at a station has enough length to turn into the lane before it
-    /// reaches its goal. If the goal is too close to the start of the lane, the vehicle may join at the
-    /// start.
+    /// Whether a vehicle that joins a lane at a station has enough room to turn into the lane
+    /// before it reaches its goal. If the goal is too close to the start of the lane, the vehicle
+    /// may join at the start.
     fn has_room_to_join(&self, station: &Station) -> bool {
         let End::Lane(goal) = self.ends[1] else {
             return true;
@@ -759,7 +764,7 @@ impl<'a> Search<'a> {
         }
         chain.reverse();
         let mut parts: Vec<Part> = Vec::new();
-        // Cost at which the last part began.
+        // Cost at which the previous part began.
         let mut began = 0;
         for node in chain {
             let cost = self.labels.get(&node).map_or(0, |label| label.cost);
@@ -841,7 +846,7 @@ mod tests {
         trip.parts.iter().map(kind).collect()
     }
 
-    /// The lane nearest to a place, in the direction of the x axis.
+    /// The lane nearest to a place that leads in the direction of the x axis.
     fn lane(ground: &Ground, x: f64) -> End {
         let pose = roadwright_geometry::Pose::new(x, -1.75, 0.0);
         let spot = ground.finder().under(ground.graph(), pose)[0];
@@ -858,7 +863,8 @@ mod tests {
         let needed = traveller(OffRoad::WhenNeeded);
         let trip = |from: End, to: End| trips.quickest(&needed, [from, to]).unwrap();
         let beside = |x: f64, y: f64| End::Ground(DVec2::new(x, y));
-        // A trip of 300 m along the street is quicker on the lanes, and a trip of 20 m over the ground.
+        // For a trip of 300 m along the street, the lanes are quicker. For a trip of 20 m, the
+        // ground is quicker.
         assert_eq!(
             kinds(&trip(beside(-350.0, -30.0), beside(-50.0, -30.0))),
             "glg"
@@ -875,8 +881,8 @@ mod tests {
             kinds(&trip(beside(-350.0, -30.0), lane(&ground, -50.0))),
             "gl"
         );
-        // The vehicle leaves the lane before the point nearest to its goal, because a diagonal over the
-        // ground is shorter.
+        // The vehicle leaves the lane before it is level with its goal, because the diagonal over
+        // the ground is shorter.
         let to_field = trip(lane(&ground, -350.0), beside(-50.0, -150.0));
         let Part::Lanes { to, .. } = to_field.parts[0] else {
             panic!("{to_field:?}");

@@ -12,8 +12,8 @@
 //! | `profiles.rs` | map profiles of vehicle types |
 //! | `plans.rs` | plans of agents: when they search, which path they follow, and when there is none |
 //! | `search.rs` | the searches of planners |
-//! | `follow.rs` | from cells to a line that a vehicle can drive |
-//! | `steering.rs` | how drivers steer, as planners know it |
+//! | `follow.rs` | conversion of cells to a line that a vehicle can drive |
+//! | `steering.rs` | steering capabilities of drivers, for planners |
 //! | `drivable.rs` | searches of `drivable_path`, and how its paths are followed |
 //! | `module_search.rs` | searches that a module carries out itself |
 //! | `manoeuvre.rs` | manoeuvres, forwards and in reverse, that bring a vehicle onto its path |

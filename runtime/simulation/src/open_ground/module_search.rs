@@ -1,7 +1,8 @@
-//! Searches that a module carries out itself, and its paths as runs that a vehicle drives.
+//! Searches that a module carries out itself, and their paths as runs for a vehicle.
 //!
-//! A search takes several steps. In each one, the module is asked the same question with another budget. The map in
-//! the question is read once: a change within its bounds ends the search.
+//! A search takes several steps. In each step, the module is asked the same question with another
+//! budget. The map in the question is read only once, so a change within its bounds ends the
+//! search.
 
 use super::plans::Planner;
 use super::verdict::{NoPath, NoPathKind};
@@ -17,16 +18,18 @@ use roadwright_plugin_api::{GridData, GroundPlannerInput, NO_INDEX, NOTHING, Pla
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// Margin of the bounds around start and goal, as a fraction of the distance between them, and its minimum, m.
+/// Margin of the bounds around start and goal: as a fraction of the distance between them, and its
+/// minimum in m.
 const BEYOND: f64 = 0.3;
 const LEAST_BEYOND: f64 = 40.0;
 /// Maximum number of cells of a map. Larger areas get larger cells.
 const MOST_CELLS: f64 = 4e6;
-/// Distance from a goal with a heading, and difference from the heading, at which a path may end, m and rad.
+/// Maximum distance (m) and heading difference (rad) between the end of a path and a goal with a
+/// heading.
 const AT_POSE: (f64, f64) = (0.1, 0.05);
-/// Distance from a goal without a heading at which a path may end, m.
+/// Maximum distance between the end of a path and a goal without a heading, m.
 const AT_PLACE: f64 = 0.5;
-/// Least speed of a vehicle between the ends of a path, m/s, whatever a planner asks for.
+/// Minimum speed of a vehicle between the ends of a path, m/s, even if a planner requests less.
 const LEAST_SPEED: f64 = 0.3;
 /// Shortest run that is driven, m.
 const SHORTEST: f64 = 1e-3;
@@ -36,7 +39,7 @@ const SHORTEST: f64 = 1e-3;
 pub(crate) struct ModuleSearch {
     /// Number of the search: the step in which it began.
     pub(super) number: u64,
-    /// Whether the host carries it out, because the module has not answered.
+    /// Whether the built-in search is used, because the module has not answered.
     pub(super) by_host: bool,
 }
 
@@ -49,16 +52,17 @@ pub(super) struct SearchStart {
     pub(super) reverses: bool,
 }
 
-/// Question to a module. The stage that asks it adds what else the module has asked for.
+/// Question to a module. The stage that asks it adds the further inputs that the module has
+/// requested.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SearchQuestion<'a> {
     pub(crate) row: GroundPlannerInput,
     pub(crate) map: Option<&'a ReadMap>,
-    /// Angle of the first hitch at the start of the path, rad.
+    /// Angle of the first hitch where the path starts, rad.
     pub(crate) hitch: f64,
 }
 
-/// A map as a module gets it.
+/// A map in the form in which a module receives it.
 #[derive(Debug, Clone)]
 pub(crate) struct ReadMap {
     pub(crate) data: GridData,
@@ -75,7 +79,7 @@ pub(super) struct SearchArea {
 }
 
 impl SearchArea {
-    /// Reads the area for a search from a place.
+    /// Reads the map around a search from a place to the agent's goal.
     pub(super) fn read(map: &mut OpenGround, agent: &Planner<'_>, from: DVec2) -> Self {
         let to = agent.goal;
         let beyond = (BEYOND * (to - from).length()).max(LEAST_BEYOND);
@@ -107,7 +111,7 @@ impl SearchArea {
         change != Change::Unchanged
     }
 
-    /// The row of a question about a search with the usual settings of an agent.
+    /// Input row for a search with the usual settings of an agent.
     pub(super) fn row(&self, agent: &Planner<'_>, start: SearchStart) -> GroundPlannerInput {
         let heading = agent.heading_at_goal();
         let planning = &agent.planning;
@@ -145,7 +149,7 @@ impl SearchArea {
     }
 }
 
-/// Reads the cells within bounds. Doubles their size until there are few enough.
+/// Reads the cells within bounds. Doubles the cell size until their number is within the limit.
 fn read_map(
     map: &mut OpenGround,
     agent: &Planner<'_>,
@@ -186,7 +190,7 @@ fn read_map(
     Some(ReadMap { data, cells })
 }
 
-/// Hash of a map, never 0.
+/// Hash that identifies a map; never 0.
 fn version_of(data: &GridData, cells: &[u16]) -> u64 {
     let shape = [data.x.to_bits(), data.y.to_bits(), data.cell.to_bits()];
     let shape = shape.into_iter().chain([u64::from(data.columns)]);
@@ -216,16 +220,18 @@ impl From<GroundReason> for NoPath {
     }
 }
 
-/// A part of a path in one gear, with speeds that a planner allows at its poses.
+/// Part of a path driven in one gear, with the speeds that a planner allows at its poses.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     pub(super) driven: DrivenRun,
-    /// Maximum speed at each pose, m/s; empty if the planner leaves speeds to the host.
+    /// Maximum speed at each pose, m/s; empty if the planner leaves the choice of speeds to the
+    /// host.
     pub(super) speeds: Vec<f64>,
 }
 
-/// Divides the poses of a planner into runs, each in one gear, with poses at equal distances of at most `step` metres.
-/// `hitch` is the hitch angle at the start (rad), if there is one trailer.
+/// Divides the poses of a planner into runs, each in one gear, and resamples them at equal
+/// distances of at most `step` metres. `hitch` is the hitch angle at the start (rad), if there is
+/// exactly one trailer.
 pub(super) fn runs_of(
     poses: &[PlanPose],
     step: f64,
@@ -249,7 +255,7 @@ fn pose_of(pose: &PlanPose) -> Pose {
     Pose::new(pose.x, pose.y, pose.heading)
 }
 
-/// A run that begins at the first of the poses and leads along the others. `None` if it is too short.
+/// Creates a run from the first of the poses through the others. `None` if it is too short.
 fn run_of(
     poses: &[PlanPose],
     step: f64,
@@ -300,12 +306,12 @@ fn run_of(
     Some(Run { driven, speeds })
 }
 
-/// The movement from one pose to the next.
+/// The movement between two successive poses.
 struct Piece {
     from: Pose,
     to: Pose,
     length: f64,
-    /// 1 forwards, -1 in reverse.
+    /// Driving direction: 1 forwards, -1 in reverse.
     sign: f64,
     speeds: [f64; 2],
 }
@@ -331,7 +337,7 @@ impl Piece {
         }
     }
 
-    /// The pose at a share of the piece, on a curve that has the headings of both poses.
+    /// Pose at a fraction of the piece, on a curve that has the headings of both poses at its ends.
     fn pose(&self, share: f64) -> Pose {
         let t = share;
         let tangent = |pose: &Pose| pose.forward() * (self.sign * self.length);
@@ -347,7 +353,8 @@ impl Piece {
         }
     }
 
-    /// Maximum speed at a share of the piece, m/s. A speed that is left to the host counts for one end only.
+    /// Maximum speed at a fraction of the piece, m/s. If the speed at one end is left to the host,
+    /// the speed at the other end is used.
     fn speed(&self, share: f64) -> f64 {
         let [from, to] = self.speeds;
         match from.max(to) >= NOTHING {

@@ -1,9 +1,9 @@
-//! Cuts large areas into pieces that each lie in few tiles of a map.
+//! Cuts large areas into pieces, each of which lies in few tiles of a map.
 
 use roadwright_geometry::{DVec2, polygon};
 
-/// Edge length of the grid squares that areas are cut into, m. Smaller squares make each piece faster to draw,
-/// but there are more pieces.
+/// Edge length of the grid squares into which areas are cut, m. Smaller squares make each piece
+/// faster to draw, but there are more of them.
 const SQUARE: f64 = 64.0;
 /// Maximum number of squares per area. Larger areas are cut into larger squares.
 const MOST_SQUARES: f64 = 10_000.0;

@@ -36,59 +36,62 @@ use std::sync::Arc;
 const BESIDE: f64 = 1.0;
 /// Difference in heading beyond which a vehicle counts as having left its path, rad.
 const ASKEW: f64 = 1.0;
-/// Difference in heading above which a vehicle needs a manoeuvre at the start of a path, rad.
+/// Heading difference above which a vehicle needs a manoeuvre at the start of a path, rad.
 const BEHIND: f64 = 1.05;
-/// Time for which a vehicle stands on a free path before it searches for a manoeuvre, s.
+/// Time after which a vehicle that stands on a free path searches for a manoeuvre, s.
 pub(super) const STUCK_AFTER: f64 = 4.0;
-/// Like `STUCK_AFTER`, for a vehicle that would collide if it drove off with its wheels as they are, s.
+/// Like `STUCK_AFTER`, for a vehicle that would collide if it drove off without turning its wheels,
+/// s.
 const BLOCKED_AFTER: f64 = 0.6;
-/// Time that a vehicle has at the start of a manoeuvre to turn its wheels and to drive off, s.
+/// Time that a vehicle has at the start of a manoeuvre for turning its wheels and driving off, s.
 const TURNS_WHEELS: f64 = 3.0;
 /// Distance over which a vehicle that drives off is checked for a collision, m.
 const BLOCKED_WITHIN: f64 = 0.4;
-/// Length of path that must be drivable for an agent to keep its path, m.
+/// Length of the path ahead that must be drivable for an agent to keep its path, m.
 const KEPT: f64 = 10.0;
-/// Maximum offset from the path at which an agent keeps its path, m.
+/// Maximum offset from its path at which an agent keeps the path, m.
 const KEPT_BESIDE: f64 = 0.2;
 /// Maximum speed at which a vehicle that begins a manoeuvre counts as stationary, m/s.
 const ROLLING: f64 = 0.1;
-/// Speed against its gear above which a vehicle counts as stuck, m/s. The slope before it is too steep for its engine.
+/// Speed against its gear above which a vehicle counts as stuck, m/s. The slope ahead is then too
+/// steep for its engine.
 const ROLLS_BACK: f64 = 1.0;
-/// Offset from a part of a manoeuvre at which the manoeuvre is planned again, m. The room for the manoeuvre was checked
-/// without an offset.
+/// Offset from a part of a manoeuvre at which the manoeuvre is replanned, m. The clearance of the
+/// manoeuvre was checked without such an offset.
 const ASTRAY: f64 = 0.7;
-/// Distance along the last part of a manoeuvre after which the agent may leave it for a path, m.
+/// Distance along the last part of a manoeuvre after which the agent may switch to a path, m.
 const LEAVES_AFTER: f64 = 2.0;
 /// Minimum cell size of a planner, m.
 const FINEST: f64 = 0.05;
 /// Distance from the end of a part of a manoeuvre at which the part counts as complete, m.
 const PART_END: f64 = 0.3;
-/// Distance from the end of the last part at which the agent replans, m.
+/// Distance from the end of the last part within which the agent replans, m.
 const LAST_PART_END: f64 = 3.0;
-/// Largest fraction of the last part that is left then.
+/// Maximum fraction of the last part that may remain when the agent replans.
 const LAST_SHARE: f64 = 0.5;
-/// Length by which a path that joins a lane continues along the lane, m.
+/// Length for which a path that joins a lane continues along the lane, m.
 const ALONG_LANE: f64 = 30.0;
 /// Distance between the points of the path along the lane, m.
 const LANE_STEP: f64 = 6.0;
 /// Deceleration of a vehicle that has found no path, m/s^2.
 const HALTING: f64 = 2.5;
-/// Maximum distance that a vehicle without a path drives on in order to stand clear of the lanes, m.
+/// Maximum distance that a vehicle without a path still drives to stand clear of the lanes, m.
 const FARTHEST_CLEAR: u32 = 40;
-/// Speed at which a vehicle without a path drives clear of the lanes, m/s.
+/// Speed at which a vehicle without a path clears the lanes, m/s.
 const CLEARING_SPEED: f64 = 2.5;
-/// Clearance between a lane and a vehicle that stands clear of the lane, m.
+/// Clearance between a lane and a vehicle that has cleared it, m.
 const CLEAR_OF_LANE: f64 = 0.5;
-/// Length of the path on which a vehicle without a path comes to a stop, m.
+/// Length of the stopping path of a vehicle that has no path to its goal, m.
 const HALT: f64 = 3.0;
-/// Distance beyond the place where a vehicle would touch something, from which on it returns to its path, m.
+/// Distance between a place where a vehicle would touch something and the earliest point where it
+/// returns to its path, m.
 const PAST: f64 = 3.0;
-/// Number of poses of a manoeuvre for each point of a line along it.
+/// Number of poses of a manoeuvre per point of the line along it.
 const SWING_POINTS: usize = 4;
 /// Time after which a failed search for a manoeuvre is repeated, s.
 const TRIES_AGAIN: f64 = 1.0;
-/// Maximum number of cells that the searches for a verdict expand. If there is no verdict by then, the status
-/// of the agent remains "searching".
+/// Maximum number of cells that the searches for a verdict expand. If there is no verdict by then,
+/// the agent keeps the status "searching".
 const MOST_SPENT: u64 = 20_000_000;
 /// Speed on a path that may not be free, m/s.
 const CREEPING: f64 = 1.5;
@@ -96,23 +99,23 @@ const CREEPING: f64 = 1.5;
 const CLOSE: f64 = 0.3;
 /// Minimum distance from the end of a track to the next point of the path, m.
 const AHEAD: f64 = 1.0;
-/// Speed at which tracks and manoeuvres are compared, m/s.
+/// Assumed speed for comparing tracks and manoeuvres, m/s.
 const COMPARED_SPEED: f64 = 4.0;
-/// Maximum length of a manoeuvre that is accepted from a save, m.
+/// Maximum length of a manoeuvre in a save, m. Longer ones are rejected.
 const LONGEST: f64 = 1e5;
-/// Number of tiles with learned values at which an agent counts as lost. Usual trips need fewer.
+/// Number of tiles with learned values above which an agent counts as lost. Usual trips need fewer.
 const LOST: usize = 12;
-/// Number of cells and poses that first plans may expand in a step. After that, the remaining agents have to
-/// wait.
+/// Number of cells and poses that the first plans of agents may expand in a step. After that, the
+/// remaining agents wait.
 const FIRST_PLANS: u64 = 10_000;
-/// Minimum number of cells that is counted for a first plan.
+/// Minimum number of cells charged for a first plan.
 const LEAST_SPENT: u64 = 500;
-/// Number of poses that is counted for a search for a manoeuvre.
+/// Number of poses charged for a search for a manoeuvre.
 const MANOEUVRE_SPENT: u64 = 4000;
-/// Number of cells that the reachability search expands in one go.
+/// Number of cells that the reachability search expands at a time.
 const TURN: u64 = 512;
 
-/// Current state of an agent off the lanes.
+/// Current state of an agent off the lanes, for planning.
 #[derive(Clone, Copy)]
 pub(crate) struct Planner<'a> {
     pub(crate) id: u64,
@@ -156,7 +159,7 @@ pub(crate) struct Planner<'a> {
     pub(crate) step: u64,
     /// Whether the agent is due for planning.
     pub(crate) is_due: bool,
-    /// Key of the vehicle type, for the costs of painted layers.
+    /// Key of the vehicle type, which selects the costs of painted layers.
     pub(crate) vehicle_type: &'a Arc<str>,
 }
 
@@ -164,12 +167,12 @@ pub(crate) struct Planner<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Beyond<'a> {
     pub(crate) line: CentreLine<'a>,
-    /// Position on the lane where the path joins it, m.
+    /// Position along the lane where the path joins it, m.
     pub(crate) s: f64,
 }
 
 impl Beyond<'_> {
-    /// Points along the lane after the place where the path joins it.
+    /// Points along the lane beyond the place where the path joins it.
     pub(super) fn points(&self) -> impl Iterator<Item = DVec2> {
         let count = (ALONG_LANE / LANE_STEP) as u32;
         let along = (1..=count).map(|number| self.s + LANE_STEP * f64::from(number));
@@ -215,7 +218,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The trip to the goal over cells of the given size, m.
+    /// Trip to the goal over cells of the given size, m.
     fn trip(&self, map: &mut OpenGround, cell: f64, from: Pose) -> Trip {
         Trip {
             profile: map.add_profile(self.profile(cell)),
@@ -253,7 +256,7 @@ impl Planner<'_> {
     }
 }
 
-/// Place of a vehicle on a planned path.
+/// Position of a vehicle relative to a planned path.
 #[derive(Clone, Copy)]
 pub(crate) struct LeftPath<'a> {
     pub(crate) kind: &'a VehicleType,
@@ -272,27 +275,28 @@ pub(crate) fn has_left(place: LeftPath<'_>) -> bool {
     place.t.abs() > BESIDE * place.kind.scale() || wrap_angle(place.heading - heading).abs() > ASKEW
 }
 
-/// Functions that answer questions of a plan about its agent. They are called only if necessary, because both
-/// take time.
+/// Functions with which a plan obtains data about its agent. They are slow, so they are called only
+/// if necessary.
 pub(crate) struct Asked<'a> {
-    /// How the driver steers, for a new path.
+    /// Returns the driver's steering, for a new path.
     pub(crate) steering: &'a dyn Fn() -> Steering,
-    /// Whether the driver disagrees with its plan.
+    /// Returns whether and why the driver disagrees with its plan.
     pub(crate) disagreement: &'a dyn Fn() -> Option<Disagreement>,
-    /// Lets the agent's module search for a path, and stores the poses of one that it finds.
+    /// Lets the agent's module search for a path. Poses of a path that it finds are stored in the
+    /// list.
     pub(crate) search: &'a dyn Fn(&SearchQuestion<'_>, &mut Vec<PlanPose>) -> GroundAnswer,
 }
 
-/// What an agent remembers from one plan to the next.
+/// State that an agent keeps from one plan to the next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AgentPlan {
     goal: DVec2,
     pub(crate) status: PathStatus,
     memory: HybridMemory,
     pub(super) verdict: Option<SavedSearch>,
-    /// Whether the planner's search over its cells found no way out.
+    /// Whether the planner's search over its own cells found no exit.
     is_walled_in: bool,
-    /// Cell size for gaps that are too narrow for the planner's default cells, m.
+    /// Cell size for gaps that are too narrow for the planner's own cells, m.
     cell: Option<f64>,
     window: Option<SavedWindow>,
     /// Parts of a manoeuvre after the current one.
@@ -327,24 +331,24 @@ pub(super) struct PlannedPart {
     pub(super) towed: Vec<Waypoint>,
 }
 
-/// Searches that a restored world runs again.
+/// Searches in progress, which a restored world repeats.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Live {
     pub(super) searches: Option<Reachability>,
     incremental: Option<IncrementalPath>,
-    /// Costs from a search from the goal, begun when bounded searches get lost.
+    /// Costs from a search that starts at the goal. It begins when bounded searches get lost.
     costs: Option<GoalCosts>,
     /// Number of cells that this search had expanded when the world was saved.
     saved_costs: Option<u64>,
 }
 
-/// Result of planning for the path of an agent.
+/// Effect of planning on the path of an agent.
 pub(crate) enum Step {
-    /// The agent keeps its path.
+    /// The agent keeps its current path.
     Stays,
-    /// The agent gets another path.
+    /// The agent gets a new path.
     Follow(Box<PlannedPath>),
-    /// The agent gets another path, and reaches its goal only at the end of that path.
+    /// The agent gets a new path, and reaches its goal only at the end of this path.
     Exact(Box<PlannedPath>, Exact),
 }
 
@@ -402,9 +406,9 @@ pub(crate) struct GroundPlans {
     fields: Fields,
     /// Number of cells and poses that the first plans of agents have expanded in this step.
     spent: u64,
-    /// Number of searches for courses of characters in this step.
+    /// Number of searches for courses of characters that have been made in this step.
     searches: u32,
-    /// Steering of the drivers.
+    /// Known steering of the drivers.
     pub(crate) steering: KnownSteering,
 }
 
@@ -434,13 +438,13 @@ impl GroundPlans {
         &self.agents
     }
 
-    /// States of agents whose planner is `drivable_path`, for a save.
+    /// States of the agents that use `drivable_path`, for a save.
     pub(crate) fn saved_drives(&self) -> BTreeMap<u64, &DrivePlan> {
         let drives = self.agents.iter().map(|(&id, plan)| (id, &plan.drive));
         drives.filter(|(_, drive)| !drive.is_empty()).collect()
     }
 
-    /// Adds the states of agents whose planner is `drivable_path` to restored plans.
+    /// Adds the states of agents that use `drivable_path` to restored plans.
     pub(crate) fn restore_drives(&mut self, drives: BTreeMap<u64, DrivePlan>) {
         for (id, drive) in drives {
             if let Some(plan) = self.agents.get_mut(&id) {
@@ -471,7 +475,7 @@ impl GroundPlans {
         walks.filter(|(_, walk)| !walk.is_empty()).collect()
     }
 
-    /// Numbers of cells that searches from goals have expanded, for a save.
+    /// Number of cells that each search from a goal has expanded, for a save.
     pub(crate) fn saved_costs(&self) -> BTreeMap<u64, u64> {
         let all = self.agents.iter();
         let costs = all.filter_map(|(&id, plan)| Some((id, plan.costs()?.expanded())));
@@ -496,8 +500,8 @@ impl GroundPlans {
         }
     }
 
-    /// Returns the other characters as the planning character sees them, in the order of ids. Empty if the
-    /// character does not look at others in this step.
+    /// Returns the other characters as they appear to the planning character, in the order of ids.
+    /// Empty if the character does not look at others in this step.
     fn others(&self, agent: &Planner<'_>) -> Vec<Other> {
         let own = self.agents.get(&agent.id);
         let Some(sight) = own.and_then(|plan| plan.walk.sight(agent.now)) else {
@@ -551,7 +555,8 @@ impl GroundPlans {
         plan.flat_map(|plan| plan.rest.iter().flat_map(|part| &part.waypoints))
     }
 
-    /// Statuses of the agents that have no path or do not yet know whether there is one, by id.
+    /// Agents that have no path, or for which it is unknown whether there is one, with their
+    /// statuses, by id.
     pub(crate) fn without_known_path(&self) -> impl Iterator<Item = (u64, &PathStatus)> {
         let open = self.agents.iter().filter(|(_, plan)| match plan.status {
             PathStatus::NoPath(_) => true,
@@ -564,7 +569,7 @@ impl GroundPlans {
         open.map(|(&id, plan)| (id, &plan.status))
     }
 
-    /// Whether an agent may have a path; `false` only if it is known to have none.
+    /// Whether an agent may have a path. `false` only if it is known that there is none.
     pub(crate) fn has_path(&self, id: u64) -> bool {
         !matches!(self.status(id), Some(PathStatus::NoPath(_)))
     }
@@ -579,13 +584,14 @@ impl GroundPlans {
             })
     }
 
-    /// Resumes saved plans. The map has to be built next.
+    /// Resumes saved plans. Next, the map has to be built.
     pub(crate) fn restore(&mut self, saved: BTreeMap<u64, AgentPlan>) {
         self.agents = saved;
         self.live = None;
     }
 
-    /// Begins a step. Deletes the plans of all agents except the given ones, whose ids are in ascending order.
+    /// Begins a step. Deletes all plans except those of the given agents, whose ids must be in
+    /// ascending order.
     pub(crate) fn keep(&mut self, planning: &[u64]) {
         (self.spent, self.searches) = (0, 0);
         self.agents
@@ -596,8 +602,8 @@ impl GroundPlans {
         }
     }
 
-    /// Updates the map to the state of a world and drops results that no longer hold. Worlds are saved only
-    /// after this, so that a save needs the current state but no pending changes.
+    /// Updates the map to the state of a world and drops results that are no longer valid. Worlds
+    /// are saved only after this, so that a save contains the current state but no pending changes.
     pub(crate) fn update_map(
         &mut self,
         ground: &Arc<Ground>,
@@ -669,7 +675,7 @@ impl AgentPlan {
         self.cell.unwrap_or(agent.planning.cell)
     }
 
-    /// Status of the agent's path.
+    /// Reachability status of the agent.
     pub(super) fn status(&self) -> &PathStatus {
         &self.status
     }
@@ -679,23 +685,25 @@ impl AgentPlan {
         &self.memory
     }
 
-    /// Factor by which a bounded search expands more cells than usual, because finer cells cover less ground.
+    /// Factor by which a bounded search expands more cells than usual. Finer cells cover less
+    /// ground, so more are needed.
     pub(super) fn budget_factor(&self, planning: &GroundPlanning) -> u64 {
         let scale = planning.cell / self.cell.unwrap_or(planning.cell);
         (scale * scale).round().clamp(1.0, 64.0) as u64
     }
 
-    /// The trip for which the planner of an agent searches a path.
+    /// Trip for which the agent's planner searches a path.
     pub(super) fn trip(&self, map: &mut OpenGround, agent: &Planner<'_>) -> Trip {
         agent.trip(map, self.cell(agent), agent.centre())
     }
 
-    /// Costs from a search from the goal; `None` if there was no need for one.
+    /// Costs from a search that starts at the goal; `None` if no such search was needed.
     pub(super) fn costs(&self) -> Option<&GoalCosts> {
         self.live.costs.as_ref()
     }
 
-    /// Repeats the searches for a verdict and from the goal up to their state when the world was saved.
+    /// Repeats the searches for a verdict and from the goal, up to the state in which they were
+    /// saved.
     fn resume_searches(&mut self, map: &mut OpenGround, agent: &Planner<'_>) {
         if let Some(expanded) = self.live.saved_costs.take() {
             let trip = self.trip(map, agent);
@@ -711,7 +719,7 @@ impl AgentPlan {
         self.live.searches = Some(searches);
     }
 
-    /// Drops search results and decisions where the map has changed.
+    /// Drops search results and decisions that are affected by changes of the map.
     fn notice_changes(
         &mut self,
         map: &mut OpenGround,
@@ -744,7 +752,7 @@ impl AgentPlan {
     }
 }
 
-/// Data for planning one agent in the current step.
+/// Data for planning the path of one agent in the current step.
 pub(super) struct Planning<'a> {
     pub(super) map: &'a mut OpenGround,
     hybrid: &'a mut HybridPath,
@@ -756,7 +764,7 @@ pub(super) struct Planning<'a> {
     pub(super) others: &'a [Other],
     /// Number of cells and poses that the first plans of agents have expanded in this step.
     spent: &'a mut u64,
-    /// Number of searches for courses of characters in this step.
+    /// Number of searches for courses of characters that have been made in this step.
     pub(super) searches: &'a mut u32,
 }
 
@@ -773,7 +781,7 @@ impl Planning<'_> {
         }
         self.search_from_goal();
         if matches!(self.plan.status, PathStatus::NoPath(_)) {
-            // The agent stays where it is until something changes.
+            // The agent stays in place until something changes.
             return match had_path || self.agent.path.is_none() {
                 true => self.halt(),
                 false => Step::Stays,
@@ -795,7 +803,7 @@ impl Planning<'_> {
         let since = since.unwrap_or(f64::INFINITY);
         let is_called = || since >= agent.planning.pause && (self.asked.disagreement)().is_some();
         if self.plan.planned_at.is_none() && *self.spent >= FIRST_PLANS {
-            // If many agents begin at once, this agent stands until its turn. Turns are in the order of ids.
+            // If many agents begin at once, this agent waits for its turn, in the order of ids.
             return match agent.path.is_none() {
                 true => self.halt(),
                 false => Step::Stays,
@@ -807,7 +815,7 @@ impl Planning<'_> {
         }
     }
 
-    /// Continues the search that decides whether there is a path, unless that is already known.
+    /// Continues the search that decides whether there is a path, unless this is already known.
     fn search_for_verdict(&mut self) {
         let Some(searches) = &mut self.plan.live.searches else {
             return;
@@ -827,7 +835,8 @@ impl Planning<'_> {
         match searches.advance(self.map, budget) {
             Verdict::Searching => {}
             Verdict::Reachable => {
-                // The planner's cells may be too coarse for the path that the searches have found.
+                // The planner's cells may be too coarse for the path that these searches have
+                // found.
                 let mut cell = searches.cell_size().metres();
                 let own = self.plan.cell(self.agent);
                 if self.plan.is_walled_in && cell >= own {
@@ -847,7 +856,8 @@ impl Planning<'_> {
         }
     }
 
-    /// Begins a search from the goal if bounded searches have covered much ground without finding the goal.
+    /// Begins a search from the goal if bounded searches have covered a large area without reaching
+    /// the goal.
     fn ask_for_costs(&mut self) {
         let is_bounded = matches!(self.agent.planning.search, GroundSearch::Bounded { .. });
         if !is_bounded || self.plan.memory.learned_tiles() < LOST {
@@ -861,7 +871,7 @@ impl Planning<'_> {
         }
     }
 
-    /// Continues the search from the goal as long as no path is known.
+    /// Continues the search from the goal until a path is known.
     fn search_from_goal(&mut self) {
         if self.plan.status != PathStatus::Searching {
             return;
@@ -916,7 +926,8 @@ impl Planning<'_> {
         Some(Step::Stays)
     }
 
-    /// Ends a manoeuvre early, if the vehicle can drive along a path from here. `None` if it cannot.
+    /// Ends a manoeuvre early if the vehicle can follow a path from its current pose. `None` if it
+    /// cannot.
     fn leave_manoeuvre(&mut self) -> Option<Step> {
         let found = self.find();
         if found.points.is_empty() {
@@ -936,7 +947,8 @@ impl Planning<'_> {
         Some(self.follow(waypoints, track.clearance))
     }
 
-    /// Whether the vehicle makes no progress along its manoeuvre. It is given time to turn its wheels first.
+    /// Whether the vehicle makes no progress along its manoeuvre. It is first given time to turn
+    /// its wheels.
     fn is_manoeuvre_stuck(&mut self) -> bool {
         let since = self.plan.planned_at.map(|at| self.agent.now - at);
         since.is_none_or(|since| since > TURNS_WHEELS) && self.is_stuck()
@@ -1008,8 +1020,8 @@ impl Planning<'_> {
         }))
     }
 
-    /// Returns a path on which the agent stops. It stops clear of the lanes if it can get there straight
-    /// ahead or in reverse.
+    /// Returns a path on which the agent stops. It stops clear of the lanes if it can get there by
+    /// driving straight, forwards or in reverse.
     pub(super) fn halt(&mut self) -> Step {
         let gear = if self.agent.speed < 0.0 { -1 } else { 1 };
         if let Some(distance) = self.way_off_lanes(gear) {
@@ -1027,8 +1039,8 @@ impl Planning<'_> {
         self.follow(vec![place(0.0), place(HALT)], 0.0)
     }
 
-    /// Distance that the agent has to drive straight ahead (in reverse if negative) to stand clear of the
-    /// lanes, m. `None` if it will be clear of them anyway or cannot get clear.
+    /// Distance that the agent has to drive straight to stand clear of the lanes, m; negative in
+    /// reverse. `None` if it will be clear of them anyway or cannot get clear.
     fn way_off_lanes(&mut self, gear: i8) -> Option<f64> {
         let agent = self.agent;
         let braking = agent.speed * agent.speed / (2.0 * HALTING);
@@ -1132,7 +1144,7 @@ impl Planning<'_> {
         )
     }
 
-    /// Records how a search ended, and starts a search for a verdict if no path was found.
+    /// Records the result of a search, and starts a search for a verdict if no path was found.
     pub(super) fn note(&mut self, end: PlanEnd) {
         self.plan.is_walled_in = end == PlanEnd::WalledIn;
         match end {
@@ -1199,8 +1211,8 @@ impl Planning<'_> {
             && !is_stuck
             && let Some(track) = driver.driven_part(agent.pose, &path)
         {
-            // The agent searches for a manoeuvre once it has arrived there, because a search from here would
-            // not find the best one.
+            // The agent searches for a manoeuvre when it has arrived there, because a search from
+            // here would not find the best one.
             let mut waypoints = driver.waypoints(&track, 1, &[]);
             end_slowly(&mut waypoints, CREEP * driver.scale().sqrt());
             self.end_manoeuvre(1);
@@ -1210,7 +1222,7 @@ impl Planning<'_> {
             true => None,
             false => driver.manoeuvre(begin, &path),
         };
-        // A manoeuvre without parts means that the vehicle already stands where the path begins.
+        // A manoeuvre without parts means that the vehicle already stands at the start of the path.
         let manoeuvre = manoeuvre.filter(|manoeuvre| !manoeuvre.parts.is_empty());
         let is_found = manoeuvre.is_some();
         let is_sooner = |manoeuvre: &Manoeuvre| {
@@ -1257,7 +1269,7 @@ impl Planning<'_> {
     }
 }
 
-/// The line along which an agent drives to follow a path over cells, and the lane beyond it.
+/// Line along which an agent follows a path over cells, including the lane beyond the path.
 fn path_over(driver: &mut Driver<'_>, agent: &Planner<'_>, found: &Found) -> Vec<DVec2> {
     let mut path = vec![agent.pose.position];
     let mut smooth = driver.smoothed(&found.points);
@@ -1280,7 +1292,7 @@ fn path_over(driver: &mut Driver<'_>, agent: &Planner<'_>, found: &Found) -> Vec
     path
 }
 
-/// The drive along a forward manoeuvre and the path beyond it: along a rounder line if that is free.
+/// Track along a forward manoeuvre and the path beyond it. A smoother line is used if it is free.
 fn swung(driver: &Driver<'_>, agent: &Planner<'_>, swing: &Manoeuvre, path: &[DVec2]) -> Track {
     let own = &swing.parts[0].track;
     let poses = own.poses.iter().step_by(SWING_POINTS);
@@ -1290,21 +1302,21 @@ fn swung(driver: &Driver<'_>, agent: &Planner<'_>, swing: &Manoeuvre, path: &[DV
     round.unwrap_or_else(|| own.clone())
 }
 
-/// Whether a short vehicle stops within its own length even from its top speed. Such a vehicle loses little time when it
-/// stops for a manoeuvre, so it does not search for a drive in motion.
+/// Whether a short vehicle can stop within its own length even from its top speed. Stopping for a
+/// manoeuvre costs such a vehicle little time, so it does not search for manoeuvres while moving.
 fn stops_at_once(agent: &Planner<'_>) -> bool {
     let braking = agent.kind.limits.max_braking;
     let is_short = agent.kind.scale() < 1.0;
     is_short && agent.top_speed * agent.top_speed < 2.0 * braking * agent.kind.length
 }
 
-/// Angle between an agent's heading and the first piece of a path, rad.
+/// Angle between an agent's heading and the first segment of a path, rad.
 fn turn_onto(agent: &Planner<'_>, path: &[DVec2]) -> f64 {
     wrap_angle(heading_of(path[1] - path[0]) - agent.pose.heading).abs()
 }
 
-/// Whether an agent is on a path that stays drivable for a while. Such an agent keeps its path if it finds no other
-/// one, instead of stopping for a manoeuvre.
+/// Whether an agent is on a path that stays drivable for some distance. If such an agent finds no
+/// other path, it keeps this one instead of stopping for a manoeuvre.
 fn keeps_path(driver: &Driver<'_>, agent: &Planner<'_>) -> bool {
     let Some(path) = agent.path else { return false };
     let scale = driver.scale();
@@ -1342,7 +1354,7 @@ fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
 }
 
 impl Manoeuvre {
-    /// Time to drive along a track and the path beyond it, up to the usual length of a track, s.
+    /// Driving time along a track and the path beyond it, up to the usual length of a track, s.
     fn full_time(&self, path: &[DVec2]) -> f64 {
         let joined = polyline::length(&path[..path.len().min(self.joins.saturating_add(1))]);
         let whole = polyline::length(path).min(DRIVEN);
@@ -1350,7 +1362,8 @@ impl Manoeuvre {
     }
 }
 
-/// Parts of a manoeuvre as paths. The agent leaves the last part for a path before its end.
+/// Converts the parts of a manoeuvre to paths. The agent may switch from the last part to another
+/// path before its end.
 fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre) -> Vec<PlannedPart> {
     let part = |(at, part): (usize, &super::manoeuvre::Part)| {
         let is_last = at + 1 == manoeuvre.parts.len();
@@ -1369,7 +1382,7 @@ fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre) -> Vec<PlannedPart> {
     manoeuvre.parts.iter().enumerate().map(part).collect()
 }
 
-/// Waypoints of a path that may not be free. The vehicle drives along it slowly.
+/// Waypoints of a path that may not be free, with speeds at which the vehicle creeps along it.
 fn creeping(agent: &Planner<'_>, path: &[DVec2]) -> Vec<Waypoint> {
     let mut before = agent.pose;
     let point = |&place: &DVec2| {

@@ -1,4 +1,4 @@
-//! The searches of planners, each on the map of a world.
+//! Path searches of planners on the map of a world.
 
 use roadwright_agent::{GroundPlanning, GroundSearch};
 use roadwright_geometry::DVec2;
@@ -11,13 +11,14 @@ use roadwright_planning::open_ground::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Maximum number of cells that a search over the whole map expands. It is large because a path is known to exist.
+/// Maximum number of cells that a search over the whole map expands. It is large, because such a
+/// search runs only if a path is known to exist.
 const MOST: u64 = 1_000_000;
 /// Distance by which the map of `incremental_path` extends beyond start and goal, m.
 const BEYOND: f64 = 40.0;
 /// Maximum number of cells along an edge of the map of `incremental_path`.
 const LONGEST_EDGE: u32 = 2048;
-/// Distance from a blocked cell within which a free cell is searched for, in cells.
+/// Distance from a blocked cell within which a free cell is searched, in cells.
 const RING: i32 = 6;
 
 /// A path found by a search.
@@ -48,7 +49,7 @@ impl Found {
     }
 }
 
-/// The part of the map that `incremental_path` keeps, in saved form.
+/// Saved form of the part of the map that `incremental_path` keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SavedWindow {
     x: i32,
@@ -57,7 +58,8 @@ pub(super) struct SavedWindow {
     rows: u32,
 }
 
-/// Costs to goals, shared by all agents with the same goal and profile. Recomputed when the map has changed.
+/// Costs to goals, shared by all agents with the same goal and profile. They are recomputed when
+/// the map changes.
 #[derive(Default)]
 pub(super) struct Fields(BTreeMap<FieldKey, Field>);
 
@@ -67,7 +69,7 @@ struct FieldKey {
     goal: (i32, i32),
 }
 
-/// A search from a goal. It continues when an agent farther away needs a path.
+/// A search from a goal. It continues when it has not reached an agent that needs a path.
 struct Field {
     cache: TileCache,
     search: Search,
@@ -110,7 +112,7 @@ impl Seeker<'_> {
         self.planning.into()
     }
 
-    /// The cells of the agent and its goal; `None` if one of them is off the map.
+    /// Cells of the agent and its goal; `None` if either is off the map.
     fn ends(&self) -> Option<(Cell, Cell)> {
         let size = self.size();
         let start = size.cell_of(self.trip.from.position)?;
@@ -129,7 +131,7 @@ impl Seeker<'_> {
             ahead: self.planning.ahead,
             pause: self.planning.pause,
         });
-        // Changes of the map since the last plan have already been processed.
+        // The changes of the map since the last plan have already been applied.
         memory.set_stamp(self.map.stamp());
         self.hybrid.restore(std::mem::take(memory));
         let rules = self.rules();
@@ -185,8 +187,8 @@ impl Seeker<'_> {
         }
     }
 
-    /// A path along the cost field of the agent's goal. The field is shared, so it includes the costs caused
-    /// by the agent itself.
+    /// Path along the cost field of the agent's goal. The field is shared, so it includes the costs
+    /// that the agent itself causes.
     fn along_field(&mut self) -> Found {
         let size = self.size();
         let profile = self.trip.profile;
@@ -255,7 +257,7 @@ impl Seeker<'_> {
             match self.repair(map, incremental, from, to) {
                 GridAnswer::Found(path) => return Found::over(&path, size),
                 GridAnswer::NoPath => match kept.larger() {
-                    // The path may leave the window.
+                    // The path may lead outside the window, so a larger one is tried.
                     Some(larger) => {
                         *window = Some(larger);
                         *incremental = None;
@@ -326,7 +328,7 @@ impl Field {
 }
 
 impl SavedWindow {
-    /// A window around two cells; `None` if it would be too large.
+    /// Window around two cells; `None` if it would be too large.
     fn around(a: Cell, b: Cell, beyond: i32) -> Option<Self> {
         let low = Cell::new(a.x.min(b.x) - beyond, a.y.min(b.y) - beyond);
         let high = Cell::new(a.x.max(b.x) + beyond, a.y.max(b.y) + beyond);
@@ -339,7 +341,7 @@ impl SavedWindow {
         })
     }
 
-    /// The window, enlarged by half its size on all sides; `None` if it would be too large.
+    /// Returns the window enlarged by half its size on all sides; `None` if it would be too large.
     fn larger(self) -> Option<Self> {
         let beyond = (self.columns.max(self.rows) / 2) as i32;
         let high = Cell::new(
@@ -381,8 +383,9 @@ fn changes(before: &GridMap, now: &GridMap) -> Vec<FactorChange> {
     changes
 }
 
-/// Returns `cell` if it is free, otherwise the nearest free cell. Of equally near cells, the one with the
-/// smaller row, then the smaller column, is returned. `None` if there is no free cell within a few cells.
+/// Returns `cell` if it is free, otherwise the nearest free cell. If several are equally near,
+/// returns the one with the smallest row, then the smallest column. `None` if there is no free cell
+/// within a few cells.
 fn nearest_free(cell: Cell, mut is_free: impl FnMut(Cell) -> bool) -> Option<Cell> {
     if is_free(cell) {
         return Some(cell);

@@ -1,8 +1,9 @@
 //! Search for a walk among moving characters: where to walk, and when to wait.
 //!
-//! For each cell around a character, the search knows the times at which another character is too close. A
-//! state of the search is a cell in one of its free intervals, reached as early as possible ([Phillips 2011]).
-//! So the search finds the earliest arrival, including waits, without a node for each moment.
+//! For each cell around a character, the search knows the times at which another character is too
+//! close. A state of the search is a cell in one of its free intervals, reached as early as
+//! possible ([Phillips 2011]). Thus the search finds the earliest arrival, including waits, without
+//! a node for each time slot.
 
 use super::walking::Moment;
 use roadwright_geometry::DVec2;
@@ -10,7 +11,7 @@ use roadwright_planning::open_ground::{Cell, CellSize, GridMap};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Number of words of the time slots of a cell.
+/// Number of words that store the time slots of a cell.
 const WORDS: usize = 5;
 /// Number of time slots of a search.
 pub(super) const SLOTS: u32 = WORDS as u32 * u128::BITS;
@@ -24,9 +25,9 @@ const MOST: u32 = 20_000;
 const NEAR_OBSTACLES: u32 = 32;
 /// Cost factor of a cell without obstacles near it.
 const PLAIN: u32 = 16;
-/// Relative increase of the duration of a step per relative increase of the cost factor.
+/// Factor between the relative increase of the cost factor and that of the duration of a step.
 const SLOWER: f64 = 0.25;
-/// Offsets of the cells beside a cell.
+/// Offsets of the adjacent cells.
 const BESIDE: [(i32, i32); 8] = [
     (1, 0),
     (0, 1),
@@ -37,15 +38,15 @@ const BESIDE: [(i32, i32); 8] = [
     (-1, -1),
     (1, -1),
 ];
-/// Factor by which steps to cells without the usual clearance take longer, so that a character that stands close to an
-/// obstacle leaves it first.
+/// Factor by which steps to cells without the usual clearance take longer. It makes a character
+/// that stands close to an obstacle move away from it first.
 const TIGHT: f64 = 2.0;
 /// Distance from the start within which all free cells are open, in cells.
 const AT_START: u32 = 3;
-/// Maximum number of steps that are joined to a straight line.
+/// Maximum number of steps that are joined into a straight line.
 const LONGEST_CHORD: usize = 12;
 
-/// Time slots, one bit each.
+/// Set of time slots, with one bit per slot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Slots([u128; WORDS]);
 
@@ -58,7 +59,7 @@ impl Slots {
         word >> (slot % u128::BITS) & 1 == 1
     }
 
-    /// Adds the slots of another set.
+    /// Adds the slots of `other` to this set.
     fn add(&mut self, other: &Self) {
         for (word, other) in self.0.iter_mut().zip(other.0) {
             *word |= other;
@@ -69,7 +70,8 @@ impl Slots {
         self.0[(slot / u128::BITS) as usize] |= 1 << (slot % u128::BITS);
     }
 
-    /// The first slot from `slot` on that is in the set (`is_in`) or not; `SLOTS` if there is none.
+    /// Returns the first slot at or after `slot` that is in the set or, if `is_in` is false, not in
+    /// the set; `SLOTS` if there is none.
     fn next(&self, slot: u32, is_in: bool) -> u32 {
         let mut from = slot;
         while from < SLOTS {
@@ -83,12 +85,12 @@ impl Slots {
         SLOTS
     }
 
-    /// The first slot of the free interval around a free slot.
+    /// First slot of the free interval that contains a free slot.
     fn begin(&self, slot: u32) -> u32 {
         let mut at = slot;
         loop {
             let (word, bit) = ((at / u128::BITS) as usize, at % u128::BITS);
-            // The slots up to this one, with the nearest in the highest bit.
+            // The slots up to this one, with this one in the highest bit.
             let free = (self.0[word] << (u128::BITS - 1 - bit))
                 .leading_zeros()
                 .min(bit + 1);
@@ -106,13 +108,13 @@ pub(super) struct SpaceTime {
     map: GridMap,
     columns: u32,
     size: CellSize,
-    /// Time slots in which another character is too near, for each cell.
+    /// For each cell, the time slots in which another character is too close.
     taken: Vec<Slots>,
-    /// Time from each cell to the target without other characters, ms.
+    /// Walking time from each cell to the target without other characters, ms.
     left: Vec<u32>,
     /// Time of the first slot, s.
     begin: f64,
-    /// Speed, m/s.
+    /// Walking speed, m/s.
     speed: f64,
 }
 
@@ -121,11 +123,11 @@ pub(super) struct SpaceTime {
 pub(super) enum Room {
     /// The usual clearance.
     Usual,
-    /// No clearance beyond the character's outline.
+    /// Only the character's own outline, without additional clearance.
     Narrow,
 }
 
-/// Start and target of a search, with the clearance.
+/// Start, target and clearance of a search.
 #[derive(Clone, Copy)]
 struct Query {
     start: Cell,
@@ -133,7 +135,7 @@ struct Query {
     room: Room,
 }
 
-/// A state: a cell, the time of arrival (ms), and the state before it.
+/// A state of the search: a cell, the time of arrival (ms), and the previous state.
 #[derive(Clone, Copy)]
 struct State {
     cell: Cell,
@@ -145,8 +147,8 @@ struct State {
 pub(super) struct FoundWalk {
     /// Positions and times, beginning with the character's position.
     pub(super) moments: Vec<Moment>,
-    /// Whether the walk ends at the target. Otherwise, it ends at the nearest place where the character can
-    /// stay.
+    /// Whether the walk ends at the target. Otherwise, it ends at the nearest place where the
+    /// character can stay.
     pub(super) arrives: bool,
 }
 
@@ -164,8 +166,8 @@ impl SpaceTime {
         }
     }
 
-    /// Marks the cells within `reach` metres of a character as occupied. `place` returns the position of the
-    /// character at a time; `None` when it has left.
+    /// Marks the cells within `reach` metres of a character as occupied. `place` returns the
+    /// position of the character at a time, or `None` once it has left.
     pub(super) fn take(&mut self, reach: f64, place: impl Fn(f64) -> Option<DVec2>) {
         let mut slot = 0;
         let at = |slot: u32| place(self.begin + (f64::from(slot) + 0.5) * SLOT);
@@ -175,7 +177,7 @@ impl SpaceTime {
             let mut mask = Slots::NONE;
             mask.insert(slot);
             slot += 1;
-            // All slots in which the character stands are entered at once.
+            // All slots during which the character stands still are entered at once.
             while slot < SLOTS && at(slot) == here {
                 mask.insert(slot);
                 slot += 1;
@@ -231,7 +233,7 @@ impl SpaceTime {
         factor > 0 && (query.room == Room::Narrow || is_usual())
     }
 
-    /// Time to walk from a cell to one beside it, ms. Near obstacles, people walk more slowly.
+    /// Walking time from a cell to an adjacent one, ms. People walk more slowly near obstacles.
     fn duration(&self, from: Cell, to: Cell) -> u32 {
         let is_diagonal = from.x != to.x && from.y != to.y;
         let length = self.size.metres()
@@ -255,7 +257,7 @@ impl SpaceTime {
         (left < u32::MAX).then_some(left)
     }
 
-    /// Finds the times from all cells to the target without other characters.
+    /// Computes the walking times from all cells to the target without other characters.
     fn estimate_all(&mut self, query: &Query) {
         let mut left = vec![u32::MAX; self.taken.len()];
         let mut open = BinaryHeap::new();
@@ -279,7 +281,7 @@ impl SpaceTime {
         self.left = left;
     }
 
-    /// Open cells beside a cell.
+    /// Open cells adjacent to a cell.
     fn beside<'a>(&'a self, query: &'a Query, from: Cell) -> impl Iterator<Item = Cell> + 'a {
         BESIDE.into_iter().filter_map(move |(x, y)| {
             let cell = Cell::new(from.x + x, from.y + y);
@@ -359,7 +361,8 @@ impl SpaceTime {
         })
     }
 
-    /// The free interval of a state. A character that begins too close to another one leaves within a second.
+    /// Free interval of a state. If the character begins too close to another one, the interval is
+    /// the second in which it has to leave.
     fn run(&self, state: State) -> Run {
         let slot = (state.time / SLOT_MS).min(SLOTS - 1);
         let taken = self.taken(state.cell);
@@ -375,7 +378,7 @@ impl SpaceTime {
         }
     }
 
-    /// Calls `visit` with the earliest arrivals in the free intervals of the cells beside a state.
+    /// Calls `visit` with the earliest arrivals in the free intervals of the adjacent cells.
     fn expand(&self, query: &Query, state: State, run: Run, mut visit: impl FnMut(State)) {
         let latest = run.until * SLOT_MS;
         for cell in self.beside(query, state.cell) {
@@ -441,7 +444,7 @@ impl SpaceTime {
         }
     }
 
-    /// Joins steps into straight lines whose cells are free at the same times.
+    /// Joins steps into straight lines along which the cells are free at the same times.
     fn straightened(&self, query: &Query, moments: &[Moment]) -> Vec<Moment> {
         let mut joined = vec![moments[0]];
         let mut at = 0;
@@ -462,7 +465,8 @@ impl SpaceTime {
         joined
     }
 
-    /// Whether the straight line between the ends of steps is free, and not nearer to obstacles than the steps.
+    /// Whether the straight line between the first and last step is free, and no closer to
+    /// obstacles than the steps.
     fn is_free(&self, query: &Query, steps: &[Moment]) -> bool {
         let (Some(a), Some(b)) = (steps.first(), steps.last()) else {
             return false;
@@ -488,7 +492,7 @@ impl SpaceTime {
     }
 }
 
-/// Free interval of a cell, in slots; the end is excluded.
+/// Free interval of a cell, in slots. The end is excluded.
 #[derive(Clone, Copy)]
 struct Run {
     from: u32,

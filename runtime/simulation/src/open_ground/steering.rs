@@ -1,4 +1,4 @@
-//! How drivers steer, as planners know it.
+//! Steering capabilities of drivers, which planners take into account.
 
 use crate::route::SteeringResponse;
 use crate::vehicle_type::VehicleType;
@@ -15,13 +15,13 @@ pub(crate) struct Steering {
     /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
     /// farther away.
     pub(crate) sharpest: f64,
-    /// How the driver steers towards waypoints; `None` if that is not known.
+    /// Steering response of the driver to waypoints; `None` if it is unknown.
     pub(crate) response: Option<SteeringResponse>,
     /// Whether the driver can push a trailer in reverse.
     pub(crate) pushes_trailers: bool,
 }
 
-/// Controller and vehicle type, on which the steering of a built-in controller depends.
+/// Controller and vehicle type, which determine the steering of a built-in controller.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SteeringKey<'a> {
     pub(crate) controller: &'a ModuleSetting,
@@ -46,12 +46,13 @@ impl Dimensions {
     }
 }
 
-/// Steering of the built-in controllers that have been probed. Probing takes longer than most plans.
+/// Steering of the built-in controllers that have been probed so far. The results are kept, because
+/// probing takes longer than most plans.
 #[derive(Default)]
 pub(crate) struct KnownSteering(Vec<(ModuleSetting, Dimensions, Steering)>);
 
 impl KnownSteering {
-    /// Returns the steering of a controller in a vehicle, from `probe` if it is not known yet.
+    /// Returns the steering of a controller in a vehicle. Calls `probe` if it is not known yet.
     pub(crate) fn get(
         &mut self,
         key: SteeringKey<'_>,

@@ -11,12 +11,13 @@ use roadwright_scenario::{ObjectId, OffRoad, Place, Scenario, VehicleType};
 
 /// Maximum number of cells that are expanded for one trip.
 const MOST_OF_ONE: u64 = 400_000;
-/// Maximum number of cells that are expanded for all trips together. This takes a second or two.
+/// Maximum number of cells that are expanded for all trips together. Expanding them takes a second
+/// or two.
 const MOST_OF_ALL: u64 = 4_000_000;
 
-/// Returns findings about agents and flows with a start or destination off the lanes: either no path leads to
-/// the destination, or the search reached its limit first. Trips on lanes alone are checked by
-/// [`roadwright_scenario::check::check`].
+/// Returns findings about agents and flows with a start or destination off the lanes, if no path
+/// leads to the destination or the search reached its limit first. Trips that use only lanes are
+/// checked by [`roadwright_scenario::check::check`].
 pub(crate) fn unreachable_over_ground(scenario: &Scenario) -> Vec<Finding> {
     let mut journeys = Vec::new();
     for (&id, agent) in scenario.agents() {
@@ -139,7 +140,8 @@ impl Search<'_> {
             };
             match self.verdict(trip) {
                 Verdict::Reachable => {}
-                // Another check reports this, and a lane may legitimately lead through a building.
+                // Another check reports this. Besides, a lane may legitimately lead through a
+                // building.
                 Verdict::NoPath(Reason::Start(_)) => return None,
                 Verdict::NoPath(reason) => {
                     let message = format!(
@@ -157,8 +159,8 @@ impl Search<'_> {
         None
     }
 
-    /// The first stop on a lane that cannot be reached from the previous stop, also on a lane, either along lanes or
-    /// over open ground.
+    /// The first stop on a lane that cannot be reached from the previous stop, if that is also on a
+    /// lane, neither along lanes nor over open ground.
     fn unconnected<'s>(&self, vehicle: &VehicleType, stops: &'s [Place]) -> Option<&'s Place> {
         let graph = self.ground.graph();
         let on_lane = |stop: &Place| match stop {
@@ -199,7 +201,7 @@ impl Search<'_> {
         Some(Spot::at(middle))
     }
 
-    /// A later stop, where the heading is not known.
+    /// A later stop, whose heading is unknown.
     fn stop(&self, place: &Place) -> Option<Spot> {
         Some(Spot::anyhow(self.scenario.pose_of(place)?.position))
     }
@@ -335,7 +337,7 @@ mod tests {
         };
         let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
         scenario.apply(edit).unwrap();
-        // Other vehicle types are covered by the check of trips on lanes.
+        // Other vehicle types are handled by the check of trips on lanes.
         assert_eq!(unreachable_over_ground(&scenario), []);
         let car = VehicleType {
             off_road: OffRoad::Free,

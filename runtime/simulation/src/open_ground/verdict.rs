@@ -1,4 +1,4 @@
-//! Whether an agent can reach its goal, as reported and saved.
+//! Verdict on whether an agent can reach its goal, as reported and saved.
 
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_planning::open_ground::{Reason, SpotError};
@@ -16,14 +16,14 @@ pub enum PathStatus {
     NoPath(NoPath),
 }
 
-/// Why there is no path.
+/// Reason why there is no path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NoPath {
     /// Kind of the reason.
     pub kind: NoPathKind,
-    /// The reason as text for users, including the width of the gap.
+    /// The reason as a text for users, including the width of the gap.
     pub text: String,
-    /// The widest gap on a possible path, which is too narrow; `None` if there is no gap.
+    /// The widest gap on a possible path, if it is too narrow; `None` if there is no gap.
     pub gap: Option<NarrowGap>,
 }
 
@@ -46,16 +46,16 @@ pub enum NoPathKind {
     StartBlocked,
     /// The goal lies inside an obstacle or off the map.
     GoalBlocked,
-    /// The agent is enclosed without an exit.
+    /// The agent is enclosed by obstacles.
     StartWalledIn,
-    /// The goal is enclosed without an entrance.
+    /// The goal is enclosed by obstacles.
     GoalWalledIn,
     /// The vehicle type never leaves the lanes, and the lanes do not lead to the goal.
     NoLanes,
 }
 
 impl NoPathKind {
-    /// Name of the kind in files.
+    /// Name of the kind, as written to files.
     pub fn name(self) -> &'static str {
         match self {
             Self::StartBlocked => "start_blocked",
@@ -71,7 +71,7 @@ impl NoPath {
     /// Reason reported if no lanes lead to the goal.
     pub(crate) const NO_LANES: &str = "no lanes that connect";
 
-    /// Reason reported if a vehicle that keeps to lanes finds no connected lanes to its goal.
+    /// Creates the reason for a vehicle that keeps to lanes if no connected lanes lead to its goal.
     pub(crate) fn no_lanes() -> Self {
         Self {
             kind: NoPathKind::NoLanes,
@@ -107,7 +107,7 @@ impl From<Reason> for NoPath {
     }
 }
 
-/// Searches for a verdict, in saved form. A restored world repeats them from this data.
+/// Saved form of the searches for a verdict. A restored world repeats them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct SavedSearch {
     /// Position of the agent when the searches began: the centre of its body.

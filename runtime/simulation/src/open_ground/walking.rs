@@ -1,14 +1,16 @@
 //! Characters on foot: how they follow the path over cells, and how they plan around each other.
 //!
-//! The planner of a character finds a path among everything that stands. Along it, the character announces a
-//! course, which says when it will be where. A course begins with what the others have announced before, and
-//! never comes too near to it: where the plain path would, a search in space and time finds another one that may
-//! wait (`space_time.rs`).
+//! The planner of a character finds a path around everything that is stationary. Along this path,
+//! the character announces a course, which states where it will be at which time. A new course
+//! takes into account the courses that others have announced before, and never comes too near to
+//! them. Where the plain path would, a search in space and time finds another path, which may
+//! include waits (`space_time.rs`).
 //!
-//! Courses are promises about the order in which characters pass a place, not about the time ([Hoenig 2016]).
-//! Each character counts how far along its course it is. It may walk on to a place unless another character that is to
-//! pass there earlier is still to come. The character that is farthest behind never has to wait, so characters never
-//! wait for each other in a circle, however late some of them are.
+//! Courses are promises about the order in which characters pass a place, not about the time
+//! ([Hoenig 2016]). Each character records how far along its course it is. It may walk on to a
+//! place unless another character that is to pass there earlier has not passed yet. The character
+//! that is farthest behind never has to wait. Thus characters never wait for each other in a
+//! circle, however late some of them are.
 //!
 //! ```text
 //!            |   |
@@ -29,71 +31,75 @@ use roadwright_planning::open_ground::{
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Time between two looks at other characters, s.
+/// Interval at which a character looks at other characters, s.
 const LOOKS_EVERY: f64 = 0.24;
 /// Distance within which other characters are taken into account, m.
 pub(super) const SIGHT: f64 = 9.0;
 /// Distance within which courses of other characters are taken into account when a course is planned, m.
 pub(super) const FAR_SIGHT: f64 = 45.0;
-/// Distance between the centres of two characters in their courses, as a multiple of the diagonal of their
-/// outline.
+/// Minimum distance between the centres of two characters in their courses, as a multiple of the
+/// diagonal of their outline.
 const APART: f64 = 1.5;
-/// Distance between the centres of two characters at which one waits, as a multiple of the diagonal of their
-/// outline.
+/// Distance between the centres of two characters at which one of them waits, as a multiple of the
+/// diagonal of their outline.
 const HELD: f64 = 1.25;
-/// Distance ahead for which a character asks whether it may walk on, m.
+/// Distance ahead for which a character checks whether it may walk on, m.
 const AHEAD: f64 = 3.0;
-/// Interval between the moments of courses that are compared, s.
+/// Sampling interval for comparing courses, s.
 const TICK: f64 = 0.1;
-/// Maximum number of characters that a character takes into account, the nearest ones.
+/// Maximum number of other characters that a character takes into account. The nearest ones are
+/// used.
 pub(super) const MOST_OTHERS: usize = 64;
-/// Maximum number of searches for courses in a step, of all characters together. The others plan in the next steps.
+/// Maximum number of searches for courses in a step, for all characters together. The remaining
+/// characters plan in later steps.
 pub(super) const MOST_SEARCHES: u32 = 4;
-/// Length of path for which a course is planned at once, m.
+/// Length of path for which a course is planned at a time, m.
 const RESERVED: f64 = 30.0;
 /// Distance before the end of a course at which the next course is planned, m, if the path continues.
 const RENEWED: f64 = 10.0;
-/// Time for which a character is held up by one without a course, or finds no course, before it plans again, s.
+/// Time for which a character is blocked by one without a course, or finds no course, before it
+/// plans again, s.
 const PATIENCE: f64 = 1.0;
-/// Time for which a character that has arrived still stands at its destination, s.
+/// Time for which an arrived character is expected to remain at its destination, s.
 const LEAVES: f64 = 0.6;
-/// Time after which a character that has no course yet is expected to have left its place, s.
+/// Time after which a character without a course is expected to have left its place, s.
 const SETS_OFF: f64 = 6.0;
-/// Distance before the end of a course at which the next course is planned, m, if it only leads to a place beside other
-/// characters.
+/// Distance before the end of a course at which the next course is planned, m, if the course only
+/// leads to a waiting place beside other characters.
 const NEARLY: f64 = 0.3;
-/// Angle of a corner of a course from which the character passes it at `AT_CORNERS`, rad.
+/// Angle above which a corner of a course is passed at the speed `AT_CORNERS`, rad.
 const SHARP: f64 = 1.2;
 /// Speed at sharp corners of courses, m/s.
 const AT_CORNERS: f64 = 0.4;
-/// Distance by which a path has to grow before it is given to the controller, m.
+/// Minimum length by which a path must grow before the controller gets the longer path, m.
 const GROWS: f64 = 0.3;
 /// Remaining length of a path below which it is extended, m.
 const EXTENDS: f64 = 2.0;
-/// Distance to the end of a path before which a character has to wait at which it stands still, m.
+/// Distance from the end of its path within which a character that has to wait stands still, m.
 const STOPS_WITHIN: f64 = 0.2;
-/// Distance that counts as progress along a course, m.
+/// Minimum distance along a course that counts as progress, m.
 const PROGRESS: f64 = 0.05;
 /// Time without progress after which a character that may walk on counts as stuck, s.
 const STUCK: f64 = 2.0;
-/// Distance to the end of its path within which a stuck character counts as there, m.
+/// Distance from the end of its path within which a stuck character counts as arrived there, m.
 const NEAR_STOP: f64 = 0.3;
 /// Speed below which a character counts as standing, m/s.
 const STANDS: f64 = 0.05;
-/// Angle by which a course turns within [`CORNER`] from which a path ends there, rad. Controllers that steer for a
-/// waypoint ahead would cut the corner.
+/// Change of direction within [`CORNER`] at which a path ends, rad. Controllers that steer towards
+/// a waypoint ahead would cut such a corner.
 const SHARPEST: f64 = 0.7;
-/// Distance from its course beyond which a character's path begins at the character instead of on the course, m.
+/// Distance from its course beyond which a character's path begins at the character itself instead
+/// of on the course, m.
 const BESIDE: f64 = 0.15;
-/// Length of a corner, m.
+/// Length of course within which a change of direction counts as one corner, m.
 const CORNER: f64 = 0.45;
-/// Distance by which the map of a detour extends beyond its ends, m.
+/// Margin of the map for a detour around the ends of the detour, m.
 const BEYOND: f64 = 2.5;
-/// Distance from its path beyond which a character looks for a new one, m.
+/// Distance from its path beyond which a character searches for a new one, m.
 const STRAYED: f64 = 0.45;
-/// Shortest path that is worth walking, m.
+/// Length below which a path is not walked, m.
 const SHORTEST: f64 = 0.15;
-/// Angle to the beginning of its course above which a character first turns on the spot, rad.
+/// Angle to the start of its course above which a character first turns on the spot, rad.
 const TURNS_FROM: f64 = 1.4;
 /// Turn rate on the spot, rad/s.
 const TURNING: f64 = 2.3;
@@ -101,19 +107,20 @@ const TURNING: f64 = 2.3;
 const TOUCHING: f64 = 0.72;
 /// Deceleration before a stop, m/s^2.
 const STOPPING: f64 = 1.0;
-/// Clearance of paths that is reported to controllers, m.
+/// Path clearance that is reported to controllers, m.
 const MARGIN: f64 = 0.03;
 /// Maximum length of the straight pieces of a path, in cells.
 const LONGEST_CHORD: usize = 100;
-/// Distance from the end of a path that does not reach the goal at which the character looks for the next one, m.
+/// Distance from the end of a path that does not reach the goal at which the character searches for
+/// the next path, m.
 const LEFT: f64 = 2.0;
-/// Lowest speed for which courses are planned, m/s. Courses of slower characters would have too many moments to
-/// compare, and a course only promises an order.
+/// Lowest speed for which courses are planned, m/s. At lower speeds, courses would have too many
+/// samples to compare. The difference does not matter, because a course only promises an order.
 const SLOWEST: f64 = 0.05;
-/// Lowest speed on a piece of a course, m/s, for characters that can walk faster.
+/// Lowest speed on a piece of a course for characters that can walk faster, m/s.
 const SLOWEST_PIECE: f64 = 0.3;
 
-/// A position at a time.
+/// A position with a time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Moment {
     pub(super) place: DVec2,
@@ -137,27 +144,28 @@ enum Mode {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct WalkPlan {
     mode: Mode,
-    /// The path around everything that is stationary, m.
+    /// Path around all stationary obstacles, m.
     path: Vec<DVec2>,
     /// Whether the path ends at the goal.
     ends_at_goal: bool,
     /// Distance walked along the course, m.
     walked: f64,
-    /// Course that the character has announced, as positions and planned times.
+    /// Announced course of the character, as positions with planned times.
     course: Arc<[Moment]>,
     /// Highest speed of the course, m/s.
     fastest: f64,
     /// Whether the course ends where the path ends.
     is_whole: bool,
-    /// Distance along the course from which the next course is planned, m; beyond its end if it is whole.
+    /// Distance along the course from which the next course is planned, m. If the course is whole,
+    /// it lies beyond the end.
     renews_from: f64,
-    /// Planned time of the character's position on its course, s.
+    /// Planned time of the character's current position on its course, s.
     reached: f64,
-    /// Distance along the course up to which the controller has a path, m.
+    /// Distance along the course up to which the controller has been given a path, m.
     given: f64,
-    /// Time since which a character without a course has been blocking the path, s.
+    /// Time at which a character without a course began to block the path, s.
     blocked_since: Option<f64>,
-    /// Distance along the course at the last progress, m.
+    /// Distance along the course at which progress was last recorded, m.
     moved: f64,
     /// Time of the last progress, s.
     moved_at: f64,
@@ -174,23 +182,24 @@ pub(super) struct Pedestrian {
     pub(super) radius: f64,
 }
 
-/// Another character, as the planning character sees it.
+/// Another character, as it appears to the planning character.
 #[derive(Debug, Clone)]
 pub(super) struct Other {
     place: DVec2,
     radius: f64,
-    /// Its course; empty if it has announced none or does not keep to it.
+    /// Its course; empty if it has announced none or has strayed from it.
     course: Arc<[Moment]>,
     /// Highest speed of its course, m/s.
     fastest: f64,
-    /// Planned time of its position on its course, s.
+    /// Planned time of its current position on its course, s.
     reached: f64,
     /// Planned time at which the character leaves its last place, s.
     until: f64,
 }
 
 impl Other {
-    /// Returns a pedestrian as other characters see it. `plan` is the plan of the pedestrian.
+    /// Returns a pedestrian as it appears to other characters. `plan` is the plan of the
+    /// pedestrian.
     pub(super) fn of(one: &Pedestrian, plan: Option<&WalkPlan>, now: f64) -> Self {
         let announced = plan.filter(|plan| {
             let is_known = plan.mode == Mode::Walking && !plan.course.is_empty();
@@ -214,8 +223,8 @@ impl Other {
         }
     }
 
-    /// Whether the character, by its course, still has to pass within `apart` metres of a place before a planned
-    /// time, s.
+    /// Whether, according to its course, the character still has to pass within `apart` metres of a
+    /// place before a planned time, s.
     fn is_to_pass(&self, place: DVec2, time: f64, apart: f64) -> bool {
         if self.course.is_empty() {
             return (self.place - place).length() < apart;
@@ -229,14 +238,14 @@ impl Other {
             if away < apart {
                 return true;
             }
-            // Until then, it cannot be nearer.
+            // The character cannot be nearer before this time.
             at += ((away - apart) / self.fastest.max(0.1)).max(TICK);
         }
         false
     }
 
-    /// Position at a planned time, s; `None` when the character has left. A character without a course is
-    /// expected to stay where it is, but only for some time if it wants to walk.
+    /// Position at a planned time, s; `None` once the character has left. A character without a
+    /// course is expected to stay in place, but only for some time if it wants to walk.
     fn at(&self, time: f64) -> Option<DVec2> {
         let place = || match self.course.is_empty() {
             true => self.place,
@@ -246,8 +255,7 @@ impl Other {
     }
 }
 
-/// Position on a course at a time, s. Before the course begins, this is the start of the course, and
-/// afterwards its end.
+/// Position on a course at a time, s, clamped to the start and end of the course.
 fn place_at(course: &[Moment], time: f64) -> DVec2 {
     let next = course.partition_point(|moment| moment.time <= time);
     let Some(before) = next.checked_sub(1).map(|at| course[at]) else {
@@ -282,8 +290,8 @@ impl WalkPlan {
                 .all(|place| place.abs().max_element() <= FARTHEST)
     }
 
-    /// Distance within which the character looks at other characters in a step at `now` (s), m; `None` if it
-    /// does not look at them.
+    /// Distance within which the character looks at other characters at time `now` (s), m; `None`
+    /// if it does not look in this step.
     pub(super) fn sight(&self, now: f64) -> Option<f64> {
         let looks = now >= self.looks_at && self.path.len() > 1;
         looks.then(|| {
@@ -308,9 +316,9 @@ impl WalkPlan {
         self.mode == Mode::Idle && self.path.is_empty() && self.course.is_empty()
     }
 
-    /// Distance along the course, or along the path if there is none, of the point nearest to a place (m), and
-    /// the distance to it (m). Of a course, only the part up to which the character may walk counts, because it
-    /// may come back to the same place later.
+    /// Distance along the course, or along the path if there is none, of the point nearest to a
+    /// place (m), and the distance from the place to it (m). Of a course, only the part that the
+    /// character may walk on counts, because the course may return to the same place later.
     fn project(&self, place: DVec2) -> (f64, f64) {
         match self.course.is_empty() {
             true => nearest_on(self.path.iter().copied(), place, 0.0, f64::INFINITY),
@@ -321,7 +329,8 @@ impl WalkPlan {
         }
     }
 
-    /// Distance along the course of the next sharp corner, m; the length of the course if there is none.
+    /// Distance along the course to the next sharp corner, m; the length of the course if there is
+    /// none.
     fn next_corner(&self) -> f64 {
         let mut from = 0.0;
         for (at, pair) in self.course.windows(2).enumerate() {
@@ -349,7 +358,7 @@ impl WalkPlan {
         from
     }
 
-    /// Notes that the character has got to a distance along its course, m.
+    /// Records that the character has reached a distance along its course, m.
     fn arrive_at(&mut self, along: f64) {
         self.walked = self.walked.max(along);
         self.reached = self.reached.max(self.time_at(self.walked));
@@ -363,7 +372,7 @@ impl WalkPlan {
         }
     }
 
-    /// Planned time at which the character gets to a distance along its course, m.
+    /// Planned time at which the character reaches a distance along its course, m.
     fn time_at(&self, along: f64) -> f64 {
         let mut from = 0.0;
         for pair in self.course.windows(2) {
@@ -393,7 +402,7 @@ fn length_of(course: &[Moment]) -> f64 {
         .sum()
 }
 
-/// Points of a line beyond a distance, m.
+/// Points of a line beyond a distance along it, m, starting at that distance.
 fn rest(line: &[DVec2], from: f64) -> Vec<DVec2> {
     let mut points = Vec::new();
     let mut s = 0.0;
@@ -426,8 +435,8 @@ fn course_along(points: impl IntoIterator<Item = DVec2>, now: f64, speed: f64) -
     moments.collect()
 }
 
-/// Distance between the centres of two characters, m, as a multiple of the diagonal of their outline. If they
-/// are already closer, they must not come closer still.
+/// Minimum distance between the centres of two characters, m. `usual` is the multiple of the
+/// diagonal of their outline. If they are already closer, the current distance is the minimum.
 fn apart(agent: &Planner<'_>, other: &Other, usual: f64) -> f64 {
     let both = agent.kind.radius + other.radius;
     let now = (other.place - agent.pose.position).length();
@@ -464,7 +473,7 @@ impl Planning<'_> {
         if self.plan.walk.sight(agent.now).is_none() {
             let left = self.plan.walk.given - self.plan.walk.walked;
             if left > 0.0 && left < STOPS_WITHIN {
-                // The path may be extended in the next step.
+                // The path may be extended as early as the next step.
                 self.plan.walk.looks_at = agent.now;
             }
             return Step::Stays;
@@ -485,7 +494,7 @@ impl Planning<'_> {
         walk.is_whole && length - walked < LEFT
     }
 
-    /// Searches for a path around everything that is stationary.
+    /// Searches for a path around all stationary obstacles.
     fn find_walk(&mut self) -> Step {
         self.plan.planned_at = Some(self.agent.now);
         let found = self.find();
@@ -495,7 +504,7 @@ impl Planning<'_> {
             return self.halt();
         }
         let path = self.straightened(&found);
-        // The other characters are known in the next step.
+        // The other characters are only known in the next step.
         self.plan.walk = WalkPlan {
             path,
             ends_at_goal: found.end == PlanEnd::Goal,
@@ -531,7 +540,7 @@ impl Planning<'_> {
         })
     }
 
-    /// The path of cells, without the points that a straight line can skip at no additional cost.
+    /// Path over cells without the points that a straight line can skip at no additional cost.
     fn straightened(&mut self, found: &Found) -> Vec<DVec2> {
         let here = self.agent.pose.position;
         let goal = self.agent.goal;
@@ -568,7 +577,7 @@ impl Planning<'_> {
         }
         match found.end {
             PlanEnd::Goal => {
-                // The path ends at the goal itself instead of the centre of its cell.
+                // The path ends at the goal itself, not at the centre of its cell.
                 if path.len() > 1 {
                     path.pop();
                 }
@@ -583,7 +592,7 @@ impl Planning<'_> {
         path
     }
 
-    /// Plans a course around those of the other characters, and announces it.
+    /// Plans a course around the courses of other characters, and announces it.
     fn announce(&mut self) -> Step {
         let agent = *self.agent;
         let here = agent.pose.position;
@@ -601,7 +610,7 @@ impl Planning<'_> {
                 time: begin,
             },
         );
-        // A character without progress along the plain path tries another one.
+        // A character that makes no progress along the plain path tries another path.
         let is_stuck = self.plan.walk.blocked_since.is_some();
         let found = match !is_stuck && self.is_undisturbed(&course) {
             true => Some((course, true, true)),
@@ -644,15 +653,15 @@ impl Planning<'_> {
         self.walk_on(Some(0.0))
     }
 
-    /// Time at which a course begins: that of the character that is farthest behind, so that all that the others
-    /// still have to walk counts.
+    /// Time at which a course begins. This is the planned time of the character that is farthest
+    /// behind, so that everything the others still have to walk is considered.
     fn begin(&self) -> f64 {
         let announced = self.others.iter().filter(|other| !other.course.is_empty());
         announced.fold(self.agent.now, |first, other| first.min(other.reached))
     }
 
-    /// Gives the controller the path up to the place where the character has to wait for others. `given` is the
-    /// distance along the course up to which it has one.
+    /// Gives the controller the path up to the place where the character has to wait for others.
+    /// `given` is the distance along the course up to which the controller already has a path.
     fn walk_on(&mut self, given: Option<f64>) -> Step {
         let agent = self.agent;
         let (limit, is_blocked) = self.limit();
@@ -670,7 +679,8 @@ impl Planning<'_> {
             (walk.moved, walk.moved_at) = (walk.walked, agent.now);
         }
         if agent.now - walk.moved_at >= STUCK {
-            // Something that the course does not contain keeps the character from walking on.
+            // An obstacle that the course does not take into account keeps the character from
+            // walking on.
             (walk.moved, walk.moved_at) = (walk.walked, agent.now);
             match before - walk.walked < NEAR_STOP && before < length - 1e-6 {
                 true => walk.arrive_at(before),
@@ -680,7 +690,8 @@ impl Planning<'_> {
             return Step::Stays;
         }
         if !is_end && limit < walk.walked + STOPS_WITHIN {
-            // The character counts as being at its limit, so that characters that wait for it can walk on.
+            // The character counts as having reached its limit, so that characters that wait for it
+            // can walk on.
             walk.arrive_at(limit);
             let is_standing = given.is_none() && walk.given <= walk.walked && agent.speed < STANDS;
             walk.given = walk.walked;
@@ -708,7 +719,8 @@ impl Planning<'_> {
         self.follow_walk(&points, &speeds, is_end && ends_at_goal)
     }
 
-    /// The part of the course from the character to a distance along it, m, without waits, with speeds, m/s.
+    /// Part of the course from the character to a distance along it (m), without waits, as points
+    /// and speeds (m/s).
     fn stretch(&self, until: f64) -> (Vec<DVec2>, Vec<f64>) {
         let walk = &self.plan.walk;
         let most = self.agent.top_speed;
@@ -718,7 +730,7 @@ impl Planning<'_> {
             let piece = pair[1].place - pair[0].place;
             let length = piece.length();
             let (a, b) = (walk.walked.max(from), until.min(from + length));
-            // A character beside its course leaves out a corner that it has almost reached.
+            // A character that is beside its course skips a corner that it has almost reached.
             let start = pair[0].place + piece * ((a - from) / length.max(1e-9));
             let is_beside = (start - self.agent.pose.position).length() > BESIDE;
             let is_near = is_beside && points.is_empty() && b - a < STOPS_WITHIN && until > b;
@@ -748,8 +760,8 @@ impl Planning<'_> {
         (points, speeds)
     }
 
-    /// Distance along the course up to which the character may walk now, m, and whether a character without a
-    /// course blocks the path there.
+    /// Distance along the course up to which the character may walk now, m, and whether it is
+    /// blocked there by a character without a course.
     fn limit(&self) -> (f64, bool) {
         let walk = &self.plan.walk;
         let agent = self.agent;
@@ -782,9 +794,9 @@ impl Planning<'_> {
         }
     }
 
-    /// Time until the character walks at full speed towards a place, s: it accelerates, and turns first if
-    /// the place lies behind it. Only half of the time to accelerate counts, because the character already
-    /// moves during that time.
+    /// Time lost before the character walks at full speed towards a place, s. It has to accelerate,
+    /// and to turn first if the place is behind it. Only half of the acceleration time counts,
+    /// because the character already moves during it.
     fn delay(&self, towards: DVec2) -> f64 {
         let agent = self.agent;
         let limits = &agent.kind.limits;
@@ -816,15 +828,15 @@ impl Planning<'_> {
                 if away < apart {
                     return false;
                 }
-                // Until then, they cannot be nearer.
+                // The two cannot be nearer to each other before this time.
                 time += ((away - apart) / (own + other.fastest).max(0.1)).max(TICK);
             }
             true
         })
     }
 
-    /// Searches for a course around other characters. Returns it, whether it leads to the end of the path, and whether
-    /// it leads to the end of the part of the path that was searched.
+    /// Searches for a course around other characters. Returns the course, whether it leads to the
+    /// end of the path, and whether it leads to the end of the part of the path that was searched.
     fn around(
         &mut self,
         left: &[DVec2],
@@ -834,7 +846,7 @@ impl Planning<'_> {
         let here = self.agent.pose.position;
         let (target, after) = split(left, RESERVED);
         let mut search = self.space_time(here, left, target, begin)?;
-        // If there is no passage with the usual clearance, there may be one without it.
+        // If there is no passage with the usual clearance, a passage without it is tried.
         let found = search
             .find(here, target, delay, Room::Usual)
             .filter(|found| found.arrives)
@@ -844,7 +856,8 @@ impl Planning<'_> {
         is_move.then_some((found.moments, is_whole, found.arrives))
     }
 
-    /// The cells around a character and its target, with the times at which other characters are there.
+    /// Cells around a character and its target, with the times at which other characters occupy
+    /// them.
     fn space_time(
         &mut self,
         here: DVec2,
@@ -925,7 +938,8 @@ impl Planning<'_> {
             margin: MARGIN,
             near: agent.planning.near,
             ahead: agent.planning.ahead,
-            // Controllers see the waypoint at its actual position, because characters turn at once.
+            // Controllers see the waypoint at its actual position, because characters turn without
+            // delay.
             sharpest: 1.0,
             response: None,
             sees_all: agent.planning.avoid == roadwright_agent::Avoid::All,
@@ -935,7 +949,7 @@ impl Planning<'_> {
     }
 }
 
-/// Returns the point at a distance along a line, m, and the points beyond it.
+/// Returns the point at a distance along a line (m), and the points after it.
 fn split(points: &[DVec2], distance: f64) -> (DVec2, Vec<DVec2>) {
     let mut left = distance;
     for (at, pair) in points.windows(2).enumerate() {
@@ -949,8 +963,8 @@ fn split(points: &[DVec2], distance: f64) -> (DVec2, Vec<DVec2>) {
     (points.last().copied().unwrap_or(DVec2::ZERO), Vec::new())
 }
 
-/// Distance along a line of the point nearest to a place (m), and the distance to it (m). Only the part between
-/// two distances along the line counts.
+/// Distance along a line of the point nearest to a place (m), and the distance between the two (m).
+/// Only the part of the line between two distances along it counts.
 fn nearest_on(
     line: impl Iterator<Item = DVec2> + Clone,
     place: DVec2,
@@ -977,13 +991,13 @@ fn nearest_on(
     best
 }
 
-/// Speed at which a character passes a corner of its course with an angle in rad, m/s.
+/// Speed at which a character passes a corner of its course, m/s. `angle` is in rad.
 fn corner_speed(angle: f64, most: f64) -> f64 {
     let share = (angle / SHARP).min(1.0);
     most + share * (AT_CORNERS.min(most) - most)
 }
 
-/// Adds the places where the character begins to brake, and lowers the speeds beyond them.
+/// Adds waypoints where the character begins to brake, and lowers the speeds after them.
 fn end_at_rest(waypoints: &mut Vec<Waypoint>) {
     let Some(last) = waypoints.last_mut() else {
         return;
@@ -1034,5 +1048,6 @@ fn factor_at(space: &mut TileSpace<'_>, size: CellSize, point: DVec2) -> u32 {
     node.map_or(0, |node| space.factor(node))
 }
 
-// At 0.5 m/s or more, a search looks farther ahead than it takes to walk the path for which it is made.
+// At 0.5 m/s or more, a search looks farther ahead than the time needed to walk the path for which
+// it is made.
 const _: () = assert!(0.5 * SLOTS as f64 * SLOT > RESERVED);

@@ -1,4 +1,4 @@
-//! Perception for behaviours: gaps beside the agent, goal, and junction ahead.
+//! Perception for behaviours: gaps on adjacent lanes, the goal, and the junction ahead.
 use super::{OPEN_GROUND_SPEED, View};
 use crate::records::AgentIndex;
 use crate::traffic::LaneEntry;
@@ -15,22 +15,25 @@ const LANELETS_BEHIND: u32 = 4;
 /// Distance behind an agent that is searched for vehicles before a lane change, m.
 const SEEN_BEHIND: f64 = 50.0;
 
-/// Time gap below which an agent clears its lane for a vehicle ahead on an adjacent lane that ends, s.
+/// Time gap to a vehicle ahead, on an adjacent lane that ends, below which an agent clears its lane
+/// for that vehicle, s.
 const MAKES_ROOM_WITHIN: f64 = 2.0;
 
-/// A lane to which an agent can change because its own lane ends, or to make room for a vehicle whose lane ends.
+/// Another lane to which an agent can change because its own lane ends, or to make room for a
+/// vehicle whose lane ends.
 struct Leaving {
     beside: LaneletIndex,
     /// 1 if that lane is on the left, -1 if it is on the right.
     side: f64,
-    /// Distance to the end of the own lane or, where it continues, of its lanelet, m.
+    /// Distance to the end of the agent's lane or, if the lane continues, to the end of its
+    /// lanelet, m.
     remaining: f64,
 }
 
 impl View<'_> {
-    /// The input row of a behaviour that only chooses when to change lanes; empty if the route requires no
-    /// lane change and the lane does not end. `sight` contains the distances from which the behaviour sees
-    /// the end of its lane; `None` if it does not look for lane ends.
+    /// Input of a behaviour that only chooses when to change lanes; empty if the route requires no
+    /// lane change and the lane does not end. `sight` contains the distances at which the behaviour
+    /// sees the end of its lane; `None` if it does not look for lane ends.
     pub(crate) fn lane_change_input(
         &self,
         agent: AgentIndex,
@@ -57,8 +60,8 @@ impl View<'_> {
         input
     }
 
-    /// The lane that an agent can leave because its own lane ends within sight and its route continues beyond that
-    /// end; `None` if there is none.
+    /// Lane to which an agent can change because its own lane ends within sight and its route
+    /// continues beyond that end; `None` if there is none.
     fn lane_to_leave(&self, agent: AgentIndex, sight: LaneEndSight) -> Option<Leaving> {
         let (position, progress) = (self.position(agent), self.progress(agent));
         let end = self.ground.lane_end(position.lanelet)?;
@@ -81,8 +84,8 @@ impl View<'_> {
         })
     }
 
-    /// The lane to which an agent can change to make room for a vehicle ahead on an adjacent lane that ends; `None`
-    /// if there is no such vehicle, or no lane on the other side.
+    /// Lane to which an agent can change to make room for a vehicle ahead on an adjacent lane that
+    /// ends; `None` if there is no such vehicle, or no lane on the other side.
     fn lane_to_clear(&self, agent: AgentIndex, sight: LaneEndSight) -> Option<Leaving> {
         let (position, progress) = (self.position(agent), self.progress(agent));
         if !self.ground.has_beside(position.lanelet) {
@@ -93,7 +96,8 @@ impl View<'_> {
             (lanelet.left, lanelet.right, 1.0),
             (lanelet.right, lanelet.left, -1.0),
         ];
-        // Whether an adjacent lane ends and merges into this lane, and its next vehicle is near.
+        // Whether an adjacent lane ends and merges into this lane, and the next vehicle on it is
+        // near.
         let wants_in = |ending: LaneletIndex| {
             let end = self.ground.lane_end(ending);
             let end = end.filter(|end| end.beside == position.lanelet);
@@ -124,7 +128,7 @@ impl View<'_> {
         })
     }
 
-    /// The input row of a behaviour.
+    /// Input of a behaviour.
     pub(crate) fn behaviour_input(&self, agent: AgentIndex) -> BehaviourInput {
         let progress = self.progress(agent);
         let mut input = BehaviourInput {
@@ -171,8 +175,7 @@ impl View<'_> {
         let lanelet = self.ground.lanelet(position.lanelet);
         input.lane_change_needed = route.lane_change_at(at, graph);
         if input.lane_change_needed != 0.0 {
-            // If the goal is on the target lane, the remaining length ends where the agent is level with the
-            // goal.
+            // If the goal is on the target lane, the remaining length ends beside the goal.
             let changes = route.lane_changes_from(at, graph);
             input.lane_remaining =
                 route.room_for_changes(at, position.s, changes, progress.reached, graph);
@@ -185,8 +188,9 @@ impl View<'_> {
             };
             self.target_gaps(agent, target, input);
         } else {
-            // While the body is still leaving one lane, it is visible on two. A second change would make it
-            // visible on the two newer lanes only, while its tail is still on the first.
+            // A body that is still leaving a lane is visible on two lanes. After a second change,
+            // it would be visible only on the last two lanes, although its tail is still on the
+            // first one.
             input.lane_change_needed = 0.0;
         }
     }
@@ -200,7 +204,7 @@ impl View<'_> {
         })
     }
 
-    /// Fills in the next junction on the route, and the route's connection through it.
+    /// Fills in the next junction on the route, and the connection that the route takes through it.
     fn perceive_junction(&self, agent: AgentIndex, input: &mut BehaviourInput) {
         let route = self.route(agent);
         let mut distance = -self.position(agent).s;
@@ -222,7 +226,8 @@ impl View<'_> {
     }
 
     /// Whether there is room on the lane beside an agent. `gap` is the minimum gap ahead and
-    /// behind, m. For vehicles that close in, the gap grows by `time` seconds of the closing speed.
+    /// behind, m. For vehicles that close in, the gap is extended by the closing speed times
+    /// `time`, in s.
     pub(crate) fn has_room_beside(
         &self,
         agent: AgentIndex,
@@ -235,7 +240,7 @@ impl View<'_> {
             target_gap_behind: NOTHING,
             ..BehaviourInput::default()
         };
-        // A row with nothing but the gaps, measured as for a change that the route requires.
+        // A row that contains only the gaps, measured as for a change that the route requires.
         self.target_gaps(agent, lane, &mut input);
         let speed = self.motion(agent).speed;
         let needed = |closing: f64| gap + time * closing.max(0.0);
@@ -263,8 +268,8 @@ impl View<'_> {
             ..
         } = *self.vehicle_type(agent);
         let own = self.ground.lanelet(position.lanelet);
-        // The position at the same fraction of the length is beside the agent, which is exact enough for gaps
-        // of metres.
+        // The place beside the agent is at the same fraction of the length. This is exact enough
+        // for gaps of metres.
         let s = position.s / own.length() * self.ground.lanelet(target).length();
         let entries = self.index.on_lanelet(target);
         let place = entries.partition_point(|entry| entry.s < s);
@@ -292,7 +297,7 @@ impl View<'_> {
         self.foremost_before(lanelet, 0.0, LANELETS_BEHIND)
     }
 
-    /// Like `behind_lanelet`, for a lanelet that begins `before` metres ahead of the place from
+    /// Like `behind_lanelet`, for a lanelet whose start is `before` metres ahead of the place from
     /// which distances are measured. Searches at most `more` lanelets back.
     fn foremost_before(
         &self,
@@ -311,8 +316,8 @@ impl View<'_> {
                 None => None,
             }
         });
-        // Where several lanes merge, the vehicle that arrives first counts, or the one with the smaller id if
-        // they tie.
+        // If several lanes merge, the vehicle that arrives first counts; in a tie, the one with the
+        // smaller id.
         foremost.min_by(|a, b| a.1.total_cmp(&b.1).then(self.id(&a.0).cmp(&self.id(&b.0))))
     }
 }

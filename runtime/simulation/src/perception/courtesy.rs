@@ -1,5 +1,5 @@
-//! Cooperation with vehicles on adjacent lanes: vehicles that have to change into the agent's lane, and
-//! vehicles on the lane that the agent has to change to.
+//! Cooperation with vehicles on adjacent lanes: vehicles that have to change into the agent's lane,
+//! and vehicles on the lane that the agent has to change to.
 //!
 //! ```text
 //!     beside   --------[A]|          A has to change before its lane ends
@@ -9,12 +9,13 @@
 //! A is let in once it has waited for a while. B, the next vehicle behind that can slow down in
 //! time, then follows A as if A were ahead on B's lane. A also cooperates after that time: it stays
 //! behind C at C's speed, instead of passing a moving queue until its own lane ends. Two vehicles
-//! that want each other's lane would otherwise drive side by side until both lanes end, so the one
-//! behind falls back at once.
+//! that want each other's lane would otherwise drive side by side until both lanes end, so the rear
+//! one falls back at once.
 //!
-//! Where a lane ends and merges into the one beside it, no driver has to change. Of two vehicles beside each other
-//! at similar speeds, the one behind eases off until there is room for both in one lane, so that they
-//! neither arrive at the end side by side nor need to brake there. In a queue they alternate at the end instead.
+//! Where a lane ends and merges into the adjacent one, no driver has to change lanes. Of two
+//! vehicles beside each other at similar speeds, the rear one eases off until there is room for
+//! both in one lane. They then neither arrive at the end side by side nor need to brake there. In a
+//! queue, they alternate at the end instead.
 
 use super::View;
 use crate::records::{AgentIndex, LaneSpot};
@@ -22,39 +23,41 @@ use crate::traffic::{LaneEntry, Lanes};
 use roadwright_agent::LaneEndSight;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Time for which a vehicle seeks a gap before it is let in, s.
+/// Time for which a vehicle has to seek a gap before others let it in, s.
 const PATIENCE: f32 = 5.0;
 /// Maximum time for which a vehicle stands to let another one in, s. After that time, the other
-/// vehicle evidently cannot change lanes.
+/// vehicle is assumed to be unable to change lanes.
 const COURTESY: f64 = 15.0;
 /// Deceleration for letting a vehicle in, m/s^2.
 const SLOWING: f64 = 1.5;
 /// Number of vehicles ahead on an adjacent lane that are considered.
 const LOOKED_AT: usize = 3;
-/// Minimum distance between a standing vehicle and a vehicle ahead of it that seeks a gap, m. At a shorter
-/// distance, waiting leaves no room, so the standing vehicle drives on and the next one lets the other in.
+/// Minimum distance between a standing vehicle and a vehicle ahead of it that seeks a gap, m. At a
+/// shorter distance, waiting would not make room, so the standing vehicle drives on and the next
+/// one lets the other in.
 const LEAST_ROOM: f64 = 1.5;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
 /// Speed at which an agent falls back, as a fraction of the other vehicle's speed.
 const FALLING_BACK: f64 = 0.7;
-/// Minimum speed of an agent that falls back, m/s. It applies if the other vehicle nearly stands.
+/// Minimum speed of an agent that falls back, m/s, for the case that the other vehicle nearly
+/// stands.
 const NEARLY_STANDING: f64 = 2.0;
-/// Time gap that an agent opens to the vehicle ahead on the other lane where a lane ends, s.
+/// Time gap that an agent opens to the vehicle ahead on the other lane before a lane ends, s.
 const ROOM_AT_LANE_END: f64 = 1.0;
-/// Speed at which an agent opens a gap where a lane ends, as a fraction of its previous speed. With the intelligent
-/// driver model this is a deceleration of 0.8 m/s^2.
+/// Speed at which an agent opens a gap before a lane ends, as a fraction of its previous speed.
+/// With the intelligent driver model, this is a deceleration of 0.8 m/s^2.
 const EASING_OFF: f64 = 0.9;
-/// Largest difference in speed at which an agent opens a gap for a slower vehicle where a lane ends, m/s. It
-/// passes a vehicle that is slower still.
+/// Largest speed difference at which an agent opens a gap for a slower vehicle at the end of a
+/// lane, m/s. An even slower vehicle is passed.
 const SIMILAR_SPEED: f64 = 5.0;
 /// Fraction of the speed limit below which traffic is a queue, in which vehicles alternate at the end of a lane.
 const QUEUE_SPEED: f64 = 0.4;
 
-/// How an agent accommodates vehicles beside it: it follows one of them or falls back.
+/// Reaction of an agent to vehicles beside it: it follows one of them or falls back.
 pub(super) struct Courtesy {
-    /// A vehicle to follow as if it were ahead on the agent's lane. Its position is projected onto
-    /// that lane, m.
+    /// A vehicle that the agent follows as if it were ahead on the agent's lane. Its position is
+    /// projected onto this lane, m.
     pub(super) let_in: Option<LaneEntry>,
     /// Highest speed while falling back, m/s; infinite if the agent need not fall back.
     pub(super) top_speed: f64,
@@ -81,15 +84,15 @@ impl Beside {
 }
 
 impl View<'_> {
-    /// How an agent on a lane accommodates vehicles beside it.
+    /// Determines how an agent on a lane accommodates vehicles beside it.
     pub(super) fn courtesy(&self, agent: AgentIndex) -> Courtesy {
         let mut courtesy = Courtesy {
             let_in: None,
             top_speed: f64::INFINITY,
         };
-        // Considers the vehicles that want to change into the agent's lane and those on the lane that it
-        // wants. A line may forbid changes in one direction only, and if it forbids both, no vehicle wants to
-        // change.
+        // Considers the vehicles that want to change into the agent's lane, and those on the lane
+        // that the agent wants. A line may forbid changes in one direction only. If it forbids
+        // both, no vehicle wants to change.
         for side in self.ground.beside(self.position(agent).lanelet) {
             if side != NO_LANELET {
                 self.look_beside(agent, side, &mut courtesy);
@@ -164,8 +167,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether a vehicle is free to leave its lane by a lane change. A vehicle close behind a stationary vehicle is
-    /// not free.
+    /// Whether a vehicle is free to leave its lane by a lane change. It is not if it is close
+    /// behind a stationary vehicle.
     fn leads_on(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
         let s = self.position(agent).s;
         let lanes = Lanes {
@@ -190,7 +193,7 @@ impl View<'_> {
     ) -> impl Iterator<Item = Beside> {
         let (s, lanelet) = (self.position(agent).s, self.position(agent).lanelet);
         let entries = self.index.on_lanelet(side);
-        // The position at the same fraction of the length is beside the agent.
+        // The place beside the agent is at the same fraction of the length.
         let scale = self.ground.length(lanelet) / self.ground.length(side);
         let first = entries.partition_point(|entry| entry.s * scale < s);
         let front = s + self.vehicle_type(agent).front;

@@ -1,4 +1,4 @@
-//! Gaps in the traffic of a road that an agent crosses or joins from open ground.
+//! Gap acceptance of agents that cross or join a road from open ground.
 //!
 //! ```text
 //!      open ground |      lane      |      lane      |
@@ -6,8 +6,9 @@
 //!                  ^ stops here until no vehicle on either lane arrives while it crosses
 //! ```
 //!
-//! Decisions are not stored: an agent that rolls up to the road decides anew in every step, and an agent
-//! whose front is on the road drives on. In reverse, for example out of a parking bay, its rear leads.
+//! Decisions are not stored. An agent that approaches the road decides anew in every step, and an
+//! agent whose front is on the road drives on. In reverse, for example out of a parking bay, its
+//! rear leads.
 
 use super::View;
 use super::open_ground::beyond;
@@ -23,48 +24,49 @@ use std::collections::BTreeMap;
 const STEP: f64 = 1.0;
 /// Deceleration for stopping before a road, m/s^2.
 const BRAKING: f64 = 1.5;
-/// Margin added to the braking distance, m.
+/// Margin in addition to the braking distance, m.
 const ROOM: f64 = 8.0;
 /// Distance between the vehicle's front and the nearest lane when the vehicle waits, m.
 const BEFORE_LANE: f64 = 1.0;
-/// Maximum length of a path on roads that is examined, m.
+/// Maximum length of the path on roads that is examined, m.
 const LONGEST: f64 = 40.0;
-/// Margin for crossing lanes one by one, m. Lanes are crossed one by one if the distance between them exceeds
-/// the length of the vehicle by more than this margin.
+/// Margin for crossing lanes one at a time, m. If the distance between two lanes exceeds the length
+/// of the vehicle by more than this margin, they are crossed separately.
 const APART: f64 = 2.0;
-/// Acceleration (m/s^2) and speed (m/s) with which the agent is expected to cross.
+/// Acceleration (m/s^2) and top speed (m/s) that the agent is expected to reach while crossing.
 const CROSSING: (f64, f64) = (1.2, 5.0);
-/// Minimum speed that is expected on a path, m/s. The speeds of a path may fall to 0 at its end.
+/// Minimum speed that is assumed along a path, m/s. The planned speed may fall to 0 at the end.
 const SLOWEST: f64 = 0.3;
 /// Time that an agent needs to change gear and to turn its wheels, s.
 const CHANGING: f64 = 3.0;
-/// Minimum time between the agent and the next vehicle, which passes after the agent, s.
+/// Minimum time between the agent and the first vehicle that passes after it, s.
 const AFTER: f64 = 1.5;
 /// Minimum time between the agent and the last vehicle that passes before it, s.
 const BEFORE: f64 = 0.5;
 /// Time that a vehicle needs to adapt to an agent that has joined the lane ahead of it, s.
 const ADAPTING: f64 = 4.0;
-/// Acceleration that is expected of vehicles on lanes, m/s^2.
+/// Acceleration that vehicles on lanes are expected to reach, m/s^2.
 const THEIRS: f64 = 2.0;
-/// Factor by which vehicles on lanes may exceed the free speed.
+/// Factor by which vehicles on lanes are expected to exceed the free speed.
 const EXCESS: f64 = 1.1;
-/// Deceleration with which vehicles on lanes brake for an agent that manoeuvres, m/s^2.
+/// Deceleration with which vehicles on lanes are expected to brake for a manoeuvring agent, m/s^2.
 const YIELDING: f64 = 4.5;
-/// Distance from such an agent at which they stop, m.
+/// Distance from a manoeuvring agent at which vehicles on lanes stop, m.
 const BEFORE_AGENT: f64 = 2.0;
-/// Radius of the corners of a vehicle that manoeuvres, m.
+/// Corner radius of a manoeuvring vehicle, m.
 const CORNER: f64 = 0.3;
 /// Standing time after which a vehicle before the crossing is no longer expected to start, s.
 const WAITS: f64 = 5.0;
-/// Time ahead for which vehicles on lanes are considered, s. Lanes are followed back for this time
-/// at their free speed.
+/// Time ahead for which vehicles on lanes are considered, s. Lanes are searched backwards for the
+/// distance that is driven in this time at their free speed.
 const HORIZON: f64 = 14.0;
-/// Angle to a lane below which an agent counts as joining or leaving the lane rather than crossing it, rad.
+/// Angle to a lane below which an agent counts as joining or leaving the lane, and not as crossing
+/// it, rad.
 const ALONG: f64 = 0.6;
 /// Margin along a lane on each side of the agent's path, in addition to half the width of the agent, m.
 const BESIDE: f64 = 1.0;
 
-/// Part of the path that crosses or joins one lane.
+/// The part of the path on which the agent crosses or joins one lane.
 #[derive(Debug, Clone, Copy)]
 struct Strip {
     /// Distances from the agent's front at which the path enters and leaves the lane, m.
@@ -73,11 +75,12 @@ struct Strip {
     /// Range of positions along the lane that the path covers, m.
     low: f64,
     high: f64,
-    /// Whether the path ends along the lane.
+    /// Whether the agent is aligned with the lane at the end of this part and joins it.
     is_joined: bool,
 }
 
-/// The place of a vehicle that leads on its path: its front, or in reverse the rear of its last trailer.
+/// The leading end of a vehicle on its path: its front or, in reverse, the rear of its last
+/// trailer.
 #[derive(Debug, Clone, Copy)]
 struct EndAhead {
     /// Distance from the rear axle, m.
@@ -86,7 +89,7 @@ struct EndAhead {
     speed: f64,
 }
 
-/// The drive along a path, for the time that it takes.
+/// An agent on its path, for computing how long it takes to cover a distance.
 #[derive(Debug, Clone, Copy)]
 struct Crossing<'a> {
     path: &'a GroundPath,
@@ -103,8 +106,9 @@ impl Crossing<'_> {
         time_of(distance, self.speed, acceleration, most.max(self.speed))
     }
 
-    /// Time to cover a distance from here, s. The agent accelerates up to the speeds of its path. Beyond a path that
-    /// ends slowly, for example where the gear changes, it needs time to drive on.
+    /// Time to cover a distance from here, s. The agent accelerates up to the speeds of its path.
+    /// If the path ends slowly, for example at a gear change, the time to drive on from there is
+    /// added.
     fn time_for(self, distance: f64) -> f64 {
         let (acceleration, most) = CROSSING;
         let length = self.path.line().length();
@@ -132,7 +136,8 @@ impl Crossing<'_> {
 #[derive(Debug, Clone, Copy)]
 struct Window {
     from: f64,
-    /// When it has entered the lane if it drives as slowly as its path.
+    /// Time at which it has entered the lane if it keeps to the speeds of its path, even if they
+    /// are low.
     entered: f64,
     to: f64,
 }
@@ -145,8 +150,8 @@ impl View<'_> {
         planned.is_some_and(|planned| self.wait_before_road(agent, &planned.path).is_some())
     }
 
-    /// Returns the distance from the front of an agent on a planned path to the place where it has
-    /// to wait for a gap before a road, m; `None` if it may drive on.
+    /// Distance from the front of an agent on a planned path to the place where it has to wait for
+    /// a gap before a road, m; `None` if it may drive on.
     pub(super) fn wait_before_road(&self, agent: AgentIndex, path: &GroundPath) -> Option<f64> {
         if self.ground.graph().lanelets().is_empty() {
             return None;
@@ -173,14 +178,15 @@ impl View<'_> {
         is_blocked.then_some((entry - BEFORE_LANE).max(0.0))
     }
 
-    /// Whether an agent drives a part of a manoeuvre, such as parking. Its path bends sharply, so its front does not
-    /// follow the line of its rear axle. It drives slowly, so that it takes the road as soon as others can brake.
+    /// Whether an agent is in the middle of a manoeuvre, such as parking. On the sharp bends of a
+    /// manoeuvre, its front does not follow the line of its rear axle. Because it is slow, it
+    /// enters the road as soon as other vehicles can brake.
     fn is_manoeuvring(&self, agent: AgentIndex) -> bool {
         let reached = self.progress(agent).reached;
         self.route(agent).exact_to(reached).is_some()
     }
 
-    /// The end of an agent that leads on a path.
+    /// Leading end of an agent on a path.
     fn end_ahead(&self, agent: AgentIndex, path: &GroundPath) -> EndAhead {
         let (kind, speed) = (self.vehicle_type(agent), self.motion(agent).speed);
         match path.is_reversing() {
@@ -230,9 +236,9 @@ impl View<'_> {
             };
             (pose, spots)
         };
-        // A vehicle that leaves its own lane may still wait before it crosses the others.
+        // A vehicle that leaves its own lane may still wait before it crosses other lanes.
         let under = match is_exact {
-            // Others already stop for a vehicle of which any end is on the road.
+            // If any end of the vehicle is on the road, other vehicles already stop for it.
             true => {
                 let axle = self.pose(agent);
                 let rear = kind.whole_length - kind.front;
@@ -251,7 +257,8 @@ impl View<'_> {
         }
         let own: Vec<LaneletIndex> = here.iter().map(|spot| spot.0).collect();
         let is_reversing = path.is_reversing();
-        // The front is on the line of the rear axle, or as far ahead of it as it is on the vehicle.
+        // The front is on the line of the rear axle, or ahead of the axle by its distance on the
+        // vehicle.
         let beyond_axle = if is_exact { 0.0 } else { lead };
         let end = (line.length() - position.s - beyond_axle).min(reach + LONGEST);
         let mut entry: Option<f64> = None;
@@ -288,7 +295,8 @@ impl View<'_> {
         Some((entry, strips))
     }
 
-    /// Whether a vehicle on the lane of a strip, or on its way there, is at the strip within a time window.
+    /// Whether a vehicle that is on the lane of a strip, or will get there, occupies the strip
+    /// within a time window.
     fn has_traffic(
         &self,
         agent: AgentIndex,
@@ -299,13 +307,14 @@ impl View<'_> {
         let graph = self.ground.graph();
         let half = 0.5 * self.vehicle_type(agent).width + BESIDE;
         let (low, high) = match strip.is_joined {
-            // Every vehicle behind the place where the agent joins has to brake.
+            // Every vehicle that is behind the point where the agent joins the lane has to brake.
             true => (strip.low - half, strip.low + half),
             false => (strip.low - half, strip.high + half),
         };
         let yields = self.is_manoeuvring(agent).then_some(window.entered);
         let horizon = HORIZON * graph.lanelet(lanelet).free_speed;
-        // Lanelets, each with the distance from its start to the start of the strip's lanelet, m.
+        // Lanelets to search, each with the distance from its start to the start of the strip's
+        // lanelet, m.
         let mut open = vec![(lanelet, 0.0)];
         let mut seen = vec![lanelet];
         while let Some((id, before)) = open.pop() {
@@ -332,8 +341,9 @@ impl View<'_> {
         false
     }
 
-    /// Whether a vehicle on a lane can brake in time for an agent that will be on the lane after `time` seconds. `begin` is
-    /// the distance from the vehicle's rear axle to that place, m.
+    /// Whether a vehicle on a lane can brake in time for an agent that will be on the lane in
+    /// `time` seconds. `begin` is the distance from the vehicle's rear axle to the agent's strip,
+    /// m.
     fn can_yield(&self, other: AgentIndex, begin: f64, time: f64) -> bool {
         let position = self.position(other);
         if !position.is_on_lane() {
@@ -342,7 +352,7 @@ impl View<'_> {
         let speed = self.motion(other).speed.max(0.0);
         let limit = self.ground.lanelet(position.lanelet).free_speed * EXCESS;
         let speed = speed.max(limit);
-        // It sees the agent from that distance.
+        // Distance at which the vehicle has to notice the agent.
         let needed = speed * speed / (2.0 * YIELDING) + BEFORE_AGENT;
         needed <= OBSTACLE_REACH
             && begin - self.vehicle_type(other).front - speed * time > OBSTACLE_REACH
@@ -420,12 +430,12 @@ mod tests {
             };
             crossing.time_for(distance)
         };
-        // From rest with 1.2 m/s^2: 2.4 m in 2 s, 5 m/s after 10.4 m.
+        // With 1.2 m/s^2 from rest, the agent covers 2.4 m in 2 s, and reaches 5 m/s after 10.4 m.
         let fast = straight(8.0, 8.0);
         assert!((time(&fast, 0.0, 2.4) - 2.0).abs() < 1e-9);
         assert!((time(&fast, 5.0, 20.0) - 4.0).abs() < 1e-9);
         assert!((time(&fast, 5.0, 40.0) - 8.0).abs() < 1e-9);
-        // Into a bay at 1 m/s, although the vehicle is still faster.
+        // A path into a bay at 1 m/s, while the vehicle is still faster.
         let slow = straight(1.0, 0.0);
         assert!((10.0..12.0).contains(&time(&slow, 2.0, 11.0)));
         // It stands at the end before it drives on.

@@ -1,5 +1,5 @@
-//! Whether a driver off the lanes disagrees with its plan, or its vehicle cannot do what the plan asks for
-//! ([Gerdelan 2011], section 6.2 and figure 6.5).
+//! Disagreement between a driver off the lanes and its plan, including plans that the vehicle
+//! cannot carry out ([Gerdelan 2011], section 6.2 and figure 6.5).
 
 use super::View;
 use crate::open_ground::{LeftPath, has_left};
@@ -8,8 +8,8 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::tan;
 use roadwright_planning::open_ground::{Avoiding, Disagreement, Driving};
 
-/// Maximum lateral acceleration that a vehicle is assumed to reach in a turn, m/s^2. Twice that of planned
-/// bends.
+/// Maximum lateral acceleration that a vehicle is assumed to reach in a turn, m/s^2. It is twice
+/// that of planned bends.
 const LATERAL: f64 = 4.0;
 /// Curvature of the driven path above which a driver counts as steering around an obstacle, 1/m.
 const STEERS_AROUND: f64 = 0.02;
@@ -46,8 +46,8 @@ impl View<'_> {
         driving.disagreement(target.position)
     }
 
-    /// The nearest obstacle ahead, if the driver steers around it. `None` in reverse, because drivers avoid
-    /// obstacles only while driving forwards.
+    /// The nearest obstacle ahead, if the driver is steering around it. `None` in reverse, because
+    /// drivers avoid obstacles only when driving forwards.
     fn avoiding(&self, agent: AgentIndex, pose: Pose) -> Option<Avoiding> {
         if self.is_reversing(agent) {
             return None;

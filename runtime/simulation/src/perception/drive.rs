@@ -29,7 +29,7 @@ impl View<'_> {
             return engine(train, &state, motion.speed, along, common);
         }
         let limits = &kind.limits;
-        // Same computation as in the level: uphill, the engine of the vehicle file applies.
+        // As in the dynamics level: uphill, the limits of the engine in the vehicle file apply.
         let uphill = train.filter(|_| slope < 0.0 && who.level != DynamicsLevel::Rigid);
         let engine = uphill.map_or(limits.max_acceleration, |train| {
             train.strongest(along, direction < 0.0, load, self.grip(agent))
@@ -47,8 +47,8 @@ impl View<'_> {
         }
     }
 
-    /// Drive-train state of an agent on levels with a drive train. Before the first step it is the state at
-    /// rest.
+    /// Drive-train state of an agent on levels that model a drive train. Before the first step,
+    /// this is the state at rest.
     fn drive_state(&self, agent: AgentIndex) -> Option<DriveState> {
         of_level!(self.level(agent), L => L::drive_state(self.dynamics, agent))
     }

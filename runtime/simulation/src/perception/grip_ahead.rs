@@ -1,32 +1,33 @@
 //! Adaptation of speed to the grip of the ground ahead.
 //!
-//! Controller rows have no field for the grip and no room for another field. Instead, low grip reduces the
-//! allowed speed: in bends where the tyres would slip, and wherever the vehicle could not brake in time for
-//! its leader or the next stop. On dry ground, none of this is computed.
+//! The controller input has no field for grip. Instead, low grip reduces the allowed speed: in
+//! bends where the tyres would slip, and wherever the vehicle could not brake in time for its
+//! leader or the next stop. On dry ground, none of this is computed.
 
 use super::{OPEN_GROUND_SPEED, Stretch, View};
 use crate::records::AgentIndex;
 use roadwright_ground::{COUNTED_ON, PROFILE_BRAKING};
 use roadwright_plugin_api::ControllerInput;
 
-/// Maximum deceleration that drivers rely on, even with more grip, m/s^2.
+/// Maximum deceleration on which drivers rely, even if there is more grip, m/s^2.
 const FIRM: f64 = 4.0;
-/// Minimum deceleration that drivers rely on, m/s^2. Without it, a stopping distance could be infinite.
+/// Minimum deceleration on which drivers rely, m/s^2. Without it, stopping distances could be
+/// infinite.
 const LEAST: f64 = 0.1;
 /// Spacing of the samples of the ground ahead, m.
 const SAMPLE: f64 = 3.0;
-/// Distance of the farthest sample, m.
+/// Maximum distance of a sample, m.
 const FARTHEST: f64 = 400.0;
-/// Reaction time before a driver brakes, s.
+/// Reaction time of drivers before they brake, s.
 const REACTION: f64 = 0.5;
-/// Gap left to a standing leader, m. It is slightly larger than the gap that controllers leave.
+/// Gap to a standing leader, m. It is slightly larger than the gap that controllers leave.
 const GAP: f64 = 2.5;
-/// Gap left to a stop line, m. It is slightly larger than the gap that controllers leave.
+/// Gap to a stop line, m. It is slightly larger than the gap that controllers leave.
 const STOP_GAP: f64 = 0.7;
 /// Minimum speed in a bend, however low the grip is, m/s.
 const SLOWEST: f64 = 1.0;
 
-/// A place on the route ahead.
+/// A sampled place on the route ahead.
 struct Sample {
     /// Distance from the rear axle, m.
     distance: f64,
@@ -39,7 +40,7 @@ struct Sample {
 }
 
 impl View<'_> {
-    /// Lookahead distance that a driver needs in order to stop gently on the most slippery ground, m.
+    /// Lookahead distance that a driver needs to stop gently on the most slippery ground, m.
     #[inline]
     pub(super) fn horizon(&self, agent: AgentIndex, margin: f64) -> f64 {
         let speed = self.motion(agent).speed;
@@ -52,7 +53,7 @@ impl View<'_> {
         (speed * speed / (2.0 * braking) + margin).min(FARTHEST)
     }
 
-    /// Lowers the allowed speed according to the grip in bends ahead and on the road up to them.
+    /// Lowers the allowed speed to match the grip in the bends ahead and on the road before them.
     pub(super) fn heed_bends(&self, agent: AgentIndex, horizon: f64, input: &mut ControllerInput) {
         if !self.ground.is_grip_known() {
             return;
@@ -109,11 +110,12 @@ impl View<'_> {
             (braking, end) = (sample.braking, sample.distance + length);
             lost += 2.0 * braking * length;
         }
-        // Beyond the end of the route or of a lane to be left, the ground is assumed to continue.
+        // Beyond the end of the route, or of a lane that the agent has to leave, the ground is
+        // assumed to continue unchanged.
         lost + 2.0 * braking * (stretch - end).max(0.0)
     }
 
-    /// Deceleration that a driver relies on at the vehicle's current position, m/s^2.
+    /// Deceleration on which a driver relies at the vehicle's current position, m/s^2.
     fn braking_here(&self, agent: AgentIndex) -> f64 {
         let lanelet = self.position(agent).lanelet;
         let (pose, layers) = (self.pose(agent), self.ground.layers(lanelet));
@@ -126,7 +128,8 @@ impl View<'_> {
         OPEN_GROUND_SPEED * self.open_ground_share(agent)
     }
 
-    /// Factor by which the grip reduces speeds off the roads, so that braking distances stay the same.
+    /// Factor by which low grip reduces speeds off the roads, chosen so that braking distances stay
+    /// the same.
     pub(super) fn open_ground_share(&self, agent: AgentIndex) -> f64 {
         if !self.ground.is_grip_known() {
             return 1.0;

@@ -1,8 +1,8 @@
 //! Emergency braking of vehicles that follow planned paths.
 //!
-//! A driver never keeps exactly to its path. Therefore the outline of the vehicle is moved along its
-//! predicted motion, up to the braking distance. If the outline would touch something, the host brakes the
-//! vehicle, and the agent replans.
+//! No driver follows its path exactly. Therefore the outline of the vehicle is moved along its
+//! predicted motion, up to the braking distance. If the outline would touch something, the host
+//! brakes the vehicle, and the agent replans.
 
 use super::View;
 use super::open_ground::{curvature_to, planned_curvature};
@@ -18,12 +18,12 @@ use std::f64::consts::PI;
 
 /// Clearance around a vehicle of usual size, m.
 const CLEARANCE: f64 = 0.05;
-/// Part of this clearance that is proportional to the speed, s. A small error in steering leads a fast vehicle farther
-/// to the side before it stands.
+/// Speed-dependent part of the clearance, s. A small steering error leads a fast vehicle farther to
+/// the side before it stops.
 const CLEARANCE_TIME: f64 = 0.02;
 /// Distance added to the braking distance of a vehicle of usual size, m.
 const ROOM: f64 = 0.15;
-/// Room that a character needs for a side step, m.
+/// Lateral room that a character needs for a side step, m.
 const SIDE_ROOM: f64 = 0.15;
 /// Reaction time before the vehicle brakes, s.
 const REACTION: f64 = 0.05;
@@ -31,18 +31,18 @@ const REACTION: f64 = 0.05;
 const STEP: f64 = 0.1;
 /// Maximum number of poses that are checked.
 const MOST_STEPS: f64 = 30.0;
-/// Overlap that is ignored, as a fraction of the clearance. A vehicle with a larger overlap may only drive away from
-/// the obstacle.
+/// Overlap of outlines that is ignored, as a fraction of the clearance. If the overlap is larger,
+/// the vehicle may only drive away from the obstacle.
 const IGNORED: f64 = 0.4;
-/// The same for the bend to which the wheels are set.
+/// Like `IGNORED`, for the bend that results from the current wheel angle.
 const IGNORED_AS_IT_IS: f64 = 0.7;
-/// Overlap by which a vehicle may come closer to an obstacle than it is, as a fraction of the clearance of a standing
-/// vehicle, because plans know its clearance only roughly.
+/// Additional overlap that is tolerated near an obstacle, as a fraction of the clearance of a
+/// standing vehicle. It is needed because plans know the clearance only roughly.
 const ROUNDING: f64 = 0.2;
-/// Distance from the vehicle's outline within which the centres of other vehicles are looked for, m.
+/// Search distance for the centres of other vehicles around the vehicle's outline, m.
 const OTHERS: f64 = 12.0;
-/// Speed up to which the wheels turn fast enough to follow the path, so that the current wheel angle need not
-/// be checked, m/s.
+/// Speed up to which the wheels turn fast enough to follow the path, m/s. At lower speeds, the
+/// current wheel angle is not checked.
 const CREEPS: f64 = 0.7;
 /// Lower limit for the speed that is used to compute how far the wheels turn along the path, m/s.
 const ROLLING: f64 = 0.3;
@@ -56,8 +56,8 @@ struct Outline {
 }
 
 impl View<'_> {
-    /// Distance that an agent on a planned path can drive before it touches something, m. `None` if it can stop first
-    /// with a deceleration of `braking` m/s^2.
+    /// Distance that an agent on a planned path can drive before it touches something, m. `None` if
+    /// it can stop before that with a deceleration of `braking` m/s^2.
     pub(crate) fn room_on_path(
         &self,
         agent: AgentIndex,
@@ -96,7 +96,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether a character can step to one side, 1 for the left and -1 for the right, without touching anything.
+    /// Whether a character can step to one side without touching anything. `side` is 1 for left and
+    /// -1 for right.
     pub(crate) fn has_room_to_step(&self, agent: AgentIndex, side: f64) -> bool {
         let pose = self.pose(agent);
         let at = |left: f64| {
@@ -190,8 +191,8 @@ impl View<'_> {
             }
             None
         };
-        // A driver does not always steer as its path requires, so the body must not touch anything even if
-        // the wheels keep their current angle.
+        // A driver does not always steer as its path requires. Therefore the body must not touch
+        // anything even if the wheels keep their current angle.
         let as_planned = sweep(wanted, IGNORED * clearance);
         let as_it_is = (speed > CREEPS * scale.sqrt())
             .then(|| sweep(bend, IGNORED_AS_IT_IS * clearance))

@@ -1,4 +1,4 @@
-//! The route ahead of an agent on a lane: speed, leader, stops, waypoint.
+//! Perception of the route ahead of an agent on a lane: speed, leader, stops, waypoint.
 
 use super::{Stretch, View, aim};
 use crate::records::AgentIndex;
@@ -15,59 +15,62 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Connection, ConnectionIndex};
 use std::f64::consts::PI;
 
-/// Distance that is added to the gentle stopping distance to get the lookahead of controllers, m.
+/// Margin added to the gentle stopping distance to get the lookahead of controllers, m.
 const HORIZON_MARGIN: f64 = 20.0;
 /// Minimum lookahead distance of controllers, m. It applies to slow vehicles, whose stopping distance is
 /// short.
 const LEAST_HORIZON: f64 = 30.0;
-/// Distance beyond its goal that a vehicle aims for if it has to stop at the goal, m. Otherwise it would not
-/// reach the goal, because controllers stop slightly short of their stops.
+/// Distance beyond its goal at which a vehicle that has to stop at the goal aims to stop, m.
+/// Controllers stop slightly short of their stops, so the vehicle would otherwise not reach the
+/// goal.
 const STOP_BEYOND: f64 = 1.5;
-/// Distance before the end of a lane at which a vehicle stops if it has to leave the lane sideways, m.
+/// Distance from the end of a lane at which a vehicle stops if it has to change to another lane, m.
 const LANE_END_GAP: f64 = 1.0;
-/// Constant part of the distance ahead at which the current bend is measured, m. With a smaller value, the
-/// wheels do not turn in time where a bend begins abruptly. With a larger one, steering begins and ends too
-/// early.
+/// Constant part of the distance ahead at which the current bend is measured, m. If it is smaller,
+/// the wheels do not turn in time where a bend begins abruptly. If it is larger, steering begins
+/// and ends too early.
 const BEND_AHEAD: f64 = 2.0;
 /// Part of the distance in [`BEND_AHEAD`] that is proportional to the speed, s.
 const BEND_TIME: f64 = 0.3;
 
 /// Deceleration with which a vehicle stops before the end of its lane if it finds no gap, m/s^2.
 const MERGE_BRAKING: f64 = 3.0;
-/// Distance before the end of the lane at which a vehicle that keeps its speed must still be able to stop, m.
+/// Distance before the end of the lane within which a vehicle that keeps its speed must still be
+/// able to stop, in addition to its braking distance, m.
 const MERGE_MARGIN: f64 = 10.0;
 /// Distance of the body's centre from the new lane beyond which the body still counts as being on its old
 /// lane, m.
 const LEFT_BEHIND: f64 = 1.2;
-/// Time after which a vehicle that has merged close behind a faster vehicle expects the gap to be normal
-/// again, s.
+/// Time after which a vehicle that has merged close behind a faster vehicle expects the gap to be
+/// normal, s.
 const SETTLES_IN: f64 = 1.0;
 
-/// Share of the distance to a merge by which the gap to the vehicle that goes first may still be too short. Vehicles
-/// then leave two lanes that move at 3 m/s, gain 10 m/s on the last 250 m, and open their gaps at the same time. With a
-/// larger value they open them later, at a lower speed, and fewer vehicles pass: with 0.4, a fifth fewer.
+/// Fraction of the distance to a merge by which the gap to the preceding vehicle may still be too
+/// short. With this value, vehicles that leave two lanes at 3 m/s accelerate by 10 m/s over the
+/// last 250 m while they open their gaps. With a larger value, they open the gaps later and at a
+/// lower speed, and fewer vehicles pass: with 0.4, a fifth fewer.
 const OPENS: f64 = 0.015;
-/// Minimum gap for which a vehicle brakes while it opens a gap before a merge, m. The intelligent driver model then
-/// brakes with about 1.5 m/s^2.
+/// Minimum gap that is reported while a vehicle opens a gap before a merge, m. With it, the
+/// intelligent driver model brakes at about 1.5 m/s^2.
 const OPENING_GAP: f64 = 2.0;
-/// Addition to [`OPENING_GAP`] per unit of speed, s.
+/// Speed-dependent part of the minimum gap, added to [`OPENING_GAP`], s.
 const OPENING_TIME: f64 = 0.8;
 
 /// A vehicle ahead, and the distance from the agent's rear axle to the start of the vehicle's lanelet, m.
 type Ahead = (LaneEntry, f64);
 
-/// A vehicle on the other one of two lanes that become one.
+/// A vehicle on the other one of two merging lanes.
 struct OnOtherLane {
     agent: AgentIndex,
-    /// Connection on which its lane merges.
+    /// Connection through which its lane merges.
     path: ConnectionIndex,
     /// Position of its rear axle along the connection, m; negative before it.
     s: f64,
 }
 
-/// Speed at which cars pass each other in a tight place, m/s.
+/// Speed at which cars pass each other in tight places, m/s.
 const TIGHT_SPEED: f64 = 15.0 / 3.6;
-/// Deceleration with which cars slow down for a tight place, m/s^2.
+/// Deceleration of cars that slow down for a tight place, m/s^2.
 const TIGHT_BRAKING: f64 = 1.0;
 /// Distance before a tight place at which a car begins to watch for oncoming vehicles, m.
 const TIGHT_SIGHT: f64 = 60.0;
@@ -79,19 +82,18 @@ pub(crate) enum StopCause {
     Leader(AgentIndex),
     /// A connection that has not been granted.
     Closed(LaneletIndex),
-    /// A place in a junction where the agent has to stop and let others pass first.
+    /// A position in a junction where the agent has to stop until others have passed.
     Wall,
     /// The last goal, where the agent has to stop.
     Goal,
-    /// The end of a lane, where the agent has to change lanes because the route does not continue on this
-    /// lane.
+    /// The end of a lane that the agent has to leave by a lane change.
     LaneEnd,
 }
 
 impl View<'_> {
-    /// Fills in the row of an agent on a lane from the agent's position and the lanelets ahead. `lookahead`
-    /// is the distance of the waypoint, m. `along_bend` places the waypoint on the current bend. Without a
-    /// pose, the waypoint is left out.
+    /// Fills in the controller input of an agent on a lane from its position and the lanelets
+    /// ahead. `lookahead` is the distance of the waypoint, m. `along_bend` places the waypoint on
+    /// the current bend. Without a pose, the waypoint is left out.
     pub(super) fn perceive_lane(
         &self,
         agent: AgentIndex,
@@ -101,7 +103,7 @@ impl View<'_> {
         input: &mut ControllerInput,
     ) {
         let (position, at) = (self.position(agent), self.progress(agent).at);
-        // The controller sees the lateral offset that the behaviour wants as the centre line.
+        // The controller treats the lateral offset that the behaviour wants as the centre line.
         input.lane_offset = position.t - self.led_to(agent);
         input.road_speed = self.ground.road_speed(position.lanelet, position.s);
         // Example: at 14 m/s, stopping with 1.8 m/s^2 takes 54 m, so the agent looks 74 m ahead.
@@ -120,7 +122,8 @@ impl View<'_> {
             if stretch.distance > horizon {
                 break;
             }
-            // The speed on the current lanelet is known already, because its profile includes the bends.
+            // The speed on the current lanelet is already known, because its profile includes the
+            // bends.
             if stretch.at > at {
                 input.road_speed = input.road_speed.min(self.reachable_speed(&stretch));
             }
@@ -171,8 +174,8 @@ impl View<'_> {
         speeds.fold(f64::INFINITY, f64::min)
     }
 
-    /// Fills in an agent's offset and angle relative to its lane, and its waypoint on the path or along the
-    /// bend. The distance of the waypoint is in m.
+    /// Fills in an agent's offset and angle relative to its lane, and its waypoint on the path or
+    /// along the bend. `lookahead` is in m.
     #[inline]
     fn face(
         &self,
@@ -195,8 +198,8 @@ impl View<'_> {
             false => waypoint.position,
         };
         let aside = self.led_to(agent);
-        // The waypoint has the lateral offset that the behaviour wants. Usually the offset is zero, and
-        // nothing is computed.
+        // The waypoint is shifted by the lateral offset that the behaviour wants. Usually this
+        // offset is zero, and nothing is computed.
         let target = match aside == 0.0 {
             true => target,
             false => target + aside * unit(waypoint.heading + 0.5 * PI),
@@ -210,9 +213,9 @@ impl View<'_> {
         f64::from(self.agents.aside[agent.index()].now)
     }
 
-    /// Returns the point at the given distance (m) on the circle that approximates the agent's path just
-    /// ahead. The circle touches the lane at `here`, beside the vehicle, and passes through the lane a little
-    /// farther on. `waypoint` is the point of the path at the same distance.
+    /// Returns the point at the given distance (m) on the circle that approximates the agent's path
+    /// just ahead. The circle touches the lane at `here`, beside the vehicle, and passes through
+    /// the lane a little farther on. `waypoint` is the point of the path at the same distance.
     ///
     /// ```text
     ///                    .-'      Q lies on the path. Steering for Q begins before the bend, cuts its inside
@@ -220,8 +223,8 @@ impl View<'_> {
     ///     ==[A]======'......P     in a bend of 5 m radius. P waits for the bend: 0.1 m.
     /// ```
     ///
-    /// If a bend is tighter than the vehicle can drive, the vehicle has to turn early and cut the bend, so Q
-    /// is used there.
+    /// If a bend is tighter than the vehicle's turning radius, the vehicle has to turn early and
+    /// cut the bend, so Q is used there.
     fn along_bend(
         &self,
         agent: AgentIndex,
@@ -246,7 +249,7 @@ impl View<'_> {
         }
     }
 
-    /// Poses on an agent's path at every multiple of `part` metres, up to a distance of `ahead` metres.
+    /// Poses on an agent's path at multiples of `part` metres, up to `ahead` metres away.
     pub(super) fn poses_ahead(
         &self,
         agent: AgentIndex,
@@ -269,17 +272,18 @@ impl View<'_> {
         })
     }
 
-    /// Highest current speed from which an agent that brakes gently reaches the allowed speed by the start of
-    /// a stretch, m/s: v^2 = v_entry^2 + 2 b d. Within a lanelet, the speed profile of the ground already
-    /// includes this; here it is applied across lanelets of the route.
+    /// Highest current speed from which an agent that brakes gently reaches the allowed speed at
+    /// the start of a stretch, m/s: v^2 = v_entry^2 + 2 b d. Within a lanelet, the speed profile of
+    /// the ground already includes this. Here it is applied across the lanelets of the route.
     #[inline]
     fn reachable_speed(&self, stretch: &Stretch) -> f64 {
         let entry_speed = self.ground.entry_speed(stretch.lanelet);
         (entry_speed * entry_speed + 2.0 * PROFILE_BRAKING * stretch.distance).sqrt()
     }
 
-    /// Speed limit for an agent that has to change lanes, so that it can brake gently to the last place from
-    /// which the changes are still possible, m/s. Returns `allowed` if it cannot or need not wait there.
+    /// Speed limit for an agent that has to change lanes, m/s. From this speed, it can brake gently
+    /// to the last place from which the changes are still possible. Returns `allowed` if it cannot
+    /// or need not wait there.
     ///
     /// ```text
     ///     beside   [====]  [====]  [====]  [====]
@@ -292,13 +296,15 @@ impl View<'_> {
         let s = place_to_wait(stretch.length, changes);
         let distance = stretch.distance + s;
         let speed = (2.0 * PROFILE_BRAKING * distance.max(0.0)).sqrt();
-        // Usually the place is far away, and neither the goal nor the roads beyond need to be examined.
+        // Usually this place is far away, so neither the goal nor the roads beyond have to be
+        // examined.
         if speed >= allowed {
             return allowed;
         }
         let reached = self.progress(agent).reached;
-        // An agent between two lanes would block both and could not begin the next change. On a short lane,
-        // its rear would stand in the junction. Level with its goal, the agent has arrived.
+        // An agent between two lanes would block both and could not begin the next change. On a
+        // short lane, its rear would still be in the junction. An agent beside its goal has
+        // arrived.
         let to_goal = route.goal_beside(stretch.at, changes, reached, graph);
         let cannot_wait = self.position(agent).leaving != NO_LANELET
             || distance < -WAITS_BEFORE
@@ -308,7 +314,8 @@ impl View<'_> {
         if cannot_wait { allowed } else { speed }
     }
 
-    /// Distance from the front to the nearest stop on a stretch, m; infinity if there is none.
+    /// Distance from the vehicle's front to the nearest stop on a stretch, m; infinity if there is
+    /// none.
     #[inline]
     fn stop_on(&self, agent: AgentIndex, stretch: &Stretch) -> f64 {
         let mut nearest = f64::INFINITY;
@@ -339,8 +346,9 @@ impl View<'_> {
             visit(wall, StopCause::Wall);
         }
         if stretch.is_last && progress.holds_arrival {
-            // At its last goal, the agent stands until its behaviour chooses a new goal. Goals are reached
-            // with the rear axle, so the distance to the front is not subtracted.
+            // At its last goal, the agent stands until its behaviour chooses a new goal. Goals are
+            // reached with the rear axle, so the distance from the axle to the front is not
+            // subtracted.
             let route = self.route(agent);
             let goal = stretch.distance + goal_on(route, stretch.lanelet, stretch.length);
             visit((goal + STOP_BEYOND).max(0.0), StopCause::Goal);
@@ -352,9 +360,9 @@ impl View<'_> {
         }
     }
 
-    /// Whether an agent on an ending lane keeps its speed, because it may still find a gap and can otherwise
-    /// brake firmly before the line, which is `line` metres ahead. If it slowed down early, it would be too
-    /// slow for the gaps in the adjacent lane.
+    /// Whether an agent on an ending lane keeps its speed because it may still find a gap.
+    /// Otherwise, it would become too slow for the gaps in the adjacent lane. It must still be able
+    /// to brake firmly before the line, which is `line` metres ahead.
     fn keeps_speed_to_merge(&self, agent: AgentIndex, line: f64) -> bool {
         let speed = self.motion(agent).speed;
         let needed = speed * speed / (2.0 * MERGE_BRAKING) + MERGE_MARGIN;
@@ -399,7 +407,8 @@ impl View<'_> {
         let nearest = stops.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
         let (distance, cause) = nearest.filter(|(distance, _)| *distance < reach)?;
         let along = distance + front;
-        // If the leader beyond the last stretch takes another route, the end of the route is used.
+        // If the leader beyond the last stretch takes another route, the agent stops at the end of
+        // its own route.
         let on = stretches()
             .filter(|stretch| stretch.distance <= along)
             .last()?;
@@ -451,8 +460,8 @@ impl View<'_> {
         self.nearer(ahead, merging)
     }
 
-    /// Vehicle to follow on a stretch, or at the fork at its end. On the agent's current lanelet, the search
-    /// for a leader is already done, so only later stretches are searched.
+    /// Vehicle to follow on a stretch, or at the fork at its end. Only later stretches are searched
+    /// for a leader, because the search on the agent's current lanelet has already been done.
     #[inline]
     fn leader_on(&self, agent: AgentIndex, stretch: &Stretch) -> Option<Ahead> {
         let on_it = (stretch.at > self.progress(agent).at)
@@ -472,7 +481,8 @@ impl View<'_> {
         let own = self.route(agent).lanelet(stretch.at + 1)?;
         let beside = self.parting(agent, stretch.lanelet, own, f64::NEG_INFINITY)?;
         let nearest = self.nearest(self.index.hindmost(own).into_iter().chain([beside]))?;
-        // A merging vehicle may be nearer than the tail of a vehicle that has turned off.
+        // A merging vehicle may be nearer than the tail of a vehicle that has turned off at the
+        // fork.
         let begin = stretch.distance + stretch.length;
         let merging = self.merging_ahead(agent, stretch.at + 1, begin);
         self.nearer(Some((nearest, begin)), merging)
@@ -487,8 +497,8 @@ impl View<'_> {
         self.merging(agent, connection, next, f64::NEG_INFINITY, distance)
     }
 
-    /// A vehicle that has turned off at a fork while its tail still blocks the branch of the agent's route.
-    /// It is not on any lanelet of the route and would otherwise be ignored:
+    /// A vehicle that has turned off at a fork while its tail still blocks the branch of the
+    /// agent's route. It is not on any lanelet of the route, so the other searches do not find it:
     ///
     /// ```text
     ///                    .--[A]->     A has turned off, its tail is at the fork
@@ -496,8 +506,8 @@ impl View<'_> {
     ///                    '------->    B continues here
     /// ```
     ///
-    /// `before` is the lanelet before the fork and `own` the agent's branch. Vehicles are considered only if
-    /// they are more than `beyond` metres along their branch.
+    /// `before` is the lanelet before the fork and `own` the agent's branch. Only vehicles that are
+    /// more than `beyond` metres along their branch are considered.
     fn parting(
         &self,
         agent: AgentIndex,
@@ -518,10 +528,10 @@ impl View<'_> {
         self.nearest(tails)
     }
 
-    /// A vehicle on another connection into the same lane, if its rear has reached the point where both
-    /// connections meet. Beyond that point, the agent follows it as if it were on the agent's own connection,
-    /// at the same distance from the end. Before that point, the junction decides which vehicle goes first
-    /// and where the other vehicle waits.
+    /// A vehicle on another connection into the same lane, if its rear has reached the point where
+    /// both connections meet. From that point on, the agent follows it as if it were on the agent's
+    /// own connection, at the same distance from the end. Before that point, the junction decides
+    /// which vehicle goes first and where the other vehicle waits.
     ///
     /// ```text
     ///   ---[A]--.                 A is ahead of B, which is farther from the end
@@ -529,12 +539,12 @@ impl View<'_> {
     ///   ---------[B]-'---------->
     /// ```
     ///
-    /// A vehicle that merges close behind a faster vehicle need not brake, because the gap grows anyway.
-    /// Therefore the gap expected after [`SETTLES_IN`] is used. Accepting short gaps for a while after
-    /// merging is called relaxation in [Laval and Leclercq 2008].
+    /// A vehicle that merges close behind a faster vehicle need not brake, because the gap grows
+    /// anyway. Therefore the gap expected after [`SETTLES_IN`] is used. Accepting short gaps for a
+    /// while after merging is called relaxation in [Laval and Leclercq 2008].
     ///
-    /// `beyond` is a position on the agent's connection, and `distance` is the distance to the start of that
-    /// connection, both in m.
+    /// `beyond` is a position on the agent's connection, and `distance` is the distance to the
+    /// start of that connection, both in m.
     #[inline]
     fn merging(
         &self,
@@ -544,12 +554,12 @@ impl View<'_> {
         beyond: f64,
         distance: f64,
     ) -> Option<Ahead> {
-        // Most lanelets are lanes, where no vehicles merge.
+        // No vehicles merge on ordinary lanes, which most lanelets are.
         let conflict = self.ground.contested(connection)?;
         self.merging_in(agent, conflict, connection, next, beyond, distance)
     }
 
-    /// Like `merging`, for a connection whose junction and index are known.
+    /// Like `merging`, for a connection with known junction and index.
     fn merging_in(
         &self,
         agent: AgentIndex,
@@ -563,7 +573,8 @@ impl View<'_> {
         let length = self.ground.length(connection);
         let mut nearest = None;
         for &other in self.ground.joining(connection, next) {
-            // The other connection is usually empty, which the index shows without reading its geometry.
+            // The other connection is usually empty, which the index tells without reading its
+            // geometry.
             let entries = self.index.on_lanelet(other);
             if other == connection || entries.is_empty() {
                 continue;
@@ -571,7 +582,8 @@ impl View<'_> {
             let Some(Connection { number: theirs, .. }) = self.ground.contested(other) else {
                 continue;
             };
-            // Positions are converted to the same distance from the end of the agent's connection.
+            // Converts positions so that they are at the same distance from the end of the agent's
+            // connection.
             let shift = length - self.ground.length(other);
             for entry in entries {
                 if entry.agent == agent || entry.s + shift <= beyond {
@@ -595,7 +607,7 @@ impl View<'_> {
     /// The nearer of two vehicles ahead.
     #[inline]
     fn nearer(&self, one: Option<Ahead>, other: Option<Ahead>) -> Option<Ahead> {
-        // Usually there is at most one.
+        // Usually, at most one of them exists.
         let (Some(a), Some(b)) = (one, other) else {
             return one.or(other);
         };
@@ -613,7 +625,7 @@ impl View<'_> {
         ahead.find(|entry| entry.agent != agent).copied()
     }
 
-    /// The entry with the smallest position along its lanelet.
+    /// The entry with the smallest position on its lanelet.
     pub(super) fn nearest(&self, entries: impl Iterator<Item = LaneEntry>) -> Option<LaneEntry> {
         entries.min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
     }
@@ -630,8 +642,8 @@ impl View<'_> {
         if !stretch.is_last && !stretch.changes {
             return None;
         }
-        // Beyond the end the waypoint keeps its distance. If it stayed at the end, the vehicle would pass it
-        // and then have to turn around.
+        // The waypoint keeps its distance. If it stayed at the end, the vehicle would pass it and
+        // then have to turn around.
         let at_end = self.ground.line(stretch.lanelet).pose(stretch.length);
         Some(Pose {
             position: at_end.point(lookahead - end, 0.0),
@@ -639,17 +651,18 @@ impl View<'_> {
         })
     }
 
-    /// Makes an agent follow the vehicle of the other lane that goes first where two lanes become one, as if it were
-    /// ahead on the agent's lane. The gap has to be open when the merge begins, and until then the agent takes
-    /// it as longer by [`OPENS`] times the distance that remains.
+    /// Makes an agent follow the preceding vehicle of the other lane where two lanes merge in turn,
+    /// as if that vehicle were ahead on the agent's own lane. The gap has to be open when the merge
+    /// begins. Until then, it counts as longer than it is by [`OPENS`] times the remaining
+    /// distance.
     ///
     /// ```text
     ///   -----------[B]---.       B goes first. A follows B as if B were at b, and arrives with
     ///   ---[A]------(b)---'---   a gap in which it need not brake.
     /// ```
     ///
-    /// This begins long before the vehicles draw tickets. If they only opened the gap at the merge, each vehicle of a
-    /// queue would stand there until the one before it has driven away.
+    /// This begins long before the vehicles draw tickets. If they only opened the gap at the merge,
+    /// each vehicle of a queue would stand there until the preceding one has driven away.
     fn follow_in_turn(&self, agent: AgentIndex, input: &mut ControllerInput) {
         let Some(claims) = self.claims.filter(|_| self.ground.has_alternating_ends()) else {
             return;
@@ -702,7 +715,7 @@ impl View<'_> {
         }
     }
 
-    /// The next vehicle ahead of an agent on the other one of two lanes that become one on a stretch.
+    /// The next vehicle ahead of an agent on the other lane, where two lanes merge on a stretch.
     fn next_of_other_lane(&self, agent: AgentIndex, stretch: &Stretch) -> Option<OnOtherLane> {
         let next = self.route(agent).lanelet(stretch.at + 1)?;
         let lane = self.position(agent).lanelet;
@@ -740,8 +753,8 @@ impl View<'_> {
     }
 }
 
-/// Point at distance `along` (m) on the circle that is tangent to `pose` and passes through the point
-/// `through` ahead.
+/// Point at distance `along` (m) on the circle that is tangent to `pose` and passes through the
+/// point `through`, which lies ahead.
 fn on_circle(pose: Pose, through: DVec2, along: f64) -> DVec2 {
     let place = pose.to_local(through);
     let curvature = 2.0 * place.y / place.length_squared();

@@ -1,9 +1,9 @@
 //! Perception of agents: the route ahead, the leader, the stop line, the nearest obstacle.
 //!
-//! Perception reads and never writes. Each row depends only on its agent and on the world before the stage,
-//! so rows can be filled in any order and by any number of threads.
+//! Perception reads and never writes. Each row depends only on its agent and on the world before
+//! the stage, so rows can be filled in any order and by any number of threads.
 //!
-//! | file | what it perceives |
+//! | file | perceived |
 //! | --- | --- |
 //! | `courtesy.rs` | vehicles that have to change into an agent's lane, for its controller |
 //! | `crossing.rs` | gaps in the traffic of a road that an agent crosses or joins from open ground |
@@ -14,11 +14,11 @@
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |
 //! | `path_ahead.rs` | the path ahead and the vehicle, for a controller that uses a model of the vehicle |
-//! | `near.rs` | the objects around, for a controller that asks for them |
+//! | `near.rs` | nearby objects, for a controller that requests them |
 //! | `objects.rs` | all objects of the world, for `near.rs` |
-//! | `points.rs` | points of the path ahead, motion and vehicle, for a controller that asks for them |
+//! | `points.rs` | points of the path ahead, motion and vehicle, for a controller that requests them |
 //! | `obstacles.rs` | the nearest body that is not lane traffic, for its controller |
-//! | `warm.rs` | nothing: it prefetches what a batch is about to read |
+//! | `warm.rs` | nothing: prefetches the data that a batch is about to read |
 //! | `behaviour.rs` | gaps beside the agent, goal and junction ahead, for its behaviour |
 
 mod behaviour;
@@ -60,18 +60,18 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{DynamicsLevel, VerticalSpan};
 use std::f64::consts::PI;
 
-/// Spacing of the points ahead at which behaviours see the allowed speed, m.
+/// Distance between the points ahead for which behaviours see the allowed speed, m.
 const OUTLOOK_STEP: f64 = 2.0;
-/// Greatest distance at which behaviours see a leader, m.
+/// Maximum distance at which behaviours see a leader, m.
 const LEADER_REACH: f64 = 200.0;
 
-/// Maximum curvature of the corrections that a vehicle makes to its path at speed, 1/m: 4 m/s^2 at 10 m/s.
+/// Maximum curvature of the path corrections that a vehicle makes at speed, 1/m: 4 m/s^2 at 10 m/s.
 const SWING_CURVATURE: f64 = 0.04;
 /// Lookahead time as a multiple of the time that the wheels take to turn from one side to the other. The
 /// lookahead time is 1.0 s for a bus and 0.3 s for a car.
 const SWING_MARGIN: f64 = 1.2;
 
-/// Data that perception reads.
+/// Borrowed data that perception reads.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) ground: &'a Ground,
@@ -91,7 +91,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) routes: &'a Routes,
     pub(crate) index: &'a Index,
     pub(crate) dynamics: &'a Dynamics,
-    /// Order of vehicles at junctions, for controllers; `None` if no controller row is filled in.
+    /// State of claims at junctions, for controllers; `None` if no controller row is filled in.
     pub(crate) claims: Option<&'a Claims>,
 }
 
@@ -115,9 +115,9 @@ impl<'a> Surroundings<'a> {
 pub(crate) struct Look {
     /// Lookahead distance and time of the controller's waypoint.
     pub(crate) ahead: Lookahead,
-    /// Whether the accelerations that the controller chooses depend on the direction of the path.
+    /// Whether the direction of the path affects the accelerations that the controller chooses.
     pub(crate) at_path: bool,
-    /// Whether the controller's waypoint lies along the bend just ahead rather than on the lane.
+    /// Whether the controller's waypoint lies along the bend just ahead, and not on the lane.
     pub(crate) along_bend: bool,
     /// Parts into which the controller divides the path ahead, if it uses a model of its vehicle.
     pub(crate) parts: Option<PathParts>,
@@ -168,8 +168,8 @@ impl<'a> View<'a> {
             .whole_span(self.agents.identity[agent.index()].vehicle_type)
     }
 
-    /// Id of an agent. Ties between vehicles are broken by id, because indices depend on which agents left
-    /// earlier.
+    /// Id of an agent. Ties between vehicles are broken by id, because indices depend on the agents
+    /// that left earlier.
     fn id(&self, entry: &LaneEntry) -> u64 {
         self.agents.identity[entry.agent.index()].id
     }
@@ -230,8 +230,8 @@ impl<'a> View<'a> {
         input
     }
 
-    /// Applies the wish of the agent's behaviour to the row of its controller. Returns the speed
-    /// allowed by road, bends and vehicle, m/s. This speed does not depend on the wish.
+    /// Applies the lasting request of the agent's behaviour to its controller input. Returns the
+    /// speed allowed by road, bends and vehicle, m/s, which does not depend on this request.
     pub(crate) fn apply_wish(&self, agent: AgentIndex, input: &mut ControllerInput) -> f64 {
         let wish = &self.agents.wish[agent.index()];
         let max_speed = self.vehicle_type(agent).limits.max_speed;
@@ -244,13 +244,14 @@ impl<'a> View<'a> {
         allowed
     }
 
-    /// The input row of a controller without the wish of its behaviour.
+    /// Controller input without the request of the behaviour.
     pub(crate) fn allowed_input(&self, agent: AgentIndex, look: Look) -> ControllerInput {
         let (motion, vehicle_type) = (self.motion(agent), self.vehicle_type(agent));
-        // Controllers only know forward driving. An agent in reverse is presented to its controller as a
-        // vehicle that is turned around and drives forwards: heading turned by pi, speed positive, wheels
-        // mirrored. The one-track model follows the same path in both directions (`dynamics/one_track.rs`),
-        // so every controller can reverse without special code.
+        // Controllers only know forward driving. A reversing agent is presented to its controller
+        // as a vehicle that is turned around and drives forwards: its heading is turned by pi, its
+        // speed is positive, and its wheels are mirrored. The one-track model follows the same path
+        // in both directions (`dynamics/one_track.rs`), so every controller can reverse without
+        // special code.
         let is_reversing = self.is_reversing(agent);
         let hand = if is_reversing { -1.0 } else { 1.0 };
         let speed = hand * motion.speed;
@@ -258,8 +259,8 @@ impl<'a> View<'a> {
             .ahead
             .distance
             .max(self.lookahead_time(agent, look) * speed);
-        // Points and headings of lanes are rarely in the processor's cache, so they are only read for
-        // controllers that steer by them.
+        // Points and headings of lanes are rarely in the processor's cache, so they are only read
+        // for controllers that need them for steering.
         let at_path = look.at_path || !keeps_to_lanes(self.level(agent));
         let mut input = ControllerInput {
             speed,
@@ -285,8 +286,9 @@ impl<'a> View<'a> {
         input
     }
 
-    /// Lookahead time of an agent's controller, s. On a lane it is at least the time that the wheels take to
-    /// turn from one side to the other. With less, a bus that is pushed aside corrects too late and weaves.
+    /// Lookahead time of an agent's controller, s. On a lane, it is at least the time that the
+    /// wheels take to turn from one side to the other. With less, a bus that has been pushed aside
+    /// corrects too late and weaves.
     #[inline]
     fn lookahead_time(&self, agent: AgentIndex, look: Look) -> f64 {
         if !self.position(agent).is_on_lane() {
@@ -297,7 +299,7 @@ impl<'a> View<'a> {
         look.ahead.time.max(SWING_MARGIN * swing)
     }
 
-    /// Pose of an agent, turned by half a circle while the agent reverses.
+    /// Pose of an agent, turned by 180 degrees while the agent reverses.
     #[inline]
     fn pose_ahead(&self, agent: AgentIndex, is_reversing: bool) -> Pose {
         let mut pose = self.pose(agent);
@@ -312,8 +314,8 @@ impl<'a> View<'a> {
         let position = self.position(agent);
         let route = self.route(agent);
         let ground = self.ground;
-        // Where two lanelets meet, projection onto the second can give a slightly negative s. It is set to 0,
-        // because otherwise all distances ahead would be too long.
+        // Where two lanelets meet, projection onto the second can give a slightly negative s, which
+        // would make all distances ahead too long. It is set to 0.
         let mut next = Some((
             self.progress(agent).at,
             position.lanelet,
@@ -382,8 +384,8 @@ impl<'a> View<'a> {
             if stretch.distance >= reach {
                 break;
             }
-            // Speeds are sampled every few metres and each part stores the lowest, so that a behaviour that
-            // reads the speed at some distance does not miss a bend between two samples.
+            // Speeds are sampled every few metres and each part stores the lowest one. A behaviour
+            // that reads the speed at some distance then does not miss a bend between two samples.
             let end = (stretch.length).min(reach - stretch.distance);
             let mut s = (-stretch.distance).max(0.0);
             while s < end {

@@ -1,7 +1,7 @@
-//! The objects around an agent, for controllers that ask for them.
+//! Nearby objects of an agent, for controllers that request them.
 //!
-//! Candidates come from the indices of bodies. Of those within the radius, the nearest ones are kept in the places
-//! of the row, in order; only they are then described.
+//! Candidates come from the indices of bodies. The nearest ones within the radius are kept in the
+//! row, in order. Only these are then described.
 
 use super::View;
 use super::objects::{ObjectList, radius};
@@ -18,9 +18,9 @@ use roadwright_plugin_api::{
 };
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Maximum number of lanelets of the own route onto which objects are projected.
+/// Maximum number of lanelets of the agent's route onto which objects are projected.
 const MOST_LANELETS: usize = 16;
-/// Maximum number of lanes to either side that are compared with the own lane.
+/// Maximum number of lanes to either side of the agent's lane that are compared with it.
 const MOST_LANES: i32 = 4;
 
 /// Objects of the world, with the state of junctions.
@@ -31,26 +31,26 @@ pub(crate) struct ObjectScene<'a> {
     pub(crate) setting: Setting<'a>,
 }
 
-/// Nearest objects found so far, in the places of a row.
+/// Nearest objects found so far, stored directly in the row.
 struct Nearest<'a> {
     list: &'a ObjectList,
     own: OrientedBox,
-    /// Radius of the circle around the own box, m.
+    /// Radius of the circle around the agent's box, m.
     reach: f64,
     radius: f64,
     kept: &'a mut [NearData],
     count: usize,
-    /// Whether there are more within the radius.
+    /// Whether further objects within the radius have been dropped.
     is_more: bool,
 }
 
 impl Nearest<'_> {
-    /// Considers an object.
+    /// Considers an object, and keeps it if it is among the nearest.
     fn offer(&mut self, number: u32) {
         let object = &self.list.all[number as usize];
         let middle = DVec2::new(object.x, object.y);
         let least = (middle - self.own.centre).length() - self.reach - radius(object);
-        // An object that is dropped only matters for whether there are more.
+        // An object that would be dropped only matters for `is_more`.
         let is_far = || self.is_more && least > self.kept[self.count - 1].distance;
         if least > self.radius || self.count == self.kept.len() && is_far() {
             return;
@@ -79,7 +79,8 @@ impl Nearest<'_> {
         self.count += 1;
     }
 
-    /// Whether an object comes before one that is kept: by distance, then by id, then by its place in the list.
+    /// Whether an object comes before a kept one: by distance, then by id, then by its place in the
+    /// list.
     fn is_before(&self, distance: f64, number: u32, kept: &NearData) -> bool {
         let id = |number: u32| self.list.all[number as usize].id;
         let order = distance.total_cmp(&kept.distance);
@@ -105,7 +106,7 @@ impl Nearest<'_> {
     }
 }
 
-/// A lanelet of the own route, one for each road.
+/// Lanelet of the agent's route. There is one span for each road.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     lanelet: LaneletIndex,
@@ -114,7 +115,7 @@ struct Span {
     length: f64,
 }
 
-/// The own path, onto which objects are projected.
+/// The agent's path, onto which objects are projected.
 #[expect(
     clippy::large_enum_variant,
     reason = "it is on the stack while one row is filled, and a box would allocate for each row"
@@ -124,7 +125,7 @@ enum OwnPath<'a> {
         spans: [Span; MOST_LANELETS],
         count: usize,
     },
-    /// A path over open ground, and the position on it, m.
+    /// A path over open ground, and the agent's position on it, m.
     Ground {
         path: &'a GroundPath,
         s: f64,
@@ -138,7 +139,8 @@ enum OwnPath<'a> {
 }
 
 impl View<'_> {
-    /// Fills in the objects around an agent. Returns the fields of a row that refer to them.
+    /// Fills in the objects around an agent. Returns the fields of the agent's row that refer to
+    /// them.
     pub(crate) fn near(
         &self,
         agent: AgentIndex,
@@ -232,7 +234,7 @@ impl View<'_> {
         });
     }
 
-    /// The own path within a radius, m.
+    /// The agent's path within a radius, m.
     fn own_path(&self, agent: AgentIndex, radius: f64) -> OwnPath<'_> {
         let (position, progress) = (self.position(agent), self.progress(agent));
         let route = self.route(agent);
@@ -263,7 +265,7 @@ impl View<'_> {
             length: 0.0,
         };
         let (mut spans, mut count) = ([none; MOST_LANELETS], 0);
-        // Ahead, the lanelet on which the agent arrives on each road counts.
+        // For each road ahead, the lanelet on which the agent enters the road is used.
         let (mut index, mut begin) = (at, -s);
         while let Some(lanelet) = route.lanelet(index) {
             let length = self.ground.length(lanelet);
@@ -279,7 +281,7 @@ impl View<'_> {
                 break;
             }
         }
-        // Behind, the last lanelet on each road.
+        // For each road behind, the last lanelet is used.
         let (mut index, mut begin) = (at, -s);
         while begin > -radius && count < MOST_LANELETS {
             while index > 0 && route.changes_lane_at(index - 1, self.ground) {
@@ -303,23 +305,23 @@ impl View<'_> {
     }
 }
 
-/// Data for describing the objects around an agent.
+/// Inputs for describing the objects around an agent.
 struct Describing<'v, 'a> {
     view: &'v View<'a>,
     agent: AgentIndex,
     pose: Pose,
     path: OwnPath<'v>,
-    /// Object of the vehicle ahead on the route.
+    /// Object number of the vehicle ahead on the route.
     leader: Option<u32>,
     /// The next junction of the agent.
     next: Option<Next>,
-    /// Velocity of the own rear axle, ahead and to the left, m/s.
+    /// Velocity of the agent's rear axle, forwards and to the left, m/s.
     velocity: DVec2,
     scene: ObjectScene<'v>,
 }
 
 impl Describing<'_, '_> {
-    /// Fills in the fields of a pair whose object and distance are known.
+    /// Fills in the remaining fields of an object whose number and distance are known.
     fn describe(&self, one: &mut NearData) {
         let object = &self.scene.list.all[one.object as usize];
         let (forward, place) = (self.pose.forward(), DVec2::new(object.x, object.y));
@@ -365,7 +367,8 @@ impl Describing<'_, '_> {
         flags
     }
 
-    /// Lane of a vehicle relative to the own route, and the lanelet of the route on that road.
+    /// Lane of a vehicle relative to the agent's route, and the lanelet of the route on the same
+    /// road.
     fn lane(&self, other: AgentIndex) -> (i32, Option<Span>) {
         let OwnPath::Lanes { spans, count } = &self.path else {
             return (LANE_UNKNOWN, None);
@@ -378,7 +381,7 @@ impl Describing<'_, '_> {
         if let Some(span) = find(lanelet) {
             return (0, Some(*span));
         }
-        // A lane to the left of the own one is reached by going to the right from it.
+        // For a lane to the left of the agent's lane, the search goes to the right.
         for (side, sign) in [(1, 1), (0, -1)] {
             let mut beside = lanelet;
             for lanes in 1..=MOST_LANES {
@@ -394,8 +397,9 @@ impl Describing<'_, '_> {
         (LANE_UNKNOWN, None)
     }
 
-    /// Position of a place along the own path, from the rear axle, and to the left of it, m. `ahead` is its
-    /// distance along the own heading, and `span` the lanelet beside which it is, if that is known.
+    /// Position of a place along the agent's path, from the rear axle, and to the left of the path,
+    /// m. `ahead` is its distance along the agent's heading, and `span` is the lanelet beside the
+    /// place, if it is known.
     fn along(&self, place: DVec2, ahead: f64, span: Option<Span>) -> (f64, f64) {
         match &self.path {
             OwnPath::None => (NOTHING, 0.0),
@@ -422,7 +426,7 @@ impl Describing<'_, '_> {
         (span.begin + s, left)
     }
 
-    /// Position relative to the lanelet that comes nearest to a place.
+    /// Position relative to the lanelet that is nearest to a place.
     fn on_nearest(&self, spans: &[Span], place: DVec2, ahead: f64) -> (f64, f64) {
         let mut best = (f64::INFINITY, (NOTHING, 0.0));
         for span in spans {
@@ -457,7 +461,7 @@ mod tests {
         trees: false,
     };
 
-    /// A row with the objects to which it refers.
+    /// A row with the objects to which the row refers.
     struct Row {
         input: NeedsInput,
         near: Vec<NearData>,
@@ -481,7 +485,7 @@ mod tests {
                 people: &stand.people,
                 groups: &Arc::new(groups),
             };
-            // Twice, so that leftovers of the first time would show.
+            // Called twice, so that leftovers of the first call would show.
             list.renew(&view, sources, false);
             list.renew(&view, sources, wanted.trees);
             let scene = ObjectScene {
@@ -557,7 +561,8 @@ mod tests {
             (behind.path_distance + 20.0 - centre).abs() < 1e-6,
             "{behind:?}"
         );
-        // The car from the south is to the right, drives to the left, and is on no lane of the own road.
+        // The car from the south is to the right, drives to the left, and is on no lane of the
+        // agent's road.
         let crossing = row.one(4);
         assert_eq!(crossing.lane, LANE_UNKNOWN);
         assert!(
@@ -579,7 +584,7 @@ mod tests {
         };
         let row = Row::of(&mut stand, Groups::new(), own, &close);
         assert_eq!((&row.ids[..], row.input.near_more), (&[2][..], 0));
-        // Equal distances by id.
+        // Objects at equal distances are ordered by id.
         let mut stand = Stand::crossing();
         let east = stand.straight(DVec2::X);
         let own = stand.car(5, &east, 50.0, 0.0);
@@ -617,7 +622,8 @@ mod tests {
         }
     }
 
-    /// Obstacles by number: a high one and a low one that can be pushed, and a fixed one with a notch.
+    /// Obstacles by number: a high one and a low one that can be pushed, followed by a fixed one
+    /// with a notch.
     fn among_obstacles() -> (Stand, AgentIndex) {
         let wedge = [(-40.0, 5.0), (-36.0, 5.0), (-40.0, 8.0)];
         let corner = [
@@ -646,7 +652,7 @@ mod tests {
             let bodies = row.all.iter().filter(|object| object.id == id);
             bodies.map(|body| body.part).collect()
         };
-        // The corner has six corners, which are four triangles.
+        // The notched outline has six corners and is made of four triangles.
         assert_eq!([1, 2, 3].map(parts), [vec![0], vec![0], vec![0, 1, 2, 3]]);
         let listed = row.ids.iter().filter(|id| **id == 3);
         assert_eq!(listed.count(), 4);
@@ -684,13 +690,13 @@ mod tests {
             (high, *row.one(1))
         };
         let (object, pair) = push(state);
-        // The middle of the box of a wedge is not its centre of gravity.
+        // The centre of a wedge's box is not its centre of gravity.
         let (x, y) = (object.x + 38.0, object.y - 9.0);
         assert!(x.abs() > 0.1 && y.abs() > 0.1, "{object:?}");
         let off = DVec2::new(object.velocity_x, object.velocity_y)
             - DVec2::new(2.0 - 3.0 * y, 1.0 + 3.0 * x);
         assert!(off.length() < 1e-9, "{object:?}");
-        // The own car stands and looks to the east.
+        // The agent's car stands and faces east.
         let velocity = DVec2::new(pair.velocity_ahead, pair.velocity_left);
         let off = velocity - DVec2::new(object.velocity_x, object.velocity_y);
         assert!(off.length() < 1e-9, "{pair:?}");

@@ -1,13 +1,14 @@
-//! The objects of the world as one list, for controllers that ask for what is around them.
+//! List of all objects of the world, for controllers that request the objects around them.
 //!
 //! ```text
 //!   trees | obstacles | loose obstacles | vehicles, each with its trailers | uncoupled trailers | pedestrians
 //!   '---- made once for a ground ----'   '-------------- renewed in each step --------------------------'
 //! ```
 //!
-//! Vehicles are in the order of ids, so the list does not depend on the indices of agents. Trees come first, so that
-//! the list without them is the rest of it. Obstacles that have been pushed stay in their place in the list. An
-//! obstacle that is not convex is a body for each of its convex parts, which follow each other.
+//! Vehicles are in the order of ids, so the list does not depend on the indices of agents. Trees
+//! come first, so that the list without trees is simply the rest of it. Pushed obstacles keep their
+//! place in the list. An obstacle that is not convex is listed as one body for each of its convex
+//! parts, one after the other.
 
 use super::View;
 use crate::agents::AgentsRef;
@@ -31,22 +32,21 @@ use roadwright_vehicle::trailer::{Hitched, TrailerState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Size of a cell of the index of bodies that are neither agents nor fixed, m.
+/// Size of an index cell for bodies that are neither fixed nor part of an agent, m.
 const CELL: f64 = 20.0;
-/// Height of a pedestrian, m.
 /// Shortest distance from the coupling of a trailer to its axle for which a turn rate is computed, m.
 const LEAST_DRAWBAR: f64 = 0.1;
 /// All layers of roads.
 const ALL_LAYERS: u32 = u32::MAX;
 /// Value that means "not in the list".
 const ABSENT: u32 = u32::MAX;
-/// Groups that are counted for teams. There are never more groups.
+/// Maximum number of groups that are compared for teams. There are never more groups.
 const GROUPS: usize = 256;
 
 /// Groups of an agent, one bit each.
 type Team = [u64; GROUPS / 64];
 
-/// Data that the list is made from, besides what controllers perceive.
+/// Data from which the list is made, besides the data that controllers perceive.
 #[derive(Clone, Copy)]
 pub(crate) struct ObjectSources<'a> {
     pub(crate) ground: &'a Arc<Ground>,
@@ -54,7 +54,7 @@ pub(crate) struct ObjectSources<'a> {
     pub(crate) groups: &'a Arc<Groups>,
 }
 
-/// A body that is neither an agent's nor fixed: an obstacle that has been pushed, an uncoupled trailer or a
+/// A body that is neither fixed nor part of an agent: a pushed obstacle, an uncoupled trailer or a
 /// pedestrian.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Other {
@@ -62,11 +62,11 @@ pub(super) struct Other {
     pub(super) object: u32,
     /// Layers of roads on which it stands.
     pub(super) layers: u32,
-    /// Body of the ground, if it is an obstacle that has been pushed.
+    /// Number of the body on the ground, if it is a pushed obstacle.
     pub(super) body: Option<u32>,
 }
 
-/// Bodies that are neither agents nor fixed, with an index.
+/// Bodies that are neither fixed nor part of an agent, with a spatial index.
 #[derive(Default)]
 pub(super) struct Others {
     pub(super) all: Vec<Other>,
@@ -99,30 +99,31 @@ impl Others {
     }
 }
 
-/// All objects of the world, with what is needed to find those near an agent.
+/// All objects of the world, with the indices that are needed to find those near an agent.
 #[derive(Default)]
 pub(crate) struct ObjectList {
     pub(super) all: Vec<ObjectData>,
     outlines: Vec<RwPoint>,
-    /// Corners of outlines, as in `outlines`.
+    /// Corners of all outlines, to which `outlines` refers.
     pub(super) corners: Vec<DVec2>,
-    /// Numbers of trees, of objects that do not change, and of objects that exist in every step.
+    /// Number of trees, number of objects up to the last fixed one, and number of objects up to the
+    /// last one that exists in every step.
     pub(super) trees: usize,
     fixed: usize,
     lasting: usize,
     fixed_corners: usize,
     version: u64,
-    /// Ground that the fixed objects belong to.
+    /// Ground to which the fixed objects belong.
     ground: Option<Arc<Ground>>,
     has_trees: bool,
-    /// Object of each body of the ground.
+    /// Object number of each body of the ground.
     of_body: Vec<u32>,
-    /// Driving agents by id, in a revision of the census.
+    /// Driving agents by id, at the stored revision of the census.
     order: Vec<AgentIndex>,
     revision: Option<u64>,
-    /// Object of each agent's vehicle.
+    /// Object number of each agent's vehicle.
     of_agent: Vec<u32>,
-    /// Agents of the vehicles and trailers, which follow the lasting objects.
+    /// Agents of the vehicles and trailers, which follow the permanent objects in the list.
     agents: Vec<AgentIndex>,
     pub(super) others: Others,
     /// Groups of each agent; empty if there are no groups.
@@ -142,7 +143,7 @@ impl ObjectList {
             + self.teams.capacity() * size_of::<Team>()
     }
 
-    /// The list as a controller sees it.
+    /// The list as a controller sees it, with or without trees.
     pub(crate) fn seen(&self, needs: &NearNeeds) -> Objects<'_> {
         let first = self.first(needs);
         Objects {
@@ -150,12 +151,12 @@ impl ObjectList {
             outlines: &self.outlines,
             fixed: self.fixed - first,
             fixed_outlines: self.fixed_corners,
-            // Lists with and without trees are different.
+            // The version differs between the lists with and without trees.
             version: 2 * self.version + u64::from(needs.trees),
         }
     }
 
-    /// Number of objects that a controller does not see, at the beginning of the list.
+    /// Number of objects at the start of the list that a controller does not see.
     pub(super) fn first(&self, needs: &NearNeeds) -> usize {
         if needs.trees { 0 } else { self.trees }
     }
@@ -173,7 +174,7 @@ impl ObjectList {
         self.agents.get(number).copied()
     }
 
-    /// Number of a body of the ground at its place in the scenario; `None` if it is not in the list.
+    /// Object number of a body of the ground; `None` if the body is not in the list.
     #[inline]
     pub(super) fn of_body(&self, body: u32) -> Option<u32> {
         let object = self.of_body[body as usize];
@@ -189,7 +190,8 @@ impl ObjectList {
         a.iter().zip(b).any(|(a, b)| a & b != 0)
     }
 
-    /// Brings the list to the current state of the world. `trees` states whether any controller asks for trees.
+    /// Updates the list to the current state of the world. `trees` states whether any controller
+    /// requests trees.
     pub(crate) fn renew(&mut self, view: &View<'_>, sources: ObjectSources<'_>, trees: bool) {
         let is_same = |ground: &Arc<Ground>| Arc::ptr_eq(ground, sources.ground);
         let has_trees = self.has_trees || trees;
@@ -288,7 +290,7 @@ impl ObjectList {
         }
     }
 
-    /// Gives an object an outline. Its box lies along the longest edge.
+    /// Gives an object an outline. Its box is aligned with the longest edge.
     fn outline(&mut self, object: &mut ObjectData, corners: &[DVec2]) {
         let edges = polygon::edges(corners).map(|(a, b)| b - a);
         let longest = edges.fold(DVec2::ZERO, |longest, edge| {
@@ -323,7 +325,7 @@ impl ObjectList {
         self.outlines.extend(added.iter().map(point));
     }
 
-    /// Moves obstacles that have been pushed to their current places, with their current velocities.
+    /// Moves pushed obstacles to their current places, with their current velocities.
     fn move_pushed(&mut self, view: &View<'_>) {
         let rigid = &view.dynamics.rigid;
         for (number, shape) in rigid.displaced().shapes() {
@@ -361,7 +363,7 @@ impl ObjectList {
         self.of_agent.resize(agents.capacity(), ABSENT);
         self.agents.clear();
         for &agent in &self.order {
-            // The revision also covers agents that are about to be spawned.
+            // The revision of the census also changes for agents that are about to be spawned.
             if !agents.drives(agent) {
                 continue;
             }
@@ -432,7 +434,7 @@ impl ObjectList {
         }
     }
 
-    /// Notes the groups of all agents.
+    /// Records the groups of all agents.
     fn note_teams(&mut self, agents: AgentsRef<'_>, groups: &Arc<Groups>) {
         self.teams.clear();
         if groups.is_empty() {
@@ -495,14 +497,14 @@ fn list_agent(view: &View<'_>, agent: AgentIndex, all: &mut Vec<ObjectData>) {
     }
 }
 
-/// Adds the trailers of an agent, whose vehicle moves as given.
+/// Adds the trailers of an agent. `own` is the motion of its vehicle.
 fn list_trailers(view: &View<'_>, agent: AgentIndex, own: Rolling, all: &mut Vec<ObjectData>) {
     let who = &view.agents.identity[agent.index()];
     let train = view.types.train(who.vehicle_type);
     let states = view.dynamics.trailers.of(agent).unwrap_or_default();
     let mut ahead = own;
     for (part, trailer) in (1u8..).zip(train.trailers()) {
-        // Trailers that have not moved yet are in line.
+        // Trailers that have not moved yet are in line behind their vehicle.
         let state = states.get(usize::from(part) - 1);
         ahead = ahead.towing(trailer, state);
         let middle = ahead.pose.point(trailer.middle(), 0.0);
@@ -527,7 +529,8 @@ fn list_trailers(view: &View<'_>, agent: AgentIndex, own: Rolling, all: &mut Vec
     }
 }
 
-/// Motion of a body at a point on its axis: the rear axle of a vehicle, or the coupling of a trailer.
+/// Motion of a body at a reference point on its axis: the rear axle of a vehicle, or the coupling
+/// of a trailer.
 #[derive(Clone, Copy)]
 struct Rolling {
     pose: Pose,
@@ -545,7 +548,8 @@ impl Rolling {
         self.ahead * forward + (self.left + self.yaw_rate * along) * left_of(forward)
     }
 
-    /// Motion of a trailer that this body tows, at its coupling. The axle of the trailer rolls without slip.
+    /// Motion, at its coupling, of a trailer that this body tows. The axle of the trailer rolls
+    /// without slip.
     fn towing(&self, trailer: &Hitched, state: Option<&TrailerState>) -> Self {
         let pose = Pose {
             position: self.pose.point(trailer.coupling, 0.0),

@@ -11,24 +11,25 @@ use roadwright_ground::{MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, SIDE_CLEARAN
 use roadwright_plugin_api::ControllerInput;
 
 /// Maximum distance behind the vehicle's front at which the nearest point of a body still counts as
-/// ahead, m.
+/// being ahead, m.
 const PAST_FRONT: f64 = 0.5;
 /// Deceleration assumed for the sight distance, m/s^2. On a planned path, obstacles are seen within the
 /// braking distance at this deceleration plus [`STANDSTILL`].
 const BRAKING: f64 = 2.0;
 /// Margin added to the braking distance, m.
 const STANDSTILL: f64 = 3.0;
-/// Distance from a vehicle on its planned path within which an obstacle counts as being on the path, as a fraction of
-/// the clearance with which the path was planned. Positions on paths have small errors.
+/// Distance from a vehicle on its planned path within which an obstacle counts as being on the
+/// path, as a fraction of the clearance with which the path was planned. It is reduced because
+/// positions on paths have small errors.
 const ON_PATH: f64 = 0.8;
 /// Distance along a planned path over which a vehicle beside the path is expected to return to it, m.
 const RETURN: f64 = 8.0;
 /// Distance between the examined points of a vehicle's outline, m.
 const OUTLINE_STEP: f64 = 0.5;
-/// Number of lanelets ahead that are searched to locate a point.
+/// Number of lanelets ahead that are searched to find the position of a point.
 const LANELETS: usize = 4;
 
-/// Front of a vehicle: the viewpoint from which obstacles are seen.
+/// The front of a vehicle, as the viewpoint from which obstacles are seen.
 struct Eye {
     agent: AgentIndex,
     pose: Pose,
@@ -40,8 +41,8 @@ struct Eye {
 struct Seen {
     /// Distance from the eye to its nearest point, m.
     distance: f64,
-    /// Id of the agent, or 0 for an obstacle. At equal distances, the body with the smaller id is chosen, so
-    /// that the order in the index does not matter.
+    /// Id of the agent, or 0 for an obstacle. At equal distances, the body with the smallest id is
+    /// chosen, so that the order in the index does not matter.
     id: u64,
     point: DVec2,
     /// Closing speed, m/s.
@@ -65,16 +66,17 @@ impl View<'_> {
         }
     }
 
-    /// Sets distance, angle and closing speed of the nearest obstructing body that is not lane traffic.
-    /// Vehicles on lanes do not count, because they are followed as leaders or yielded to at junctions. The
-    /// pose is only computed if there is something to see.
+    /// Fills in distance, angle and closing speed of the nearest obstructing body that is not lane
+    /// traffic. Vehicles on lanes are left out, because they are followed as leaders or yielded to
+    /// at junctions. The pose is only computed if there is something to see.
     pub(super) fn perceive_obstacle(
         &self,
         agent: AgentIndex,
         pose: impl FnOnce() -> Pose,
         input: &mut ControllerInput,
     ) {
-        // Nearly always there are neither obstacles nor free bodies nearby, and this costs only two look-ups.
+        // Almost always, there are neither obstacles nor free bodies nearby. Checking this takes
+        // only two look-ups.
         let sees_obstacles = self.is_near_obstacles(agent);
         let sees_bodies = !self.position(agent).is_on_lane() || self.index.any_off_lane;
         let sees_standing = !self.dynamics.standing.is_empty();
@@ -138,7 +140,8 @@ impl View<'_> {
         })
     }
 
-    /// Nearest point ahead of an obstacle or tree, whether or not it is on the agent's planned path.
+    /// Nearest point of an obstacle or tree ahead, whether or not it is on the agent's planned
+    /// path.
     pub(super) fn standing_ahead(&self, agent: AgentIndex, pose: Pose) -> Option<DVec2> {
         let eye = pose.point(self.vehicle_type(agent).front, 0.0);
         let eye = Pose {
@@ -160,7 +163,7 @@ impl View<'_> {
         let layers = self.ground.layers(self.position(eye.agent).lanelet);
         let bodies = self.bodies();
         for train in self.dynamics.standing.iter() {
-            // A vehicle that reverses towards a trailer to couple it has to get close.
+            // A vehicle that reverses towards a trailer to couple it has to come close to it.
             let is_taken = || {
                 self.is_reversing(eye.agent) && bodies.lines_up_with(eye.agent, train, self.types)
             };
@@ -205,7 +208,8 @@ impl View<'_> {
             };
             let offset = point - eye.pose.position;
             let (distance, id) = (offset.length(), self.agents.identity[other.index()].id);
-            // Compared by distance, then by id, because the index visits bodies in the order of cells.
+            // Distances and then ids are compared, because the index visits bodies in the order of
+            // cells.
             let is_nearer = |best: &Seen| (distance, id) < (best.distance, best.id);
             if nearest.as_ref().is_none_or(is_nearer) {
                 let own = eye.pose.forward() * eye.speed;
@@ -222,8 +226,8 @@ impl View<'_> {
             .for_each_near(eye.pose.position, OBSTACLE_REACH, visit);
     }
 
-    /// The nearest point of a vehicle's outline that obstructs the agent; `None` if none does. `stands` is whether that
-    /// vehicle is stationary.
+    /// The nearest point of a vehicle's outline that obstructs the agent; `None` if no point does.
+    /// `stands` states whether that vehicle is stationary.
     fn seen_point(&self, eye: &Eye, body: &OrientedBox, stands: bool) -> Option<DVec2> {
         let is_seen = |point: DVec2| match stands {
             true => self.is_in_the_way(eye.agent, eye.pose, point),
@@ -236,7 +240,8 @@ impl View<'_> {
         if !self.position(eye.agent).is_on_lane() || !self.may_reach_into_lane(eye.agent, body) {
             return None;
         }
-        // The nearest corner of a vehicle across the road may lie beside the lane that the vehicle blocks.
+        // The nearest corner of a vehicle that stands across the road may be outside the lane that
+        // it blocks.
         let corners = body.corners();
         let edges = (0..4).map(|at| (corners[at], corners[(at + 1) & 3]));
         let outline = edges.flat_map(|(from, to)| {
@@ -248,7 +253,8 @@ impl View<'_> {
         seen.min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
     }
 
-    /// Whether a body is close enough to the lane of an agent, or to the next one, to reach into the agent's path.
+    /// Whether a body is close enough to the agent's lane, or to the next one, to extend into the
+    /// agent's path.
     fn may_reach_into_lane(&self, agent: AgentIndex, body: &OrientedBox) -> bool {
         let kind = self.vehicle_type(agent);
         let reach = 0.5 * kind.width + SIDE_CLEARANCE + MOST_ASIDE + body.radius();
@@ -260,12 +266,13 @@ impl View<'_> {
         })
     }
 
-    /// Whether another vehicle is an obstacle rather than lane traffic, which is followed or yielded to.
+    /// Whether another vehicle counts as an obstacle. Lane traffic does not, because it is followed
+    /// or yielded to.
     fn matters(&self, agent: AgentIndex, other: AgentIndex) -> bool {
         !self.position(agent).is_on_lane() || !self.position(other).is_on_lane()
     }
 
-    /// Whether a point is ahead, regardless of any planned path.
+    /// Whether a point is ahead of an agent, regardless of its planned path.
     fn is_ahead(&self, agent: AgentIndex, eye: Pose, point: DVec2) -> bool {
         match self.position(agent).is_on_lane() {
             true => self.is_in_the_way(agent, eye, point),
@@ -273,9 +280,9 @@ impl View<'_> {
         }
     }
 
-    /// Whether a stationary point blocks an agent on a planned path. The point blocks if it is
-    /// close to the path within the braking distance, and not beyond the place where the front is
-    /// at the end of the path. Without a planned path, any point ahead blocks.
+    /// Whether a stationary point blocks an agent on a planned path. It does if it is close to the
+    /// path, within the braking distance, and not beyond the vehicle's front at the end of the
+    /// path. Without a planned path, any point ahead blocks.
     fn is_in_planned_way(&self, agent: AgentIndex, point: DVec2) -> bool {
         let progress = self.progress(agent);
         let planned = self.route(agent).planned_to(progress.reached);
@@ -301,8 +308,8 @@ impl View<'_> {
             && (t - own).abs() < 0.5 * kind.width + ON_PATH * planned.margin
     }
 
-    /// Whether a point obstructs the agent. Off the lanes, this is any point ahead; on a lane, any point
-    /// within half the vehicle's width of the vehicle's path.
+    /// Whether a point obstructs the agent. Off the lanes, any point ahead does. On a lane, a point
+    /// does if it is within half the vehicle's width of the vehicle's path.
     fn is_in_the_way(&self, agent: AgentIndex, eye: Pose, point: DVec2) -> bool {
         if angle_to(eye, point).abs() > OBSTACLE_ANGLE {
             return false;
@@ -313,8 +320,8 @@ impl View<'_> {
         }
         let VehicleType { front, width, .. } = *self.vehicle_type(agent);
         let reach = 0.5 * width + SIDE_CLEARANCE;
-        // A body beside a bend can be straight ahead without obstructing. Therefore its position (s, t) on
-        // the lanelet of the route that it projects onto is used.
+        // A body beside a bend can be straight ahead without obstructing. Therefore the point is
+        // projected onto the lanelets of the route, and its position (s, t) is used.
         for stretch in self.ahead(agent).take(LANELETS) {
             let line = self.ground.line(stretch.lanelet);
             let guess = (front - stretch.distance).clamp(0.0, line.length());

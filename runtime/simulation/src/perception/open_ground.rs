@@ -25,30 +25,30 @@ const MANOEUVRING_TIME: f64 = 0.6;
 const NEAREST: f64 = 2.0;
 /// Part of the minimum waypoint distance that is proportional to the speed, s.
 const NEAREST_TIME: f64 = 0.3;
-/// Step size of the search for a waypoint, as a fraction of the minimum distance.
+/// Step of the search for a waypoint, as a fraction of the minimum waypoint distance.
 const NEARER: f64 = 0.5;
-/// Largest distance of a waypoint on a planned path, m. The cost of the search for the waypoint
-/// grows with the square of the distance, and vehicle speeds are not limited.
+/// Largest waypoint distance on a planned path, m. The cost of the waypoint search grows with the
+/// square of the distance, and vehicle speeds are not limited.
 const FARTHEST: f64 = 100.0;
 /// Maximum distance between a planned path and the straight line to the waypoint, as a fraction of the path's
 /// margin.
 const ROOM_SHARE: f64 = 0.5;
-/// Distance between the path and the straight line that is always allowed, m.
+/// Distance between the path and the straight line that is allowed in any case, m.
 const LEAST_ROOM: f64 = 0.05;
 /// Preview time for steering on a planned path, s. It compensates for the time that the wheels take to turn.
 const FORESIGHT: f64 = 0.15;
 
-/// Time ahead for which a driver on a planned path keeps to the speed of the path, s.
+/// Time ahead for which a driver on a planned path adapts to the speed of the path, s.
 const SPEED_LEAD: f64 = 0.4;
 
 /// Constant part of the distance over which the curvature of an exact path is averaged, m.
 const EXACT_AHEAD: f64 = 0.1;
 /// Part of the averaging distance of an exact path that is proportional to the speed, s.
 const EXACT_AHEAD_TIME: f64 = 0.6;
-/// Distance over which a vehicle of usual length returns to an exact path, m.
+/// Distance within which a vehicle of usual length returns to an exact path, m.
 const EXACT_RETURN: f64 = 1.0;
 
-/// Limits for the waypoint distance on a planned path, m.
+/// Limits of the waypoint distance on a planned path, m.
 #[derive(Debug, Clone, Copy)]
 struct Reach {
     least: f64,
@@ -71,8 +71,8 @@ impl Reach {
         }
     }
 
-    /// Maximum distance along a path at which the straight line from `place` to the path stays close enough to the
-    /// path, m.
+    /// Maximum distance along a path at which the straight line from `place` to the path stays near
+    /// the path, m.
     fn straight(self, line: CentreLine<'_>, s: f64, place: DVec2) -> f64 {
         let mut reach = self.least.min(self.most);
         let mut next = reach;
@@ -100,12 +100,13 @@ impl Reach {
     }
 }
 
-/// Moves the waypoint of a row to the distance that the controller wants, along the circle through the
-/// vehicle and the waypoint.
+/// Moves the waypoint of a row to the distance that the controller wants, along the circle through
+/// the vehicle and the waypoint.
 ///
-/// A nearby point shows how sharply a driver has to steer. However, fuzzy drivers mistake a nearby waypoint
-/// for the end of the route, where they creep and stop turning. The sine of the angle grows by at most a
-/// factor of `sharpest`, because drivers do not steer exactly towards distant waypoints.
+/// A nearby point shows how sharply a driver has to steer. However, fuzzy drivers mistake a nearby
+/// waypoint for the end of the route, near which they creep and stop turning. The sine of the angle
+/// grows by at most a factor of `sharpest`, because drivers do not steer exactly towards distant
+/// waypoints.
 fn move_away(distance: f64, sharpest: f64, input: &mut ControllerInput) {
     let near = input.waypoint_distance;
     if input.waypoint_angle.abs() >= FRAC_PI_2 || near >= distance {
@@ -130,7 +131,8 @@ pub(super) fn beyond(line: CentreLine<'_>, s: f64) -> Pose {
     }
 }
 
-/// Curvature of the circle on which a vehicle reaches a target once its wheels have begun to turn, 1/m.
+/// Curvature of the circle on which a vehicle reaches a target, allowing for the time in which its
+/// wheels turn, 1/m.
 pub(super) fn curvature_to(target: DVec2, pose: Pose, input: &ControllerInput) -> f64 {
     let bend = tan(input.steering) / input.wheelbase;
     let soon = moved(pose, FORESIGHT * input.speed.max(0.0), bend);
@@ -149,18 +151,18 @@ pub(super) fn curvature_ahead(path: &GroundPath, s: f64, speed: f64) -> f64 {
     curvature_within(path, s, speed, 1.0)
 }
 
-/// Mean curvature of a path just ahead of a position, 1/m, for a vehicle whose distances are scaled by `scale`.
+/// Like `curvature_ahead`, for a vehicle whose distances are scaled by `scale`.
 fn curvature_within(path: &GroundPath, s: f64, speed: f64, scale: f64) -> f64 {
     let time = EXACT_AHEAD_TIME * scale.sqrt();
     path.curvature(s, s + EXACT_AHEAD * scale + time * speed.max(0.0))
 }
 
-/// Speed below which a vehicle of usual length follows the bends of its path exactly, m/s. Steering for a
-/// waypoint in a bend ahead would turn it more sharply than its path, into the obstacle that the path goes
-/// around.
+/// Speed below which a vehicle of usual length follows the bends of its path exactly, m/s. If it
+/// steered for a waypoint in a bend ahead, it would turn more sharply than its path and hit the
+/// obstacle that the path avoids.
 const SLOW: f64 = 1.0;
 
-/// The same for a character, m/s.
+/// Like `SLOW`, for a character, m/s.
 const SLOW_ON_FOOT: f64 = 0.2;
 
 /// Curvature with which a vehicle on a planned path steers, 1/m. `target` is its waypoint.
@@ -183,7 +185,7 @@ pub(super) fn planned_curvature(
     }
 }
 
-/// Curvature with which a vehicle steers to return to a path that it has to follow exactly, 1/m.
+/// Steering curvature with which a vehicle returns to a path that it has to follow exactly, 1/m.
 fn exact_curvature(path: &GroundPath, s: f64, input: &ControllerInput, scale: f64) -> f64 {
     let back = EXACT_RETURN * scale;
     let errors = 2.0 * input.heading_error + input.lane_offset / back;
@@ -191,8 +193,8 @@ fn exact_curvature(path: &GroundPath, s: f64, input: &ControllerInput, scale: f6
 }
 
 impl View<'_> {
-    /// Fills the row of an agent off the lanes. It follows the path to its next goal, or drives straight to
-    /// the goal if there is no path.
+    /// Fills in the controller input of an agent off the lanes. The agent follows the path to its
+    /// next goal, or drives straight to the goal if there is no path.
     pub(super) fn perceive_ground(
         &self,
         agent: AgentIndex,
@@ -232,9 +234,9 @@ impl View<'_> {
         beyond(planned.path.line(), self.position(agent).s + reach)
     }
 
-    /// Speed that the controller of an agent commands at the angle to its waypoint, as a fraction of the allowed speed.
-    /// Speeds of planned paths suit their bends already, so a driver that slows down in bends as well may be shown a
-    /// higher speed.
+    /// Speed that an agent's controller chooses at the angle to its waypoint, as a fraction of the
+    /// allowed speed. The speeds of planned paths already take bends into account. A driver that
+    /// also slows down in bends may therefore be given a higher allowed speed.
     pub(super) fn pace(&self, agent: AgentIndex, input: &ControllerInput) -> f64 {
         if self.position(agent).is_on_lane() {
             return 1.0;
@@ -244,8 +246,8 @@ impl View<'_> {
         response.map_or(1.0, |response| response.pace(input.waypoint_angle))
     }
 
-    /// Presents a path over open ground to the controller as the centre line of a lane that ends where the
-    /// path ends, so controllers treat paths like lanes.
+    /// Presents a path over open ground to the controller as the centre line of a lane that ends
+    /// with the path, so that controllers treat paths like lanes.
     fn perceive_path(
         &self,
         agent: AgentIndex,
@@ -262,15 +264,15 @@ impl View<'_> {
         let exact = route.exact_to(reached);
         let speed =
             match exact.is_none() && planned.is_some_and(|planned| planned.response.is_some()) {
-                // Drivers lag behind while the speed falls.
+                // While the speed decreases, drivers lag behind.
                 true => {
                     let soon = position.s + SPEED_LEAD * input.speed.max(0.0);
                     path.speed(position.s).min(path.speed(soon))
                 }
                 false => path.speed(position.s),
             };
-        // A waypoint 4.5 m ahead would cut the corners of a path into a parking bay, whose curves are no
-        // longer than that. With this limit, it is 2.1 m ahead at 1 m/s.
+        // A waypoint 4.5 m ahead would cut the corners of a path into a parking bay, whose curves
+        // are shorter than that. With this limit, the waypoint is 2.1 m ahead at 1 m/s.
         let lookahead = if speed <= MANOEUVRING_SPEED {
             lookahead.min(MANOEUVRING_LOOKAHEAD + MANOEUVRING_TIME * input.speed)
         } else {

@@ -1,4 +1,4 @@
-//! The path ahead and the state of the vehicle, for controllers with a model of their vehicle.
+//! The path ahead and the state of the vehicle, for controllers that use a model of their vehicle.
 
 use super::open_ground::curvature_ahead;
 use super::{Look, View};
@@ -16,7 +16,8 @@ use roadwright_scenario::DynamicsLevel;
 use std::f64::consts::PI;
 
 impl View<'_> {
-    /// Input row of a controller with a model of its vehicle, before the wish of the behaviour is applied.
+    /// Input of a controller that uses a model of its vehicle, before the request of the behaviour
+    /// is applied.
     pub(crate) fn path_input(&self, agent: AgentIndex, look: Look) -> PathInput {
         let seen = self.allowed_input(agent, look);
         let is_reversing = self.is_reversing(agent);
@@ -72,7 +73,7 @@ impl View<'_> {
         input
     }
 
-    /// Fills in the curvatures of the lanes ahead, for parts of `part` metres.
+    /// Fills in the curvatures of the lanes ahead, one for each part of `part` metres.
     fn see_lane(&self, agent: AgentIndex, part: f64, input: &mut PathInput) {
         let position = self.position(agent);
         let mut before = self.ground.line(position.lanelet).heading(position.s);
@@ -100,19 +101,19 @@ impl View<'_> {
         }
     }
 
-    /// The trailer that an agent pushes along a path for the trailer's axle; `None` if the planned path has
-    /// none.
+    /// The trailer that an agent pushes along a path for the trailer's axle; `None` if the planned
+    /// path has no such path.
     fn pushed<'b>(&self, agent: AgentIndex, planned: &'b PlannedPath) -> Option<Pushed<'b>> {
         let path = planned.towed.as_ref()?;
         let length = planned.path.line().length().max(1e-3);
-        // The vehicle and the trailer follow their paths at the same time.
+        // Vehicle and trailer cover the same fractions of their paths at the same time.
         let guess = path.line().length() * self.position(agent).s / length;
         let (towed, from) = self.towed_at(agent, path, guess)?;
         Some(Pushed { towed, path, from })
     }
 
-    /// The first trailer of an agent that follows a path in reverse. `path` is the path of the vehicle, and
-    /// beyond the vehicle it is also that of the trailer.
+    /// The first trailer of an agent that follows a path in reverse. `path` is the path of the
+    /// vehicle. Ahead of the vehicle, the trailer follows it as well.
     fn towed(&self, agent: AgentIndex, path: &GroundPath) -> Option<TowedInput> {
         let train = (self.types).train(self.agents.identity[agent.index()].vehicle_type);
         let hitched = train.trailers().first()?;
@@ -121,7 +122,8 @@ impl View<'_> {
         self.towed_at(agent, path, guess).map(|(towed, _)| towed)
     }
 
-    /// The first trailer of an agent, and the position of its axle on a path, m, which is near `guess`.
+    /// The first trailer of an agent, and the position of its axle on a path, m. The search for the
+    /// position starts at `guess`.
     fn towed_at(
         &self,
         agent: AgentIndex,
@@ -157,7 +159,7 @@ impl View<'_> {
     }
 }
 
-/// A trailer that is pushed along a path for its axle.
+/// A trailer that is pushed along a path planned for its axle.
 struct Pushed<'a> {
     towed: TowedInput,
     path: &'a GroundPath,
@@ -188,7 +190,7 @@ fn curvatures(line: CentreLine<'_>, from: f64, part: f64) -> [f64; PATH_PARTS] {
 pub enum Travel {
     /// Front first.
     Forwards,
-    /// Rear first; a trailer leads.
+    /// Rear first. If there is a trailer, it leads.
     Backwards,
 }
 

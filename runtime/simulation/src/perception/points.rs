@@ -1,9 +1,11 @@
-//! Points of the path ahead, the motion and the vehicle of an agent, for controllers that request them.
+//! Points of the path ahead, the motion and the vehicle of an agent, for controllers that request
+//! them.
 //!
-//! Points lie at multiples of a spacing along the route, so that they stay in place while the agent drives.
-//! They are computed from the route and the agent's place alone. Between calls, the positions of roads along
-//! their routes are kept, so that the cost does not depend on the length of the trip, and the points that do not
-//! depend on the agent's place ([`KeptPaths`]). A restored world has kept none and gives the same points.
+//! Points lie at multiples of a spacing along the route, so that they stay in place while the agent
+//! drives. They are computed from the route and the agent's place alone. Two things are kept
+//! between calls: the positions of roads along their routes, so that the cost does not depend on
+//! the length of the trip, and the points that do not depend on the agent's place ([`KeptPaths`]).
+//! A restored world starts without them and gives the same points.
 
 use super::near::ObjectScene;
 use super::{Look, View};
@@ -22,24 +24,25 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::FRAC_PI_2;
 use std::sync::{Mutex, PoisonError};
 
-/// Maximum distance from the wanted line at which a vehicle counts as being on the line, m. Its path then
-/// follows the line. The path of a vehicle farther away begins this much nearer to the line than the vehicle.
+/// Maximum distance from the wanted line at which a vehicle counts as being on the line, m. Its
+/// path then follows the line. For a vehicle farther away, the path begins this much closer to the
+/// line than the vehicle.
 const ON_LINE: f64 = 0.3;
-/// Time in which the offset of the path from the wanted line decays to 37 % near the line, s.
+/// Time in which the offset of the path from the wanted line decreases to 37 % when it is small, s.
 const RETURN_TIME: f64 = 1.2;
-/// Minimum of the distance that a vehicle covers in [`RETURN_TIME`], m.
+/// Minimum distance that counts as covered in [`RETURN_TIME`], m.
 const LEAST_RETURN: f64 = 5.0;
 /// Offset beyond which the path returns to the line at a constant angle, m. Larger values make lane changes quicker.
 const STRAIGHT_BEYOND: f64 = 1.0;
-/// Largest offset from the wanted line at which a path begins, m.
+/// Largest offset from the wanted line at which a path may begin, m.
 const FARTHEST: f64 = 50.0;
 /// Time for half of a lane change that has not begun yet, s.
 const HALF_OF_CHANGE: f64 = 1.5;
-/// Maximum length of half of a lane change that has not begun yet, as a fraction of the distance available
-/// for the change.
+/// Maximum length of half of a lane change that has not begun yet, as a fraction of the available
+/// distance.
 const ROOM_FOR_HALF: f64 = 0.5;
 
-/// A place on a path, before curvature and grade are known.
+/// A place on a path, without curvature and grade, which are computed later.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     position: DVec2,
@@ -50,11 +53,11 @@ struct Place {
     right: f64,
     lanelet: LaneletIndex,
     flags: u32,
-    /// Whether the place depends on the route alone.
+    /// Whether the place depends only on the route.
     is_fixed: bool,
 }
 
-/// Conditions under which points of a path stay the same.
+/// Key that stays the same as long as the points of a path do.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct PathKey {
     route_version: u64,
@@ -63,21 +66,22 @@ struct PathKey {
     spacing: f64,
 }
 
-/// Consecutive points of the path of one agent that depend on its route alone.
+/// Consecutive points of an agent's path that depend only on its route.
 #[derive(Debug, Default)]
 struct KeptPath {
     key: PathKey,
     /// Number of the first point: its position as a multiple of the spacing.
     first: i64,
     points: Vec<PathPoint>,
-    /// Number of points at the beginning that are no longer used.
+    /// Number of points at the start of the list that are no longer used.
     passed: usize,
     /// Places of the last point and of its successor, if there are points.
     last: Option<[Place; 2]>,
 }
 
 impl KeptPath {
-    /// The kept points from number `first`, of which `count` are needed. Points before it are forgotten.
+    /// Returns the kept points from number `first` on, of which `count` are needed, and forgets the
+    /// points before it.
     fn from(&mut self, key: PathKey, first: i64, count: usize) -> &[PathPoint] {
         let passed = first - self.first;
         if self.key != key || !(0..=self.points.len() as i64).contains(&passed) {
@@ -88,7 +92,8 @@ impl KeptPath {
         } else {
             self.passed = passed as usize;
         }
-        // Moving the points costs as much as copying them to a row, so it is done rarely.
+        // Removing points moves the remaining ones, which costs as much as copying them to a row,
+        // so it is done rarely.
         if self.passed > MOST_PASSED {
             self.points.drain(..self.passed);
             (self.first, self.passed) = (first, 0);
@@ -96,15 +101,15 @@ impl KeptPath {
         &self.points[self.passed..]
     }
 
-    /// Adds the next point, with its place and that of its successor.
+    /// Adds the next point, with the places of that point and its successor.
     fn push(&mut self, point: PathPoint, places: [Place; 2]) {
         self.points.push(point);
         self.last = Some(places);
     }
 }
 
-/// Points of the paths of all agents that depend on their routes alone. The caller only gets what it would
-/// compute itself, so it does not matter which points are kept.
+/// Points of all agents' paths that depend only on their routes. The caller gets exactly the points
+/// that it would compute itself, so it does not matter which points are kept.
 #[derive(Default)]
 pub(crate) struct KeptPaths {
     of: Vec<Mutex<KeptPath>>,
@@ -132,7 +137,7 @@ impl KeptPaths {
 /// Number of passed points after which they are removed.
 const MOST_PASSED: usize = 32;
 
-/// Request of a controller, with the objects of the world if it asks for them.
+/// Request of a controller, with the objects of the world if it requests them.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     pub(crate) needs: &'a Needs,
@@ -140,21 +145,22 @@ pub(crate) struct Wanted<'a> {
     pub(crate) scene: Option<ObjectScene<'a>>,
 }
 
-/// Numbers of elements of a row that are not zero.
+/// Number of used elements in each list of a row. All elements beyond them are zero.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Used {
     points: u32,
     near: u32,
 }
 
-/// Elements of the lists that belong to one row.
+/// Elements of the controller's lists that belong to one row.
 pub(crate) struct NeedsLists<'a> {
     pub(crate) points: &'a mut [PathPoint],
     pub(crate) near: &'a mut [NearData],
     pub(crate) used: &'a mut Used,
 }
 
-/// Sets the elements beyond the first `count` to zero. Elements from number `used` on are zero already.
+/// Sets the elements beyond the first `count` to zero. Elements beyond the previously `used` ones
+/// are zero already.
 fn clear<T: Clone + Default>(elements: &mut [T], used: &mut u32, count: usize) {
     if let Some(old) = elements.get_mut(count..*used as usize) {
         old.fill(T::default());
@@ -162,11 +168,11 @@ fn clear<T: Clone + Default>(elements: &mut [T], used: &mut u32, count: usize) {
     *used = count as u32;
 }
 
-/// A road of the route, as an agent drives on it.
+/// A road of the route, with the agent's lanes on it.
 #[derive(Debug, Clone, Copy)]
 struct Stage {
     road: Road,
-    /// Position along the path from which the agent still has to change to the last lane, m.
+    /// Position along the path from which on the agent still has to change to the last lane, m.
     from: f64,
 }
 
@@ -179,17 +185,18 @@ impl From<Road> for Stage {
     }
 }
 
-/// Lateral offset of a path from the line that the agent should follow. It starts at the agent's offset and
-/// decays along the path.
+/// Lateral offset of a path from the line that the agent should follow. It starts at the agent's
+/// offset and decays along the path.
 ///
-/// The slope depends on the offset alone: `-(w / length) tanh(offset / w)`, where `w` is [`STRAIGHT_BEYOND`]. So a
-/// vehicle on the path gets the same path at its next place, and one that is turned away from the path sees that. A
-/// path with the slope of the vehicle would agree with a vehicle that overshoots.
+/// The slope depends only on the offset: `-(w / length) tanh(offset / w)`, where `w` is
+/// [`STRAIGHT_BEYOND`]. Thus a vehicle on the path gets the same path at its next place, and a
+/// vehicle that heads away from the path can tell. If the path began with the vehicle's own slope,
+/// a vehicle that overshoots would be confirmed in its course.
 #[derive(Debug, Clone, Copy, Default)]
 struct Return {
-    /// Position of the agent along the path, m.
+    /// Position of the agent along its path, m.
     from: f64,
-    /// Hyperbolic sine of the offset there, as a multiple of [`STRAIGHT_BEYOND`].
+    /// Hyperbolic sine of the agent's offset, which is taken as a multiple of [`STRAIGHT_BEYOND`].
     sinh: f64,
     length: f64,
 }
@@ -242,7 +249,7 @@ enum Course<'a> {
 struct LaneCourse<'a> {
     route: &'a Route,
     here: Stage,
-    /// The road on which the agent is.
+    /// The agent's current road.
     own: Stage,
     /// Wanted lateral offset, m to the left.
     aside: f64,
@@ -252,9 +259,9 @@ struct LaneCourse<'a> {
 }
 
 impl View<'_> {
-    /// Input row of a controller that asks for more than its row, before the wish of the behaviour is applied.
-    /// `last` is the last command of its agent. Fills in the lists of the row, and sets elements to zero that the
-    /// previous row used and this one does not.
+    /// Input of a controller that requests more than the usual row, before the request of the
+    /// behaviour is applied. `last` is the last command of its agent. Fills in the lists of the
+    /// row, and zeroes the elements that the previous row used and this one does not.
     pub(crate) fn needs_input(
         &self,
         agent: AgentIndex,
@@ -316,7 +323,7 @@ impl View<'_> {
         }
     }
 
-    /// Pitch and roll of a vehicle that lies on the ground, rad.
+    /// Pitch and roll of a vehicle that stands on the ground at a pose, rad.
     fn lie(&self, pose: Pose, wheelbase: f64, width: f64) -> (f64, f64) {
         let Some(land) = self.ground.slopes() else {
             return (0.0, 0.0);
@@ -333,8 +340,8 @@ impl View<'_> {
             .map_or(0.0, |terrain| terrain.height(place))
     }
 
-    /// Fills in the points of the path of an agent, and the fields of its row that refer to them. Returns the
-    /// number of points.
+    /// Fills in the points of an agent's path, and the fields of its row that refer to them.
+    /// Returns the number of points.
     fn fill_path(
         &self,
         agent: AgentIndex,
@@ -414,7 +421,7 @@ impl View<'_> {
         count
     }
 
-    /// The path of an agent and its position along it, m; `None` if no path is known.
+    /// Path of an agent and its position along it, m; `None` if no path is known.
     fn course(
         &self,
         agent: AgentIndex,
@@ -507,7 +514,7 @@ impl View<'_> {
         (agent_s, course)
     }
 
-    /// A place on a lane of a road, at a position along the path, m.
+    /// Place on a lane of a road, at a position along the path, m.
     fn on_lane(&self, road: &Road, lanelet: LaneletIndex, s: f64) -> Place {
         let length = self.ground.length(lanelet);
         let own = (s - road.begin) * (length / road.length.max(1e-6));
@@ -543,7 +550,7 @@ impl Course<'_> {
         matches!(self, Self::Lanes(course) if course.aside == 0.0 && course.back.sinh == 0.0)
     }
 
-    /// The place at a position along the path, m.
+    /// Place at a position along the path, m.
     fn at(&mut self, view: &View<'_>, s: f64) -> Place {
         let mut place = match self {
             Self::Lanes(course) => course.at(view, s),
@@ -593,7 +600,7 @@ impl Course<'_> {
 }
 
 impl LaneCourse<'_> {
-    /// The place at a position along the path, m. Positions must increase from call to call.
+    /// Place at a position along the path, m. Positions must increase from call to call.
     fn at(&mut self, view: &View<'_>, s: f64) -> Place {
         while s > self.here.road.end() && self.goes_on(view) {
             self.enter_next(view);
@@ -635,7 +642,7 @@ impl LaneCourse<'_> {
     fn enter_next(&mut self, view: &View<'_>) {
         let Road { last, .. } = self.here.road;
         let next = (self.route).road(last + 1, self.here.road.end(), view.ground);
-        // On its current road, the agent may have changed lanes already.
+        // On its current road, the agent may already have changed lanes.
         self.here = if next.last == self.own.road.last {
             self.own
         } else {
@@ -668,8 +675,8 @@ impl LaneCourse<'_> {
         if changes == 0 {
             return view.on_lane(road, lane(road.last), s);
         }
-        // The lane changes divide the rest of the road into equal parts, because their actual places depend
-        // on other vehicles.
+        // The rest of the road is divided equally between the lane changes, because their actual
+        // places depend on other vehicles.
         let part = (road.end() - from).max(0.0) / f64::from(changes + 1);
         let half = (HALF_OF_CHANGE * view.ground.lanelet(lane(road.first)).free_speed)
             .min(ROOM_FOR_HALF * part)
@@ -690,14 +697,14 @@ impl LaneCourse<'_> {
     }
 }
 
-/// Place within a lane change of `length` metres, at the fraction `share` of it. The heading is continuous,
-/// even where the lane change begins and ends.
+/// Place at the fraction `share` of a lane change that is `length` metres long. The heading is
+/// continuous, also where the lane change begins and ends.
 fn between(old: &Place, new: &Place, share: f64, length: f64) -> Place {
     let weight = share * share * share * (10.0 - 15.0 * share + 6.0 * share * share);
     let growth = 30.0 * share * share * (1.0 - share) * (1.0 - share) / length;
     let along = old.heading + weight * wrap_angle(new.heading - old.heading);
     let apart = (new.position - old.position).dot(unit(along + FRAC_PI_2));
-    // Free width of both lanes as seen from a place between them.
+    // Free width of both lanes, measured from a place between them.
     let (left, right) = match apart > 0.0 {
         true => (
             apart * (1.0 - weight) + new.left,

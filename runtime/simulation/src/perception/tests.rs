@@ -23,8 +23,8 @@ fn near(a: f64, b: f64) -> bool {
 
 #[test]
 fn a_leader_is_the_next_along_the_route() {
-    // (place of the other: lanelet of the route, or 3 for the crossing street; position on it, m; whether it
-    // is the leader)
+    // (place of the other vehicle: lanelet of the route, or 3 for the crossing street; position on
+    // it, m; whether it is the leader)
     let cases = [
         ("on its own lane", 0, 30.0, true),
         ("behind it", 0, 3.0, false),
@@ -60,7 +60,7 @@ fn a_leader_is_the_next_along_the_route() {
 
 #[test]
 fn the_stop_line_is_there_until_the_junction_lets_it_in() {
-    // (index before which connections may be entered, whether it stops)
+    // (index before which connections may be entered, whether the agent stops)
     for (granted_to, stops) in [(0, true), (1, true), (2, false)] {
         let mut stand = Stand::crossing();
         let route = stand.straight(DVec2::X);
@@ -109,12 +109,13 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
     let turn = graph.successors(left)[0];
     let to_the_left = [right, left, turn, graph.successors(turn)[0]];
     let length = graph.lanelet(right).length();
-    // (from the end of the lane, m; whether it has to change; distance over which it slows down, m)
+    // (distance from the end of the lane, m; whether a lane change is required; distance over which
+    // the vehicle slows down, m)
     let cases = [
         (40.0, true, Some(27.0)),
         (20.0, true, Some(7.0)),
         (12.5, true, Some(0.0)),
-        // It is too late, so it drives on.
+        // It is too late to change lanes, so the vehicle drives on.
         (11.0, true, None),
         (20.0, false, None),
     ];
@@ -138,8 +139,8 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
             None => assert!(speed > 10.0, "{before} m before the end: {speed} m/s"),
         }
     }
-    // A vehicle between two lanes does not wait, because while it stands it would never get out of the old
-    // lane.
+    // A vehicle between two lanes does not wait, because it would never leave the old lane while
+    // standing.
     let own = stand.car(9, &to_the_left, length - 12.5, 5.0);
     stand.agents.position[own.index()].leaving = left;
     assert!(speed_of(&mut stand, own) > 10.0);
@@ -171,7 +172,7 @@ fn the_way_to_the_left_and_to_the_right_is_told() {
             (input.lane_left, input.lane_right),
         );
         assert_eq!(told, (needed, sides), "{from} to {to}");
-        // One lane change at a time.
+        // Only one lane change is made at a time.
         stand.agents.position[own.index()].leaving = lanes[from];
         let input = stand.view().behaviour_input(own);
         assert_eq!(input.lane_change_needed, 0.0);
@@ -180,14 +181,14 @@ fn the_way_to_the_left_and_to_the_right_is_told() {
 
 #[test]
 fn gaps_beside_are_those_between_bodies() {
-    // (cars on the other lane: position, m, and speed, m/s; required room: gap, m, and time, s; whether it
-    // exists for an agent at 100 m with 10 m/s)
+    // (positions, m, and speeds, m/s, of cars on the other lane; required gap, m, and time, s;
+    // whether there is enough room for an agent at 100 m with 10 m/s)
     let cases: [(&[(f64, f64)], _, _); 7] = [
         (&[], (3.0, 1.5), true),
         (&[(100.0, 10.0)], (3.0, 1.5), false),
         (&[(110.0, 10.0)], (3.0, 1.5), true),
         (&[(110.0, 10.0)], (7.0, 1.5), false),
-        // The agent closes up on a slow car ahead, while a fast one moves away.
+        // The agent closes in on a slow car ahead, while a fast car moves away.
         (&[(110.0, 6.0)], (3.0, 1.5), false),
         (&[(90.0, 14.0)], (3.0, 1.5), false),
         (&[(90.0, 10.0), (110.0, 14.0)], (3.0, 1.5), true),
@@ -217,7 +218,7 @@ fn who_comes_from_the_lane_before_is_behind() {
     let found = view.behind_lanelet(route[1]).map(|(entry, _)| entry.agent);
     assert_eq!(found, Some(behind));
     assert!(view.behind_lanelet(route[0]).is_none());
-    // From beyond the junction as well, for a vehicle that has just reached the next road.
+    // It is also found from beyond the junction, for a vehicle that has just reached the next road.
     let (entry, distance) = view.behind_lanelet(route[2]).unwrap();
     let to_here = stand.ground.length(route[0]) - 90.0 + stand.ground.length(route[1]);
     assert_eq!((entry.agent, distance), (behind, to_here));
@@ -250,7 +251,7 @@ fn who_has_not_left_a_lane_yet_follows_the_one_ahead_on_it() {
     let lanes = stand.lanes_from_the_right();
     stand.car(2, &[lanes[0]], 108.0, 0.0);
     let own = stand.car(1, &[lanes[1]], 100.0, 2.0);
-    // (distance from the new lane, m; whether the body is still on the old one)
+    // (distance from the new lane, m; whether the body is still on the old lane)
     for (beside, is_on_both) in [(3.0, true), (1.5, true), (0.8, false)] {
         let position = &mut stand.agents.position[own.index()];
         (position.leaving, position.t) = (lanes[0], -beside);
@@ -275,7 +276,7 @@ fn a_tail_on_another_branch_is_followed_until_the_ways_part() {
     );
     let overhang = stand.types.get(0).rear_overhang;
     for (rear, is_seen) in [(together - 0.5, true), (together + 0.5, false)] {
-        // From the approach, and from the connection itself.
+        // Tested from the approach, and from the connection itself.
         for from in [0, 1] {
             let mut stand = Stand::crossing();
             stand.car(2, &[turning, exit], rear + overhang, 0.0);
@@ -290,16 +291,16 @@ fn a_tail_on_another_branch_is_followed_until_the_ways_part() {
 
 #[test]
 fn who_has_been_seeking_a_gap_for_long_is_let_in() {
-    // (time of seeking, s; position of the other vehicle, m; its speed, m/s; response of the agent at 100 m
-    // with 10 m/s)
+    // (time for which the other vehicle has sought a gap, s; its position, m; its speed, m/s;
+    // response of the agent at 100 m with 10 m/s)
     let cases = [
         (6.0, 130.0, 8.0, "follows"),
         (4.0, 130.0, 8.0, "drives on"),
-        // Another vehicle counts on the room that the seeking vehicle would take.
+        // A third vehicle relies on the room that the seeking vehicle would take.
         (-6.0, 130.0, 8.0, "drives on"),
-        // It can no longer stop in time.
+        // The agent can no longer stop in time.
         (6.0, 108.0, 0.0, "drives on"),
-        // The other one is behind.
+        // The other vehicle is behind.
         (6.0, 90.0, 8.0, "drives on"),
     ];
     for (seeking, s, speed, expected) in cases {
@@ -357,7 +358,7 @@ fn of_two_that_want_each_others_lane_the_one_behind_falls_back() {
         }
         stand.look();
         let speed = |agent| stand.view().controller_input(agent, LOOK).road_speed;
-        // If they are level, the one with the smaller id goes ahead.
+        // If they are level, the vehicle with the smaller id goes first.
         assert_eq!(speed(own) < 7.1, falls_back, "{s} m");
         assert_eq!(speed(other) < 7.1, !falls_back, "{s} m");
     }
@@ -365,7 +366,8 @@ fn of_two_that_want_each_others_lane_the_one_behind_falls_back() {
 
 #[test]
 fn who_has_been_seeking_for_long_drives_behind_the_one_ahead_on_the_other_lane() {
-    // (time of seeking, s; speed of the vehicle ahead on the other lane, m/s; whether the agent follows it)
+    // (time for which the agent has sought a gap, s; speed of the vehicle ahead on the other lane,
+    // m/s; whether the agent follows it)
     let cases = [(6.0, 8.0, true), (4.0, 8.0, false), (6.0, 0.0, false)];
     for (seeking, speed, follows) in cases {
         let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);

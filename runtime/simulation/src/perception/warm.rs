@@ -16,7 +16,7 @@ impl View<'_> {
     /// Prefetches the data that controllers perceive, for every agent of a batch that is on a lane.
     pub(crate) fn warm(&self, agents: &[u32], look: Look) {
         self.warm_own(agents);
-        // In the order in which one access depends on another.
+        // In the order of dependency: each access needs the result of the previous one.
         black_box(self.sum(agents, |agent| self.touch_ahead(agent)));
         if look.at_path {
             let ahead = look.ahead.distance;
@@ -26,7 +26,8 @@ impl View<'_> {
 
     /// Prefetches the lanelet of every agent of a batch that is on a lane.
     pub(crate) fn warm_own(&self, agents: &[u32]) {
-        // Compilers remove reads whose results are not used.
+        // The sum passes through a black box, because compilers remove reads whose results are not
+        // used.
         black_box(self.sum(agents, |agent| self.touch_own(agent)));
     }
 

@@ -3,7 +3,7 @@
 use roadwright_scenario::index_type;
 
 index_type! {
-    /// Dense index of an agent while it drives. It is reused for another agent after this agent has left.
+    /// Dense index of a driving agent. It is reused after the agent has left.
     ///
     /// Plain integers are not accepted in its place:
     ///

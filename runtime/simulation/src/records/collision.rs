@@ -1,4 +1,4 @@
-//! Collisions: the moments at which two bodies begin to overlap.
+//! Collisions, recorded when two bodies begin to overlap.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ pub enum Party {
     Agent(u64),
     /// An obstacle.
     Obstacle(u32),
-    /// An uncoupled trailer, with the number of its train.
+    /// An uncoupled trailer, identified by the number of its train.
     Trailer(u32),
     /// A tree of a forest.
     Tree {
@@ -31,7 +31,7 @@ impl Party {
     }
 }
 
-/// The moment at which two bodies begin to overlap.
+/// A collision, which begins when two bodies start to overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Collision {
     /// Simulation time of the first contact, s.

@@ -1,6 +1,7 @@
 //! Validity checks for counts and indices of a save.
 
-/// Whether saved counts are so far below the maximum of their type that no run can overflow them.
+/// Whether saved counts are so far below the maximum of their type that they cannot overflow in any
+/// run.
 pub(crate) fn are_countable(counts: impl IntoIterator<Item = u64>) -> bool {
     counts.into_iter().all(|count| count <= 1 << 62)
 }

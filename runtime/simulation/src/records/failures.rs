@@ -4,12 +4,12 @@ use roadwright_agent::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Failures of a plugin or script in a run. If there are any, the results of the run do not show the
-/// performance of the module, because a built-in module took its place.
+/// Failures of a plugin or script in a run. If there are any, the results of the run do not reflect
+/// the performance of the module, because a built-in module took its place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModuleFailure {
-    /// Number of answers that the built-in module gave in its place. Answers that a module may leave to the
-    /// host are not counted.
+    /// Number of answers that the built-in module gave in place of the module. Answers that a
+    /// module may leave to the host are not counted.
     pub answers: u64,
     /// Number of effects of a behaviour that could not be carried out.
     pub effects: u64,
@@ -17,9 +17,10 @@ pub struct ModuleFailure {
     pub first_at: f64,
     /// Message of the first failure.
     pub reason: String,
-    /// Build that failed first; empty if the module never had a build that ran.
+    /// Build that failed first; empty if no build of the module ever ran.
     pub build: String,
-    /// Simulation time at which the host stopped calling the module, s; `None` if it is still called.
+    /// Simulation time at which the host gave up on the module, s; `None` if the module is still
+    /// called.
     pub out_since: Option<f64>,
     /// Whether a process died or a wall-clock limit was exceeded. If so, repeating the run may give different
     /// results.

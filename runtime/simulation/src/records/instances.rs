@@ -3,10 +3,11 @@
 use roadwright_agent::Slot;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Instances of an agent: an index into the pool of each slot, in the order of [`Slot::ALL`].
+/// Module instances of an agent: for each slot, an index into its pool, in the order of
+/// [`Slot::ALL`].
 ///
-/// Saves and hashes contain the instances of the slots in [`SAVED`]. Planners for open ground are a separate
-/// part of saves, because older saves do not contain them.
+/// Saves and hashes of agents contain the instances of the slots in [`SAVED`]. Planners for open
+/// ground are a separate part of saves, because older saves do not contain them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Instances([u16; Slot::COUNT]);
 
@@ -49,7 +50,7 @@ impl Instances {
         self.0[slot as usize] = instance;
     }
 
-    /// Returns the instances that differ from those of `other`.
+    /// Returns these instances without those that are equal in `other`.
     pub(crate) fn without(self, other: Self) -> Self {
         Self(std::array::from_fn(|slot| {
             if self.0[slot] == other.0[slot] {

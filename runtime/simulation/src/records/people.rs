@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Statistics of pedestrians.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct PeopleCounts {
-    /// Number of pedestrians that have arrived at a crossing.
+    /// Number of pedestrians that have come to a crossing.
     pub came: u64,
     /// Number of pedestrians that have reached the other side.
     pub arrived: u64,
@@ -14,11 +14,12 @@ pub struct PeopleCounts {
     pub longest_wait: f64,
     /// Total distance walked, m.
     pub walked_metres: f64,
-    /// Number of pedestrians that were turned away because two hundred others were waiting at their crossing.
+    /// Number of pedestrians that were turned away because two hundred others were already waiting
+    /// at their crossing.
     pub turned_away: u64,
 }
 
-/// A pedestrian at one moment.
+/// State of a pedestrian.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PersonRecord {
     /// Number of the pedestrian, starting at 1. It is independent of agent ids.

@@ -1,4 +1,4 @@
-//! Frames of move clips, which replace the motion computed by a dynamics level.
+//! Frames of clips, which replace the motion computed by a dynamics level.
 
 use super::Command;
 use roadwright_geometry::Pose;

@@ -3,12 +3,12 @@
 use glam::DVec3;
 use roadwright_vehicle::rigid::RigidModel;
 
-/// Geometry and static wheel loads of a vehicle type in the rigid-body solver. The orientation is in the
-/// vehicle's record.
+/// Geometry and static wheel loads of a vehicle type in the rigid-body solver. The orientation is
+/// part of the vehicle's record.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RigidShape {
-    /// Corners of the convex parts of the hull, for contacts with other bodies. Coordinates relative to the
-    /// centre of gravity: ahead, left and up, m.
+    /// Corners of the convex parts of the hull, used for contacts with other bodies. Coordinates
+    /// are relative to the centre of gravity: forward, left and up, m.
     pub hull: Vec<Vec<DVec3>>,
     /// Wheel centres at rest, relative to the centre of gravity, m.
     pub hubs: Vec<DVec3>,

@@ -33,13 +33,13 @@ pub(crate) enum Phase {
     Told,
 }
 
-// Each concern has its own record, which is a column (`agents/mod.rs`), so that a stage reads only the
-// columns that it needs. Sums of scores are stored in single precision to save memory.
+// Each concern has its own record and its own column (`agents/mod.rs`), so that a stage reads only
+// the columns that it needs. Sums for scores are stored in single precision to save memory.
 
 /// Identity of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Identity {
-    /// Agent id, which users see and which selects the random streams.
+    /// Agent id, which is shown to users and selects the random streams.
     pub(crate) id: u64,
     /// Module instances of the agent. They are those of its stack, unless the agent has chosen others.
     pub(crate) modules: Instances,
@@ -125,7 +125,7 @@ impl LanePosition {
         self.lanelet != NO_LANELET
     }
 
-    /// Whether the agent is on one lane and not between two lanes.
+    /// Whether the agent is on a single lane, so that it may begin a lane change.
     #[inline]
     pub(crate) fn may_change_lane(&self) -> bool {
         self.is_on_lane() && self.leaving == NO_LANELET
@@ -142,10 +142,10 @@ pub(crate) struct Progress {
     pub(crate) reached: u32,
     /// Index in the route of the lanelet with the next goal; 0 if the goal is off the lanes.
     pub(crate) goal_at: u32,
-    // The value 0 is unambiguous, because `Progress::reach_goals` checks the route itself as soon as the
-    // agent is at or beyond this index.
+    // The value 0 is unambiguous, because `Progress::reach_goals` checks the route itself once the
+    // agent has reached this index.
     /// Number of failed attempts to replan since the agent last moved. An attempt fails if it finds
-    /// no route or the same route.
+    /// no route or only the current one.
     pub(crate) attempts: u8,
     /// Whether the behaviour is called at the last goal before the agent is removed.
     pub(crate) holds_arrival: bool,
@@ -155,21 +155,23 @@ pub(crate) struct Progress {
     pub(crate) planned_at: u64,
     /// Time since the agent stopped, s.
     pub(crate) standing: f64,
-    /// Time for which the agent has been waiting for a gap in the lane that its route requires, s. Negative
-    /// if there is a gap, but its space has been promised to a vehicle that was admitted to a junction.
+    /// Time for which the agent has been waiting for a gap in the lane required by its route, s.
+    /// Negative if there is a gap, but the space is reserved for a vehicle that was admitted to a
+    /// junction.
     pub(crate) seeking: f32,
 }
 
 /// Requests and grants of an agent at junctions.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Claim {
-    /// Route index below which connections may be entered.
+    /// Route index before which the connections are granted, so that the agent may enter them.
     pub(crate) granted_to: u32,
-    // Index 0 is never requested, because the agent begins there and only requests connections ahead.
+    // Index 0 is never requested, because the agent starts there and only requests connections
+    // ahead of it.
     /// Index in the route of the requested connection; 0 for none.
     pub(crate) asked_for: u32,
-    /// Step of the request. [`u32::MAX`] also represents all later steps (after 497 days at 0.01 s); requests
-    /// in those steps are ordered by id.
+    /// Step of the request. [`u32::MAX`] also stands for all later steps (after 497 days at 0.01
+    /// s), whose requests are ordered by id.
     asked_at: u32,
     /// Route index, plus one, of the connection on which the agent has to wait for another vehicle
     /// to pass first; 0 for none.
@@ -178,7 +180,8 @@ pub(crate) struct Claim {
     pub(crate) wall_s: f32,
     /// Reason why the agent was not admitted in the last step.
     pub(crate) refused: Refusal,
-    /// Whether the host has stopped the agent's controller from passing a place where the agent has to stop.
+    /// Whether the host, and not the agent's controller, keeps the agent from passing a place where
+    /// it has to stop.
     pub(crate) is_held: bool,
 }
 
@@ -212,9 +215,9 @@ pub(crate) enum Refusal {
     Stop,
     /// A vehicle with right of way approaches.
     GivesWay,
-    /// The agent follows another vehicle at a sign and has to check for traffic itself.
+    /// The agent follows another vehicle at a sign, and first has to look for traffic itself.
     Looks,
-    /// The agent is blocked by other vehicles, or they have waited longer.
+    /// Other vehicles block the connection, or they have waited longer.
     Occupied,
     /// There is no room beyond the junction.
     NoRoom,
@@ -222,7 +225,7 @@ pub(crate) enum Refusal {
     People,
     /// The junction is closed because an edit is about to change it.
     Closed,
-    /// Another vehicle is coming through an alley, or has waited longer for it.
+    /// Another vehicle is coming through an alley, or has waited longer to enter it.
     Alley,
     /// A vehicle off the lanes blocks the agent's connection in the junction.
     OffLanes,
@@ -231,11 +234,11 @@ pub(crate) enum Refusal {
 /// Lasting request of an agent's behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Wish {
-    /// Factor by which the speed that the road allows is multiplied.
+    /// Factor that is applied to the speed that the road allows.
     pub(crate) speed_factor: f64,
-    /// Highest speed that the behaviour allows, m/s.
+    /// Top speed that the behaviour allows, m/s.
     pub(crate) top_speed: f64,
-    /// Minimum braking, m/s^2; 0 for none.
+    /// Deceleration that the behaviour demands at least, m/s^2; 0 for none.
     pub(crate) braking: f64,
     /// Turn signal.
     pub(crate) indicator: Indicator,
@@ -245,7 +248,7 @@ pub(crate) struct Wish {
     pub(crate) lane_offset: f32,
 }
 
-/// Lateral offset to which an agent is guided. It approaches the offset that the behaviour wants, as far as
+/// Guided lateral offset of an agent. It approaches the offset that the behaviour wants, as far as
 /// space permits (`stages/aside.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Aside {
@@ -287,11 +290,12 @@ impl From<ControllerOutput> for Command {
     }
 }
 
-/// Order to an agent's vehicle: a command, and the pedals from which it was derived if the controller uses
-/// pedals.
+/// Command for an agent's vehicle, and the pedal positions from which it was derived if the
+/// controller uses pedals.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Order {
-    /// The command. With pedals, the acceleration is their estimated effect at the time when they were set.
+    /// The command. With pedals, its acceleration is their estimated effect at the time when they
+    /// were set.
     pub(crate) command: Command,
     pub(crate) pedals: Option<PedalCommand>,
 }
@@ -327,7 +331,7 @@ impl Order {
         }
     }
 
-    /// Like `of_pedals`, but with an explicit acceleration, which overrides the pedals.
+    /// Like `of_pedals`, but with an explicit acceleration that replaces the effect of the pedals.
     pub(crate) fn with_acceleration(self, acceleration: f64) -> Self {
         Self {
             command: Command {
@@ -366,7 +370,7 @@ pub(crate) struct Statistics {
     pub(crate) squared_jerk: f64,
     /// Acceleration at the last sample, m/s^2; infinite if the vehicle was stationary.
     pub(crate) sampled_acceleration: f32,
-    /// Sums over the samples. See [`roadwright_agent::Conduct`] for their meaning.
+    /// Sums over the samples; see [`roadwright_agent::Conduct`] for their meanings.
     pub(crate) collision_exposure: f32,
     pub(crate) tailgating: f32,
     pub(crate) time_lost: f32,
@@ -374,8 +378,8 @@ pub(crate) struct Statistics {
     pub(crate) off_lane: u32,
     pub(crate) uninvited: u32,
     pub(crate) above_limit: u32,
-    /// Shortest post-encroachment time in a junction, s: the time between another vehicle's departure from a
-    /// place and this vehicle's arrival there. 0 if there was none.
+    /// Shortest post-encroachment time in a junction, s: the time from another vehicle's departure
+    /// from a place until this vehicle's arrival there. 0 if there was no such encounter.
     pub(crate) least_post_encroachment: f32,
     /// Sums of the penetration depth (m) and of its square (m^2) over the steps.
     pub(crate) penetration: f32,

@@ -21,7 +21,7 @@ pub enum SaveError {
     EditWaits {
         /// Number of junctions.
         junctions: usize,
-        /// Maximum time until the edit is applied, in whole seconds of simulated time.
+        /// Maximum time until the edit will be applied, in whole seconds of simulated time.
         seconds: f64,
     },
     /// The bytes are not a save, or are incomplete or damaged.
@@ -52,7 +52,7 @@ pub enum SaveError {
     /// The save belongs to a scenario with different roads or obstacles.
     #[error("the saved world belongs to a scenario with different roads or obstacles")]
     OtherGround,
-    /// The save belongs to a scenario with other stacks.
+    /// The save belongs to a scenario with differently named stacks.
     #[error(
         "the saved world and this scenario have different stacks; their modules may differ, but their names \
          must be the same"

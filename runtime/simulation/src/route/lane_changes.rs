@@ -5,24 +5,25 @@ use roadwright_ground::Ground;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 
-/// Distance before the end of a lane at which a vehicle gives up a lane change that it has not begun, m.
+/// Distance before the end of a lane at which a vehicle that has not begun a lane change gives it
+/// up, m.
 pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
 /// Distance between the place where a vehicle waits for a gap and the place where it gives up the lane
 /// change, m.
 pub(crate) const WAITS_BEFORE: f64 = 1.0;
 
-/// Position of the rear axle at which a vehicle that still needs `changes` lane changes waits for a gap, m
-/// from the start of a lane of `length` m.
+/// Position at which the rear axle of a vehicle waits for a gap while it still needs `changes` lane
+/// changes, m from the start of a lane that is `length` metres long.
 pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
     length - f64::from(changes) * GIVE_UP_DISTANCE - WAITS_BEFORE
 }
 
-/// Replacement for a part of a route, in which a lane change is deferred to the next road.
+/// Replacement of a part of a route, which defers a lane change to the next road.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Deferred {
     /// Index in the route of the last lanelet that [`Self::lanelets`] replaces.
     pub(crate) to: u32,
-    /// The new lanelets, beginning with the lanelet on which the planned lane change would have
+    /// The new lanelets. The first one is the lanelet on which the planned lane change would have
     /// begun.
     pub(crate) lanelets: Vec<LaneletIndex>,
 }
@@ -43,7 +44,7 @@ impl Route {
         }
     }
 
-    /// Whether the next lanelet of the route is a neighbour of lanelet `at`.
+    /// Whether the route continues on a neighbour of lanelet `at`.
     #[inline]
     pub(crate) fn changes_lane_at(&self, at: u32, ground: &Ground) -> bool {
         let (Some(here), Some(next)) = (self.lanelet(at), self.lanelet(at + 1)) else {
@@ -60,14 +61,14 @@ impl Route {
     }
 
     /// Like `lane_changes_from`, but optimised for one call per vehicle and step. Usually no change
-    /// is required, and few look-ups suffice.
+    /// is required, so that a few look-ups are enough.
     #[inline]
     pub(crate) fn lane_changes_on(&self, at: u32, ground: &Ground) -> u32 {
         let ahead = (at..).take_while(|&at| self.changes_lane_at(at, ground));
         ahead.count() as u32
     }
 
-    /// Position of the next goal on lanelet `at`, m; `None` if the goal is not there.
+    /// Position of the next goal on lanelet `at`, m; `None` if the goal is on another lanelet.
     fn goal_on(&self, at: u32, reached: u32) -> Option<f64> {
         match self.next_goal(reached)? {
             Goal::Lane { s, .. } | Goal::Leave { s, .. } if self.goal_at(reached) == Some(at) => {
@@ -77,8 +78,8 @@ impl Route {
         }
     }
 
-    /// Position on lanelet `at` that is level with the last goal, m; `None` unless the goal lies on
-    /// the lane that the vehicle reaches after `changes` lane changes.
+    /// Position on lanelet `at` that is level with the last goal, m; `None` unless the vehicle
+    /// reaches the lane of the goal after `changes` lane changes.
     pub(crate) fn goal_beside(
         &self,
         at: u32,
@@ -92,7 +93,8 @@ impl Route {
         let here = self.lanelet(at)?;
         let is_last = reached as usize + 1 == self.goals.len();
         let is_there = changes > 0 && self.lanelet(at + changes) == Some(goal);
-        // Compared as fractions of the lengths, because adjacent lanes have different lengths in a bend.
+        // Fractions of the lengths are compared, because adjacent lanes have different lengths in a
+        // bend.
         let share = s / graph.lanelet(goal).length();
         (is_last && is_there).then(|| share * graph.lanelet(here).length())
     }
@@ -122,8 +124,8 @@ impl Route {
         ends.fold(f64::INFINITY, f64::min) - s
     }
 
-    /// Returns the route with its last goal moved sideways onto lanelet `at`; `None` if the goal is not on a
-    /// neighbour lane.
+    /// Returns the route with its last goal moved sideways onto lanelet `at`; `None` if the goal is
+    /// not on an adjacent lane.
     pub(crate) fn ending_beside(&self, at: u32, reached: u32, graph: &LaneGraph) -> Option<Self> {
         let changes = self.lane_changes_from(at, graph);
         let s = self.goal_beside(at, changes, reached, graph)?;
@@ -187,8 +189,8 @@ impl Route {
                     lanelets: vec![here, own, next],
                 });
             }
-            // At a junction, there are connections in between: `next` belongs to the adjacent lane and `own`
-            // to the agent's lane.
+            // At a junction, there are connections in between. `next` belongs to the adjacent lane,
+            // and `own` to the agent's lane.
             let beyond = self.lanelet(at + 3).filter(|_| goal_at >= at + 3);
             let Some(beyond) = beyond.filter(|_| graph.lanelet(own).is_connection()) else {
                 continue;
@@ -271,7 +273,7 @@ mod tests {
             lanelets: vec![right, c, m, m2],
         };
         assert_eq!(found, Some(expected));
-        // It is not deferred beyond the goal, and not if no lane change is needed.
+        // The lane change is not deferred beyond the goal, nor if no lane change is needed.
         assert_eq!(
             route(&[right, left], 50.0).deferred(0, 0, graph, class),
             None

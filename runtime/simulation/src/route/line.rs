@@ -36,7 +36,7 @@ impl Stretch {
             self.to - cut(self.changes.1),
         );
         let line = graph.line(self.lanelet);
-        // The points are evenly spaced, so that the last one is exactly at the end.
+        // The points are evenly spaced, so that the last one coincides with the end.
         let steps = ((to - from) / STEP).ceil().max(1.0);
         for step in 0..=steps as usize {
             points.push(line.position(from + (to - from) * step as f64 / steps));
@@ -45,10 +45,10 @@ impl Stretch {
 }
 
 impl Route {
-    /// Stretches from the given position on lanelet `at` of the route to its end.
+    /// Stretches of the route from the given position on lanelet `at` to the end.
     ///
-    /// If the route changes lanes on a road, the lanes share the rest of the road equally, because the actual
-    /// places of lane changes depend on other vehicles.
+    /// If the route changes lanes on a road, the lanes share the rest of the road equally, because
+    /// the actual places of lane changes depend on other vehicles.
     pub(crate) fn stretches(
         &self,
         graph: &LaneGraph,
@@ -80,9 +80,9 @@ impl Route {
         })
     }
 
-    /// Returns the part of a road that is driven, as fractions of its length. It begins at position `begin`
-    /// on the first of `count` lanes. It ends at the goal if the goal is on the last of these lanes,
-    /// otherwise at the end of the road.
+    /// Returns the part of a road that is driven, as fractions of its length. It begins at position
+    /// `begin` on the first of `count` lanes. It ends at the goal if the goal is on the last of
+    /// these lanes, and otherwise at the end of the road.
     fn part_of_road(&self, graph: &LaneGraph, first: u32, count: u32, begin: f64) -> (f64, f64) {
         let (first, last) = (first, first + count - 1);
         let length = |at: u32| graph.lanelet(self.lanelets[at as usize]).length();

@@ -1,8 +1,8 @@
-//! Routes: the goals of an agent with the legs that lead to them.
+//! Routes: the goals of an agent, and the legs that lead to them.
 //!
-//! A route is immutable and shared by all agents with equal routes ([`Routes`]). An agent's place on its
-//! route is its [`Progress`](crate::records::Progress), and only the methods in `progress.rs` give an agent
-//! another route.
+//! A route is immutable and shared by all agents with equal routes ([`Routes`]). An agent's place
+//! on its route is its [`Progress`](crate::records::Progress). Only the methods in `progress.rs`
+//! give an agent another route.
 
 mod lane_changes;
 mod line;
@@ -35,15 +35,15 @@ const EXACT_TURN: f64 = 0.07;
 /// Speed below which a vehicle counts as standing at a goal with a heading, m/s.
 const EXACT_SPEED: f64 = 0.05;
 
-/// A place to reach.
+/// A place that a route has to reach.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Goal {
     /// On a lanelet.
     Lane { lanelet: LaneletIndex, s: f64 },
     /// On open ground.
     Ground(DVec2),
-    /// A place chosen by the planner where the route leaves the lanes. It does not count as a goal of the
-    /// agent and is not reported as one.
+    /// A place chosen by the planner where the route leaves the lanes. It is not a goal of the user
+    /// and is not reported as one.
     Leave { lanelet: LaneletIndex, s: f64 },
     /// A place chosen by the planner where the route joins a lane. It counts as reached when the vehicle
     /// joins the lane.
@@ -72,7 +72,7 @@ impl Goal {
         }
     }
 
-    /// Place of the goal if it is reached on lanes; `None` if it is reached over open ground.
+    /// Place of the goal if it is approached on lanes; `None` if it is approached over open ground.
     #[inline]
     pub(crate) fn on_lane(&self) -> Option<LaneSpot> {
         match *self {
@@ -81,7 +81,7 @@ impl Goal {
         }
     }
 
-    /// Whether the place was chosen by the planner, and is therefore not a goal of the user.
+    /// Whether the place was chosen by the planner and is therefore not a goal of the user.
     #[inline]
     pub(crate) fn is_own(&self) -> bool {
         matches!(self, Self::Leave { .. } | Self::Join { .. })
@@ -95,28 +95,29 @@ pub(crate) enum Leg {
     Lanes { end: u32 },
     /// A path over open ground.
     Path(Box<GroundPath>),
-    /// A straight line over open ground.
+    /// A straight line over open ground to the goal.
     Straight,
-    /// A path over open ground that a planner has found. Its goal is reached under the same condition as the
-    /// goal of a straight leg.
+    /// A path over open ground that was found by a planner. Its goal is reached under the same
+    /// condition as the goal of a straight leg.
     Planned(Box<PlannedPath>),
-    /// A path over open ground that a planner has found and that has to be driven to its end.
+    /// A path over open ground that was found by a planner and has to be driven to its end.
     Exact(Box<PlannedPath>, Exact),
 }
 
-/// Goals in order, with a leg to each.
+/// Goals in order, with the legs that lead to them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Route {
     /// Places to reach.
     pub(crate) goals: Box<[Goal]>,
-    /// Legs to the goals; fewer than goals while the route is not completely planned.
+    /// Legs to the goals. There are fewer legs than goals while the route is not completely
+    /// planned.
     pub(crate) legs: Box<[Leg]>,
     /// Lanelets of all legs on lanes, from the start to the last goal.
     pub(crate) lanelets: Box<[LaneletIndex]>,
 }
 
 impl Route {
-    /// Whether the route's lanelets exist on roads with `lanelets` lanelets, and its legs refer
+    /// Whether the route's lanelets exist in a network of `lanelets` lanelets, and its legs refer
     /// only to lanelets of the route.
     fn is_sound(&self, lanelets: usize) -> bool {
         let exists = |id: &LaneletIndex| id.index() < lanelets;
@@ -125,7 +126,7 @@ impl Route {
             Leg::Lanes { end } => Some(*end as usize),
             Leg::Path(_) | Leg::Straight | Leg::Planned(_) | Leg::Exact(..) => None,
         });
-        // The legs' end indices must not decrease.
+        // The end indices of the legs must not decrease.
         let legs = ends.clone().all(|end| end < self.lanelets.len()) && ends.is_sorted();
         goals && legs && self.lanelets.iter().all(exists) && self.legs.len() <= self.goals.len()
     }
@@ -174,8 +175,9 @@ impl Route {
         ahead.filter(|goal| !goal.is_own())
     }
 
-    /// Returns the route of an agent that joins a lane during a leg over open ground. `lanes` is the rest of
-    /// the route from that lane. `reached` is the number of goals already reached.
+    /// Returns the route of an agent that joins a lane during a leg over open ground. `lanes` is
+    /// the rest of the route, starting on that lane. `reached` is the number of goals already
+    /// reached.
     pub(crate) fn joined(&self, reached: u32, lanes: Self) -> Self {
         let mut legs = vec![Leg::Straight; reached as usize];
         legs.extend(lanes.legs);
@@ -204,8 +206,8 @@ impl Route {
         }
     }
 
-    /// Like `path_to`, but without paths that a planner has found. Paths that are given by the caller have to
-    /// be driven to their end.
+    /// Like `path_to`, but without paths found by a planner. The remaining paths were set by the
+    /// caller and have to be driven to their ends.
     pub(crate) fn given_path_to(&self, goal: u32) -> Option<&GroundPath> {
         match self.legs.get(goal as usize)? {
             Leg::Path(path) => Some(path),
@@ -229,8 +231,8 @@ impl Route {
         }
     }
 
-    /// Whether an agent at position `s` of its path has reached a goal that is reached only at the end of the path;
-    /// `None` for other goals.
+    /// Whether an agent at position `s` of its path has reached its goal, for goals that are only
+    /// reached at the end of the path; `None` for other goals.
     fn reaches_exactly(&self, goal: u32, s: f64, at: Reached) -> Option<bool> {
         let (planned, exact) = self.exact_to(goal)?;
         if at.exact == ExactGoal::PathEnd {
@@ -244,7 +246,7 @@ impl Route {
         Some(exact.is_last && is_there && at.speed.abs() < EXACT_SPEED)
     }
 
-    /// Returns the route with a different leg to the next goal: `leg`, over open ground. `reached` is the
+    /// Returns the route with another leg over open ground to the next goal. `reached` is the
     /// number of goals already reached.
     pub(crate) fn with_leg(&self, reached: u32, leg: Leg) -> Self {
         let mut legs: Vec<Leg> = self.legs.to_vec();
@@ -264,9 +266,9 @@ impl Route {
         self.path_to(goal).is_some_and(GroundPath::is_reversing)
     }
 
-    /// Returns the route with the lanelets from index `from` to index `to` replaced by `lanelets`, which has
-    /// to start and end with the same lanelets. The whole range has to be on the leg to the next goal.
-    /// `reached` is the number of goals already reached.
+    /// Returns the route with the lanelets from index `from` to index `to` replaced by `lanelets`,
+    /// which has to start and end with the same lanelets. The whole range has to be part of the leg
+    /// to the next goal. `reached` is the number of goals already reached.
     pub(crate) fn with_run(
         &self,
         from: u32,
@@ -276,9 +278,9 @@ impl Route {
     ) -> Self {
         let (from, to) = (from as usize, to as usize);
         let all = [&self.lanelets[..from], lanelets, &self.lanelets[to + 1..]].concat();
-        // The goals of this leg and of later legs are shifted with the lanelets after the run. Reached goals
-        // are before the run. Example: lanelets 10 to 15 with a goal at index 3. The run 1..=3 becomes four
-        // lanelets long, so the goal moves to index 4.
+        // The goals of this leg and of later legs are shifted together with the lanelets behind the
+        // replaced run. Reached goals are before the run. Example: lanelets 10 to 15 with a goal at
+        // index 3. The run 1..=3 becomes four lanelets long, so the goal moves to index 4.
         let shift = |end: u32| (end as usize + lanelets.len() - (to - from + 1)) as u32;
         let legs = self.legs.iter().enumerate().map(|(goal, leg)| match leg {
             Leg::Lanes { end } if goal >= reached as usize => Leg::Lanes { end: shift(*end) },
@@ -296,7 +298,8 @@ impl Route {
     pub(crate) fn with_goals(&self, reached: u32, goals: &[Goal]) -> Self {
         Self {
             goals: [&self.goals[..reached as usize], goals].concat().into(),
-            // Only the completed legs are kept, because the legs to the new goals have not been planned.
+            // Only the completed legs are kept, because those to the new goals have not been
+            // planned.
             legs: self.legs.iter().take(reached as usize).cloned().collect(),
             lanelets: self.lanelets.clone(),
         }

@@ -7,10 +7,10 @@ use roadwright_geometry::{DVec2, Pose};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// Spacing of waypoints up to which their headings determine the headings of the path, m. It is about the
-/// spacing of the path's points.
+/// Waypoint spacing up to which the headings of waypoints determine the headings of the path, m. It
+/// is about the spacing of the path's points.
 const CLOSE: f64 = 0.26;
-/// Distance over which the curvature at the ends of a path is measured, m.
+/// Distance over which the curvature at an end of a path is measured, m.
 const CURVATURE_PIECE: f64 = 0.5;
 
 /// A pose on a path, with speed and gear.
@@ -45,22 +45,22 @@ pub(crate) struct PlannedPath {
     /// Clearance that the path has on either side of the vehicle, m. An obstacle that is closer to the path
     /// blocks it.
     pub(crate) margin: f64,
-    /// Distance of the waypoint for a stationary vehicle (m), and increase of this distance per unit of speed
-    /// (s).
+    /// Distance of the waypoint for a stationary vehicle (m), and the increase of this distance
+    /// with speed (s).
     pub(crate) near: f64,
     pub(crate) ahead: f64,
     /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
     /// farther away.
     pub(crate) sharpest: f64,
-    /// How sharply the driver steers towards waypoints; `None` if this is unknown.
+    /// Steering response of the driver to waypoints; `None` if it is unknown.
     pub(crate) response: Option<SteeringResponse>,
-    /// Whether controllers see all obstacles ahead rather than only those near the path.
+    /// Whether controllers see all obstacles ahead, and not only those near the path.
     pub(crate) sees_all: bool,
     /// Path for the axle of a trailer that is pushed in reverse; `None` if the vehicle pushes no trailer.
     pub(crate) towed: Option<GroundPath>,
 }
 
-/// How a goal is reached along a path that is driven to its end.
+/// Condition under which a goal on an exact path is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Exact {
     /// Whether the goal is at the end of this path. Otherwise, more paths follow.
@@ -73,9 +73,9 @@ const SPEEDS: [f64; 3] = [1.0, 4.0, 8.0];
 const ANGLE_STEP: f64 = 0.1;
 /// Number of angles at each speed.
 const ANGLES: usize = 16;
-/// Speeds at which the commanded speed of a driver is probed, as fractions of the allowed speed.
+/// Speeds at which the speed choice of a driver is probed, as fractions of the allowed speed.
 const PACES: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
-/// Small angle that is used instead of 0, because the steering of some drivers is discontinuous there, rad.
+/// Small angle that replaces 0, because the steering of some drivers is discontinuous there, rad.
 const LEAST_ANGLE: f64 = 1e-3;
 
 /// Steering response of a driver: the curvatures with which it steers towards waypoints at a fixed distance.
@@ -103,7 +103,7 @@ impl SteeringResponse {
     /// Number of probes.
     pub(crate) const PROBES: usize = SPEEDS.len() * ANGLES;
 
-    /// The speeds and angles at which a driver is probed, in the order of [`Self::new`].
+    /// Speeds and angles at which a driver is probed, in the order of [`Self::new`].
     pub(crate) fn probes() -> impl Iterator<Item = Probe> {
         SPEEDS.into_iter().flat_map(|speed| {
             (0..ANGLES).map(move |at| Probe {
@@ -116,8 +116,8 @@ impl SteeringResponse {
     /// Number of probes of the commanded speed.
     pub(crate) const PACE_PROBES: usize = PACES.len() * ANGLES;
 
-    /// The speeds and angles at which the commanded speed of a driver is probed, in the order of [`Self::new`].
-    /// Speeds are in m/s where `allowed` is allowed.
+    /// Speeds and angles at which the speed choice of a driver is probed, in the order of
+    /// [`Self::new`]. Speeds are in m/s for an allowed speed of `allowed`.
     pub(crate) fn pace_probes(allowed: f64) -> impl Iterator<Item = Probe> {
         (0..ANGLES).flat_map(move |at| {
             PACES.into_iter().map(move |pace| Probe {
@@ -127,8 +127,8 @@ impl SteeringResponse {
         })
     }
 
-    /// Creates a response from the curvatures of all probes, 1/m, and from the accelerations of all probes of the
-    /// commanded speed, m/s^2.
+    /// Creates a response from the curvatures of all steering probes, 1/m, and from the
+    /// accelerations of all probes of the commanded speed, m/s^2.
     pub(crate) fn new(
         distance: f64,
         curvatures: &[f64; Self::PROBES],
@@ -163,9 +163,9 @@ impl SteeringResponse {
         f64::from(curvatures.copied().fold(0.0, f32::max))
     }
 
-    /// Smallest angle at which the driver steers with the given curvature, rad. If the driver never steers
-    /// that sharply, this is the angle with the maximum curvature. If even the gentlest steering is much too
-    /// sharp, it is 0.
+    /// Smallest angle at which the driver steers with the given curvature, rad. If the driver never
+    /// steers that sharply, the angle with the maximum curvature. If even the gentlest steering is
+    /// far too sharp, 0.
     pub(crate) fn angle(&self, speed: f64, curvature: f64) -> f64 {
         let wanted = curvature.abs();
         let at = |angle: usize| self.at(speed, angle);
@@ -204,8 +204,8 @@ impl SteeringResponse {
     }
 }
 
-/// Commanded speed of a driver, as a fraction of the allowed speed, from its accelerations at the probed speeds. A
-/// driver accelerates below its commanded speed and slows down above it.
+/// Commanded speed of a driver as a fraction of the allowed speed, derived from its accelerations
+/// at the probed speeds: it accelerates below the commanded speed and slows down above it.
 fn pace(accelerations: &[f64; PACES.len()]) -> f64 {
     if accelerations[0] <= 0.0 {
         return PACES[0];
@@ -222,9 +222,9 @@ fn angle(at: usize) -> f64 {
     (ANGLE_STEP * at as f64).max(LEAST_ANGLE)
 }
 
-/// Saved waypoints of a path whose line has not been built. A line takes memory in proportion to its length,
-/// and a forged save could make it very long. Therefore [`GroundPath::build`] builds lines only after the
-/// lengths of all paths have been checked.
+/// Saved waypoints of a path whose line has not been built yet. Since a line takes memory in
+/// proportion to its length, a forged save could exhaust the memory. Therefore
+/// [`GroundPath::build`] is called only after the lengths of all paths have been checked.
 #[derive(Deserialize)]
 struct Unbuilt(Vec<Waypoint>);
 
@@ -242,19 +242,20 @@ impl From<Vec<Waypoint>> for GroundPath {
         let mut points: Vec<DVec2> = waypoints.iter().map(|w| w.pose.position).collect();
         let mut lines = CentreLines::default();
         let span = push(&mut lines, &waypoints, &points).unwrap_or_else(|| {
-            // All waypoints are at the same place, so a path of one metre along the heading is used.
+            // All waypoints are at the same place, so the path becomes one metre along the heading.
             let pose = waypoints.first().map_or_else(Pose::default, |w| w.pose);
             points = vec![pose.position, pose.point(1.0, 0.0)];
             lines.push(&points).expect("a metre is long enough")
         });
-        // Distances of the waypoints, computed once, because speeds between them are needed in every step.
+        // Distances of the waypoints are computed once, because speeds between them are needed in
+        // every step.
         let mut s = 0.0;
         let mut along = vec![0.0];
         for pair in points.windows(2) {
             s += (pair[1] - pair[0]).length();
             along.push(s);
         }
-        // A path that was replaced by one metre has more points than waypoints.
+        // A path that was replaced by a line of one metre has more points than waypoints.
         along.truncate(waypoints.len());
         Self {
             waypoints,
@@ -265,8 +266,8 @@ impl From<Vec<Waypoint>> for GroundPath {
     }
 }
 
-/// Adds the line through waypoints. If the waypoints are close together, the line follows their headings, so
-/// that bends shorter than the usual point spacing of a line are represented.
+/// Adds the line through waypoints. If the waypoints are close together, the line follows their
+/// headings, so that even bends that are shorter than the usual point spacing are represented.
 fn push(lines: &mut CentreLines, waypoints: &[Waypoint], points: &[DVec2]) -> Option<LineSpan> {
     let is_close = |pair: &[DVec2]| (pair[1] - pair[0]).length() <= CLOSE;
     if points.len() < 2 || !points.windows(2).all(is_close) {
@@ -309,7 +310,7 @@ impl GroundPath {
         *self = Self::from(std::mem::take(&mut self.waypoints));
     }
 
-    /// The line to follow.
+    /// The line that vehicles follow.
     pub(crate) fn line(&self) -> CentreLine<'_> {
         self.lines.line(self.span)
     }
@@ -319,8 +320,8 @@ impl GroundPath {
         self.waypoints.last().map(|last| last.pose)
     }
 
-    /// Mean curvature between two positions on the path, 1/m. The path is extended before its start and
-    /// beyond its end with the curvature at that end.
+    /// Mean curvature between two positions on the path, 1/m. Beyond either end, the path is
+    /// extended with the curvature at that end.
     pub(crate) fn curvature(&self, from: f64, to: f64) -> f64 {
         wrap_angle(self.heading(to) - self.heading(from)) / (to - from).max(1e-3)
     }
@@ -394,8 +395,8 @@ mod tests {
         paced(curvature, |_| 1.0)
     }
 
-    /// The response of a driver whose commanded speed is a function of the angle as well, as a fraction of the allowed
-    /// speed.
+    /// Creates the response of a driver whose commanded speed also is a function of the angle, as a
+    /// fraction of the allowed speed.
     fn paced(curvature: impl Fn(f64) -> f64, pace: impl Fn(f64) -> f64) -> SteeringResponse {
         let mut curvatures = [0.0; SteeringResponse::PROBES];
         for (to, probe) in curvatures.iter_mut().zip(SteeringResponse::probes()) {
@@ -418,7 +419,7 @@ mod tests {
             (0.0, 1.0),
             (0.35, 0.75),
             (-0.5, 0.6),
-            // Slower than the slowest probe.
+            // Below the lowest probed speed.
             (1.5, 0.2),
             (3.0, 0.2),
         ] {
@@ -435,12 +436,12 @@ mod tests {
             let angle = gentle.angle(3.0, wanted);
             assert!((0.05 * angle - wanted).abs() < 1e-6, "{wanted}: {angle}");
         }
-        // No angle gives this curvature, so the sharpest one is used.
+        // No angle gives this curvature, so the one with the maximum curvature is used.
         assert!((gentle.angle(3.0, 1.0) - 1.5).abs() < 1e-9);
         assert!((gentle.sharpest() - 0.075).abs() < 1e-6);
         assert_eq!(gentle.angle(3.0, 0.0), 0.0);
-        // A driver whose curvature is never below 0.04 either steers with this curvature or drives straight
-        // ahead.
+        // A driver whose curvature never falls below 0.04: it steers either with this curvature or
+        // straight ahead.
         let coarse = response(|angle| 0.04 + 0.1 * (angle - 0.2).max(0.0));
         assert_eq!(coarse.angle(3.0, 0.019), 0.0);
         assert_eq!(coarse.angle(3.0, -0.021), -LEAST_ANGLE);
@@ -457,7 +458,7 @@ mod tests {
         let path = GroundPath::from(waypoints.clone());
         assert!(path.is_reversing());
         assert_eq!(path.speed(5.0), waypoints[1].speed);
-        // The saved form.
+        // Converts to the saved form.
         assert_eq!(Vec::from(path), waypoints);
     }
 

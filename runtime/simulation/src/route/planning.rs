@@ -15,7 +15,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) step: Step<'a>,
     pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
-    /// Vehicle class, for reserved lanes.
+    /// Vehicle class, which determines the reserved lanes that may be used.
     pub(crate) class: VehicleClass,
 }
 
@@ -52,9 +52,9 @@ impl Asking<'_> {
         Some(route.with_plan(reached, from, &answers))
     }
 
-    /// Plans a route to new goals from the end of the granted lanelets. If the next goal is before that end,
-    /// or if no route leads on from there, the route starts at the agent instead. Returns the route, and
-    /// whether the agent has to give up its grants for it.
+    /// Plans a route to new goals that continues after the granted lanelets. If the next goal is
+    /// before their end, or if no route leads on from there, the route starts at the agent instead.
+    /// Returns the route, and whether the agent has to give up its grants for it.
     pub(crate) fn turned(
         &self,
         route: &Route,
@@ -65,8 +65,8 @@ impl Asking<'_> {
         let (at, reached) = (progress.at, progress.reached);
         let granted = claim.granted_to.clamp(at, route.lanelets.len() as u32 - 1);
         let s = position.s.max(0.0);
-        // The agent drives the granted lanelets if possible, because it may be too fast to stop before them,
-        // and others wait for it. However, it would drive past a goal that is before their end.
+        // The agent should keep to the granted lanelets, because it may be too fast to stop before
+        // them, and others wait for it. However, it must not drive past a goal before their end.
         let is_near = match route.next_goal(reached) {
             Some(Goal::Lane { lanelet, s } | Goal::Leave { lanelet, s }) => {
                 let ahead = &route.lanelets[at as usize..granted as usize];
@@ -75,8 +75,8 @@ impl Asking<'_> {
             }
             _ => false,
         };
-        // The granted part ends with lanelet `granted`. The plan begins at the start of this lanelet, or at
-        // the agent if the agent is on it.
+        // The granted lanelets end at index `granted`. The plan begins at the start of this
+        // lanelet, or at the agent if the agent is already on it.
         let start = if granted == at { s } else { 0.0 };
         if !is_near && let Some(route) = self.replanned(route, reached, granted, start) {
             return Some((route, false));
@@ -107,8 +107,8 @@ impl Route {
     }
 }
 
-/// Requests for the routes to all goals up to the first goal off the lanes. Each route starts at the previous
-/// goal. `None` if the next goal is off the lanes.
+/// Requests for the routes to all goals before the first goal off the lanes. Each route starts at
+/// the previous goal. `None` if the next goal is off the lanes.
 fn questions(start: LaneSpot, goals: &[Goal], class: VehicleClass) -> Option<Vec<PlannerInput>> {
     let mut from = start;
     let question = |goal: &Goal| {
@@ -136,7 +136,7 @@ pub(crate) fn goal_input(goal: Goal, from: LaneSpot, class: VehicleClass) -> Opt
     })
 }
 
-/// One agent of a batch that needs a route to all its goals.
+/// One agent of a batch, which needs a route to all its goals.
 pub(crate) struct Trip {
     pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
@@ -186,14 +186,14 @@ pub(crate) fn plan_legs(
     trips.iter().zip(counts).map(&mut planned).collect()
 }
 
-/// One request of a batch, for the route to an agent's next goal.
+/// One request of a batch: the route to an agent's next goal.
 pub(crate) struct Question {
     pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
     pub(crate) input: PlannerInput,
 }
 
-/// Sends several requests to a planner at once. An answer is `None` if there is no route.
+/// Sends a batch of requests to a planner. An answer is `None` if there is no route.
 pub(crate) fn ask_all(
     planner: &Module<dyn Planner>,
     view: &PlannerView<'_>,
@@ -215,7 +215,8 @@ pub(crate) fn ask_all(
     planner.step(&step, view, &inputs, &mut lanelets, &mut outputs);
     let answer = |output: PlannerOutput| {
         let (start, count) = (output.start as usize, output.count as usize);
-        // Planners are not trusted: an answer beyond the end of the list is treated as no route.
+        // Answers of planners are validated. If a range extends beyond the end of the list, there
+        // is no route.
         let run = lanelets.get(start..start + count).filter(|_| count > 0);
         run.map(<[LaneletIndex]>::to_vec)
     };

@@ -1,16 +1,16 @@
 //! Progress along routes: all methods that change the route of an agent or its place on the route.
 //!
-//! Progress has to match the route: the index of the lanelet, the goals reached, the index of the next goal's
-//! lanelet, and the requests and grants at junctions. Only the methods of [`Travel`] replace a route, so
-//! consistency is ensured in one place:
+//! Progress has to match the route: the index of the lanelet, the goals reached, the index of the
+//! next goal's lanelet, and the requests and grants at junctions. Only the methods of [`Travel`]
+//! replace a route, so that consistency is ensured in one place:
 //!
-//! | method | new route | place on it | grants | requests again |
+//! | method | new route | place on it | grants | requests repeated |
 //! | --- | --- | --- | --- | --- |
 //! | [`Travel::plan`] | the first one | at its start | none yet | |
-//! | [`Travel::replan`] | equal up to the place, or to what is granted | stays | stay | yes |
+//! | [`Travel::replan`] | equal up to the place, or to the end of the grants | stays | stay | yes |
 //! | [`Travel::start_over`] | begins at the agent | its start | none | yes |
 //! | [`Travel::move_to`] | the same lanelets, possibly renumbered, or open ground | stays | stay | no |
-//! | [`Travel::move_goals`] | the same lanelets, goals elsewhere on them | stays | stay | no |
+//! | [`Travel::move_goals`] | the same lanelets, with other goals on them | stays | stay | no |
 
 use super::{Goal, Leg, Route, Routes};
 use crate::records::{Claim, LanePosition, Progress};
@@ -26,7 +26,7 @@ pub(crate) const GROUND_GOAL_RADIUS: f64 = 6.0;
 pub(crate) enum ExactGoal {
     /// The body stands at the goal with the heading of the path.
     Stand,
-    /// The body is at the end of the path, with any heading.
+    /// The body is at the end of the path. The heading does not matter.
     PathEnd,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Reached {
     pub(crate) pose: Pose,
     /// Speed, m/s.
     pub(crate) speed: f64,
-    /// Radius around a goal without a path within which the goal is reached, m.
+    /// Radius within which a goal without a path is reached, m.
     pub(crate) radius: f64,
     pub(crate) exact: ExactGoal,
 }
@@ -48,12 +48,12 @@ pub(crate) struct Travel<'a> {
     pub(crate) claim: &'a mut Claim,
 }
 
-/// Distance from the end of the lane at which a vehicle begins to look for a gap, m.
+/// Distance from the end of its lane at which a vehicle begins to seek a gap, m.
 const SEEKING_DISTANCE: f64 = 200.0;
 /// Distance from the end of a path at which it counts as completed, m.
 pub(super) const PATH_END: f64 = 0.1;
 
-/// Result of advancing.
+/// Result of advancing along a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// The agent is still driving.
@@ -72,22 +72,23 @@ impl Travel<'_> {
             .look_ahead(self.routes.get(self.progress.route));
     }
 
-    /// Replaces the route by another that is equal up to the agent's place, or to the end of its grants.
-    /// Requests at junctions are made again.
+    /// Replaces the route by one that is equal up to the agent's place, or to the end of its
+    /// grants. Requests at junctions are repeated.
     pub(crate) fn replan(&mut self, route: Route, step: u64) {
         self.exchange(route);
         self.progress.planned_at = step;
         self.claim.asked_for = 0;
     }
 
-    /// Replaces the route by another that begins at the agent. The agent loses its grants.
+    /// Replaces the route by one that begins at the agent. The agent loses its grants.
     pub(crate) fn start_over(&mut self, route: Route, step: u64) {
         self.replan(route, step);
         self.progress.at = 0;
         self.claim.granted_to = 0;
     }
 
-    /// Replaces the route by a route to other goals along the same lanelets, or over open ground.
+    /// Replaces the route by one that leads to other goals along the same lanelets, or over open
+    /// ground.
     pub(crate) fn move_to(&mut self, route: Route) {
         self.exchange(route);
     }
@@ -133,7 +134,7 @@ impl Travel<'_> {
         self.progress.look_ahead(self.routes.get(new));
     }
 
-    /// Sets the number of goals reached.
+    /// Sets the number of goals that have been reached.
     pub(crate) fn reach(&mut self, reached: u32) {
         self.progress.reached = reached;
         self.progress
@@ -160,7 +161,8 @@ impl Progress {
             && ground.has_beside(position.lanelet)
             && ground.length(position.lanelet) - position.s < SEEKING_DISTANCE
             && route.changes_lane_at(self.at, ground);
-        // Negative while a promise keeps the agent from changing lanes. Counting continues afterwards.
+        // The value is negative while a promise keeps the agent from changing lanes, and counting
+        // continues afterwards.
         self.seeking = if seeks {
             self.seeking + (dt as f32).copysign(self.seeking)
         } else {
@@ -201,8 +203,9 @@ impl Progress {
         }
     }
 
-    /// Moves a body along its lanelet and the following ones. Returns the distance moved, m. The body does
-    /// not pass the end of the last lanelet, or of a lanelet that it has to leave by a lane change.
+    /// Moves a body along its lanelet and the following ones. Returns the distance moved, m. The
+    /// body stops at the end of the last lanelet, or of a lanelet that it has to leave by a lane
+    /// change.
     #[inline]
     pub(crate) fn go_along(
         &mut self,
@@ -225,8 +228,8 @@ impl Progress {
         }
     }
 
-    /// Moves the agent to the next lanelet of the route if the current lanelet leads directly to it. Returns
-    /// whether it did. `length` is the length of the current lanelet, m.
+    /// Moves the agent to the next lanelet of the route if the current lanelet leads directly to
+    /// it. Returns whether the agent was moved. `length` is the length of the current lanelet, m.
     #[inline]
     fn enter_next(
         &mut self,
@@ -250,10 +253,10 @@ impl Progress {
 
     /// Updates the goals reached, and returns whether the agent has arrived.
     ///
-    /// A goal on a lane is reached when the rear axle has passed it. A goal on open ground is reached within
-    /// a radius, because a vehicle that just misses a point would circle around it. The end of a path and a
-    /// goal with a heading are reached when the path is completed. At a goal with a heading, the vehicle has
-    /// to stop.
+    /// A goal on a lane is reached when the rear axle has passed it. A goal on open ground is
+    /// reached within a radius, because a vehicle that just misses a point would circle around it.
+    /// The end of a path, or a goal with a heading, is reached when the path is completed. At a
+    /// goal with a heading, the vehicle also has to stop.
     #[inline]
     pub(crate) fn reach_goals(
         &mut self,
@@ -262,7 +265,7 @@ impl Progress {
         at: Reached,
     ) -> Arrival {
         let place = at.pose.position;
-        // The most frequent case: the next goal is on a lanelet ahead.
+        // The most common case: the next goal is on a lanelet ahead.
         if self.at < self.goal_at {
             return Arrival::UnderWay;
         }
@@ -285,10 +288,10 @@ impl Progress {
                 return Arrival::UnderWay;
             }
             let is_last = self.reached as usize + 1 == route.goals.len();
-            // At the end of a path that its behaviour has set, the agent continues only at the behaviour's
-            // request. Example: a script parks a vehicle with two paths, one forwards and one in reverse.
-            // Between them, the vehicle continues without a request. At the end of the second path, it waits
-            // for the script.
+            // At the end of a path set by its behaviour, the agent continues only at the
+            // behaviour's request. Example: a script parks a vehicle with two paths, one forwards
+            // and one in reverse. Between them, the vehicle continues without a request. At the end
+            // of the second path, it waits for the script.
             let is_path = self.has_own_goals
                 && route.given_path_to(self.reached).is_some()
                 && route.given_path_to(self.reached + 1).is_none();
@@ -300,7 +303,7 @@ impl Progress {
                 return Arrival::Finished;
             }
             self.look_ahead(route);
-            // The position on the next path is computed after this step.
+            // The position on the next path is only computed after this step.
             let was_path = route.given_path_to(self.reached - 1).is_some();
             if self.at < self.goal_at || was_path {
                 return Arrival::UnderWay;
@@ -311,8 +314,8 @@ impl Progress {
 }
 
 impl Route {
-    /// Returns the route up to lanelet `from`, followed by the given lanelets. The only remaining goal is at
-    /// their end. This is used for an agent that flees.
+    /// Returns the route up to lanelet `from`, followed by the given lanelets, with a single
+    /// remaining goal at their end. It is used for agents that flee.
     pub(crate) fn with_flight(
         &self,
         reached: u32,

@@ -1,4 +1,4 @@
-//! Roads along a route, with their positions.
+//! Roads along a route, with their positions on it.
 
 use super::Route;
 use roadwright_ground::Ground;
@@ -6,7 +6,7 @@ use roadwright_ground::Ground;
 /// Lanes of a route that lie side by side on one road; usually one lane.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Road {
-    /// Route index of the lane on which an agent arrives on the road.
+    /// Route index of the lane on which an agent enters the road.
     pub(crate) first: u32,
     /// Route index of the last lane.
     pub(crate) last: u32,
@@ -24,7 +24,8 @@ impl Road {
 }
 
 impl Route {
-    /// The road that begins with the lane at an index, at a position along the route, m.
+    /// The road that begins with the lane at route index `first`. It starts at position `begin`
+    /// along the route, m.
     pub(crate) fn road(&self, first: u32, begin: f64, ground: &Ground) -> Road {
         let length = self.lanelet(first).map_or(0.0, |id| ground.length(id));
         Road {
@@ -63,7 +64,7 @@ mod tests {
         let ground = Ground::new(&scenario);
         let graph = ground.graph();
         let indices = || LaneletIndex::up_to(graph.lanelets().len());
-        // Change lanes, cross the junction, and end on the lane beyond.
+        // The route changes lanes, crosses the junction, and ends on the lane beyond it.
         let beside = |id: LaneletIndex| graph.lanelet(id).left;
         let goes_on = |id: LaneletIndex| ground.successors(id).first().copied();
         let start = indices().find(|&id| {

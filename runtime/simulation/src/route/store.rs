@@ -25,15 +25,15 @@ struct Stored {
 #[derive(Debug, Clone, Default)]
 struct Roads(OnceLock<Box<[Road]>>);
 
-/// Derived from the route, so equal routes have equal roads.
+/// Roads are derived from the route, so equal routes have equal roads.
 impl PartialEq for Roads {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-/// Number of times that lanes may have changed in this world. It does not matter for comparisons, because it only tells
-/// what has to be derived again.
+/// Number of times that lanes may have changed in this world. It is ignored in comparisons, because
+/// it only shows which derived data has to be recomputed.
 #[derive(Debug, Clone, Default)]
 struct RoadsVersion(u64);
 
@@ -45,11 +45,11 @@ impl PartialEq for RoadsVersion {
 
 /// The routes of all agents.
 ///
-/// Agents of a flow have equal routes of hundreds of lanelets. Each route is stored once, so an agent stores
-/// only an index, and changing routes copies nothing.
+/// Agents of a flow have equal routes of hundreds of lanelets. Each route is stored only once, so
+/// an agent stores an index, and switching to another route copies nothing.
 ///
-/// Only the methods of [`Travel`](super::Travel) take and release routes, so each driving agent is counted as
-/// a user of exactly one route.
+/// Only the methods of [`Travel`](super::Travel) take and release routes, so that each driving
+/// agent is counted as a user of exactly one route.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Routes {
     stored: Vec<Stored>,
@@ -76,7 +76,7 @@ impl Routes {
         self.stored[id.0 as usize].hash
     }
 
-    /// Roads of a route, in order. O(lanelets) at the first call, afterwards O(1).
+    /// Roads of a route, in order. The first call is O(lanelets), later ones are O(1).
     pub(crate) fn roads_of(&self, id: RouteId, ground: &Ground) -> &[Road] {
         let Stored { route, roads, .. } = &self.stored[id.0 as usize];
         roads.0.get_or_init(|| route.roads(ground))
@@ -104,7 +104,8 @@ impl Routes {
     pub(super) fn take(&mut self, route: Route) -> RouteId {
         let hash = hash(&route);
         let same = self.by_hash.get(&hash).into_iter().flatten();
-        // Different routes may have the same hash, so they are compared. The first equal route is used.
+        // Different routes may have the same hash, so routes are compared. The first equal one is
+        // used.
         let known = same
             .copied()
             .find(|&at| self.stored[at as usize].route == route);
@@ -119,8 +120,8 @@ impl Routes {
             users: 1,
             roads: Roads::default(),
         };
-        // The index of a route depends on which agents left earlier. No results depend on it, because the
-        // state hash uses the hash of the route itself.
+        // The index of a route depends on the agents that left earlier. No results depend on it,
+        // because the state hash uses the hash of the route itself.
         let at = match self.free.pop() {
             Some(at) => {
                 self.stored[at as usize] = stored;
@@ -198,8 +199,8 @@ impl Routes {
         is_sound
     }
 
-    /// Whether all routes are valid on roads with `lanelets` lanelets, and each free entry is in the free
-    /// list exactly once.
+    /// Whether all routes are valid in a network of `lanelets` lanelets, and the free list contains
+    /// each free entry exactly once.
     pub(crate) fn are_sound(&self, lanelets: usize) -> bool {
         let is_free = |at: &u32| self.stored.get(*at as usize).is_some_and(|s| s.users == 0);
         self.free.iter().all(is_free)

@@ -26,7 +26,7 @@ pub struct SavedWorld {
     version: u16,
     /// Version of the program that wrote it.
     pub(super) program: String,
-    /// Hash of the ground that it belongs to.
+    /// Hash of the ground to which the save belongs.
     pub(super) ground: u64,
     /// Modules whose state is not in the save.
     inexact: Vec<String>,
@@ -65,7 +65,7 @@ impl SavedWorld {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SaveError> {
         let damaged = |what: &str| SaveError::NoSave(what.into());
         let (bytes, sum) = bytes.split_last_chunk().ok_or(damaged("it is too short"))?;
-        // The checksum is verified first. Bytes that pass were written by some version of the program.
+        // The checksum comes first. Bytes that pass it were written by some version of the program.
         if checksum(bytes) != u64::from_le_bytes(*sum) {
             return Err(damaged("its checksum differs"));
         }
@@ -100,10 +100,11 @@ impl SavedWorld {
             let known = Part::named(name).map(|known| version.cmp(&known.version()));
             match known {
                 Some(Ordering::Equal) => {}
-                // A part in an older version is not read, because its numbers may have another meaning.
+                // A part of an older version is not read, because its numbers may have another
+                // meaning.
                 Some(Ordering::Less) => return Err(SaveError::Older { part, version }),
-                // An unknown part is also state of the world. Without it, the world would not continue as it
-                // was.
+                // An unknown part also belongs to the state of the world. Without it, the world
+                // would continue differently.
                 Some(Ordering::Greater) | None => return Err(SaveError::Newer { part, version }),
             }
         }
@@ -139,7 +140,7 @@ impl SavedWorld {
             return Ok(None);
         };
         let read = postcard::from_bytes(&stored.bytes);
-        // The decoder's message is about bytes and does not help users, unlike the name of the part.
+        // The decoder's message is about bytes. Users are helped more by the name of the part.
         read.map(Some)
             .map_err(|_| SaveError::Damaged(part.name().into()))
     }

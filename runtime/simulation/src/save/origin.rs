@@ -6,11 +6,12 @@ use crate::world::World;
 use roadwright_scenario::DynamicsLevel;
 use serde::{Deserialize, Serialize};
 
-/// Properties of the scenario and options of a saved run that affect its future. If any of them has changed
-/// when the save is restored, the run continues differently, and the user is notified.
+/// Properties of the scenario and options of a saved run that affect its continuation. If any of
+/// them has changed when the save is restored, the run continues differently, and the user is
+/// notified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Origin {
-    /// Names of the vehicle types, in the order of their indices, which agents store.
+    /// Names of the vehicle types in the order of their indices. Agents store these indices.
     types: Vec<String>,
     /// Hash of the properties of the vehicle types.
     kinds: u64,

@@ -1,12 +1,13 @@
 //! Parts of a save, each with its own version.
 //!
-//! This table is the only place that names parts. Parts that are not in it can be neither written nor read.
-//! If the content of a part or the meaning of its numbers changes, only the version of that part is
-//! increased, and the comment on the part states the change. A part is read only in its current version.
+//! This table is the only place that defines parts. Other parts can be neither written nor read. If
+//! the content of a part or the meaning of its numbers changes, only the version of that part is
+//! increased, and the comment on the part states the change. A part is read only in its current
+//! version.
 //!
-//! Parts that start at version 17 or above date from a time when all parts shared one version. A new part
-//! starts at version 1 and is read with [`super::SavedWorld::get_if_any`], because older saves do not have
-//! it.
+//! Parts that start at version 17 or above date from a time when all parts shared one version. A
+//! new part starts at version 1 and is read with [`super::SavedWorld::get_if_any`], because older
+//! saves do not have it.
 
 /// A part of a save: its name and its version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,21 +46,21 @@ macro_rules! parts {
 parts! {
     /// The clock, and counts of updates and replanned routes.
     COUNTERS "counters" 17;
-    /// Columns of agents. Version 2: dynamics levels. 10: vehicles that follow another vehicle at a sign
-    /// check for traffic themselves. 18: lateral wishes of behaviours.
+    /// Columns of agents. Version 2: dynamics levels. 10: vehicles that follow another vehicle at a
+    /// sign check for traffic themselves. 18: lateral offsets requested by behaviours.
     AGENTS "agents" 18;
     /// Per-agent statistics for fitness functions.
     ACCOUNTS "accounts" 17;
     /// Deviations of agents from their paths, for fitness functions.
     DEVIATIONS "deviations" 1;
-    /// Pedals pressed by controllers.
+    /// Pedal positions set by controllers.
     PEDALS "pedals" 17;
     /// Routes. 18: paths of pushed trailers. 19: commanded speeds of drivers.
     ROUTES "routes" 19;
-    /// States of dynamics levels. Version 8: level `rigid`. 9: rotating wheels, towed trailers, a level with
-    /// sliding. 11: lanes can be too steep. 12: spherical wheels. 13: trailers as rigid bodies. 15: bodies
-    /// are extrapolated within their strides. 16, 17: state of level `lane` in single precision. 18: the
-    /// front leads in lane changes. 19: characters.
+    /// States of dynamics levels. Version 8: level `rigid`. 9: rotating wheels, towed trailers, a
+    /// level with sliding. 11: lanes can be too steep. 12: spherical wheels. 13: trailers as rigid
+    /// bodies. 15: bodies are extrapolated within their strides. 16, 17: state of level `lane` in
+    /// single precision. 18: the front leads the rear axle in lane changes. 19: characters.
     DYNAMICS "dynamics" 19;
     /// Uncoupled trailers.
     STANDING "standing" 17;
@@ -73,12 +74,13 @@ parts! {
     FLOWS "flows" 17;
     /// Number of vehicles added by scripts.
     SPAWNED "spawned" 17;
-    /// Tickets and claims at junctions, and statistics of right of way. Version 8: number of rings of full
-    /// lanes. 9: tickets contain the positions where their holders stand. 10: vehicles that follow another
-    /// vehicle at a sign check for traffic themselves. 14: directions take turns in alleys. 15: junctions
-    /// make decisions on the beat. 18: alleys of trailers are listed, so alleys have other numbers.
+    /// Tickets and claims at junctions, and statistics of right of way. Version 8: number of rings
+    /// of full lanes. 9: tickets contain the positions where their holders stand. 10: vehicles that
+    /// follow another vehicle at a sign check for traffic themselves. 14: directions take turns in
+    /// alleys. 15: junctions decide on the beat. 18: alleys of trailers are included, so the
+    /// numbers of alleys differ.
     CLAIMS "claims" 18;
-    /// States of signals. Version 5: demand-controlled signals.
+    /// States of signals. Version 5: actuated signals.
     SIGNALS "signals" 17;
     /// Current contacts.
     CONTACTS "contacts" 17;
@@ -88,11 +90,11 @@ parts! {
     ENCROACHMENT "encroachment" 17;
     /// Pedestrians.
     PEOPLE "people" 17;
-    /// Steps of pedestrians, from which their feet are computed.
+    /// Step phases of pedestrians, from which their feet are computed.
     PEOPLE_STEPS "people_steps" 1;
     /// Agents under manual control.
     HANDS "hands" 17;
-    /// Agents under manual control whose drivers have chosen the full lock of the steering.
+    /// Agents under manual control whose users have chosen the full steering lock.
     FULL_LOCKS "full_locks" 1;
     /// Messages that have not been read.
     MAIL "mail" 17;
@@ -118,20 +120,22 @@ parts! {
     GROUND_PLANNERS "ground_planners" 1;
     /// Plans of agents off the lanes. Version 2: paths of pushed trailers.
     GROUND_PLANS "ground_plans" 2;
-    /// Searches of agents off the lanes for drivable paths. Version 2: number of corrections at the goal. 3:
-    /// trailers.
+    /// Searches of agents off the lanes for drivable paths. Version 2: number of corrections at the
+    /// goal. 3: trailers.
     DRIVES "drives" 3;
     /// Searches of agents off the lanes that modules carry out.
     MODULE_SEARCHES "module_searches" 1;
-    /// Courses of characters around each other. Version 2: courses to the goal, and how far along them.
+    /// Courses of characters around each other. Version 2: courses to the goal, and the distance
+    /// walked on them.
     WALKS "walks" 2;
-    /// Searches from the goals of agents off the lanes: number of expanded cells.
+    /// Searches from the goals of agents off the lanes, stored as numbers of expanded cells.
     GOAL_COSTS "goal_costs" 1;
-    /// Moves of agents with move trees. Version 2: libraries of vehicle types, figures of libraries.
+    /// Moves of agents with move trees. Version 2: libraries of vehicle types, statistics of
+    /// libraries.
     MOVE_TREES "move_trees" 2;
     /// Modules that override those of the stacks.
     OVERRIDES "overrides" 1;
-    /// Properties of the scenario and options that affect the future.
+    /// Properties of the scenario and options that affect the rest of the run.
     ORIGIN "origin" 1;
     /// Modules or modes that controlled each signal programme.
     DECIDERS "deciders" 1;

@@ -1,4 +1,4 @@
-//! Orientation in space of a vehicle's bodies in the rigid-body solver, for renderers.
+//! Placement of a vehicle's rigid-body shape in the world, for renderers.
 
 use super::VehicleRecord;
 use crate::records::RigidShape;
@@ -36,7 +36,8 @@ pub struct Lying {
 }
 
 impl Lying {
-    /// World position of a point of the body, given relative to its centre of gravity: ahead, left and up, m.
+    /// World position of a point of the body. The point is given relative to the centre of gravity:
+    /// forward, left and up, m.
     pub fn point(&self, at: DVec3) -> DVec3 {
         let ((pitch_sin, pitch_cos), (roll_sin, roll_cos)) = (self.pitch, self.roll);
         let left = at.y * roll_cos - at.z * roll_sin;

@@ -1,4 +1,4 @@
-//! Moves all bodies, and finds their new positions on their routes.
+//! Moves all bodies and updates their positions on their routes.
 
 use super::retire::Exit;
 use crate::agents::{AdvanceColumns, Rare, Status, pedals_of};
@@ -24,16 +24,17 @@ use roadwright_scenario::{DynamicsLevel, junction};
 use roadwright_vehicle::PedalCommand;
 use std::hint::black_box;
 
-/// Standing time of a vehicle between two lanes after which its unfinished lane change is ended, s.
+/// Standing time after which the unfinished lane change of a vehicle between two lanes is ended, s.
 const HALFWAY_PATIENCE: f64 = 3.0;
-/// Clearance between a vehicle that changes lanes and a stationary vehicle on the old lane, m. It includes
-/// the tail of the changing vehicle, which still points towards the old lane.
+/// Clearance between a vehicle that is changing lanes and a stationary vehicle on the old lane, m.
+/// It covers the tail of the changing vehicle, which still points towards the old lane.
 const HALFWAY: f64 = 0.45;
-/// Clearance between a vehicle that changes lanes and a moving vehicle that passes it on the old lane, m.
+/// Clearance between a vehicle that is changing lanes and a moving vehicle that passes it on the
+/// old lane, m.
 const ACROSS: f64 = 0.85;
 /// Distance from the centre line of the new lane below which a vehicle of any width has left its old lane, m.
 const IN_LANE: f64 = 0.1;
-/// Time for which a vehicle has to fail to climb a slope before a warning is logged, s.
+/// Time for which a vehicle fails to climb a slope before a warning is logged, s.
 const TOO_STEEP: f64 = 2.0;
 
 /// Inputs for moving agents.
@@ -46,16 +47,16 @@ struct AdvanceInputs<'a> {
     /// Pedals by agent index; `None` for agents without pedals. The slice may be shorter than the number of
     /// agents.
     pedals: &'a [Option<PedalCommand>],
-    /// Lateral offsets to which agents are guided.
+    /// Guided lateral offsets of agents.
     aside: &'a Rare<Aside>,
-    /// Frames of agents that are playing clips.
+    /// Frames for the agents that are playing clips.
     played: &'a PlayedFrames,
     clock: Clock,
-    /// Stride of the level, in steps.
+    /// Stride of the level, in steps of the world.
     stride: u64,
 }
 
-/// Data of one agent that change when the agent moves.
+/// The rows of one agent that change when the agent moves.
 struct Mover<'a, S> {
     state: &'a mut S,
     motion: &'a mut Motion,
@@ -69,7 +70,7 @@ struct Mover<'a, S> {
 pub(crate) struct Guided<'a> {
     /// Agents under manual control.
     pub(crate) hands: &'a Hands,
-    /// Frames of agents that are playing clips.
+    /// Frames for the agents that are playing clips.
     pub(crate) played: &'a PlayedFrames,
 }
 
@@ -102,8 +103,8 @@ pub(crate) fn advance(
         clock: *exit.clock,
         stride: 1,
     };
-    // The order of these levels does not matter, because their bodies do not read the new positions of other
-    // bodies.
+    // The order of these levels does not matter, because their bodies do not read the new positions
+    // of others.
     let mut arrivals = Vec::new();
     for level in DynamicsLevel::ALL {
         of_level!(level, L => if let Some(states) = L::states_mut(dynamics).one_by_one() {
@@ -130,8 +131,8 @@ pub(crate) fn advance(
     ));
     dynamics.rigid.moved = moved_rigidly;
     dynamics.tow(ground, agents.lent(), types);
-    // A retiring agent is scored, leaves a result row and releases what it holds. Agents retire in the order
-    // of ids, because the list of arrivals is in the order of level and index.
+    // When an agent retires, it is scored, leaves a result row and releases its grants. Agents
+    // retire in the order of ids, although the list of arrivals is in the order of level and index.
     arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[agent.index()].id);
     tell_of_lost(exit, &lost);
     tell_of_too_steep(ground, exit);
@@ -160,8 +161,8 @@ fn tell_of_lost(exit: &mut Exit<'_>, lost: &[AgentIndex]) {
     }
 }
 
-/// Logs the agents that stand because their lane is too steep for their engine or tyres. On other levels of
-/// dynamics, they would roll back.
+/// Logs the agents that cannot move because their lane is too steep for their engine or tyres. On
+/// other levels of dynamics, they would roll back.
 fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
     if ground.slopes().is_none() || exit.agents.census().count_of(DynamicsLevel::Lane) == 0 {
         return;
@@ -195,7 +196,7 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
     }
 }
 
-/// Moves all agents of the given level. Returns the agents that have arrived.
+/// Moves all agents on a level. Returns the agents that have arrived.
 fn advance_level<L: Level>(
     scene: AdvanceInputs<'_>,
     states: &mut [L::State],
@@ -254,8 +255,8 @@ type Columns<'a, S> = (
     &'a mut [Statistics],
 );
 
-/// Moves the agents of a level in a slice, where `first` is the index of the first agent. Returns the agents
-/// that have arrived.
+/// Moves the agents on a level within a slice. `first` is the index of its first agent. Returns the
+/// agents that have arrived.
 fn advance_slice<L: Level>(
     scene: &AdvanceInputs<'_>,
     first: u32,
@@ -293,8 +294,8 @@ fn advance_slice<L: Level>(
     arrivals
 }
 
-/// Prefetches the ground and route data of a batch of agents before any agent moves. Otherwise, each agent
-/// would wait for memory in turn (`perception/warm.rs`).
+/// Prefetches the ground and route data of a batch of agents before any of them moves. Otherwise,
+/// the agents would wait for memory one after another (`perception/warm.rs`).
 fn warm<'a>(
     scene: &AdvanceInputs<'_>,
     rows: impl Iterator<Item = (&'a Identity, (&'a LanePosition, &'a Progress))>,
@@ -309,9 +310,9 @@ fn warm<'a>(
 }
 
 impl AdvanceInputs<'_> {
-    /// Lateral clearance between a vehicle of the given width and a vehicle that passes on the old lane, m:
-    /// the distance between the two centre lines, minus half the widths of both vehicles. If the scenario has
-    /// long vehicles, the passing vehicle is assumed to be one.
+    /// Lateral clearance between a vehicle of the given width and a vehicle that passes it on the
+    /// old lane, m: the distance between the two centre lines, minus half the widths of both
+    /// vehicles. If the scenario has long vehicles, the passing vehicle is assumed to be one.
     fn room_beside(&self, width: f64, position: &LanePosition) -> f64 {
         let of_lane = |id| self.ground.lanelet(id).width;
         let between = 0.5 * (of_lane(position.lanelet) + of_lane(position.leaving));
@@ -331,8 +332,8 @@ impl AdvanceInputs<'_> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Moves the body by one step of its level and finds its place on the route. Returns whether it has
-    /// arrived.
+    /// Moves the body by one step of its level and finds its place on the route. Returns whether
+    /// the agent has arrived.
     #[inline]
     fn advance<L: Level<State = S>>(
         mut self,
@@ -387,7 +388,8 @@ impl<S> Mover<'_, S> {
             None => self.find_place(before.pose.position, route, scene),
         };
         self.statistics.count(self.motion, distance);
-        // Moving again changes the situation, so the next stop may trigger replanning sooner.
+        // After the agent has moved again, the situation is different, so its next stop may trigger
+        // replanning sooner.
         if self.motion.speed.abs() < STANDING {
             self.progress.standing += dt;
         } else {
@@ -420,7 +422,7 @@ impl<S> Mover<'_, S> {
             },
         );
         if self.progress.reached != reached && !self.position.is_on_lane() {
-            // The next path begins here, but s and t still refer to the completed path.
+            // The next path begins here, but s and t still refer to the previous path.
             (self.position.s, self.position.t) = (0.0, 0.0);
         }
         arrival
@@ -428,8 +430,8 @@ impl<S> Mover<'_, S> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Position on the agent's lanelet up to which the agent only has to drive straight on, m. 0 if the agent
-    /// is looking for a gap, is leaving a lane, or has its next goal on the lanelet.
+    /// Position on the agent's lanelet up to which the agent only has to drive straight on, m. 0 if
+    /// the agent is seeking a gap, is leaving a lane, or has its next goal on the lanelet.
     #[inline]
     fn quiet_until(&self, ground: &Ground) -> f64 {
         let is_quiet = self.position.may_change_lane()
@@ -463,8 +465,8 @@ impl<S> Mover<'_, S> {
         driven
     }
 
-    /// Finds the position of a freely moving body by projecting it onto its lanelet or path. Returns the
-    /// distance moved, m.
+    /// Finds the position of a body that is not bound to a lane by projecting it onto its lanelet
+    /// or path. Returns the distance moved, m.
     #[inline]
     fn find_place(&mut self, before: DVec2, route: &Route, scene: &AdvanceInputs<'_>) -> f64 {
         let place = self.motion.pose.position;
@@ -478,8 +480,9 @@ impl<S> Mover<'_, S> {
     }
 }
 
-/// Ends a lane change. `t` is measured from the centre line of the new lane, so it shrinks. The table is for
-/// a car between two lanes of 3.25 m on roads with cars only, where `room` is 1.35 m:
+/// Ends a lane change. `t` is measured from the centre line of the new lane, so its magnitude
+/// decreases. The table is for a car between two lanes of 3.25 m on roads with cars only, where
+/// `room` is 1.35 m:
 ///
 /// ```text
 ///   t = 3.25 |  the change begins; visible on both lanes
@@ -488,9 +491,9 @@ impl<S> Mover<'_, S> {
 ///       0    |  centre line of the new lane
 /// ```
 ///
-/// The old lane becomes free at 0.5 m. A stationary vehicle would block both lanes, because its t does not
-/// change. Therefore, if it is more than half-way, it releases the old lane after a while. Until then,
-/// followers on the old lane have to see it.
+/// The old lane becomes free at 0.5 m. A vehicle that stops between the lanes would block both for
+/// as long as it stands. Therefore, if it is more than half-way, it releases the old lane after a
+/// while. Until then, followers on the old lane have to see it.
 fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) {
     let is_within = |limit: f64| position.t.abs() < limit.max(IN_LANE);
     let is_halfway = is_within(room - HALFWAY);
@@ -500,7 +503,7 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
 }
 
 impl Motion {
-    /// Takes the motion at the end of a step of `dt` seconds from a clip.
+    /// Sets the motion at the end of a step of `dt` seconds to that of a clip.
     fn play(&mut self, frame: &PlayedFrame, dt: f64) {
         *self = Self {
             pose: frame.pose,

@@ -31,7 +31,7 @@ pub(crate) struct AppearInputs<'a> {
     pub(crate) levels: LevelChoice,
 }
 
-/// Parts of the world that new agents are written to.
+/// Borrowed parts of the world to which new agents are added.
 pub(crate) struct Arrivals<'a> {
     pub(crate) demand: &'a mut Demand,
     pub(crate) routes: &'a mut Routes,
@@ -39,9 +39,10 @@ pub(crate) struct Arrivals<'a> {
     pub(crate) agents: &'a mut Agents,
 }
 
-/// Admits due departures where there is space, and assigns agent indices to them. Returns the admitted
-/// agents. A place is occupied in this step even if the agent turns out to have no route, because planners
-/// are called for all agents together afterwards.
+/// Admits due departures where there is space, and assigns agent indices to them. Returns the
+/// admitted agents. The place of an admitted agent counts as occupied in this step even if the
+/// agent turns out to have no route, because the planners are called for all agents together
+/// afterwards.
 pub(crate) fn admit(
     scene: AppearInputs<'_>,
     traffic: &mut Traffic,
@@ -58,9 +59,9 @@ pub(crate) fn admit(
     let time = scene.clock.time();
     let of_flows = flow_agents(scene, demand, time);
     demand.departures.come(time, of_flows);
-    // The position index was built at the end of the last step, so it does not contain agents that are
-    // admitted in this step. Without this list, two agents admitted at the same place would not see each
-    // other.
+    // The position index was built at the end of the last step, so it does not contain the agents
+    // that are admitted in this step. Without this list, two agents could be admitted at the same
+    // place.
     let mut appeared: BTreeMap<_, Vec<AgentIndex>> = BTreeMap::new();
     let mut admitted = Vec::new();
     demand.departures.offer(|departure| {
@@ -72,7 +73,7 @@ pub(crate) fn admit(
         let lanelet = match departure.start {
             Start::Lane { lanelet, .. } => Some(lanelet),
             Start::Ground(_) => {
-                // The grid is only built if an agent is about to appear off the lanes.
+                // The grid is only built if an agent is about to be spawned off the lanes.
                 index.locate(&bodies, scene.types);
                 None
             }
@@ -87,8 +88,8 @@ pub(crate) fn admit(
         if !room.is_there(&departure) {
             return Some(departure);
         }
-        // The agent gets its index here, before its planner has found a route. Planning first would cost a
-        // planner request for every attempt of a queued departure.
+        // The agent gets its index before its planner has found a route. Otherwise, every attempt
+        // to spawn a queued departure would cost a planner request.
         let level = level(scene, &departure, log);
         let agent = place(scene, departure, level, routes, agents);
         dynamics.insert(agent, level);
@@ -130,8 +131,8 @@ pub(crate) fn depart(
     }
     for &agent in admitted {
         let index = agent.index();
-        // An agent without a route has never driven. Off the lanes no planner is called, and the agent drives
-        // straight to its goals.
+        // An agent without a route is refused. Off the lanes, no planner is called, and the agent
+        // drives straight to its goals.
         match planned.remove(&agent) {
             Some(None) => {
                 let who = &exit.agents.identity[index];
@@ -180,7 +181,8 @@ fn trip<'a>(scene: AppearInputs<'_>, exit: &'a Exit<'_>, agent: AgentIndex) -> (
     (trip, exit.routes.get(exit.agents.progress[index].route))
 }
 
-/// Dynamics level of an agent: the requested level, or a level that supports its trip.
+/// Dynamics level of an agent: the requested level if it supports the agent's trip, otherwise one
+/// that does.
 fn level(scene: AppearInputs<'_>, departure: &Departure, log: &mut Log) -> DynamicsLevel {
     let level = scene
         .levels
@@ -193,8 +195,8 @@ fn level(scene: AppearInputs<'_>, departure: &Departure, log: &mut Log) -> Dynam
 }
 
 /// Returns `level` if the vehicle file has all the values that the level needs. Otherwise, logs a
-/// fault and returns `one_track`. Vehicles of the scenario are checked before the run, so this
-/// concerns only vehicles that modules add.
+/// fault and returns `one_track`. Vehicles of the scenario are checked before the run, so this only
+/// affects vehicles that modules add.
 fn served(
     scene: AppearInputs<'_>,
     departure: &Departure,
@@ -216,8 +218,7 @@ fn served(
     instead
 }
 
-/// Returns the level that an agent with the given `level` uses off the lanes. Logs a fault if the
-/// two differ.
+/// Returns the level that an agent on `level` uses off the lanes. Logs a fault if the two differ.
 pub(crate) fn off_lanes(level: DynamicsLevel, id: u64, time: f64, log: &mut Log) -> DynamicsLevel {
     if !keeps_to_lanes(level) {
         return level;

@@ -1,11 +1,12 @@
-//! Lateral guidance: guides agents at an offset from the lane's centre line while their controllers keep
-//! following the leader. Offsets come from wishes of behaviours, and from tight places, where cars of both
-//! directions have to move over in order to pass each other.
+//! Lateral guidance: guides agents at an offset from the lane's centre line while their controllers
+//! keep following the leader. Offsets are requested by behaviours, or result from tight places,
+//! where cars in both directions have to move over in order to pass each other.
 //!
-//! A wish is granted as long as the vehicle stays in its lane and clear of vehicles beside it. The agent
-//! moves to the offset with a lateral acceleration and speed that passengers hardly notice. It is reduced to
-//! zero in time before a junction, because conflicts there are computed for the centre lines. Controllers see
-//! the offset line as if it were the centre line (`perception/lane.rs`); level `lane` follows it directly.
+//! A request is granted as long as the vehicle stays in its lane and clear of vehicles beside it.
+//! The agent moves to the offset with a lateral acceleration and speed that passengers hardly
+//! notice. The offset is reduced to zero in time before a junction, because conflicts there are
+//! computed for the centre lines. Controllers see the offset line as if it were the centre line
+//! (`perception/lane.rs`). Level `lane` follows it directly.
 
 use crate::agents::{Column, ControlColumns};
 use crate::perception::{Surroundings, View};
@@ -21,17 +22,17 @@ const FASTEST: f64 = 0.8;
 /// Maximum lateral speed as a fraction of the vehicle's speed. A vehicle can move sideways only while it
 /// rolls, and a larger angle would swing its tail out.
 const STEEPEST: f64 = 0.1;
-/// Walking speed below which a character takes side steps, m/s.
+/// Speed below which a character takes side steps, m/s.
 const STEPS_BELOW: f64 = 0.3;
 /// Maximum angle between a character and its path at which it takes side steps, rad.
 const FACING: f64 = 0.4;
-/// Minimum offset for which a character takes a side step, m.
+/// Minimum offset that is worth a side step, m.
 const WORTH_A_STEP: f64 = 0.12;
-/// Speed of side steps, m/s.
+/// Lateral speed of side steps, m/s.
 const SIDE_STEP: f64 = 0.4;
 /// Clearance between a body and the edge of its lane, m.
 const EDGE: f64 = 0.1;
-/// Clearance between bodies side by side, m.
+/// Clearance between bodies beside each other, m.
 const BESIDE: f64 = 0.3;
 /// Longitudinal distance within which bodies count as side by side, m.
 const ALONG: f64 = 3.0;
@@ -46,14 +47,14 @@ const TIGHT_TIME: f64 = 1.5;
 const TIGHT_REACH: f64 = 2.0;
 /// Distance from the wanted offset below which the offset counts as reached, m.
 const THERE: f64 = 1e-4;
-/// Fraction of the comfortable acceleration with which the approach to the wanted offset is planned. The
-/// reserve prevents overshooting for time steps of any length.
+/// Fraction of the comfortable acceleration that is used for the approach to the wanted offset. The
+/// reserve prevents overshooting, whatever the time step.
 const PLANNED: f64 = 0.5;
 
 /// Guides agents towards the lateral offsets that their behaviours want, over a step of `dt` seconds.
 pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut ControlColumns<'_>) {
-    // Both columns are mostly empty. Agents only read the positions of others and not their guidance, so the
-    // order does not matter.
+    // Both columns are mostly empty. The order of agents does not matter, because they only read
+    // the positions of others and not their guidance.
     let alleys = surroundings.ground.alleys();
     let has_tight = !alleys.tight().is_empty();
     let has_walkers = agents.count_of(DynamicsLevel::Walker) > 0;
@@ -89,8 +90,9 @@ pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut C
 }
 
 impl View<'_> {
-    /// Side step of a character towards its path, or towards the offset from it that its behaviour wants. The
-    /// character only steps aside if it faces along the path and hardly walks.
+    /// Side step of a character towards its path, or towards the offset from the path that its
+    /// behaviour wants. The character takes side steps only if it faces along the path and hardly
+    /// moves.
     fn side_step(&self, agent: AgentIndex) -> Aside {
         let index = agent.index();
         let position = &self.agents.position[index];
@@ -148,8 +150,8 @@ impl View<'_> {
             .map(|place| place.offset)
     }
 
-    /// Lateral offset that is granted to an agent, m to the left: its wish, limited by its lane and by
-    /// vehicles beside it.
+    /// Lateral offset that is granted to an agent, m to the left: the offset that its behaviour
+    /// requests, limited by the lane and by vehicles beside the agent.
     fn granted(&self, agent: AgentIndex, speed: f64) -> f64 {
         let wish = f64::from(self.agents.wish[agent.index()].lane_offset);
         if wish == 0.0 {
@@ -161,7 +163,7 @@ impl View<'_> {
         wish.abs().min(room.max(0.0)).copysign(wish)
     }
 
-    /// Greatest offset at which an agent stays in its lane over a distance ahead of its front, m.
+    /// Largest offset at which an agent stays in its lane over a distance ahead of its front, m.
     fn room_in_lane(&self, agent: AgentIndex, sight: f64) -> f64 {
         let kind = self.vehicle_type(agent);
         let lanes = self.lanelets_ahead(agent, kind.front + sight);
@@ -170,7 +172,7 @@ impl View<'_> {
         0.5 * (narrowest - kind.width) - EDGE
     }
 
-    /// Greatest offset to one side that keeps clear of vehicles on that side, m.
+    /// Largest offset to one side at which an agent keeps clear of vehicles on that side, m.
     fn room_beside(&self, agent: AgentIndex, to_left: bool) -> f64 {
         let position = &self.agents.position[agent.index()];
         let own = self.ground.lanelet(position.lanelet);
@@ -194,7 +196,7 @@ impl View<'_> {
             if entry.agent == agent || !is_beside {
                 continue;
             }
-            // Space that the other vehicle leaves on this side of its own lane.
+            // Space between the other vehicle and the edge of its own lane on this side.
             let theirs = &self.agents.position[entry.agent.index()];
             let aside = if to_left { theirs.t } else { -theirs.t };
             let aside = if theirs.lanelet == beside { aside } else { 0.0 };
@@ -203,7 +205,8 @@ impl View<'_> {
         room
     }
 
-    /// Whether an agent has to return to the centre line now because of a contested junction ahead.
+    /// Whether an agent has to return to the centre line now, because a contested junction is
+    /// ahead.
     fn is_before_junction(&self, agent: AgentIndex, before: Aside, speed: f64) -> bool {
         let fastest = FASTEST.min(STEEPEST * speed);
         let way_back = match fastest > 0.0 {
@@ -218,12 +221,13 @@ impl View<'_> {
 }
 
 impl Aside {
-    /// Next offset towards `wanted`, m to the left, after `dt` seconds at the given speed, m/s.
+    /// Next offset on the way to `wanted` (m to the left), after `dt` seconds at the given speed,
+    /// m/s.
     fn toward(self, wanted: f64, speed: f64, dt: f64) -> Self {
         let (now, rate) = (f64::from(self.now), f64::from(self.rate));
         let left = wanted - now;
         let fastest = FASTEST.min(STEEPEST * speed.max(0.0));
-        // Lateral speed from which the agent can still come to rest comfortably at the wanted offset.
+        // Lateral speed at which the agent can still come to rest at the wanted offset comfortably.
         let target = left.signum() * (2.0 * PLANNED * COMFORT * left.abs()).sqrt().min(fastest);
         let change = COMFORT * dt;
         let rate = target.clamp(rate - change, rate + change);
@@ -247,7 +251,7 @@ impl Aside {
 mod tests {
     use super::*;
 
-    /// Offsets of an agent that moves to a wanted offset, and the time until it reaches it, s.
+    /// Offsets of an agent on its approach to a wanted offset, and the time until it reaches it, s.
     fn way(from: Aside, wanted: f64, speed: f64, dt: f64) -> (Vec<Aside>, f64) {
         let mut all = vec![from];
         while all[all.len() - 1].now != wanted as f32 || all[all.len() - 1].rate != 0.0 {

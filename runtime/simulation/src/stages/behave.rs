@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Distance that is reserved for each additional lane change, m.
 const ROOM_FOR_ANOTHER: f64 = 15.0;
 
-/// Buffers that are reused in each step.
+/// Buffers that are reused between steps.
 #[derive(Default)]
 pub(crate) struct Behaving {
     rota: Rota,
@@ -36,8 +36,8 @@ pub(crate) fn behave(
         .rota
         .update(&world.modules.pools.behaviour, world.agents.census());
     world.tell_collisions();
-    // Building a scene costs a pass over all agents. It is built once for all instances, and only if a
-    // behaviour that sees other agents is due in this step.
+    // Building a scene requires a pass over all agents. It is built once for all instances, and
+    // only if a behaviour that sees other agents is due in this step.
     let looking = who_looks(&mut stage.rota, step, world.modules);
     let scene = (!looking.is_empty()).then(|| {
         let mail = world.messages.take_mail();
@@ -66,8 +66,8 @@ pub(crate) fn behave(
                 false => stage.changing.push(row as u32),
             }
         }
-        // Lane changes are carried out in the order of ids, so that agent indices do not decide which of two
-        // agents gets a gap.
+        // Lane changes are carried out in the order of ids, so that agent indices do not decide
+        // which of two agents gets a gap.
         let changing = &mut stage.changing;
         changing.sort_unstable_by_key(|&row| ids[row as usize]);
         for &row in &*changing {
@@ -84,8 +84,8 @@ pub(crate) fn behave(
     }
 }
 
-/// Updates the behaviours of an instance and leaves their answers in the rows. Returns the requested effects
-/// by slice.
+/// Updates the behaviours of an instance and leaves their answers in the rows. Returns the
+/// requested effects of each slice.
 fn ask(
     rows: &mut Rows<BehaviourInput, BehaviourOutput>,
     helpers: Option<&rayon::ThreadPool>,
@@ -149,7 +149,7 @@ fn wants_signals(rota: &mut Rota, step: u64, modules: &Modules) -> bool {
 }
 
 impl Effecting<'_> {
-    /// The data of the world that behaviours can read.
+    /// Borrows the data of the world that behaviours can read.
     fn onlooking(&self) -> Onlooking<'_> {
         Onlooking {
             clock: self.clock,
@@ -160,14 +160,15 @@ impl Effecting<'_> {
         }
     }
 
-    /// Applies the output row of a behaviour: its wishes, and a lane change that begins now.
+    /// Applies the output of a behaviour: its requests to the controller, and a lane change that
+    /// begins now.
     fn take_output(&mut self, agent: AgentIndex, output: &BehaviourOutput) {
         let index = agent.index();
         let mut wish = self.agents.wish[index];
-        // A wish to brake lasts only until the next update, even if that is of another behaviour. Most other
-        // wishes stay until a finite value replaces them.
+        // A request to brake lasts only until the next update, even if that comes from another
+        // behaviour. Most other requests stay until a finite value replaces them.
         wish.braking = 0.0;
-        // A lateral wish also lasts only until the next update.
+        // A requested lateral offset also lasts only until the next update.
         wish.lane_offset = 0.0;
         if output.speed_factor.is_finite() {
             wish.speed_factor = output.speed_factor.clamp(0.0, 2.0);
@@ -182,10 +183,10 @@ impl Effecting<'_> {
         }
     }
 
-    /// Whether a vehicle has a gap for a change to the given position on the adjacent lane, and the space in
-    /// the gap has not been promised to other vehicles. A gap with promised space is recorded. Otherwise, a
-    /// vehicle behind would wait to let this vehicle in, while this vehicle waits for others that come up
-    /// from behind.
+    /// Whether a vehicle has a gap for a change to the given position on the adjacent lane, and the
+    /// space in the gap has not been promised to other vehicles. If it has been promised, this is
+    /// recorded. Otherwise, a vehicle behind would wait to let this vehicle in, while this vehicle
+    /// waits for vehicles that come up from behind.
     fn has_room_to_change(&mut self, agent: AgentIndex, beside: LaneSpot, room: f64) -> bool {
         let lanes = Lanes {
             ground: self.ground,
@@ -218,11 +219,11 @@ impl Effecting<'_> {
         is_free
     }
 
-    /// Begins a lane change if it is possible here and now. If not, nothing happens, and the behaviour
-    /// requests it again in its next update.
+    /// Begins a lane change if it is possible here and now. Otherwise, nothing happens, and the
+    /// behaviour requests the lane change again in its next update.
     fn begin_lane_change(&mut self, agent: AgentIndex, to_left: bool) {
         let index = agent.index();
-        // Only one lane change at a time.
+        // Only one lane change is made at a time.
         let position = self.agents.position[index];
         if !position.may_change_lane() {
             return;
@@ -233,7 +234,7 @@ impl Effecting<'_> {
         let progress = &self.agents.progress[index];
         let route = self.routes.get(progress.route);
         let next = route.lanelet(progress.at + 1);
-        // At the end of both lanes, a vehicle between them could neither drive on nor change lanes again.
+        // Between two lanes that both end, a vehicle could neither drive on nor change lanes again.
         let more = route
             .lane_changes_from(progress.at, graph)
             .saturating_sub(1);
@@ -251,12 +252,12 @@ impl Effecting<'_> {
         if !self.has_room_to_change(agent, spot, lanelet.length() - position.s) {
             return;
         }
-        // A lane change that is not on the route needs another route, and space.
+        // If the lane change is not part of the route, the vehicle needs another route, and space.
         if next != Some(target) && !self.lead_through(agent, target) {
             return;
         }
-        // From now on, the body is on the new lane, far from its centre line. It stays visible on the old
-        // lane until it has left it completely (`advance.rs`).
+        // From now on, the body is on the new lane, far from its centre line. It also stays visible
+        // on the old lane until it has left that lane completely (`advance.rs`).
         let line = self.ground.graph().line(target);
         let guess = position.s / lanelet.length() * line.length();
         let pose = self.bodies().pose(agent);

@@ -10,20 +10,20 @@ use crate::vehicle_type::VehicleTypes;
 use roadwright_ground::Ground;
 use roadwright_scenario::DynamicsLevel;
 
-/// Inputs of the contact search.
+/// Inputs of contact detection.
 #[derive(Clone, Copy)]
 pub(crate) struct CollideInputs<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
     pub(crate) dynamics: &'a Dynamics,
-    /// Whether all pairs of bodies are compared, even where comparing neighbours along the lanes would
-    /// suffice.
+    /// Whether all pairs of bodies are compared. Otherwise, neighbours along the lanes are compared
+    /// where this suffices.
     pub(crate) verify: bool,
 }
 
-/// Rebuilds the position index, and counts the bodies that touch at the end of a step. `contacts` is a reused
-/// buffer.
+/// Rebuilds the position index, and detects and counts the bodies that touch at the end of a step.
+/// `contacts` is a reused buffer.
 pub(crate) fn collide(
     clock: &Clock,
     scene: CollideInputs<'_>,
@@ -93,11 +93,12 @@ impl<'a> CollideInputs<'a> {
     }
 }
 
-/// Sorts contacts by id and removes duplicate contacts of the same pair. The slices in which contacts are
-/// found depend on indices, but the collision log must not depend on them.
+/// Sorts contacts by id and removes duplicate contacts of the same pair. The order in which
+/// contacts are found depends on indices, but the collision log must not.
 fn sort(contacts: &mut Vec<Contact>, agents: AgentsRef<'_>) {
     let id_of = |agent: AgentIndex| agents.identity[agent.index()].id;
-    // Two vehicles that change lanes one behind the other meet on both lanes. The deepest contact is kept.
+    // Two vehicles that change lanes one behind the other may touch on both lanes. Only the deepest
+    // contact is kept.
     contacts.sort_by_cached_key(|contact| (contact.order(id_of), contact.shallowness()));
     contacts.dedup_by_key(|contact| contact.order(id_of));
 }

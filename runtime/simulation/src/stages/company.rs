@@ -10,7 +10,7 @@ use roadwright_agent::{Letter, Message};
 
 /// Maximum number of vehicles that behaviours can add in a run.
 pub(crate) const MOST_SPAWNED: u64 = 100_000;
-/// Sender id of a message that is not about an agent.
+/// Sender id of a message that does not come from an agent.
 const NOBODY: u64 = u64::MAX;
 
 impl Effecting<'_> {
@@ -51,7 +51,8 @@ impl Effecting<'_> {
 
     /// Sends a message to all members of a group except the sender.
     pub(super) fn send_group(&mut self, from: AgentIndex, group: &str, letter: &Letter) {
-        // Copies the pointer, because sending borrows the messages, which own the groups.
+        // Only the pointer is copied. It is needed because sending borrows the messages, which own
+        // the groups.
         let groups = self.messages.groups.clone();
         for &id in groups.get(group).into_iter().flatten() {
             match self.agents.census().find(id) {
@@ -96,7 +97,7 @@ impl Effecting<'_> {
     /// Notifies agents of their collisions since the last call.
     pub(super) fn tell_collisions(&mut self) {
         let log = &self.traffic.contacts.log;
-        // Collisions are found at the end of a step. Each is reported once, in the next step.
+        // Collisions are detected at the end of a step. Each is reported once, in the next step.
         let first = self.messages.told_collisions.min(log.len());
         let new = log[first..].to_vec();
         self.messages.told_collisions = log.len();
@@ -129,11 +130,11 @@ impl Effecting<'_> {
         }
     }
 
-    /// Adds a vehicle of the given type and stack. It drives from the lane nearest to `from` to the lane
-    /// nearest to `to`.
+    /// Adds a vehicle of the given type and stack. It drives from the lane nearest to `from` to the
+    /// lane nearest to `to`.
     ///
     /// # Errors
-    /// A message that says what is missing.
+    /// If a part of the request does not exist. The error is the message for the user.
     fn spawn(&mut self, vehicle: &str, stack: &str, from: DVec2, to: DVec2) -> Result<(), String> {
         if self.demand.spawned >= MOST_SPAWNED {
             return Err(format!(
@@ -151,7 +152,7 @@ impl Effecting<'_> {
         };
         let (start, goal) = (spot(from)?, spot(to)?);
         self.demand.spawned += 1;
-        // This is a regular departure, which waits until its place is free.
+        // This is a regular departure, so it waits until its place is free.
         self.demand.departures.push(Departure {
             id: AgentKey::Added(self.demand.spawned).id(),
             time: self.clock.time(),

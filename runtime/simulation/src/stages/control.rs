@@ -21,18 +21,18 @@ use roadwright_plugin_api::{
 };
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Buffers that are reused in each step.
+/// Buffers that are reused between steps.
 #[derive(Default)]
 pub(crate) struct Controlling {
     rota: Rota,
     asking: Asking,
-    /// Objects of the world, for controllers that ask for those around.
+    /// Objects of the world, for controllers that request the objects around them.
     objects: ObjectList,
-    /// Points of paths, for controllers that ask for them.
+    /// Points of paths, for controllers that request them.
     paths: KeptPaths,
 }
 
-/// Data for controllers that ask for the objects around.
+/// Data for controllers that request the objects around them.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'a> {
     pub(crate) sources: ObjectSources<'a>,
@@ -40,14 +40,15 @@ pub(crate) struct Around<'a> {
     pub(crate) setting: Setting<'a>,
 }
 
-/// Requests of all controllers for more than their rows.
+/// Requests of all controllers that need more than the usual row.
 fn all_needs(modules: &Modules) -> impl Iterator<Item = Needs> {
     let instances = modules.pools.controller.instances.iter();
     instances.filter_map(|instance| instance.module().needs())
 }
 
 impl Controlling {
-    /// Updates the schedule. Returns whether a controller that asks for the objects around is due in this step.
+    /// Updates the schedule. Returns whether a controller that requests the objects around it is
+    /// due in this step.
     pub(crate) fn prepare(&mut self, clock: &Clock, modules: &Modules, agents: Census<'_>) -> bool {
         let (pool, rota) = (&modules.pools.controller, &mut self.rota);
         rota.update_in_strides(pool, agents, |level| stride(level, clock.dt));
@@ -77,27 +78,28 @@ struct Asking {
     rows: QuestionRows<ControllerInput>,
     /// Rows of controllers that command pedals.
     pedals: QuestionRows<PedalsInput>,
-    /// Rows of controllers with a model of their vehicle.
+    /// Rows of controllers that use a model of their vehicle.
     paths: QuestionRows<PathInput>,
-    /// Rows of controllers that request data beyond the standard row, without and with pedals.
+    /// Rows of controllers that request more than the usual row, without and with pedals.
     needs: QuestionRows<NeedsInput>,
     needs_pedals: QuestionRows<NeedsPedalsInput>,
 }
 
-/// Deceleration above which the host brakes a vehicle that approaches a place where it has to stop, m/s^2.
-/// Controllers that look ahead brake earlier.
+/// Deceleration above which the host itself brakes a vehicle before a place where it has to stop,
+/// m/s^2. Controllers that look ahead brake earlier.
 const HELD_FROM: f64 = 5.0;
-/// Fraction of a vehicle's maximum deceleration that can be relied on.
+/// Fraction of a vehicle's maximum deceleration on which the host relies.
 const SURE_BRAKING: f64 = 0.9;
-/// Distance before the place where a vehicle has to stop at which the host stops it, m.
+/// Distance before a mandatory stop at which the host stops the vehicle, m.
 const HELD_BEFORE: f64 = 0.1;
 
-/// Updates the controllers that are due. Returns the number of agents that the host had to brake before a
-/// place where they have to stop.
+/// Updates the controllers that are due. Returns the number of agents that the host had to brake
+/// before a place where they have to stop.
 ///
-/// Agents of a level that holds a command for a stride are updated where their stride begins, because
-/// commands within a stride would be ignored. The stage must have been prepared in this step. `around` is given if a
-/// controller that asks for the objects around is due; the index of bodies must then be up to date.
+/// If a level holds a command for a stride, its agents are updated at the start of their strides,
+/// because commands within a stride would be ignored. The stage must have been prepared in this
+/// step. `around` is given if a controller that requests the objects around it is due. The index of
+/// bodies must then be up to date.
 pub(crate) fn control(
     clock: &Clock,
     modules: &Modules,
@@ -162,7 +164,7 @@ struct Asked<'a> {
     module: &'a Module<dyn Controller>,
     step: Step<'a>,
     due: Due<'a>,
-    /// Request of the controller for more than its rows.
+    /// Data that the controller requests in addition to its rows.
     wanted: Option<Wanted<'a>>,
 }
 
@@ -175,12 +177,12 @@ impl Asking {
         surroundings: Surroundings<'_>,
         agents: &mut ControlColumns<'_>,
     ) -> u64 {
-        // At levels with strides no agent is due in most steps.
+        // On levels with strides, no agent is due in most steps.
         if asked.due.indices.is_empty() {
             return 0;
         }
-        // Batches are processed one after another, so that rows stay in the cache. What one batch writes
-        // (commands, held agents, statistics) is not perceived by the next.
+        // Batches are processed one after another, so that rows stay in the cache. The results of a
+        // batch (commands, held agents, statistics) do not affect what the next batch perceives.
         let by_pedals = asked.module.wants_pedals();
         let by_path = asked.module.path_parts().is_some();
         if let Some(wanted) = asked.wanted {
@@ -213,24 +215,24 @@ impl Asking {
     }
 }
 
-/// A controller that is asked, and what its rows are filled from.
+/// A controller with the data from which its rows are filled in.
 #[derive(Clone, Copy)]
 struct Perceiving<'a> {
     module: &'a Module<dyn Controller>,
     seen: View<'a>,
     look: Look,
-    /// Request for more than rows, with the last commands of all agents.
+    /// Data requested in addition to rows, with the last commands of all agents.
     wanted: Option<Wanted<'a>>,
     commands: &'a [Command],
 }
 
-/// A controller's input row for one agent, for a command or for pedals.
+/// Input row of a controller for one agent. The answer is a command or pedal positions.
 trait Question: Default + Clone + Send + Sync {
     type Answer: Default + Clone + Send;
-    /// Lists to which rows refer.
+    /// Lists to which the row refers.
     type Lists: Columns;
 
-    /// Fills in a row, given its number within the slice.
+    /// Fills in a row. `row` is its number within the slice.
     fn perceive(
         asked: &Perceiving<'_>,
         agent: AgentIndex,
@@ -339,8 +341,8 @@ impl Question for PathInput {
     }
 }
 
-/// Points of the paths of all rows, and pairs with the objects around. A row that has asked for neither has room for
-/// one element, which stays zero.
+/// Lists of all rows: points of paths, and pairs with the objects around. A row that has requested
+/// neither has room for one element, which stays zero.
 #[derive(Default)]
 struct NeedsColumns {
     points: Column<PathPoint>,
@@ -348,7 +350,7 @@ struct NeedsColumns {
     used: Column<Used>,
 }
 
-/// Elements of [`NeedsColumns`] for some rows.
+/// Elements of [`NeedsColumns`] that belong to some rows.
 struct NeedsPart<'a> {
     points: ColumnPart<'a, PathPoint>,
     near: ColumnPart<'a, NearData>,
@@ -382,7 +384,7 @@ impl Splits for NeedsPart<'_> {
 }
 
 impl NeedsColumns {
-    /// Makes as much room for each row as a controller asks for.
+    /// Reserves as much room for each row as the controller requests.
     fn set_room(&mut self, needs: &Needs) {
         let points = needs.path.map_or(1, |path| path.most as usize);
         let near = needs.near.map_or(1, |near| near.most as usize);
@@ -433,7 +435,7 @@ impl Perceiving<'_> {
     }
 }
 
-/// Sets the places of the elements of each row.
+/// Sets the positions of each row's elements in the lists.
 fn number<'a>(needs: &Needs, rows: impl Iterator<Item = &'a mut NeedsInput>) {
     for (number, input) in (0u32..).zip(rows) {
         if let Some(path) = &needs.path {
@@ -568,8 +570,8 @@ fn ask_batch<Q: Question>(
     take_orders(due.indices, orders, &rows.notes, step.period, agents)
 }
 
-/// Applies the orders of controllers and adds the samples to the statistics. Returns the number of agents
-/// that the host has begun to brake.
+/// Applies the orders of controllers and adds the samples to the statistics. Returns the number of
+/// agents that the host has started to brake.
 fn take_orders(
     indices: &[u32],
     orders: impl Iterator<Item = Order>,
@@ -631,46 +633,49 @@ pub(super) struct Stand {
 }
 
 impl Stand {
-    /// Acceleration that replaces `wanted`, m/s^2. `None` if the vehicle can keep `wanted` for `period`
-    /// seconds without having to brake hard afterwards.
+    /// Acceleration that replaces `wanted`, m/s^2. `None` if the vehicle can accelerate by `wanted`
+    /// for `period` seconds without having to brake hard afterwards.
     pub(super) fn held(self, wanted: f64, period: f64) -> Option<f64> {
         let speed = self.speed + wanted * period;
         // During the period, the vehicle drives at the mean of both speeds. Afterwards v^2 / 2 b must fit
         // into the remaining distance.
         let way = self.way - 0.5 * (self.speed + speed) * period;
         let is_late = speed > 0.0 && (way <= 0.0 || speed * speed > 2.0 * self.firm * way);
-        // Constant deceleration from here to the place. At the place itself it would be infinite.
+        // Constant deceleration from here to the place. The distance is limited, because the
+        // deceleration would become infinite at the place itself.
         let braking = -self.speed * self.speed / (2.0 * self.way.max(0.05));
         is_late.then_some(braking.min(wanted))
     }
 }
 
-/// Time to collision below which driving counts as risky, s ([Vogel 2003] and rules of thumb of driving
-/// schools).
+/// Time to collision below which driving counts as risky, s ([Vogel 2003] and rules of thumb from
+/// driving schools).
 const RISKY_TIME_TO_COLLISION: f64 = 3.0;
-/// Headway below which driving counts as risky, s.
+/// Time headway below which driving counts as risky, s.
 const RISKY_HEADWAY: f64 = 1.0;
 /// Speed below which no headway is computed, m/s.
 const NO_HEADWAY: f64 = 1.0;
-/// Distance from the lane's centre line beyond which a vehicle that does not change lanes counts as off the
-/// lane, m: about half of a lane of 3.25 m.
+/// Distance from the lane's centre line beyond which a vehicle that is not changing lanes counts as
+/// off the lane, m: about half of a lane of 3.25 m.
 const BESIDE_LANE: f64 = 1.6;
-/// Fraction of the allowed speed up to which a vehicle keeps to the limit. It allows for rounding errors.
+/// Fraction of the allowed speed up to which a vehicle keeps to the speed limit. It is slightly
+/// below 1 because of rounding errors.
 const KEEPS_TO: f64 = 1.0 - 1e-6;
-/// Fraction by which the speed must exceed the limit for the time to count as speeding. Controllers that keep
-/// to the limit oscillate slightly around it.
+/// Fraction by which the speed must exceed the limit to count as speeding. Controllers that keep to
+/// the limit oscillate slightly around it.
 const ABOVE_LIMIT: f64 = 0.05;
 /// Speed below which a vehicle counts as standing in the computation of jerk, m/s.
 const STANDING: f64 = 0.1;
 
-/// Values of an agent's drive at one moment, for its statistics.
+/// Values of an agent's drive at the time of a controller update, for its statistics.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sample {
-    /// Speed allowed by road, bends and vehicle, m/s. The behaviour's wish does not affect it.
+    /// Speed allowed by road, bends and vehicle, m/s. It does not depend on the behaviour's
+    /// request.
     allowed: f64,
     acceleration: f64,
     stand: Stand,
-    /// The place where a vehicle on a planned path has to stop, because it would otherwise touch something.
+    /// Mandatory stop of a vehicle on a planned path, beyond which it would touch something.
     guard: Option<Stand>,
     pivot: Option<Pivot>,
     exact: Option<ExactDrive>,
@@ -685,7 +690,8 @@ struct Sample {
 }
 
 impl View<'_> {
-    /// Takes the samples of the rows of a slice. Also applies the wishes of behaviours to the rows.
+    /// Takes the samples of the rows of a slice. Also applies the requests of behaviours to the
+    /// rows.
     fn sample_all<'r>(
         &self,
         indices: &[u32],
@@ -717,8 +723,8 @@ impl View<'_> {
         }
     }
 
-    /// The place where an agent on a planned path has to stop, because it would otherwise touch something.
-    /// `stand` is the agent's stop on its route.
+    /// Stop of an agent on a planned path, if the agent would otherwise touch something. `stand` is
+    /// the agent's stop on its route.
     fn guard(&self, agent: AgentIndex, input: &ControllerInput, stand: Stand) -> Option<Stand> {
         let kind = self
             .types
@@ -738,10 +744,10 @@ impl View<'_> {
         (speed / self.ground.lanelet(lanelet).speed_limit - 1.0).max(0.0)
     }
 
-    /// Applies the wish of the agent's behaviour to a row. Returns the sample.
+    /// Applies the request of the agent's behaviour to a row. Returns the sample.
     ///
-    /// The sampled speed is the allowed speed of the road before the wish, so that a behaviour that chooses
-    /// to drive slowly loses time.
+    /// The sampled speed is the one that the road allows, before the request is applied, so that a
+    /// behaviour that chooses to drive slowly loses time.
     fn sample(&self, agent: AgentIndex, input: &mut ControllerInput) -> Sample {
         let allowed = self.apply_wish(agent, input);
         let speed = input.speed;

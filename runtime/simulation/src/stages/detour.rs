@@ -1,4 +1,4 @@
-//! Reroutes one vehicle in a ring of full lanes that cannot be resolved in any other manner.
+//! Reroutes one vehicle of a ring of full lanes if nothing else resolves the ring.
 
 use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;
@@ -20,8 +20,8 @@ pub(crate) struct DetourInputs<'a> {
 }
 
 impl DetourInputs<'_> {
-    /// Of the vehicles at the heads of the ring's queues, reroutes the first one that can reach its goal by
-    /// another route. Returns whether there is one.
+    /// Reroutes the first vehicle at the head of one of the ring's queues that can reach its goal
+    /// by another route. Returns whether there is one.
     pub(crate) fn send_one(
         &self,
         ring: &StuckRing,
@@ -44,15 +44,15 @@ impl DetourInputs<'_> {
         true
     }
 
-    /// Route of an agent over another lane beyond the junction where the agent waits. `None` if no such route
-    /// leads to its next goal, or if the goal is before that junction.
+    /// Route of an agent that continues on another lane after the junction where the agent waits.
+    /// `None` if no such route leads to its next goal, or if the goal is before that junction.
     fn route_by(&self, detour: &Detour, routes: &Routes, agents: AgentsRef<'_>) -> Option<Route> {
         let index = detour.agent.index();
         let progress = &agents.progress[index];
         let route = routes.get(progress.route);
         let goal_at = route.goal_at(progress.reached)?;
-        // If the goal is before the place where the agent would turn off, or the agent is already there, a
-        // detour does not help.
+        // A detour is useless if the goal is before the place where the agent would turn off, or if
+        // the agent has already reached that place.
         if goal_at <= detour.at || progress.at >= detour.at {
             return None;
         }

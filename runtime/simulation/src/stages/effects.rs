@@ -1,9 +1,9 @@
-//! Effects: requests of behaviours beyond their output rows, and the table by which they are carried out.
+//! Effects: requests of behaviours beyond their output rows, and their execution.
 //!
 //! Effects are collected while behaviours are updated, possibly by several threads, and carried out
-//! afterwards by a single thread. Each kind of effect has a file: `rerouting.rs` (other goals and routes),
-//! `excursions.rs` (off the lanes and back), `parking.rs`, `company.rs` (messages, added vehicles),
-//! `trailers.rs` (uncoupling and coupling).
+//! afterwards by a single thread. Each kind of effect has a file: `rerouting.rs` (other goals and
+//! routes), `excursions.rs` (off the lanes and back), `parking.rs`, `company.rs` (messages, added
+//! vehicles), `trailers.rs` (uncoupling and coupling).
 
 use super::excursions::Swerve;
 use super::retire::Exit;
@@ -27,11 +27,11 @@ use roadwright_geometry::Pose;
 use roadwright_ground::Ground;
 use roadwright_scenario::{ModuleSetting, NodeId};
 
-/// Maximum number of lanes near a place that are tried as the end of a route, from near to far.
+/// Maximum number of lanes near a place that are tried as the end of a route, the nearest first.
 pub(super) const MOST_SPOTS: usize = 8;
-/// Maximum deceleration that can be requested, m/s^2. Vehicles have their own limits in addition.
+/// Maximum deceleration that can be requested, m/s^2. The limit of the vehicle applies as well.
 const MOST_BRAKING: f64 = 20.0;
-/// The parts of the world that effects act on.
+/// Borrowed parts of the world that effects change or read.
 pub(crate) struct Effecting<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a Ground,
@@ -67,10 +67,11 @@ impl Effecting<'_> {
         let mut all: Vec<(AgentIndex, Effect)> = lists
             .map(|(agent, effect)| (agent.into(), effect))
             .collect();
-        // Agents are updated in the order of their indices, which depend on which agents left earlier.
-        // Effects can involve other agents: if two agents request the last free group, or write to one
-        // receiver, the same agent has to come first in every run. So effects are sorted by id. The sort is
-        // stable, which keeps the requests of one agent in order.
+        // Agents are updated in the order of their indices, which depend on the agents that left
+        // earlier. But effects can involve other agents. If two agents request the last free group,
+        // or write to the same receiver, the same agent has to come first in every run. Therefore
+        // effects are sorted by id. The sort is stable, which keeps the requests of one agent in
+        // order.
         all.sort_by_key(|(agent, _)| self.id(*agent));
         let spawned = self.demand.spawned;
         for (agent, effect) in all {
@@ -80,7 +81,7 @@ impl Effecting<'_> {
                 self.apply_one(agent, effect);
             }
         }
-        // Added vehicles depart at once and are queued after all pending departures.
+        // Added vehicles depart immediately and are queued after all pending departures.
         if self.demand.spawned > spawned {
             self.demand.departures.sort();
         }
@@ -112,7 +113,7 @@ impl Effecting<'_> {
                     comes_back,
                 },
             ),
-            // Manner of driving.
+            // Driving style.
             Effect::Indicate(indicator) => self.wish(agent).indicator = indicator,
             Effect::IgnoreLaw(ignores) => self.wish(agent).ignores_law = ignores,
             Effect::Brake(braking) => self.wish(agent).braking = braking.clamp(0.0, MOST_BRAKING),
@@ -165,12 +166,12 @@ impl Effecting<'_> {
             // Output for the user.
             Effect::Log(text) => self.write_log(agent, text),
             Effect::Mark { at, text } => self.mark(agent, at, text),
-            // The module counts a call that the script could not answer.
+            // The module counts the call in which the script failed.
             Effect::Fault(text) => self.write_fault(agent, text),
         }
     }
 
-    /// Mutable wishes of an agent's behaviour.
+    /// Mutable access to the lasting requests of an agent's behaviour.
     fn wish(&mut self, agent: AgentIndex) -> &mut Wish {
         &mut self.agents.wish[agent.index()]
     }
@@ -350,13 +351,13 @@ impl Effecting<'_> {
     /// Gives an agent a route whose current leg is off the lanes.
     pub(super) fn move_to_route(&mut self, agent: AgentIndex, route: Route) {
         self.travel(agent).move_to(route);
-        // Off the lanes, both are measured along the path, which begins at the agent.
+        // Off the lanes, both are measured along the path, which begins at the agent's position.
         let position = &mut self.agents.position[agent.index()];
         (position.s, position.t) = (0.0, 0.0);
     }
 }
 
-/// Whether an effect changes the route of an agent or stops its drive.
+/// Whether an effect changes an agent's route or ends its drive.
 fn moves(effect: &Effect) -> bool {
     matches!(
         effect,
@@ -373,7 +374,7 @@ fn moves(effect: &Effect) -> bool {
     )
 }
 
-/// Releases the grants of an agent, unless it is already inside a junction.
+/// Releases the grants of an agent, unless the agent is already inside a junction.
 pub(crate) fn give_up_grants(
     ground: &Ground,
     agents: &mut Agents,
@@ -387,7 +388,7 @@ pub(crate) fn give_up_grants(
     }
 }
 
-/// Selects another module in a slot. If the module is already in use, its parameters stay.
+/// Selects another module in a slot. If the module is already selected, its parameters stay.
 fn use_module(settings: &mut Vec<ModuleSetting>, module: &str) {
     let own = settings.iter().position(|own| own.module == module);
     *settings = match own {
@@ -396,8 +397,8 @@ fn use_module(settings: &mut Vec<ModuleSetting>, module: &str) {
     };
 }
 
-/// Sets a parameter in the first module of a slot that has the parameter. If no module has it, the first
-/// module gets it, so that the error message names a module and lists its parameters.
+/// Sets a parameter in the first module of a slot that has this parameter. If there is none, it is
+/// set in the first module, so that the error message names a module and lists its parameters.
 fn set_parameter(
     registry: &Registry,
     slot: Slot,
@@ -418,7 +419,7 @@ fn set_parameter(
     let own = infos.iter().find(|(info, _)| info.id == setting.module);
     let own = own.map_or(&[][..], |(_, parameters)| *parameters);
     match own.iter().find(|own| own.key == key) {
-        // A setting contains either all cells of a table or none.
+        // A setting contains either all cells of a table or none of them.
         Some(cell) if cell.cell.is_some() => write_value(&mut setting.parameters, own, cell, value),
         _ => {
             setting.parameters.insert(key, value);

@@ -1,12 +1,14 @@
-//! Precise starts and stops on paths that are driven to their ends, such as the moves of a vehicle that parks.
+//! Precise starts and stops on paths that are driven to their ends, for example when a vehicle
+//! parks.
 //!
-//! Controllers are made for the road. They stop approximately where they should, and turn the wheels while
-//! the vehicle moves. A narrow bay has no space for that. Therefore the host acts like a careful driver: it
-//! turns the wheels before the vehicle drives off, and brakes so that the vehicle stops exactly at the end of
-//! the path. In between, controllers steer and accelerate as usual.
+//! Controllers are made for the road. They stop only approximately where they should, and turn the
+//! wheels while the vehicle moves. In a narrow bay, there is no space for that. Therefore the host
+//! acts like a careful driver: it turns the wheels before the vehicle drives off, and brakes so
+//! that the vehicle stops exactly at the end of the path. In between, controllers steer and
+//! accelerate as usual.
 //!
-//! Parts of other planned manoeuvres begin where the vehicle changes gear. There, the wheels are turned in
-//! the same manner, but the vehicle need not stop exactly at the end of a part.
+//! Parts of other planned manoeuvres begin where the vehicle changes gear. There, the wheels are
+//! turned in the same way, but the vehicle need not stop exactly at the end of a part.
 
 use super::control::Stand;
 use crate::open_ground::pull;
@@ -16,69 +18,71 @@ use crate::route::GroundPath;
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::ControllerInput;
 
-/// Deceleration for the stop at the end of a path, m/s^2.
+/// Deceleration of the stop at the end of a path, m/s^2.
 const STOPPING: f64 = 1.0;
-/// Distance from the end of a path within which the vehicle is stopped at once, m.
+/// Distance from the end of a path within which the vehicle is stopped immediately, m.
 const AT_END: f64 = 0.03;
-/// Speed in the direction of the path below which a vehicle has not driven off yet, m/s. A vehicle that still
-/// rolls against its new gear is below this speed. At some levels, such a vehicle reverses its motion within
-/// a step, so it is never seen at a standstill.
+/// Speed along the path below which a vehicle has not driven off yet, m/s. This includes a vehicle
+/// that still rolls against its new gear. On some levels, such a vehicle reverses its motion within
+/// a step, so that it never stands still at the end of a step.
 const STANDS: f64 = 0.02;
-/// Distance from the end of a path within which the host keeps a vehicle rolling if its controller slows down
-/// too early, m.
+/// Distance from the end of a path within which the host keeps a vehicle rolling whose controller
+/// slows down too early, m.
 const CREEPING: f64 = 0.6;
 /// Maximum speed at which the host keeps a vehicle rolling, m/s.
 const CREEP: f64 = 0.3;
-/// Deceleration towards the end of the path while the host keeps a vehicle rolling, m/s^2.
+/// Deceleration of the approach to the end of the path while the host keeps a vehicle rolling,
+/// m/s^2.
 const APPROACH: f64 = 0.4;
 /// Acceleration per unit of speed error while the host keeps a vehicle rolling, 1/s.
 const CREEP_GAIN: f64 = 2.0;
 /// Maximum acceleration while the host keeps a vehicle rolling, m/s^2.
 const CREEP_ACCELERATION: f64 = 0.5;
-/// Deceleration above which a controller is assumed to brake for another reason than the end of the path,
-/// m/s^2.
+/// Deceleration above which a controller is assumed to brake for a reason other than the end of the
+/// path, m/s^2.
 const HARD: f64 = 0.6;
 /// Distance from the start of a path within which the wheels are turned at a standstill, m.
 const AT_START: f64 = 0.3;
-/// Like `AT_START`, for parts of a manoeuvre, m. It is longer because a vehicle changes to the next part
-/// before it has stopped.
+/// Like `AT_START`, for parts of a manoeuvre, m. It is longer, because a vehicle switches to the
+/// next part before it has stopped.
 const AT_PART_START: f64 = 0.6;
 /// Length of the first piece of the path, whose curvature determines the initial wheel angle, m.
 const FIRST: f64 = 0.4;
 /// Error of the wheel angle above which the vehicle waits before it drives off, rad.
 const TURNED: f64 = 0.02;
-/// Maximum standing time of a character that turns, s. Vehicles need no limit, because the wheels of
-/// stationary vehicles turn at all levels.
+/// Maximum time for which a character stands to turn, s. Vehicles need no limit, because the wheels
+/// of stationary vehicles turn at all levels.
 const PATIENCE_ON_FOOT: f64 = 2.5;
-/// Time for which a vehicle stands to turn its wheels before a planned path, s. It may have stood for a while before
-/// it found the path, and then it tries in turns to drive off as it is.
+/// Time for which a vehicle stands to turn its wheels at the start of a planned path, s. If it had
+/// already stood for longer before the path was found, it alternates between turning its wheels and
+/// trying to drive off.
 const TURNS_WHEELS: f64 = 6.0;
-/// Time for which it tries to drive off, s.
+/// Time for each attempt to drive off with the current wheel angle, s.
 const DRIVES_OFF: f64 = 2.0;
 /// Deceleration commanded while the wheels are turned, m/s^2.
 const HOLDING: f64 = 1.0;
 /// Deceleration of a vehicle that still rolls against its new gear, m/s^2.
 const STOPS_ROLLING: f64 = 2.5;
 
-/// Start and stop on a path that is driven to its end.
+/// Control of the start and stop on a path that is driven to its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExactDrive {
     /// The end of the path, where the vehicle has to stop; `None` if it need not stop there, or if the
     /// controller stops by itself.
     end: Option<Stand>,
-    /// Speed at which the vehicle still rolls against the direction of a part of a manoeuvre, m/s; `None` if
-    /// it does not.
+    /// Speed at which the vehicle still rolls against the direction of the current part of a
+    /// manoeuvre, m/s; `None` if it does not.
     rolls_back: Option<f64>,
-    /// Wheel angle that the vehicle needs before it drives off, rad; `None` if the wheels already have it, or
-    /// if the vehicle has driven off.
+    /// Wheel angle that the vehicle needs before it drives off, rad; `None` if the wheels already
+    /// have it, or if the vehicle has already driven off.
     wheels: Option<f64>,
     /// Whether the agent is a character, which stops by itself.
     is_on_foot: bool,
 }
 
 impl ExactDrive {
-    /// Modifies the order of a controller at the start and at the stop. The order applies for `period`
-    /// seconds.
+    /// Modifies the order of a controller at the start and at the stop of a path. The order applies
+    /// for `period` seconds.
     pub(super) fn over(self, order: Order, period: f64) -> Order {
         if let Some(steering) = self.wheels {
             let wanted = order.command.acceleration;
@@ -114,10 +118,11 @@ impl ExactDrive {
 }
 
 impl ExactDrive {
-    /// Acceleration that keeps a vehicle rolling just before the end of its path; `None` farther away.
+    /// Acceleration that keeps a vehicle rolling just before the end of its path; `None` farther
+    /// away.
     ///
-    /// Controllers approach a stop asymptotically, and would take seconds for the last centimetres of each
-    /// move.
+    /// Controllers approach a stop asymptotically, so the last centimetres of each move would take
+    /// them seconds.
     fn creeping(self, end: Stand) -> Option<f64> {
         let Stand { speed, way, .. } = end;
         (way < CREEPING && !self.is_on_foot).then(|| {
@@ -128,8 +133,9 @@ impl ExactDrive {
 }
 
 impl View<'_> {
-    /// Start and stop of an agent on a path that is driven to its end. Only the start for other planned paths
-    /// and for paths set by a behaviour; `None` without a path.
+    /// Control of an agent's start and stop on a path that is driven to its end. For other planned
+    /// paths, and for paths set by a behaviour, only the start is controlled. `None` without a
+    /// path.
     #[inline]
     pub(super) fn exact_drive(
         &self,
@@ -187,7 +193,8 @@ impl View<'_> {
         })
     }
 
-    /// Whether the slope before an agent in the direction of its path is too steep for its engine.
+    /// Whether the slope that an agent faces in the direction of its path is too steep for its
+    /// engine.
     fn is_too_steep(&self, agent: AgentIndex, path: &GroundPath) -> bool {
         let limits = &self.vehicle_type(agent).limits;
         let gear = if path.is_reversing() { -1 } else { 1 };

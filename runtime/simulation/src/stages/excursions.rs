@@ -1,9 +1,10 @@
-//! Driving beside or off the lanes at the request of a behaviour: along a path, around other vehicles, to the
-//! kerb, and back onto a lane.
+//! Driving beside or off the lanes at the request of a behaviour: along a path, around other
+//! vehicles, to the kerb, and back onto a lane.
 //!
-//! An excursion is a path over open ground, for which the agent leaves its lane. Until the agent joins a lane
-//! again, it ignores junctions, leaders and lane changes, and watches out for bodies instead. After a swerve,
-//! the agent continues on lanes to its remaining goals, whereas a path that its behaviour sets replaces them.
+//! An excursion is a path over open ground, for which the agent leaves its lane. Until the agent
+//! joins a lane again, it ignores junctions, leaders and lane changes, and reacts to obstacles and
+//! other bodies instead. After a swerve, the agent continues on lanes to its remaining goals. A
+//! path set by its behaviour replaces them.
 
 use super::effects::{Effecting, give_up_grants};
 use crate::records::{AgentIndex, LanePosition, LaneSpot, Phase, keeps_to_lanes};
@@ -22,7 +23,7 @@ const SPACING: f64 = 1.0;
 const SLOWEST: f64 = 3.0;
 /// Distance below which two points of a path are merged, m.
 const LEAST_STEP: f64 = 0.1;
-/// Speed where a path changes between forwards and reverse, m/s.
+/// Speed where a path changes between forward and reverse driving, m/s.
 const CREEP: f64 = 0.5;
 /// Maximum length of a path, m. Longer paths are cut off.
 const LONGEST: f64 = 2000.0;
@@ -32,13 +33,13 @@ const JOIN_REACH: f64 = 4.0;
 const JOIN_ANGLE: f64 = 0.8;
 /// Maximum offset from the lane's centre line at which a trip over open ground continues on the lane, m.
 const JOINED_OFFSET: f64 = 1.2;
-/// Maximum distance from the planned joining place at which a trip over open ground may join the planned lane
-/// or another one, m.
+/// Maximum distance from the planned joining place at which a trip over open ground may join its
+/// lane, or another one, m.
 const JOINED_WITHIN: f64 = 45.0;
 /// Maximum angle to the lane at which a trip over open ground continues on the lane, rad.
 const JOINED_ANGLE: f64 = 0.45;
 
-/// Offset of an agent from the centre line of its lane during a swerve.
+/// Lateral profile of a swerve, relative to the centre line of the agent's lane.
 pub(super) struct Swerve {
     pub(super) offset: f64,
     pub(super) within: f64,
@@ -76,8 +77,8 @@ impl Swerve {
 }
 
 impl Effecting<'_> {
-    /// Drives an agent along the line that its behaviour has set, with detours around fixed obstacles. Logs a
-    /// fault if the line is invalid, or if the vehicle finds no path around an obstacle.
+    /// Drives an agent along the line set by its behaviour, with detours around fixed obstacles.
+    /// Logs a fault if the line is invalid, or if there is no path around an obstacle.
     pub(super) fn drive_own_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)]) {
         let paths = paths_along(self.bodies().pose(agent), line);
         if paths.is_empty() {
@@ -105,8 +106,9 @@ impl Effecting<'_> {
         }
     }
 
-    /// Drives an agent along a line over the ground, given as positions (m) and speeds (m/s). A negative
-    /// speed means reverse. The remaining goals are replaced by `later`. Returns whether the line is valid.
+    /// Drives an agent along a line over the ground, given as positions (m) and speeds (m/s). A
+    /// negative speed means driving in reverse. The remaining goals are replaced by `later`.
+    /// Returns whether the line is valid.
     fn drive_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)], later: Vec<Goal>) -> bool {
         let paths = paths_along(self.bodies().pose(agent), line);
         if paths.is_empty() {
@@ -116,7 +118,8 @@ impl Effecting<'_> {
         true
     }
 
-    /// Makes an agent follow paths over the ground one after another, and then continue to its goals.
+    /// Makes an agent follow paths over the ground one after another, and then continue to its
+    /// later goals.
     pub(super) fn take_paths(
         &mut self,
         agent: AgentIndex,
@@ -125,8 +128,8 @@ impl Effecting<'_> {
     ) {
         self.leave_lane(agent);
         let reached = self.goals_behind(agent);
-        // Each path ends in a separate goal on open ground. They are followed by the goals on lanes, for the
-        // return.
+        // Each path ends in a goal on open ground. The goals on lanes, for the return, come after
+        // them.
         let end = |path: &Vec<Waypoint>| path.last().map(|w| Goal::Ground(w.pose.position));
         let goals: Vec<Goal> = paths.iter().filter_map(end).chain(later).collect();
         let mut route = self.route_of(agent).with_goals(reached, &goals);
@@ -142,8 +145,8 @@ impl Effecting<'_> {
 
     /// Makes an agent swerve from the centre line of its lane. Logs a fault if the agent is not on a lane.
     pub(super) fn swerve(&mut self, agent: AgentIndex, swerve: &Swerve) {
-        // The agent would stop in or across the junction. Its behaviour requests the swerve again in its next
-        // update.
+        // The agent would stop inside the junction or block it. Its behaviour requests the swerve
+        // again in its next update.
         if !swerve.comes_back && self.meets_junction(agent, swerve.length()) {
             return;
         }
@@ -212,13 +215,13 @@ impl Effecting<'_> {
         if !self.agents.position[index].is_on_lane() {
             return;
         }
-        // Level `lane` only works on lanes. The agent changes to a level that works everywhere, and keeps it
-        // after it has joined a lane again.
+        // Level `lane` only works on lanes. The agent switches to a level that works everywhere,
+        // and keeps it even after it has joined a lane again.
         if keeps_to_lanes(self.agents.identity[index].level) {
             let (ground, level) = (self.ground, DynamicsLevel::OneTrack);
             self.dynamics.assign(ground, self.agents, agent, level);
         }
-        // Off the lanes, the agent looks for bodies by position, starting in this step.
+        // Off the lanes, the agent finds other bodies by position, starting in this step.
         self.locate_bodies();
         // An agent off the lanes must not keep others waiting at a junction.
         self.traffic.claims.forget(agent);
@@ -246,7 +249,7 @@ impl Effecting<'_> {
             .copied()
             .collect();
         let pose = self.bodies().pose(agent);
-        // A shortcut may lead back to the lane that the agent has just left.
+        // A shortcut over open ground may lead back to the lane that the agent has just left.
         let planned = self.route_of(agent).next_goal(reached - 1);
         let planned = planned.map(|goal| goal.position(self.ground.graph()));
         if planned.is_none_or(|place| (place - pose.position).length() > JOINED_WITHIN) {
@@ -280,14 +283,14 @@ impl Effecting<'_> {
         true
     }
 
-    /// Counts the planned exit from the lanes as reached if the agent has already left the lanes.
+    /// Counts the planned exit from the lanes as reached, if the agent has already left the lanes.
     pub(crate) fn pass_exit(&mut self, agent: AgentIndex) {
         let reached = self.agents.progress[agent.index()].reached + 1;
         self.travel(agent).reach(reached);
     }
 
-    /// Moves an agent from its lane to open ground because a user takes manual control. The agent keeps its
-    /// goals.
+    /// Moves an agent from its lane to open ground because a user has taken manual control. The
+    /// agent keeps its goals.
     pub(crate) fn take_over(&mut self, agent: AgentIndex) {
         self.leave_lane(agent);
         let goals = self.goals_left(agent, self.goals_behind(agent));
@@ -295,14 +298,14 @@ impl Effecting<'_> {
             // The agent is already on open ground and stays there.
             return;
         }
-        // The path to these goals no longer applies, because the agent may drive anywhere.
+        // The path to the goals is dropped, because the user may drive anywhere.
         let step = self.clock.step;
         self.travel(agent).start_over(Route::unplanned(goals), step);
         self.travel(agent).reach(0);
     }
 
-    /// Ends manual control of an agent. The agent continues to its goals from a nearby lane, or over open
-    /// ground.
+    /// Ends manual control of an agent, which continues to its goals from a nearby lane, or over
+    /// open ground.
     pub(crate) fn resume(&mut self, agent: AgentIndex) {
         let goals = self.goals_left(agent, self.agents.progress[agent.index()].reached);
         let spot = self.lane_beside(agent).filter(|_| !goals.is_empty());
@@ -324,7 +327,7 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
-    /// Remaining goals of an agent on lanes, to which it continues after its current path.
+    /// Remaining goals of an agent on lanes, for which it heads after its current path.
     fn goals_left(&self, agent: AgentIndex, reached: u32) -> Vec<Goal> {
         let goals = self.route_of(agent).goals.iter().skip(reached as usize);
         goals
@@ -350,8 +353,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Makes an agent off the lanes join a nearby lane in its direction, with a route to a place. Returns
-    /// whether this is possible.
+    /// Makes an agent off the lanes join a nearby lane that leads in its direction, with a route to
+    /// a place. Returns whether this was possible.
     pub(super) fn join_lane(&mut self, agent: AgentIndex, place: DVec2) -> bool {
         let Some(spot) = self.lane_beside(agent) else {
             return false;
@@ -401,7 +404,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Moves an agent onto a lane if there is a `route`. Returns whether it was moved.
+    /// Moves an agent onto a lane if `route` is given. Returns whether it was moved.
     fn take_lane(&mut self, agent: AgentIndex, spot: Spot, route: Option<Route>) -> bool {
         let (lanelet, s, t) = spot;
         let Some(route) = route else { return false };
@@ -429,16 +432,16 @@ fn on_lane(spot: Spot) -> LaneSpot {
     LaneSpot { lanelet, s }
 }
 
-/// Returns the paths from a pose through a line of positions and speeds, cut off at the maximum length. Each
-/// forward or reverse section is a separate path. Positions with a negative speed are reached in reverse. The
-/// vehicle creeps where it changes direction.
+/// Returns the paths from a pose through a line of positions and speeds, cut off at the maximum
+/// length. Each forward or reverse section is a separate path. Positions with a negative speed are
+/// reached in reverse. The vehicle creeps at each change of direction.
 fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     let mut paths: Vec<Vec<Waypoint>> = Vec::new();
     let (mut before, mut length, mut gear) = (here.position, 0.0, 1);
     for &(place, speed) in line {
         let step = (place - before).length();
         length += step;
-        // Positions and speeds are computed by scripts. The first value that is not finite ends the line.
+        // Positions and speeds come from scripts. The first value that is not finite ends the line.
         if !place.is_finite() || !speed.is_finite() || length > LONGEST {
             break;
         }
@@ -486,7 +489,7 @@ fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     paths
 }
 
-/// Heading of a vehicle that moves along `direction` in a gear.
+/// Heading of a vehicle that moves in the given direction, forwards or in reverse.
 fn heading_in(gear: i8, direction: DVec2) -> f64 {
     let heading = roadwright_geometry::heading_of(direction);
     if gear < 0 {
@@ -525,7 +528,7 @@ mod tests {
         let nonsense = [(f64::NAN, 0.0, 1.0), (9.0, 0.0, f64::INFINITY)];
         assert!(nonsense.into_iter().all(|point| along(&[point]).is_empty()));
         assert!(along(&[(LONGEST + 1.0, 0.0, 1.0)]).is_empty());
-        // Speeds are limited to the highest speed of any vehicle.
+        // Speeds are limited to the highest top speed of all vehicles.
         assert_eq!(along(&[(5.0, 0.0, 1e9)])[0][1], (5.0, 100.0, 1));
     }
 
@@ -541,7 +544,7 @@ mod tests {
         let paths = paths_along(Pose::default(), &line);
         let headings = paths.iter().flatten().map(|w| w.pose.heading.abs());
         assert!(headings.fold(0.0, f64::max) < 1e-9, "{paths:?}");
-        // The vehicle reverses at once.
+        // The vehicle reverses immediately.
         assert_eq!(along(&[(-9.0, 0.0, -1.0)])[0][0], (0.0, 1.0, -1));
     }
 }

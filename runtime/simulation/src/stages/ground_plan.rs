@@ -29,9 +29,9 @@ use roadwright_vehicle::trailer::TrailerState;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Waypoint distances at which a controller's steering is also probed if it does not steer sharply enough at
-/// its lookahead distance, m. Controllers that follow the circle to their waypoint steer more sharply towards
-/// nearby waypoints.
+/// Waypoint distances at which a controller's steering is also probed if it does not steer sharply
+/// enough at its lookahead distance, m. Controllers that follow the circle to their waypoint steer
+/// more sharply if the waypoint is nearer.
 const PROBE_DISTANCES: [f64; 2] = [1.5, 0.5];
 /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved farther
 /// away, for a driver with unknown steering response.
@@ -39,10 +39,11 @@ const MOST_SHARPER: f64 = 4.0;
 /// Speed allowed while the steering of a controller is probed, as a multiple of the speed on open ground. Fuzzy drivers
 /// command at least a fifth of the allowed speed.
 const UNHURRIED: f64 = 5.0;
-/// Minimum curvature limit of planned bends, 1/m. It applies even if the driver cannot steer that sharply.
+/// Lower bound of the curvature limit of planned bends, 1/m. It applies even if the driver cannot
+/// steer that sharply.
 const LEAST_CURVATURE: f64 = 0.02;
 
-/// Parts of the world that the stage reads, besides routes and agents.
+/// Borrowed parts of the world that the stage reads, besides routes and agents.
 #[derive(Clone, Copy)]
 pub(crate) struct OffRoad<'a> {
     pub(crate) clock: &'a Clock,
@@ -54,11 +55,11 @@ pub(crate) struct OffRoad<'a> {
     pub(crate) index: &'a Index,
 }
 
-/// Buffers that are reused in each step.
+/// Buffers that are reused between steps.
 #[derive(Default)]
 pub(crate) struct GroundStage {
     rota: Rota,
-    /// Objects of the world, for planners that ask for those around.
+    /// Objects of the world, for planners that request the objects around an agent.
     objects: ObjectList,
 }
 
@@ -69,23 +70,24 @@ impl GroundStage {
     }
 }
 
-/// Data for planners that ask for the objects around.
+/// Data for planners that request the objects around an agent.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'a> {
     pub(crate) sources: ObjectSources<'a>,
     pub(crate) traffic: &'a Traffic,
-    /// Whether any planner asks for trees.
+    /// Whether any planner requests trees.
     pub(crate) trees: bool,
 }
 
-/// Objects of the world, listed when a planner first asks for them in a step.
+/// Objects of the world, which are listed when a planner first requests them in a step.
 struct Listed<'a> {
     objects: &'a mut ObjectList,
     around: Option<Around<'a>>,
     is_current: bool,
 }
 
-/// Whether any planner asks for the objects around, and whether any asks for trees among them.
+/// Whether any planner requests the objects around its agent, and whether any requests trees among
+/// them.
 pub(crate) fn wanted_objects(modules: &Modules) -> (bool, bool) {
     let instances = modules.pools.ground_planner.instances.iter();
     let modules = instances.filter_map(|instance| instance.modules.first());
@@ -95,7 +97,7 @@ pub(crate) fn wanted_objects(modules: &Modules) -> (bool, bool) {
     })
 }
 
-/// An agent that plans a path to a goal off the lanes, with its planning parameters.
+/// An agent that plans a path to a goal off the lanes, with its planning settings.
 #[derive(Clone, Copy)]
 struct Planned {
     agent: AgentIndex,
@@ -134,7 +136,7 @@ pub(crate) fn plan_ground(
         around,
         is_current: false,
     });
-    // Agents plan in the order of ids, because they share the map. A plan is visible to other agents only in
+    // Agents plan in the order of ids, because they share the map. Other agents see a plan only in
     // later steps.
     for one in planned {
         let index = one.agent.index();
@@ -142,7 +144,7 @@ pub(crate) fn plan_ground(
         let mut planner = given.planner(one, routes, agents.lent());
         planner.is_due = rota.is_due(one.agent, given.clock.step);
         if planner.standing > 0.0 && given.waits_for_gap(one.agent, routes, agents.lent()) {
-            // The agent is not stuck, so it needs no manoeuvre.
+            // The agent waits for a gap. It is not stuck, so it needs no manoeuvre.
             planner.standing = 0.0;
         }
         let asked = Asked {
@@ -280,7 +282,7 @@ impl OffRoad<'_> {
         })
     }
 
-    /// Planner of an agent.
+    /// Open-ground planner of an agent.
     fn module(
         &self,
         agent: AgentIndex,
@@ -292,7 +294,8 @@ impl OffRoad<'_> {
         instance.modules.first()
     }
 
-    /// Lets an agent's module search for a path. Adds what the module has asked for to the question.
+    /// Lets an agent's module search for a path. Adds the data that the module has requested to the
+    /// question.
     fn search(
         &self,
         agent: AgentIndex,
@@ -355,7 +358,7 @@ impl OffRoad<'_> {
         let (indices, ids) = ([agent.number()], [who.id]);
         let step = roadwright_agent::Step {
             time: self.clock.time(),
-            // A search continues in the next step.
+            // The search continues in the next step.
             period: self.clock.dt,
             index: self.clock.step,
             seed: self.clock.seed,
@@ -365,8 +368,8 @@ impl OffRoad<'_> {
         module.logic.search(&step, &views, &row, poses)
     }
 
-    /// The goal off the lanes to which an agent has to plan a path; `None` if it follows a given path or is
-    /// under manual control.
+    /// The goal off the lanes to which an agent has to plan a path. `None` if it has none, follows
+    /// a given path, or is under manual control.
     pub(super) fn goal(
         &self,
         agent: AgentIndex,
@@ -386,8 +389,9 @@ impl OffRoad<'_> {
         goal.on_lane().is_none().then_some(goal)
     }
 
-    /// The next goals of an agent off the lanes, beginning with that of [`goal`](Self::goal). They end at the
-    /// last goal of the trip, unless the list is full or the trip continues along lanes.
+    /// Next goals of an agent off the lanes, beginning with that of [`goal`](Self::goal). The list
+    /// ends with the last goal of the trip, or earlier if it is full or the trip continues on
+    /// lanes.
     pub(super) fn goals(
         &self,
         agent: AgentIndex,
@@ -416,7 +420,7 @@ impl OffRoad<'_> {
         }
     }
 
-    /// Inputs of an agent's planner, marked as not due for planning.
+    /// Inputs of an agent's planner. The agent is marked as not due for planning.
     fn planner<'b>(
         &'b self,
         one: Planned,
@@ -470,7 +474,7 @@ impl OffRoad<'_> {
         self.hitch_angles(agent, agents).next().unwrap_or(0.0)
     }
 
-    /// Angles between the headings of an agent's trailers and of the body in front of each, rad.
+    /// Angle between each trailer of an agent and the body in front of it, rad.
     fn hitch_angles(
         &self,
         agent: AgentIndex,
@@ -540,9 +544,9 @@ impl OffRoad<'_> {
         }
     }
 
-    /// A driver's steering limits: those of the vehicle, or of the controller if it steers more gently. Only
-    /// built-in controllers are probed, because probe inputs are artificial and other controllers might store
-    /// them.
+    /// A driver's steering limits: those of the vehicle or, if it steers more gently, those of the
+    /// controller. Only built-in controllers are probed, because other controllers might remember
+    /// the artificial inputs of a probe.
     fn steering(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> Steering {
         let who = &agents.identity[agent.index()];
         let limits = &self.types.get(who.vehicle_type).limits;
@@ -561,8 +565,9 @@ impl OffRoad<'_> {
         }
     }
 
-    /// Steering response of a controller at its lookahead distance, or at a shorter distance if it steers
-    /// more sharply there. `most` is the maximum curvature of the vehicle, 1/m.
+    /// Steering response of a controller at its lookahead distance, or at a shorter waypoint
+    /// distance if it steers more sharply there. `most` is the maximum curvature of the vehicle,
+    /// 1/m.
     fn response(&self, agent: AgentIndex, agents: AgentsRef<'_>, most: f64) -> SteeringResponse {
         let who = &agents.identity[agent.index()];
         let farthest = self.modules.controller(who.modules).lookahead().distance;
@@ -591,7 +596,8 @@ impl OffRoad<'_> {
         let kind = self.types.get(who.vehicle_type);
         let limits = &kind.limits;
         let mut questions = [ControllerInput::default(); COUNT];
-        // Steering is probed below the commanded speed, because some drivers steer less above it.
+        // Steering is probed at speeds below the commanded one, because some drivers steer less
+        // above it.
         let steering =
             SteeringResponse::probes().map(|probe| (probe, UNHURRIED * OPEN_GROUND_SPEED));
         let paces = SteeringResponse::pace_probes(OPEN_GROUND_SPEED);

@@ -1,5 +1,6 @@
-//! The stages of a step: functions of the parts that they read and write. `docs/stages.md`, which is
-//! generated from the source, lists them column by column; `agents/lent.rs` has the columns that stages borrow.
+//! The stages of a step: functions of the parts that they read and write. `docs/stages.md`, which
+//! is generated from the source, lists these parts column by column. `agents/lent.rs` defines the
+//! columns that stages borrow.
 //!
 //! | stage | reads | writes |
 //! | --- | --- | --- |

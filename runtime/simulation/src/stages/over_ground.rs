@@ -1,8 +1,8 @@
 //! Trips over open ground and paths around obstacles at the request of behaviours.
 //!
-//! A trip to a place off the lanes, or from there back to the lanes, is planned like the trips of a scenario:
-//! on lanes and over open ground, whichever is quicker. Where a path that a behaviour sets leads through a
-//! fixed obstacle, a search finds a detour.
+//! A trip to a place off the lanes, or back to the lanes, is planned like the trips of a scenario:
+//! on lanes and over open ground, whichever is quicker. If a path set by a behaviour leads through
+//! a fixed obstacle, a search finds a detour.
 
 use super::effects::{Effecting, MOST_SPOTS};
 use crate::open_ground::{End, MixedTrips, Traveller, settings_for};
@@ -19,15 +19,16 @@ use roadwright_planning::open_ground::{
 };
 use roadwright_scenario::OffRoad;
 
-/// Maximum distance of a place from the middle of a lane at which a trip to the place ends on that lane, m.
+/// Maximum distance between a place and the centre line of a lane at which a trip to the place ends
+/// on that lane, m.
 const BESIDE_LANES: f64 = 25.0;
-/// Spacing of the poses of a path that are checked for obstacles, m.
+/// Spacing of the poses at which a path is checked for obstacles, m.
 const STEP: f64 = 0.5;
-/// Clearance with which a path that a behaviour sets is checked, m. Negative, so that a path may end in
+/// Clearance for checking a path set by a behaviour, m. It is negative, so that a path may end in
 /// contact with an object.
 const CLEARANCE: f64 = -0.05;
-/// Clearance required for a single bend into a bay, m. If there is less space, a search finds a path with as
-/// much clearance as possible.
+/// Clearance required for a single bend into a bay, m. If there is less space, a search finds the
+/// path with the largest possible clearance.
 pub(super) const BAY_CLEARANCE: f64 = 0.2;
 /// Maximum number of poses that the search for a path around an obstacle expands.
 const MOST_POSES: u64 = 40_000;
@@ -42,18 +43,18 @@ const FORWARDS: f64 = 4.0;
 const REVERSE: f64 = 2.0;
 /// Speed at the end of each part of a path around an obstacle, m/s.
 const CREEP: f64 = 0.5;
-/// Distance between the waypoints of a path around an obstacle, m. With a larger spacing, the line of the
-/// path would not follow their headings, and would cut the beginnings and ends of bends.
+/// Distance between the waypoints of a path around an obstacle, m. With a larger spacing, the line
+/// of the path would not follow their headings, and would cut the start and end of bends.
 const WAYPOINTS: f64 = 0.25;
-/// Deceleration towards the end of each part, m/s^2.
+/// Deceleration towards the end of each part of a path, m/s^2.
 const SLOWING: f64 = 1.0;
 /// Assumed height of other vehicles, m.
 const VEHICLE_HEIGHT: f64 = 2.0;
 
-/// Obstacles near a path, and the vehicle that follows the path.
+/// Obstacles around possible paths, and the vehicle that will follow the path.
 pub(super) struct Scene {
     map: OpenGround,
-    /// Vehicles on the map, which are removed before the next scene uses it.
+    /// Vehicles that were added to the map, and are removed before the map is used again.
     guests: Vec<ItemId>,
     profile: ProfileId,
     vehicle: DrivableVehicle,
@@ -70,8 +71,8 @@ impl Effecting<'_> {
         })
     }
 
-    /// Settings of an agent's ground planner; `None` if the planner has no map, or if the vehicle never
-    /// leaves the lanes.
+    /// Settings of an agent's open-ground planner; `None` if the planner has no map, or if the
+    /// vehicle never leaves the lanes.
     fn ground_planning(&self, agent: AgentIndex) -> Option<GroundPlanning> {
         let who = &self.agents.identity[agent.index()];
         if self.types.off_road(who.vehicle_type) == OffRoad::Never {
@@ -144,16 +145,17 @@ impl Effecting<'_> {
         }
     }
 
-    /// Returns the fixed obstacles and the stationary vehicles near possible paths from an agent to `places`.
-    /// `None` if the agent's planner has no map, or if the vehicle has trailers. [`Self::leave_scene`]
-    /// returns the map. Loose obstacles are left out, because a behaviour may want to push them.
+    /// Returns the fixed obstacles and the stationary vehicles near possible paths from an agent to
+    /// `places`. `None` if the agent's planner has no map, or if the vehicle has trailers.
+    /// [`Self::leave_scene`] gives the map back. Loose obstacles are left out, because a behaviour
+    /// may want to push them.
     pub(super) fn scene(&mut self, agent: AgentIndex, places: &[DVec2]) -> Option<Scene> {
         let planning = self.ground_planning(agent)?;
         let number = self.agents.identity[agent.index()].vehicle_type;
         let kind = self.types.get(number);
         let cell = CellSize::new(CELL)?;
         if kind.tows {
-            // The search does not know how trailers follow the vehicle.
+            // The search cannot model how trailers follow the vehicle.
             return None;
         }
         let vehicle = DrivableVehicle {
@@ -179,7 +181,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Gives the map of a scene back for the next scene.
+    /// Gives back the map of a scene, so that the next scene can use it.
     pub(super) fn leave_scene(&mut self, scene: Scene) {
         let Scene {
             mut map, guests, ..
@@ -209,7 +211,7 @@ impl Effecting<'_> {
     }
 }
 
-/// A map of the fixed obstacles.
+/// Creates a map of the fixed obstacles.
 fn fixed_obstacles(ground: &Ground) -> OpenGround {
     let mut map = OpenGround::new();
     ground.obstacles().for_each_upright(|upright| {
@@ -241,13 +243,14 @@ impl Scene {
         })
     }
 
-    /// Whether the vehicle keeps a clearance (m) along all paths. Also `true` if it already touches an
-    /// obstacle at the start.
+    /// Whether the vehicle keeps a clearance (m) along all paths. Also `true` if it is already too
+    /// close to an obstacle at the start.
     pub(super) fn are_free(&self, paths: &[Vec<Waypoint>], clearance: f64) -> bool {
         self.first_blocked(paths, clearance).is_none()
     }
 
-    /// The last free waypoint before the first obstacle on the paths: index of the path and of the waypoint.
+    /// Last free waypoint before the first obstacle on the paths, as the indices of its path and of
+    /// the waypoint.
     fn first_blocked(&self, paths: &[Vec<Waypoint>], clearance: f64) -> Option<(usize, usize)> {
         let start = paths.first()?.first()?;
         if !self.is_free(start.pose, CLEARANCE) {
@@ -265,7 +268,8 @@ impl Scene {
     /// Returns the paths with detours around all obstacles on them.
     ///
     /// # Errors
-    /// The position on the path at which an obstacle blocks it, if there is no path around the obstacle.
+    /// If there is no path around an obstacle. The error is the position on the path where the
+    /// obstacle blocks it.
     pub(super) fn around(
         &mut self,
         paths: Vec<Vec<Waypoint>>,
@@ -282,8 +286,8 @@ impl Scene {
             if at > 0 {
                 done.push(path[..=at].to_vec());
             }
-            // The detour returns to the path at the first waypoint where the vehicle has enough space and
-            // which it can reach.
+            // The detour returns to the path at the first waypoint that it can reach and where the
+            // vehicle has enough space.
             let back = (at + 1..path.len()).find_map(|next| {
                 let to = path[next];
                 if !self.is_free(to.pose, CLEARANCE) {

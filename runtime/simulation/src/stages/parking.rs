@@ -23,7 +23,7 @@ use std::f64::consts::PI;
 /// Distance between the waypoints of a path, m. With a larger spacing, the line of the path would not follow
 /// their headings.
 const SPACING: f64 = 0.25;
-/// Maximum speed into and out of bays, m/s.
+/// Maximum speed on paths into and out of bays, m/s.
 const FASTEST: f64 = 3.0;
 /// Speed at the end of each path into or out of a bay, m/s.
 const SLOWEST: f64 = 0.5;
@@ -37,12 +37,12 @@ const STRAIGHT_ENDS: [f64; 3] = [0.8, 0.4, 0.0];
 const LONGEST: f64 = 60.0;
 /// Maximum distance that a vehicle drives past a bay before it reverses into the bay, m.
 const OVERSHOOT: f64 = 24.0;
-/// Distances behind the vehicle, along the lane, that are tried for the end of its path when it reverses out
-/// of a bay, m.
+/// Distances behind the vehicle, along the lane, that are tried for the end of the path on which it
+/// reverses out of a bay, m.
 const BACK: [f64; 7] = [3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 16.0];
-/// Offsets from the lane's centre line that are tried for the end of this path, m.
+/// Offsets from the lane's centre line that are tried for the end of the path out of a bay, m.
 const BESIDE: [f64; 7] = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
-/// Maximum distance between a bay and a lane at which vehicles can leave the bay onto the lane, m.
+/// Maximum distance between a bay and the lane onto which vehicles leave it, m.
 const LANE_DISTANCE: f64 = 8.0;
 
 impl Effecting<'_> {
@@ -59,11 +59,13 @@ impl Effecting<'_> {
         }
     }
 
-    /// Returns the paths into a bay, in driving order: forwards, or past the bay along the lane and then in
-    /// reverse, or along any path that touches no obstacle.
+    /// Returns the paths into a bay, in driving order. The options are tried in this order:
+    /// forwards, past the bay along the lane and then in reverse, and any path that touches no
+    /// obstacle.
     fn paths_into(&mut self, agent: AgentIndex, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let vehicle = self.vehicle_type(agent);
-        // Paths refer to the centre of the rear axle, whereas a bay is given for the centre of the body.
+        // Paths refer to the centre of the rear axle, but a bay is given for the centre of the
+        // body.
         let bay = Pose {
             position: middle.point(-vehicle.body_centre, 0.0),
             heading: wrap_angle(middle.heading),
@@ -91,7 +93,7 @@ impl Effecting<'_> {
         MARGIN * tan(vehicle.limits.max_steering) / vehicle.limits.wheelbase
     }
 
-    /// Paths that lead past a bay along the lane, and then in reverse into the bay.
+    /// Paths that lead past a bay along the lane, and then into it in reverse.
     fn reverse_into(
         &self,
         agent: AgentIndex,
@@ -106,16 +108,16 @@ impl Effecting<'_> {
         let line = self.ground.line(position.lanelet);
         let last = (line.length() - position.s).min(OVERSHOOT);
         let turnings = (2..).map(f64::from).take_while(|on| *on <= last);
-        // All turning points are tried with the longest straight end before a shorter end is tried, because a
-        // vehicle that straightens before it stops is aligned with its bay. Any straight end is better than
-        // none, even if the turning point is farther along the lane.
+        // With the longest straight end, all turning points are tried before a shorter end is used,
+        // because a vehicle that straightens before it stops is aligned with its bay. Any straight
+        // end is better than none, even if the turning point is farther along the lane.
         let tries = STRAIGHT_ENDS
             .into_iter()
             .flat_map(|end| turnings.clone().map(move |on| (end, on)));
         tries.into_iter().find_map(|(end, on)| {
             let turning = line.pose(position.s + on);
-            // Reversing from the turning point into the bay is equivalent to driving forwards with both poses
-            // turned around, so it is also one clothoid.
+            // Reversing from the turning point into the bay is the same as driving forwards with
+            // both poses turned around, so it is also a single clothoid.
             let back = curve_with_end(about(turning), about(bay), sharpest, end)?;
             let on = curve(here, turning, sharpest)?;
             Some(vec![path(&on, 1), path(&back, -1)])
@@ -164,7 +166,7 @@ impl Effecting<'_> {
     }
 }
 
-/// Turns a pose around by half a circle.
+/// Turns a pose around by 180 degrees.
 fn about(pose: Pose) -> Pose {
     Pose {
         heading: wrap_angle(pose.heading + PI),
@@ -172,8 +174,8 @@ fn about(pose: Pose) -> Pose {
     }
 }
 
-/// Clothoid between two poses; `None` if its curvature would exceed `sharpest`, 1/m. If there is enough
-/// space, it ends with a straight section, so that the vehicle is aligned at the end.
+/// Clothoid between two poses; `None` if its curvature would exceed `sharpest`, 1/m. If there is
+/// enough space, it ends with a straight section that aligns the vehicle.
 fn curve(from: Pose, to: Pose, sharpest: f64) -> Option<ReferenceLine> {
     let mut ends = STRAIGHT_ENDS.into_iter();
     ends.find_map(|end| curve_with_end(from, to, sharpest, end))
@@ -205,7 +207,8 @@ fn path(line: &ReferenceLine, gear: i8) -> Vec<Waypoint> {
         let left = length - s;
         Waypoint {
             pose: if gear < 0 { about(along) } else { along },
-            // From this speed, the vehicle can stop at the end. The lower limit ensures that it gets there.
+            // From this speed, the vehicle can stop at the end. The lower limit makes sure that it
+            // gets there.
             speed: (2.0 * SLOWING * left).sqrt().clamp(SLOWEST, FASTEST),
             gear,
         }

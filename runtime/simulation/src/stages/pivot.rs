@@ -1,9 +1,10 @@
-//! Turns tracked vehicles and characters on the spot if their path leads far to the side or backwards.
+//! Turns tracked vehicles and characters on the spot if their path leads far to the side or
+//! backwards.
 //!
-//! Controllers are made for cars. None of them steers so sharply that a track has to run backwards, and
-//! controllers that follow a circle drive straight on if the waypoint is behind the vehicle. Therefore the
-//! host acts like the driver of a tracked vehicle: it slows the vehicle down, turns it on the spot, and then
-//! gives control back to the controller.
+//! Controllers are made for cars. None of them steers so sharply that a track has to run backwards.
+//! Controllers that follow a circle drive straight on if the waypoint is behind the vehicle.
+//! Therefore the host acts like the driver of a tracked vehicle: it slows the vehicle down, turns
+//! it on the spot, and then gives control back to the controller.
 
 use crate::perception::View;
 use crate::records::{AgentIndex, Command, Order};
@@ -18,33 +19,35 @@ const FROM: f64 = 1.2;
 const UNTIL: f64 = 0.2;
 /// Yaw rate above which a vehicle counts as turning, rad/s.
 const TURNING: f64 = 0.05;
-/// Factor by which the steering exceeds the wheel angle at which one track stands still. It ensures that this
-/// angle is actually reached.
+/// Factor by which the steering exceeds the wheel angle at which one track stands still. It makes
+/// sure that this angle is actually reached.
 const BEYOND: f64 = 1.03;
-/// Distance to an obstacle ahead below which the vehicle does not turn on the spot, because its controller
-/// decides how to pass the obstacle, m.
+/// Distance to an obstacle ahead below which the vehicle does not turn on the spot, m. Its
+/// controller then decides how to pass the obstacle.
 const CLEAR: f64 = 8.0;
 /// Acceleration commanded during the turn to signal the intention to move, m/s^2.
 const GOING: f64 = 0.5;
 /// Angle between heading and waypoint above which a character turns on the spot, rad.
 const FROM_ON_FOOT: f64 = 1.4;
-/// Angle between heading and waypoint below which a character walks on after a turn on the spot, rad.
+/// Angle between heading and waypoint below which a character resumes walking after a turn on the
+/// spot, rad.
 const FACES_FROM: f64 = 0.5;
-/// Speed below which a character stops in order to turn, m/s.
+/// Speed below which a character stops completely before it turns, m/s.
 const WALKS_SLOWLY: f64 = 0.35;
 /// Maximum yaw rate of a character that turns on the spot, rad/s.
 const TURN_ON_FOOT: f64 = 2.3;
-/// Yaw rate of a character that turns on the spot, per radian of remaining angle, 1/s.
+/// Yaw rate of a turning character per radian of remaining angle, 1/s.
 const TURNS_TOWARDS: f64 = 4.0;
-/// Deceleration before the turn, m/s^2.
+/// Deceleration before a turn on the spot, m/s^2.
 const SLOWING: f64 = 2.0;
 
 /// A turn on the spot that the path requires.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pivot {
-    /// Equivalent wheel angle that represents the track speeds, rad.
+    /// Wheel angle that stands for the speeds of the tracks, rad.
     steering: f64,
-    /// Whether the vehicle is slow enough to turn, and whether its wheels have the required angle.
+    /// Whether the vehicle is slow enough to turn (`is_slow`), and whether its wheels have the
+    /// required angle (`is_ready`).
     is_slow: bool,
     is_ready: bool,
     /// Acceleration during the turn, once the wheels have the required angle, m/s^2.
@@ -52,7 +55,8 @@ pub(super) struct Pivot {
 }
 
 impl Pivot {
-    /// Returns the order for the turn, which replaces `order`. An order to stand still is kept.
+    /// Returns the order for the turn, which replaces `order`. An order to stand still has
+    /// precedence.
     pub(super) fn over(self, order: Order) -> Order {
         let command = order.command;
         if !self.is_slow {

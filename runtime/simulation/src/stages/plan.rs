@@ -14,26 +14,26 @@ use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Standing time after which an agent searches for another route, s. It is longer than the red phases of
-/// signals. If the old route is still the best, the agent tries again after the same time, and later after
-/// two, four and eight times this time.
+/// Standing time after which an agent searches for another route, s. It is longer than the red
+/// phases of signals. If the old route is still the best one, the agent tries again after the same
+/// time, and later after two, four and eight times this time.
 const REROUTE_AFTER: f64 = 45.0;
 /// Maximum number of times that [`REROUTE_AFTER`] is doubled.
 const MOST_DOUBLED: u8 = 3;
-/// Standing time after which a vehicle that waits for a gap gives up the lane change, s. By then, it has not
-/// been let in, and it blocks others.
+/// Standing time after which a vehicle that waits for a gap gives up the lane change, s. After this
+/// time it has not been let in, and it blocks others.
 const WAITS_FOR_GAP: f64 = 12.0;
-/// Distance to the place where a lane change is given up, m. A vehicle that stands closer to this place
-/// counts as waiting for a gap.
+/// Distance from the place where a lane change is given up within which a standing vehicle counts
+/// as waiting for a gap, m.
 const WAITING_PLACE: f64 = 3.0;
-/// Distance after which a detour of a stuck agent returns to its route, m. Every second attempt searches for
-/// a completely new route to the goal instead, which costs much more.
+/// Distance after which a detour of a stuck agent returns to its route, m. Every second attempt
+/// instead searches for a completely new route to the goal, which costs much more.
 const REJOIN: f64 = 1500.0;
 /// Time between attempts after a missed lane change, s.
 const NEXT_ATTEMPT: f64 = 1.0;
 
-/// Number of replans in a step, by reason. A lane change that is deferred to the next road does not count as
-/// a missed turn, and neither does one that is given up because the goal is beside the agent.
+/// Number of replans in a step, by reason. A lane change does not count as a missed turn if it is
+/// deferred to the next road, or given up because the goal is beside the agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Planned {
     /// Replans for agents that had been standing for too long.
@@ -49,7 +49,7 @@ enum Trigger {
     TooLate,
 }
 
-/// An agent whose lanelets between two indices of its route have to be replaced.
+/// An agent with the part of its route, between two indices, that has to be replaced.
 struct Need {
     from: u32,
     to: u32,
@@ -109,7 +109,7 @@ pub(crate) fn plan(
         for (agent, route) in changed {
             replan(clock, agent, route, routes, agents);
         }
-        // In most steps no agent needs another route.
+        // In most steps, no agent needs another route.
         if questions.is_empty() {
             continue;
         }
@@ -132,7 +132,7 @@ pub(crate) fn plan(
     counts
 }
 
-/// Gives an agent another route.
+/// Replaces the route of an agent.
 fn replan(
     clock: &Clock,
     agent: AgentIndex,
@@ -148,8 +148,8 @@ fn replan(
     travel.replan(route, clock.step);
 }
 
-/// If the last goal is on a neighbouring lane that an agent cannot reach, makes the agent arrive beside the
-/// goal.
+/// If an agent cannot reach its last goal because it is on an adjacent lane, lets the agent arrive
+/// beside the goal.
 fn end_beside(
     clock: &Clock,
     ground: &Ground,
@@ -165,7 +165,7 @@ fn end_beside(
     }
 }
 
-/// Replaces a sequence of lanelets in an agent's route by a planner's answer. Returns whether they differ.
+/// Replaces a part of an agent's route by the answer of a planner. Returns whether the two differ.
 fn take_answer(
     clock: &Clock,
     agent: AgentIndex,
@@ -179,7 +179,7 @@ fn take_answer(
     let progress = &mut agents.progress[index];
     progress.planned_at = clock.step;
     let route = routes.get(progress.route);
-    // If the answer is empty or the old sequence, the agent asks less often while it stands.
+    // If the answer is empty or equal to the old part, the agent asks less often while it stands.
     let is_new =
         |lanelets: &Vec<LaneletIndex>| route.lanelets[from as usize..=to as usize] != lanelets[..];
     let Some(lanelets) = answer.filter(is_new) else {
@@ -193,8 +193,8 @@ fn take_answer(
 }
 
 impl PlanInputs<'_> {
-    /// Collects planner requests for agents that need another route, each with its trigger and the part of
-    /// the route to replace. Returns the agents whose new route needs no planner.
+    /// Collects planner requests for the agents that need another route, each with its trigger and
+    /// the part of the route to replace. Returns the agents whose new routes need no planner.
     fn ask_for(
         &self,
         agents: &[u32],
@@ -228,28 +228,28 @@ impl PlanInputs<'_> {
         changed
     }
 
-    /// Route of an agent without the lane change that it has missed; `None` if a planner is needed. The agent
-    /// changes lanes one road later. If no vehicle could have changed lanes in time, it ends its trip beside
-    /// the goal.
+    /// Route of an agent without the lane change that it has missed; `None` if a planner is needed.
+    /// The agent changes lanes one road later. If no vehicle could have changed lanes in time, the
+    /// agent ends its trip beside the goal.
     fn without_change(&self, agent: AgentIndex) -> Option<Route> {
         let progress = &self.agents.progress[agent.index()];
         let (at, reached) = (progress.at, progress.reached);
         let (route, graph) = (self.routes.get(progress.route), self.ground.graph());
-        // Granted lanelets always stay on the route.
+        // Granted lanelets must stay on the route.
         let may_defer = self.kept_to(agent) <= at + 1;
         let later = || route.deferred(at, reached, graph, self.class(agent));
         if may_defer && let Some(run) = later() {
             return Some(route.with_run(at, run.to, reached, &run.lanelets));
         }
-        // The goal can be reached by a detour. Without space for the lane change, a detour would return to
-        // the same place forever.
+        // The goal can be reached by a detour. Without space for the lane change, a detour would
+        // lead back to the same place again and again.
         if route.has_room_for_goal(at, reached, graph) {
             return None;
         }
         route.ending_beside(at, reached, graph)
     }
 
-    /// Route index up to which an agent must keep its route, because junctions and alleys have
+    /// Route index before which an agent must keep its route, because junctions and alleys have
     /// admitted it.
     fn kept_to(&self, agent: AgentIndex) -> u32 {
         let granted_to = self.agents.claim[agent.index()].granted_to;
@@ -274,9 +274,9 @@ impl PlanInputs<'_> {
         if !is_stuck && since <= NEXT_ATTEMPT || !position.is_on_lane() {
             return None;
         }
-        // A lane change is missed when the end of the lane is closer than the stopping distance. If several
-        // are required, one is missed when there is no space left for the others. Most roads have one lane
-        // per direction, so the route need not be examined.
+        // A lane change is missed when the stopping distance exceeds the distance to the end of the
+        // lane. If several changes are required, one is missed when there is no space left for the
+        // others. Most roads have one lane per direction, so the route need not be examined.
         if !self.ground.has_beside(position.lanelet) {
             return is_stuck.then_some(Trigger::Stuck);
         }
@@ -319,7 +319,8 @@ impl PlanInputs<'_> {
         let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let route = self.routes.get(progress.route);
-        // Granted lanelets stay on the route, so the new run begins with the first lanelet after them.
+        // Granted lanelets stay on the route, so the new part begins with the first lanelet after
+        // them.
         let granted_to = self.kept_to(agent);
         let from = if granted_to > progress.at + 1 {
             granted_to
@@ -342,7 +343,8 @@ impl PlanInputs<'_> {
             None => (goal_at, route.next_goal(progress.reached)?),
         };
         let is_here = from == progress.at;
-        // A planner that may change lanes immediately would choose the very lane change that was missed.
+        // A planner that may change lanes immediately would choose the same lane change that was
+        // missed.
         let is_near_end = is_here && self.remaining(agent) < 2.0 * GIVE_UP_DISTANCE;
         let s = if is_here { position.s } else { 0.0 };
         let is_too_late = trigger == Trigger::TooLate;
@@ -353,8 +355,8 @@ impl PlanInputs<'_> {
         Some(Need { from, to, input })
     }
 
-    /// Place where a detour from lanelet `from` returns to the route: the end of the first lane farther than
-    /// [`REJOIN`]. `None` if the goal is closer.
+    /// Place where a detour from lanelet `from` returns to the route: the end of the first lane
+    /// that is farther away than [`REJOIN`]. `None` if the goal is closer.
     fn rejoin(&self, route: &Route, from: u32, goal_at: u32) -> Option<(u32, Goal)> {
         let mut distance = 0.0;
         for at in from + 1..goal_at {
@@ -398,8 +400,9 @@ mod tests {
         }
     }
 
-    /// Need of an agent at position `s` on the right lane of a road of 300 m with its goal on lane `to`, for
-    /// the given speed, standing time and number of attempts. Its last route was planned `since` seconds ago.
+    /// Replanning need of an agent at position `s` on the right lane of a road of 300 m with its
+    /// goal on lane `to`, for the given speed, standing time and number of attempts. Its last route
+    /// was planned `since` seconds ago.
     fn need(
         to: usize,
         s: f64,
@@ -428,10 +431,11 @@ mod tests {
                 Trigger::TooLate => "too late",
             })
         };
-        // (lane of the goal, place, m, speed, m/s, standing for, s, attempts, last routed, s ago)
+        // (lane of the goal; position, m; speed, m/s; standing time, s; number of attempts; time
+        // since the last plan, s)
         let cases = [
             ((0, 100.0, 10.0, 0.0, 0, 100.0), None),
-            // Standing agents replan after 45 s, and then after two and four times as long.
+            // Stationary agents replan after 45 s, and then after two and four times this time.
             ((0, 100.0, 0.0, 44.0, 0, 100.0), None),
             ((0, 100.0, 0.0, 46.0, 0, 100.0), Some("stuck")),
             ((0, 100.0, 0.0, 46.0, 0, 40.0), None),
@@ -445,11 +449,11 @@ mod tests {
             ((1, 290.0, 2.0, 0.0, 0, 0.5), None),
             ((1, 265.0, 14.0, 0.0, 0, 100.0), Some("too late")),
             ((1, 265.0, 5.0, 0.0, 0, 100.0), None),
-            // The agent has waited for a gap at the last possible place, or stands farther back.
+            // The agent has waited for a gap at the last possible place, or it stands farther back.
             ((1, 286.0, 0.0, 11.0, 0, 100.0), None),
             ((1, 286.0, 0.0, 13.0, 0, 100.0), Some("too late")),
             ((1, 280.0, 0.0, 13.0, 0, 100.0), None),
-            // An agent on the lane of its goal has missed nothing.
+            // An agent on the lane of its goal has not missed a lane change.
             ((0, 290.0, 2.0, 0.0, 0, 100.0), None),
         ];
         for ((to, s, speed, standing, attempts, since), expected) in cases {
@@ -489,7 +493,7 @@ mod tests {
         for s in [8.0, 17.0] {
             assert_eq!(ends_beside(s), beside(s));
         }
-        // Here it could have changed lanes, so it takes a detour and tries again.
+        // Here, the agent could have changed lanes, so it takes a detour and tries again.
         assert_eq!(ends_beside(20.0), None);
     }
 

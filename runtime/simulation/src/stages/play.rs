@@ -1,4 +1,4 @@
-//! Clips that agents with move trees play in place of a step of their level, or follow with their level.
+//! Clips that replace the motion of agents with move trees, or that their dynamics levels follow.
 
 use super::ground_plan::OffRoad;
 use crate::agents::{AgentsRef, ControlColumns};
@@ -8,8 +8,8 @@ use crate::route::Routes;
 use crate::traffic::Contacts;
 use roadwright_agent::GroundSearch;
 
-/// Plans for agents with move trees, and finds the frames that they play or follow in this step. Returns lines for the
-/// log.
+/// Plans for agents with move trees, and finds the frames that they play or follow in this step.
+/// Returns messages for the log.
 pub(crate) fn play(
     given: OffRoad<'_>,
     contacts: &Contacts,
@@ -49,7 +49,7 @@ pub(crate) fn inspect(
     trees.inspect(id, agent, view(&given, agents))
 }
 
-/// The parts of the world that move trees read.
+/// Borrows the parts of the world that move trees read.
 fn view<'a>(given: &'a OffRoad<'a>, agents: AgentsRef<'a>) -> MoveTreeView<'a> {
     MoveTreeView {
         ground: given.ground,

@@ -1,5 +1,5 @@
-//! New goals and routes at the request of behaviours: going to a place, chasing, fleeing, and changing to a
-//! lane that is not on the route.
+//! New goals and routes at the request of behaviours: driving to a place, chasing, fleeing, and
+//! changing to a lane that is not on the route.
 
 use super::effects::{Effecting, MOST_SPOTS, give_up_grants};
 use crate::records::{AgentIndex, LaneSpot, Phase, Progress};
@@ -17,19 +17,20 @@ const FLIGHT: f64 = 400.0;
 const FLIGHT_LANELETS: usize = 24;
 /// Minimum gap to vehicles on the adjacent lane for an optional lane change, m.
 const CHANGE_GAP: f64 = 3.0;
-/// Time that is multiplied by the closing speed and added to [`CHANGE_GAP`], s.
+/// Time gap for vehicles that close in, s. Multiplied by the closing speed, it is added to
+/// [`CHANGE_GAP`].
 const CHANGE_TIME: f64 = 1.5;
 /// Distance to the end of a lane below which no optional lane change is begun, m.
 const LATEST_CHANGE: f64 = 30.0;
-/// Deceleration with which a vehicle must still be able to stop before the end of its lane if it gives up its
-/// grant there, m/s^2.
+/// Deceleration at which a vehicle must still be able to stop before the end of its lane if it
+/// gives up its grant there, m/s^2.
 const GENTLE_BRAKING: f64 = 2.0;
-/// Maximum extra length of the route after an optional lane change, m.
+/// Maximum extra length of a route because of an optional lane change, m.
 const DETOUR: f64 = 60.0;
 
 impl Effecting<'_> {
-    /// Gives an agent a route to the lane nearest to a place, or over open ground if there is no lane near
-    /// the place. Notifies the agent if there is no route.
+    /// Gives an agent a route to the lane nearest to a place, or over open ground if there is no
+    /// lane near the place. If there is no route, the agent is notified.
     pub(super) fn go_to_or_tell(&mut self, agent: AgentIndex, place: DVec2) {
         // An agent that has never been on lanes drives to the exact position.
         let is_off_road = self.route_of(agent).lanelets.is_empty();
@@ -42,12 +43,13 @@ impl Effecting<'_> {
         }
     }
 
-    /// Replaces the goals of an agent by one on the lane nearest to a place. Returns whether a route leads
-    /// there. If not, the old goals stay.
+    /// Replaces the goals of an agent by one on the lane nearest to a place. Returns whether there
+    /// is a route to it. If not, the old goals are kept.
     fn go_to(&mut self, agent: AgentIndex, place: DVec2) -> bool {
         if !self.agents.position[agent.index()].is_on_lane() {
-            // Off the lanes, these are tried in order: joining a nearby lane, reversing out of a parking bay,
-            // or driving straight over the ground if the agent has never been on lanes.
+            // An agent off the lanes has these options, in this order: joining a nearby lane,
+            // reversing out of a parking bay, or, if it has never been on lanes, driving straight
+            // over the ground.
             let is_off_road = self.route_of(agent).lanelets.is_empty();
             return self.join_lane(agent, place)
                 || self.back_out(agent, place)
@@ -122,7 +124,7 @@ impl Effecting<'_> {
         let is_on_lane = self.agents.position[agent.index()].is_on_lane();
         if !is_on_lane || !target.is_on_lane() {
             let place = self.place(other);
-            // On a lane, the agent drives to the lane nearest to the other agent.
+            // On lanes, the agent drives to the lane nearest to the other agent.
             if !is_on_lane || self.may_replan(agent) {
                 self.go_to(agent, place);
             }
@@ -134,9 +136,9 @@ impl Effecting<'_> {
         };
         let reached = self.agents.progress[agent.index()].reached;
         match self.route_of(agent).next_goal(reached) {
-            // If the target is still on the lanelet of the goal, the goal is moved along and the route stays.
-            // The planner is called only when the target reaches another lanelet, and even then not in every
-            // step.
+            // While the target is still on the lanelet of the goal, the goal moves along with it
+            // and the route stays. The planner is called only when the target reaches another
+            // lanelet, and even then not in every step.
             Some(Goal::Lane { lanelet, .. })
                 if lanelet == target.lanelet && !self.has_arrived(agent) =>
             {
@@ -153,9 +155,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Gives an agent a route along the lanelets that lead farthest away from another agent. It is built
-    /// without a planner, because fleeing has no destination and the direction is chosen separately at each
-    /// junction.
+    /// Gives an agent a route that leads away from another agent. It is built without a planner,
+    /// because fleeing has no destination and the direction is chosen separately at each junction.
     pub(super) fn flee(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;
@@ -166,7 +167,7 @@ impl Effecting<'_> {
         }
         let danger = self.place(other);
         let route = self.route_of(agent);
-        // The agent first drives the granted lanelets and flees from their end.
+        // The agent first drives the granted lanelets, and flees from their end.
         let from = self.agents.claim[index]
             .granted_to
             .max(self.agents.progress[index].at)
@@ -183,8 +184,9 @@ impl Effecting<'_> {
         self.agents.identity[index].phase = Phase::Driving;
     }
 
-    /// Lanelets that follow `from`, up to the limits of a flight. At each fork, the successor whose end is
-    /// farthest from the danger is chosen. If two are equally far, the one with the smaller index is chosen.
+    /// Lanelets that follow `from`, up to the limits of a flight. At each fork, the successor whose
+    /// end is farthest from the danger is chosen. If two are equally far away, the one with the
+    /// smaller index is chosen.
     fn flight(&self, from: LaneletIndex, danger: DVec2, class: VehicleClass) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
         let mut flight: Vec<LaneletIndex> = Vec::new();
@@ -198,7 +200,8 @@ impl Effecting<'_> {
             let own = graph.lanelet(at).road_access;
             let open = open.filter(|&next| {
                 let lanelet = graph.lanelet(next);
-                // Agents do not flee into yards, because they would have to leave them on the same road.
+                // Agents do not flee into yards, because the only exit is the road on which they
+                // entered.
                 let is_open = lanelet.road_access.strictness() <= own.strictness();
                 let is_free = is_open && lanelet.access.admits(class);
                 is_free && next != from && !flight.contains(&next)
@@ -209,7 +212,8 @@ impl Effecting<'_> {
             length += graph.lanelet(best).length();
             at = best;
         }
-        // A route has to end on a lane rather than in a junction, where a waiting vehicle would block others.
+        // A route has to end on a lane, because a vehicle that waits in a junction would block
+        // others.
         while flight
             .last()
             .is_some_and(|&last| graph.lanelet(last).is_connection())
@@ -233,16 +237,16 @@ impl Effecting<'_> {
         true
     }
 
-    /// Whether a junction has admitted an agent from its current lane, and reserves the connection for the
-    /// agent.
+    /// Whether a junction has admitted an agent from its current lane and reserves the connection
+    /// for it.
     fn is_committed(&self, agent: AgentIndex) -> bool {
         let index = agent.index();
         self.agents.claim[index].granted_to > self.agents.progress[index].at + 1
     }
 
-    /// Whether an agent that a junction has admitted may still change to the lane `target`. It may if its own
-    /// lane ends, as long as it can stop gently before the end, in case it is not admitted again. It also may
-    /// if an adjacent lane ends and `target` needs no admission.
+    /// Whether an agent that a junction has admitted may still change to the lane `target`. It may
+    /// if its own lane ends and it can stop gently before the end, in case it is not admitted
+    /// again. It also may if an adjacent lane ends and `target` needs no admission.
     fn may_give_up_merge(&self, agent: AgentIndex, target: LaneletIndex) -> bool {
         let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
@@ -288,8 +292,8 @@ impl Effecting<'_> {
             && view.has_room_beside(agent, target, CHANGE_GAP, CHANGE_TIME)
     }
 
-    /// Returns a route over the adjacent lane to an agent's next goal, and from there the old route. `None`
-    /// if the lane change is not allowed now, or if it would make the route much longer.
+    /// Returns a route to an agent's next goal over the adjacent lane, continued by the old route.
+    /// `None` if the lane change is not allowed now, or if it would make the route much longer.
     fn route_through(&self, agent: AgentIndex, target: LaneletIndex) -> Option<Route> {
         if !self.may_change_to(agent, target) {
             return None;
@@ -308,8 +312,8 @@ impl Effecting<'_> {
         };
         let beyond = asking.route(input)?;
         let goal_at = route.goal_at(progress.reached)?;
-        // A lane that is left sideways is not counted twice: one part of the distance is driven on it, and
-        // the rest on the adjacent lane.
+        // A lane that is left sideways is not counted twice, because part of the distance is driven
+        // on this lane and the rest on the adjacent one.
         let length = |lanelets: &[LaneletIndex]| -> f64 {
             let pairs = lanelets.windows(2);
             let driven = pairs.filter(|pair| self.ground.leads_to(pair[0], pair[1]));

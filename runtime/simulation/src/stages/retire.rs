@@ -1,8 +1,8 @@
 //! Removal of agents. An agent is scored, leaves one result row, and releases everything that it
 //! holds except its claims.
 //!
-//! Its claims are released by the junctions, which check in every step which holders of a grant still drive
-//! (`traffic/claims`).
+//! Claims are released by the junctions, which check in every step whether the holders of grants
+//! still drive (`traffic/claims`).
 
 use crate::agents::{Agents, Finished, FinishedRow, Score, Status};
 use crate::clock::Clock;
@@ -17,10 +17,11 @@ use roadwright_agent::{Conduct, Rate, Step};
 use roadwright_ground::Ground;
 use roadwright_plugin_api::{FitnessInput, FitnessOutput, NOTHING};
 
-/// Parts of the world that are involved when an agent is removed.
+/// Borrowed parts of the world that are involved in the removal of an agent.
 pub(crate) struct Exit<'a> {
     pub(crate) clock: &'a Clock,
-    /// `None` during an edit, because the positions of agents may still refer to the old roads.
+    /// The ground; `None` during an edit, because the positions of agents may still refer to the
+    /// old roads.
     pub(crate) ground: Option<&'a Ground>,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) modules: &'a Modules,
@@ -78,8 +79,8 @@ impl Exit<'_> {
             claim: &mut self.agents.claim[index],
         };
         travel.finish();
-        // The agent's index will be reused, but not its id. Mail is keyed by index, and groups are keyed by
-        // id.
+        // The agent's index will be reused, but not its id. The mail must be deleted because it is
+        // keyed by index, unlike groups, which are keyed by id.
         self.messages.forget(agent);
         self.messages.quit_all(self.agents.identity[index].id);
         self.dynamics.remove(agent);
@@ -88,11 +89,12 @@ impl Exit<'_> {
     }
 }
 
-/// Parts of the world that scores are computed from.
+/// Borrowed parts of the world from which scores are computed.
 #[derive(Clone, Copy)]
 pub(crate) struct Scored<'a> {
     pub(crate) clock: &'a Clock,
-    /// `None` if positions of agents may not refer to this ground. The remaining distance is then 0.
+    /// Ground of the agents' positions; `None` if they may refer to another ground. The remaining
+    /// distance is then 0.
     pub(crate) ground: Option<&'a Ground>,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) modules: &'a Modules,
@@ -172,7 +174,7 @@ fn conduct(statistics: &Statistics, dt: f64, status: Status) -> Conduct {
     Conduct {
         collision_exposure: mean(statistics.collision_exposure),
         tailgating: mean(statistics.tailgating),
-        // 0 means that there was no encounter, which is the best value rather than the worst.
+        // 0 means that there was no encounter. This is the best value and not the worst.
         least_post_encroachment: match statistics.least_post_encroachment {
             least if least > 0.0 => f64::from(least),
             _ => NOTHING,

@@ -1,7 +1,8 @@
 //! The scene that behaviours see: all driving agents, their mail, and the positions of objects.
 //!
-//! A scene is a copy, built once per step for all behaviours that see other agents. They all see the same
-//! moment, although they may run on several threads and their requests change the world afterwards.
+//! A scene is a copy, built once per step for all behaviours that see other agents. They all see
+//! the same state, although they may run on several threads and their requests change the world
+//! afterwards.
 
 use crate::agents::AgentsRef;
 use crate::clock::Clock;
@@ -46,21 +47,22 @@ impl Onlooking<'_> {
             })
             .unzip();
         note_followers(&mut facts, &leaders);
-        // Lists that rarely change are shared with the world rather than copied for each scene.
+        // Lists that rarely change are shared with the world instead of being copied for each
+        // scene.
         let names = (view.types.names.clone(), self.modules.names.clone());
         let mut scene = Surroundings::new(facts, mail, names.0, names.1);
         scene.groups = self.messages.groups.clone();
         scene.lane_middles = ground.lane_middles().clone();
         scene.places = ground.places().clone();
         scene.time_of_day = self.clock.time_of_day();
-        // Only for agents that are updated in this step, because each outlook requires iterating along the
-        // route.
+        // Computed only for agents that are updated in this step, because each outlook iterates
+        // along the route.
         let outlook = |&agent: &AgentIndex| (agent.number(), view.outlook(agent));
         scene.outlooks = looking.iter().map(outlook).collect();
         scene
     }
 
-    /// The current view of an agent's behaviour; `None` if the agent is not driving.
+    /// The current inputs of an agent's behaviour; `None` if the agent is not driving.
     pub(crate) fn behaviour_view(&self, id: u64) -> Option<BehaviourView> {
         let index = self.view.agents.find(id)?;
         let who = &self.view.agents.identity[index.index()];
@@ -122,7 +124,7 @@ impl Onlooking<'_> {
         }
     }
 
-    /// Visible state of all signals, by node.
+    /// Signal states that behaviours can see, by node.
     pub(crate) fn signal_facts(&self) -> BTreeMap<u32, Arc<SignalFacts>> {
         let (view, ground) = (&self.view, self.view.ground);
         let comers = look_at_signals(ground, view.types, view.routes, view.agents);
@@ -138,8 +140,8 @@ impl Onlooking<'_> {
         by_node
     }
 
-    /// Smallest node id of the junction that a connection belongs to, and the stages in which the connection
-    /// has green.
+    /// Smallest node id of the junction of a connection, and the stages in which the connection has
+    /// green.
     fn signal_ahead(&self, path: Connection) -> (u32, u32) {
         let nodes = self.view.ground.junction_nodes(path.junction).iter();
         let node = nodes.map(|node| node.0).min().unwrap_or(0);
@@ -189,8 +191,8 @@ impl Onlooking<'_> {
     }
 }
 
-/// Finds the nearest follower of each agent. `leaders` contains the leader of each agent, in the order of
-/// `agents`, which are sorted by index.
+/// Fills in the nearest follower of each agent. `leaders` contains the leader of each agent, in the
+/// order of `agents`, which are sorted by index.
 fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<AgentIndex>]) {
     let mut nearest: Vec<Option<(f64, u64)>> = vec![None; agents.len()];
     for (own, leader) in agents.iter().zip(leaders) {
@@ -201,7 +203,7 @@ fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<AgentIndex>]) {
         });
         let Some(at) = at else { continue };
         let found = ((agents[at].position - own.position).length(), own.id);
-        // Compared by distance, then by id, so that ties are resolved in the same manner in every run.
+        // Compared by distance, then by id, so that ties are resolved in the same way in every run.
         if nearest[at].is_none_or(|known| found < known) {
             nearest[at] = Some(found);
         }

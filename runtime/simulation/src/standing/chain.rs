@@ -7,7 +7,7 @@ use glam::DVec2;
 use roadwright_scenario::RoadId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum distance to a place where a vehicle has to stop for it to count as a reason for waiting, m.
+/// Maximum distance to a mandatory stop at which it counts as a reason for waiting, m.
 const REACH: f64 = 120.0;
 
 /// A vehicle in a chain of waiting vehicles.
@@ -28,7 +28,8 @@ pub struct WaitLink {
 }
 
 impl WaitLink {
-    /// Reason why the vehicle stands, as a sentence without its subject: "waits for the vehicle ahead (agent 3)".
+    /// Reason why the vehicle stands, as a sentence without a subject: "waits for the vehicle ahead
+    /// (agent 3)".
     pub fn why(&self) -> String {
         match self.stop.as_ref().map(|stop| &stop.reason) {
             None => "is stopped by its controller alone".into(),
@@ -40,13 +41,13 @@ impl WaitLink {
     }
 }
 
-/// How a chain of waiting vehicles ends.
+/// End of a chain of waiting vehicles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChainEnd {
     /// The last vehicle is the root: it waits for no other stationary vehicle.
     Root,
-    /// The last vehicle waits for the vehicle with this index in the chain. The vehicles from this index
-    /// onwards form a deadlock.
+    /// The last vehicle waits for the vehicle with this index in the chain. The vehicles from this
+    /// index on form a deadlock.
     Ring(usize),
 }
 
@@ -55,7 +56,7 @@ pub enum ChainEnd {
 pub struct WaitChain {
     /// The vehicles, beginning with the inspected one. Never empty.
     pub links: Vec<WaitLink>,
-    /// How the chain ends.
+    /// End of the chain.
     pub end: ChainEnd,
 }
 
@@ -73,8 +74,8 @@ impl WaitChain {
         }
     }
 
-    /// Reason why the last vehicle stands, in one word: `deadlock`, [`StopReason::name`] of the last vehicle,
-    /// or `controller` if only its controller stops it.
+    /// Reason why the last vehicle stands, in one word: `deadlock`, the [`StopReason::name`] of the
+    /// last vehicle, or `controller` if only its controller stops it.
     pub fn cause(&self) -> &'static str {
         let last = self.links.last().and_then(|link| link.stop.as_ref());
         cause_of(self.end, last)
@@ -92,7 +93,7 @@ fn cause_of(end: ChainEnd, last: Option<&StopTarget>) -> &'static str {
 /// Stops of the vehicles that have been examined so far.
 pub(super) type Stops = BTreeMap<AgentIndex, Option<StopTarget>>;
 
-/// Agents in waiting order, and how the chain ends.
+/// Agents in waiting order, and the end of the chain.
 pub(super) struct Walk {
     agents: Vec<AgentIndex>,
     end: ChainEnd,
@@ -115,7 +116,7 @@ impl Walk {
 }
 
 impl Standing<'_> {
-    /// The chain that begins with an agent.
+    /// Returns the chain of waiting vehicles that begins with an agent.
     pub(crate) fn chain(&self, agent: AgentIndex) -> WaitChain {
         let mut stops = Stops::new();
         let walk = self.walk(agent, 0.0, &mut stops);
@@ -140,16 +141,16 @@ impl Standing<'_> {
         }
     }
 
-    /// Follows the chain from an agent to the vehicles that it waits for. Vehicles that have stood for
-    /// `stood` seconds or less are left out. If there is a ring, the chain ends in it. Otherwise, it always
-    /// continues with the vehicle that has stood the longest.
+    /// Follows the chain from an agent to the vehicles that it waits for. Vehicles that have not
+    /// stood for longer than `stood` seconds are left out. If there is a ring, the chain ends in
+    /// it. Otherwise, it always continues with the vehicle that has stood the longest.
     pub(super) fn walk(&self, from: AgentIndex, stood: f64, stops: &mut Stops) -> Walk {
         if let Some(found) = self.find_ring(from, stood, stops, &mut BTreeSet::new()) {
             return found;
         }
         let mut agents = vec![from];
         let mut at = from;
-        // There is no ring, so this loop ends.
+        // There is no ring, so this loop terminates.
         while let Some(&next) = self.waited_for(at, stood, stops).first() {
             agents.push(next);
             at = next;
@@ -160,8 +161,9 @@ impl Standing<'_> {
         }
     }
 
-    /// Searches depth first for a ring among the vehicles that an agent waits for, directly or indirectly.
-    /// Skips agents that earlier searches have `seen`, and adds the agents of this search.
+    /// Searches depth first for a ring among the vehicles that an agent waits for, directly or
+    /// indirectly. Skips the agents in `seen`, which earlier searches have visited, and adds the
+    /// agents of this search.
     pub(super) fn find_ring(
         &self,
         from: AgentIndex,

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const STANDS_LONG: f64 = 60.0;
 /// Frequency at which stationary vehicles are counted, Hz.
 const RATE: f64 = 0.2;
-/// Causes that are not counted. Signals may show red for longer than a minute, and vehicles may stay at a
-/// destination as long as their behaviour or the person who drives them wants.
+/// Causes that are not counted. Signals may show red for longer than a minute. Vehicles may stay at
+/// a destination, or stand under manual control, for as long as their behaviour or user wants.
 const NOT_COUNTED: [&str; 3] = ["red", "destination", "hand"];
 
 /// Numbers of stationary vehicles by cause. They are part of saves but not of the state hash.
@@ -23,7 +23,7 @@ pub(crate) struct StandingCounts {
     by_cause: BTreeMap<String, StandingCount>,
     /// Agents that have been counted and have not moved since.
     counted: BTreeSet<u64>,
-    /// Agents of rings that have been counted and that still stand.
+    /// Agents that belong to counted rings and still stand.
     deadlocked: BTreeSet<u64>,
 }
 
@@ -47,8 +47,8 @@ impl StandingCounts {
         self.by_cause.values().all(is_finite) && are_countable(counts)
     }
 
-    /// Counts the vehicles that have reached a minute of standing since the last update. Returns the agents
-    /// of each new ring.
+    /// Counts the vehicles that have reached a standing time of one minute since the last update.
+    /// Returns the agents of each new ring.
     pub(crate) fn update(&mut self, standing: &Standing<'_>) -> Vec<Vec<u64>> {
         let long = standing.standing_long();
         if long.is_empty() {
@@ -72,8 +72,8 @@ impl StandingCounts {
         self.new_rings(&ids, standing, &mut stops)
     }
 
-    /// Returns the agents of each ring that has not been counted yet. O(vehicles that have stood for a
-    /// minute).
+    /// Returns the agents of each ring that has not been counted before. O(vehicles that have stood
+    /// for a minute).
     fn new_rings(
         &mut self,
         long: &BTreeMap<u64, AgentIndex>,

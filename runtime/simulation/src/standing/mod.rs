@@ -1,9 +1,10 @@
-//! Reasons why vehicles stand: what stops each vehicle, which vehicles it waits for, and the chains that
-//! waiting vehicles form.
+//! Reasons why vehicles stand: their mandatory stops, the vehicles that they wait for, and the
+//! chains that waiting vehicles form.
 //!
-//! A chain leads from one vehicle to the vehicle that it waits for, and so on. It ends at a root, which waits
-//! for no other stationary vehicle, or leads back to one of its own members. Such a ring is a deadlock. The
-//! reasons are those that perception and junctions used in the last step. Nothing is decided again here.
+//! A chain leads from one vehicle to the vehicle that it waits for, and so on. It ends at a root,
+//! which waits for no other stationary vehicle, or leads back to one of its own members. Such a
+//! ring is a deadlock. The reasons are the results of perception and junctions in the last step.
+//! Nothing is decided again here.
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -28,7 +29,7 @@ use crate::records::AgentIndex;
 use crate::traffic::{Claims, Setting};
 use glam::DVec2;
 
-/// Parts of the world that can explain why a vehicle stands. They are read between two steps.
+/// Borrowed parts of the world that explain why a vehicle stands. They are read between two steps.
 #[derive(Clone, Copy)]
 pub(crate) struct Standing<'a> {
     pub(crate) clock: &'a Clock,

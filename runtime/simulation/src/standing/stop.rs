@@ -12,13 +12,13 @@ use roadwright_scenario::NodeId;
 use roadwright_scenario::lane_graph::LaneletKind;
 use std::fmt;
 
-/// Maximum distance between a perceived obstacle and a vehicle at which the obstacle is taken to be that
-/// vehicle, m.
+/// Maximum distance between a perceived obstacle and a vehicle for the obstacle to be identified
+/// with that vehicle, m.
 const IS_IT: f64 = 0.5;
-/// Speed below which a vehicle counts as standing, m/s. A speed limit below this value that a behaviour sets
+/// Speed below which a vehicle counts as standing, m/s. A lower speed limit set by a behaviour
 /// counts as a stop.
 const STOPPED: f64 = 0.1;
-/// Maximum distance to a stopping place at which the place counts as the reason why the behaviour brakes, m.
+/// Maximum distance to a mandatory stop that explains why the behaviour brakes, m.
 const NEAR: f64 = 10.0;
 
 /// A place where a vehicle has to stop.
@@ -35,11 +35,12 @@ pub struct StopTarget {
 /// Reasons why a vehicle has to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
-    /// The agent with this id is ahead. The vehicle has to stop if that agent stops.
+    /// The agent with this id is ahead, and the vehicle has to stop if that agent stops.
     Leader(u64),
     /// A junction does not admit the vehicle, or makes it wait inside.
     Junction(Waits),
-    /// A junction has not admitted the vehicle yet, because the vehicle is not close enough to request it.
+    /// A junction has not admitted the vehicle, because the vehicle is not close enough to request
+    /// it.
     NotAsked(NodeId),
     /// An obstacle.
     Obstacle,
@@ -53,12 +54,13 @@ pub enum StopReason {
     NoPath(String),
     /// The vehicle's behaviour stops it.
     Behaviour,
-    /// A person drives the vehicle.
+    /// The vehicle is under manual control by a person.
     Hand,
 }
 
 impl StopReason {
-    /// The reason in one word, for tables and `--json`. Each reason of a junction has its own word.
+    /// The reason in one word, for tables and `--json`. The reasons of junctions have different
+    /// words.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Leader(_) => "vehicle_ahead",
@@ -111,8 +113,8 @@ impl Standing<'_> {
             true => self.stop_on_lane(agent, reach),
             false => self.stop_off_lanes(agent),
         };
-        // Behaviours also brake for junctions and other vehicles. In that case, the junction or vehicle is
-        // the reason.
+        // Behaviours also brake for junctions and other vehicles. In that case, these are the
+        // reason.
         let is_near = |stop: &StopTarget| stop.distance < NEAR;
         if self.is_stopped_by_behaviour(agent) && !nearest.as_ref().is_some_and(is_near) {
             return Some(self.stop_here(agent, StopReason::Behaviour));

@@ -33,7 +33,7 @@ impl Accounts {
             );
             deviation.add(scene.dt, position.t, motion.speed.abs());
         }
-        // After the loop, each driving agent has a record. If there are more records than agents, some agents
+        // Each driving agent has a record now. If there are more records than agents, some agents
         // have left.
         if self.of.len() > agents.count() {
             self.of.retain(|&id, _| agents.find(id).is_some());
@@ -69,8 +69,8 @@ impl Account {
         self.goal_distance = place.goal_distance(agent);
         if progress.reached != self.reached {
             let now = Odometer::of(&scene.statistics[index]);
-            // After a change of goals, fewer goals may have been reached than before. This does not end a
-            // segment.
+            // After a change of goals, the number of goals reached may be smaller than before. This
+            // does not end a segment.
             if progress.reached > self.reached {
                 self.segments.add(self.begin, now, scene.dt);
             }
@@ -79,7 +79,7 @@ impl Account {
     }
 }
 
-/// Inputs for the remaining distance of an agent.
+/// Inputs for computing the remaining distance of an agent.
 #[derive(Clone, Copy)]
 pub(crate) struct GoalInputs<'a> {
     pub(crate) bodies: Bodies<'a>,

@@ -1,11 +1,11 @@
-//! Collisions: vehicles and obstacles whose bodies overlap. Collisions are counted but have no effect on the
-//! bodies.
+//! Collisions: vehicles and obstacles whose bodies overlap. Collisions are counted but have no
+//! effect on the bodies.
 //!
 //! There are two searches. Bodies that move freely are compared as boxes with bodies near them
 //! ([`Search::contacts`], `neighbours.rs`). Bodies that follow their lanes are compared by their
-//! order along the lanes ([`Search::contacts_in_order`]). This search needs neither poses nor a
-//! grid. However, it considers only vehicles ahead on the agent's route, and it runs only on the
-//! beat, five times a second. With `--verify`, all bodies are compared as boxes in each step.
+//! order along the lanes ([`Search::contacts_in_order`]). This second search needs neither poses
+//! nor a grid. However, it considers only vehicles ahead on the agent's route, and it runs only on
+//! the beat, five times a second. With `--verify`, all bodies are compared as boxes in each step.
 
 use super::neighbours::keeps_order;
 use super::{Index, LaneEntry, Neighbours};
@@ -40,7 +40,7 @@ impl Contact {
         Reverse(self.depth.to_bits())
     }
 
-    /// Sort key for counting contacts, with ids rather than indices.
+    /// Sort key for counting contacts, with ids instead of indices.
     pub(crate) fn order(&self, id_of: impl Fn(AgentIndex) -> u64) -> (u64, u64, Party) {
         let own = id_of(self.agent);
         let other = self.other.map_or(u64::MAX, id_of);
@@ -48,7 +48,7 @@ impl Contact {
     }
 }
 
-/// Inputs of the contact search.
+/// Inputs for finding contacts.
 #[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
     pub(crate) bodies: Bodies<'a>,
@@ -56,8 +56,8 @@ pub(crate) struct Search<'a> {
     pub(crate) routes: &'a Routes,
     pub(crate) index: &'a Index,
     pub(crate) neighbours: &'a Neighbours,
-    /// Whether vehicles that follow their lanes are also compared as boxes, rather than only by their order
-    /// along the lanes.
+    /// Whether vehicles that follow their lanes are also compared as boxes, and not only by their
+    /// order along the lanes.
     pub(crate) verify: bool,
 }
 
@@ -77,8 +77,8 @@ impl Search<'_> {
         self.bodies.agents.identity[agent.index()].id
     }
 
-    /// Whether contacts between an agent and other lane-following agents are found from their order along the
-    /// lanes.
+    /// Whether the order along the lanes is used to find contacts between this agent and other
+    /// lane-following agents.
     fn keeps_order(&self, agent: AgentIndex) -> bool {
         keeps_order(&self.bodies.agents.identity[agent.index()], self.verify)
     }
@@ -119,7 +119,8 @@ impl Search<'_> {
         // after it.
         let is_on = self.bodies.agents.position[own.agent.index()].lanelet == own.lanelet;
         let has_standing = !self.bodies.dynamics.standing.is_empty();
-        // Farther ahead, no rear can overlap the agent's front, whatever the other vehicle.
+        // Beyond this distance, no rear can overlap the agent's front, whatever the other vehicle's
+        // type.
         let reach = self.vehicle_type(own.agent).front + self.types.largest_overhang;
         let mut distance = ground.length(own.lanelet) - own.s;
         if is_on && (has_standing || self.is_near_obstacles(&own, distance <= reach)) {
@@ -140,7 +141,7 @@ impl Search<'_> {
             // Only the agent's own lane leads to the next lanelet.
             return;
         }
-        // Usually the lane continues beyond this distance, and the route need not be read.
+        // Usually the lane is longer than this distance, and the route need not be read.
         if distance > reach {
             return;
         }
@@ -209,8 +210,9 @@ impl Search<'_> {
         }
         let beside = self.bodies.offset_on(own.agent, own.lanelet)
             - self.bodies.offset_on(other.agent, other.lanelet);
-        // Both overlaps are lengths, along and across the lane. The depth is the smaller one: the distance by
-        // which the bodies would have to move apart, as for boxes.
+        // Both overlaps are lengths, along and across the lane. The depth is the smaller one, which
+        // is the distance by which the bodies would have to move apart. Boxes are treated in the
+        // same way.
         let across = 0.5 * (own_type.width + other_type.width) - beside.abs();
         if across > 0.0 {
             let place = self.bodies.pose(own.agent).point(own_type.front, 0.0);
@@ -219,7 +221,7 @@ impl Search<'_> {
         }
     }
 
-    /// Contacts of the box of a body with obstacles, and with bodies that have larger numbers.
+    /// Contacts of a body's box with obstacles, and with bodies that have larger numbers.
     pub(crate) fn contacts(&self, number: usize, out: &mut Vec<Contact>) {
         let Some((agent, part)) = self.neighbours.body(number) else {
             return;
@@ -266,8 +268,8 @@ impl Search<'_> {
         }
     }
 
-    /// Contacts of a body with uncoupled trailers, given a circle around the body. Only the deepest contact
-    /// with each train is kept.
+    /// Contacts of a body with uncoupled trailers. `middle` and `radius` describe a circle around
+    /// the body. Only the deepest contact with each train is kept.
     fn contacts_with_standing(
         &self,
         agent: AgentIndex,
@@ -284,7 +286,7 @@ impl Search<'_> {
                 if (standing.centre - middle).length_squared() > reach * reach {
                     return 0.0;
                 }
-                // A vehicle is meant to reach below a trailer that it couples to or reverses towards.
+                // A vehicle may reach below a trailer that it couples to or reverses towards.
                 if at == 0 && self.bodies.lines_up_with(agent, train, self.types) {
                     return 0.0;
                 }
@@ -304,7 +306,8 @@ impl Search<'_> {
         }
     }
 
-    /// Contacts of a body with obstacles, given a circle around the body and its range of heights.
+    /// Contacts of a body with obstacles, found with a circle around the body and its range of
+    /// heights.
     fn contacts_with_obstacles(
         &self,
         agent: AgentIndex,
@@ -376,7 +379,7 @@ impl Contacts {
         take(&mut self.touching, &mut self.log, time, contacts, 1, agents);
     }
 
-    /// Records the contacts that are found from the order along lanes. Called every `steps` steps.
+    /// Records the contacts that were found from the order along lanes. Called every `steps` steps.
     pub(crate) fn take_in_order(
         &mut self,
         time: f64,
@@ -395,7 +398,8 @@ impl Contacts {
     }
 }
 
-/// Logs new contacts, and adds all contacts to the crash ratings. Each contact is counted for `steps` steps.
+/// Logs new contacts, and adds all contacts to the crash ratings. Each contact counts for `steps`
+/// steps.
 fn take(
     known: &mut Touching,
     log: &mut Vec<Collision>,
@@ -419,10 +423,10 @@ fn take(
             statistics.squared_penetration += depth * depth * steps;
         }
         touching.insert((id, contact.with));
-        // The log has one line when bodies begin to overlap, and another line when they overlap again after a
-        // separation.
+        // The log gets one entry when bodies begin to overlap, and another one if they overlap
+        // again after they have separated.
         if known.contains(&(id, contact.with)) {
-            // The line contains the largest depth so far. It is usually near the end of the log.
+            // The entry contains the largest depth so far. It is usually near the end of the log.
             let of_pair = |line: &&mut Collision| line.agent == id && line.with == contact.with;
             if let Some(line) = log.iter_mut().rev().find(of_pair) {
                 line.depth = line.depth.max(contact.depth);
@@ -463,7 +467,8 @@ mod tests {
             let found: Vec<Contact> = found.collect();
             contacts.take(time, &found, &mut ContactColumns::of(&mut stand.agents));
         };
-        // Two contacts with a separation in between. They reach depths of 0.5 m and 0.2 m.
+        // There are two contacts with a separation in between. They reach depths of 0.5 m and 0.2
+        // m.
         for (time, depths) in [
             (0.0, &[0.1][..]),
             (1.0, &[0.5]),
@@ -509,7 +514,7 @@ mod tests {
                 &mut ContactColumns::of(&mut stand.agents),
             );
         }
-        // A lasting collision is counted once and is not ended by the search with boxes.
+        // A lasting collision is counted once, and the search with boxes does not end it.
         assert_eq!(contacts.log.len(), 1);
         for agent in [a, b] {
             let counted = &stand.agents.statistics[agent.index()];

@@ -38,9 +38,9 @@ impl Delays {
         if !Rate::new(RATE, clock.dt).is_due(clock.step, 0) {
             return;
         }
-        // The delays are recomputed each time, so that a jam that has dissolved leaves no trace. Once a
-        // second is enough for planners, which plan for minutes, and limits the cost of the loop over all
-        // agents.
+        // The delays are recomputed from zero, so that a jam that has dissolved leaves no trace.
+        // Once a second is often enough for planners, which plan for minutes, and limits the cost
+        // of the loop over all agents.
         self.0.fill(0.0);
         for agent in agents.driving() {
             let position = &agents.position[agent.index()];

@@ -1,8 +1,8 @@
-//! Post-encroachment time: the time between a vehicle's departure from a conflict in a junction and another
-//! vehicle's arrival there.
+//! Post-encroachment time: the time between a vehicle's departure from a conflict in a junction and
+//! another vehicle's arrival there.
 //!
-//! A conflict concerns two connections of a junction and has an interval on each of them. A vehicle leaves a
-//! conflict with its rear, and reaches it with its front [Allen 1978].
+//! A conflict concerns two connections of a junction and has an interval on each of them. A vehicle
+//! reaches a conflict with its front, and leaves it with its rear [Allen 1978].
 //!
 //! ```text
 //!            interval of A on its connection
@@ -12,8 +12,8 @@
 //!                 |   ^   |               of its own interval, on its own connection
 //! ```
 //!
-//! Only vehicles that hold a grant are considered. Other vehicles either do not drive through contested
-//! junctions, or they enter without a grant, which is counted separately.
+//! Only vehicles that hold a grant are considered. Other vehicles either do not drive through
+//! contested junctions, or they enter without a grant, which is counted separately.
 
 use super::Claims;
 use super::claims::Held;
@@ -30,8 +30,8 @@ use std::collections::BTreeMap;
 /// Post-encroachment time above which an arriving vehicle counts as undisturbed, s.
 const LATEST: f64 = 5.0;
 
-/// Time recorded if one vehicle arrives in the same step in which the other leaves, s. It is not 0, because 0
-/// means that there was no other vehicle.
+/// Time that is recorded if one vehicle arrives in the same step in which the other leaves, s. It
+/// is not 0, because 0 means that there was no other vehicle.
 const LEAST: f32 = 1e-3;
 
 /// A conflict: its junction and its index within the junction.
@@ -44,7 +44,7 @@ pub(crate) struct Encroachment {
     left: BTreeMap<Place, [Option<f64>; 2]>,
 }
 
-/// Inputs of the observation of a step.
+/// Inputs for observing a step.
 #[derive(Clone, Copy)]
 pub(crate) struct EncroachmentInputs<'a> {
     pub(crate) ground: &'a Ground,
@@ -53,8 +53,8 @@ pub(crate) struct EncroachmentInputs<'a> {
     pub(crate) claims: &'a Claims,
 }
 
-/// A vehicle at a conflict, with the side of the conflict. The positions of the vehicle's front and rear
-/// along the connection are from before and after the step, m.
+/// A vehicle at a conflict, on one of its sides. The positions of its front and rear along the
+/// connection are given before and after the step, m.
 struct Passing {
     agent: AgentIndex,
     place: Place,
@@ -105,7 +105,7 @@ impl Encroachment {
                 passed
             };
         }
-        // Old times do not affect any arriving vehicle. They are dropped to keep the map small.
+        // Older times do not affect any arriving vehicle and are dropped to keep the map small.
         let is_recent = |left: Option<f64>| left.is_some_and(|left| time - left < LATEST);
         self.left
             .retain(|_, sides| sides.iter().any(|&left| is_recent(left)));
@@ -128,9 +128,9 @@ fn collect(
             .lanelet(at)
             .map(|lanelet| scene.ground.length(lanelet))
     };
-    // The front is ahead of the rear axle, and the rear is behind it. Therefore a vehicle passes positions of
-    // the connection while its axle is on the previous lanelet, on the connection, or on the next lanelet.
-    // `along` is the position of the rear axle along the connection.
+    // A vehicle's body reaches from behind its rear axle to ahead of it. Therefore the body passes
+    // positions of the connection while the axle is on the previous lanelet, on the connection, or
+    // on the next lanelet. `along` is the position of the rear axle along the connection.
     let along = match progress.at {
         at if at == held.at => Some(position.s),
         at if at + 1 == held.at => length(at).map(|length| position.s - length),
@@ -140,7 +140,8 @@ fn collect(
     let Some(along) = along else { return };
     let vehicle_type = scene.types.get(agents.identity[agent].vehicle_type);
     let distance = agents.motion[agent].speed * dt;
-    // Positions of front and rear one step ago and now. They passed each position in between.
+    // Positions of front and rear one step ago and now. Front and rear have passed each position in
+    // between.
     let ends = |offset: f64| (along + offset - distance, along + offset);
     let conflicts = scene.ground.car_conflicts(held.junction);
     for (number, conflict) in (0u32..).zip(conflicts.list()) {
@@ -151,7 +152,7 @@ fn collect(
         };
         let (first, second) = conflict.intervals;
         let mut interval = if side == 0 { first } else { second };
-        // Connections that only end in the same lane do not cross in the junction.
+        // Connections that only merge at their ends do not cross within the junction.
         let is_met = interval.from < interval.to;
         if conflict.is_merge {
             // From the point where they meet, one vehicle follows the other.
@@ -203,8 +204,9 @@ mod tests {
         }
     }
 
-    /// Two cars cross at constant speed, and the second car arrives `delay` seconds later. Returns the
-    /// shortest post-encroachment time of the second car (s), and the intervals of the conflict (m).
+    /// Simulates two cars that cross at constant speed, the second `delay` seconds after the first.
+    /// Returns the shortest post-encroachment time of the second car (s), and the intervals of the
+    /// conflict (m).
     fn crossing(delay: f64) -> (f32, Interval, Interval) {
         let mut stand = Stand::crossing();
         let mut routes = Vec::new();

@@ -3,8 +3,8 @@
 use crate::modules::SLICE;
 use rayon::prelude::*;
 
-/// Calls `search` for each number below `count`, divided among the threads of `helpers` if there are any. The
-/// results are in the order of the numbers.
+/// Calls `search` for each number below `count`. The numbers are divided among the threads of
+/// `helpers`, if there are any. The results are in the order of the numbers.
 pub(crate) fn find<T: Send>(
     helpers: Option<&rayon::ThreadPool>,
     count: usize,

@@ -20,7 +20,7 @@ pub(crate) struct LaneEntry {
 
 /// Size of a grid cell, m.
 const CELL: f64 = 20.0;
-/// Marks a missing entry.
+/// Marks an entry that does not exist.
 const ABSENT: u32 = u32::MAX;
 
 /// The entries of one lanelet.
@@ -36,8 +36,8 @@ struct Range {
 //   ranges     4: (0, 2)   0: (2, 1)   2: (3, 2)     first entry and count
 //   entries    [4, s 3.1] [4, s 20.5] [0, s 7.0] [2, s 1.2] [2, s 9.9]
 //
-// The vehicle ahead of another on its lanelet is the next entry, if that is on the same lanelet. The rearmost
-// vehicle of a lanelet is the first of its range. Neither requires a search.
+// The vehicle ahead of another on its lanelet is the next entry, if this is on the same lanelet.
+// The rearmost vehicle of a lanelet is the first of its range. Neither requires a search.
 
 /// A body off the lanes.
 #[derive(Debug, Clone, Copy)]
@@ -56,8 +56,8 @@ pub(crate) struct Index {
     ranges: Vec<Range>,
     /// Lanelets with a vehicle.
     occupied: Vec<LaneletIndex>,
-    /// One bit per lanelet: whether it is occupied. Most look-ups find an empty lanelet, and the bits of a
-    /// whole city fit into the first-level cache.
+    /// One bit per lanelet, set if the lanelet is occupied. Most look-ups find an empty lanelet,
+    /// and the bits of a whole city fit into the first-level cache.
     is_occupied: Vec<u64>,
     /// Index of each agent's entry on the lanelet that it follows.
     entry_of: Vec<u32>,
@@ -65,14 +65,16 @@ pub(crate) struct Index {
     is_located: bool,
     /// Agent of each body in the grid.
     located: Vec<AgentIndex>,
-    /// Number of each body in the grid within its agent: 0 is the vehicle, 1 its first trailer.
+    /// Number of each body in the grid within its agent: 0 for the vehicle, 1 for its first
+    /// trailer.
     parts: Vec<u8>,
     /// Centres of the bodies.
     pub(crate) middles: Vec<DVec2>,
     grid: GridIndex,
     /// Number of driving agents.
     pub(crate) driving: usize,
-    /// Whether any body is off the lanes. Only then does lane traffic have to search by position.
+    /// Whether any body is off the lanes. Otherwise, lane traffic does not have to search by
+    /// position.
     pub(crate) any_off_lane: bool,
     /// Bodies off the lanes: vehicles with their trailers, and uncoupled trailers.
     pub(crate) off_lanes: Vec<OffLane>,
@@ -96,17 +98,17 @@ impl Index {
         self.clear(agents.capacity());
         for agent in agents.driving() {
             let position = &agents.position[agent.index()];
-            // During a lane change, a body is on two lanes, and followers on both lanes must see it. It is
-            // entered on both with its position s on the new lane, which is accurate enough because the lanes
-            // are side by side.
+            // During a lane change, a body is on two lanes, and followers on both have to see it.
+            // It is entered on both with its position s on the new lane. This is accurate enough,
+            // because the lanes are side by side.
             lanelets_of(position).for_each(|lanelet| self.count(lanelet));
             self.driving += 1;
             self.any_off_lane |= !position.is_on_lane();
         }
         self.fill(agents);
         self.note_off_lanes(bodies, types);
-        // On lanes, the order of vehicles shows which ones are near. Off the lanes, bodies are searched by
-        // position in every step.
+        // On lanes, nearby vehicles are found from the order of vehicles. Off the lanes, bodies are
+        // searched by position in every step.
         if self.any_off_lane {
             self.locate(bodies, types);
         }
@@ -175,8 +177,8 @@ impl Index {
         self.grid = GridIndex::new();
     }
 
-    /// Calls `visit` with the number and the centre of each body near a position. All bodies within `reach`
-    /// metres are included, and possibly others.
+    /// Calls `visit` with the number and centre of each body near a position. All bodies within
+    /// `reach` metres are visited, and possibly others.
     #[inline]
     pub(crate) fn for_each_near(&self, place: DVec2, reach: f64, visit: impl FnMut(u32, DVec2)) {
         debug_assert!(self.is_located, "the grid has not been built");
@@ -193,13 +195,14 @@ impl Index {
         }
     }
 
-    /// The bodies in the grid by number, each as an agent and the number of the body within it.
+    /// The bodies in the grid by number. Each is given by its agent and its number within the
+    /// agent.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = (AgentIndex, u8)> + '_ {
         self.located.iter().copied().zip(self.parts.iter().copied())
     }
 
-    /// The agent of a body in the grid, and the number of the body within it: 0 is the vehicle, 1 its first
-    /// trailer.
+    /// The agent of a body in the grid, and the number of the body within its agent: 0 for the
+    /// vehicle, 1 for its first trailer.
     pub(crate) fn body(&self, number: u32) -> (AgentIndex, u8) {
         (self.located[number as usize], self.parts[number as usize])
     }
@@ -210,8 +213,8 @@ impl Index {
     }
 
     fn clear(&mut self, capacity: usize) {
-        // Only lanelets that had a vehicle are cleared, because a city has many thousands of lanelets, most
-        // of them empty.
+        // Only lanelets that had a vehicle are cleared. A city has many thousands of lanelets, most
+        // of which are empty.
         for &lanelet in &self.occupied {
             self.ranges[lanelet.index()] = Range::default();
             self.is_occupied[lanelet.index() / 64] = 0;
@@ -235,19 +238,19 @@ impl Index {
 
     /// Groups the entries by lanelet, from back to front.
     fn fill(&mut self, agents: AgentsRef<'_>) {
-        // This is a counting sort. The vehicles of each lanelet have been counted, so each lanelet first gets
-        // a range of entries, and then each entry is put into its range. The lanelets are in the order of
-        // their first vehicle, which has no meaning.
+        // This is a counting sort. The vehicles of each lanelet have been counted, so each lanelet
+        // first gets a range of entries, and then each entry is put into its range. The order of
+        // the ranges is that of the first vehicles and has no meaning.
         let mut first = 0;
         for &lanelet in &self.occupied {
             let range = &mut self.ranges[lanelet.index()];
             (range.first, first) = (first, first + range.count);
-            // The count is built up again while the range is filled.
+            // The count is increased again while the range is filled.
             range.count = 0;
         }
         self.entries.resize(first as usize, LaneEntry::default());
-        // In reverse order of indices, because the vehicles of a flow are ordered from front to back by
-        // index, so no entry has to be shifted.
+        // Indices are visited in reverse order. The vehicles of a flow are ordered from front to
+        // back by index, so no entry has to be shifted.
         for agent in agents.driving().rev() {
             let position = &agents.position[agent.index()];
             let s = position.s;
@@ -255,8 +258,8 @@ impl Index {
                 self.enter(LaneEntry { s, lanelet, agent }, agents);
             }
         }
-        // Only the entry on the lanelet that an agent follows counts, and not the entry on a lanelet that it
-        // is leaving.
+        // Only the entry on the lanelet that an agent follows is recorded, not the one on a lanelet
+        // that it is leaving.
         for (place, entry) in (0u32..).zip(&self.entries) {
             if agents.position[entry.agent.index()].lanelet == entry.lanelet {
                 self.entry_of[entry.agent.index()] = place;
@@ -271,7 +274,7 @@ impl Index {
         let start = range.first as usize;
         let mut at = start + range.count as usize;
         range.count += 1;
-        // Few vehicles share a lanelet, so entries of vehicles ahead are shifted one by one.
+        // Few vehicles share a lanelet, so the entries of vehicles ahead are shifted one by one.
         while at > start && is_behind(&entry, &self.entries[at - 1], agents) {
             self.entries[at] = self.entries[at - 1];
             at -= 1;
@@ -331,7 +334,8 @@ fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletIndex> {
     lanelets.into_iter().filter(|&id| id != NO_LANELET)
 }
 
-/// Order of two vehicles on a lanelet. At the same position, the vehicle with the smaller id is behind.
+/// Whether the first vehicle is behind the second one on a lanelet. At the same position, the
+/// vehicle with the smaller id is behind.
 fn is_behind(a: &LaneEntry, b: &LaneEntry, agents: AgentsRef<'_>) -> bool {
     let id = |entry: &LaneEntry| agents.identity[entry.agent.index()].id;
     a.s.total_cmp(&b.s).then_with(|| id(a).cmp(&id(b))).is_lt()
@@ -385,7 +389,7 @@ mod tests {
             let types = VehicleTypes::new(&Scenario::new("types"));
             let all = agents(&places);
             let mut index = Index::new(6);
-            // Done twice, so that data left over from the first time would show.
+            // Built twice, so that data left over from the first time would show.
             let ground = Ground::new(&Scenario::new("ground"));
             let mut dynamics = Dynamics::default();
             dynamics.grow(DynamicsLevel::OneTrack, 40);

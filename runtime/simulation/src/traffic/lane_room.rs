@@ -1,4 +1,5 @@
-//! Free space beside a lane: how far a vehicle may deviate before it touches an obstacle.
+//! Free space beside a lane, which limits how far a vehicle may deviate before it touches an
+//! obstacle.
 
 use crate::records::LanePosition;
 use crate::vehicle_type::VehicleType;
@@ -6,8 +7,8 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Computes the free space around a vehicle with a given heading: the space beside its lane, minus the
-/// deviation of its body from the lane.
+/// Computes the free space around a vehicle: the space beside its lane, minus the deviation of its
+/// body from the lane.
 ///
 /// ```text
 ///           .------.
@@ -22,11 +23,11 @@ pub(super) struct LaneRoom<'a> {
 }
 
 impl LaneRoom<'_> {
-    /// Lower bound on the distance that every point of the vehicle may move without touching an obstacle, m;
-    /// 0 or less if unknown.
+    /// Lower bound on the distance that any point of the vehicle may move without touching an
+    /// obstacle, m; 0 or less if unknown.
     pub(super) fn of(&self, position: &LanePosition) -> f64 {
         let &LanePosition { lanelet, s, t, .. } = position;
-        // The space before the start and beyond the end of a lanelet is unknown.
+        // The space before the start and after the end of a lanelet is unknown.
         let is_on = lanelet != NO_LANELET && (0.0..=self.ground.length(lanelet)).contains(&s);
         if !is_on {
             return 0.0;
@@ -46,9 +47,9 @@ impl LaneRoom<'_> {
         lanes.room_aside(lanelet, self.vehicle_type.is_long())
     }
 
-    /// Maximum deviation of the body from the lane between two positions on a lanelet, m. The second position
-    /// may be beyond the end of the lanelet. Infinite near obstacles, or if the lanes beyond are unknown or
-    /// short.
+    /// Maximum deviation of the body from the lane between two positions on a lanelet, m. The
+    /// second position may be beyond the end of the lanelet. Infinite near obstacles, or if the
+    /// lanes beyond are unknown or too short.
     fn drift_ahead(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let here = self.drift_on(lanelet, from, to);
         let over = to - self.ground.length(lanelet);
@@ -68,8 +69,9 @@ impl LaneRoom<'_> {
         here + self.drift_beyond(before, -from, |length| (length + from, length))
     }
 
-    /// Maximum deviation on the lanelets beyond one end of a lanelet, m. `over` metres of each lanelet are
-    /// examined. `stretch` returns the interval to examine for a lanelet of the given length, m.
+    /// Maximum deviation on the lanelets beyond one end of a lanelet, m. On each of them, `over`
+    /// metres are examined. `stretch` returns the interval to examine for a lanelet of the given
+    /// length, m.
     fn drift_beyond(
         &self,
         lanelets: &[LaneletIndex],
@@ -94,7 +96,7 @@ impl LaneRoom<'_> {
     fn drift_on(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let line = self.ground.line(lanelet);
         let (spacing, last) = (line.spacing(), line.count() - 1);
-        // Whole pieces are used, even if they are only partly covered.
+        // Whole pieces are examined, even if they are only partly covered.
         let first = ((from / spacing).max(0.0) as usize).min(last);
         let end = ((to / spacing).max(0.0).ceil() as usize).min(last);
         let poses = line.poses()[first..=end].iter();

@@ -8,9 +8,9 @@ use roadwright_ground::Ground;
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Distance that a body has to drive to leave its old lane in a lane change, m.
+/// Distance that a body has to drive in a lane change until it has left its old lane, m.
 const DISTANCE_TO_CHANGE: f64 = 10.0;
-/// Deceleration that is assumed for the vehicle ahead during a lane change, m/s^2.
+/// Deceleration of the vehicle ahead that is assumed during a lane change, m/s^2.
 const STOPPING: f64 = 2.0;
 
 /// Data for computing room on lanes.
@@ -22,24 +22,26 @@ pub(crate) struct Lanes<'a> {
     pub(crate) agents: AgentsRef<'a>,
 }
 
-/// The part of a lane that vehicles can reach if they enter the lane at its start.
+/// The part of a lane that vehicles can reach from its start.
 #[derive(Clone, Copy)]
 pub(super) struct Tail<'a> {
     /// Maximum distance that entering vehicles can drive along the lane, m.
     pub(super) reach: f64,
-    /// Vehicles within `reach`, from back to front.
+    /// Vehicles on this part of the lane, from back to front.
     pub(super) there: &'a [LaneEntry],
-    /// Whether this is the whole lane, because no vehicle is between this lane and another one.
+    /// Whether this part is the whole lane, because no vehicle is between this lane and another
+    /// one.
     pub(super) is_whole: bool,
 }
 
 impl<'a> Lanes<'a> {
-    /// The part of a lane that entering vehicles can reach. It ends at the rearmost vehicle between this lane
-    /// and an adjacent one, because that vehicle may have to wait there for vehicles on the other lane.
+    /// The part of a lane that entering vehicles can reach. It ends at the rearmost vehicle that is
+    /// between this lane and an adjacent one, because that vehicle may have to wait there for
+    /// vehicles on the other lane.
     pub(super) fn tail(self, lanelet: LaneletIndex) -> Tail<'a> {
         let all = self.index.on_lanelet(lanelet);
-        // From back to front. Entering vehicles may have to stop behind the first vehicle that is between two
-        // lanes.
+        // Searched from back to front. Entering vehicles may have to stop behind the first vehicle
+        // that is between two lanes.
         match all.iter().position(|entry| self.is_between(entry, lanelet)) {
             None => Tail {
                 reach: self.queue_end(lanelet),
@@ -54,8 +56,8 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Position at which the first vehicle in a queue at the end of a lane waits, m: the end of the lane, or
-    /// the stop line if it is before the end.
+    /// Position at which the first vehicle of a queue waits, m: the end of the lane or, if it is
+    /// before the end, the stop line.
     pub(super) fn queue_end(self, lanelet: LaneletIndex) -> f64 {
         self.ground.length(lanelet) - self.line_before_end(lanelet)
     }
@@ -75,17 +77,17 @@ impl<'a> Lanes<'a> {
         lines.fold(0.0, f64::max)
     }
 
-    /// Whether a vehicle is partly on this lane and partly on another.
+    /// Whether a vehicle is partly on this lane and partly on another one.
     fn is_between(self, entry: &LaneEntry, lanelet: LaneletIndex) -> bool {
         let position = &self.agents.position[entry.agent.index()];
         // The vehicle is changing from this lane or to it.
         position.lanelet != lanelet || position.leaving != NO_LANELET
     }
 
-    /// Whether a vehicle at the given position on a lane can drive far enough to complete a change to the
-    /// adjacent lane, even if the vehicle ahead of it stops. It has to complete the change within `room`
-    /// metres in any case. If it stopped between two lanes, it would block both, and possibly even the
-    /// vehicles that it waits for.
+    /// Whether a vehicle at the given position on a lane can drive far enough to complete a change
+    /// to the adjacent lane, even if the vehicle ahead of it stops. It has to complete the change
+    /// within `room` metres in any case. If it stopped between two lanes, it would block both of
+    /// them, and possibly even the vehicles for which it waits.
     pub(crate) fn has_room_to_get_over(self, agent: AgentIndex, spot: LaneSpot, room: f64) -> bool {
         let LaneSpot { lanelet, s } = spot;
         let mut others = self.index.on_lanelet(lanelet).iter();
@@ -94,7 +96,8 @@ impl<'a> Lanes<'a> {
         };
         let gap = self.rear(leader) - (s + self.vehicle_type(agent).front);
         let speed = self.agents.motion[leader.agent.index()].speed.max(0.0);
-        // If the vehicle ahead stops, it still covers its braking distance, which is also available.
+        // If the vehicle ahead stops, it still covers its braking distance. This distance is
+        // available as well.
         gap + speed * speed / (2.0 * STOPPING) >= DISTANCE_TO_CHANGE.min(room)
     }
 
@@ -149,7 +152,7 @@ mod tests {
         stand.look();
         let tail = lanes(&stand).tail(right);
         assert_eq!((tail.reach, tail.there.len()), (300.0, 3));
-        // The second vehicle has begun to change to the left lane and stands still.
+        // The second vehicle has begun to change to the left lane and has stopped.
         stand.agents.position[1].lanelet = left;
         stand.agents.position[1].leaving = right;
         stand.look();
@@ -164,12 +167,13 @@ mod tests {
 
     #[test]
     fn who_stands_close_behind_another_one_has_no_way_over() {
-        // (gap ahead, m, speed of the vehicle ahead, m/s, room, m, whether it can change)
+        // (gap ahead, m; speed of the vehicle ahead, m/s; room, m; whether the vehicle can change
+        // lanes)
         let cases = [
             (2.0, 0.0, 100.0, false),
             (9.9, 0.0, 100.0, false),
             (10.1, 0.0, 100.0, true),
-            // The vehicle ahead drives at least v^2 / 4 farther.
+            // The vehicle ahead drives at least v^2 / 4 before it stops.
             (2.0, 5.0, 100.0, false),
             (2.0, 6.0, 100.0, true),
             // The lane ends earlier.

@@ -72,7 +72,7 @@ impl Traffic {
         }
     }
 
-    /// The inputs of decisions at junctions.
+    /// Borrows the inputs of decisions at junctions.
     pub(crate) fn setting<'a>(
         &'a self,
         clock: &Clock,

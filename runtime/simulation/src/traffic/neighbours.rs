@@ -1,11 +1,11 @@
-//! Lists of nearby bodies that could touch each other or obstacles. They are updated only when bodies have
-//! moved far enough.
+//! Lists of nearby bodies that could touch each other or obstacles. They are updated only when
+//! bodies have moved far enough.
 //!
-//! In a hundredth of a second, a vehicle moves a few centimetres, and most vehicles have metres of room
-//! around them. Therefore pairs of nearby bodies are listed with the distance between them, and are not
-//! compared again until the sum of their movements exceeds this distance. The list is valid until any body
-//! has moved by half of [`MARGIN`]. Molecular dynamics uses such lists, too ([Verlet 1967]). Obstacles do not
-//! move, so only the movement of the vehicle counts.
+//! In a hundredth of a second, a vehicle moves a few centimetres, and most vehicles have metres of
+//! room around them. Therefore pairs of nearby bodies are listed with the distance between them,
+//! and are not compared again until the sum of their movements exceeds this distance. The list is
+//! valid until any body has moved by half of [`MARGIN`]. Molecular dynamics also uses such lists
+//! ([Verlet 1967]). Obstacles do not move, so only the movement of the vehicle counts.
 //!
 //! ```text
 //!         .---.               .---.      Circles around A and B are 3 m apart. Since then A has moved by
@@ -28,16 +28,16 @@ use roadwright_geometry::math::wrap_angle;
 
 /// Maximum gap between the bounding circles of two neighbours, m.
 const MARGIN: f64 = 8.0;
-/// Maximum computed distance to obstacles, m. Larger distances are stored as this value.
+/// Upper limit of stored distances to obstacles, m. Larger distances are stored as this value.
 const OBSTACLE_MARGIN: f64 = 1.0;
-/// Minimum movement that is added up, m. Shorter movements could be lost to rounding, so they accumulate
-/// first.
+/// Minimum movement that is added up, m. Shorter movements could be lost to rounding, so they are
+/// accumulated over several steps first.
 const LEAST_MOVE: f64 = 1e-3;
 /// Safety margin on distances, m. It covers movements that have not been added up yet, and rounding to single
 /// precision.
 const SLACK: f64 = 0.01;
 
-/// Access to the bodies and their surroundings.
+/// Borrowed data about the bodies and their surroundings.
 #[derive(Clone, Copy)]
 pub(crate) struct Shapes<'a> {
     pub(crate) bodies: Bodies<'a>,
@@ -49,7 +49,8 @@ pub(crate) struct Shapes<'a> {
 /// A body, with the distance that it has moved since neighbours were listed.
 #[derive(Debug, Clone, Copy)]
 struct Followed {
-    /// Position of the vehicle's rear axle, or of the trailer's centre, when movements were last added up.
+    /// Position of the vehicle's rear axle, or of the trailer's centre, when its movement was last
+    /// added up.
     place: DVec2,
     heading: f32,
     /// Upper bound on the distance that any point of the body has moved since neighbours were listed, m.
@@ -60,28 +61,29 @@ struct Followed {
     /// Index of the body's first pair.
     first: u32,
     vehicle_type: u16,
-    /// Number of the body within its agent: 0 is the vehicle, 1 its first trailer.
+    /// Number of the body within its agent: 0 for the vehicle, 1 for its first trailer.
     part: u8,
     state: State,
 }
 
-/// Whether and how a followed body is compared.
+/// State of a followed body, which determines the bodies with which it is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// The body is driving and is compared with all other bodies.
     Free,
-    /// The body is driving, but is not compared with other bodies in the state `KeepsOrder`.
+    /// The body is driving, and is compared with all bodies except others in the state
+    /// `KeepsOrder`.
     KeepsOrder,
     /// The agent of the body has been removed.
     Gone,
 }
 
-/// A pair of nearby bodies, stored with the body that has the lower number.
+/// A pair of nearby bodies. It is stored with the body that has the lower number.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     other: u32,
-    /// Distance by which the bodies together have to move before they can touch, m; negative if their circles
-    /// overlap.
+    /// Total distance that both bodies have to move before they can touch, m; negative if their
+    /// circles overlap.
     room: f32,
 }
 
@@ -138,8 +140,8 @@ impl Shapes<'_> {
         self.bodies.ground.obstacles().room_around(&covered, most)
     }
 
-    /// Like `room_to_obstacles`, but only for a vehicle and computed from the data of its lane. 0 or less if
-    /// unknown.
+    /// Like `room_to_obstacles`, for a vehicle only and computed from the data of its lane. 0 or
+    /// less if unknown.
     fn room_on_lane(&self, agent: AgentIndex) -> f64 {
         let Bodies { ground, agents, .. } = self.bodies;
         let vehicle_type = agents.identity[agent.index()].vehicle_type;
@@ -152,8 +154,8 @@ impl Shapes<'_> {
     }
 }
 
-/// Whether contacts between an agent and other lane-following agents are found from their order along the
-/// lanes.
+/// Whether the order along the lanes is used to find contacts between an agent and other
+/// lane-following agents.
 pub(super) fn keeps_order(who: &Identity, verify: bool) -> bool {
     keeps_to_lanes(who.level) && !verify
 }
@@ -171,7 +173,8 @@ impl Neighbours {
         index: &mut Index,
         helpers: Option<&rayon::ThreadPool>,
     ) {
-        // If a vehicle is off the lanes, the grid is rebuilt in each step, so the list needs no margin.
+        // If a vehicle is off the lanes, the grid is rebuilt in each step anyway, so the list needs
+        // no margin.
         if index.any_off_lane || !self.holds_still(shapes, index.driving, helpers) {
             self.list(shapes, index, helpers);
         }
@@ -189,13 +192,14 @@ impl Neighbours {
         self.bodies.len()
     }
 
-    /// The agent of a body and the number of the body within it; `None` if the agent has left.
+    /// The agent of a body, and the number of the body within its agent; `None` if the agent has
+    /// left.
     pub(crate) fn body(&self, number: usize) -> Option<(AgentIndex, u8)> {
         let body = &self.bodies[number];
         (body.state != State::Gone).then_some((body.agent, body.part))
     }
 
-    /// Whether a body may touch an obstacle now.
+    /// Whether a body has moved far enough to touch an obstacle.
     pub(crate) fn may_touch_obstacles(&self, number: usize) -> bool {
         let body = &self.bodies[number];
         body.moved >= body.free_to
@@ -218,8 +222,8 @@ impl Neighbours {
         size_of_val(&self.bodies[..]) + size_of_val(&self.pairs[..])
     }
 
-    /// Adds up the distances that bodies have moved. Returns whether the list is still valid: no body has
-    /// been added, removed or changed, and none has moved by half the margin.
+    /// Adds up the distances that bodies have moved. Returns whether the list is still valid, which
+    /// it is if no body has been added, removed or changed, and none has moved by half the margin.
     fn holds_still(
         &mut self,
         shapes: Shapes<'_>,
@@ -255,7 +259,7 @@ impl Neighbours {
         index.locate(&shapes.bodies, shapes.types);
         self.list_located(shapes, index, helpers);
         if !index.any_off_lane {
-            // In most steps, no other part of the program needs the grid.
+            // In most steps, nothing else needs the grid.
             index.forget_places();
         }
     }
@@ -302,12 +306,12 @@ impl Neighbours {
         self.pairs.extend(found.into_iter().map(|(_, pair)| pair));
     }
 
-    /// Recomputes the distance to obstacles for bodies that have used it up.
+    /// Recomputes the distance to obstacles for bodies that have moved by this distance.
     fn look_for_obstacles(&mut self, shapes: Shapes<'_>, helpers: Option<&rayon::ThreadPool>) {
         let obstacles = shapes.bodies.ground.obstacles();
         let displaced = shapes.bodies.dynamics.rigid.displaced();
         if obstacles.is_empty() || !displaced.is_empty() {
-            // Obstacles that move are examined in each step.
+            // If obstacles can move, they are examined in each step.
             self.bodies.iter_mut().for_each(|body| body.free_to = 0.0);
             return;
         }
@@ -339,8 +343,8 @@ fn all(
 }
 
 impl Followed {
-    /// Moves the body to a place, and adds the distance to the distance moved so far. `lever` converts a
-    /// rotation to a distance, m.
+    /// Moves the body to a place, and adds the movement to the distance moved so far. `lever`
+    /// converts a rotation to a distance, m.
     #[inline]
     fn go_to(&mut self, place: DVec2, heading: f64, lever: f64) {
         let turned = wrap_angle(heading - f64::from(self.heading)).abs();
@@ -353,8 +357,8 @@ impl Followed {
     }
 }
 
-/// Adds the pairs of a body with neighbours that have larger numbers. Each pair is stored with the number of
-/// the body.
+/// Adds the pairs of a body with the neighbours that have larger numbers. Each pair is stored with
+/// the number of the body.
 fn add_pairs(
     number: usize,
     bodies: &[Followed],
@@ -367,16 +371,16 @@ fn add_pairs(
     let middle = index.middles[number];
     let radius_of = |number: usize| index.radius(number, &shapes.bodies, shapes.types);
     let radius = radius_of(number);
-    // Slightly larger than the margin, to allow for movements that have not been added up yet.
+    // Slightly larger, to allow for movements that have not been added up yet.
     let margin = margin + SLACK;
     index.for_each_near(middle, radius + index.largest + margin, |other, place| {
         let other_number = other as usize;
-        // The grid returns each pair twice.
+        // The grid yields each pair twice.
         if other_number <= number {
             return;
         }
         let theirs = &bodies[other_number];
-        // A vehicle does not collide with its trailers.
+        // A vehicle does not collide with its own trailers.
         let is_own = theirs.agent == own.agent;
         let keep_order = own.state == State::KeepsOrder && theirs.state == State::KeepsOrder;
         if is_own || keep_order {
@@ -409,7 +413,7 @@ mod tests {
         for (from, to) in [((-60.0, 0.0), (60.0, 0.0)), ((0.0, -60.0), (0.0, 60.0))] {
             draw_street(&mut scenario, from, to, &street(1, 1));
         }
-        // The posts along this street are out of reach for vehicles that stay in their lanes.
+        // Vehicles that stay in their lanes cannot reach the posts along this street.
         draw_street(&mut scenario, (-60.0, -90.0), (60.0, -90.0), &street(1, 1));
         for number in 0..32 {
             let (x, side) = (7.0 * f64::from(number / 2) - 55.0, f64::from(number % 2));
@@ -448,7 +452,7 @@ mod tests {
         scenario
     }
 
-    /// Pairs of ids that touch; 0 stands for an obstacle.
+    /// Pairs of ids that touch; 0 means an obstacle.
     type Touching = BTreeSet<(u64, u64)>;
 
     /// Whether a body touches any obstacle.
@@ -516,8 +520,8 @@ mod tests {
             let id = stand.agents.identity[index].id;
             let motion = &mut stand.agents.motion[index];
             let place = motion.pose.point(motion.speed * dt, 0.0);
-            // A third of the vehicles stay close to their lanes, so that the known space beside lanes
-            // matters.
+            // A third of the vehicles stay close to their lanes, so that the stored space beside
+            // lanes is used.
             let wild = if id.is_multiple_of(3) { 0.02 } else { 1.5 };
             motion.pose.heading += wild * stream.next_in(-1.0, 1.0) * dt;
             motion.pose.position = place;
@@ -548,7 +552,7 @@ mod tests {
             stand.agents.release();
             stand.agents.note_told();
             if stand.agents.census().count() < 16 || step % 97 == 0 {
-                // Half of the vehicles are placed where the space beside the lane is known.
+                // Half of the vehicles are placed where the space beside the lane is stored.
                 let any = stream.next_u64();
                 let lane = match step % 2 {
                     0 => free[(any % free.len() as u64) as usize],
@@ -558,7 +562,7 @@ mod tests {
                 let (s, speed) = (stream.next_in(0.0, length), stream.next_in(0.0, 14.0));
                 let id = ids.next().expect("ids do not end");
                 let agent = stand.car(id, &[lane], s, speed);
-                // Buses are included, because their tails extend before the start of a lanelet.
+                // Buses are included, because their rears extend before the start of a lanelet.
                 stand.agents.identity[agent.index()].vehicle_type = (id % kinds) as u16;
                 stand.agents.motion[agent.index()].pose.heading += stream.next_in(-0.6, 0.6);
             }
@@ -608,7 +612,8 @@ mod tests {
         for (from, to) in [((-60.0, 0.0), (60.0, 0.0)), ((0.0, -60.0), (0.0, 60.0))] {
             draw_street(&mut scenario, from, to, &street(1, 1));
         }
-        // As close to connections as posts can be without making the space beside the lanes unknown.
+        // The posts are as close to connections as they can be while the space beside the lanes is
+        // still known.
         let bare = Ground::new(&scenario);
         let of_lanelet = |id: LaneletIndex| bare.graph().lanelet(id);
         let lanes = bare.graph().indices();

@@ -24,7 +24,7 @@ const EASE: f64 = 1.15;
 const FORWARDS: f64 = 8.0;
 /// Assumed reverse speed for computing the time of a path, m/s.
 const REVERSE: f64 = 2.5;
-/// Units of cost per metre of plain ground.
+/// Cost units per metre of plain ground.
 const UNITS: f64 = 100.0;
 
 impl TripFinder {
@@ -36,8 +36,8 @@ impl TripFinder {
     ) -> TripAnswer {
         let profile = self.profile(question);
         let vehicle = question.vehicle;
-        // A search over cells is done first, because it is fast and gives a reason if there is no path at
-        // all.
+        // A search over cells comes first, because it is fast and gives a reason if there is no
+        // path at all.
         let inquiry = Inquiry {
             trip: Trip {
                 profile,
@@ -102,8 +102,9 @@ impl TripFinder {
         })
     }
 
-    /// Pose of the rear axle at the start. If the start has no heading, several headings are tried, beginning
-    /// with the heading towards the goal, and the first free pose is returned. `None` if no pose is free.
+    /// Pose of the rear axle at the start. If the start has no heading, several headings are tried,
+    /// starting with the heading towards the goal, and the first free pose is returned. `None` if
+    /// no pose is free.
     fn start(&self, question: &TripQuestion<'_>, profile: ProfileId) -> Option<Pose> {
         let TripEnd { position, heading } = question.from;
         if let Some(heading) = heading {

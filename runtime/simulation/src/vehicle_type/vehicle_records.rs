@@ -8,7 +8,7 @@ use roadwright_scenario::{DynamicsLevel, VehiclePart};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VehicleRecords {
     pub(crate) vehicles: Vec<VehicleData>,
-    /// Trailers of all types. The records of a type share them at all levels.
+    /// Trailers of all types. The records of a type at different levels share them.
     pub(crate) hitches: Vec<HitchData>,
     /// Hash of all records, never 0.
     pub(crate) version: u64,
@@ -69,7 +69,7 @@ fn record(types: &VehicleTypes, number: u16, level: DynamicsLevel) -> VehicleDat
     }
 }
 
-/// Mass of a type at a level, kg; 0 at levels without forces.
+/// Mass of a type at a level, kg; 0 at levels that do not model forces.
 fn mass(types: &VehicleTypes, number: u16, level: DynamicsLevel) -> f64 {
     let traits = level.traits();
     let kind = types.get(number);

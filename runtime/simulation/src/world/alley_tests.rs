@@ -134,7 +134,7 @@ fn two_streams_pass_an_alley_by_turns() {
             run_to(&mut world, 1200.0);
             world.summary()
         });
-        // Control: without waiting, bodies touch.
+        // Comparison: if vehicles do not wait, bodies touch.
         assert!(!left.collisions.is_empty(), "{level}");
         assert_eq!(heeded.collisions, [], "{level}");
         let (agents, law) = (heeded.agents, heeded.law);
@@ -144,7 +144,8 @@ fn two_streams_pass_an_alley_by_turns() {
             "{level}: {agents:?}"
         );
         assert!(agents.spawned > 60, "{agents:?}");
-        // After a vehicle has waited for six seconds, the vehicles inside leave and only a few go before it.
+        // After a vehicle has waited for six seconds, the vehicles inside leave and only a few
+        // others go before it.
         let waits = crate::alley_waits(&Ground::new(&scenario), RoadId(1));
         let [wait] = &waits[..] else {
             panic!("{waits:?}");
@@ -185,8 +186,8 @@ fn two_alleys(rate: f64) -> Scenario {
     scenario
 }
 
-/// A vehicle reserves everything up to a place with room before it enters an alley. Without this, vehicles that were
-/// let into the two alleys from both ends stand between them for good.
+/// A vehicle reserves everything up to a place with room before it enters an alley. Without this
+/// reservation, vehicles that were let into the two alleys from both ends are stuck between them.
 #[test]
 fn alleys_that_touch_deadlock_only_without_the_reservation_beyond() {
     let scenario = two_alleys(150.0);
@@ -205,14 +206,14 @@ fn alleys_that_touch_deadlock_only_without_the_reservation_beyond() {
     );
     assert!(agents.arrived > 40, "{agents:?}");
     assert_eq!(kept.collisions, []);
-    // Control: they wait for each other.
+    // Comparison: without the reservation, they wait for each other.
     let (agents, law) = (dropped.agents, dropped.law);
     assert!(agents.active > 1, "{agents:?}");
     assert!(law.gridlocks > 0, "{law:?}");
 }
 
-/// An edit elsewhere takes nothing from vehicles that were let in and have not reached their alley, nor from those
-/// that wait.
+/// After an edit elsewhere, vehicles that were let in and have not reached their alley keep it, and
+/// waiting vehicles keep their waiting times.
 #[test]
 fn held_alleys_and_waiting_times_last_over_an_edit_of_another_road() {
     let mut scenario = alley(400.0);
@@ -243,7 +244,7 @@ fn held_alleys_and_waiting_times_last_over_an_edit_of_another_road() {
     }
     assert!(held > 100 && waited > 100, "{held} {waited}");
     assert_eq!(world.summary().collisions, []);
-    // Turns are taken as without edits: a waiting vehicle is next after six seconds.
+    // Turns are the same as without edits: a waiting vehicle is next after six seconds.
     let law = world.summary().law;
     assert!(law.longest_wait < 60.0, "{law:?}");
 }
@@ -279,7 +280,8 @@ fn who_waits_for_an_alley_is_told_for_whom() {
     assert!(told > 100, "{told}");
 }
 
-/// Creates a square of streets with sides of 200 m. The street between the lower corners has the given width.
+/// Creates a square of streets with sides of 200 m. The lanes of the street between the lower
+/// corners have the given width.
 fn square(width: f64) -> Scenario {
     let mut scenario = with_vehicles();
     draw(&mut scenario, -100.0, 0.0, 0.0, 0.0, 3.25);
@@ -320,7 +322,7 @@ fn a_street_that_is_narrow_all_along_is_waited_for_at_its_stop_lines_and_buses_d
         let drives = world.drives();
         assert!(drives.len() > 6);
         let driven: Vec<f64> = drives.iter().map(|drive| drive.distance).collect();
-        // A few cars may reroute while the street is occupied.
+        // A few cars may reroute while the narrow street is occupied.
         let as_expected = driven.iter().filter(|way| ways.contains(*way)).count();
         assert!(
             10 * as_expected >= 9 * driven.len(),
@@ -354,9 +356,9 @@ fn alleys_are_the_same_with_any_number_of_threads_and_after_a_save() {
     assert_eq!(one.state_hash(), restored.state_hash());
 }
 
-/// Creates a narrow street of 120 m along the x axis between two wide streets, with side streets at the given
-/// distance. Two cars start near its ends and would drive towards each other. Asserts that only one of them
-/// is spawned at first.
+/// Creates a narrow street of 120 m along the x axis between two wide streets, with side streets at
+/// the given distance. Two cars start near its ends and would drive towards each other. Asserts
+/// that only one of them is spawned at first.
 fn assert_do_not_face_each_other(between: f64) {
     let mut scenario = with_vehicles();
     let west = draw(&mut scenario, -160.0, 0.0, -60.0, 0.0, 3.25);
@@ -396,7 +398,7 @@ fn assert_do_not_face_each_other(between: f64) {
     assert!(summary.collisions.is_empty());
 }
 
-/// Adds cars that depart at once.
+/// Adds cars that depart immediately.
 fn put_trips(scenario: &mut Scenario, trips: [(Place, Place); 2]) {
     for (number, (start, destination)) in (1..).zip(trips) {
         let agent = Agent {
@@ -418,8 +420,9 @@ fn put_trips(scenario: &mut Scenario, trips: [(Place, Place); 2]) {
 
 #[test]
 fn who_begins_in_an_alley_leaves_it_through_the_next_one_before_who_waits_for_both() {
-    // There are two alleys without a place to wait between them. One car approaches the first alley and needs
-    // both. The other car starts inside the second alley, at its far end, and drives in the opposite direction.
+    // There are two alleys without a place to wait between them. One car approaches the first alley
+    // and needs both. The other car starts at the far end of the second alley, and drives in the
+    // opposite direction.
     let mut scenario = with_vehicles();
     let west = draw(&mut scenario, -160.0, 0.0, -60.0, 0.0, 3.25);
     draw(&mut scenario, -60.0, 0.0, 0.0, 0.0, 1.65);
@@ -506,12 +509,12 @@ fn a_bus_and_cars_pass_a_bend_by_turns_and_cars_pass_each_other() {
             (summary.collisions.len(), summary.law.longest_wait)
         };
         let mixed = ["car", BUS];
-        // Control: without waiting, the fronts of buses touch cars.
+        // Comparison: if vehicles do not wait, the fronts of buses touch cars.
         assert!(run(mixed, SwitchedOff::Everything).0 > 0, "{level}");
         let (contacts, longest) = run(mixed, SwitchedOff::Nothing);
         assert_eq!(contacts, 0, "{level}");
         assert!(longest > 0.0 && longest < 60.0, "{level}: {longest} s");
-        // Cars alone do not wait, whether or not there are a few buses in the world.
+        // Cars do not wait for each other, whether or not there are a few buses in the world.
         assert_eq!(
             run(["car", "car"], SwitchedOff::Nothing),
             (0, 0.0),
@@ -532,7 +535,7 @@ fn a_bus_and_cars_pass_a_bend_by_turns_and_cars_pass_each_other() {
     }
 }
 
-/// Creates an agent that departs only after all others have left.
+/// Creates an agent that departs only when all others have left.
 fn parked(road: RoadId) -> Agent {
     Agent {
         name: String::new(),

@@ -1,4 +1,4 @@
-//! Tests with a block of four one-way streets and more vehicles than can pass.
+//! Tests with a block of four one-way streets and more vehicles than it can handle.
 //!
 //! ```text
 //!            ^ exit        |
@@ -161,7 +161,7 @@ fn a_full_block_of_one_way_streets_locks_unless_its_rings_turn() {
         run_to(&mut world, 1800.0);
         world.summary()
     });
-    // Control: without the resolution of rings, no vehicle has left in the last ten minutes.
+    // Comparison: if rings are not resolved, no vehicle has left in the last ten minutes.
     assert!(left.agents.active > 20, "{:?}", left.agents);
     assert_eq!(left.law.rotations, 0);
     let agents = turning.agents;
@@ -263,7 +263,7 @@ fn turning_rings_are_the_same_with_any_number_of_threads_and_after_a_save() {
     for control in [None, Some(Control::Signals)] {
         let scenario = block(control, 0.1);
         let [mut one, mut three] = [1, 3].map(|threads| world(&scenario, threads));
-        // This is between two searches for rings, while some agents request green.
+        // The time is between two searches for rings, while some agents request green.
         run_to(&mut one, 300.45);
         run_to(&mut three, 300.45);
         assert_eq!(one.state_hash(), three.state_hash());

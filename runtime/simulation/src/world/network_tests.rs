@@ -1,4 +1,5 @@
-//! Control of the tests of random networks: without the reservation beyond an alley, vehicles deadlock in them.
+//! Comparison for the tests of random networks: without the reservation beyond an alley, vehicles
+//! deadlock.
 
 #[allow(
     dead_code,
@@ -22,7 +23,7 @@ const INPUT: f64 = 180.0;
 /// Time by which all vehicles must have arrived, s.
 const DRAINED: f64 = 1500.0;
 
-/// Whether vehicles deadlock in a network, or have not arrived when they should.
+/// Whether vehicles in a network deadlock, or have not all arrived in time.
 fn locks(number: u64, switched_off: SwitchedOff) -> bool {
     let mut network = Network::new(1, number);
     let load = network.between(0.1, 1.2);
@@ -45,7 +46,8 @@ fn locks(number: u64, switched_off: SwitchedOff) -> bool {
 
 #[test]
 fn random_networks_deadlock_only_without_the_reservation_beyond() {
-    // Network 122 is the first in which they do; driving all networks before it takes a while.
+    // Network 122 is the first in which vehicles deadlock. Running all networks before it takes a
+    // while.
     let first = if is_slow() { 0 } else { 120 };
     let number = (first..1000).find(|&number| locks(number, SwitchedOff::Beyond));
     println!("{number:?}");

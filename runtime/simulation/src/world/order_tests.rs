@@ -1,4 +1,4 @@
-//! Tests that notifications and log lines are in the order of ids, independent of agent indices.
+//! Tests that notifications and log lines are in the order of ids, independently of agent indices.
 
 use super::*;
 use crate::builtin_modules;
@@ -66,7 +66,7 @@ fn who_stands_on_lanes_that_are_too_steep_is_told_by_id() {
         world.agents.scatter(&order);
         (0..500).for_each(|_| world.step());
         let told: Vec<u64> = world.log().map(|line| line.agent).collect();
-        // Both agents log the same text, of which only the line of the first agent is stored.
+        // Both agents log the same text, but only the line of the first agent is stored.
         assert_eq!(told, [1], "{order:?}");
     }
 }
@@ -116,7 +116,8 @@ impl Controller for Listener {
     }
 }
 
-/// Returns the built-in modules with a listener, and the notifications that the listener records.
+/// Returns the built-in modules with an additional listener, and the notifications that the
+/// listener records.
 fn listening(scenario: &mut Scenario) -> (Registry, Told) {
     let told = Told::default();
     let ears = told.clone();

@@ -4,8 +4,8 @@ use crate::agents::ClaimColumns;
 use crate::clock::Clock;
 use crate::traffic::{People, Roadside, SignalStates};
 
-/// Reacts to the new positions of pedestrians after junctions have decided: drivers stop for pedestrians
-/// whose crossing has been deleted, and signals record which pedestrians wait.
+/// Reacts to the new positions of pedestrians after junctions have decided. Drivers stop for
+/// pedestrians whose crossing has been deleted, and signals record which pedestrians wait.
 pub(super) fn look_after(
     people: &People,
     signals: &mut SignalStates,

@@ -34,8 +34,8 @@ impl World {
         self.ground_plans.status(id)
     }
 
-    /// The agents off the lanes that have no path, or for which the search has not ended, with the status of
-    /// their paths, by id.
+    /// The agents off the lanes that have no path, or whose search has not ended, with the statuses
+    /// of their paths, by id.
     pub fn without_known_path(&self) -> impl Iterator<Item = (u64, &PathStatus)> {
         self.ground_plans.without_known_path()
     }
@@ -50,7 +50,7 @@ impl World {
         self.ground.graph()
     }
 
-    /// Returns the agent under manual control and its controls. If there are several such agents, returns the
+    /// Returns an agent under manual control, and its controls. If there are several, returns the
     /// one with the lowest id.
     pub fn driven_by_hand(&self) -> Option<(u64, HandControls)> {
         self.hands.first()
@@ -71,7 +71,7 @@ impl World {
         Some(self.ground.slope(self.bodies().pose(agent), wheelbase))
     }
 
-    /// Ground that the world runs on.
+    /// Ground on which the world runs.
     pub fn ground(&self) -> &Arc<Ground> {
         &self.ground
     }
@@ -83,8 +83,9 @@ impl World {
         !has_people && self.agents.census().count() == 0 && self.demand.is_over(self.time())
     }
 
-    /// Smallest node ids of the junctions that a pending edit waits for. Until the edit is applied, these
-    /// junctions admit no vehicles or hold back approaching vehicles. Empty if no edit is pending.
+    /// Smallest node ids of the junctions for which a pending edit waits. Until the edit is
+    /// applied, these junctions admit no vehicles or hold back approaching vehicles. Empty if no
+    /// edit is pending.
     pub fn closing_nodes(&self) -> Vec<NodeId> {
         let closed = self.traffic.claims.closing.changing().iter();
         closed.filter_map(|&at| self.ground.node(at)).collect()
@@ -150,19 +151,20 @@ impl World {
         (columns + rows + traffic) as f64 / self.agents.census().count().max(1) as f64
     }
 
-    /// State of the signals of all lanes. O(lanes with signals), and O(lanelets) on first use of a ground.
+    /// State of the signals of all lanes. O(lanes with signals), plus O(lanelets) on first use of a
+    /// ground.
     pub fn signals(&self) -> impl Iterator<Item = SignalHead> + '_ {
         let light = |path| self.traffic.signals.light(&self.ground, path);
         self.ground.signal_heads(self.types.sets_lines_back, light)
     }
 
-    /// Reason why the agent with an index waits.
+    /// Reason why the agent with the given index waits.
     pub(crate) fn waits_of(&self, agent: AgentIndex) -> Option<Waits> {
         let claims = &self.traffic.claims;
         claims.waits(agent, self.setting(), self.agents.lent())
     }
 
-    /// The parts of the world that steps never change.
+    /// Borrows the parts of the world that steps never change.
     pub(crate) fn fixed(&self) -> Fixed<'_> {
         Fixed {
             ground: &self.ground,
@@ -170,14 +172,14 @@ impl World {
         }
     }
 
-    /// Inputs of decisions at junctions.
+    /// Borrows the inputs of decisions at junctions.
     pub(crate) fn setting(&self) -> Setting<'_> {
         self.traffic
             .setting(&self.clock, self.fixed(), &self.routes)
     }
 
-    /// Current view of an agent's behaviour; `None` if the agent is not driving. The cost is a pass over all
-    /// agents.
+    /// Current inputs of an agent's behaviour; `None` if the agent is not driving. The cost is a
+    /// pass over all agents.
     pub fn behaviour_view(&self, id: u64) -> Option<BehaviourView> {
         let onlooking = Onlooking {
             clock: &self.clock,
@@ -197,7 +199,7 @@ impl World {
         Some(self.standing().chain(agent))
     }
 
-    /// Parts of the world that can explain why a vehicle stands.
+    /// Borrows the parts of the world that explain why a vehicle stands.
     pub(crate) fn standing(&self) -> Standing<'_> {
         Standing {
             clock: &self.clock,

@@ -25,7 +25,7 @@ const COLUMNS: [&str; 11] = [
     "accounts",
 ];
 
-/// Stages in order, with their files or folders.
+/// Stages in order, each with its files or folders.
 const STAGES: [(&str, &[&str]); 16] = [
     ("appear", &["stages/appear.rs"]),
     ("claims", &["traffic/claims"]),
@@ -81,7 +81,7 @@ const VERBS: [(&str, &[&str]); 4] = [
 /// Names of methods that write to rows and columns.
 const WRITING: [&str; 5] = ["put", "add", "note_kept", "note_free", "iter_mut"];
 
-/// Columns that are read but not written, and columns that are written.
+/// Columns that are only read, and columns that are written.
 #[derive(Debug, Default, Clone)]
 struct Access {
     read: BTreeSet<&'static str>,
@@ -117,7 +117,7 @@ fn text_of(place: &str) -> String {
     all
 }
 
-/// Skips an index in brackets and returns the text after it.
+/// Skips an index in brackets and returns the text that follows.
 fn behind_index(text: &str) -> &str {
     let mut depth = 0;
     for (at, letter) in text.char_indices() {
@@ -154,7 +154,7 @@ fn is_written(behind: &str) -> bool {
     }
 }
 
-/// Columns that are accessed in a source text.
+/// Columns that a source text reads or writes.
 fn access(text: &str) -> Access {
     let mut found = Access::default();
     let mut seen = BTreeSet::new();
@@ -333,6 +333,6 @@ fn no_stage_writes_a_column_that_the_table_does_not_say() {
             world.clock.step += 1;
         }
     }
-    // Control: these runs write to most columns.
+    // Completeness check: these runs write to most columns.
     assert!(written.len() >= 7, "{written:?}");
 }

@@ -75,7 +75,8 @@ fn every_controller_follows_a_path_over_open_ground() {
         }
     };
     let waypoints: Vec<Waypoint> = (0..=24).map(waypoint).collect();
-    // These controllers drive manoeuvres with rows from their own courses, and do not follow paths.
+    // These controllers drive manoeuvres with inputs from their own courses, and do not follow
+    // paths.
     let of_courses = ["bay_parking", "pole_balance", "trailer_backing"];
     let controllers = builtin_modules().infos(ModuleKind::Controller);
     let controllers = controllers.iter().map(|(info, _)| info.id);
@@ -94,12 +95,13 @@ fn every_controller_follows_a_path_over_open_ground() {
         }
         let first = world.finished().next().unwrap();
         assert_eq!(first.status, Status::Arrived, "{controller}");
-        // Without the given path, the agent would drive straight along y = 0.
+        // Without the given path, the agent would drive straight along y = 0 and never get this
+        // far.
         assert!(reach > 0.8 * radius, "{controller}: {reach}");
         let tolerance = match controller {
             // Its minimum turning radius is 25 m, and it reacts late.
             "fuzzy_driver" => 12.0,
-            // It drives from waypoint to waypoint, as it does over open ground.
+            // As over open ground, it drives from waypoint to waypoint.
             "fuzzy_mechanic" => 12.0,
             _ => 2.0,
         };
@@ -137,7 +139,7 @@ fn where_agents_are_stored_changes_nothing() {
             (world.state_hash(), world.summary(), watch.figures(&world))
         };
         let plain = run(&[], 1);
-        // In reverse order, and scattered with gaps.
+        // In reverse order, and with scattered indices that leave gaps.
         let backwards: Vec<AgentIndex> = (0..200).map(AgentIndex::new).collect();
         let scattered: Vec<AgentIndex> =
             (0..400).map(|i| AgentIndex::new((i * 173) % 400)).collect();
@@ -187,7 +189,7 @@ fn whose_level_holds_commands_is_asked_where_strides_begin() {
         let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
         while world.time() < 2.0 {
             world.step();
-            // No agent drives with a command that is older than its stride.
+            // No agent drives with a command that is older than one stride.
             for agent in world.agents.census().driving().collect::<Vec<_>>() {
                 let who = &world.agents.identity[agent.index()];
                 let begins = (world.clock.step - 1 + who.id)
@@ -246,14 +248,15 @@ fn a_flow_leaves_nothing_but_one_row_for_each_agent() {
     }
     let arrived = world.counts().arrived;
     assert!(arrived > 900, "{arrived}");
-    // Indices are reused, so a run that is three times as long needs hardly any more of them.
+    // Indices are reused, so a run that is three times as long needs hardly any additional ones.
     assert!(most[0] < 20 && most[1] <= most[0] + 4, "{most:?}");
     assert!(world.routes.count() <= 1);
     assert_eq!(world.finished.rows.len(), arrived);
     assert!(world.finished.iter().all(|agent| !agent.scores.is_empty()));
 }
 
-/// Notes of a controller that asks for the objects around: steps, and numbers of objects in the world.
+/// Records of a controller that requests the objects around it: steps, and numbers of objects in
+/// the world.
 type Asked = std::sync::Arc<std::sync::Mutex<Vec<(u64, usize)>>>;
 
 struct Asking(Asked);
@@ -318,7 +321,7 @@ fn objects_are_listed_in_steps_in_which_a_controller_that_asks_is_due() {
         let mut scenario = Scenario::new("street");
         draw_street(&mut scenario, (0.0, 0.0), (200.0, 0.0), &street(1, 0));
         let lane = |s| Place::lane(RoadId(1), -1, s);
-        // The other one only is in the list.
+        // The second agent is only an object in the list.
         for (number, controller) in [(1, "asking"), (2, "idm")] {
             let stack = Stack::with_controller(controller);
             let agent = Agent {

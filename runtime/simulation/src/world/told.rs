@@ -6,7 +6,7 @@ use crate::records::ModuleFailure;
 use std::collections::BTreeMap;
 
 impl World {
-    /// The last lines that modules have logged (at most 10,000), oldest first.
+    /// The last lines that modules have logged, up to 10,000, oldest first.
     pub fn log(&self) -> impl ExactSizeIterator<Item = &LogLine> {
         self.messages.log.lines.iter()
     }
@@ -16,13 +16,13 @@ impl World {
         self.messages.log.count
     }
 
-    /// Faults of modules so far, and how often each has occurred.
+    /// Faults of modules so far, each with the number of its occurrences.
     pub fn faults(&self) -> &BTreeMap<String, u64> {
         &self.messages.log.faults
     }
 
-    /// Failures of plugins and scripts so far, by module id. If a module has failed, the results of the run
-    /// do not show its performance.
+    /// Failures of plugins and scripts so far, by module id. If a module has failed, the results of
+    /// the run do not reflect its performance.
     pub fn failures(&self) -> BTreeMap<String, ModuleFailure> {
         self.modules.failures(self.clock.time())
     }

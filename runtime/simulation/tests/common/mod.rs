@@ -134,8 +134,8 @@ pub(crate) fn without_stack(mut scenario: Scenario, stack: &str) -> Scenario {
     scenario
 }
 
-/// Options that make agents drive straight to their goals, because a planner would avoid obstacles that can
-/// be pushed.
+/// Options with which agents drive straight to their goals, because a planner would avoid obstacles
+/// that can be pushed.
 pub(crate) fn straight() -> RunOptions {
     let mut modules = ModuleOverrides::default();
     let before = modules.set(Slot::GroundPlanner, vec!["straight".into()]);

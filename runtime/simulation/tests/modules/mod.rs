@@ -124,7 +124,8 @@ static UNLAWFUL: ModuleInfo = ModuleInfo {
 };
 
 fn unlawful(input: &ControllerInput) -> ControllerOutput {
-    // Maximum speed at which 3 m/s^2 are enough behind a leader that brakes equally hard.
+    // Maximum speed at which 3 m/s^2 are sufficient to stop behind a leader that brakes equally
+    // hard.
     let distance = (input.leader_gap - 3.0).max(0.0) + input.leader_speed.powi(2) / 6.0;
     let safe = (6.0 * distance).sqrt().min(input.road_speed);
     ControllerOutput {
@@ -133,7 +134,7 @@ fn unlawful(input: &ControllerInput) -> ControllerOutput {
     }
 }
 
-/// A behaviour output with the allowed speed of the road.
+/// Sets the allowed speed of the road in behaviour outputs.
 fn drive_as_allowed(outputs: &mut [BehaviourOutput]) {
     for output in outputs {
         output.speed_factor = 1.0;
@@ -168,7 +169,8 @@ impl Behaviour for Reckless {
     }
 }
 
-/// A behaviour that leaves its lane after three seconds and stops at a place to the left of a road along x.
+/// A behaviour that leaves its lane after three seconds and stops at a place to the left of the
+/// road, which lies along x.
 struct Truant;
 
 static TRUANT: ModuleInfo = ModuleInfo {

@@ -11,13 +11,13 @@ use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::*;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Width of lanes on which buses and cars can pass each other, m.
+/// Width of lanes on which buses and cars fit side by side, m.
 pub(crate) const WIDE: f64 = 3.25;
 /// Angle at which a ramp meets a motorway, rad.
 const RAMP_ANGLE: f64 = 0.25;
 /// Length of a ramp, m.
 const RAMP: f64 = 250.0;
-/// Distance of origins and destinations from the ends of streets, m.
+/// Distance of origins and destinations from the ends of their streets, m.
 const FROM_END: f64 = 15.0;
 /// Length of side streets, m.
 pub(crate) const SIDE_STREET: f64 = 70.0;
@@ -77,7 +77,7 @@ pub(crate) fn straight(length: f64) -> Vec<Segment> {
 }
 
 impl Network {
-    /// The network with a number among those of a seed.
+    /// Creates one of the networks of a seed, given its number.
     pub(crate) fn new(seed: u64, number: u64) -> Self {
         let mut random = Stream::new(seed, "random networks", number);
         let side = [DrivingSide::Right, DrivingSide::Left][random.next_index(2)];
@@ -105,7 +105,7 @@ impl Network {
         network
     }
 
-    /// A random number between two others.
+    /// A random number between the two limits.
     pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         self.random.next_in(low, high)
     }
@@ -193,7 +193,7 @@ impl Network {
         });
     }
 
-    /// A pose that is turned to the left by an angle, rad.
+    /// A pose turned to the left by an angle, rad.
     pub(crate) fn turned(pose: Pose, by: f64) -> Pose {
         Pose {
             heading: pose.heading + by,
@@ -227,12 +227,13 @@ impl Network {
         }
     }
 
-    /// Adds a side street at the end of the streets drawn so far. With `to_the_right`, it leads to the right.
+    /// Adds a side street at the end of the streets drawn so far. With `to_the_right`, it is on the
+    /// right; otherwise, the side is random.
     fn side_street(&mut self, to_the_right: bool) {
         let is_right = to_the_right || self.random.next_index(2) == 0;
         let by = if is_right { -FRAC_PI_2 } else { FRAC_PI_2 };
         self.terminal(Self::turned(self.end, by));
-        // The distance keeps side streets from being adjacent.
+        // The street in between keeps side streets from being adjacent.
         let length = self.between(35.0, 60.0);
         self.go_on(straight(length), Style::street(WIDE));
     }
@@ -365,7 +366,8 @@ impl Network {
         self.motorway_capacity = Some(capacity);
     }
 
-    /// Adds flows that together need a share of the capacity, and that end at a time, s.
+    /// Adds flows that together need the fraction `load` of the capacity, and that end at the time
+    /// `until`, s.
     pub(crate) fn fill(&mut self, load: f64, until: f64) {
         let layout = layout(self.scenario.network(), self.scenario.about());
         let graph = LaneGraph::new(&self.scenario, &layout);

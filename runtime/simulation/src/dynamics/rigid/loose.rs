@@ -1,4 +1,4 @@
-//! Loose obstacles: which ones are active, and where they have been pushed.
+//! Loose obstacles: which of them take part in a step, and where they have been pushed.
 
 use super::surroundings::Nearby;
 use super::{Land, RigidBodies};
@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_4;
 
-/// Distance by which the base of an obstacle must have moved for the obstacle to count as moved, m.
+/// Displacement of its base at which an obstacle counts as moved, m.
 const MOVED: f64 = 0.5;
 /// Distance within which bodies may push each other, m.
 const CLOSE: f64 = 1.0;
@@ -47,7 +47,7 @@ impl RigidBodies {
                 awake.insert(number);
             });
         }
-        // Pushed obstacles are not at their place in the scenario.
+        // Pushed obstacles are no longer at their place in the scenario.
         for (id, state) in &self.loose {
             let Some(number) = obstacles.number_of(*id) else {
                 continue;
@@ -96,15 +96,16 @@ impl RigidBodies {
         &self.displaced
     }
 
-    /// Puts an obstacle into a state.
+    /// Sets the state of an obstacle.
     #[cfg(test)]
     pub(crate) fn push(&mut self, ground: &Ground, id: ObstacleId, state: LooseState) {
         self.loose.insert(id, state);
         self.find_displaced(ground);
     }
 
-    /// Velocity of a pushed obstacle at a place, m/s, given the number of its body. The place is at the height of its
-    /// centre of gravity. It is 0 if the obstacle rests or has not been pushed.
+    /// Velocity of an obstacle at a place, m/s; 0 if the obstacle is at rest or was never pushed.
+    /// `number` is the number of its body. The place is taken at the height of its centre of
+    /// gravity.
     pub(crate) fn pushed_velocity(&self, ground: &Ground, number: u32, place: DVec2) -> DVec2 {
         let kind = ground.obstacles().loose(number);
         let state = kind.and_then(|kind| self.loose.get(&kind.id));
@@ -115,7 +116,7 @@ impl RigidBodies {
         (body.velocity + body.spin.cross(arm)).truncate()
     }
 
-    /// Recomputes the footprints of moved obstacles after loading or on another ground.
+    /// Recomputes the footprints of moved obstacles after loading or a change of the ground.
     pub(crate) fn find_displaced(&mut self, ground: &Ground) {
         self.displaced = Displaced::default();
         for (kind, state) in self.pushed(ground) {
@@ -165,12 +166,12 @@ impl RigidBodies {
         })
     }
 
-    /// State of the loose obstacles that steps carry over, for hashing.
+    /// States of the loose obstacles that persist between steps, for hashing.
     pub(crate) fn hashed_loose(&self) -> Option<&BTreeMap<ObstacleId, LooseState>> {
         (!self.loose.is_empty()).then_some(&self.loose)
     }
 
-    /// Whether all loose obstacles in a save exist.
+    /// Whether all loose obstacles in a save exist in the scenario.
     pub(crate) fn loose_fit(&self, ground: &Ground) -> bool {
         self.loose
             .iter()

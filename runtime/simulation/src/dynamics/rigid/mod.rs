@@ -39,7 +39,7 @@ const STANDSTILL: f64 = 2e-3;
 /// Level of rigid bodies.
 pub(crate) struct Rigid;
 
-/// When a body is advanced, its motion is already known, because all rigid bodies have moved together.
+/// The bodies have already moved together when the level advances them, so their motion is known.
 impl Level for Rigid {
     type State = Motion;
     type States = RigidBodies;
@@ -121,10 +121,10 @@ pub(crate) struct RigidBodies {
     towed: Vec<Vec<CarState>>,
     /// Loose obstacles that have been pushed.
     loose: BTreeMap<ObstacleId, LooseState>,
-    /// Footprints of the pushed obstacles; derived.
+    /// Footprints of the pushed obstacles. They are derived data.
     #[serde(skip)]
     displaced: Displaced,
-    /// Motions after the last step, by agent index; a reused buffer.
+    /// Motions after the last step, by agent index. The buffer is reused.
     #[serde(skip)]
     pub(crate) moved: Vec<Motion>,
 }
@@ -168,7 +168,7 @@ impl States for RigidBodies {
     type State = Motion;
 
     fn holds(&self, agent: usize) -> bool {
-        // A save may be damaged, so all columns have to have the index.
+        // All columns are checked for the index, because a save may be damaged.
         agent < self.cars.len().min(self.towed.len())
     }
 
@@ -226,7 +226,7 @@ fn attitude(car: &CarState) -> Attitude {
     }
 }
 
-/// The ground under the wheels with its grip: the terrain, or level ground if there is none.
+/// The ground under the wheels with its grip. Without terrain, it is level.
 pub(crate) struct Land<'a>(pub(crate) &'a Ground);
 
 impl Surface for Land<'_> {
@@ -247,8 +247,8 @@ impl Surface for Land<'_> {
 }
 
 impl Dynamics {
-    /// Moves all rigid bodies by a step, after the others have moved. Returns the bodies that were stopped
-    /// because their state became invalid, in the order of ids.
+    /// Moves all rigid bodies by a step, after all other bodies have moved. Returns the bodies that
+    /// were stopped because their state became invalid, in the order of ids.
     pub(crate) fn advance_rigid(&mut self, around: &Around<'_>) -> Vec<AgentIndex> {
         if around.agents.count_of(DynamicsLevel::Rigid) == 0 {
             return Vec::new();
@@ -259,7 +259,7 @@ impl Dynamics {
         let mut trains = Vec::with_capacity(drivers.len());
         for &agent in &drivers {
             let model = around.model(agent);
-            // An edit may have given the vehicle other wheels.
+            // A car that an edit has given other wheels no longer fits, and begins anew.
             let kept = bodies.cars[agent.index()].take();
             let kept = kept.filter(|car| car.fits(model));
             let mut towed = std::mem::take(&mut bodies.towed[agent.index()]);
@@ -373,7 +373,7 @@ impl Around<'_> {
             pose,
             z: axle.z,
             speed,
-            // Computed from the poses, so that the visible motion is consistent.
+            // Computed from the poses, so that it is consistent with the visible motion.
             yaw_rate: wrap_angle(pose.heading - before.pose.heading) / self.dt,
             acceleration: (speed - before.speed) / self.dt,
         }

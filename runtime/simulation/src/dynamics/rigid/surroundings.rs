@@ -19,12 +19,12 @@ use roadwright_vehicle::rigid::{CarState, KinematicBody, Surface, Yard};
 use roadwright_vehicle::trailer::Hitched;
 use std::collections::BTreeSet;
 
-/// Margin around the bodies and their motion in a step, m.
+/// Margin around the bodies and the distance that they cover in a step, m.
 const MARGIN: f64 = 1.0;
 /// Size of the cells of the index over rigid bodies, m.
 const CELL: f64 = 20.0;
 
-/// Data of the world that rigid bodies read.
+/// Borrowed data of the world that rigid bodies read.
 pub(crate) struct Around<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -32,7 +32,7 @@ pub(crate) struct Around<'a> {
     pub(crate) routes: &'a Routes,
     pub(crate) agents: AgentsRef<'a>,
     pub(crate) command: &'a [Command],
-    /// Pedals of agents that drive by pedals; may be shorter than the number of agents.
+    /// Pedals of agents that are driven by pedals; may be shorter than the number of agents.
     pub(crate) pedals: &'a [Option<PedalCommand>],
     /// Duration of a step, s.
     pub(crate) dt: f64,
@@ -77,7 +77,7 @@ impl Around<'_> {
         driving.filter(move |&agent| wanted(identity[agent.index()].level))
     }
 
-    /// Sets up everything near the bodies, except loose obstacles.
+    /// Adds nearby obstacles and vehicles of other levels to the solver, but no loose obstacles.
     pub(super) fn set_up(
         &self,
         dynamics: &Dynamics,
@@ -174,7 +174,7 @@ impl Around<'_> {
                 }
             }
         }
-        // The sort is stable, so trailers stay behind the body that tows them.
+        // The sort is stable, so trailers stay behind the vehicle that tows them.
         movers.sort_by_key(|(id, _)| *id);
         movers
             .into_iter()
@@ -200,8 +200,8 @@ impl Around<'_> {
                 let is_near = |(place, reach): (&DVec2, &f64)| {
                     (*place - body.centre).length() <= reach + trailer.radius()
                 };
-                // A trailer that is lined up with a vehicle is left out, because its drawbar reaches below
-                // the vehicle and would throw the vehicle off.
+                // A trailer that is lined up with a vehicle is left out. Its drawbar reaches below
+                // the vehicle, and the overlap would throw the vehicle off.
                 let is_below = || {
                     let mut drivers = drivers.iter();
                     at == 0 && drivers.any(|&one| bodies.lines_up_with(one, train, self.types))
@@ -226,7 +226,7 @@ impl Around<'_> {
         }
     }
 
-    /// Returns a trailer whose towing vehicle is on another level. It moves along its heading.
+    /// Returns a trailer of a vehicle on another level. It moves along its heading.
     fn towed(&self, agent: AgentIndex, trailer: &Hitched, body: Pose) -> KinematicBody {
         let motion = &self.agents.motion[agent.index()];
         let (ground, _) = Land(self.ground).at(body.position);

@@ -1,5 +1,5 @@
-//! Alleys: stretches of road that are too narrow for two vehicles side by side. The two directions use them
-//! in turn.
+//! Alleys: stretches of road that are too narrow for two vehicles side by side. The two directions
+//! use them in turn.
 //!
 //! ```text
 //!              hold                     hold
@@ -8,53 +8,59 @@
 //!                                       [A2]        longer let in: B1 is next.
 //! ```
 //!
-//! A vehicle requests an alley as it requests a junction. On the open road it waits before the alley. If
-//! there is no space to stand between a junction and the alley, the vehicle is let into both at once or into
-//! neither. Vehicles in the same direction follow each other until a vehicle at the other end has waited for
-//! [`TURN_AFTER`]. From then on, vehicles at this end that made their requests later than the waiting vehicle
-//! are not let in before it.
+//! A vehicle requests an alley as it requests a junction. On the open road, it waits before the
+//! alley. If there is no space to stand between a junction and the alley, the vehicle is let into
+//! both at once or into neither. Vehicles in the same direction follow each other until a vehicle
+//! at the other end has waited for [`TURN_AFTER`]. From then on, vehicles at this end that made
+//! their requests later than the waiting vehicle have to wait for it.
 //!
-//! **Why waiting never forms a circle:** a vehicle requests all alleys up to the first place where it can
-//! stand clear of alleys and junctions, and gets them all at once. It makes the request from such a place, or
-//! from a stop line before all these alleys. Therefore a vehicle that holds an alley never waits for another
-//! alley, and never has to give back an alley for which another vehicle could be waiting. Like any other
-//! vehicle, it waits only for vehicles that hold junction tickets, and those wait for no alley. A vehicle
-//! that waits for an alley holds neither alley nor ticket. It keeps other vehicles out of alleys but not out
-//! of junctions, and only if they requested later. The first vehicle to request is blocked only by vehicles
+//! **Why waiting never forms a circle:** a vehicle requests all alleys up to the first place where
+//! it can stand clear of alleys and junctions, and gets them all at once. It makes the request from
+//! such a place, or from a stop line before all these alleys. Therefore a vehicle that holds an
+//! alley never waits for another alley, and never has to give back an alley for which another
+//! vehicle could be waiting. Like any other vehicle, it waits only for vehicles that hold junction
+//! tickets, and those wait for no alley. A vehicle that waits for an alley holds neither an alley
+//! nor a ticket. It keeps other vehicles out of alleys but not out of junctions, and only if they
+//! made their requests later. The vehicle with the earliest request is blocked only by vehicles
 //! inside.
 //!
-//! **Theorem.** Alleys that touch, with no place to stand between them, form a *section*. Assume that
+//! **Theorem.** Alleys that touch, with no place to stand between them, form a *section*. Assume
+//! that
 //!
 //! - vehicles that leave a section find room there, because the lanes beyond drain,
 //! - no two vehicles that cannot pass each other start in one section facing each other, and
 //! - no vehicle has to turn round inside a section, as at the end of an alley that leads nowhere.
 //!
-//! Then a vehicle that requests alleys enters after at most `TURN_AFTER + (n + 1) T`, where `n` vehicles requested
-//! before it and `T` is the longest time that a vehicle takes through a section.
+//! Then a vehicle that requests alleys enters after at most `TURN_AFTER + (n + 1) T`, where `n` is
+//! the number of vehicles with earlier requests and `T` is the longest time that a vehicle takes
+//! through a section.
 //!
-//! *Proof.* A vehicle inside holds all alleys up to a place with room, and no vehicle is oncoming, so it
-//! leaves within `T`. Induction over `n`: the vehicles that requested earlier have entered by `TURN_AFTER + n
-//! T`, so this vehicle is the first before its alleys. It has waited for [`TURN_AFTER`], so no vehicle from
-//! the other direction with a later request is let in. The vehicles inside leave within `T`.
+//! *Proof.* A vehicle inside holds all alleys up to a place with room, and no vehicle is oncoming,
+//! so it leaves within `T`. Induction over `n`: the vehicles with earlier requests have entered by
+//! `TURN_AFTER + n T`, so this vehicle is the first before its alleys. It has waited for
+//! [`TURN_AFTER`], so no vehicle from the other direction with a later request is let in. The
+//! vehicles inside leave within `T`.
 //!
-//! `alley/model.rs` tests this for all networks of up to four alleys. The assumptions are needed: full lanes that
-//! wait for each other's room in a ring are rotated by `gridlock.rs`, which does not succeed if the ring leads through an
-//! alley, and vehicles that face each other in an alley stand until one of them is taken away. Departures never
-//! face each other, because a vehicle departs only when no vehicle is oncoming (`demand/departure.rs`);
-//! `check` reports agents that start facing each other (`facing-in-alley`).
+//! `alley/model.rs` tests this for all networks of up to four alleys. The assumptions are
+//! necessary. If full lanes wait for each other's room in a ring, `gridlock.rs` rotates them, but
+//! it does not succeed if the ring leads through an alley. Vehicles that face each other in an
+//! alley stand until one of them is removed. Departures never face each other, because a vehicle
+//! departs only when no vehicle is oncoming (`demand/departure.rs`); `check` reports agents that
+//! start facing each other (`facing-in-alley`).
 //!
-//! In some alleys, two cars can pass each other, but a bus cannot pass any vehicle. In others, only two buses
-//! cannot pass each other. In such alleys, only vehicles that cannot pass each other wait for each other
-//! ([`Passing`](roadwright_scenario::alleys::Passing)). Such an alley extends beyond an alley for two cars
-//! that lies within it. A vehicle that needs both gets both at once, so no vehicle waits within one for the
-//! other.
+//! In some alleys, two cars can pass each other, but a bus cannot pass any vehicle. In others, only
+//! two buses cannot pass each other. In such alleys, only vehicles that cannot pass each other wait
+//! for each other ([`Passing`](roadwright_scenario::alleys::Passing)). Such an alley extends beyond
+//! an alley for two cars that lies within it. A vehicle that needs both gets both at once, so no
+//! vehicle waits within one for the other.
 //!
-//! A vehicle that is inside without having been let in (it spawned there, or its driver ignores the rules)
-//! counts as holding the alley until it has left. If it needs the next alley in order to leave, vehicles that
-//! wait for its current alley do not keep it out of the next one. Nor do they keep out a vehicle ahead of it, behind
-//! which it waits: in an alley in which only two buses cannot pass each other, a car that holds nothing may wait
-//! for an inner alley, with a bus behind it. The same applies beyond the alley: an edit may put a new junction where
-//! the vehicle was promised room, and then it stands in the alley behind the next vehicle.
+//! A vehicle that is inside without having been let in (it spawned there, or its driver ignores the
+//! rules) counts as holding the alley until it has left. If it needs the next alley in order to
+//! leave, vehicles that wait for its current alley do not keep it out of the next one. Nor do they
+//! keep out a vehicle ahead of it, behind which it waits: in an alley in which only two buses
+//! cannot pass each other, a car that holds nothing may wait for an inner alley, with a bus behind
+//! it. The same applies beyond the alley: an edit may put a new junction where the vehicle was
+//! promised room, so that it stands in the alley behind the next vehicle.
 
 mod bound;
 #[cfg(test)]
@@ -80,8 +86,8 @@ const BEFORE: f64 = 1.0;
 /// Distance inside an alley beyond which a vehicle is no longer stopped before the alley, m.
 const INSIDE: f64 = 0.5;
 
-/// Number of lanelets beyond an alley on which a vehicle can block another vehicle that stands in the alley. They
-/// include a junction and the lanes on both sides of it.
+/// Number of lanelets beyond an alley on which a vehicle can block another one that stands in the
+/// alley. They include a junction and the lanes on both sides of it.
 const LANELETS_BEYOND: u32 = 4;
 
 /// An alley that a vehicle has been granted or is inside.
@@ -113,7 +119,7 @@ pub(crate) struct Alleys {
     held: Vec<Hold>,
     /// Waiting agents, ordered by index.
     waiting: Vec<Waiter>,
-    /// The part of the rule that a test has switched off, as a baseline.
+    /// Part of the rule that a test has switched off for comparison.
     #[cfg(test)]
     #[serde(skip)]
     pub(crate) switched_off: SwitchedOff,
@@ -121,13 +127,14 @@ pub(crate) struct Alleys {
     lists: Scratch<AlleyLists>,
 }
 
-/// Part of the alley rule that does not apply.
+/// Part of the alley rule that is switched off.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) enum SwitchedOff {
     #[default]
     Nothing,
-    /// The reservation beyond an alley: a vehicle is let in without the next alley and without room behind it.
+    /// The reservation beyond an alley. A vehicle is let in without the next alley, and without
+    /// room behind the alley.
     Beyond,
     /// Everything: alleys are treated as ordinary roads.
     Everything,
@@ -142,14 +149,14 @@ struct AlleyLists {
     requests: Vec<AlleyRequest>,
     /// Alleys that the current request needs.
     needs: Vec<AlleyNeed>,
-    /// Alleys that are reserved for agents that have waited long.
+    /// Alleys that are reserved for agents that have waited for a long time.
     kept: Vec<Kept>,
-    /// Agents that lose alleys because another vehicle is now ahead of them, and the route index from which
-    /// they lose them.
+    /// Agents that lose alleys because another vehicle is now ahead of them, each with the first
+    /// route index at which alleys are lost.
     overtaken: Vec<(AgentIndex, u32)>,
 }
 
-/// A place before an alley on an agent's route.
+/// A place on an agent's route, before an alley.
 #[derive(Debug, Clone, Copy)]
 struct Before {
     /// Index of the lanelet in the route.
@@ -158,7 +165,7 @@ struct Before {
     s: f64,
 }
 
-/// An alley that a request needs, with its direction and the index of its lanelet in the route.
+/// An alley that a request needs, with its direction and the route index of its lanelet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AlleyNeed {
     pub(super) side: AlleySide,
@@ -174,12 +181,12 @@ pub(super) struct AlleyRequest {
     pub(super) agent: AgentIndex,
     /// The first alley that the vehicle needs.
     first: AlleyNeed,
-    /// Place where the vehicle waits: route index, and distance along the lanelet, m.
+    /// Place where the vehicle waits: its route index, and the distance along the lanelet, m.
     hold: Wall,
 }
 
-/// A vehicle that has waited long for an alley. Vehicles at the other end with later requests have to wait
-/// for it.
+/// A vehicle that has waited for an alley for a long time. Vehicles at the other end with later
+/// requests have to wait for it.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
     agent: AgentIndex,
@@ -187,7 +194,7 @@ struct Kept {
 }
 
 impl Alleys {
-    /// The state as it is hashed, with ids instead of indices.
+    /// State to be hashed, with ids instead of indices.
     pub(super) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let held = self.held.iter();
         let held = held.map(|hold| {
@@ -231,7 +238,8 @@ impl Alleys {
             && self.waiting.is_sorted_by_key(|one| one.agent)
     }
 
-    /// Whether the ground has alleys in which the two directions take turns, and alleys are not ignored.
+    /// Whether the ground has alleys in which the two directions take turns, and the rule is not
+    /// switched off.
     #[cfg(test)]
     pub(super) fn are_heeded(&self, ground: &Ground) -> bool {
         !ground.alleys().is_empty() && self.switched_off != SwitchedOff::Everything
@@ -269,10 +277,11 @@ impl Alleys {
         self.held.retain(|hold| hold.agent != agent);
     }
 
-    /// Carries held alleys and the times of requests over an edit of the roads. Without them, a vehicle that
-    /// was let in and has not reached its alley could meet a vehicle that is let in from the other end.
-    /// `moved` maps old lanelets to new ones. `place` maps an index of an agent's old route to the lanelet
-    /// there, with its index in the new route; it returns `None` if the agent may not drive there.
+    /// Carries held alleys and the times of requests over an edit of the roads. Without them, a
+    /// vehicle that was let in but has not reached its alley could meet a vehicle that is let in
+    /// from the other end. `moved` maps old lanelets to new ones. `place` maps an index of an
+    /// agent's old route to the lanelet there, with its index in the new route. It returns `None`
+    /// if the agent may not drive there.
     pub(crate) fn take_over(
         &mut self,
         held: &Self,
@@ -308,8 +317,8 @@ impl Alleys {
         self.waiting.extend(waiting);
     }
 
-    /// Distance along the lanelet at index `at` of an agent's route up to which the alleys extend that it is in, m.
-    /// `None` if it is in no alley there.
+    /// Position on the lanelet at index `at` of an agent's route where the last alley ends that the
+    /// agent is inside, m. `None` if it is not inside an alley there.
     pub(crate) fn inside_up_to(&self, agent: AgentIndex, at: u32, ground: &Ground) -> Option<f64> {
         let own = self.held.iter();
         let own = own.filter(|hold| hold.agent == agent && hold.at == at && hold.has_entered);
@@ -317,8 +326,9 @@ impl Alleys {
         ends.reduce(f64::max)
     }
 
-    /// Makes an agent hold the alleys on a lanelet of its route that begin within `reach` metres. After an edit that
-    /// divides the lane of an alley, an agent in the alley has to leave it through these parts.
+    /// Makes an agent hold the alleys that begin within `reach` metres on a lanelet of its route.
+    /// This is needed after an edit that divides an alley's lane, because an agent inside has to
+    /// leave through all parts.
     pub(crate) fn hold_inside(
         &mut self,
         agent: AgentIndex,
@@ -348,7 +358,8 @@ impl Alleys {
         own.map(|hold| hold.at + 1).max().unwrap_or(0)
     }
 
-    /// Updates which vehicles are inside or have left, and finds the agents that may reach an alley soon.
+    /// Updates which vehicles are inside alleys or have left them, and finds the agents that may
+    /// reach an alley soon.
     pub(super) fn look(&mut self, situation: &Situation<'_>) {
         self.held.retain_mut(|hold| {
             let direction = situation.ground.alleys().direction(hold.side);
@@ -466,12 +477,13 @@ impl Alleys {
         self.put_back(out);
     }
 
-    /// Takes the requests out, so that the alleys can be changed while decisions are made on the requests.
+    /// Takes the requests out of the lists, so that alleys can be changed while the requests are
+    /// decided.
     pub(super) fn take_requests(&mut self) -> Vec<AlleyRequest> {
         std::mem::take(&mut self.lists.requests)
     }
 
-    /// Puts the requests back.
+    /// Puts the requests back into the lists.
     pub(super) fn put_back(&mut self, requests: Vec<AlleyRequest>) {
         self.lists.requests = requests;
     }
@@ -488,9 +500,9 @@ impl Alleys {
         out.extend(waiting.map(|one| (one.agent, one.hold)));
     }
 
-    /// The next alley on an agent's route that the agent does not hold, and the place where the agent waits
-    /// for it. `None` if the alley is far away, or if the agent first needs a grant from a junction before
-    /// it.
+    /// The next alley on an agent's route that the agent does not hold, and the place where the
+    /// agent waits for it. `None` if the alley is far away, or if the agent needs the grant of a
+    /// junction first.
     fn next(
         &self,
         agent: AgentIndex,
@@ -532,8 +544,8 @@ impl Alleys {
         None
     }
 
-    /// The alleys that an agent needs together. They start at route index `from` and extend to the first
-    /// place beyond the lanelet at index `beyond` where the vehicle can stand clear of alleys.
+    /// The alleys that an agent needs together. They start at route index `from` and extend to the
+    /// first place after the lanelet at index `beyond` where the vehicle can stand clear of alleys.
     fn chain(
         &self,
         agent: AgentIndex,
@@ -554,7 +566,8 @@ impl Alleys {
         while let Some(lanelet) = route.lanelet(at) {
             let length = situation.ground.length(lanelet);
             if situation.ground.lanelet(lanelet).is_connection() {
-                // Vehicles do not stand there, and the stop line before it is inside the alley.
+                // Vehicles do not stand on connections, and the stop line before this one is inside
+                // the alley.
                 clear = 0.0;
             } else {
                 for &side in alleys.on(lanelet) {
@@ -562,7 +575,7 @@ impl Alleys {
                     if direction.from < start || !situation.heeds_alley(agent, side) {
                         continue;
                     }
-                    // An alley may be inside another alley.
+                    // Alleys may be nested.
                     clear += (direction.from - s).max(0.0);
                     if clear >= space && at > beyond {
                         return;
@@ -590,8 +603,8 @@ impl Alleys {
         }
     }
 
-    /// Decides whether an agent is let into the alleys beyond a junction, and records the alleys that it
-    /// needs.
+    /// Decides whether an agent is let into the alleys after a junction, and records the alleys
+    /// that it needs.
     pub(super) fn decide_beyond(
         &mut self,
         request: &Request,
@@ -609,7 +622,7 @@ impl Alleys {
         refusal
     }
 
-    /// Decides a request from the open road. `age` is the time for which it has been waiting, s.
+    /// Decides a request from the open road. `age` is the time since the request, s.
     pub(super) fn decide_on_road(
         &mut self,
         request: &AlleyRequest,
@@ -628,7 +641,7 @@ impl Alleys {
         refusal
     }
 
-    /// Decides whether an agent may have the alleys now. If not, returns the reason.
+    /// Decides whether an agent may enter the alleys now. If not, returns the reason.
     fn decide(&self, agent: AgentIndex, needs: &[AlleyNeed], situation: &Situation<'_>) -> Refusal {
         let holds_up = |other, side| situation.hold_up(agent, other, side);
         let is_behind =
@@ -646,9 +659,10 @@ impl Alleys {
         }
     }
 
-    /// Whether no oncoming vehicle holds one of the alleys that an agent needs, and none of them is kept for an
-    /// oncoming vehicle. `holds_up` states whether the agent and another one cannot pass each other in an alley, and
-    /// `is_behind` whether the holder of an alley has to pass the agent's place in order to leave.
+    /// Whether no oncoming vehicle holds one of the alleys that an agent needs, and none of them is
+    /// reserved for an oncoming vehicle. `holds_up` states whether the agent and another one cannot
+    /// pass each other in an alley, and `is_behind` whether the holder of an alley has to pass the
+    /// agent's place in order to leave.
     fn are_free(
         &self,
         agent: AgentIndex,
@@ -670,9 +684,9 @@ impl Alleys {
         })
     }
 
-    /// Whether the vehicle `keeper`, for which alleys are kept, has to wait until `agent` has left. Then `agent` is in
-    /// one of these alleys, where it spawned, or a vehicle behind it is (`is_behind`). So it must not in turn wait for
-    /// `keeper`.
+    /// Whether the vehicle `keeper`, for which alleys are reserved, has to wait until `agent` has
+    /// left. This is the case if `agent` is in one of these alleys, where it spawned, or if a
+    /// vehicle behind it is (`is_behind`). Then `agent` must not wait for `keeper`.
     fn waits_for(
         &self,
         keeper: AgentIndex,
@@ -693,10 +707,10 @@ impl Alleys {
         })
     }
 
-    /// Whether there would be room for a vehicle between the end of an alley and the end of the lane if all
-    /// vehicles there, and all vehicles let into the alley before this one, stood in a queue. Without room,
-    /// the vehicle might stop in the alley. An alley that ends together with its lane counts as an ordinary
-    /// lane.
+    /// Whether there would be room for a vehicle between the end of an alley and the end of the
+    /// lane if all vehicles there, and all vehicles let into the alley before it, stood in a queue.
+    /// Without room, the vehicle might stop in the alley. If an alley ends together with its lane,
+    /// it is treated like an ordinary lane.
     fn has_room_behind(
         &self,
         agent: AgentIndex,
@@ -715,8 +729,8 @@ impl Alleys {
         taken == 0.0 || taken + situation.space(agent) <= length
     }
 
-    /// The vehicles that leave an agent no room behind an alley: the ones behind it or, if there are none, vehicles
-    /// that were let in before the agent. `None` if there is room.
+    /// Vehicles that leave no room for an agent behind an alley: the vehicles that stand there or,
+    /// if there are none, the vehicles that were let in before the agent. `None` if there is room.
     pub(super) fn whom_behind(
         &self,
         agent: AgentIndex,
@@ -739,8 +753,9 @@ impl Alleys {
         Some(whom)
     }
 
-    /// Calls `visit` for each vehicle that needs room between the end of an alley and the next alley or the end of
-    /// the lane, and returns the length of that stretch, m. `None` if the alley ends with its lane.
+    /// Calls `visit` for each vehicle that needs room between the end of an alley and the next
+    /// alley or the end of the lane. Returns the length of this stretch, m, or `None` if the alley
+    /// ends with its lane.
     fn look_behind(
         &self,
         agent: AgentIndex,
@@ -766,7 +781,8 @@ impl Alleys {
             .filter(|entry| is_behind(entry.s, entry.agent) && entry.s < end)
             .map(|entry| entry.agent);
         let held = self.held.iter().filter(|hold| hold.side == side);
-        // A vehicle that was let in farther back cannot use its room before this vehicle has passed.
+        // A vehicle that was let in farther back can use its room only after this vehicle has
+        // passed.
         let promised = held
             .filter(|hold| !is_behind(situation.along(hold.agent, hold.at), hold.agent))
             .filter(|hold| !follows(hold, agent, situation))
@@ -776,9 +792,10 @@ impl Alleys {
         Some(end - direction.to)
     }
 
-    /// Position along a lanelet of an agent's route up to which the agent drives if it waits for an alley there, m.
-    /// Infinite if there is no alley, if the agent holds it or is in it, or if the alley begins so early that the
-    /// agent is let into it together with the junction before it (`chain`). `at` is the index of the lanelet.
+    /// Position along a lanelet of an agent's route up to which the agent drives if it waits for an
+    /// alley there, m. Infinite if there is no alley, if the agent holds it or is inside it, or if
+    /// the alley begins so early that the agent is let into it together with the junction before it
+    /// (`chain`). `at` is the route index of the lanelet.
     pub(super) fn waits_up_to(&self, agent: AgentIndex, at: u32, situation: &Situation<'_>) -> f64 {
         if !self.are_heeded(situation.ground) {
             return f64::INFINITY;
@@ -812,8 +829,8 @@ impl Alleys {
         }));
     }
 
-    /// Reserves alleys for an agent that has waited long enough, so that vehicles at the other end with later
-    /// requests are not let in.
+    /// Reserves alleys for an agent that has waited long enough, so that vehicles at the other end
+    /// with later requests have to wait.
     pub(super) fn keep_for(&mut self, agent: AgentIndex, age: f64) {
         if age >= TURN_AFTER {
             let AlleyLists { needs, kept, .. } = &mut *self.lists;
@@ -825,8 +842,8 @@ impl Alleys {
         }
     }
 
-    /// Whether an agent that requests an alley from the open road is the first agent in its queue that has
-    /// not been let in.
+    /// Whether an agent that requests an alley from the open road is the first one in its queue
+    /// that has not been let in.
     pub(super) fn has_turn(&self, request: &AlleyRequest, situation: &Situation<'_>) -> bool {
         let (at, s) = request.hold;
         self.is_first_before(
@@ -837,7 +854,8 @@ impl Alleys {
         )
     }
 
-    /// Whether all vehicles between an agent and a place on its route hold the alley after that place.
+    /// Whether all vehicles between an agent and a place on its route hold the alley that follows
+    /// this place.
     fn is_first_before(
         &self,
         agent: AgentIndex,
@@ -867,9 +885,9 @@ impl Alleys {
         })
     }
 
-    /// Revokes alleys of vehicles on the open road that have not entered yet and are no longer the first
-    /// before their alley, because a vehicle has spawned or merged ahead of them. Otherwise, the vehicle
-    /// ahead could wait for an oncoming vehicle, which waits for the vehicle that holds the alley.
+    /// Revokes the alleys of vehicles on the open road that have not entered yet and are no longer
+    /// first in their queue, because a vehicle has spawned or merged ahead of them. Otherwise, the
+    /// vehicle ahead could wait for an oncoming vehicle that waits for the holder of the alley.
     pub(super) fn revoke_overtaken(&mut self, situation: &Situation<'_>) {
         let mut overtaken = std::mem::take(&mut self.lists.overtaken);
         overtaken.clear();
@@ -878,7 +896,8 @@ impl Alleys {
             let route = situation.route(hold.agent);
             let mut ahead = (here..=hold.at).filter_map(|at| route.lanelet(at));
             if ahead.any(|lanelet| situation.ground.contested(lanelet).is_some()) {
-                // The junction let the vehicle in together with the alley, and checks the order itself.
+                // The junction let the vehicle in together with the alley, and checks the order of
+                // vehicles itself.
                 continue;
             }
             let s = situation.ground.alleys().direction(hold.side).from;
@@ -893,7 +912,7 @@ impl Alleys {
         self.lists.overtaken = overtaken;
     }
 
-    /// The alleys that a request from the open road needs.
+    /// Alleys that a request from the open road needs.
     fn needs_of(
         &self,
         request: &AlleyRequest,
@@ -901,7 +920,7 @@ impl Alleys {
         out: &mut Vec<AlleyNeed>,
     ) {
         let AlleyNeed { side, at } = request.first;
-        // The whole first alley is needed, and the stretch after it counts.
+        // The first alley is needed as a whole, and room is searched after it.
         self.chain(
             request.agent,
             at,
@@ -912,7 +931,8 @@ impl Alleys {
         );
     }
 
-    /// Finds the alleys for which an agent waits on the open road. Returns `false` if there are none.
+    /// Finds the alleys that an agent on the open road waits for. Returns `false` if there are
+    /// none.
     pub(super) fn needs_from_the_road(
         &self,
         agent: AgentIndex,
@@ -933,7 +953,7 @@ impl Alleys {
         true
     }
 
-    /// Finds the alleys that a request to a junction needs beyond it.
+    /// Finds the alleys after a junction that a request to the junction needs.
     pub(super) fn needs_beyond(
         &self,
         request: &Request,
@@ -948,14 +968,14 @@ impl Alleys {
         }
     }
 
-    /// Whether there is an alley before route index `at` that an agent does not hold. If so, the agent
-    /// requests nothing beyond that alley.
+    /// Whether there is an alley before route index `at` that an agent does not hold. If so, the
+    /// agent makes no requests beyond that alley.
     pub(super) fn is_held_up_before(&self, agent: AgentIndex, at: u32) -> bool {
         let known = self.waiting.binary_search_by_key(&agent, |one| one.agent);
         known.is_ok_and(|place| self.waiting[place].at < at)
     }
 
-    /// Oncoming agents that an agent has to wait for before alleys.
+    /// Oncoming agents for which an agent has to wait before alleys.
     pub(super) fn whom(
         &self,
         agent: AgentIndex,
@@ -966,7 +986,7 @@ impl Alleys {
         others.map(|hold| hold.agent).collect()
     }
 
-    /// The oncoming agent that will leave first. The others follow behind it.
+    /// The oncoming agent that will leave first. The other oncoming agents follow it.
     pub(super) fn first_of(
         &self,
         agent: AgentIndex,
@@ -1000,7 +1020,8 @@ impl Alleys {
     }
 }
 
-/// Whether the agent of a hold has to pass the position of another agent on its route to the alley.
+/// Whether the agent of a hold has to pass the position of another agent before it reaches its
+/// alley.
 fn follows(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> bool {
     let (own, place) = (
         &situation.agents.position[hold.agent.index()],
@@ -1012,8 +1033,9 @@ fn follows(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> bool {
         .any(|at| route.lanelet(at) == Some(place.lanelet) && (at > here || own.s < place.s))
 }
 
-/// Whether the agent of a hold stands in the alley and has to pass the position of another agent soon after it. Edits
-/// of the roads can take the room away that it was promised there, so it may wait for the other agent to drive on.
+/// Whether the agent of a hold stands in the alley and has to pass the position of another agent
+/// soon after it. An edit of the roads may have taken the room that it was promised there, so it
+/// may wait for the other agent to drive on.
 fn stands_behind(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> bool {
     let stands = situation.agents.progress[hold.agent.index()].standing >= STANDS;
     let place = situation.agents.position[other.index()].lanelet;
@@ -1052,7 +1074,7 @@ fn hold_before(
     if situation.ground.contested(lanelet).is_some() {
         return None;
     }
-    // Vehicles do not wait on connections, even where no other connection crosses.
+    // Vehicles do not wait on connections, even if no other connection crosses them.
     if situation.ground.lanelet(lanelet).is_connection() && before > here {
         before -= 1;
         lanelet = route.lanelet(before)?;

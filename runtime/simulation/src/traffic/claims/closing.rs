@@ -1,12 +1,13 @@
 //! Closing of junctions that an edit will change: no more vehicles are let in until all have left.
 //!
-//! Where stop lines move outward, a vehicle that now stands before a line would find itself inside the
-//! junction. Approaching vehicles are therefore first held back at [`FAR`] before the junction, while nearer
-//! vehicles proceed as usual. The junction is closed once those nearer vehicles have passed it.
+//! If a stop line moves outward, a vehicle that now stands before it would find itself inside the
+//! junction. Approaching vehicles are therefore first held back at [`FAR`] before the junction,
+//! while nearer vehicles proceed as usual. The junction is closed once those nearer vehicles have
+//! passed it.
 //!
-//! Connections without a conflict, for example into a separate lane or out of a roundabout, need no ticket.
-//! Vehicles on such connections have to wait before the part of the road that changes. Otherwise, the road
-//! would change underneath them.
+//! Connections without a conflict, for example into a separate lane or out of a roundabout, need no
+//! ticket. Vehicles on such connections have to wait before the part of the road that changes.
+//! Otherwise, the road would change under them.
 
 use super::grants::{Grant, Grants};
 use super::request::Need;
@@ -38,20 +39,20 @@ struct ComingJunction {
 }
 
 impl ComingJunction {
-    /// Whether the agent has not yet passed the place where it is stopped.
+    /// Whether the agent has not yet passed its hold position.
     fn is_before_hold(&self) -> bool {
         self.distance >= self.hold - SLACK
     }
 
-    /// Whether the agent can still stop before the place where it is stopped.
+    /// Whether the agent can still stop at its hold position.
     fn can_be_held(&self, agent: AgentIndex, situation: &Situation<'_>) -> bool {
         let to_hold = (self.distance - self.hold).max(0.0);
         self.hold > 0.0 && self.is_before_hold() && situation.can_stop(agent, to_hold)
     }
 }
 
-/// A connection on an agent's route that conflicts with no other connection, in a junction that has conflicts
-/// elsewhere.
+/// A connection on an agent's route that conflicts with no other connection, in a junction with
+/// conflicts on other connections.
 struct FreeConnection {
     junction: JunctionIndex,
     /// Index of the connection in the route.
@@ -82,7 +83,7 @@ impl Closing {
         self.held_back = junctions;
     }
 
-    /// The junctions from which approaching vehicles are held back.
+    /// Junctions from which approaching vehicles are held back.
     pub(crate) fn held_back(&self) -> &[JunctionIndex] {
         &self.held_back
     }
@@ -97,8 +98,8 @@ impl Closing {
         self.closed.contains(&junction)
     }
 
-    /// Returns the junctions that have a vehicle between the junction and the place where vehicles are held
-    /// back, in ascending order without duplicates. O(agents).
+    /// Returns the junctions that have a vehicle between the junction and the place where vehicles
+    /// are held back. They are in ascending order without duplicates. O(agents).
     pub(crate) fn approached(
         &self,
         setting: Setting<'_>,
@@ -131,7 +132,8 @@ impl Closing {
             })
     }
 
-    /// Whether a vehicle that has already been let in is held back, because it can still stop.
+    /// Whether a vehicle that has already been let in is held back after all, because it can still
+    /// stop.
     pub(super) fn is_called_back(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
         self.junction_to_hold_before(grant.agent, situation)
             .is_some_and(|connection| {
@@ -139,14 +141,14 @@ impl Closing {
             })
     }
 
-    /// The next connection of an agent into a junction from which vehicles are held back; `None` if
-    /// the agent is not near such a junction.
+    /// Next connection of an agent into a junction from which vehicles are held back; `None` if the
+    /// agent is not near such a junction.
     fn junction_to_hold_before(
         &self,
         agent: AgentIndex,
         situation: &Situation<'_>,
     ) -> Option<ComingJunction> {
-        // Usually no vehicle is held back anywhere, and routes need not be read.
+        // Usually no vehicle is held back, and routes need not be read.
         if self.held_back.is_empty() {
             return None;
         }
@@ -185,8 +187,8 @@ impl Closing {
         );
     }
 
-    /// The junctions that will be changed: the closed junctions or, if there are none, the junctions from
-    /// which vehicles are held back.
+    /// The junctions that will be changed: the closed ones or, if there are none, those from which
+    /// vehicles are held back.
     pub(crate) fn changing(&self) -> &[JunctionIndex] {
         match self.closed.is_empty() {
             true => &self.held_back,
@@ -256,8 +258,8 @@ impl Claims {
         closed.all(|junction| occupied.binary_search(junction).is_err())
     }
 
-    /// Whether all vehicles at the stop lines of the closed junctions stand still, and all other vehicles are
-    /// far away, including vehicles that have left the junctions.
+    /// Whether all vehicles at the stop lines of the closed junctions are stationary, and all other
+    /// vehicles are far away, including those that have left the junctions.
     pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let situation = setting.with(agents);
         let asking = self.requests.all().iter();
@@ -291,7 +293,7 @@ fn each_once(junctions: impl Iterator<Item = JunctionIndex>) -> Vec<JunctionInde
 }
 
 impl Situation<'_> {
-    /// The junction that a moving agent left a few metres ago.
+    /// The junction that a moving agent has left a few metres ago.
     fn just_left(&self, agent: AgentIndex) -> Option<JunctionIndex> {
         let at = self.agents.progress[agent.index()].at.checked_sub(1)?;
         let lanelet = self.route(agent).lanelet(at)?;
@@ -302,7 +304,7 @@ impl Situation<'_> {
         (beyond < FAR && self.speed(agent) >= STANDING).then_some(junction)
     }
 
-    /// The connections into junctions that an agent will reach next.
+    /// Connections into junctions that an agent will reach next.
     fn coming_junctions(self, agent: AgentIndex) -> impl Iterator<Item = ComingJunction> {
         let route = self.route(agent);
         let first = self.agents.progress[agent.index()].at;
@@ -330,7 +332,7 @@ impl Situation<'_> {
         })
     }
 
-    /// The connections without a conflict that agents are on or will reach next, each with its agent.
+    /// Connections without a conflict that agents are on or will reach next, each with its agent.
     fn free_connections(
         self,
         agent: AgentIndex,

@@ -1,5 +1,5 @@
-//! Follow-up times: minimum headways between vehicles that cross a stop line with a sign, where each driver
-//! has to look for traffic.
+//! Follow-up times: minimum headways between vehicles that cross a stop line with a sign, where
+//! each driver has to look for traffic.
 //!
 //! ```text
 //!                    | line
@@ -21,8 +21,8 @@ use std::collections::BTreeMap;
 /// Age after which entries are dropped, s. It exceeds every follow-up time.
 const FORGOTTEN_AFTER: f64 = 10.0;
 
-/// The step in which a vehicle last crossed each stop line with a sign. A stop line is identified by the
-/// lanelet that ends there.
+/// Step in which a vehicle last crossed each stop line with a sign. A stop line is identified by
+/// the lanelet that ends there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entries(BTreeMap<LaneletIndex, u64>);
 
@@ -52,8 +52,8 @@ impl Entries {
             return;
         }
         if let Some(line) = situation.lane_before(grant.agent, grant.at) {
-            // Old entries are removed here rather than in each step, so the map contains only recently
-            // crossed lines.
+            // Old entries are removed here and not in each step, so that the map contains only
+            // recently crossed lines.
             let kept = (FORGOTTEN_AFTER / situation.dt) as u64;
             self.0.retain(|_, step| *step + kept > situation.step);
             self.0.insert(line, situation.step);
@@ -62,7 +62,7 @@ impl Entries {
 }
 
 impl Entries {
-    /// Whether a vehicle would follow the previous vehicle sooner than the follow-up time allows.
+    /// Whether a vehicle would follow the preceding one sooner than the follow-up time allows.
     pub(super) fn still_looks(
         &self,
         request: &Request,
@@ -98,8 +98,8 @@ impl Entries {
             )
         });
         let entered = self.0.get(&line);
-        // In seconds relative to the current step, so the value is negative for a vehicle that has crossed
-        // the line.
+        // Time relative to the current step, s. It is negative for a vehicle that has already
+        // crossed the line.
         let entered =
             entered.map(|&step| situation.dt * -(situation.step.saturating_sub(step) as f64));
         let before = enters.chain(entered).reduce(f64::max);

@@ -1,4 +1,5 @@
-//! The grants of junctions: the connections that agents may use, in the order of their tickets.
+//! The grants of junctions. A grant allows an agent to use a connection, and its ticket gives the
+//! agent's place in the order.
 
 use super::request::{Need, Request};
 use super::situation::Situation;
@@ -8,17 +9,18 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
 
-/// First regular ticket. Lower numbers are reserved for vehicles that are inside a junction without a ticket.
+/// First regular ticket. Lower numbers are for vehicles that are already inside a junction and hold
+/// no ticket.
 const FIRST_TICKET: u64 = 1 << 32;
-/// Difference between consecutive tickets. The numbers in between are for vehicles that are let in later but
-/// pass earlier.
+/// Difference between consecutive tickets. The numbers in between are for vehicles that are let in
+/// later but pass first.
 const TICKET_STEP: u64 = 1 << 20;
 
-/// Maximum ticket that is accepted from a save. From there, 2^42 more vehicles can be let in before tickets
-/// overflow.
+/// Maximum ticket that is accepted from a save. From this number on, 2^42 more vehicles can be let
+/// in before tickets overflow.
 const LAST_TICKET: u64 = 1 << 62;
 
-/// A connection that an agent may use.
+/// Permission for an agent to use a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Grant {
     pub(super) agent: AgentIndex,
@@ -29,31 +31,34 @@ pub(super) struct Grant {
     pub(super) at: u32,
     /// Lanelet beyond the junction.
     pub(super) exit: LaneletIndex,
-    /// Number in the order of passing. On conflicting connections, the vehicle with the lower ticket passes
-    /// first.
+    /// Position in the order of passing. On conflicting connections, the vehicle with the lower
+    /// ticket passes first.
     pub(super) ticket: u64,
-    /// Expected delay because of other vehicles, s.
+    /// Expected delay of the agent because of other vehicles, s.
     pub(super) delay: f32,
     /// Whether the agent's front has reached the connection.
     pub(super) has_entered: bool,
-    /// Whether the agent was let in by the junction, rather than being inside when its grant was created.
+    /// Whether the junction let the agent in. Otherwise, the agent was already inside when its
+    /// grant was created.
     pub(super) is_invited: bool,
-    /// Whether this is the first grant of a chain. Signals apply only to the first grant, and to grants after
-    /// narrow bends.
+    /// Whether this is the first grant of a chain of junctions. Signals apply only to the first
+    /// grant, and to grants after narrow bends.
     pub(super) is_first: bool,
-    /// Whether the agent was let in together with a ring of full lanes, to resolve a gridlock.
+    /// Whether the agent was let in together with the other vehicles of a ring of full lanes, to
+    /// resolve a gridlock.
     pub(super) is_in_ring: bool,
     /// Whether the agent was let in to turn at a red light.
     pub(super) is_on_red: bool,
-    /// Position of the agent's front when an edit moved the stop line behind it, m; 0 if this did not happen.
-    /// The agent may wait at this position for other vehicles, even if the conflict begins earlier.
+    /// Position of the agent's front at the time when an edit moved the stop line behind it, m; 0
+    /// if this did not happen. The agent may wait at this position for other vehicles, even if the
+    /// conflict begins earlier.
     pub(super) stands_at: f32,
     #[serde(skip)]
     pub(super) noted: Noted,
 }
 
-/// Cached position of the rear axle of a grant's holder along its connection, m. It is read often, and
-/// vehicles do not move during an update. NaN outside an update; not part of the state.
+/// Cached position of the rear axle of a grant's holder along its connection, m. It is read often,
+/// and vehicles do not move during an update. NaN outside updates. It is not part of the state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Noted(f64);
 
@@ -110,10 +115,11 @@ impl Grant {
     }
 }
 
-/// Conditions of a grant. By default, a grant comes after all others and does not allow entry at a red light.
+/// Conditions of a grant. By default, its ticket comes after all others, and entry at a red light
+/// is not allowed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Terms {
-    /// Ticket in front of which the grant is inserted; `None` appends it after all others.
+    /// Ticket before which the new grant is inserted; `None` to append it after all others.
     pub(super) before: Option<u64>,
     /// Whether the vehicle enters the first junction at a red light.
     pub(super) is_on_red: bool,
@@ -124,13 +130,13 @@ pub(super) struct Terms {
 pub(crate) struct Grants {
     /// Grants of each junction, in the order of tickets.
     granted: Vec<Vec<Grant>>,
-    /// Junctions that have grants. They are few, and only these junctions are visited in each step.
+    /// Junctions that have grants. There are few of them, and only these are visited in each step.
     busy: Vec<JunctionIndex>,
     /// Next ticket.
     next_ticket: u64,
 }
 
-/// A grant as seen by the other parts of traffic.
+/// A grant, as other parts of traffic see it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::traffic) struct Held {
     pub(in crate::traffic) junction: JunctionIndex,
@@ -196,12 +202,12 @@ impl Grants {
         JunctionIndex::up_to(self.granted.len()).zip(&self.granted)
     }
 
-    /// Returns the contents as they are hashed, with ids instead of indices, so that the hash does not depend
-    /// on where agents are stored.
+    /// Returns the contents to be hashed, with ids instead of indices, so that the hash does not
+    /// depend on where agents are stored.
     pub(super) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let mut granted = Vec::new();
         for (junction, grants) in self.by_junction() {
-            // The order of tickets is part of the state, so it is hashed too.
+            // The order of tickets is part of the state, so it is hashed as well.
             granted.extend(grants.iter().map(|grant| {
                 let id = id_of(grant.agent);
                 let agent = AgentIndex::default();
@@ -232,7 +238,7 @@ impl Grants {
             && busy.all(|&junction| (junction.index()) < junctions)
     }
 
-    /// Grants the connection in `route` to its vehicle, which may already be inside.
+    /// Grants a vehicle the connection in `route`. The vehicle may already be inside.
     pub(crate) fn hold(&mut self, route: RouteConnection, is_inside: bool) {
         let ticket = self.draw_ticket();
         let grant = Grant {
@@ -255,9 +261,10 @@ impl Grants {
         self.add(route.path.junction, grant);
     }
 
-    /// Carries the grant of a vehicle that is inside a junction over an edit that changes the rest of its route. `at` is
-    /// the index of the connection in its old route, and `route` the same connection in its new one. Without its old
-    /// ticket, the vehicle would have to let vehicles behind it pass first.
+    /// Carries the grant of a vehicle that is inside a junction over an edit that changes the rest
+    /// of its route. `at` is the index of the connection in its old route, and `route` the same
+    /// connection in its new one. If the vehicle lost its old ticket, it would have to let vehicles
+    /// behind it pass first.
     pub(crate) fn keep_inside(
         &mut self,
         held: &Self,
@@ -294,13 +301,13 @@ impl Grants {
         list.insert(place, grant);
     }
 
-    /// Returns a free ticket of a junction just before `ticket`, after all lower tickets.
+    /// Returns a free ticket of a junction just before `ticket` and after all lower tickets.
     fn ticket_before(&self, junction: JunctionIndex, ticket: u64) -> u64 {
         let list = &self.granted[junction.index()];
         let place = list.partition_point(|grant| grant.ticket < ticket);
         let lower = place.checked_sub(1).map(|i| list[i].ticket);
-        // Each insertion halves the gap, so after twenty insertions, two tickets are equal. In that case, the
-        // order of the list decides.
+        // Each insertion halves the gap. After twenty insertions, two tickets are equal, and then
+        // the order of the list decides.
         let lower = lower.unwrap_or(ticket.saturating_sub(TICKET_STEP));
         lower + (ticket - lower) / 2
     }
@@ -309,8 +316,8 @@ impl Grants {
     /// clear.
     pub(crate) fn hold_inside(&mut self, route: RouteConnection) {
         let next = self.draw_ticket();
-        // One below the lowest ticket, because a vehicle that is already inside does not wait for others, and
-        // all others wait for it.
+        // The ticket is one below the lowest, because a vehicle that is already inside does not
+        // wait for others, and all others wait for it.
         let first = self.granted[route.path.junction.index()].first();
         let ticket = first.map_or(next, |first| first.ticket.saturating_sub(1));
         let grant = Grant {
@@ -331,22 +338,22 @@ impl Grants {
         tickets
     }
 
-    /// Grants all connections that a request needs, after all other grants and without entry at a red light.
-    /// Returns the same as [`Self::grant`].
+    /// Grants all connections that a request needs, with tickets after all others and without entry
+    /// at a red light. Returns the same value as [`Self::grant`].
     pub(super) fn grant_last(&mut self, request: &Request, needs: &[Need]) -> u32 {
         self.grant(request, needs, Terms::default())
     }
 
-    /// Grants all connections that a request needs. Returns the exclusive route index up to which the agent
-    /// may now enter connections.
+    /// Grants all connections that a request needs. Returns the exclusive route index before which
+    /// the agent may now enter connections.
     pub(super) fn grant(
         &mut self,
         request: &Request,
         needs: &[Need],
         Terms { before, is_on_red }: Terms,
     ) -> u32 {
-        // Only a vehicle that needs a single junction may pass before a vehicle that was let in earlier. A
-        // chain of junctions always gets the last ticket.
+        // Only a vehicle that needs a single junction may pass before a vehicle that was let in
+        // earlier. A chain of junctions always gets a ticket after all others.
         let between = before.zip(needs.first());
         let ticket = match between {
             Some((before, need)) => self.ticket_before(need.junction, before),
@@ -377,8 +384,8 @@ impl Grants {
             .any(|grant| grant.agent == agent && grant.at == at)
     }
 
-    /// Carries grants over an edit of the roads. For an agent, a junction and a route index, `moved` returns
-    /// the new connection and exit, or `None` to drop the grant.
+    /// Carries grants over an edit of the roads. For an agent, a junction and a route index,
+    /// `moved` returns the new connection and exit, or `None` if the grant is dropped.
     pub(super) fn take_over(
         &mut self,
         held: &Self,
@@ -407,8 +414,8 @@ impl Grants {
                 }
             }
         }
-        // If an edit merges two junctions, a vehicle may hold two connections with the same ticket. These are
-        // sorted in the order of its route.
+        // If an edit merges two junctions, a vehicle may hold two connections with the same ticket.
+        // These are sorted by the order in its route.
         for grants in &mut self.granted {
             grants.sort_unstable_by_key(|grant| (grant.ticket, grant.at));
         }
@@ -457,7 +464,8 @@ impl Grants {
         });
     }
 
-    /// Caches the positions of the holders of grants, for as long as vehicles do not move.
+    /// Caches the positions of the holders of grants. The cache is valid as long as vehicles do not
+    /// move.
     pub(super) fn note_places(&mut self, situation: &Situation<'_>) {
         self.for_each_busy(|_, grants| {
             for grant in grants {

@@ -10,11 +10,12 @@
 //!            |  <- C
 //! ```
 //!
-//! Each head waits for one lane, so rings are found by following one link from each head: O(heads). All heads
-//! of a ring are let in at once if each fits into the space that the next head leaves and no other vehicle
-//! blocks them. At signals, the heads request the stages that give them green and hold these stages, as any
-//! agent may, until all of them have green. If a ring has stood for long, a head that can take another route
-//! is rerouted. If no head can, the ring is counted and stays. No vehicle is ever removed.
+//! Each head waits for one lane, so rings are found by following one link from each head: O(heads).
+//! All heads of a ring are let in at once if each fits into the space that the next head leaves and
+//! no other vehicle blocks them. At signals, the heads request the stages that give them green and
+//! hold these stages, as any agent may, until all of them have green. If a ring has stood for a
+//! long time, a head that has an alternative route is rerouted. If there is none, the ring is
+//! counted and stays. No vehicle is ever removed.
 
 use super::alley::Alleys;
 use super::grants::Grants;
@@ -34,26 +35,28 @@ use serde::{Deserialize, Serialize};
 
 /// Rate of the search for rings, Hz.
 const RATE: f64 = 1.0;
-/// Rate at which the heads of an unresolved ring look for another route, Hz. It is low because the search is
-/// expensive.
+/// Rate at which the heads of an unresolved ring search for another route, Hz. It is low because
+/// the search is expensive.
 const DETOUR_RATE: f64 = 0.1;
 /// Minimum standing time of a vehicle that counts as part of a ring, s. Vehicles in moving queues also stand
 /// briefly.
 pub(super) const STANDS: f64 = 3.0;
-/// Time for which all heads of a ring must stand before one of them is rerouted, s.
+/// Time for which all heads of a ring have to stand before one of them is rerouted, s.
 const TURNS_WITHIN: f64 = 60.0;
-/// Like `TURNS_WITHIN`, but for a ring whose heads need green, s. Each head may have to wait for two signal
-/// cycles.
+/// Like `TURNS_WITHIN`, for a ring whose heads need green, s. Each head may have to wait for two
+/// signal cycles.
 const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
-/// Standing time after which heads request green, s. Most queues have moved on by then.
+/// Standing time after which the heads of a ring request green, s. Most queues have moved on by
+/// then.
 const ASKS_FOR_GREEN: f64 = 15.0;
-/// Maximum number of lanelets, starting at an exit, that are searched for the vehicle that blocks it.
+/// Maximum number of lanelets, starting at an exit, that are searched for the vehicle that blocks
+/// the exit.
 const QUEUE: usize = 12;
 /// Maximum number of adjacent lanes that are followed in the search for the blocking vehicle.
 const MOST_LANES_BESIDE: usize = 8;
-/// Maximum distance from the stop line at which a vehicle is let in with a ring, m. It is short because the
-/// other vehicles of the ring rely on this vehicle. With a larger value, the signal might turn red before the
-/// vehicle reaches the line, so that only part of the ring would move.
+/// Maximum distance from the stop line at which a vehicle is let in together with its ring, m. The
+/// other vehicles of the ring rely on this vehicle. If it were farther away, its signal might turn
+/// red before it reaches the line, and only part of the ring would move.
 pub(super) const AT_LINE: f64 = 3.0;
 
 /// The first vehicle in a lane, which waits for room.
@@ -62,16 +65,17 @@ struct Head {
     request: Request,
     /// Connections that the vehicle needs together.
     needs: Vec<Need>,
-    /// Index of the need that leads to the full lane.
+    /// Index of the need whose exit is the full lane.
     full: usize,
-    /// The oncoming vehicle for which the head waits before an alley, if any.
+    /// Oncoming vehicle because of which the head waits before an alley, if any.
     oncoming: Option<AgentIndex>,
-    /// Index of the head of the full lane in the list of heads; `None` if the lane may be moving.
+    /// Index, in the list of heads, of the head of the full lane; `None` if that lane may be
+    /// moving.
     next: Option<usize>,
 }
 
 impl Head {
-    /// Whether there is a signal where the vehicle enters.
+    /// Whether the vehicle enters at a signal.
     fn needs_green(&self, situation: &Situation<'_>) -> bool {
         situation
             .ground
@@ -79,7 +83,7 @@ impl Head {
             .is_some()
     }
 
-    /// Id of the agent, and the connection that it waits to enter.
+    /// Id of the agent, and the connection that it is waiting to enter.
     fn asked_connection(&self) -> (u64, Connection) {
         (self.request.id, self.request.path)
     }
@@ -91,7 +95,7 @@ pub(crate) struct Detour {
     pub(crate) agent: AgentIndex,
     /// Index of the replaced connection in the agent's route.
     pub(crate) at: u32,
-    /// The new connection and the lane beyond it.
+    /// The new connection, and the lane after it.
     pub(crate) connection: LaneletIndex,
     pub(crate) exit: LaneletIndex,
 }
@@ -135,8 +139,8 @@ impl Claims {
         self.gridlock.keep_counted(&first_ids);
         let may_search = is_due(DETOUR_RATE);
         for (ring, first_id) in rings.iter().zip(first_ids) {
-            // Recreated for each ring, so that the grants of the previous ring are taken into account. A head
-            // is in at most one ring, because it waits for only one other head.
+            // Recreated for each ring, so that it includes the grants of the previous ring. No head
+            // is in more than one ring, because each waits for only one other head.
             let situation = &setting.with(agents.lent());
             if let Some(batch) = self.rings().batch(ring, &heads, situation) {
                 self.counts.rotations += 1;
@@ -174,7 +178,7 @@ impl Claims {
         }
     }
 
-    /// Counts a vehicle that was rerouted out of a ring.
+    /// Counts a vehicle of a ring that was rerouted.
     pub(crate) fn count_sent_round(&mut self) {
         self.counts.sent_round += 1;
     }
@@ -184,8 +188,8 @@ impl Claims {
         self.counts.gridlocks += u64::from(self.gridlock.is_new(first_id));
     }
 
-    /// Counts a ring of vehicles that wait for each other for any reason, unless it is a ring of full lanes
-    /// that has already been counted.
+    /// Counts a ring of vehicles that wait for each other for any reason, unless it has already
+    /// been counted as a ring of full lanes.
     pub(crate) fn count_deadlock(&mut self, members: &[u64]) {
         self.counts.gridlocks += u64::from(!self.gridlock.has_counted_one_of(members));
     }
@@ -197,7 +201,7 @@ pub(crate) struct Gridlock {
     /// Rings of full lanes that have been counted as gridlocks, identified by the smallest agent id of their
     /// heads.
     gridlocked: Vec<u64>,
-    /// Whether rings are left unresolved, as a baseline in tests.
+    /// Whether rings are left unresolved. Used for comparison in tests.
     #[cfg(test)]
     #[serde(skip)]
     pub(crate) leaves_rings: bool,
@@ -253,7 +257,7 @@ impl Gridlock {
         self.lists.asks_for_green.clear();
     }
 
-    /// Takes the rings that stood in the last update and need a vehicle to be rerouted.
+    /// Takes out the rings that stood in the last update and of which a vehicle has to be rerouted.
     pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
         std::mem::take(&mut self.lists.stuck)
     }
@@ -273,21 +277,23 @@ struct Rings<'a> {
 }
 
 impl Rings<'_> {
-    /// Vehicles that stand at a junction without room beyond it, each with the vehicle that it waits for.
+    /// Vehicles that stand at a junction because there is no room beyond it, each with the vehicle
+    /// for which it waits.
     fn heads(&self, situation: &Situation<'_>) -> Vec<Head> {
         let agents = situation.agents;
         let standing = self.requests.all().iter().filter(|request| {
             let refused = agents.claim[request.agent.index()].refused;
             matches!(
                 refused,
-                // A vehicle at a red light may also lack room.
+                // A vehicle at a red light may lack room as well.
                 Refusal::NoRoom | Refusal::Red | Refusal::Occupied | Refusal::Alley
             ) && agents.progress[request.agent.index()].standing >= STANDS
         });
         let mut heads: Vec<Head> = standing
             .filter_map(|request| self.head(request, situation))
             .collect();
-        // Sorted by id, so that rings are found in the same order wherever agents are stored.
+        // Sorted by id, so that rings are found in the same order regardless of where agents are
+        // stored.
         heads.sort_unstable_by_key(|head| head.request.id);
         let mut by_agent: Vec<(AgentIndex, usize)> = heads
             .iter()
@@ -328,7 +334,7 @@ impl Rings<'_> {
             let (room, trust) = (self.room, Trust::LetIn);
             !room.has_room(request, &needs[i], stay, &[], trust, situation)
         })?;
-        // Roundabouts have a separate rule, which prevents their rings from locking.
+        // Roundabouts have a separate rule, which keeps their rings from locking.
         let is_roundabout = situation.ground.ring(needs[full].exit).is_some();
         (!is_roundabout).then_some(Head {
             request: *request,
@@ -339,7 +345,7 @@ impl Rings<'_> {
         })
     }
 
-    /// The oncoming vehicle in an alley that a request needs at or after a junction.
+    /// The oncoming vehicle in an alley that a request needs, at a junction or after it.
     fn oncoming(
         &self,
         request: &Request,
@@ -372,18 +378,18 @@ impl Rings<'_> {
         for &number in ring {
             let head = &heads[number];
             let next = &heads[head.next?];
-            // A vehicle that waits for an alley cannot enter before all oncoming vehicles have left the
-            // alley.
+            // A vehicle that waits for an alley cannot enter before all oncoming vehicles have left
+            // it.
             if self.needs_alley(&head.request, &head.needs, situation) {
                 return None;
             }
-            // Intermediate lanes have to be empty, because the ring does not empty them.
+            // Intermediate lanes have to be empty, because the ring does not make room on them.
             let is_last = head.full + 1 == head.needs.len();
             let need = &head.needs[head.full];
             let (leaves, comes) = [next, head]
                 .map(|head| situation.space(head.request.agent))
                 .into();
-            // A lane that is already overfull must not become any fuller.
+            // A lane that is already too full must not become fuller.
             let fits = comes <= leaves
                 || self
                     .room
@@ -407,9 +413,10 @@ impl Rings<'_> {
         Some(batch)
     }
 
-    /// Whether a head may enter all connections that it needs, after all vehicles that have been let in. It
-    /// has to be the last, because a vehicle that passes before others must not rely on them to move. It need
-    /// not yield, because vehicles with right of way could not drive on either.
+    /// Whether a head may enter all connections that it needs, after all vehicles that have been
+    /// let in. It has to come last, because a vehicle that passes before others must not rely on
+    /// them to move. It need not yield, because vehicles with right of way could not drive on
+    /// either.
     fn may_come_last(&self, head: &Head, situation: &Situation<'_>) -> bool {
         head.needs.iter().all(|need| {
             if self.room.closing.is_closed(need.junction) {
@@ -417,8 +424,8 @@ impl Rings<'_> {
             }
             let distance = -situation.front(head.request.agent, need.at);
             let is_first = need.at == head.request.at;
-            // At amber, the light may turn red before the vehicle has entered, and the other heads would wait
-            // for it.
+            // At amber, the light may turn red before the vehicle has entered, while the other
+            // heads wait for it.
             let is_green =
                 situation.light(Connection::new(need.junction, need.path)) == Light::Green;
             if is_first && distance > AT_LINE || need.has_law && !is_green {
@@ -434,8 +441,9 @@ impl Rings<'_> {
         })
     }
 
-    /// Other lanes with room that the heads of a ring can enter from their current positions, in the order of
-    /// ids and lanelets. Whether a route to the goals leads on from there is left to the planners.
+    /// Other lanes with room that the heads of a ring can enter from their current positions, in
+    /// the order of ids and lanelets. The planners determine whether a route to the goals leads on
+    /// from there.
     fn detours(&self, ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> Vec<Detour> {
         let mut ring = ring.to_vec();
         ring.sort_unstable();
@@ -490,8 +498,8 @@ impl Grants {
         }
     }
 
-    /// Makes a vehicle that was let in with a ring continue at amber, even if it could easily stop, because
-    /// the other vehicles of the ring rely on it.
+    /// Makes a vehicle that was let in with its ring continue at amber, even if it could easily
+    /// stop, because the other vehicles of the ring rely on it.
     fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
         for need in needs {
             let grants = self.of_mut(need.junction).iter_mut();
@@ -502,8 +510,9 @@ impl Grants {
     }
 }
 
-/// Whether the connections of two heads of a ring conflict in a junction. If so, one head would wait inside
-/// the junction for the other, which might itself wait for the room that the first head leaves.
+/// Whether the connections of two heads of a ring conflict in a junction. If they do, one head
+/// would wait inside the junction for the other, which might itself wait for the room that the
+/// first head leaves.
 fn are_in_conflict(one: &[Need], other: &[Need], situation: &Situation<'_>) -> bool {
     one.iter().any(|a| {
         let same = other.iter().filter(|b| b.junction == a.junction);
@@ -524,7 +533,7 @@ fn foremost_of(mut first: AgentIndex, situation: &Situation<'_>) -> Option<Agent
     for _ in 0..QUEUE {
         let agent = first.index();
         let claim = &situation.agents.claim[agent];
-        // The vehicle has been let in, or is waiting at a junction.
+        // The vehicle has been let in, or waits at a junction.
         let at = situation.agents.progress[agent].at;
         let waits = !matches!(claim.refused, Refusal::None | Refusal::NotFirst);
         if waits || claim.granted_to > at + 1 {
@@ -571,9 +580,10 @@ fn first_id(ring: &[usize], heads: &[Head]) -> u64 {
 
 /// Returns the rings of heads that wait for each other, in the order of their smallest indices.
 ///
-/// Each head has at most one link, to the head that it waits for. A walk follows the links from an unmarked
-/// head and marks each head with the number of the walk. It ends at a head without a link, at a mark of an
-/// earlier walk, or at a mark of the same walk, which closes a ring.
+/// Each head has at most one link, which leads to the head that it waits for. A walk follows the
+/// links from an unmarked head and marks each head with the number of the walk. It ends at a head
+/// without a link, at a mark of an earlier walk, or at a mark of the same walk, which closes a
+/// ring.
 fn rings_among(heads: &[Head]) -> Vec<Vec<usize>> {
     let mut marks = vec![usize::MAX; heads.len()];
     let mut rings = Vec::new();
@@ -594,7 +604,7 @@ fn rings_among(heads: &[Head]) -> Vec<Vec<usize>> {
     rings
 }
 
-/// The heads of a ring, starting with one of them.
+/// The heads of a ring, starting with a given one.
 fn ring_from(start: usize, heads: &[Head]) -> Vec<usize> {
     let mut ring = vec![start];
     let mut at = heads[start].next;

@@ -1,4 +1,4 @@
-//! The tickets and the free connections of a junction, for display.
+//! Tickets and free connections of a junction, for display.
 
 use super::grants::{Grant, Grants};
 use super::request::Requests;
@@ -47,7 +47,8 @@ impl Grants {
             let waits = claim.wall_at == grant.at + 1;
             let before = granted
                 .iter()
-                // The list is in the order of tickets, so vehicles that pass first are earlier in the list.
+                // The list is in the order of tickets, so the vehicles that pass first come earlier
+                // in the list.
                 .take_while(|other| other.ticket < grant.ticket);
             let met = before.filter(|other| {
                 let path = Connection::new(junction, grant.path);

@@ -6,47 +6,49 @@
 //! requests from here ^     ^ stop line  ^ room for its length?
 //! ```
 //!
-//! An agent requests entry when its braking distance reaches the stop line. A request names all connections
-//! that the agent needs at once. If its vehicle does not fit between two junctions, it needs the connections
-//! through both. `rule.rs` decides whether the vehicle may enter: signals, signs and right of way determine
-//! the order, and there must be room beyond the junction. A vehicle that is let in draws a ticket. Where two
-//! connections conflict, the lower ticket passes first and the other vehicle waits before the conflict
-//! (`walls.rs`), so several vehicles can be inside at once. Unlike a reservation of space and time [Dresner
-//! 2008], this order does not require vehicles to be punctual.
+//! An agent requests entry when its braking distance reaches the stop line. A request names all
+//! connections that the agent needs at once. If its vehicle does not fit between two junctions, it
+//! needs the connections through both. `rule.rs` decides whether the vehicle may enter: signals,
+//! signs and right of way determine the order, and there must be room beyond the junction. A
+//! vehicle that is let in draws a ticket. Where two connections conflict, the vehicle with the
+//! lower ticket passes first and the other vehicle waits before the conflict (`walls.rs`), so
+//! several vehicles can be inside at once. Unlike a reservation of space and time [Dresner 2008],
+//! this order does not require vehicles to be punctual.
 //!
-//! **Invariant:** of two agents whose connections conflict, only the agent with the lower ticket may be where
-//! the connections meet, until its rear has left that area. Tickets on one lane are in the order of its
-//! vehicles. A vehicle returns its ticket and makes a new request if another vehicle cuts in ahead of it, or
-//! if its signal turns red before it has entered.
+//! **Invariant:** of two agents whose connections conflict, only the agent with the lower ticket
+//! may be where the connections meet, until its rear has left that area. Tickets on one lane are in
+//! the order of its vehicles. A vehicle returns its ticket and makes a new request if another
+//! vehicle cuts in ahead of it, or if its signal turns red before it has entered.
 //!
-//! **Why no vehicle waits indefinitely inside:** vehicles wait only for lower tickets, so waiting never forms
-//! a circle. The holder of the lowest ticket does not wait for any vehicle and has been promised room beyond
-//! the junction, so it leaves. Room is computed as if no vehicle there moved on, except vehicles that have
-//! been let into the next junction and will not lose their turn (`rule.rs`). Such a vehicle keeps its turn if
-//! its signal turns amber when it is near its line, or if an edit is about to change its junction. No other
-//! vehicle takes the promised room (`promise.rs`): vehicles that spawn or change lanes leave it free. A
-//! vehicle that relies on another may have to wait for it. The other vehicle has a lower ticket, even in
-//! another junction, because the tickets of all junctions come from one sequence. A vehicle that passes
-//! before others has a ticket out of sequence, so it does not rely on any vehicle.
+//! **Why no vehicle waits indefinitely inside:** vehicles wait only for lower tickets, so waiting
+//! never forms a circle. The holder of the lowest ticket does not wait for any vehicle and has been
+//! promised room beyond the junction, so it leaves. Room is computed as if no vehicle there moved
+//! on, except vehicles that have been let into the next junction and will not lose their turn
+//! (`rule.rs`). Such a vehicle keeps its turn if its signal turns amber when it is near its line,
+//! or if an edit is about to change its junction. No other vehicle takes the promised room
+//! (`promise.rs`): vehicles that spawn or change lanes leave it free. A vehicle that relies on
+//! another may have to wait for it. The other vehicle has a lower ticket, even in another junction,
+//! because the tickets of all junctions come from one sequence. A vehicle that passes before others
+//! has a ticket out of sequence, so it does not rely on any vehicle.
 //!
-//! **Why no vehicle waits indefinitely outside, while its exit drains:** after at most a minute of waiting, a
-//! request is locked (`rule.rs`). The vehicle then no longer has to yield, and no vehicle on a conflicting
-//! connection is let in before it. A vehicle that cannot drive because of a queue holds no ticket
-//! (`request.rs`) if the queue stands on a connection without conflicts, where no grants are needed, or on
-//! the lane that the vehicle is leaving.
+//! **Why no vehicle waits indefinitely outside while its exit drains:** after at most a minute of
+//! waiting, a request is locked (`rule.rs`). The vehicle then no longer has to yield, and no
+//! vehicle on a conflicting connection is let in before it. A vehicle that cannot drive because of
+//! a queue holds no ticket (`request.rs`) if the queue stands on a connection without conflicts,
+//! where no grants are needed, or on the lane that the vehicle is leaving.
 //!
-//! **Why rings of full lanes that wait for each other start to move:** the vehicles at their heads are let in
+//! **Why rings of full lanes start to move:** the vehicles at the front of these lanes are let in
 //! together, or one of them is rerouted (`gridlock.rs`).
 //!
-//! **How often:** junctions make decisions every fifth of a second, or in every step if steps are longer.
-//! While pedestrians are at a crossing, they do so in every step, because pedestrians walk in every step. The
-//! distance that vehicles drive until the next decision is taken into account, so steps of 1 ms and of 100 ms
-//! are equally safe.
+//! **How often:** junctions make decisions every fifth of a second, or in every step if steps are
+//! longer. While pedestrians are at a crossing, they do so in every step, because pedestrians walk
+//! in every step. The distance that vehicles drive until the next decision is taken into account,
+//! so steps of 1 ms and of 100 ms are equally safe.
 //!
 //! # Example
 //!
-//! A drives from west to east, B from north to south, C from east to west. A and B meet at X, C and B
-//! at Y; A and C pass each other.
+//! A drives from west to east, B from north to south, C from east to west. A and B meet at X, C and
+//! B at Y; A and C pass each other.
 //!
 //! ```text
 //!                 |  B  |
@@ -58,10 +60,10 @@
 //!                 |  v  |
 //! ```
 //!
-//! | step | what happens | tickets |
+//! | step | event | tickets |
 //! | --- | --- | --- |
 //! | 100 | A is close enough and sends a request; no vehicle is inside | A 1 |
-//! | 103 | B sends a request; it would have to wait long inside for A | A 1 |
+//! | 103 | B sends a request, but it would have to wait inside for A for a long time | A 1 |
 //! | 105 | C sends a request; it does not meet A | A 1, C 2 |
 //! | 130 | A will have left X when B gets there, and C will have left Y | A 1, C 2, B 3 |
 //! | 160 | A has left; B is inside and waits before Y for C, which is late | C 2, B 3 |
@@ -69,12 +71,14 @@
 //!
 //! # Parts
 //!
-//! `request.rs` finds the requests and what they need; `situation.rs` knows where the agents are; `rule.rs`
-//! decides; `follow_up.rs` knows how soon one vehicle may follow another at a sign; `update.rs` runs all of
-//! this in each decision; `promise.rs` knows which vehicles rely on room beyond; `closing.rs` empties
-//! junctions that are to change; `alley.rs` lets vehicles into stretches that are too narrow for two;
-//! `walls.rs` enforces the order inside; `gridlock.rs` resolves rings of full lanes; `grants.rs` keeps the
-//! grants, and `revoked.rs` revokes them; `priority.rs` tells controllers which of two agents goes first. Each of these parts has its own state, and [`Claims`] is their sum.
+//! `request.rs` finds the requests and what they need; `situation.rs` knows where the agents are;
+//! `rule.rs` decides; `follow_up.rs` knows how soon one vehicle may follow another at a sign;
+//! `update.rs` runs all of this in each decision; `promise.rs` knows which vehicles rely on room
+//! beyond; `closing.rs` empties junctions that are to change; `alley.rs` lets vehicles into
+//! stretches that are too narrow for two; `walls.rs` enforces the order inside; `gridlock.rs`
+//! resolves rings of full lanes; `grants.rs` keeps the grants, and `revoked.rs` revokes them;
+//! `priority.rs` tells controllers which of two agents goes first. Each of these parts has its own
+//! state, and [`Claims`] is their sum.
 
 mod alley;
 mod bound;
@@ -128,13 +132,13 @@ pub use waits::{Waits, Why};
 use walls::Wall;
 use watch::Arrivals;
 
-/// Requests to junctions and alleys, and the resulting grants.
+/// Requests for junctions and alleys, and the resulting grants.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Claims {
     pub(crate) grants: Grants,
     counts: LawCounts,
     pub(crate) requests: Requests,
-    /// Time at which a vehicle last crossed each stop line with a sign.
+    /// Step in which a vehicle last crossed each stop line with a sign.
     entries: Entries,
     pub(crate) gridlock: Gridlock,
     pub(crate) alleys: Alleys,
@@ -150,8 +154,8 @@ pub(crate) struct Claims {
     scratch: Scratch<Lists>,
 }
 
-/// Lists that are refilled in each update and kept so that an update allocates no memory. They are not part
-/// of the state, so all of them compare equal.
+/// Lists that are refilled in each update, and kept so that updates allocate no memory. They are
+/// not part of the state, so they always compare as equal.
 #[derive(Debug, Clone, Default)]
 struct Scratch<T>(T);
 
@@ -177,7 +181,7 @@ impl<T> DerefMut for Scratch<T> {
 
 #[derive(Debug, Clone, Default)]
 struct Lists {
-    /// Agents that have to give back grants, and the first route index of these grants.
+    /// Agents that have to give back grants, each with the first route index of these grants.
     revoked: Vec<(AgentIndex, u32)>,
     /// Time for which pedestrians have kept vehicles waiting at each busy crossing, s.
     kept: Vec<f64>,
@@ -195,13 +199,13 @@ impl Claims {
         }
     }
 
-    /// Memory used by the grants and requests, in bytes. The empty lists of junctions are counted with the
-    /// ground.
+    /// Memory used by the grants and requests, in bytes. The empty lists of junctions are counted
+    /// as part of the ground.
     pub(crate) fn bytes(&self) -> usize {
         self.grants.count() * size_of::<Grant>() + self.requests.bytes()
     }
 
-    /// The state as it is hashed, with ids instead of indices, so that the hash does not depend on where
+    /// State to be hashed, with ids instead of indices, so that the hash does not depend on where
     /// agents are stored.
     pub(crate) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64 + Copy) -> impl Serialize {
         (
@@ -219,12 +223,12 @@ impl Claims {
             && self.requests.fits(ground)
     }
 
-    /// Counts vehicles that missed their turn.
+    /// Counts vehicles that missed a lane change.
     pub(crate) fn count_missed_turns(&mut self, missed: u64) {
         self.counts.missed_turns += missed;
     }
 
-    /// Counts of breaches, waits and interventions at junctions.
+    /// Statistics of breaches, waits and interventions at junctions.
     pub(crate) fn counts(&self) -> LawCounts {
         self.counts
     }
@@ -234,9 +238,9 @@ impl Claims {
         self.counts.held_by_law += held;
     }
 
-    /// Carries grants over an edit of the roads. `lanelet` maps old lanelets to new ones. For a vehicle's
-    /// grant at a junction and a route index, `moved` returns the new connection and exit, or `None` to drop
-    /// the grant.
+    /// Carries grants over an edit of the roads. `lanelet` maps old lanelets to new ones. For a
+    /// vehicle's grant at a junction and a route index, `moved` returns the new connection and
+    /// exit, or `None` if the grant is dropped.
     pub(crate) fn take_over(
         &mut self,
         held: &Self,

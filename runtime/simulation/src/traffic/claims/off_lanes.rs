@@ -1,6 +1,6 @@
-//! Bodies off the lanes that are in junctions because they were pushed, placed or driven there by hand. They
-//! have no tickets but block all connections that they touch. No vehicle is let in on these connections until
-//! the bodies have gone.
+//! Bodies off the lanes that are in junctions because they were pushed, placed or driven there
+//! manually. They have no tickets but block all connections that they touch. No vehicle is let in
+//! on these connections until the bodies have left.
 
 use super::request::Need;
 use crate::traffic::index::OffLane;
@@ -9,12 +9,12 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_ground::Ground;
 use roadwright_scenario::Connection;
 
-/// Half the width that a car on a connection covers, including a small margin, m.
+/// Half the width of the strip that a car on a connection covers, including a small margin, m.
 const HALF_WIDTH: f64 = 1.1;
 /// Length of the sections of a connection that are examined, m.
 const PIECE: f64 = 1.0;
 
-/// Connections that are covered by bodies off the lanes, in order. Updated before each decision.
+/// Connections that are blocked by bodies off the lanes, in order. Updated before each decision.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct BlockedConnections(Vec<Connection>);
 

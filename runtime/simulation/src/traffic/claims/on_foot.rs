@@ -10,11 +10,11 @@ use crate::records::{AgentIndex, Refusal};
 use crate::traffic::people::{Over, People};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
-/// Minimum time between a vehicle and a pedestrian in each lane of a crossing, s. A vehicle is let in only if
-/// it leaves the lane at least this long before a pedestrian gets there.
+/// Minimum time between a vehicle and a pedestrian in each lane of a crossing, s. A vehicle is let
+/// in only if it leaves the lane at least this long before a pedestrian arrives there.
 const TIME_BEFORE_PEOPLE: f64 = 1.0;
-/// Deceleration above which a vehicle continues instead of stopping for pedestrians, as at amber,
-/// m/s^2.
+/// Deceleration above which a vehicle continues instead of stopping for pedestrians, m/s^2. The
+/// same applies to amber lights.
 const STOPPING_FOR_PEOPLE: f64 = 3.0;
 
 impl Situation<'_> {
@@ -67,7 +67,7 @@ impl Situation<'_> {
         })
     }
 
-    /// Whether a requesting vehicle is not let into a junction because of pedestrians.
+    /// Whether a requesting vehicle has to wait before a junction because of pedestrians.
     pub(super) fn waits_for_people(&self, request: &Request, need: &Need) -> bool {
         self.is_kept_by_people(
             request.agent,
@@ -108,8 +108,8 @@ impl Claims {
         people: &mut People,
         agents: &mut ClaimColumns<'_>,
     ) {
-        // Pedestrians let vehicles go first after a while, so the waiting times of vehicles are needed before
-        // the pedestrians decide. The grants to revoke are determined afterwards, from their decisions.
+        // Pedestrians let vehicles go first after a while, so they need the waiting times of
+        // vehicles to decide. The grants to revoke follow from their decisions.
         let situation = given.beside(people).with(agents.lent());
         let busy = people.busy().iter();
         let (grants, requests) = (&self.grants, self.requests.all());
@@ -130,8 +130,7 @@ impl Claims {
 }
 
 impl Grants {
-    /// The parts of a crossing that are occupied by vehicles that have been let in and have not left the
-    /// crossing.
+    /// Parts of a crossing that are occupied by admitted vehicles that have not left the crossing.
     pub(super) fn over(&self, crossing: u32, situation: &Situation<'_>) -> Vec<Over> {
         let site = &situation.ground.crossings().sites()[crossing as usize];
         let grants = self.of(site.junction).iter();
@@ -147,8 +146,8 @@ impl Grants {
         over.collect()
     }
 
-    /// Finds vehicles that have to give back their grants because of pedestrians. These vehicles have been
-    /// let in over a busy crossing but have not entered.
+    /// Finds vehicles that have to give back their grants because of pedestrians. These vehicles
+    /// were let in over a busy crossing but have not entered yet.
     pub(super) fn find_kept_by_people(
         &self,
         busy: &[u32],

@@ -1,4 +1,4 @@
-//! Which of two agents goes first where their routes meet in the next junction of both.
+//! Determines which of two agents goes first if their routes meet in the next junction of both.
 
 use super::Claims;
 use super::situation::Setting;
@@ -6,7 +6,7 @@ use crate::agents::AgentsRef;
 use crate::records::AgentIndex;
 use roadwright_scenario::{Connection, ConnectionIndex};
 
-/// Maximum number of lanelets ahead within which a junction is looked for.
+/// Maximum number of lanelets ahead that are searched for a junction.
 const LANELETS: u32 = 4;
 
 /// The next junction of an agent.
@@ -19,8 +19,8 @@ pub(crate) struct Next {
 }
 
 impl Next {
-    /// The next connection with conflicts on the route of an agent, also if the agent is on it; `None` if there is
-    /// none nearby.
+    /// The next connection with conflicts on the route of an agent, including one that the agent is
+    /// on; `None` if there is none nearby.
     pub(crate) fn of(
         agent: AgentIndex,
         setting: &Setting<'_>,
@@ -39,7 +39,7 @@ impl Next {
     }
 }
 
-/// A vehicle on the other lane, which an agent follows where two lanes become one.
+/// A vehicle on the other one of two merging lanes, which an agent has to follow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Predecessor {
     pub(crate) agent: AgentIndex,
@@ -50,9 +50,9 @@ pub(crate) struct Predecessor {
 }
 
 impl Claims {
-    /// Vehicle with the next lower ticket than an agent that has been let in at index `at` of its route, where its
-    /// lane and another become one; `None` unless that vehicle comes from the other lane. O(agents that
-    /// have been let in).
+    /// Vehicle with the next lower ticket than an agent that has been let in at index `at` of its
+    /// route, where its lane merges with another; `None` unless this vehicle comes from the other
+    /// lane. O(admitted agents).
     pub(crate) fn predecessor(
         &self,
         agent: AgentIndex,
@@ -73,8 +73,8 @@ impl Claims {
         })
     }
 
-    /// Whether one agent goes before another where their connections meet: because its ticket is lower, because only
-    /// it has been let in, or because the other has to yield. O(agents that have been let in).
+    /// Whether one agent goes before another where their connections meet: its ticket is lower, or
+    /// only it has been let in, or the other has to yield. O(admitted agents).
     pub(crate) fn goes_first(
         &self,
         first: &Next,

@@ -18,9 +18,9 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Grants {
-    /// Whether a vehicle with a queue length of `own` metres can spawn on a lane without taking room that has
-    /// been promised to other vehicles. Vehicles that spawn on the lane in the same step are taken into
-    /// account.
+    /// Whether a vehicle with a queue length of `own` metres can spawn on a lane without taking
+    /// room that has been promised to other vehicles. Vehicles that spawn on the lane in the same
+    /// step are included.
     pub(crate) fn may_appear(
         &self,
         lanes: Lanes<'_>,
@@ -37,9 +37,9 @@ impl Grants {
         promised + taken + own <= tail.reach
     }
 
-    /// Whether vehicles that have been promised room on a lane still fit behind a vehicle at the given
-    /// position on the lane (m). This vehicle begins to change to or from the lane, and may have to wait at
-    /// this position, between two lanes.
+    /// Whether vehicles that have been promised room on a lane still fit behind a vehicle at the
+    /// given position on the lane (m). This vehicle is about to change to or from the lane, and may
+    /// have to wait at this position between the two lanes.
     pub(crate) fn leaves_promised(
         &self,
         lanes: Lanes<'_>,
@@ -57,7 +57,7 @@ impl Grants {
             .map(|entry| entry.agent)
             .chain(just_changed(lanes, lanelet));
         let taken: f64 = behind.map(|agent| lanes.space(agent)).sum();
-        // If another vehicle already prevents them from getting that far, nothing changes for them.
+        // If another vehicle already keeps them from getting that far, nothing changes for them.
         tail.reach < s || promised + taken <= lanes.rear(&own)
     }
 
@@ -68,8 +68,8 @@ impl Grants {
         (promised > 0.0).then_some(promised)
     }
 
-    /// Like `promised_length`, but 0 if there are no such vehicles. If vehicles continue from a short lane
-    /// onto this lane without a request, vehicles that do not fit on the short lane are included. `far` is
+    /// Like `promised_length`, but 0 if there are no such vehicles. Vehicles that do not fit on a
+    /// short lane are included if they continue from it onto this lane without a request. `far` is
     /// the distance that is searched backwards, m.
     fn promised_from(&self, lanes: Lanes<'_>, lanelet: LaneletIndex, far: f64) -> f64 {
         let ground = lanes.ground;
@@ -93,7 +93,7 @@ impl Grants {
         };
         count(connection);
         let before = match ground.lanelet(connection).is_connection() {
-            // Where roads join without a bend, lanes are connected directly.
+            // If roads join without a bend, their lanes are connected directly.
             false => connection,
             true => {
                 let &[before] = ground.graph().predecessors(connection) else {
@@ -114,7 +114,8 @@ impl Grants {
         (coming + taken - length).max(0.0)
     }
 
-    /// Grants of vehicles that have been promised room on a lane and are still inside or before the junction.
+    /// Grants of vehicles that have been promised room on a lane and have not left the junction
+    /// before it.
     pub(super) fn promised<'s>(
         &'s self,
         agents: AgentsRef<'s>,
@@ -128,8 +129,8 @@ impl Grants {
     }
 }
 
-/// Vehicles that have changed to a lane since the index was built, and that the index lists only on their old
-/// lane.
+/// Vehicles that have changed to a lane after the index was built. The index still lists them only
+/// on their old lane.
 fn just_changed(lanes: Lanes<'_>, target: LaneletIndex) -> impl Iterator<Item = AgentIndex> {
     let beside = lanes.ground.graph().changing_onto(target);
     let others = beside.flat_map(move |lane| lanes.index.on_lanelet(lane));

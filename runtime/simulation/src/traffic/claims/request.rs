@@ -1,4 +1,4 @@
-//! Requests to enter junctions, and the connections that they need.
+//! Requests for entry into junctions, and the connections that they need.
 
 use super::Scratch;
 use super::grants::Grant;
@@ -17,22 +17,22 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 
-/// Distance before the latest braking point at which a vehicle makes its request, m. The latest braking point
-/// is where its braking distance reaches the stop line. With this margin, a free junction admits the vehicle
-/// before it has to brake. With a larger value, the vehicle would hold the junction for longer before it
-/// enters, and others would have to wait.
+/// Distance before the latest braking point at which a vehicle makes its request, m. The latest
+/// braking point is where its braking distance reaches the stop line. With this margin, a free
+/// junction admits the vehicle before it has to brake. A larger value would make vehicles hold the
+/// junction for longer before they enter, so that others would have to wait.
 const ASKING_MARGIN: f64 = 12.0;
-/// Time to arrival at a junction below which other vehicles take a vehicle into account, s. It is
-/// slightly longer than the longest critical gap.
+/// Time to arrival at a junction below which other vehicles take an approaching vehicle into
+/// account, s. It is slightly longer than the longest critical gap.
 const SIGHT: f64 = 8.0;
 /// Maximum number of consecutive junctions that a vehicle requests together because it does not fit between
 /// them.
 const MAX_CHAIN: usize = 4;
-/// Maximum number of lanelets to a junction at which a vehicle ahead counts as heading for the same junction.
-/// They include an approach, the connection, and lanelets in between.
+/// Maximum number of lanelets to a junction within which a vehicle ahead counts as heading for the
+/// same junction. They include an approach, the connection, and lanelets in between.
 const APPROACH_LANELETS: u32 = 4;
-/// Distance within which a stationary vehicle blocks another vehicle, m. It is measured from the stationary
-/// vehicle's rear to the end of the lane, or to the vehicle behind on a lane that this vehicle is leaving.
+/// Distance within which a stationary vehicle blocks another one, m. It is measured from its rear
+/// to the end of the lane, or to the vehicle behind it on a lane that this vehicle is leaving.
 const IN_THE_WAY: f64 = 5.0;
 
 /// A request of an agent to enter a junction.
@@ -44,7 +44,7 @@ pub(super) struct Request {
     pub(super) agent: AgentIndex,
     /// Index of the first contested connection in the agent's route.
     pub(super) at: u32,
-    /// Junction and connection of that first connection.
+    /// Junction and connection at route index `at`.
     pub(super) path: Connection,
 }
 
@@ -58,8 +58,8 @@ pub(super) struct Need {
     pub(super) at: u32,
     /// Lanelet beyond the junction.
     pub(super) exit: LaneletIndex,
-    /// Whether the signals and signs of the connection apply. They apply to the first connection, and to
-    /// connections after narrow bends only.
+    /// Whether the signals and signs of the connection apply. They apply to the first connection
+    /// and to connections after narrow bends.
     pub(super) has_law: bool,
 }
 
@@ -88,16 +88,16 @@ pub(super) struct Approach {
 }
 
 impl Situation<'_> {
-    /// Collects the connections that a vehicle needs together, up to the first lane on which it can stand
-    /// without its rear in a junction.
+    /// Collects the connections that a vehicle needs together, up to the first lane on which it can
+    /// stand without its rear in a junction.
     ///
     /// ```text
     ///      | junction 1 |--8 m--| junction 2 |------ 40 m ------
     /// ```
     ///
-    /// If a bus of 10 m requested only junction 1, it would stand in that junction while it waits for
-    /// junction 2. So it requests both together. A car of 4.5 m fits between them and requests one after the
-    /// other.
+    /// If a bus of 10 m requested only junction 1, it would stand in that junction while it waits
+    /// for junction 2. Therefore it requests both together. A car of 4.5 m fits between them and
+    /// requests one after the other.
     pub(super) fn needs(&self, request: &Request, out: &mut Vec<Need>) {
         out.clear();
         let (route, space) = (self.route(request.agent), self.space(request.agent));
@@ -126,7 +126,8 @@ impl Situation<'_> {
                         has_law: out.is_empty() || !is_ruled,
                     });
                     is_ruled |= self.ground.is_ruled(junction);
-                    // A vehicle may stand in a ring, where vehicles can move on as long as one place is free.
+                    // A vehicle may stand in the ring of a roundabout, where vehicles can move on
+                    // as long as one place is free.
                     if self.ground.ring(exit).is_some() {
                         return;
                     }
@@ -147,9 +148,10 @@ impl Situation<'_> {
         }
     }
 
-    /// Route index of the connection before which the holder of a grant has to stop for the signals of the
-    /// junction. This is the connection of the grant, or the first narrow bend before it if the vehicle does
-    /// not fit in between (see `needs`). `None` if an earlier junction decides for both.
+    /// Route index of the connection before which the holder of a grant has to stop for the signals
+    /// of the junction. This is the connection of the grant. If the vehicle does not fit between it
+    /// and narrow bends before it, this is the first of these bends (see `needs`). `None` if an
+    /// earlier junction decides for both.
     pub(super) fn law_from(&self, grant: &Grant) -> Option<u32> {
         if grant.is_first {
             return Some(grant.at);
@@ -176,8 +178,8 @@ impl Situation<'_> {
         Some(first)
     }
 
-    /// Whether a vehicle is the first in its lane before the connection at route index `connection`, not
-    /// counting vehicles that have been let in.
+    /// Whether a vehicle is the first in its lane before the connection at route index
+    /// `connection`, apart from vehicles that have been let in.
     pub(super) fn has_turn(&self, agent: AgentIndex, connection: u32) -> bool {
         let route = self.route(agent);
         let contested = route
@@ -186,8 +188,8 @@ impl Situation<'_> {
         let Some(Connection { junction, .. }) = contested else {
             return false;
         };
-        // No waiting vehicle may be ahead on the lanelets up to the junction. A vehicle that will not enter
-        // the junction does not hold up the agent, but vehicles ahead of it may.
+        // No waiting vehicle may be ahead on the lanelets up to the junction. A vehicle that will
+        // not enter the junction does not block the agent, but vehicles ahead of it may.
         let own = self.agents.progress[agent.index()].at;
         let lanelets = (own + 1..connection).filter_map(|at| route.lanelet(at));
         let beyond = lanelets.flat_map(|lanelet| self.index.on_lanelet(lanelet));
@@ -216,9 +218,9 @@ impl Situation<'_> {
             && !self.is_behind_queue_on_lane_left(agent)
     }
 
-    /// Whether a queue on a connection without conflicts reaches back to the end of a lane. Vehicles need no
-    /// request for a connection without conflicts and may stand there for a long time. If a vehicle that
-    /// turns off behind the queue were let in, it would block others in the meantime.
+    /// Whether a queue on a connection without conflicts reaches back to the end of a lane.
+    /// Vehicles need no request for such a connection and may stand there for a long time. If a
+    /// vehicle that turns off behind the queue were let in, it would block others while it waits.
     fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
         let mut connections = self.ground.successors(lane).iter();
         connections.any(|&connection| {
@@ -230,8 +232,9 @@ impl Situation<'_> {
         })
     }
 
-    /// Whether a vehicle stands close ahead on the lane that this vehicle is leaving. This vehicle cannot
-    /// pass it before the lane change is complete, and the vehicle ahead may itself wait for this vehicle.
+    /// Whether a vehicle stands close ahead on the lane that this vehicle is leaving. This vehicle
+    /// cannot pass it before the lane change is complete, and the vehicle ahead may in turn wait
+    /// for this vehicle.
     fn is_behind_queue_on_lane_left(&self, agent: AgentIndex) -> bool {
         let position = &self.agents.position[agent.index()];
         if position.leaving == NO_LANELET {
@@ -254,7 +257,7 @@ impl Situation<'_> {
     }
 }
 
-/// Requests of agents to junctions, with the longest waits.
+/// Requests of agents for junctions, with the longest waits.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Requests {
     /// Longest wait at each junction, s.
@@ -269,8 +272,8 @@ struct RequestLists {
     requests: Vec<Request>,
     approaches: Vec<Approach>,
     intruders: Vec<Intruder>,
-    /// Vehicles that may no longer be passed over, each with the room or connection that others have to leave
-    /// free for it.
+    /// Vehicles that may no longer be passed over, each with the room or connection that is
+    /// reserved for it.
     pending: Vec<Pending>,
 }
 
@@ -291,17 +294,19 @@ impl Requests {
         self.longest_waits.len() == ground.junction_count()
     }
 
-    /// Requests of this update. After [`Self::sort`], they are in the order of the decisions.
+    /// Requests of this update. After [`Self::sort`], they are in the order in which they are
+    /// decided.
     pub(super) fn all(&self) -> &[Request] {
         &self.lists.requests
     }
 
-    /// Takes the requests out, so that other data can be changed while decisions are made on the requests.
+    /// Takes the requests out of the lists, so that other data can be changed while they are
+    /// decided.
     pub(super) fn take(&mut self) -> Vec<Request> {
         std::mem::take(&mut self.lists.requests)
     }
 
-    /// Puts the requests back.
+    /// Puts the requests back into the lists.
     pub(super) fn put_back(&mut self, requests: Vec<Request>) {
         self.lists.requests = requests;
     }
@@ -316,7 +321,7 @@ impl Requests {
         &mut self.lists.intruders
     }
 
-    /// Connections whose waiting vehicles may no longer be passed over.
+    /// Reservations for waiting vehicles that may no longer be passed over.
     pub(super) fn pending(&self) -> &[Pending] {
         &self.lists.pending
     }
@@ -335,7 +340,7 @@ impl Requests {
         approaches.sort_unstable_by_key(|approach| approach.path.junction);
     }
 
-    /// Records the age of a request to a junction, s.
+    /// Records the age of a request for a junction, s.
     pub(super) fn note_wait(&mut self, junction: JunctionIndex, age: f64) {
         let longest = &mut self.longest_waits[junction.index()];
         *longest = longest.max(age as f32);
@@ -346,9 +351,9 @@ impl Requests {
         f64::from(self.longest_waits[junction.index()])
     }
 
-    /// Collects three lists: the next contested connection of every agent that is close enough to request it,
-    /// the agents that approach a junction where others yield to them, and the agents that are inside a
-    /// junction without a grant.
+    /// Collects three lists: the next contested connection of every agent that is close enough to
+    /// request it, the agents that approach a junction and have right of way there, and the agents
+    /// that are inside a junction without a grant.
     pub(super) fn collect(
         &mut self,
         step: u64,
@@ -372,8 +377,8 @@ impl Requests {
             }
             let (who, position) = (&agents.identity[index], &agents.position[index]);
             let claim = &mut agents.claim[index];
-            // Decisions on earlier requests read the last refusal, so it stays as long as the agent makes the
-            // request.
+            // The last refusal is kept as long as the agent makes the same request, because
+            // decisions read it.
             let refused = std::mem::take(&mut claim.refused);
             claim.wall_at = 0;
             if !who.drives() || !position.is_on_lane() {
@@ -423,8 +428,9 @@ impl Requests {
             if distance >= reach {
                 continue;
             }
-            // The agent's place in the order is determined by the step in which it first requested this
-            // connection. A new route resets `asked_for`, so the agent queues again for the new connection.
+            // The agent's place in the order depends on the step in which it first requested this
+            // connection. A new route resets `asked_for`, so the agent goes to the end of the order
+            // for the new connection.
             claim.ask(at, step);
             claim.refused = refused;
             requests.push(Request {
@@ -457,10 +463,10 @@ fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
     black_box(ahead.map(|lanelet| ground.length(lanelet)).sum::<f64>());
 }
 
-/// Finds the first contested connection of a route that has not been granted, starting at the lanelet at
-/// route index `at`, which follows lanelet `before`. Returns its route index, the connection, and the
-/// distance to its start, m. `None` if there is none within reach. `distance` is the remaining length of the
-/// current lanelet, m.
+/// Finds the first contested connection of a route that has not been granted. The search starts at
+/// the lanelet with route index `at`, which follows lanelet `before`. Returns its route index, the
+/// connection, and the distance to its start, m. `None` if there is none within reach. `distance`
+/// is the remaining length of the current lanelet, m.
 #[inline]
 fn next_contested(
     ground: &Ground,

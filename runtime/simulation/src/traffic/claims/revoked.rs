@@ -1,4 +1,4 @@
-//! Revokes grants of vehicles that have not entered the junction yet.
+//! Revocation of grants of vehicles that have not entered the junction yet.
 
 use super::closing::Closing;
 use super::grants::{Grant, Grants};
@@ -20,7 +20,8 @@ impl Grants {
         out.clear();
         for &junction in self.busy() {
             for grant in self.of(junction) {
-                // A vehicle in the junction has passed its stop line, wherever the line is.
+                // A vehicle in the junction has passed its stop line, wherever an edit may have
+                // moved the line.
                 if situation.front_of(grant) > 0.0 {
                     continue;
                 }
@@ -55,8 +56,8 @@ impl Grants {
         }
     }
 
-    /// Whether other vehicles have been let onto the lane of a grant's holder, or onto a lane that the holder
-    /// uses before it enters. If so, they may rely on the holder to drive on.
+    /// Whether other vehicles have been let onto the lane of a grant's holder, or onto a lane that
+    /// the holder uses before it enters. These vehicles may rely on the holder to drive on.
     fn is_counted_on(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
         let from = situation.agents.progress[grant.agent.index()].at;
         let mut lanes = (from..grant.at).filter_map(|at| situation.route(grant.agent).lanelet(at));
@@ -71,11 +72,11 @@ impl Grants {
     }
 }
 
-/// Returns the first route index from which a grant's holder must release its grants because the signal of
-/// the granted junction stops it. `distance` is the distance from the holder's front to the stop line, m. If
-/// there are narrow bends before the junction, the vehicle stops before the bends. A vehicle that is already
-/// in a bend continues. Otherwise it would block the bend, and vehicles that wait for the bend might in turn
-/// block it.
+/// Returns the first route index from which a grant's holder must release its grants because it has
+/// to stop at the signal of the granted junction. `distance` is the distance from the holder's
+/// front to the stop line, m. If there are narrow bends before the junction, the vehicle stops
+/// before them. A vehicle that is already in a bend continues. Otherwise it would block the bend,
+/// and vehicles that wait for the bend might in turn block it.
 fn stopped_by_light(
     junction: JunctionIndex,
     grant: &Grant,

@@ -12,22 +12,24 @@ use roadwright_ground::{Ground, Ring};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Minimum time for which a vehicle has to seek a gap before room that becomes free on the adjacent lane is
+/// Minimum time for which a vehicle has to have sought a gap before room on the adjacent lane is
 /// reserved for it, s.
 const SEEKS_FOR: f32 = 10.0;
 /// Maximum distance from the end of its lane at which room on the adjacent lane is reserved for a vehicle, m.
 const AT_END: f64 = 12.0;
 /// Speed above which a vehicle inside a junction is expected to leave it soon, m/s.
 const DRIVES_OUT: f64 = 3.0;
-/// Additional time that a vehicle may need to enter while its signal is green, compared with an empty lane,
+/// Additional time that a vehicle may need to enter during its green compared with an empty lane,
 /// s.
 const TIME_TO_ENTER: f64 = 2.0;
-/// Maximum fraction of a ring that may be occupied. A few metres ahead of each vehicle that waits to join
-/// stay empty and cannot be used. Therefore the fuller a ring is, the more slowly it moves, and a completely
-/// full ring stops. Throughput is highest at this fraction (0.6 to 1 were tried with cars and buses).
+/// Maximum fraction of a ring that may be occupied. A few metres ahead of each vehicle that waits
+/// to join stay empty and cannot be used. The fuller a ring is, the more slowly it moves, and a
+/// completely full ring stops. Throughput is highest at this fraction (0.6 to 1 were tried with
+/// cars and buses).
 const RING_SHARE: f64 = 0.7;
 
-/// Vehicles that are left out when room on a lane is computed, because they will drive on.
+/// Vehicles that are left out when room on a lane is computed, because they are trusted to drive
+/// on.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Trust {
     /// No vehicles are left out. Used for a vehicle that passes before others.
@@ -37,17 +39,17 @@ pub(super) enum Trust {
     LetIn,
 }
 
-/// Behaviour of a vehicle on the lanes beyond a junction.
+/// Behaviour of a vehicle on the lanes after a junction.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Stay {
     /// The vehicle may have to stop on these lanes, because it does not request the junction after them.
     Stop,
-    /// The vehicle drives on into the next junction, which it requests as well.
+    /// The vehicle drives on into the next junction, for which it has made the same request.
     Pass,
 }
 
-/// Distance beyond a junction up to which lanes are considered, m. Vehicles farther away do not block the
-/// junction.
+/// Distance after a junction up to which lanes are considered, m. Vehicles farther away do not
+/// block the junction.
 pub(super) const FAR_ENOUGH: f64 = 30.0;
 /// Maximum number of lanelets beyond a junction that are considered. A street that is divided into short
 /// pieces is considered as a whole.
@@ -61,7 +63,7 @@ struct Part {
     begin: f64,
 }
 
-/// The lanes that a vehicle follows beyond a junction without another request.
+/// Lanes that a vehicle follows after a junction without another request.
 struct LanesBeyond {
     parts: [Part; MOST_LANES],
     count: usize,
@@ -86,12 +88,12 @@ impl LanesBeyond {
     }
 }
 
-/// Returns the next lane of a route; `None` unless a vehicle continues onto it without a request. The current
-/// lane ends at `end`, m. If there is an alley on the next lane, the lane counts only up to the place where
-/// vehicles wait for the alley.
+/// Returns the next lane of a route; `None` unless the vehicle continues onto it without a request.
+/// The current lane ends at `end`, m. If there is an alley on the next lane, the lane counts only
+/// up to the place where vehicles wait for the alley.
 fn next_lane(route: &Route, at: u32, end: f64, ground: &Ground) -> Option<Part> {
     let connection = route.lanelet(at + 1)?;
-    // Where roads join without a bend, lanes are connected directly.
+    // If roads join without a bend, their lanes are connected directly.
     let (at, lane, length) = match ground.lanelet(connection).is_connection() {
         true => (at + 2, route.lanelet(at + 2)?, ground.length(connection)),
         false => (at + 1, connection, 0.0),
@@ -114,18 +116,18 @@ pub(super) struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Whether there is room for a vehicle beyond a junction, so that it does not come to a stop in the
-    /// junction.
+    /// Whether there is room for a vehicle beyond a junction, so that it does not come to a stop in
+    /// the junction.
     ///
-    /// Room is computed as if all vehicles there stood in a queue with the usual gaps. Their current
-    /// positions and speeds are ignored, because they may all have to stop. Only vehicles that are trusted to
-    /// drive on are left out. A lane between two junctions of a chain, where the vehicle cannot stop, must be
-    /// free of all other vehicles. If a vehicle continues from a short lane without a request, the next lane
-    /// is included.
+    /// Room is computed as if all vehicles there stood in a queue with the usual gaps. Their
+    /// current positions and speeds are ignored, because they may all have to stop. Only vehicles
+    /// that are trusted to drive on are left out. A lane between two junctions of a chain, where
+    /// the vehicle cannot stop, must be free of all other vehicles. If a vehicle continues from a
+    /// short lane without a request, the next lane is included.
     ///
-    /// Example: an exit of 20 m, one car of 4.5 m that waits there, and another that has been let
-    /// in and has not passed yet. They take up 2 * (4.5 + 2) = 13 m. A car fits, but a bus of 10 m
-    /// does not.
+    /// Example: on an exit of 20 m, one car of 4.5 m is waiting, and another one has been let in
+    /// but has not arrived yet. They take up 2 * (4.5 + 2) = 13 m. Another car fits, but a bus of
+    /// 10 m does not.
     pub(super) fn has_room(
         &self,
         request: &Request,
@@ -138,7 +140,8 @@ impl Room<'_> {
         if let Some(ring) = situation.ground.ring(need.exit) {
             let connection = situation.route(request.agent).lanelet(need.at);
             let goes_round = connection.is_some_and(|id| situation.ground.ring(id).is_some());
-            // A vehicle that has waited long is the next to enter, whichever entry of the ring it uses.
+            // The vehicle that has waited for a long time enters next, whichever entry of the ring
+            // it uses.
             let first = ring.lanelets.first();
             let is_kept = pending
                 .iter()
@@ -148,15 +151,16 @@ impl Room<'_> {
         let beyond = self.lanes_beyond(request, need, situation);
         let room =
             self.room_on(&beyond, request, need, trust, situation) - kept_room(need, pending);
-        // The lanes beyond may be shorter than the vehicle if junctions after them are requested as well
-        // (`Situation::needs`). In that case, it is necessary and sufficient that they are empty.
+        // The lanes beyond may be shorter than the vehicle if junctions after them are requested as
+        // well (`Situation::needs`). In that case, the lanes have to be empty, and nothing else is
+        // required.
         let fits = stay == Stay::Stop && room >= situation.space(request.agent);
         fits || room >= self.reach_of(&beyond, situation)
     }
 
-    /// Returns the length that remains on the lanes beyond a junction when all vehicles there, and all
-    /// vehicles that have been promised room there, stand in a queue, m; negative if they do not fit.
-    /// Vehicles that are trusted to drive on into the next junction are left out.
+    /// Returns the length that remains on the lanes beyond a junction, m, if all vehicles there,
+    /// and all vehicles that have been promised room there, stand in a queue. Negative if they do
+    /// not fit. Vehicles that are trusted to drive on into the next junction are left out.
     pub(super) fn room_beyond(
         &self,
         request: &Request,
@@ -213,7 +217,8 @@ impl Room<'_> {
     ) -> f64 {
         let last = beyond.last();
         let tail = situation.lanes().tail(last.lane);
-        // Vehicles are visited from front to back, because a vehicle behind one that stays also stays.
+        // Vehicles are visited from front to back, because a vehicle stays if the one ahead of it
+        // stays.
         let mut drive_on = trust == Trust::LetIn && tail.is_whole;
         let mut stays = |agent: AgentIndex, at: u32| {
             drive_on = drive_on && self.drives_on(agent, at, situation);
@@ -221,7 +226,7 @@ impl Room<'_> {
         };
         let reach = tail.reach.min(self.held_up_to(last.lane, situation));
         let (mut taken, mut reach) = (0.0, last.begin + reach);
-        // End of the queue before an alley. Vehicles beyond the alley do not count for it.
+        // End of the queue before an alley. Vehicles beyond the alley do not belong to it.
         let mut before_alley = f64::INFINITY;
         let waits_before_alley = |agent: AgentIndex, at: u32, begin: f64| {
             begin + self.alleys.waits_up_to(agent, at, situation)
@@ -251,7 +256,7 @@ impl Room<'_> {
                 }
             }
         }
-        // In the order of tickets, which is also the order of arrival.
+        // The order of tickets is also the order of arrival.
         for grant in self
             .grants
             .promised(situation.agents, need.junction, need.exit)
@@ -278,15 +283,15 @@ impl Room<'_> {
         (reach - taken - seekers.sum::<f64>()).min(before_alley)
     }
 
-    /// Distance that vehicles can drive along a lane, m. It is less than the lane's length only if vehicles
-    /// are held back before a junction that an edit will change.
+    /// Distance that vehicles can drive along a lane, m. It is shorter than the lane only if
+    /// vehicles are held back before a junction that an edit will change.
     fn held_up_to(&self, lane: LaneletIndex, situation: &Situation<'_>) -> f64 {
         situation.ground.length(lane) - self.closing.kept_free_before_end(lane, situation)
     }
 
-    /// Whether a vehicle is certain to drive on from the lane at index `at` of its route. It must have been
-    /// let into the next junction. In addition, it must either be driving in that junction already, or be
-    /// certain to keep its turn and hardly have to wait there for others.
+    /// Whether a vehicle is certain to drive on from the lane at index `at` of its route. It must
+    /// have been let into the next junction. In addition, it must either already be driving in that
+    /// junction, or be certain to keep its turn without having to wait there for long.
     fn drives_on(&self, agent: AgentIndex, at: u32, situation: &Situation<'_>) -> bool {
         let granted_to = situation.agents.claim[agent.index()].granted_to;
         let beyond = at + 1;
@@ -329,9 +334,9 @@ impl Room<'_> {
         })
     }
 
-    /// Whether a vehicle and one more vehicle fit into a ring without filling more than [`RING_SHARE`] of its
-    /// length, so that every vehicle in the ring can move on to its exit. An empty ring has room for any
-    /// vehicle.
+    /// Whether a vehicle and one more vehicle fit into a ring without filling more than
+    /// [`RING_SHARE`] of its length, so that every vehicle in the ring can get to its exit. An
+    /// empty ring has room for any vehicle.
     fn ring_has_room(&self, ring: &Ring, request: &Request, situation: &Situation<'_>) -> bool {
         let agents = situation.agents;
         let is_there = |agent: AgentIndex, lanelet: LaneletIndex| {
@@ -343,7 +348,7 @@ impl Room<'_> {
                 .map(|entry| entry.agent)
                 .filter(move |&agent| is_there(agent, lanelet))
         });
-        // Vehicles that have been let in but are not in the ring yet.
+        // Vehicles that have been let in but have not reached the ring yet.
         let junctions = ring.junctions.iter();
         let coming = junctions.flat_map(|&junction| self.grants.of(junction));
         let coming = coming.filter(|grant| {
@@ -360,7 +365,8 @@ impl Room<'_> {
     }
 }
 
-/// Room on the lane beyond a junction that is reserved for vehicles that have waited long, m.
+/// Room on the lane beyond a junction that is reserved for vehicles that have waited for a long
+/// time, m.
 fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
     let kept = pending.iter().map(|pending| match pending.reserved {
         Reserved::Room(exit, length) if exit == need.exit => length,
@@ -370,9 +376,9 @@ fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
 }
 
 impl Situation<'_> {
-    /// Position on the lane at index `at` of the route that the vehicle's front is certain to reach, m. A
-    /// vehicle that has to change lanes may stop there to wait for a gap. For all other vehicles, the value
-    /// is infinite.
+    /// Position on the lane at index `at` of the route that the vehicle's front is certain to
+    /// reach, m. A vehicle that has to change lanes may wait there for a gap. For all other
+    /// vehicles, the value is infinite.
     fn waits_up_to(&self, agent: AgentIndex, at: u32, lane: LaneletIndex) -> f64 {
         let changes = self.route(agent).lane_changes_on(at, self.ground);
         let kind = self.vehicle_type(agent);
@@ -384,9 +390,9 @@ impl Situation<'_> {
         place + kind.front
     }
 
-    /// Whether the holder of a grant that has not entered yet is certain to enter. This is the case if it can
-    /// no longer stop. It is also the case if no pedestrian can cross its connection and no signal can end
-    /// its green before it enters.
+    /// Whether the holder of a grant that has not entered yet is certain to enter. It is if it can
+    /// no longer stop, or if no pedestrian can cross its connection and no signal can end its green
+    /// before it enters.
     fn is_bound_to_enter(&self, grant: &Grant, connection: Connection) -> bool {
         let (junction, path) = (connection.junction, connection.number);
         let distance = self.before_line(junction, grant).max(0.0);
@@ -417,9 +423,10 @@ impl Situation<'_> {
     }
 }
 
-/// Queue length of the vehicles that wait at the end of an adjacent lane and can only continue by changing to
-/// the exit, m. Room that becomes free on the exit is reserved for them. Otherwise, vehicles that are let in
-/// later would always take it, and the waiting vehicles and all vehicles behind them would never move.
+/// Queue length of the vehicles that wait at the end of an adjacent lane and can only continue by
+/// changing to the exit, m. Room that becomes free on the exit is reserved for them. Otherwise,
+/// vehicles that are let in later would take it every time, and the waiting vehicles and all
+/// vehicles behind them would never move.
 fn space_for_seekers(exit: LaneletIndex, situation: &Situation<'_>) -> f64 {
     let lanes = situation.ground.graph().changing_onto(exit);
     let seeking = lanes.filter_map(|lane| {

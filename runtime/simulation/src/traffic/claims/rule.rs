@@ -12,42 +12,45 @@ use roadwright_scenario::junction::{GAP_ON_RED, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
-/// Maximum time for which a vehicle may have to wait inside a junction for another vehicle, s. If its wait
-/// would be longer, it is not let in. A larger value lets in more vehicles, which then obstruct each other.
+/// Maximum time for which a vehicle may have to wait inside a junction for another one, s. If it
+/// would have to wait longer, it is not let in. A larger value lets in more vehicles, which then
+/// obstruct each other.
 pub(super) const LONGEST_WAIT_INSIDE: f64 = 1.0;
-/// Minimum time between the departure of another vehicle and the arrival of a requesting vehicle, s. It
-/// applies where vehicles alternate without signs or lights. A vehicle that has to wait inside stops there
-/// and starts again, and so do all vehicles behind it. With 0 s, a plain crossing handles 3 % fewer vehicles.
-/// With a wait of 1 s inside, it handles 9 % fewer.
+/// Minimum time between the departure of another vehicle and the arrival of a requesting vehicle,
+/// s. It applies where vehicles alternate without signs or lights. A vehicle that has to wait
+/// inside stops and starts again, and so do all vehicles behind it. With 0 s, a crossing without
+/// signs handles 3 % fewer vehicles; with a wait of 1 s inside, 9 % fewer.
 const COMES_AFTER: f64 = 0.5;
-/// Maximum deceleration that stopping before a conflict may require, m/s^2.
+/// Maximum deceleration that a vehicle may need in order to stop before a conflict, m/s^2.
 const BRAKING: f64 = 4.5;
-/// Maximum deceleration that an admitted vehicle may need if another vehicle passes before it, m/s^2.
+/// Maximum deceleration that may be imposed on an admitted vehicle by another vehicle that passes
+/// first, m/s^2.
 pub(super) const GENTLE: f64 = 2.0;
-/// Minimum time between the departure of the passing vehicle and the arrival of the admitted
-/// vehicle, s.
+/// Minimum time between the departure of the vehicle that passes first and the arrival of the
+/// admitted vehicle, s.
 const LEAST_TIME_BETWEEN: f64 = 1.0;
 /// Waiting time after which a request may no longer be passed over, s.
 const LOCK_AFTER: f64 = 60.0;
-/// Time for which a vehicle yields where no approach has a sign, s. At signals, this is the time for which a
-/// vehicle that turns across oncoming traffic yields. After that, such a vehicle may not be passed over
-/// either, because on a shared lane it would block the vehicles behind it for their whole green.
+/// Time for which a vehicle yields if no approach has a sign, s. At signals, this is the time for
+/// which a vehicle that turns across oncoming traffic yields. After this time, such a vehicle may
+/// not be passed over either, because on a shared lane it would block the vehicles behind it for
+/// their whole green.
 pub(super) const TURN_AFTER: f64 = 6.0;
-/// Time for which a vehicle may be passed over where no approach has a sign, s.
+/// Time for which a vehicle may be passed over if no approach has a sign, s.
 const OPEN_FOR: f64 = 30.0;
-/// Smallest fraction of the critical gap that drivers accept. The longer they wait, the shorter the gaps that
-/// they accept.
+/// Smallest fraction of the critical gap that drivers accept after a long wait. The longer they
+/// wait, the shorter the gaps that they accept.
 const LEAST_GAP_SHARE: f64 = 0.6;
-/// Maximum deceleration that a vehicle on the main road may need if another vehicle joins from an
-/// acceleration lane, m/s^2.
+/// Maximum deceleration that may be imposed on a vehicle on the main road if another vehicle joins
+/// from an acceleration lane, m/s^2.
 const JOINED_BRAKING: f64 = 3.0;
 /// Critical gap for joining a main road from an acceleration lane at the speed limit, s.
 const GAP_TO_JOIN: f64 = 1.5;
-/// Additional critical gap for joining, per m/s below the speed limit, s^2/m. From rest on a motorway, the
-/// critical gap is 6.5 s, as at a yield sign.
+/// Additional critical gap for joining, per m/s below the speed limit, s^2/m. For a vehicle that
+/// joins a motorway from rest, the critical gap is 6.5 s, as at a yield sign.
 const GAP_PER_SLOWNESS: f64 = 0.15;
-/// Distance by which a vehicle may be farther from the place where two lanes become one if it is the turn of its
-/// lane, m: a vehicle and its gap in a slow queue.
+/// Distance by which a vehicle may be farther from a merge than a vehicle on the other lane and
+/// still go first if it is its turn, m. It is the length of a vehicle and its gap in a slow queue.
 const ALTERNATES_WITHIN: f64 = 12.0;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
@@ -57,8 +60,8 @@ const AT_LINE: f64 = 4.0;
 /// Outcome of a request.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Verdict {
-    /// The request is granted, with a ticket just before the ticket `before`. Without `before`, it gets the
-    /// last ticket.
+    /// The request is granted, with a ticket just before the ticket `before`. If `before` is
+    /// `None`, its ticket comes after all others.
     Granted {
         before: Option<u64>,
     },
@@ -70,14 +73,14 @@ pub(super) enum Verdict {
 /// State of a junction on which its decisions are based.
 pub(super) struct JunctionState<'a> {
     pub(super) inside: &'a [Grant],
-    /// Vehicles that may no longer be passed over, each with the room or connection that others have to leave
-    /// free for it.
+    /// Vehicles that may no longer be passed over, each with the room or connection that is
+    /// reserved for it.
     pub(super) pending: &'a [Pending],
     /// Vehicles that approach the junction.
     pub(super) approaches: &'a [Approach],
 }
 
-/// Inputs to decisions about requests to junctions.
+/// Inputs to decisions about requests for junctions.
 #[derive(Clone, Copy)]
 pub(super) struct EntryRule<'a> {
     pub(super) room: Room<'a>,
@@ -87,7 +90,7 @@ pub(super) struct EntryRule<'a> {
 }
 
 impl EntryRule<'_> {
-    /// Grants everything that a request needs, or nothing.
+    /// Grants all connections that a request needs, or none of them.
     pub(super) fn decide(
         &self,
         request: &Request,
@@ -112,8 +115,8 @@ impl EntryRule<'_> {
         if (self.entries).still_looks(request, &needs[0], self.room.grants, situation) {
             return Verdict::Refused(Refusal::Looks);
         }
-        // All or nothing: a vehicle that was only let into the first junction of a chain would stand there
-        // while it waits for the second, and block it.
+        // All or nothing: if a vehicle were let into only the first junction of a chain, it would
+        // stand there while it waits for the second, and would block the first.
         let mut before = None;
         for need in needs {
             let junction = JunctionState {
@@ -126,13 +129,14 @@ impl EntryRule<'_> {
                 Err(refusal) => return Verdict::Refused(refusal),
             }
         }
-        // The same ticket is used in all junctions of a chain, so it has to be the last.
+        // All junctions of a chain use the same ticket, so it has to come after all others.
         if before.is_some() && needs.len() > 1 {
             return Verdict::Refused(Refusal::Occupied);
         }
-        // A vehicle may have to wait for a vehicle that it trusts. It may only wait for lower tickets, and
-        // usually all vehicles that were let in earlier have one. A vehicle that passes before others is not
-        // given the highest ticket, so it trusts no vehicle.
+        // A vehicle may have to wait for a vehicle that it trusts, and it may only wait for
+        // vehicles with lower tickets. Usually all vehicles that were let in earlier have lower
+        // tickets. A vehicle that passes before others does not get the highest ticket, so it
+        // trusts no vehicle.
         if before.is_some()
             && let Err(refusal) = self.find_room(request, needs, Trust::Nobody, situation)
         {
@@ -141,8 +145,8 @@ impl EntryRule<'_> {
         Verdict::Granted { before }
     }
 
-    /// Checks whether there is room on all lanes beyond the junctions that a request needs. Returns the
-    /// reason if there is not.
+    /// Checks whether there is room on all lanes beyond the junctions that a request needs. If
+    /// there is not, returns the reason.
     fn find_room(
         &self,
         request: &Request,
@@ -152,8 +156,9 @@ impl EntryRule<'_> {
     ) -> Result<(), Refusal> {
         let (room, pending) = (self.room, self.requests.pending());
         let (last, passed) = needs.split_last().expect("the list of needs is not empty");
-        // Whether an intermediate lane becomes free depends on other vehicles, so a vehicle that has waited
-        // long for the lane keeps them from entering it. Whether the exit drains does not depend on them.
+        // An intermediate lane becomes free only if other vehicles leave it, so a vehicle that has
+        // waited long for it keeps them from entering. Whether the exit drains does not depend on
+        // these vehicles.
         let mut passed = passed.iter();
         let has_room = |need, stay| room.has_room(request, need, stay, pending, trust, situation);
         if !passed.all(|need| has_room(need, Stay::Pass)) {
@@ -181,7 +186,7 @@ pub(super) fn is_locked(
 ) -> bool {
     let (control, has_signals) = kind_of(junction, situation);
     let lock_after = match situation.ground.joins_by(request.path) {
-        // At the end of an acceleration lane, vehicles do not alternate.
+        // At the end of an acceleration lane, vehicles do not take turns.
         true => keep_out_after(control, has_signals),
         false => lock_after(control, has_signals),
     };
@@ -203,13 +208,13 @@ fn kind_of(junction: JunctionIndex, situation: &Situation<'_>) -> (Control, bool
     (situation.ground.control(junction), has_signals)
 }
 
-/// Time for which a vehicle has waited while it could have been let in, s.
+/// Time for which a vehicle has waited while it might have been let in, s.
 fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>) -> f64 {
     let age = request.age(situation);
     if situation.ground.signal_group_of(junction).is_none() {
         return age;
     }
-    // Time spent at a red light gives no priority when the light turns green.
+    // Waiting at a red light gives no priority when the light turns green.
     age.min(
         situation
             .signals
@@ -217,7 +222,7 @@ fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>)
     )
 }
 
-/// Time for which a vehicle yields, s; at signals, only green time counts.
+/// Time for which a vehicle yields, s. At signals, only green time counts.
 pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::AllWayStop | Control::Zipper => 0.0,
@@ -228,10 +233,10 @@ pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
     }
 }
 
-/// Waiting time after which a vehicle may no longer be passed over, s; at signals, only green time counts.
-/// Where no approach has a sign, vehicles without a conflict with those inside may go in the meantime. If all
-/// of them waited for the first vehicle after [`TURN_AFTER`], throughput would fall to five sixths at a
-/// junction with four arms, and to half at a mini-roundabout with six.
+/// Waiting time after which a vehicle may no longer be passed over, s. At signals, only green time
+/// counts. If no approach has a sign, vehicles without a conflict with those inside may go in the
+/// meantime. If all of them waited for the first vehicle after [`TURN_AFTER`], throughput would
+/// fall to five sixths at a junction with four arms, and to half at a mini-roundabout with six.
 pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::Uncontrolled => OPEN_FOR,
@@ -240,19 +245,18 @@ pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
     }
 }
 
-/// A connection whose waiting vehicle may no longer be passed over.
+/// Reservation for a waiting vehicle that may no longer be passed over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
     /// Junction and connection.
     pub(super) path: Connection,
     /// Whether the waiting vehicle is a bus or lorry.
     pub(super) is_long: bool,
-    /// Room or connection that others have to leave free for the waiting vehicle.
+    /// Room or connection that is reserved for the waiting vehicle.
     pub(super) reserved: Reserved,
 }
 
-/// Room or connection that other vehicles have to leave free for a vehicle that may no longer be
-/// passed over.
+/// Room or connection that is reserved for a vehicle that may no longer be passed over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Reserved {
     /// The vehicle's connection through the junction.
@@ -263,9 +267,9 @@ pub(super) enum Reserved {
     Room(LaneletIndex, f64),
 }
 
-/// Whether a vehicle at signals has waited for room beyond the junction for so long that the next room is
-/// reserved for it, even while its signal is red. Otherwise, vehicles with green in other stages would take
-/// the room each time.
+/// Whether a vehicle at signals has waited so long for room beyond the junction that the next room
+/// is reserved for it, even while its signal is red. Otherwise, vehicles with green in other stages
+/// would take the room each time.
 pub(super) fn is_passed_over_for_room(
     request: &Request,
     junction: JunctionIndex,
@@ -274,8 +278,8 @@ pub(super) fn is_passed_over_for_room(
     request.age(situation) >= situation.ground.longest_cycle(junction)
 }
 
-/// Decides whether a vehicle may enter a junction now. Returns the ticket before which the vehicle passes, or
-/// `None` if it passes last. If it may not enter, returns the reason.
+/// Decides whether a vehicle may enter a junction now. Returns the ticket before which the vehicle
+/// passes, or `None` if it passes after all others. If it may not enter, returns the reason.
 fn may_enter(
     request: &Request,
     need: &Need,
@@ -304,8 +308,9 @@ fn may_enter(
     find_place(request, need, junction, situation)
 }
 
-/// Whether a vehicle leaves its turn to a vehicle on the other lane where two lanes become one. It does if the last
-/// vehicle that was let in came from its own lane, and the other vehicle is about as near.
+/// Whether a vehicle has to let a vehicle on the other lane go first where two lanes merge in turn.
+/// It does if the last admitted vehicle came from its own lane, and the other vehicle is about as
+/// near.
 fn is_turn_of_other_lane(
     request: &Request,
     need: &Need,
@@ -365,7 +370,8 @@ fn to_line(request: &Request, situation: &Situation<'_>) -> f64 {
     -situation.front(request.agent, request.at) - situation.setback(request.path)
 }
 
-/// Checks whether a vehicle is stopped by a sign or by pedestrians. The refusal tells which of the two it is.
+/// Checks whether a vehicle is stopped by a sign or by pedestrians. The refusal states which of
+/// them it is.
 pub(super) fn is_stopped(
     request: &Request,
     need: &Need,
@@ -386,9 +392,10 @@ pub(super) fn is_stopped(
     Ok(())
 }
 
-/// Finds the place of a request in the junction's order. Returns the ticket before which the vehicle passes,
-/// or `None` if it passes last. Refuses the request if admitted vehicles leave no place for it, or if the
-/// vehicle would overtake an earlier request that has reserved a conflicting connection.
+/// Finds the place of a request in the junction's order. Returns the ticket before which the
+/// vehicle passes, or `None` if it passes after all others. Refuses the request if admitted
+/// vehicles leave no place for it, or if the vehicle would overtake an earlier request that has
+/// reserved a conflicting connection.
 pub(super) fn find_place(
     request: &Request,
     need: &Need,
@@ -396,8 +403,8 @@ pub(super) fn find_place(
     situation: &Situation<'_>,
 ) -> Result<Option<u64>, Refusal> {
     let before = place_among(request, need, junction.inside, situation).ok_or(Refusal::Occupied)?;
-    // A vehicle that waits for room in a ring keeps others out of that ring (`has_room`) rather than out of
-    // the junction.
+    // A vehicle that waits for room in a ring keeps others out of the ring (`has_room`) and not out
+    // of the junction.
     let mut earlier = junction
         .pending
         .iter()
@@ -413,12 +420,13 @@ pub(super) fn find_place(
     }
 }
 
-/// Finds the place of a vehicle among the vehicles that have been let in. Returns the ticket before which the
-/// vehicle can pass, `Some(None)` if it passes last, and `None` if there is no place for it.
+/// Finds the place of a vehicle among the admitted vehicles. Returns the ticket before which the
+/// vehicle can pass, `Some(None)` if it passes after all others, and `None` if there is no place
+/// for it.
 ///
-/// Usually a vehicle passes after all others. However, a vehicle that was let in early may still be so far
-/// away that it is not disturbed if another vehicle passes first. Otherwise, vehicles could never slip in
-/// between the vehicles on a busy major road.
+/// Usually a vehicle passes after all others. However, an admitted vehicle may still be so far away
+/// that it is not disturbed if another vehicle passes first. Otherwise, vehicles could never use
+/// the gaps between the vehicles on a busy major road.
 fn place_among(
     request: &Request,
     need: &Need,
@@ -430,8 +438,8 @@ fn place_among(
     let Some(first) = others().find(in_the_way) else {
         return Some(None);
     };
-    // If a vehicle passes before the first vehicle in conflict, it also passes before all vehicles with later
-    // tickets.
+    // A vehicle that passes before the first vehicle in conflict also passes before all vehicles
+    // with later tickets.
     let mut later = others().skip_while(|grant| grant.ticket < first.ticket);
     let is_undisturbed = later.all(|grant| passes_before(request, need, grant, situation));
     is_undisturbed.then_some(Some(first.ticket))
@@ -455,9 +463,9 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     let distance = theirs.from - situation.front_of(grant);
     let is_merge = conflicts.is_merge(need.path, grant.path);
     let path = Connection::new(need.junction, need.path);
-    // The admitted vehicle would have to wait. That is only acceptable if it can still stop gently before the
-    // conflict. If the requesting vehicle joins in motion, the admitted vehicle only has to slow down to its
-    // speed.
+    // The admitted vehicle would have to wait, which is only acceptable if it can still stop gently
+    // before the conflict. If the requesting vehicle joins without stopping, the admitted vehicle
+    // only has to slow down to its speed.
     let (joins_at, braking) = match is_merge && situation.ground.joins_by(path) {
         true => (situation.speed(request.agent), JOINED_BRAKING),
         false => (0.0, GENTLE),
@@ -467,8 +475,8 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situ
         return false;
     }
     let comes = situation.time_for(distance, grant.agent, grant.at);
-    // If both merge into one lane, the admitted vehicle follows from the point where they meet, so the rear
-    // of the other vehicle need not have left the whole conflict.
+    // If both merge into one lane, the admitted vehicle follows from the point where they meet, so
+    // the rear of the other vehicle need not have left the whole conflict.
     let end = if is_merge { own.from } else { own.to };
     let to_place = end - situation.rear(request.agent, need.at);
     let leaves = situation.time_for(to_place, request.agent, need.at);
@@ -484,8 +492,8 @@ fn has_stopped(agent: AgentIndex, distance: f64, situation: &Situation<'_>) -> b
     situation.speed(agent) < STANDING && distance < AT_LINE
 }
 
-/// Whether a vehicle that was let in earlier blocks the requesting vehicle. It does if their conflict is so
-/// close that the requesting vehicle could not stop before it, or if the requesting vehicle would have to
+/// Whether an admitted vehicle blocks the requesting vehicle. It does if their conflict is so close
+/// that the requesting vehicle could not stop before it, or if the requesting vehicle would have to
 /// wait there for a long time.
 ///
 /// ```text
@@ -506,18 +514,19 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     };
     let speed = situation.speed(agent);
     let distance = meeting.own.from - situation.front(agent, need.at);
-    // The requesting vehicle can no longer stop before the conflict, so it must not rely on any vehicle to
-    // leave in time.
+    // The requesting vehicle can no longer stop before the conflict, so it must not rely on the
+    // other vehicle to leave in time.
     let braking = situation.braking(agent, BRAKING);
     if distance < speed * speed / (2.0 * braking) + speed * situation.period {
         return true;
     }
-    // Where two lanes become one, the requesting vehicle follows the other from now on and arrives with a gap.
+    // Where two lanes merge in turn, the requesting vehicle follows the other one from now on and
+    // arrives with a gap.
     if situation.alternate(Connection::new(need.junction, need.path), grant.path) {
         return false;
     }
-    // A vehicle with a sign waits until the other vehicle has nearly left, because the gap begins behind that
-    // vehicle.
+    // At a sign, a vehicle waits until the other vehicle has nearly left, because the gap in the
+    // traffic begins behind that vehicle.
     let gist = situation
         .ground
         .connection_gist(Connection::new(need.junction, need.path));
@@ -526,14 +535,14 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
         && situation.gives_way(need.junction, need.path, grant.path)
         && !is_locked(request, need.junction, situation);
     let comes = match waits_for_gap {
-        // Computed as if the vehicle had already arrived: the whole time that the other vehicle takes to
-        // leave counts as waiting.
+        // Computed as if the vehicle had already arrived, so that the whole time that the other
+        // vehicle takes to leave counts as waiting.
         true => 0.0,
         false => situation.time_for(distance, agent, need.at),
     };
-    // A vehicle that joins a ring starts so that it arrives when the other vehicle has left. If it started
-    // sooner, it would creep to the merge and join slowly, and the vehicles behind, which have little space
-    // in the ring, would stop for it.
+    // A vehicle that joins a ring starts so late that it arrives when the other vehicle has left.
+    // If it started earlier, it would creep to the merge and join slowly, and the vehicles behind,
+    // which have little space in the ring, would have to stop for it.
     let joins = meeting.is_merge && situation.gives_way(need.junction, need.path, grant.path);
     let longest_wait = match situation.ground.control(need.junction) {
         Control::Uncontrolled | Control::AllWayStop | Control::MiniRoundabout => -COMES_AFTER,
@@ -543,8 +552,8 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     meeting.time_to_leave(grant, situation) - comes > longest_wait
 }
 
-/// Whether the requesting vehicle has to yield to an approaching vehicle that has right of way, has not been
-/// let in yet, and would arrive within the critical gap.
+/// Whether the requesting vehicle has to yield to an approaching vehicle. This is the case if that
+/// vehicle has right of way, has not been let in yet, and would arrive within the critical gap.
 fn gives_way(
     request: &Request,
     need: &Need,
@@ -583,13 +592,14 @@ fn comes_within(
     let waits = situation.time_for(to_line, request.agent, need.at);
     let conflicts = situation.ground.car_conflicts(need.junction);
     let met = conflicts.between(other.path.number, need.path);
-    // The distance to the conflict is used, rather than the distance to the other vehicle's stop line.
+    // The distance to the conflict is used, because the other vehicle's stop line may be much
+    // nearer to it.
     let to_place = other.distance + met.map_or(0.0, |(place, _)| place.from);
     situation.time_for(to_place, other.agent, other.at) < waits + gap
 }
 
-/// Smallest gap before the next vehicle with right of way that a vehicle accepts, s. It decreases with the
-/// waiting time.
+/// Critical gap: the smallest gap before the next vehicle with right of way that a vehicle accepts,
+/// s. It decreases with the waiting time.
 fn critical_gap(request: &Request, need: &Need, situation: &Situation<'_>) -> f64 {
     let patience = (request.age(situation) / LOCK_AFTER).min(1.0);
     let path = Connection::new(need.junction, need.path);

@@ -1,4 +1,4 @@
-//! Positions and motions of agents, as the basis for the decisions of junctions.
+//! Positions and motions of agents, on which the decisions of junctions are based.
 
 use super::grants::Grant;
 use crate::agents::AgentsRef;
@@ -14,7 +14,7 @@ use roadwright_scenario::junction::{Light, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
-/// Gap between the last vehicle beyond the junction and a vehicle that is let in, m.
+/// Gap between the last vehicle beyond the junction and a vehicle that is let in behind it, m.
 pub(super) const EXIT_GAP: f64 = 2.0;
 /// Acceleration that drivers are assumed to use, m/s^2.
 const EXPECTED_ACCELERATION: f64 = 1.5;
@@ -25,17 +25,17 @@ const LEAST_ACCELERATION: f64 = 0.1;
 const HARDLY_MOVING: f64 = 1.0;
 /// Minimum speed at which a vehicle is assumed to drive through a junction, m/s.
 const LEAST_SPEED: f64 = 3.0;
-/// Maximum deceleration with which a vehicle stops at amber, m/s^2. If it would have to brake harder, it
-/// continues.
+/// Maximum deceleration with which a vehicle stops at amber, m/s^2. If it would have to brake
+/// harder, it drives on.
 const AMBER_BRAKING: f64 = 3.0;
-/// Like `AMBER_BRAKING`, but for a vehicle that has not been let in and is therefore already braking, m/s^2.
-/// With the lower value, such a vehicle would continue whenever it brakes slightly late.
+/// Like `AMBER_BRAKING`, for a vehicle that has not been let in and is therefore already braking,
+/// m/s^2. With the lower value, such a vehicle would drive on whenever it brakes slightly late.
 const BRAKING_FIRMLY: f64 = 4.5;
 
 /// Speed below which a vehicle counts as standing, m/s.
 pub(super) const STANDING: f64 = 0.5;
-/// Distance before a stop line at which a stopping vehicle is unaffected by edits, m. Edits rarely move a
-/// stop line by more than this.
+/// Distance before a stop line at which a stopping vehicle is not affected by edits, m. Edits
+/// rarely move a stop line farther than this.
 pub(super) const FAR: f64 = 15.0;
 
 /// Queue length taken up by one vehicle of this type, including the gap, m.
@@ -43,7 +43,7 @@ pub(crate) fn space(vehicle_type: &VehicleType) -> f64 {
     vehicle_type.whole_length + EXIT_GAP
 }
 
-/// Inputs of decisions, except for the agents, which change during a decision.
+/// Inputs of decisions, without the agents, which change during a decision.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting<'a> {
     pub(crate) ground: &'a Ground,
@@ -59,7 +59,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) period: f64,
 }
 
-/// Like [`Setting`], but without the pedestrians, which also change during a decision.
+/// Like [`Setting`], without the pedestrians, which also change during a decision.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     pub(crate) clock: &'a Clock,
@@ -88,7 +88,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// The inputs of decisions.
+/// All inputs of decisions.
 #[derive(Clone, Copy)]
 pub(super) struct Situation<'a> {
     setting: Setting<'a>,
@@ -140,13 +140,13 @@ impl<'a> Situation<'a> {
         self.vehicle_type(agent).is_long()
     }
 
-    /// Whether there are any vehicles that an agent has to wait for at an alley.
+    /// Whether an agent could meet vehicles in an alley that it cannot pass there.
     pub(super) fn heeds_alley(&self, agent: AgentIndex, side: AlleySide) -> bool {
         let passing = self.ground.alleys().passing(side);
         passing.holds_up_any(self.is_long(agent))
     }
 
-    /// Whether two agents cannot pass each other in an alley.
+    /// Whether two agents cannot pass each other in an alley, so that one of them has to wait.
     pub(super) fn hold_up(&self, agent: AgentIndex, other: AgentIndex, side: AlleySide) -> bool {
         let passing = self.ground.alleys().passing(side);
         passing.holds_up(self.is_long(agent), self.is_long(other))
@@ -219,8 +219,9 @@ impl<'a> Situation<'a> {
         time_to_cover(distance, self.speed(agent), top, EXPECTED_ACCELERATION)
     }
 
-    /// Like `time_for`, but with the agent's current acceleration, because a vehicle that follows another
-    /// accelerates less than it could. A vehicle that hardly moves is treated as starting from rest.
+    /// Like `time_for`, with the agent's current acceleration, because a vehicle that follows
+    /// another one accelerates less than it could. A vehicle that hardly moves is treated as
+    /// starting from rest.
     pub(super) fn time_as_it_drives(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
         let speed = self.speed(agent);
         let acceleration = match speed > HARDLY_MOVING {
@@ -257,8 +258,8 @@ impl<'a> Situation<'a> {
         kind.expected_braking(dry, self.ground, position)
     }
 
-    /// Whether an agent stands before the connection at index `at` of its route, or could comfortably stop
-    /// before it.
+    /// Whether an agent stands before the connection at index `at` of its route, or is far enough
+    /// away to stop before it comfortably.
     pub(super) fn stands_or_is_far(&self, agent: AgentIndex, at: u32) -> bool {
         let speed = self.speed(agent);
         let distance = -self.front(agent, at);
@@ -277,7 +278,7 @@ impl<'a> Situation<'a> {
         self.is_stopped_by(AMBER_BRAKING, path, agent, distance)
     }
 
-    /// Like `is_called_back_by_light`, but for an agent that has not been let in.
+    /// Like `is_called_back_by_light`, for an agent that has not been let in.
     pub(super) fn is_stopped_by_light(
         &self,
         path: Connection,
@@ -336,14 +337,14 @@ impl<'a> Situation<'a> {
         }
     }
 
-    /// Whether a connection is the end of an acceleration lane and conflicts with another connection, so that
-    /// its vehicles yield.
+    /// Whether a connection ends an acceleration lane and conflicts with another connection, so
+    /// that its vehicles yield.
     fn joins_before(&self, path: Connection, other: ConnectionIndex) -> bool {
         self.ground.joins_by(path) && self.ground.in_conflict(path.junction, path.number, other)
     }
 
-    /// Whether vehicles on two connections of a junction alternate, because one of the two lanes ends and merges
-    /// into the other.
+    /// Whether vehicles on two connections of a junction take turns, because one of the two lanes
+    /// ends and merges into the other.
     pub(super) fn alternate(&self, path: Connection, other: ConnectionIndex) -> bool {
         let ground = self.ground;
         ground.alternate_at(path.junction)
@@ -380,8 +381,8 @@ pub(crate) fn along(
         &agents.position[agent.index()],
     );
     let (first, last) = (progress.at.min(at), progress.at.max(at));
-    // A lanelet that is left by a lane change is adjacent to the next lanelet of the route, which is driven
-    // instead, so it is not counted.
+    // A lanelet that is left by a lane change is not counted, because the adjacent next lanelet of
+    // the route is driven instead.
     let between: f64 = (first..last)
         .filter_map(|at| Some((route.lanelet(at)?, route.lanelet(at + 1)?)))
         .filter(|(lanelet, next)| ground.leads_to(*lanelet, *next))
@@ -417,7 +418,7 @@ mod tests {
     fn times_are_those_of_constant_acceleration() {
         // From rest, 12 m at 1.5 m/s^2: t = sqrt(2 d / a) = 4 s.
         assert!((time_to_cover(12.0, 0.0, 20.0, 1.5) - 4.0).abs() < 1e-12);
-        // Already at the top speed.
+        // The car already drives at its top speed.
         assert!((time_to_cover(30.0, 10.0, 10.0, 1.5) - 3.0).abs() < 1e-12);
         // After 4 s and 12 m the speed is 6 m/s, followed by 6 m at this speed.
         assert!((time_to_cover(18.0, 0.0, 6.0, 1.5) - 5.0).abs() < 1e-12);

@@ -27,7 +27,7 @@ impl Stand {
         self.car(id, &lanelets, s, speed)
     }
 
-    /// Makes junctions decide if a decision is due.
+    /// Makes junctions decide, if a decision is due.
     fn decide(&mut self, clock: &Clock) {
         self.look();
         let given = Given {
@@ -44,7 +44,7 @@ impl Stand {
         self.claims.update(given, agents, &mut self.people);
     }
 
-    /// Takes a step in which junctions make decisions, whether or not it is on the beat.
+    /// Takes a step in which junctions decide even if it is not on the beat.
     fn step(&mut self, step: u64) {
         let clock = crate::testing::clock(step);
         self.claims.is_overdue = true;
@@ -98,7 +98,7 @@ impl Stand {
         [DVec2::X, DVec2::Y].into_iter().find(has_green).unwrap()
     }
 
-    /// Position along its connection at which a car has to wait inside, m.
+    /// Position along its connection where a car has to wait inside the junction, m.
     fn wall(&self, agent: AgentIndex) -> Option<f32> {
         let claim = &self.agents.claim[agent.index()];
         (claim.wall_at > 0).then_some(claim.wall_s)

@@ -1,5 +1,5 @@
-//! One decision of all junctions: finds the vehicles that have left, collects and decides requests, and sets
-//! the places where vehicles inside have to wait.
+//! One decision of all junctions: finds the vehicles that have left, collects and decides requests,
+//! and sets the places inside where vehicles have to wait.
 
 use super::Claims;
 use super::alley::AlleyRequest;
@@ -18,8 +18,8 @@ use crate::traffic::people::{Over, People};
 use roadwright_scenario::Connection;
 
 impl Claims {
-    /// Makes junctions decide if a decision is due. Otherwise, only revokes the grants of agents that no
-    /// longer drive, because their indices will be reused.
+    /// Makes junctions decide, if a decision is due. Otherwise, only revokes the grants of agents
+    /// that no longer drive, because their indices will be reused.
     pub(crate) fn update(
         &mut self,
         given: Given<'_>,
@@ -51,8 +51,8 @@ impl Claims {
         } = given;
         let ground = fixed.ground;
         self.off_lanes.look(ground, &given.index.off_lanes);
-        // Departures are processed before entries, so that room that becomes free can be granted in the same
-        // step.
+        // Departures are processed before entries, so that room can be granted in the step in which
+        // it becomes free.
         let situation = given.beside(people).with(agents.lent());
         self.grants.note_places(&situation);
         self.grants.keep(|grant| is_inside(grant, &situation));
@@ -75,8 +75,8 @@ impl Claims {
         if has_alleys {
             self.alleys.collect(&situation);
         }
-        // This comes before any vehicle is let in, because decisions depend on the vehicles that are inside
-        // without having been let in.
+        // This comes before any vehicle is let in, because decisions take into account the vehicles
+        // that are inside without having been let in.
         self.watch(agents.statistics, &situation);
         self.requests.sort();
         self.decide_all(setting, agents);
@@ -134,7 +134,7 @@ impl Claims {
         }
     }
 
-    /// Revokes grants of the listed vehicles, each from a route index onwards.
+    /// Revokes grants of the listed vehicles, each from a route index on.
     pub(super) fn take_back(&mut self, agents: &mut ClaimColumns<'_>) {
         for &(agent, at) in &self.scratch.revoked {
             self.alleys.forget_from(agent, at);
@@ -152,7 +152,8 @@ impl Claims {
         let from_the_road = self.alleys.take_requests();
         let mut alleys = from_the_road.iter().peekable();
         for request in &requests {
-            // The requests are merged with those for alleys from the open road into one order.
+            // The requests for junctions and those for alleys from the open road are merged into
+            // one order.
             let is_earlier =
                 |other: &&AlleyRequest| (other.since, other.id) < (request.since, request.id);
             while let Some(earlier) = alleys.next_if(is_earlier) {
@@ -162,12 +163,13 @@ impl Claims {
             let age = request.age(&situation);
             self.counts.longest_wait = self.counts.longest_wait.max(age);
             self.requests.note_wait(request.path.junction, age);
-            // A vehicle behind another waiting vehicle cannot enter. It is not pending either, because it
-            // would hold up others although it could not drive.
+            // A vehicle behind a waiting vehicle cannot enter. It is not pending either, because it
+            // would block others although it could not drive.
             let refused = if !situation.has_turn(request.agent, request.at) {
                 Refusal::NotFirst
             } else if self.alleys.is_held_up_before(request.agent, request.at) {
-                // With a ticket, it would wait for a vehicle that may in turn wait for that ticket.
+                // If it held a ticket, it would wait for a vehicle that may in turn wait for that
+                // ticket.
                 Refusal::Alley
             } else {
                 self.decide_one(request, setting, agents)
@@ -181,7 +183,8 @@ impl Claims {
         self.alleys.put_back(from_the_road);
     }
 
-    /// Decides a request for a junction and the alleys beyond it. If it is refused, returns the reason.
+    /// Decides a request for a junction and the alleys after it. If it is refused, returns the
+    /// reason.
     fn decide_one(
         &mut self,
         request: &Request,
@@ -189,8 +192,9 @@ impl Claims {
         agents: &mut ClaimColumns<'_>,
     ) -> Refusal {
         let situation = setting.with(agents.lent());
-        // Signals are checked first, because most waiting vehicles stand at a red light. However, a vehicle
-        // that waits for an alley, or has waited long for room, keeps its claim to it in the meantime.
+        // Signals are checked first, because most waiting vehicles stand at a red light. However, a
+        // vehicle that waits for an alley, or has waited long for room, keeps its reservation
+        // meanwhile.
         let is_red = is_stopped_by_light(request, &situation);
         let keeps_room = || is_passed_over_for_room(request, request.path.junction, &situation);
         if is_red && !self.alleys.are_heeded(setting.ground) && !keeps_room() {
@@ -253,7 +257,7 @@ impl Claims {
 }
 
 impl Requests {
-    /// Reserves room or a connection for a vehicle that has been refused, if it has waited long enough. Other
+    /// Reserves room or a connection for a refused vehicle that has waited long enough. Other
     /// vehicles have to leave it free.
     fn reserve_for(
         &mut self,
@@ -262,11 +266,12 @@ impl Requests {
         needs: &[Need],
         situation: &Situation<'_>,
     ) {
-        // A vehicle is pending only if other vehicles hold it up. A vehicle with a full exit is not pending,
-        // because others should not wait for a queue that does not concern them. A vehicle that waits for an
-        // alley keeps others out of the alley but not out of the junction, because vehicles leave the alley
-        // through it. A vehicle is also pending if others fill a ring before it can enter, or take its room
-        // whenever its light is red.
+        // A vehicle is pending only if other vehicles keep it from entering. A vehicle whose exit
+        // is full is not pending, because others should not wait for a queue that does not concern
+        // them. A vehicle that waits for an alley keeps others out of the alley but not out of the
+        // junction, because vehicles leave the alley through the junction. A vehicle is also
+        // pending if others fill a ring before it can enter, or take its room whenever its light is
+        // red.
         let ring = |need: &Need| {
             let ring = situation.ground.ring(need.exit)?;
             ring.lanelets.first().copied()
@@ -295,8 +300,9 @@ impl Requests {
             self.pending_mut().extend(last.map(on_connection));
             return;
         }
-        // Either all junctions or none are reserved. Each junction has its own waiting time, so otherwise the
-        // vehicle would keep others out of one junction while it waits for the next.
+        // Either all junctions are reserved or none. Otherwise, because waiting times differ
+        // between junctions, the vehicle would keep others out of one junction while it waits for
+        // the next.
         let keeps_out = |need: &Need| keeps_others_out(request, need.junction, situation);
         let mut with_law = needs.iter().filter(|need| need.has_law);
         if needs.first().is_some_and(keeps_out) && with_law.all(keeps_out) {
@@ -305,7 +311,7 @@ impl Requests {
     }
 }
 
-/// Whether a vehicle that holds a grant has not completely left the junction.
+/// Whether a vehicle that holds a grant has not left the junction completely.
 fn is_inside(grant: &Grant, situation: &Situation<'_>) -> bool {
     if !situation.agents.drives(grant.agent) {
         return false;

@@ -35,7 +35,7 @@ pub enum Why {
     GivesWay,
     /// The agent follows another vehicle at a sign and has to check for traffic itself.
     Looks,
-    /// The agent is blocked by other vehicles, or they have waited longer.
+    /// Other vehicles block the agent, or they have waited longer.
     Occupied,
     /// There is no room beyond the junction.
     NoRoom,
@@ -47,7 +47,7 @@ pub enum Why {
     Closed,
     /// A body off the lanes blocks the junction.
     OffLanes,
-    /// Another vehicle is coming through an alley of this road, or has waited longer for it.
+    /// Another vehicle is coming through an alley of this road, or has waited longer to enter it.
     Alley(RoadId),
 }
 
@@ -101,7 +101,8 @@ impl fmt::Display for Waits {
 }
 
 impl Claims {
-    /// Where and why an agent waits; `None` if it does not wait at a junction.
+    /// Reason why an agent waits at a junction, with the place; `None` if it does not wait at a
+    /// junction.
     pub(crate) fn waits(
         &self,
         agent: AgentIndex,
@@ -135,7 +136,7 @@ impl Claims {
             return self.closing.waits_before_closed(connection, situation);
         };
         if why == Why::Inside && !self.grants.has(agent, path.junction, at) {
-            // The agent is held back before a junction that it does not request yet.
+            // The agent is held back before a junction that it has not requested yet.
             return self.closing.waits_before_closed(connection, situation);
         }
         let whom = self.whom(agent, at, path, why, situation);
@@ -153,7 +154,8 @@ impl Claims {
         })
     }
 
-    /// Vehicles at the heads of their queues that wait for one direction of an alley. O(vehicles).
+    /// Vehicles at the front of their queues that wait to use an alley in one direction.
+    /// O(vehicles).
     pub(crate) fn waiting_for(
         &self,
         side: AlleySide,
@@ -194,7 +196,7 @@ impl Claims {
                 .map(|entry| entry.agent)
                 .into_iter()
                 .collect(),
-            // A requesting vehicle has no ticket yet. It would draw the highest one.
+            // A requesting vehicle has no ticket yet. It would draw the highest ticket.
             Why::Occupied => met(u64::MAX),
             Why::Inside => {
                 let own = granted.iter().find(|grant| grant.agent == agent);
@@ -218,7 +220,7 @@ impl Claims {
 }
 
 impl Alleys {
-    /// Where and why an agent waits; `None` if no alley stops it.
+    /// Reason why an agent waits for an alley, with the place; `None` if no alley stops it.
     fn waits_of(&self, agent: AgentIndex, situation: &Situation<'_>) -> Option<Waits> {
         let claim = &situation.agents.claim[agent.index()];
         let is_refused = matches!(claim.refused, Refusal::Alley | Refusal::NoRoom);
@@ -233,7 +235,7 @@ impl Alleys {
                 let sides: Vec<AlleySide> = needs.iter().map(|need| need.side).collect();
                 (Why::Alley(road), self.whom(agent, &sides, situation))
             }
-            // No room behind the alley, or else behind a junction before it.
+            // There is no room behind the alley or, if there is, behind a junction before it.
             _ => (
                 Why::NoRoom,
                 self.whom_behind(agent, *needs.last()?, situation)?,
@@ -252,8 +254,8 @@ impl Alleys {
         })
     }
 
-    /// Returns the alleys that an agent needs in order to proceed from its current position and does not hold
-    /// yet. They are on the open road or at a junction.
+    /// Returns the alleys that an agent needs to proceed from its current position and does not
+    /// hold yet. They are on the open road or after a junction.
     fn needed_by(&self, agent: AgentIndex, situation: &Situation<'_>) -> Vec<AlleyNeed> {
         let claim = &situation.agents.claim[agent.index()];
         let mut needs = Vec::new();

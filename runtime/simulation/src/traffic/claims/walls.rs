@@ -15,13 +15,13 @@ use crate::records::AgentIndex;
 use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Interval;
 
-/// A place to wait: route index, and position along that lanelet, m.
+/// A place to wait: route index, and position along the lanelet, m.
 pub(super) type Wall = (u32, f32);
 
 impl Grants {
-    /// Computes the delay of each holder of a grant because of other vehicles, and finds the first place in
-    /// each junction where the holder has to wait. Agents that need not wait are left out. O(pairs of grants
-    /// in one junction).
+    /// Computes, for each holder of a grant, its delay because of other vehicles and the first
+    /// place in each junction where it has to wait. Agents that need not wait are left out. O(pairs
+    /// of grants in one junction).
     pub(super) fn set_walls(
         &mut self,
         situation: &Situation<'_>,
@@ -51,11 +51,11 @@ impl Grants {
                     };
                     let delay = meeting.delay(front, grant, other, situation);
                     grant.delay = grant.delay.max(delay);
-                    // A vehicle that is already in the conflict continues, because standing there would not
-                    // help any other vehicle.
+                    // A vehicle that is already in the conflict continues, because no other vehicle
+                    // would benefit if it stopped there.
                     let stop = meeting.own.from.max(f64::from(grant.stands_at));
-                    // If the conflict begins with the connection, the vehicle waits at its stop line, clear
-                    // of a turning bus.
+                    // If the conflict begins where the connection begins, the vehicle waits at its
+                    // stop line, clear of a turning bus.
                     let line = -situation.setback(Connection::new(junction, grant.path));
                     let stop = match stop < AT_BEGIN && front <= line + INSIDE {
                         true => stop.min(line),
@@ -80,7 +80,7 @@ impl Grants {
     }
 }
 
-/// Keeps only the first place to wait along each agent's route.
+/// Keeps only the first waiting place along each agent's route.
 pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
     walls.sort_unstable_by(|(a, (at, s)), (b, (other_at, other_s))| {
         (a, at).cmp(&(b, other_at)).then(s.total_cmp(other_s))
@@ -88,7 +88,7 @@ pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
     walls.dedup_by_key(|(agent, _)| *agent);
 }
 
-/// Maximum distance from the start of a connection at which a conflict counts as beginning with the
+/// Distance from the start of a connection within which a conflict counts as beginning with the
 /// connection, m.
 const AT_BEGIN: f64 = 0.5;
 /// Distance inside a conflict beyond which a vehicle is no longer stopped before the conflict, m.
@@ -96,12 +96,13 @@ const INSIDE: f64 = 0.5;
 /// Reaction time of a merging vehicle, in addition to one decision period, s.
 const REACTION: f64 = 0.2;
 
-/// Minimum gap at which a vehicle follows another into a merge, in addition to its reaction, m.
+/// Minimum gap at which a vehicle follows another one into a merge, in addition to its reaction
+/// distance, m.
 const LEAST_GAP: f64 = 1.0;
 
-/// A conflict between two agents in a junction that the second agent has not left yet.
+/// A conflict between two agents in a junction that the other agent has not left yet.
 pub(super) struct Meeting {
-    /// Interval of the conflict on the agent's own connection, m.
+    /// Interval that the conflict covers on the agent's own connection, m.
     pub(super) own: Interval,
     /// Distance that the other vehicle's rear still has to cover before the agent may follow, m.
     to_clear: f64,
@@ -110,8 +111,8 @@ pub(super) struct Meeting {
 }
 
 impl Meeting {
-    /// The conflict of an agent with the holder of a grant; `None` if there is none, or if it has been
-    /// resolved.
+    /// The conflict of an agent with the holder of a grant; `None` if there is none, or if the
+    /// holder has left it.
     pub(super) fn of(
         connection: Connection,
         agent: AgentIndex,
@@ -139,10 +140,10 @@ impl Meeting {
         situation.time_as_it_drives(self.to_clear, other.agent, other.at) + f64::from(other.delay)
     }
 
-    /// Whether the holder of a grant need not slow down yet for the vehicle with which it merges. `distance`
-    /// is the distance to the place where it would wait, m. `delay` is the time by which it would reach the
-    /// conflict too early, s. If it slowed down at once, it would creep towards that place and merge slowly,
-    /// and vehicles behind it would have to brake.
+    /// Whether the holder of a grant need not slow down yet for the vehicle with which it merges.
+    /// `distance` is the distance to its waiting place, m. `delay` is the time by which it would
+    /// reach the conflict too early, s. If it slowed down immediately, it would creep towards the
+    /// place and merge slowly, and vehicles behind it would have to brake.
     fn rolls_on(
         &self,
         distance: f64,
@@ -158,9 +159,9 @@ impl Meeting {
         distance > speed * (REACTION + situation.period) + speed * speed / (2.0 * braking)
     }
 
-    /// Whether the holder of a grant is so far behind the vehicle with which it merges that it can follow that
-    /// vehicle into the merge, as if both were already on one lane. `front` is the position of the holder's
-    /// front along its connection, m.
+    /// Whether the holder of a grant is far enough behind the vehicle with which it merges to
+    /// follow that vehicle into the merge, as if both were already on one lane. `front` is the
+    /// position of the holder's front along its connection, m.
     fn is_behind(
         &self,
         front: f64,

@@ -1,5 +1,5 @@
-//! Monitors compliance: finds vehicles that enter without a grant or at a red light. Also finds vehicles that
-//! approach signals.
+//! Monitors compliance by finding vehicles that enter without a grant or at a red light. Also finds
+//! vehicles that approach signals.
 
 use super::grants::{Grants, RouteConnection};
 use super::request::{Need, Requests};
@@ -35,12 +35,12 @@ impl Claims {
                 entries.note(junction, grant, situation);
                 let is_red = !grant.is_on_red
                     && situation.light(Connection::new(junction, grant.path)).is_red()
-                    // After a narrow bend there is no stop line, because vehicles stop before the bend.
+                    // A vehicle that stops before a narrow bend has no other stop line after it.
                     && situation.law_from(grant) == Some(grant.at);
                 counts.red_passed += u64::from(is_red);
             }
         });
-        // Sorted by id, so that consecutive tickets are in this order.
+        // Sorted by id, so that they get consecutive tickets in this order.
         let intruders = self.requests.intruders_mut();
         intruders
             .sort_unstable_by_key(|intruder| situation.agents.identity[intruder.agent.index()].id);
@@ -49,9 +49,9 @@ impl Claims {
             if self.grants.has(intruder.agent, junction, intruder.at) {
                 continue;
             }
-            // Vehicles that spawned in the junction, or with their front in it, have not entered it. The rear
-            // axle of such a vehicle gets there before the vehicle has driven the distance between front and
-            // rear axle.
+            // A vehicle that spawned in the junction, or with its front in it, has not entered it.
+            // Such a vehicle is recognised because its rear axle reaches the junction before the
+            // vehicle has driven the distance between front and rear axle.
             let agent = intruder.agent;
             let driven = statistics[agent.index()].distance;
             if intruder.at > 0 && driven >= situation.vehicle_type(agent).front {
@@ -78,7 +78,7 @@ impl Claims {
     }
 }
 
-/// Agents that approach signals.
+/// Agents that approach signals, as traffic for the signals.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Arrivals {
     found: Scratch<Finding>,
@@ -177,8 +177,8 @@ impl Situation<'_> {
         matches!(refused, Refusal::NoRoom | Refusal::OffLanes)
     }
 
-    /// Whether an agent stands behind the first vehicle on one of `lanes`, and therefore cannot
-    /// drive on when that vehicle cannot. `lanes` is sorted.
+    /// Whether an agent stands behind the first vehicle on one of `lanes`, so that it can only
+    /// drive on when that vehicle does. `lanes` is sorted.
     fn is_behind_one_of(&self, agent: AgentIndex, at: u32, lanes: &[LaneletIndex]) -> bool {
         let is_there = |lane| lanes.binary_search(&lane).is_ok();
         let is_behind = self.agents.claim[agent.index()].refused == Refusal::NotFirst;

@@ -1,4 +1,5 @@
-//! Feet and shoulders of pedestrians on crossings. They are characters, as people off the lanes are.
+//! Feet and shoulders of pedestrians on crossings. Pedestrians look like the characters off the
+//! lanes.
 
 use super::People;
 use crate::clock::Clock;
@@ -13,17 +14,17 @@ use std::sync::LazyLock;
 pub(super) static GAIT: LazyLock<LineGait> =
     LazyLock::new(|| LineGait::new(GaitTable::default(), WALKING_SPEED));
 
-/// Steps of all pedestrians, as saved.
+/// Steps of all pedestrians, in saved form.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SavedSteps {
     at_crossings: Vec<LineSteps>,
-    /// Positions along their paths (m), and steps of pedestrians whose crossing was removed.
+    /// Positions along the path (m) and steps of each pedestrian whose crossing was removed.
     strays: Vec<(f64, LineSteps)>,
 }
 
 impl People {
-    /// Feet and shoulders of all pedestrians, in the order of [`People::records`]. They are computed from
-    /// scratch, so they cost nothing in steps without a snapshot.
+    /// Feet and shoulders of all pedestrians, in the order of [`People::records`]. They are only
+    /// computed on request, so they cost nothing in steps without a snapshot.
     pub(crate) fn figures(&self, ground: &Ground, clock: &Clock) -> Vec<Figure> {
         let sites = ground.crossings().sites();
         let time = clock.time();
@@ -48,7 +49,7 @@ impl People {
         all.into_iter().map(|(_, figure)| figure).collect()
     }
 
-    /// The steps as they are saved.
+    /// The steps in saved form.
     pub(crate) fn saved_steps(&self) -> SavedSteps {
         SavedSteps {
             at_crossings: self.steps.clone(),
@@ -56,7 +57,8 @@ impl People {
         }
     }
 
-    /// Restores the steps. Saves of earlier versions have none, and pedestrians begin to walk where they are.
+    /// Restores the steps. Saves of earlier versions contain none, and their pedestrians begin to
+    /// walk where they are.
     pub(crate) fn restore_steps(&mut self, saved: Option<SavedSteps>) {
         let Some(saved) = saved else {
             let begin = |along: &f64| LineSteps::begin(*along, &GAIT);

@@ -6,24 +6,26 @@
 //!    o ---> |    :    |    v    |            waits before a lane that a vehicle has been let into.
 //! ```
 //!
-//! Vehicles and pedestrians take turns as vehicles do among themselves, in an order that is fixed when one of
-//! them starts. A vehicle is let into a junction only if no pedestrian is, or soon will be, where it drives
-//! over a crossing. From then on, it does not wait for pedestrians. A walking pedestrian waits only for
-//! vehicles that have been let in. Therefore they never wait for each other in a circle.
+//! Vehicles and pedestrians take turns as vehicles do among themselves, in an order that is fixed
+//! when one of them starts. A vehicle is let into a junction only if no pedestrian is, or soon will
+//! be, where it drives over a crossing. From then on, it does not wait for pedestrians. A walking
+//! pedestrian waits only for vehicles that have been let in. Therefore vehicles and pedestrians
+//! never wait for each other in a circle.
 //!
-//! At a zebra crossing, pedestrians go first. When a pedestrian arrives, no more vehicles are let in.
-//! Vehicles that have been let in lose their turn if they have not entered and can still stop. Two rules
-//! limit every wait. After a vehicle has waited for pedestrians for [`PATIENCE_OF_DRIVERS`], it goes ahead of
-//! pedestrians that arrive later. After a pedestrian has waited for [`PATIENCE`], all pedestrians there go
-//! ahead of every vehicle that can still stop. At signals, pedestrians walk in the stages in which the lanes
-//! that they cross have red (`walk_stages`).
+//! At a zebra crossing, pedestrians go first. When a pedestrian arrives, no more vehicles are let
+//! in. Vehicles that have been let in lose their turn if they have not entered and can still stop.
+//! Two rules limit every wait. After a vehicle has waited for pedestrians for
+//! [`PATIENCE_OF_DRIVERS`], it goes ahead of pedestrians that arrive later. After a pedestrian has
+//! waited for [`PATIENCE`], all pedestrians there go ahead of every vehicle that can still stop. At
+//! signals, pedestrians walk in the stages in which the lanes that they cross have red
+//! (`walk_stages`).
 //!
 //! # Parts
 //!
-//! `sources.rs` decides when pedestrians arrive, and `walk.rs` when they wait and how they walk. The
-//! reactions of vehicles are in `traffic/claims/on_foot.rs`. Pedestrians whose crossing is removed by an edit
-//! still walk to the other side (`strays.rs`). Their feet are computed when a picture needs them
-//! (`figures.rs`).
+//! `sources.rs` determines when pedestrians arrive, and `walk.rs` when they wait and how they walk.
+//! The reactions of vehicles are in `traffic/claims/on_foot.rs`. Pedestrians whose crossing is
+//! removed by an edit still walk to the other side (`strays.rs`). The positions of their feet are
+//! only computed for snapshots (`figures.rs`).
 
 mod figures;
 mod sources;
@@ -46,23 +48,24 @@ use thiserror::Error;
 pub(crate) use walk::Over;
 use walk::Seen;
 
-/// Distance that pedestrians keep between their body and everything else, m.
+/// Distance that pedestrians keep between their bodies and everything else, m.
 const CLEARANCE: f64 = 0.075;
-/// Radius of the space that a pedestrian needs, m: the body of a character with its clearance.
+/// Radius of the space that a pedestrian needs, m: the body of a character plus the clearance.
 pub const RADIUS: f64 = 0.5 * VehicleType::PERSON_DIAMETER + CLEARANCE;
 /// Distance from the kerb at which pedestrians wait, m.
 const BEFORE_KERB: f64 = 0.4;
-/// Distance from the kerb at which pedestrians appear, m. Drivers see them two seconds before they get to the
-/// kerb.
+/// Distance from the kerb at which pedestrians appear, m. Drivers see them two seconds before they
+/// reach the kerb.
 const COMES_FROM: f64 = 2.4;
 /// Distance beyond the other kerb at which pedestrians disappear, m.
 const GOES_TO: f64 = 1.0;
-/// Waiting time after which a vehicle is let in ahead of pedestrians that have not started, s.
+/// Waiting time after which a vehicle is let in ahead of pedestrians that have not started to
+/// cross, s.
 pub(super) const PATIENCE_OF_DRIVERS: f64 = 20.0;
 /// Waiting time at a zebra crossing after which pedestrians go ahead of every vehicle that can still stop, s.
 /// Vehicles that cannot stop leave the junction long before the wait reaches one minute.
 pub(super) const PATIENCE: f64 = 25.0;
-/// Maximum number of pedestrians at one crossing, because there is no space for more.
+/// Maximum number of pedestrians at one crossing. There is no space for more.
 const MOST_AT_CROSSING: usize = 200;
 
 /// Pedestrians in order of arrival, with one column per property.
@@ -71,25 +74,26 @@ pub(crate) struct People {
     id: Vec<u64>,
     /// Index of each pedestrian's crossing in the ground.
     crossing: Vec<u32>,
-    /// Whether each pedestrian comes from the right kerb, looking outward from the junction.
+    /// Whether each pedestrian comes from the right kerb, as seen when looking outward from the
+    /// junction.
     is_from_right: Vec<bool>,
-    /// Position of each pedestrian along the crossing, m from the kerb where it started; negative
+    /// Position of each pedestrian along the crossing, m from the kerb where it starts; negative
     /// before the kerb.
     along: Vec<f64>,
     /// Lateral offset of each pedestrian from the middle of the crossing, m.
     beside: Vec<f64>,
     /// Time at which each pedestrian began to wait, s; infinite while walking.
     since: Vec<f64>,
-    /// Steps of each pedestrian, from which its feet are computed. They affect nothing but pictures, so the
-    /// hash of the state leaves them out, and saves store them separately.
+    /// Steps of each pedestrian, from which its feet are computed. They only affect rendering, so
+    /// the state hash leaves them out, and saves store them separately.
     #[serde(skip)]
     steps: Vec<LineSteps>,
     strays: Vec<Stray>,
     sources: Vec<Source>,
     counts: PeopleCounts,
-    /// Number of the last pedestrian.
+    /// Number of the pedestrian that was added last.
     last_id: u64,
-    /// Data that each step derives from the columns above.
+    /// Data derived from the columns above in each step.
     #[serde(skip)]
     seen: Seen,
 }
@@ -111,8 +115,8 @@ pub enum NoCrossing {
 }
 
 impl People {
-    /// Creates the state without pedestrians. `rate` is the number of pedestrians per hour that arrive on
-    /// each side of crossings without a rate of their own.
+    /// Creates the state without pedestrians. `rate` is the number of pedestrians per hour that
+    /// arrive on each side of a crossing, unless the crossing has its own rate.
     pub(crate) fn new(ground: &Ground, rate: f64, seed: u64) -> Self {
         Self {
             sources: sources::of(ground, rate, seed, 0.0),
@@ -125,8 +129,8 @@ impl People {
         self.id.is_empty() && self.strays.is_empty() && self.sources.iter().all(Source::is_dry)
     }
 
-    /// Whether there have never been any pedestrians and none will arrive. Such a run has the same results as
-    /// one without support for pedestrians.
+    /// Whether there have never been any pedestrians and none will arrive. Such a run has the same
+    /// results as a version of the program without pedestrians.
     pub(crate) fn is_untouched(&self) -> bool {
         self.last_id == 0 && self.is_over()
     }
@@ -162,8 +166,8 @@ impl People {
         let crossing = numbers.find(is_meant).ok_or_else(none)?;
         let own = (0..self.id.len()).filter(|&i| self.crossing[i] == crossing);
         let from_right = own.clone().filter(|&i| self.is_from_right[i]).count();
-        // The side with fewer pedestrians is the right one if at most half of those present come from the
-        // right.
+        // If at most half of the pedestrians present come from the right, the right is the side
+        // with fewer pedestrians.
         let is_from_right = 2 * from_right <= own.count();
         self.come(crossing, is_from_right, &sites[crossing as usize])
             .ok_or(NoCrossing::Full(node.0))
@@ -190,12 +194,12 @@ impl People {
         Some(id)
     }
 
-    /// Updates pedestrians for the ground after an edit. Pedestrians at an unchanged crossing continue. If a
-    /// crossing was removed or moved, pedestrians on it walk to the other side, and pedestrians who have not
-    /// started disappear.
+    /// Updates pedestrians for the ground after an edit. Pedestrians at an unchanged crossing
+    /// continue. If a crossing was removed or moved, pedestrians on it walk to the other side, and
+    /// pedestrians that have not started disappear.
     pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, rate: f64, clock: &Clock) {
         let (old, new) = (before.crossings().sites(), after.crossings().sites());
-        // Matched by position, because an edit changes the indices of crossings.
+        // Crossings are matched by position, because an edit changes their indices.
         let is_same = |a: &CrossingSite, b: &CrossingSite| {
             let (a, b) = (&a.crossing, &b.crossing);
             (a.road, a.end, a.right_kerb, a.length, a.width)
@@ -215,7 +219,8 @@ impl People {
             }
             *stays = false;
             let site = &old[crossing];
-            // Pedestrians before the kerb disappear. Pedestrians beyond the other kerb have arrived.
+            // Pedestrians before the kerb disappear. Pedestrians beyond the other kerb have already
+            // arrived.
             if self.along[person] > 0.0 && self.along[person] < site.crossing.length {
                 let place = self.place(person, site);
                 let end = self.end(person, site);
@@ -297,7 +302,8 @@ impl People {
         all
     }
 
-    /// Whether a save is valid: all columns have the same length, and their values match the ground.
+    /// Whether a save is valid: all columns must have the same length, and their values must match
+    /// the ground.
     pub(crate) fn fits(&self, ground: &Ground, clock: &Clock) -> bool {
         let sites = ground.crossings().sites();
         let n = self.id.len();
@@ -327,11 +333,11 @@ impl People {
     }
 }
 
-/// Lateral offset of a pedestrian from the middle of the crossing, m. Pedestrians keep to the right, but do
-/// not all walk in one line.
+/// Lateral offset of a pedestrian from the middle of the crossing, m. Pedestrians keep to the
+/// right, but spread over several lines.
 fn lane_for(id: u64, is_from_right: bool, width: f64) -> f64 {
     let free = (0.5 * width - RADIUS - 0.1).max(0.0);
-    // Five lines, at 0.15 to 0.95 of the free width from the middle of the crossing.
+    // There are five lines, at 0.15 to 0.95 of the free width from the middle of the crossing.
     let share = 0.15 + 0.2 * (id / 2 % 5) as f64;
     // The side away from the junction is on the right of a pedestrian who walks from the right kerb to the
     // left.

@@ -7,7 +7,7 @@ use roadwright_ground::Ground;
 use roadwright_scenario::{RoadEnd, RoadId};
 use serde::{Deserialize, Serialize};
 
-/// Maximum time by which the next arrival may be overdue in a save, s.
+/// Maximum time by which the next arrival may be overdue in a valid save, s.
 const LATEST: f64 = 10.0;
 
 /// The source of pedestrians on one side of a crossing.
@@ -22,7 +22,8 @@ pub(super) struct Source {
     next_time: f64,
 }
 
-/// The sources of all crossings, the right kerb before the left one.
+/// Creates the sources of all crossings. For each crossing, the right kerb comes before the left
+/// one.
 pub(super) fn of(ground: &Ground, rate: f64, seed: u64, time: f64) -> Vec<Source> {
     let sites = ground.crossings().sites().iter();
     let sides = sites.flat_map(|site| [(site, true), (site, false)]);
@@ -53,15 +54,15 @@ impl Source {
         self.rate <= 0.0
     }
 
-    /// Whether the source's values are valid. The next arrival must not be long overdue. Otherwise, all
-    /// pedestrians who would have arrived since then would appear in one step.
+    /// Whether the source's values are valid. The next arrival must not be long overdue. Otherwise,
+    /// all pedestrians who should have arrived meanwhile would appear in one step.
     pub(super) fn is_sound(&self, clock: &Clock) -> bool {
         (0.0..=1e6).contains(&self.rate) && self.next_time >= clock.time() - LATEST
     }
 
-    /// Takes over the state that the source had before an edit.
+    /// Continues with the state that the source had before an edit.
     fn continue_from(&mut self, before: &Self) {
-        // If the rate has changed, the gap that was drawn no longer applies.
+        // If the rate has changed, the gap that was drawn is no longer valid.
         let is_same = before.rate.to_bits() == self.rate.to_bits();
         self.stream = before.stream.clone();
         if is_same {
@@ -94,7 +95,7 @@ impl People {
         }
     }
 
-    /// Applies the arrival rates of a ground from the current time.
+    /// Switches to the arrival rates of a ground, from the current time on.
     pub(crate) fn renew_sources(&mut self, ground: &Ground, rate: f64, clock: &Clock) {
         let mut sources = of(ground, rate, clock.seed, clock.time());
         for source in &mut sources {

@@ -1,5 +1,5 @@
-//! Pedestrians whose crossing was removed by an edit while they were walking on it. They walk to the other
-//! side, and drivers stop for them if they can.
+//! Pedestrians whose crossing was removed by an edit while they were walking on it. They walk to
+//! the other side, and drivers stop for them if they can.
 //!
 //! ```text
 //!        |    :       wall
@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 /// Length of a pedestrian's remaining path that drivers take into account, m. It is about the width of two
 /// lanes.
 const HEEDED: f64 = 7.0;
-/// Distance between the centre line of a lane and the path below which the lane is blocked, m. It is half the
-/// width of a bus plus half the width of a pedestrian.
+/// Distance between the centre line of a lane and the path within which the path blocks the lane,
+/// m. It is half the width of a bus plus half the width of a pedestrian.
 const NEAR: f64 = 1.8;
 /// Distance before the pedestrian's path at which drivers stop, m.
 const BEFORE: f64 = 2.0;
@@ -32,26 +32,26 @@ const BEFORE: f64 = 2.0;
 const SIGHT: f64 = 6.0;
 /// Minimum lookahead distance of drivers, m.
 const LEAST_SIGHT: f64 = 20.0;
-/// Deceleration above which a driver continues rather than stops, m/s^2.
+/// Deceleration above which a driver continues instead of stopping, m/s^2.
 const BRAKING: f64 = 4.5;
 /// Distance between the points of a lane that are examined, m.
 const STEP: f64 = 1.0;
 
-/// A pedestrian without a crossing that is still walking to the other side.
+/// A pedestrian whose crossing was removed and who is still walking to the other side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stray {
     id: u64,
     place: DVec2,
     end: DVec2,
     waits: bool,
-    /// Position along the path across the road, m, as it was on the crossing.
+    /// Position along the path across the road, m, counted as on the crossing.
     #[serde(skip)]
     along: f64,
     #[serde(skip)]
     steps: LineSteps,
 }
 
-/// Data about roads and vehicles that decide when stray pedestrians and drivers wait.
+/// Data about roads and vehicles that determine when stray pedestrians and drivers wait.
 pub(crate) struct Roadside<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -146,7 +146,7 @@ impl People {
             let nearest = self.wall_for(agent, roadside, agents.lent());
             let claim = &mut agents.claim[agent.index()];
             let Some((at, s)) = nearest else { continue };
-            // A junction may also stop the agent. The nearer stop counts.
+            // If a junction stops the agent as well, the nearer of the two stops is used.
             let is_first = claim.wall_at == 0 || (at + 1, s as f32) < (claim.wall_at, claim.wall_s);
             if is_first {
                 (claim.wall_at, claim.wall_s) = (at + 1, s as f32);
@@ -154,8 +154,8 @@ impl People {
         }
     }
 
-    /// Place where an agent has to stop for stray pedestrians: route index, and position along that lanelet,
-    /// m.
+    /// Place where an agent has to stop for stray pedestrians: route index, and position along the
+    /// lanelet, m.
     fn wall_for(
         &self,
         agent: AgentIndex,
@@ -222,8 +222,8 @@ impl People {
         let distance = WALKING_SPEED * clock.dt;
         for stray in &mut self.strays {
             let (here, next) = (stray.place, stray.after(1.0));
-            // A pedestrian who is already in the path of a vehicle keeps walking, because stopping there
-            // would not help either of them.
+            // A pedestrian who is already in the path of a vehicle keeps walking, because stopping
+            // there would help neither of them.
             stray.waits = boxes
                 .iter()
                 .any(|vehicle| vehicle.reaches(next) && !vehicle.reaches(here));
@@ -245,7 +245,7 @@ impl People {
     }
 }
 
-/// A vehicle that pedestrians may have to wait for.
+/// A vehicle for which pedestrians may have to wait.
 struct Sweep<'a> {
     pose: Pose,
     /// Speed, m/s.
@@ -259,7 +259,7 @@ impl Sweep<'_> {
         let (speed, vehicle_type) = (self.speed, self.vehicle_type);
         let local = self.pose.to_local(place);
         let half = 0.5 * vehicle_type.width + RADIUS + 0.2;
-        // Reaction time of half a second, followed by the braking distance.
+        // The driver reacts after half a second and then brakes.
         let stopping = speed * speed / (2.0 * BRAKING) + speed * 0.5;
         let ahead = vehicle_type.front + stopping + RADIUS + 0.2;
         let behind = -vehicle_type.rear_overhang - RADIUS;

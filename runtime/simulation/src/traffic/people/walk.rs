@@ -12,7 +12,7 @@ use roadwright_vehicle::gait::OnLine;
 
 /// Distance before a lane at which pedestrians stop for a vehicle, m.
 const BEFORE_LANE: f64 = 0.2;
-/// Distance before an obstacle at which pedestrians stop, m.
+/// Distance before a stationary obstacle at which pedestrians stop, m.
 const BEFORE_STANDING: f64 = 0.2;
 /// Difference below which two positions count as equal, m.
 const NEAR: f64 = 1e-6;
@@ -26,14 +26,15 @@ pub(crate) struct Over {
     pub(crate) leaves: f64,
 }
 
-/// Data about pedestrians that are derived in each step.
+/// Data about pedestrians that is derived in each step.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
     /// Indices of the pedestrians at each crossing.
     by_crossing: Vec<Vec<u32>>,
-    /// Whether each pedestrian is about to walk as soon as vehicles allow it.
+    /// Whether each pedestrian is ready to walk as soon as vehicles allow it.
     wants: Vec<bool>,
-    /// Whether any pedestrian at each crossing has waited for so long that vehicles have to wait.
+    /// Whether any pedestrian at each crossing has waited so long that vehicles have to wait for
+    /// it.
     is_locked: Vec<bool>,
     /// Crossings with at least one pedestrian.
     busy: Vec<u32>,
@@ -41,22 +42,23 @@ pub(super) struct Seen {
     standing: Vec<(OrientedBox, u32)>,
 }
 
-// Derived data compare as equal, so that leftovers of earlier steps do not make states differ.
+// Derived data always compares as equal, so that leftovers of earlier steps do not make states
+// differ.
 impl PartialEq for Seen {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-/// Progress of a pedestrian on a crossing.
+/// Progress of a pedestrian along a crossing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Stage {
-    /// The pedestrian walks to or stands at the waiting place before this stretch of the crossing. The
-    /// interval is in metres from the kerb where the pedestrian started.
+    /// The pedestrian is on the way to, or at, the waiting place before this section of the
+    /// crossing. The interval is in metres from the kerb where the pedestrian started.
     Before(Interval),
-    /// The pedestrian is on this stretch of the crossing.
+    /// The pedestrian is on this section of the crossing.
     On(Interval),
-    /// The pedestrian is beyond all stretches.
+    /// The pedestrian is beyond all sections.
     Over,
 }
 
@@ -77,7 +79,8 @@ impl People {
     pub(crate) fn gather(&mut self, ground: &Ground) {
         let seen = &mut self.seen;
         let sites = ground.crossings().sites();
-        // Most worlds have no pedestrians, so the pass over the thousands of crossings of a city is saved.
+        // Most worlds have no pedestrians, and do not need the pass over the thousands of crossings
+        // of a city.
         let is_empty = self.id.is_empty() && seen.busy.is_empty();
         if is_empty && seen.by_crossing.len() == sites.len() {
             return;
@@ -123,9 +126,9 @@ impl People {
                 Some(stages) => {
                     let walk = signals.walk(ground, site.junction, stages, time);
                     let needed = site.crossing.longest_stretch() / WALKING_SPEED;
-                    // After the first seconds, pedestrians start only if this does not delay others: no
-                    // vehicle would have to wait for them, and no vehicle or pedestrian waits for another
-                    // stage.
+                    // After the first seconds of a stage, pedestrians start only if this delays no
+                    // one: no vehicle would have to wait for them, and no vehicle or pedestrian
+                    // waits for another stage.
                     let may = walk.is_some_and(|walk| {
                         let is_early = walk.elapsed <= WALK_WINDOW;
                         walk.left >= needed && (is_early || (kept == 0.0 && !walk.is_opposed))
@@ -150,7 +153,8 @@ impl People {
         self.seen = seen;
     }
 
-    /// Junctions at whose signals pedestrians wait, with the stages that they wait for, one bit per stage.
+    /// Junctions at whose signals pedestrians wait, with the stages for which they wait, one bit
+    /// per stage.
     pub(crate) fn calls<'a>(
         &'a self,
         ground: &'a Ground,
@@ -166,8 +170,8 @@ impl People {
         })
     }
 
-    /// Whether a pedestrian at a crossing is, or soon will be, in the path of the vehicle described by
-    /// `over`. `slack` is the required time between the two, s.
+    /// Whether a pedestrian at a crossing is, or soon will be, in the path of the vehicle described
+    /// by `over`. `slack` is the time that has to pass between the two, s.
     pub(crate) fn are_in_the_way(
         &self,
         crossing: u32,
@@ -190,22 +194,22 @@ impl People {
                 Stage::On(stretch) => overlap(stretch, across) && comes < over.leaves + slack,
                 Stage::Before(stretch) => {
                     let wants = self.seen.wants[person] && overlap(stretch, across);
-                    // A pedestrian who has waited for long keeps vehicles out, however far away the
-                    // pedestrian still is.
+                    // A pedestrian who has waited for a long time keeps vehicles out, however far
+                    // away the pedestrian still is.
                     wants && (is_locked || comes < over.leaves + slack)
                 }
             }
         })
     }
 
-    /// Sets the positions of uncoupled trailers.
+    /// Sets the stationary obstacles to which pedestrians react.
     pub(crate) fn heed(&mut self, standing: impl Iterator<Item = (OrientedBox, u32)>) {
         self.seen.standing.clear();
         self.seen.standing.extend(standing);
     }
 
-    /// Position along a pedestrian's path at which the next obstacle begins, m; infinite if there is none. A
-    /// pedestrian who is already inside an obstacle walks out of it.
+    /// Position along a pedestrian's path where the next obstacle begins, m; infinite if there is
+    /// none. A pedestrian who is already inside an obstacle may walk out of it.
     fn wall(&self, person: usize, site: &CrossingSite, standing: &[(OrientedBox, u32)]) -> f64 {
         let along = self.along[person];
         let left = site.crossing.right_kerb.left();
@@ -220,7 +224,7 @@ impl People {
         walls.fold(f64::INFINITY, |first, ahead| first.min(along + ahead))
     }
 
-    /// Whether an obstacle stands on or before a stretch of a pedestrian's path.
+    /// Whether an obstacle stands on a section of a pedestrian's path or before it.
     fn is_blocked(
         &self,
         person: usize,
@@ -231,8 +235,8 @@ impl People {
         !standing.is_empty() && self.wall(person, site, standing) < stretch.to + RADIUS
     }
 
-    /// Position that a pedestrian can reach before the next obstacle, m along the pedestrian's path. It is at
-    /// most the given position.
+    /// Position that a pedestrian can reach before the next obstacle, m along the pedestrian's
+    /// path. It is not beyond the given position.
     fn before_standing(
         &self,
         person: usize,
@@ -290,7 +294,7 @@ impl People {
                 let wait_at = stretch.from - BEFORE_KERB;
                 let is_there = wanted >= wait_at;
                 if is_there && self.may_start(person, site, stretch, vehicles) {
-                    // Beyond the waiting place, so that the pedestrian counts as walking.
+                    // Slightly beyond the waiting place, so that the pedestrian counts as walking.
                     wanted.max(wait_at + 2.0 * NEAR)
                 } else {
                     wanted.min(wait_at)
@@ -321,8 +325,8 @@ impl People {
         }
     }
 
-    /// Whether a pedestrian before a stretch may start. The pedestrian wants to walk, and all vehicles that
-    /// have been let in will have left each lane by the time the pedestrian gets there.
+    /// Whether a pedestrian before a section may start. The pedestrian has to be ready to walk, and
+    /// each lane must be clear of admitted vehicles by the time the pedestrian gets there.
     fn may_start(
         &self,
         person: usize,
@@ -338,8 +342,8 @@ impl People {
         self.seen.wants[person] && vehicles.iter().all(is_free)
     }
 
-    /// Position up to which a pedestrian on a stretch may walk. The pedestrian may not enter a lane that a
-    /// vehicle has been let into.
+    /// Position up to which a pedestrian on a section may walk. The pedestrian may not enter a lane
+    /// that a vehicle has been let into.
     fn held(
         &self,
         person: usize,
@@ -353,7 +357,8 @@ impl People {
             let across = site.seen_from(vehicle.across, self.is_from_right[person]);
             (across, across.from - RADIUS - BEFORE_LANE)
         });
-        // A pedestrian who is already in the lane leaves it, because no more vehicles are let in.
+        // A pedestrian who is already in the lane leaves it. This is safe, because no more vehicles
+        // are let in.
         let ahead =
             lanes.filter(|&(across, edge)| overlap(stretch, across) && along <= edge + NEAR);
         ahead.fold(wanted, |reached, (_, edge)| reached.min(edge.max(along)))
@@ -375,8 +380,8 @@ impl People {
     }
 }
 
-/// Distance in a direction at which a pedestrian meets a body, m; `None` if the pedestrian passes the body or
-/// is inside it.
+/// Distance in a direction at which a pedestrian meets a body, m; `None` if the pedestrian passes
+/// the body or is already inside it.
 fn enters(body: &OrientedBox, place: DVec2, way: DVec2) -> Option<f64> {
     let reach = RADIUS + BEFORE_STANDING;
     let side = body.forward.perp();
@@ -407,7 +412,7 @@ mod tests {
 
     #[test]
     fn a_way_ends_before_what_stands_on_it() {
-        // A body of 6 m to the east by 2 m, 5 m to the north.
+        // A body that is 6 m long from west to east and 2 m wide, 5 m to the north.
         let body = OrientedBox::new(Pose::new(0.0, 5.0, 0.0), 6.0, 2.0);
         let reach = RADIUS + BEFORE_STANDING;
         let north = |x: f64, y: f64| enters(&body, DVec2::new(x, y), DVec2::Y);
@@ -425,7 +430,7 @@ mod tests {
         assert_eq!(north(0.0, 5.0), None);
         // Exactly at the limit, the body still counts as ahead.
         is(north(0.0, 4.0 - reach), 0.0);
-        // The same with a rotated body.
+        // The same test with a rotated body.
         let turned = OrientedBox::new(Pose::new(0.0, 5.0, 0.5), 6.0, 2.0);
         let ahead = enters(&turned, DVec2::ZERO, DVec2::Y);
         assert!(

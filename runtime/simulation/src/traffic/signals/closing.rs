@@ -1,5 +1,5 @@
-//! Closing of signals that an edit changes: they show amber, then red, before they start again. If their
-//! junction is still occupied, they close before the edit is applied and stay red until it has been applied.
+//! Closing of signals that an edit changes: they show amber, then red, before they start again. If
+//! their junction is still occupied, they close before the edit is applied and stay red until then.
 
 use super::{Desk, Phase, SignalStates, State};
 use roadwright_ground::Ground;
@@ -43,15 +43,16 @@ impl SignalStates {
         (self.states, self.desks) = both.collect();
     }
 
-    /// State of a new group of signals; `None` unless the previous signals are already closing.
+    /// State of a new group of signals that takes over a closing; `None` unless the previous
+    /// signals are already closing.
     fn closing_before(&self, before: &Ground, after: &Ground, group: usize) -> Option<State> {
         let mut nodes = after
             .signal_group(group)
             .flat_map(|junction| after.junction_nodes(junction));
         let old = nodes.find_map(|node| before.signal_group_at(node.0))?;
         let State { phase, since, .. } = self.states[old];
-        // Other connections may get green first in the new programme, so the state returns to red and
-        // continues from there.
+        // Other connections may get green first in the new programme, so the state returns to red
+        // and continues from there.
         let phase = match phase {
             Phase::Opening => Phase::ClosingRed,
             other => other,
@@ -62,16 +63,17 @@ impl SignalStates {
         })
     }
 
-    /// Closes the signals of the given junctions until an edit has been applied. All other closed signals
-    /// reopen as they do after an edit.
+    /// Closes the signals of the given junctions until an edit has been applied. All other closed
+    /// signals reopen in the same way as after an edit.
     pub(crate) fn close(&mut self, ground: &Ground, junctions: &[JunctionIndex], time: f64) {
         let groups = junctions.iter().filter_map(|&j| ground.signals(j));
         let groups: Vec<usize> = groups.map(|(group, _)| group).collect();
         for (group, state) in self.states.iter_mut().enumerate() {
             let is_to_close = groups.contains(&group);
-            // Both pairs of amber and red phases look the same, but different phases follow. One pair is
-            // followed by the new programme, and the other stays red until the edit has been applied.
-            // Therefore a phase is replaced by its counterpart without restarting its time.
+            // The two pairs of amber and red phases look the same, but different phases follow
+            // them. One pair is followed by the new programme, and the other stays red until the
+            // edit has been applied. Therefore a phase is replaced by its counterpart without
+            // restarting its time.
             state.phase = match (state.phase, is_to_close) {
                 (phase @ (Phase::LastAmber | Phase::Closed), true) => phase,
                 (Phase::LastAmber, false) => Phase::ClosingAmber,

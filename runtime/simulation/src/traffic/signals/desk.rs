@@ -1,5 +1,5 @@
-//! Requests to the signals of one programme: the stages that agents call and hold, and the records that the
-//! host keeps while agents or modules control the signals.
+//! Requests for the stages of one programme: the stages that agents call and hold, and the records
+//! that the host keeps while agents or modules control the signals.
 
 use super::detectors::Comer;
 use crate::agents::Census;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Maximum time for which a stage can be held, s. All crossing traffic waits during a hold.
 pub(crate) const LONGEST_HOLD: f64 = 120.0;
-/// Maximum number of pending requests to one programme.
+/// Maximum number of pending requests for one programme.
 const MOST_REQUESTS: usize = 64;
 /// Distance of detectors from the stop line, m.
 const DETECTOR: f64 = 40.0;
@@ -24,7 +24,7 @@ pub(crate) enum Wish {
     Hold(f64),
 }
 
-/// A request with its agent.
+/// A request, with the agent that made it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Request {
     agent: u64,
@@ -32,19 +32,19 @@ struct Request {
     wish: Wish,
 }
 
-/// The requests to one programme, with their waiting times and detectors.
+/// Requests for one programme, with waiting times and detectors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Desk {
     /// Requests in the order of their arrival, at most one call and one hold per agent.
     requests: Vec<Request>,
     /// Time at which the hold of the current stage began, s.
     held_since: Option<f64>,
-    /// Whether an agent's request has taken the signals off their fixed-time plan.
+    /// Whether a request of an agent has taken the signals off their fixed-time plan.
     pub(super) is_off_clock: bool,
-    /// Whether the module failed in its last call, so that demand decides.
+    /// Whether the module failed in its last call, so that demand decides instead.
     pub(super) is_by_demand: bool,
-    /// Time at which vehicles or pedestrians began to wait for each stage, s. Recorded if a module decides,
-    /// and after the first request.
+    /// Time at which vehicles or pedestrians began to wait for each stage, s. Recorded while a
+    /// module decides, and after the first request.
     waiting: Vec<Option<f64>>,
     /// Ids of the vehicles within range of the detectors.
     near: Vec<u64>,
@@ -84,7 +84,7 @@ impl Desk {
             .retain(|known| agents.find(known.agent).is_some());
     }
 
-    /// The called stages, one bit each.
+    /// Called stages, one bit each.
     pub(super) fn called(&self) -> u32 {
         let calls = self.requests.iter().filter(|own| own.wish == Wish::Call);
         calls.fold(0, |bits, own| bits | 1u32 << own.stage)
@@ -97,7 +97,7 @@ impl Desk {
             _ => None,
         });
         let until = holds.reduce(f64::max)?;
-        // The limit counts from the first hold of this green, however often the request is repeated.
+        // The limit counts from the first hold of this green, even if the request is repeated.
         let bound = self.held_since.unwrap_or(time) + LONGEST_HOLD;
         Some(until.min(bound)).filter(|until| *until > time)
     }
@@ -121,7 +121,7 @@ impl Desk {
 
     /// Records the stages that vehicles or pedestrians wait for, one bit each.
     pub(super) fn note_waits(&mut self, bits: u32, time: f64) {
-        // A wait that ends and resumes later starts from zero.
+        // If a wait ends and resumes later, it starts from zero.
         for (stage, since) in self.waiting.iter_mut().enumerate() {
             if bits & (1u32 << stage) == 0 {
                 *since = None;
@@ -131,7 +131,7 @@ impl Desk {
         }
     }
 
-    /// Returns the stage that has waited longest, if it has waited too long; otherwise `None`.
+    /// Returns the stage that has waited longest if it has waited too long; otherwise `None`.
     pub(super) fn starved(&self, time: f64, longest: impl Fn() -> f64) -> Option<u32> {
         let waits = self.waiting.iter().zip(0u32..);
         let waits = waits.filter_map(|(since, stage)| Some(((*since)?, stage)));
@@ -154,8 +154,8 @@ impl Desk {
         let within = |comer: &&Comer| comer.group == group && comer.distance <= DETECTOR;
         let mut near = Vec::new();
         for comer in comers.iter().filter(within) {
-            // Vehicles are counted on arrival. Those that were near in the previous step have already been
-            // counted.
+            // Vehicles are counted on arrival. Vehicles that were near in the previous call have
+            // already been counted.
             if self.near.binary_search(&comer.id).is_err() {
                 *self.arrivals.entry(comer.path).or_default() += 1;
             }
@@ -170,7 +170,7 @@ impl Desk {
         self.arrivals.get(&path).copied().unwrap_or(0)
     }
 
-    /// Whether all stages in the desk's records exist.
+    /// Whether all stages in these records exist.
     pub(super) fn fits(&self, stages: usize) -> bool {
         let mut requests = self.requests.iter();
         requests.all(|own| (own.stage as usize) < stages)

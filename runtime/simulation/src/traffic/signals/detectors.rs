@@ -1,4 +1,4 @@
-//! Vehicles that approach signals, and facts about signals that modules and behaviours see.
+//! Vehicles that approach signals, and the facts about signals that modules and behaviours receive.
 
 use super::policy::planned;
 use super::{Phase, SignalStates};
@@ -13,10 +13,10 @@ use roadwright_scenario::junction::Turn;
 use roadwright_scenario::{Connection, RoadId};
 use std::collections::BTreeMap;
 
-/// Distance before the stop line within which vehicles are seen, m: about the length of a queue of twenty
-/// cars.
+/// Distance before the stop line within which vehicles are detected, m. It is about the length of a
+/// queue of twenty cars.
 const SIGHT: f64 = 150.0;
-/// Speed below which a vehicle counts as queueing, m/s.
+/// Speed below which a vehicle counts as being in a queue, m/s.
 const CREEPING: f64 = 1.5;
 /// Maximum number of lanelets ahead that are searched for signals.
 const MOST_AHEAD: u32 = 8;
@@ -70,7 +70,7 @@ fn comer(
             return None;
         }
         let lanelet = route.lanelet(at)?;
-        // A change to an adjacent lane does not add distance.
+        // A lane change to an adjacent lanelet does not add distance.
         if ground.leads_to(before, lanelet) {
             if let Some(path) = ground.contested(lanelet)
                 && let Some((group, _)) = ground.signals(path.junction)
@@ -117,7 +117,7 @@ impl SignalStates {
         let (state, desk) = (&self.states[group], &self.desks[group]);
         let programme = ground.programme(group);
         let by_path = demand_by_path(comers, group);
-        // Signal times refer to the end of the step, but the module receives the time of its call.
+        // Signal times refer to the end of the step, but the module is given the time of its call.
         let time = clock.end_of_step();
         let called = self.calls(group) | desk.called();
         let stage_facts = |(number, &times)| StageFacts {

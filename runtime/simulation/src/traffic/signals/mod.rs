@@ -1,17 +1,17 @@
-//! The state of traffic signals and its update in each step.
+//! State of traffic signals, and its update in each step.
 //!
-//! Junctions that follow one programme share one state. A policy (`policy.rs`) chooses the next stage: fixed
-//! times, demand, or a module. This file enforces the rules that no policy can change: the minimum green,
-//! amber and all-red between two stages, and the limit on every wait.
+//! Junctions that follow one programme share one state. A policy (`policy.rs`) chooses the next
+//! stage: fixed times, demand, or a module. This file enforces the rules that no policy can change:
+//! the minimum green, amber and all-red between two stages, and the limit on every wait.
 //!
 //! ```text
 //!   green ---- min ---- kept or held ---- next is named, or max since others wait ---- amber ---- red ---- next
 //! ```
 //!
-//! The phases of fixed-time plans, including amber and red, are computed from the clock, so that they do not
-//! drift over hours. When an agent calls or holds a stage, the signals leave this plan. They return to it as
-//! soon as the plan has the same stage with enough green left. After an edit of the signals themselves, all
-//! connections get amber and red, and then the signals start again.
+//! The phases of fixed-time plans, including amber and red, are computed from the clock, so that
+//! they do not drift over hours. When an agent calls or holds a stage, the signals leave this plan.
+//! They return to it as soon as the plan has the same stage with enough green left. After an edit
+//! of the signals themselves, all connections get amber and red, and then the signals start again.
 
 mod closing;
 mod desk;
@@ -33,13 +33,13 @@ use roadwright_scenario::{Connection, JunctionIndex, SignalMode};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 
-/// Time to the stop line below which a vehicle with green extends the green, s ([HCM 2016], chapter 19: the
-/// passage time of a detector).
+/// Time to the stop line within which an approaching vehicle extends its green, s ([HCM 2016],
+/// chapter 19: the passage time of a detector).
 const PASSAGE: f64 = 3.0;
-/// Distance to the stop line below which a vehicle extends the green at any speed, m. Such vehicles
-/// start from a queue.
+/// Distance to the stop line within which a vehicle extends its green at any speed, m. Such
+/// vehicles start from a queue.
 const AT_LINE: f64 = 15.0;
-/// Tolerance for comparing times, s. Times are sums of steps.
+/// Tolerance for comparing times, which are sums of steps, s.
 const ROUNDING: f64 = 1e-9;
 
 /// Phase of the current stage.
@@ -48,17 +48,17 @@ enum Phase {
     Green,
     Amber,
     AllRed,
-    /// Amber for all connections, before signals changed by an edit restart.
+    /// Amber for all connections before signals that were changed by an edit restart.
     ClosingAmber,
     /// Red for all connections after `ClosingAmber`.
     ClosingRed,
-    /// Amber for all connections, before an edit that has to wait until the junction is empty.
+    /// Amber for all connections before an edit that has to wait until the junction is empty.
     LastAmber,
     /// Red for all connections after `LastAmber`, until the edit has been applied.
     Closed,
     /// Red for all connections, with amber for the connections that get green next.
     RedAmber,
-    /// Like `RedAmber`, but before the first stage of signals changed by an edit.
+    /// Like `RedAmber`, before the first stage of signals that were changed by an edit.
     Opening,
 }
 
@@ -103,7 +103,7 @@ pub enum StagePhase {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
     pub(crate) stage: usize,
-    /// Next stage. Under demand control, the next stage is not known until the green ends.
+    /// Next stage. Under demand control, it is unknown until the green ends.
     pub(crate) next: usize,
     pub(crate) phase: StagePhase,
     /// Whether the signals are closing because an edit has changed them.
@@ -112,14 +112,14 @@ pub(crate) struct Shown {
     pub(crate) since: f64,
     /// Time at which a vehicle or pedestrian began to wait for another stage, s; infinite if none waits.
     pub(crate) opposed: f64,
-    /// Whether an agent's request has taken the signals off their fixed-time plan.
+    /// Whether a request of an agent has taken the signals off their fixed-time plan.
     pub(crate) is_off_clock: bool,
     /// Time until which agents hold the stage, s.
     pub(crate) held_until: Option<f64>,
 }
 
-/// Duration for which a vehicle in a ring of full lanes holds green, s. The vehicle repeats its request once
-/// a second.
+/// Duration of each hold of green by a vehicle in a ring of full lanes, s. The vehicle repeats its
+/// request once a second.
 const HELD_FOR_RINGS: f64 = 2.5;
 
 /// A vehicle that approaches a signal.
@@ -131,16 +131,16 @@ pub(crate) struct Arrival {
     pub(super) distance: f64,
     /// Speed, m/s.
     pub(super) speed: f64,
-    /// Whether the vehicle has room to drive if it gets green.
+    /// Whether there is room beyond the junction for the vehicle if it gets green.
     pub(super) has_room: bool,
 }
 
-/// Demand on one programme.
+/// Demand for the stages of one programme.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Demand {
     /// Stages that vehicles or pedestrians wait for, one bit each.
     calls: u32,
-    /// Whether a vehicle with green is approaching and extends the green.
+    /// Whether a vehicle that approaches with green extends the green.
     extends: bool,
 }
 
@@ -148,16 +148,16 @@ struct Demand {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SignalStates {
     states: Vec<State>,
-    /// Requests to each programme.
+    /// Requests for the stages of each programme.
     desks: Vec<Desk>,
     demand: Vec<Demand>,
-    /// Programmes, with the stages in which waiting pedestrians would walk, one bit each.
+    /// Programmes, each with the stages in which waiting pedestrians would walk, one bit each.
     #[serde(skip)]
     walks: Vec<(usize, u32)>,
 }
 
 impl State {
-    /// State at the beginning of a run or of a programme.
+    /// State at the start of a run or of a programme.
     fn begin(programme: &Programme, time: f64) -> Self {
         let mut state = Self {
             stage: 0,
@@ -198,8 +198,8 @@ impl State {
     ) {
         let lasts = |duration: f64| time - self.since + ROUNDING < duration;
         let intergreen = programme.intergreen(self.stage as usize, self.next as usize);
-        // A closure, because it examines all pairs of stages and is only needed where a programme begins or
-        // ends.
+        // This is a closure because it examines all pairs of stages and is only needed where a
+        // programme begins or ends.
         let closing = || programme.longest_intergreen();
         match self.phase {
             Phase::ClosingAmber if lasts(closing().amber) => {}
@@ -231,7 +231,7 @@ impl State {
         }
     }
 
-    /// Starts the programme after an edit. If the programme starts with green, red and amber are shown first.
+    /// Starts the programme after an edit. If it starts with green, red and amber are shown first.
     fn open(&mut self, programme: &Programme, time: f64) {
         *self = Self::begin(programme, time);
         let is_shown = programme.longest_intergreen().red_amber > 0.0;
@@ -241,9 +241,9 @@ impl State {
         }
     }
 
-    /// Whether the signals follow a fixed-time plan. They leave the plan while an agent calls or holds a
-    /// stage. Afterwards, they return to it once the plan has the same stage and enough time is left for the
-    /// stage's minimum green.
+    /// Whether the signals follow a fixed-time plan. They leave the plan while an agent calls or
+    /// holds a stage. They return to it once the plan has the same stage and enough time is left
+    /// for the stage's minimum green.
     fn is_on_clock(&self, programme: &Programme, time: f64, desk: &mut Desk) -> bool {
         if programme.mode != SignalMode::Fixed {
             return false;
@@ -282,7 +282,7 @@ impl State {
         };
         let times = programme.stages[self.stage as usize];
         let is_short = time - self.since + ROUNDING < times.min;
-        // The time limit of a hold counts from its start, even during the minimum green.
+        // The limit of a hold counts from its start, even during the minimum green.
         let is_held = desk.holds(self.stage, time);
         if is_short || is_held {
             return None;
@@ -294,7 +294,7 @@ impl State {
             opposed_for,
             calls: others,
             is_extended: demand.extends,
-            // Only fixed-time plans need this, and most signals have none.
+            // Only fixed-time plans need this, and most signals have no such plan.
             planned: if is_fixed {
                 planned(programme, time)
             } else {
@@ -303,7 +303,8 @@ impl State {
             times: &programme.stages,
             facts: None,
         };
-        // Excessive waits take precedence over all decisions, and calls take precedence over the policy.
+        // Stages that have waited too long come before all other decisions, and calls come before
+        // the policy.
         let starved = desk.starved(time, || LONGEST_WAIT.max(programme.cycle()));
         let by_call = SignalView {
             calls: called,
@@ -313,12 +314,12 @@ impl State {
             .or_else(|| by_call.next_called())
             .or_else(|| policy.decide(desk, view))
             .filter(|next| *next != self.stage && (*next as usize) < programme.stages.len());
-        // No policy can exceed the maximum green while others wait.
+        // No policy may exceed the maximum green while others wait.
         let is_overdue = !is_fixed && view.is_overdue();
         wanted.or_else(|| view.next_called().filter(|_| is_overdue))
     }
 
-    /// Time until the green can end, s. Between stages, time until the next stage begins.
+    /// Time until the green can end, s. Between stages, the time until the next stage begins.
     fn remaining(&self, programme: &Programme, desk: &Desk, time: f64) -> f64 {
         let intergreen = programme.intergreen(self.stage as usize, self.next as usize);
         let closing = programme.longest_intergreen();
@@ -373,9 +374,9 @@ impl SignalStates {
             })
     }
 
-    /// Advances the signals by one step. `arrivals` are the vehicles that approach signals; with `None`, the
-    /// demand of the previous step is kept. Modules that are due make decisions, and `comers` are the
-    /// vehicles that they see. Returns the faults of modules, by programme.
+    /// Advances the signals by one step. `arrivals` are the vehicles that approach signals; with
+    /// `None`, the demand of the previous step is kept. Modules that are due make decisions and see
+    /// the vehicles in `comers`. Returns the faults of modules, by programme.
     pub(crate) fn update(
         &mut self,
         clock: &Clock,
@@ -444,8 +445,8 @@ impl SignalStates {
         faults
     }
 
-    /// Whether there is no demand for any stage of a programme except the current one. Most signals of a town
-    /// are in this state.
+    /// Whether there is no demand for any stage of a programme other than the current one. This is
+    /// the case for most signals of a town.
     fn is_at_rest(&self, group: usize) -> bool {
         let shown = 1u32 << self.states[group].stage;
         self.demand[group].calls & !shown == 0 && self.desks[group].is_empty()
@@ -459,7 +460,8 @@ impl SignalStates {
     /// Adds a request of an agent for a stage of the signals at a node.
     ///
     /// # Errors
-    /// If there is no such stage, or if there are too many requests. The error is the reason as a message.
+    /// If there is no such stage, or if there are too many requests. The error is a message for
+    /// users.
     pub(crate) fn ask(
         &mut self,
         ground: &Ground,
@@ -479,7 +481,8 @@ impl SignalStates {
         let state = &self.states[group];
         let has_it = state.stage == stage && state.phase == Phase::Green && wish == Wish::Call;
         if has_it {
-            // An earlier call by the same agent would end the green that it now requests.
+            // Otherwise, an earlier call by the same agent would end the green that it now
+            // requests.
             self.desks[group].withdraw_call(agent);
         } else if !self.desks[group].ask(agent, stage, wish, stages) {
             return Err(format!("too many agents request stages at node {node}"));
@@ -575,8 +578,8 @@ impl SignalStates {
         }
     }
 
-    /// Whether a connection has only permissive green, so that its traffic yields to other traffic with
-    /// green.
+    /// Whether a connection has only permissive green, so that its traffic yields to other traffic
+    /// with green.
     pub(crate) fn is_permitted(&self, ground: &Ground, path: Connection) -> bool {
         let group = ground.signal_group_of(path.junction);
         group.is_some_and(|group| {
@@ -612,8 +615,8 @@ impl SignalStates {
         })
     }
 
-    /// Minimum remaining green time of a connection, s; infinite without a signal, and 0 while it is not
-    /// green.
+    /// Minimum remaining green time of a connection, s; infinite if it has no signal, and 0 while
+    /// it is not green.
     pub(super) fn keeps_green(&self, ground: &Ground, path: Connection, time: f64) -> f64 {
         let Some(group) = ground.signal_group_of(path.junction) else {
             return f64::INFINITY;
@@ -647,7 +650,7 @@ impl SignalStates {
         }
     }
 
-    /// The data of signals as they are hashed: the stage of each programme, and its requests if there are
+    /// The signal data to be hashed: the stage of each programme, and its requests if there are
     /// any.
     pub(crate) fn hashed(&self) -> impl Serialize + '_ {
         Hashed(self)
@@ -660,8 +663,8 @@ fn group_at(ground: &Ground, node: u32) -> Result<usize, String> {
     group.ok_or_else(|| format!("there are no signals at node {node}"))
 }
 
-/// Signals as they are hashed. Empty desks are left out, so that a run without requests has the same hash as
-/// a version without requests.
+/// Signal data to be hashed. Empty desks are left out, so that a run without requests has the same
+/// hash as a version of the program without requests.
 struct Hashed<'a>(&'a SignalStates);
 
 impl Serialize for Hashed<'_> {

@@ -9,7 +9,7 @@ use roadwright_scenario::SignalMode;
 use roadwright_scenario::junction::Programme;
 use std::sync::Arc;
 
-/// The policy that chooses the next stage in a step, with the outcome.
+/// Policy that chooses the next stage in a step, and its outcome.
 pub(super) struct Policy<'a> {
     /// Mode that chooses the next stage if no module decides.
     pub(super) mode: SignalMode,
@@ -34,7 +34,7 @@ impl Policy<'_> {
                 Err(fault) => self.fault = Some(fault),
             }
         } else if self.has_module && !desk.is_by_demand {
-            // The last decision of the module was to keep the stage.
+            // The last decision of the module was to keep the stage, and it still applies.
             return None;
         }
         let parameters = ParameterSet::new(&[]);
@@ -46,7 +46,7 @@ impl Policy<'_> {
     }
 }
 
-/// The stage that a fixed-time plan shows at `time` (in seconds), or is changing to.
+/// The stage that a fixed-time plan shows at `time` (in seconds), or to which it is changing.
 pub(super) fn planned(programme: &Programme, time: f64) -> u32 {
     let (stage, within) = programme.stage_at(time);
     if within < programme.stages[stage].green {

@@ -16,7 +16,7 @@ use roadwright_scenario::{
     SignalMode, SignalPlan,
 };
 
-/// A crossing with demand-controlled signals, and the connections straight across from the west and from the
+/// A crossing with actuated signals, and the connections straight across from the west and from the
 /// south.
 fn crossing() -> (Stand, [Connection; 2]) {
     crossing_with(SignalPlan {
@@ -80,7 +80,7 @@ fn by_demand_a_stage_stays_until_somebody_waits_for_another() {
     let (stand, [east, north]) = crossing();
     let begins = || SignalStates::new(&stand.ground);
     let ground = &*stand.ground;
-    // No vehicle waits, so the stage stays, whether or not vehicles approach with green.
+    // No vehicle waits, so the stage stays, whether or not vehicles approach it.
     assert_eq!(
         steps_until(&mut begins(), ground, north, Light::Green, |_| vec![]),
         None
@@ -90,12 +90,12 @@ fn by_demand_a_stage_stays_until_somebody_waits_for_another() {
         steps_until(&mut begins(), ground, north, Light::Green, busy),
         None
     );
-    // A vehicle waits and no vehicle approaches with green: the stage ends after the minimum green of 6 s,
-    // followed by amber and red.
+    // A vehicle waits and no vehicle approaches with green, so the stage ends after the minimum
+    // green of 6 s, followed by amber and red.
     let waits = |_| vec![arrival(north, 0.0, true)];
     let steps = steps_until(&mut begins(), ground, north, Light::Green, waits);
     assert!((90..=130).contains(&steps.unwrap()), "{steps:?}");
-    // Vehicles keep approaching with green: the stage ends after the maximum green of 50 s.
+    // Vehicles keep approaching with green, so the stage ends after the maximum green of 50 s.
     let both = |_| vec![arrival(north, 0.0, true), arrival(east, 10.0, true)];
     let steps = steps_until(&mut begins(), ground, north, Light::Green, both);
     assert!((530..=580).contains(&steps.unwrap()), "{steps:?}");
@@ -178,7 +178,8 @@ fn red_and_amber_are_shown_before_green_and_after_an_edit() {
             }
         }
         let lights: Vec<[Light; 2]> = seen.iter().map(|(lights, _)| *lights).collect();
-        // With red and amber, the all-red phase is shorter by their duration, or is left out.
+        // If there is a red-and-amber phase, the all-red phase is shorter by its duration, or is
+        // left out.
         let expected = [
             [Light::Amber; 2],
             [Light::Red; 2],
@@ -198,7 +199,7 @@ fn red_and_amber_are_shown_before_green_and_after_an_edit() {
     }
 }
 
-/// A module with random answers: none, faults, the current stage, or stages that do not exist.
+/// Module with random answers: none, faults, the current stage, or stages that do not exist.
 struct Nonsense(u64);
 
 impl Logic for Nonsense {}
@@ -261,7 +262,7 @@ struct Onlooker<'a> {
     /// The last step in which each connection had green or amber.
     last_seen: Vec<i64>,
     step: i64,
-    /// Number of steps for which red and amber are shown together before each green; 0 for none.
+    /// Number of steps with red and amber together before each green; 0 for none.
     red_amber: u32,
 }
 
@@ -314,7 +315,8 @@ impl<'a> Onlooker<'a> {
                     "path {path}: {before:?} for {steps} steps, then {light:?}"
                 ));
             }
-            // Connections that never have green together with this one have been red for a while.
+            // Connections that must not have green together with this one have been red for a
+            // while.
             let begins = light == Light::Green && before.is_red();
             let close = (0..lights.len()).find(|&other| {
                 bits(other) & bits(path) == 0 && self.step - self.last_seen[other] < 5
@@ -422,7 +424,7 @@ fn the_onlooker_sees_what_is_wrong() {
         (other.clone(), 60),
     ];
     assert_eq!(sees(&sound), None);
-    // The same where red and amber are required: this phase must not be missing or too short.
+    // The same test with a required red-and-amber phase, which must not be missing or too short.
     let (before, after) = sound.split_at(3);
     let with = |ready: &[(Vec<Light>, usize)]| [before, ready, after].concat();
     assert_eq!(sees_with(&with(&ready(10)), 10), None);
@@ -460,10 +462,10 @@ fn a_policy_that_lets_nobody_else_go_is_overruled() {
         states.update(&clock(step), ground, Some(&waits), &mut controllers, &[]);
         states.light(ground, north) == Light::Green
     });
-    // The maximum green of 50 s, followed by amber and red.
+    // The maximum green of 50 s is followed by amber and red.
     assert!((500..=600).contains(&green.unwrap()), "{green:?}");
     assert!(green.unwrap() < (LONGEST_WAIT * 10.0) as u64);
-    // An unknown module causes an error rather than a default.
+    // An unknown module must cause an error, not a default.
     let wrong = SignalControllers::new(ground, &Registry::default());
     let said = wrong.err().unwrap().to_string();
     assert!(
@@ -484,7 +486,8 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
             states.light(ground, path) == light
         })
     };
-    // Called while no other stage is wanted: the stage changes after the minimum green of 6 s.
+    // The stage is called while no other stage is wanted, so it changes after the minimum green of
+    // 6 s.
     let mut states = SignalStates::new(ground);
     states
         .ask(ground, node, stage(north), 7, Wish::Call)
@@ -492,9 +495,10 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
     let amber = first(&mut states, 0, (east, Light::Amber), &[]).unwrap();
     assert!((59..=61).contains(&amber), "{amber}");
     let green = first(&mut states, amber, (north, Light::Green), &[]).unwrap();
-    // The call has been fulfilled, so the stage stays, because no other stage is wanted.
+    // The call has been fulfilled and no other stage is wanted, so the stage stays.
     assert_eq!(first(&mut states, green, (north, Light::Amber), &[]), None);
-    // Held for 30 s while another vehicle waits: 30 s. Held without an end: 120 s.
+    // While another vehicle waits, a hold of 30 s lasts for 30 s, and a hold without an end lasts
+    // for 120 s.
     let waits = [arrival(north, 0.0, true)];
     for (seconds, from, to) in [(30.0, 299, 302), (1e9, 1199, 1203)] {
         let mut states = SignalStates::new(ground);
@@ -503,7 +507,7 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
         let amber = first(&mut states, 0, (east, Light::Amber), &waits).unwrap();
         assert!((from..=to).contains(&amber), "{seconds}: {amber}");
     }
-    // After the release, the stage ends at once.
+    // After the release, the stage ends immediately.
     let mut states = SignalStates::new(ground);
     states
         .ask(ground, node, stage(east), 7, Wish::Hold(1e9))
@@ -549,6 +553,6 @@ fn fixed_times_leave_the_clock_for_a_hold_and_come_back_to_it() {
     let (alone, held) = (run(None), run(Some(45.0)));
     assert!((0..449).all(|step| held[step][east.number.index()] == Light::Green));
     assert!((0..449).any(|step| alone[step][east.number.index()] == Light::Red));
-    // Three cycles later, both show the same lights again, exactly to the step.
+    // Three cycles later, both show the same lights again in every step.
     assert_eq!(alone[1800..], held[1800..]);
 }

@@ -35,8 +35,8 @@ impl SignalStates {
         }
     }
 
-    /// State of a junction's signals for pedestrians who may walk in `stages` (bit mask); `None` if the
-    /// current stage is not among them.
+    /// State of a junction's signals for pedestrians who may walk in `stages` (bit mask); `None` if
+    /// the current stage is not one of these stages.
     pub(in crate::traffic) fn walk(
         &self,
         ground: &Ground,
@@ -61,7 +61,7 @@ impl SignalStates {
             left: if is_fixed || elapsed <= WALK_WINDOW {
                 self.states[group].remaining(programme, &self.desks[group], time) + between
             } else {
-                // The time is unknown. The stage stays as long as no other stage is wanted.
+                // The time is unknown, because the stage stays until another stage is wanted.
                 f64::INFINITY
             },
             is_opposed: state.opposed.is_finite(),

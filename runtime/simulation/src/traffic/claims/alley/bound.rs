@@ -19,8 +19,8 @@ pub struct AlleyWait {
     pub road: RoadId,
     /// Start and end of the alley along the road, m.
     pub span: (f64, f64),
-    /// Maximum time for which a vehicle waits for the alley and the alleys that touch it, s. The lanes beyond
-    /// must drain.
+    /// Upper bound on the time for which a vehicle waits for the alley and the alleys that touch
+    /// it, s, provided that the lanes beyond drain.
     pub bound: f64,
 }
 
@@ -50,8 +50,8 @@ pub fn alley_waits(ground: &Ground, road: RoadId) -> Vec<AlleyWait> {
     waits
 }
 
-/// Maximum time for which vehicles wait for alleys on the given lanes before they are let into a junction
-/// that leads to these lanes, s.
+/// Maximum waiting time for alleys on the given lanes, before a vehicle is let into a junction that
+/// leads to these lanes, s.
 pub(in super::super) fn wait_beyond(
     ground: &Ground,
     lanes: impl Iterator<Item = LaneletIndex>,
@@ -74,7 +74,8 @@ pub(in super::super) fn wait_beyond(
 /// Alleys that touch, with no place to stand between them.
 #[derive(Debug, Default)]
 struct Section {
-    /// The alleys with their directions: index of the alley, and whether the direction is the second one.
+    /// The alleys with their directions: the index of the alley, and `true` for its second
+    /// direction.
     sides: BTreeSet<(u32, bool)>,
     /// Clear lengths of the lanelets between alleys, m.
     between: BTreeMap<LaneletIndex, f64>,
@@ -98,13 +99,13 @@ impl Section {
         section
     }
 
-    /// Adds the alleys that follow `side` before the next place to stand to `open`.
+    /// Adds the alleys that follow `side` before the next place to stand to the list `open`.
     fn add_beyond(&mut self, ground: &Ground, side: AlleySide, open: &mut Vec<AlleySide>) {
         let direction = ground.alleys().direction(side);
-        // Lanelets to search, each with the position at which the search begins and the clear length before
-        // it, m.
+        // Lanelets to search, each with the position where the search begins and the clear length
+        // before it, m.
         let mut lanelets = vec![(direction.lanelet, direction.to, 0.0)];
-        // Alleys for other pairs of vehicles may overlap this one.
+        // Alleys for other pairs of vehicle sizes may overlap this one.
         let beside = ground.alleys().on(direction.lanelet).iter();
         open.extend(beside.filter(|&&other| {
             let other = ground.alleys().direction(other);

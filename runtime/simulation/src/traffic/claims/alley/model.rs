@@ -6,12 +6,12 @@
 //!          o                  street.
 //! ```
 //!
-//! The model makes decisions with [`Alleys::are_free`] and [`Alleys::keep_for`], as a run does. It simplifies
-//! the roads and the motion of vehicles: driving through an alley takes [`THROUGH`] seconds. Loops and routes
-//! that use an alley twice are left out. Isomorphic networks are tested once, and so are arrangements that
-//! are mirror images of each other. All arrangements of six vehicles are tested if there are at most
-//! [`Budget::all`] of them. Otherwise, all arrangements of fewer vehicles and [`Budget::drawn`] random
-//! arrangements of six are tested.
+//! The model makes decisions with [`Alleys::are_free`] and [`Alleys::keep_for`], as a run does. It
+//! simplifies the roads and the motion of vehicles: driving through an alley takes [`THROUGH`]
+//! seconds. Loops and routes that use an alley twice are left out. Only one of several isomorphic
+//! networks is tested, and only one of two arrangements that are mirror images of each other. All
+//! arrangements of six vehicles are tested if there are at most [`Budget::all`] of them. Otherwise,
+//! all arrangements of fewer vehicles and [`Budget::drawn`] random arrangements of six are tested.
 
 use super::*;
 use roadwright_geometry::math::Stream;
@@ -32,7 +32,7 @@ const DEADLOCKED: u32 = 2 * TURN_AFTER as u32;
 struct Network {
     /// The vertices that each alley joins.
     ends: Vec<[usize; 2]>,
-    /// Whether a vehicle can stand between two alleys at each vertex.
+    /// For each vertex, whether a vehicle can stand there between two alleys.
     has_place: Vec<bool>,
 }
 
@@ -52,7 +52,7 @@ impl Network {
         (0..self.ends.len() as u32).flat_map(AlleySide::both)
     }
 
-    /// All connected networks with the given number of alleys, without isomorphic ones.
+    /// All connected networks with the given number of alleys, one of each isomorphism class.
     fn all(alleys: usize) -> Vec<Self> {
         let pairs: Vec<[usize; 2]> = (0..=alleys)
             .flat_map(|a| (a + 1..=alleys).map(move |b| [a, b]))
@@ -118,7 +118,7 @@ impl Network {
         routes
     }
 
-    /// Indices of the routes that represent all others up to symmetry of the network.
+    /// Indices of routes that represent all routes up to symmetry of the network.
     fn first_routes(&self, routes: &[Route]) -> Vec<usize> {
         let images = self.images();
         let number = |route: &Route| routes.iter().position(|other| other == route);
@@ -138,7 +138,7 @@ impl Network {
         (0..routes.len()).filter(is_first).collect()
     }
 
-    /// Symmetries of the network: the side onto which the first side of each alley is mapped.
+    /// Symmetries of the network. Each maps the first side of each alley to a side.
     fn images(&self) -> Vec<Vec<AlleySide>> {
         let count = self.ends.len();
         let turned = 0..1u32 << count;
@@ -209,12 +209,13 @@ enum State {
 struct Vehicle {
     /// Index of the route.
     route: usize,
-    /// Index in the route of the next alley, or of the alley that the vehicle is in.
+    /// Route index of the next alley, or of the alley that the vehicle is in.
     at: usize,
     /// Number of alleys of the route that the vehicle has been granted.
     granted: usize,
     state: State,
-    /// Number of vehicles that had made earlier requests and had not been let in.
+    /// Number of vehicles with earlier requests that had not been let in at the time of the
+    /// request.
     earlier: u32,
 }
 
@@ -223,7 +224,7 @@ struct Model<'a> {
     network: &'a Network,
     routes: &'a [Route],
     reserved: Reserved,
-    /// Whether alleys are reserved for vehicles that have waited long.
+    /// Whether alleys are reserved for vehicles that have waited for a long time.
     takes_turns: bool,
     /// Number of vehicles that can stand at a place.
     room: usize,
@@ -236,9 +237,9 @@ struct Model<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum End {
     AllGone,
-    /// No vehicle moves although at least one of them has space ahead.
+    /// No vehicle moves, although at least one of them has space ahead.
     Deadlock,
-    /// Every vehicle at the head of a queue waits for space that another vehicle occupies.
+    /// Every vehicle at the front of a queue waits for space that another vehicle occupies.
     FullRing,
     /// A vehicle has waited longer than the theorem allows.
     TooLong,
@@ -317,9 +318,9 @@ impl<'a> Model<'a> {
             };
             if self.decide(number) == Refusal::None {
                 changed = true;
-                // The bound of the theorem, with the longest section.
+                // The bound of the theorem, for the longest possible section.
                 let earlier = self.vehicles[number].earlier;
-                // A following vehicle sets out one second later.
+                // A following vehicle starts one second later.
                 let through = (THROUGH + 1) * self.network.ends.len() as u32;
                 let bound = TURN_AFTER as u32 + (earlier + 1) * through + 1;
                 let is_covered = self.reserved == Reserved::UpToRoom && self.room == VEHICLES;
@@ -349,7 +350,7 @@ impl<'a> Model<'a> {
         self.vehicles[number].state = State::Waits { since: self.time };
     }
 
-    /// The vehicles at the heads of their queues, in the order of their requests.
+    /// The vehicles at the front of their queues, in the order of their requests.
     fn in_order(&self) -> Vec<usize> {
         let mut waiting: Vec<(u32, usize)> = Vec::with_capacity(VEHICLES);
         for (number, vehicle) in self.vehicles.iter().enumerate() {
@@ -370,7 +371,8 @@ impl<'a> Model<'a> {
         first
     }
 
-    /// The lane that a vehicle stands on: the alley that it comes from, or the vertex at which it begins.
+    /// The lane on which a vehicle stands: the alley from which it comes, or the vertex at which it
+    /// begins.
     fn lane(&self, number: usize) -> Result<AlleySide, usize> {
         let (route, at) = (self.route(number), self.vehicles[number].at);
         match at.checked_sub(1) {
@@ -434,7 +436,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Number of vehicles that stand after an alley or will stand there.
+    /// Number of vehicles that stand, or will stand, after an alley.
     fn taken(&self, side: AlleySide) -> usize {
         let stands = |&number: &usize| {
             let Vehicle {
@@ -476,7 +478,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether all vehicles at the heads of their queues are refused because there is no room.
+    /// Whether all vehicles at the front of their queues are refused because there is no room.
     fn is_ring(&mut self) -> bool {
         self.alleys.begin();
         let first = self.in_order();
@@ -488,7 +490,7 @@ impl<'a> Model<'a> {
 
 /// Numbers of arrangements that are tested per network.
 struct Budget {
-    /// Maximum number of arrangements up to which all of them are tested.
+    /// Maximum number of arrangements for which all of them are tested.
     all: usize,
     /// Number of random arrangements of six vehicles.
     drawn: u64,
@@ -508,8 +510,8 @@ impl Budget {
         }
     }
 
-    /// Calls a function for each arrangement of a network. Returns the number of vehicles up to which all
-    /// arrangements were tested.
+    /// Calls a function for each tested arrangement of a network. Returns the number of vehicles up
+    /// to which all arrangements were tested.
     fn for_each(
         &self,
         network: &Network,
@@ -553,8 +555,8 @@ fn networks() -> Vec<Network> {
 
 #[test]
 fn networks_and_routes_are_counted_once() {
-    // Connected graphs without loops but with parallel edges, by edges: 1, 2, 5, 12 (OEIS A076864), each with and
-    // without places at its inner vertices.
+    // Numbers of connected graphs without loops but with parallel edges, for 1 to 4 edges: 1, 2, 5,
+    // 12 (OEIS A076864). Each is tested with and without places at its inner vertices.
     let with_places: Vec<usize> = (1..=4)
         .map(|alleys| {
             let all = Network::all(alleys).into_iter();
@@ -612,7 +614,7 @@ fn where_lanes_do_not_drain_only_full_rings_stand() {
     assert!(rings > 0);
 }
 
-/// Control test: the rule without the reservation beyond the first alley.
+/// Comparison: the rule without the reservation beyond the first alley.
 #[test]
 fn without_the_reservation_beyond_an_alley_vehicles_face_each_other() {
     let touching = Network {
@@ -631,7 +633,7 @@ fn without_the_reservation_beyond_an_alley_vehicles_face_each_other() {
     assert_eq!(model.run(&arrangement, 0), End::AllGone);
 }
 
-/// Control test: the rule without turns.
+/// Comparison: the rule without turns.
 #[test]
 fn without_turns_a_vehicle_waits_too_long() {
     let one = &Network::all(1)[0];

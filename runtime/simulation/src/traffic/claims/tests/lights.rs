@@ -17,12 +17,13 @@ fn signals_are_obeyed_and_a_red_light_takes_the_grant_back() {
         (north, east)
     };
     assert!(crossing.is_let_in(goes) && crossing.refused(stands) == Refusal::Red);
-    // Half a cycle later, the other street has green, and a vehicle that has not entered gives back its
+    // Half a cycle later, the other street has green. A vehicle that has not entered gives back its
     // grant.
     crossing.wait_until(350);
     crossing.step(350);
     assert!(crossing.is_let_in(stands) && !crossing.is_let_in(goes));
-    // A vehicle that can no longer stop at amber continues: at 12 m/s, 10 m before the line.
+    // A vehicle that can no longer stop at amber drives on. This one is 10 m before the line, at 12
+    // m/s.
     let mut junctions = JunctionIndex::up_to(crossing.ground.junction_count());
     let signals = junctions.find_map(|j| crossing.ground.signals(j));
     let green = signals.unwrap().1.programme.stages[0].green;
@@ -147,12 +148,12 @@ fn signals_behind_a_narrow_bend_hold_before_it() {
             stand.agents.remove(comes);
             answer
         };
-        // If the vehicle fits in between, it requests only the bend.
+        // If the vehicle fits between the bend and the signals, it requests only the bend.
         if asks_at(Light::Green) == (4, Refusal::None) {
             seen += 1;
             assert_eq!(asks_at(Light::Red), (0, Refusal::Red), "{apart} m");
-            // A vehicle that was let in but has not reached the bend stops before the bend when the green
-            // ends.
+            // A vehicle that has been let in but has not reached the bend stops before the bend
+            // when the green ends.
             let green = (1..1000).find(|&step| {
                 stand.wait_until(step);
                 stand.signals.light(&stand.ground, crossing) == Light::Green
@@ -166,7 +167,7 @@ fn signals_behind_a_narrow_bend_hold_before_it() {
             });
             stand.step(2001);
             assert!(ended, "{apart} m");
-            // It holds no grants from the bend onwards, which is second in its route.
+            // It holds no grants from the bend on. The bend is the second lanelet of its route.
             assert_eq!(granted_to(&stand, comes), 1, "{apart} m");
             stand.agents.remove(comes);
         }
@@ -182,7 +183,7 @@ fn who_waits_before_a_narrow_bend_is_seen_by_the_signals_behind_it() {
         else {
             continue;
         };
-        // A vehicle on the other street makes this street's signal red, and is then removed.
+        // A vehicle on the other street turns the signal of this street red, and is then removed.
         let across = straight_on(&stand, 4);
         let other = stand.car(1, &across, stand.ground.length(across[0]) - 3.0, 0.0);
         let is_red = |stand: &Stand| stand.signals.light(&stand.ground, crossing).is_red();
@@ -258,7 +259,7 @@ fn detectors_look_from_where_vehicles_stop() {
         control: Some(Control::Signals),
         ..JunctionRules::default()
     });
-    // It would cross the street that has green first, so it is not let in.
+    // It would first cross the street that has green, so it is not let in.
     let car = crossing.comes(1, DVec2::Y, 14.0, 0.0);
     let mut distance = |sets_lines_back| {
         crossing.types.sets_lines_back = sets_lines_back;

@@ -1,4 +1,4 @@
-//! Tests of the order in which vehicles pass, and of which vehicles wait for others.
+//! Tests of the order in which vehicles pass and wait for each other.
 
 use super::*;
 use crate::records::Refusal;
@@ -9,13 +9,14 @@ fn who_comes_first_passes_first_and_the_other_waits_inside_or_out() {
     let mut crossing = ruled(Control::Zipper);
     let first = crossing.comes(7, DVec2::X, 5.0, 4.0);
     crossing.step(1);
-    // The smaller id does not help the vehicle with the later request, and the first vehicle needs far more
-    // than a second.
+    // The second vehicle has a smaller id, but its request is later, so the id does not help it.
+    // The first vehicle needs far more than a second.
     let second = crossing.comes(3, DVec2::Y, 5.0, 4.0);
     crossing.step(2);
     assert!(crossing.is_let_in(first) && !crossing.is_let_in(second));
     assert_eq!(crossing.refused(second), Refusal::Occupied);
-    // The first vehicle is about to leave the conflict, so the second may enter and waits for it.
+    // The first vehicle is about to leave the conflict, so the second one may enter and waits
+    // inside.
     crossing.drive_in(first, 8.0);
     crossing.step(3);
     let place = crossing.wall(second);
@@ -43,7 +44,7 @@ fn between_decisions_only_those_who_have_left_give_back_what_they_have() {
         crossing.decide(&clock);
         crossing.claims.arrivals().is_some()
     };
-    // After a change of the junctions, they decide at once, whatever the step.
+    // After a change of the junctions, they decide immediately, in any step.
     assert!(step(&mut crossing, 3));
     let let_in = [first, second].map(|agent| crossing.is_let_in(agent));
     assert_eq!(let_in, [false, true]);
@@ -82,7 +83,8 @@ fn the_nearer_side_goes_first_whatever_the_ids() {
 
 #[test]
 fn who_has_a_yield_sign_waits_for_a_gap() {
-    // The street from west to east has priority: roads 1 and 2, cut by the crossing into 1, 3 and 2, 4.
+    // The street from west to east has priority. The crossing cuts roads 1 and 2 into 1, 3 and 2,
+    // 4.
     let rules = |control| JunctionRules {
         control: Some(control),
         major: vec![RoadId(1), RoadId(3)],
@@ -94,7 +96,7 @@ fn who_has_a_yield_sign_waits_for_a_gap() {
     crossing.step(1);
     // 60 m at 13 m/s take less than the critical gap of 6.5 s.
     assert_eq!(crossing.refused(minor), Refusal::GivesWay);
-    // Without a vehicle on the major road, it is let in at once.
+    // Without the vehicle on the major road, it is let in immediately.
     crossing.agents.remove(major);
     crossing.step(2);
     assert!(crossing.is_let_in(minor));
@@ -125,7 +127,8 @@ fn who_has_waited_for_a_minute_is_not_passed_over() {
     let minor = crossing.comes(1, DVec2::Y, 3.0, 0.0);
     let mut let_in = 0;
     for step in 1..700u64 {
-        // There is always a vehicle on the major road, which is removed before the next step.
+        // In each step, there is another vehicle on the major road, which is removed before the
+        // next step.
         let major = crossing.comes(100 + step, DVec2::X, 14.0, 8.0);
         crossing.step(step);
         let_in += usize::from(crossing.is_let_in(major));
@@ -146,8 +149,8 @@ fn who_cuts_in_before_a_holder_takes_its_turn() {
     let holder = crossing.comes(1, DVec2::X, 25.0, 8.0);
     crossing.step(1);
     assert!(crossing.is_let_in(holder));
-    // Another vehicle, which has not been let in, now stands before it. That vehicle cannot enter either,
-    // because a third vehicle comes from the right.
+    // Another vehicle, which has not been let in, now stands ahead of it. That vehicle cannot enter
+    // either, because a third vehicle comes from the right.
     let third = crossing.comes(3, DVec2::Y, 4.0, 4.0);
     let cutter = crossing.comes(2, DVec2::X, 6.0, 3.0);
     crossing.step(2);
@@ -200,13 +203,14 @@ fn nobody_is_let_in_past_one_that_arrives_behind_one_that_waits() {
     let waits = crossing.comes(3, DVec2::X, 4.0, 0.0);
     let approach = crossing.straight(DVec2::X)[0];
     let length = crossing.ground.length(approach);
-    // Its trip ends before the junction, so it requests nothing there. It stands behind a vehicle that does.
+    // Its trip ends before the junction, so it makes no request. It stands behind a vehicle
+    // that makes one.
     crossing.car(4, &[approach], length - 12.0, 0.0);
     let behind = crossing.comes(5, DVec2::X, 19.0, 4.0);
     crossing.step(2);
     assert!(!crossing.is_let_in(waits) && !crossing.is_let_in(behind));
     assert_eq!(crossing.refused(behind), Refusal::NotFirst);
-    // Without the vehicle that waits, it does not keep the vehicle behind it from entering.
+    // Without the waiting vehicle, the vehicle behind may enter.
     let mut crossing = Stand::crossing();
     crossing.car(4, &[approach], length - 12.0, 0.0);
     let behind = crossing.comes(5, DVec2::X, 19.0, 4.0);
@@ -221,7 +225,7 @@ fn who_is_off_the_lanes_in_a_junction_holds_the_ways_that_it_touches() {
     let cases = [
         ((4.5, -1.7, 0.0), [false, true]),
         ((0.0, 0.0, 0.8), [false, false]),
-        // Before the line, and beside the connection.
+        // The vehicle is before the line and beside the connection.
         ((-30.0, -1.7, 0.0), [true, true]),
         ((9.0, 1.7, 3.1), [true, true]),
     ];
@@ -235,7 +239,7 @@ fn who_is_off_the_lanes_in_a_junction_holds_the_ways_that_it_touches() {
             assert_eq!(crossing.is_let_in(comes), is_let_in, "{direction} {x} {y}");
             let refused = crossing.refused(comes);
             assert_eq!(refused == Refusal::OffLanes, !is_let_in, "{refused:?}");
-            // The vehicle leaves no trace.
+            // When the vehicle is removed, the connections are free again.
             crossing.agents.remove(stray);
             crossing.step(2);
             assert!(crossing.is_let_in(comes), "{direction} {x} {y}");

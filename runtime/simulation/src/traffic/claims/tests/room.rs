@@ -12,7 +12,7 @@ fn who_has_the_right_of_way_and_no_room_is_not_waited_for() {
         ..JunctionRules::default()
     };
     let mut crossing = Stand::crossing_of(&rules);
-    // The exit of the major road is full, so a vehicle stands before the junction.
+    // The exit of the major road is full, so a vehicle waits before the junction.
     let exit = crossing.straight(DVec2::X)[2];
     let length = crossing.ground.length(exit);
     let space = crossing.types.get(0).length + EXIT_GAP;
@@ -158,7 +158,7 @@ fn room_beyond_ends_where_those_wait_who_have_to_change_lanes() {
         let [approach, _, exit] = lanelets;
         let length = stand.ground.length(exit);
         let space = stand.types.get(0).whole_length + EXIT_GAP;
-        // As many cars as leave room for one more car if the first car drives up to the end.
+        // As many cars as still leave room for one more car if the first car drives up to the end.
         let spaces = (length / space) as u64 - 1;
         let waits_up_to = place_to_wait(length, 1) + stand.types.get(0).front;
         assert!(waits_up_to < (spaces + 1) as f64 * space);
@@ -179,11 +179,11 @@ fn room_beyond_ends_where_those_wait_who_have_to_change_lanes() {
 
 #[test]
 fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
-    // (time of seeking, s, distance to the end of its lane, m, whether it wants to change, whether a
-    // vehicle from the junction is let in)
+    // (time for which the vehicle has sought a gap, s; distance to the end of its lane, m; whether
+    // it wants to change lanes; whether a vehicle from the junction is let in)
     let cases = [
         (12.0, 4.0, true, false),
-        // Vehicles that rely on the room keep it from changing lanes.
+        // Vehicles that rely on the room keep the vehicle from changing lanes.
         (-12.0, 4.0, true, false),
         (4.0, 4.0, true, true),
         (12.0, 20.0, true, true),
@@ -214,8 +214,8 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
     }
 }
 
-/// If it were let in, the vehicle would stand there indefinitely behind a vehicle on the lane that it is
-/// leaving, because that vehicle waits for vehicles that have been let in.
+/// If this vehicle were let in, it would stand there indefinitely: the vehicle ahead on the lane
+/// that it is leaving waits for vehicles that have been let in.
 #[test]
 fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
     for standing in [0.0, 10.0] {
@@ -233,8 +233,8 @@ fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
     }
 }
 
-/// A vehicle that drives straight on from the west has no conflicts, so it makes no request. A vehicle that
-/// turns left crosses the traffic from the east.
+/// A vehicle that drives straight on from the west has no conflicts, so it makes no request. A
+/// vehicle that turns left crosses the traffic from the east.
 #[test]
 fn who_turns_off_behind_a_queue_straight_on_is_not_let_in() {
     let roads = [
@@ -242,7 +242,8 @@ fn who_turns_off_behind_a_queue_straight_on_is_not_let_in() {
         ((0.0, 0.0), (100.0, 0.0), 1, 1),
         ((0.0, 0.0), (0.0, 100.0), 1, 0),
     ];
-    // How long the last vehicle of the queue has stood, s, and its position along its connection, m.
+    // (time for which the last vehicle of the queue has stood, s; its position along its
+    // connection, m; whether the vehicle that turns off is let in)
     let cases = [(10.0, 1.5, false), (0.0, 1.5, true), (10.0, 9.0, true)];
     for (standing, s, comes) in cases {
         let mut stand = Stand::on(&roads);
@@ -274,7 +275,7 @@ fn two_crossings(apart: f64) -> (Stand, [LaneletIndex; 5]) {
 
 #[test]
 fn who_drives_on_at_once_leaves_the_lane_between_two_junctions_to_the_next() {
-    // The first vehicle drives through both junctions, or only onto the lane in between.
+    // The first vehicle drives through both junctions, or only onto the lane between them.
     for (goes_to, lets_in) in [(5, true), (3, false)] {
         let (mut stand, lanelets) = two_crossings(20.0);
         let (length, room) = (
@@ -326,8 +327,8 @@ fn who_has_its_turn_at_the_next_junction_leaves_its_place_to_who_comes_behind() 
             assert_eq!(stand.refused(second), Refusal::NoRoom);
             continue;
         }
-        // An edit is about to change the junction. The first vehicle keeps its turn while the other vehicle
-        // relies on it.
+        // An edit is about to change the junction. The first vehicle keeps its turn as long as the
+        // other vehicle relies on it.
         stand.claims.closing.close(vec![next]);
         stand.step(2);
         assert_eq!(granted_to(&stand, first), 2);
@@ -410,7 +411,7 @@ fn who_may_lose_its_green_before_it_enters_leaves_its_place_to_nobody() {
     };
     let begin = (1..1000).find(|&step| green(step)).unwrap();
     let end = (begin..1000).find(|&step| !green(step)).unwrap();
-    // Steps before the end of the street's green.
+    // Number of steps before the end of the street's green.
     for (before_end, leaves_its_place) in [(100, true), (30, true), (20, false), (5, false)] {
         let (mut stand, _) = two_crossings_of(24.0, &rules);
         (1..=end - before_end).for_each(|step| stand.wait_until(step));
