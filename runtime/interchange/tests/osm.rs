@@ -224,7 +224,7 @@ fn junctions_that_become_one_are_told() {
     let told = |apart: u32| {
         let (_, summary) = imported(&read(town(apart).as_bytes()).unwrap());
         let mut warnings = summary.warnings.into_iter();
-        warnings.find(|warning| warning.reason.contains("they were merged"))
+        warnings.find(|warning| warning.reason.contains("junctions merged"))
     };
     let warning = told(60).expect("4 m apart");
     assert_eq!((warning.count, warning.examples.len()), (1, 1));

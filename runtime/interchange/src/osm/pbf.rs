@@ -123,7 +123,7 @@ fn for_each_field<'a>(
                 stream.skip_raw_bytes(count).map_err(damaged)?;
                 Value::Bytes(&message[start..start + count as usize])
             }
-            kind => return Err(damaged(format!("a field of unknown kind {kind}"))),
+            kind => return Err(damaged(format!("a field of unknown type {kind}"))),
         };
         field(tag >> 3, value)?;
     }
