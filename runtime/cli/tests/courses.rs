@@ -466,7 +466,7 @@ fn drives_of_the_stream_are_logged_every_10_m_and_the_log_goes_on() {
         let refused = bench(folder.path(), &format!("{run} 2 --log {log} --out {out}"));
         assert_eq!(refused.status.code(), Some(2));
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-        let is_slip = said.contains("is already used for") || said.contains("stands for");
+        let is_slip = said.contains("is already used for") || said.contains("the extension of");
         assert!(said.starts_with("error: --log: ") && is_slip, "{said}");
     }
     assert!(!folder.path().join("new.csv").exists());

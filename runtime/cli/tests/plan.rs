@@ -364,7 +364,7 @@ fn pictures_and_cells_of_a_trip_are_written() {
         ),
         (
             vec!["--from", "0,0", "--to", "2,3", "--vehicle", "tank"],
-            "no such vehicle type",
+            "unknown vehicle type",
         ),
         (vec!["--agent", "8"], "no such agent"),
         (vec!["--agent", "7", "--planner", "magic"], "magic"),

@@ -228,7 +228,7 @@ fn run_tells_what_junctions_and_signals_do_and_whom_agents_wait_for() {
     let first = format!("  agent {agent} on road ");
     assert!(chain[0].starts_with(&first), "{told}");
     assert!(
-        chain[0].contains(" has stood since ") && chain[0].contains(": waits for "),
+        chain[0].contains(" stationary since ") && chain[0].contains(": waits for "),
         "{told}"
     );
     assert_eq!(lines[0], "agent 7 is not driving at 3.00 s");

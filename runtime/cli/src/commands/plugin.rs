@@ -72,7 +72,7 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
             FileState::Idle => "is not needed".to_owned(),
             FileState::NeedsPermission => {
                 format!(
-                    "may not run yet: use --allow-plugin {} or --trust-plugins",
+                    "is not allowed to run yet: use --allow-plugin {} or --trust-plugins",
                     file.hash
                 )
             }

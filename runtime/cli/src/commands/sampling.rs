@@ -74,7 +74,7 @@ impl Plan {
             .rows
             .map(|rows| usize::try_from(rows).unwrap_or(count));
         if let Some(asked) = asked.filter(|&asked| asked > count) {
-            bail!("--rows {asked}: there are only {count} rows");
+            bail!("--rows {asked}: the file has only {count} rows");
         }
         let mut wanted = if flags.all { Some(count) } else { asked };
         let bar = progress::bar(count as u64, self.is_quiet);

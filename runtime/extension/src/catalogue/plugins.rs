@@ -216,7 +216,7 @@ impl Catalogue {
         }
         if !self.plugins().trust.allows(hash) {
             let text = format!(
-                "{} {} may not run yet: allow its hash {}",
+                "{} {} is not allowed to run yet: allow its hash {}",
                 info.name, info.version, hash
             );
             self.say(Level::Warning, path, text);

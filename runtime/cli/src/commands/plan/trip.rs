@@ -226,7 +226,7 @@ fn vehicle_of<'a>(
     };
     let kind = types.get(name).with_context(|| {
         format!(
-            "--vehicle {name}: there is no such vehicle type; expected one of: {}",
+            "--vehicle {name}: unknown vehicle type; expected one of: {}",
             known()
         )
     })?;
@@ -266,7 +266,8 @@ fn planner_of(
     let planning = module.logic.planning(&module.parameters);
     if matches!(planning.search, GroundSearch::MoveTree(_)) {
         bail!(
-            "{} plans only while driving, so it has no path beforehand; choose another planner with --planner",
+            "{} plans only while driving, so it has no path before a run; choose another planner \
+             with --planner",
             setting.module
         );
     }
@@ -289,7 +290,7 @@ fn snapshot_of(
             || flags.populate > 0
             || !flags.modules.is_empty();
         if has_others {
-            bail!("options of a run have no effect without a run; add --at SECONDS");
+            bail!("the options for running the scenario have no effect without --at SECONDS");
         }
         return Ok(None);
     };

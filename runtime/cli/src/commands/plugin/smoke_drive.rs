@@ -210,7 +210,7 @@ fn drive(modules: &Registry, slot: Slot, module: &str, longest: f64) -> anyhow::
         furthest_off: watch.furthest_off,
         collisions: touched(world, id),
         gap: watch.gap,
-        trouble: first.map(|first| format!("{faults} faults, such as: {first}")),
+        trouble: first.map(|first| format!("{faults} faults; the first: {first}")),
     };
     let trail = watch.trail.iter().map(|point| point.to_array()).collect();
     Ok(Driven { drive, trail })
@@ -508,8 +508,8 @@ impl Drive {
         let gap = |drive: &Self| drive.gap.map(|gap| format!("{gap:.1} m"));
         let own = gap(self).map_or("never stops".to_owned(), |gap| format!("stops {gap}"));
         format!(
-            "{arrives} {:.1} s ({} {:.1} s), mean {:.1} m/s ({:.1}), at most {:.2} m from the middle \
-             of its lane ({:.2}), {own} behind the standing car ({}), {} collisions ({})",
+            "{arrives} {:.1} s ({} {:.1} s), mean {:.1} m/s ({:.1}), at most {:.2} m from the \
+             centre of its lane ({:.2}), {own} behind the standing car ({}), {} collisions ({})",
             self.seconds,
             built_in.module,
             built_in.seconds,

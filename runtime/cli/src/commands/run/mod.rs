@@ -144,7 +144,7 @@ fn check_times(arguments: &RunScenario, world: &World) -> anyhow::Result<()> {
     let too_early = times.find(|(_, time)| time.is_some_and(|time| time < begin - 1e-9));
     match too_early {
         Some((option, Some(time))) => {
-            bail!("{option}: {time} s is before the saved world, which is at {begin:.2} s")
+            bail!("{option}: {time} s is earlier than the saved world, which is at {begin:.2} s")
         }
         _ => Ok(()),
     }
