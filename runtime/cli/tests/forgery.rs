@@ -471,7 +471,11 @@ fn a_record_beside_other_files_is_verified_with_the_folder_of_its_experiment() {
     );
     for verb in ["verify", "front"] {
         let words = format!("train {verb} kept/r.json");
-        call(&words, 2, "specify the folder of the experiment with --folder DIR");
+        call(
+            &words,
+            2,
+            "specify the folder of the experiment with --folder DIR",
+        );
     }
     call(
         "train verify kept/r.json --folder made",

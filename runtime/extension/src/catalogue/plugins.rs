@@ -331,7 +331,7 @@ impl Catalogue {
             cell.publish(generation.clone());
         }
         if number == MANY_GENERATIONS {
-            let text = format!("{number} builds are still loaded. Restart to free their memory.");
+            let text = format!("{number} builds remain loaded. Restart to free their memory.");
             self.say(Level::Warning, path, text);
         }
         let text = format!("{} {} loaded", info.name, info.version);

@@ -206,7 +206,7 @@ fn said(message: String, is_fatal: bool) -> Fault {
 fn unexpected(reply: &Reply) -> Fault {
     match reply {
         Reply::Failed { message, is_fatal } => said(message.clone(), *is_fatal),
-        _ => Fault::fatal("the isolated process gave an unexpected answer".into()),
+        _ => Fault::fatal("unexpected reply from the isolated process".into()),
     }
 }
 
@@ -249,7 +249,7 @@ impl Link {
             Ok(Some(Reply::GivenUp)) => Err(self.end_late(patience)),
             Ok(Some(reply)) => Ok(reply),
             Ok(None) => Err(Fault::fatal(
-                "the isolated process gave an unexpected answer".into(),
+                "unexpected reply from the isolated process".into(),
             )),
             Err(error) => Err(self.bury(&error, patience)),
         }

@@ -99,7 +99,7 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind, minor: u16) -> Result<Nee
     let names: Vec<&str> = unfit.map(|group| group.name).collect();
     if !names.is_empty() {
         return Err(refused(format!(
-            "{}, which only {others} get,",
+            "{}, which is only for {others},",
             names.join(" and ")
         )));
     }
