@@ -128,11 +128,11 @@ fn what_cannot_be_restored_is_said_in_words() {
         ("cut.rwworld", "not a saved world: its checksum differs"),
         (
             "newer.rwworld",
-            "the saved world needs a newer version: part \"claims\" has version",
+            "the saved world needs a newer Roadwright: part \"claims\" has version",
         ),
         (
             "older.rwworld",
-            "the saved world was written by an older version: part \"claims\" has version",
+            "the saved world was written by an older Roadwright: part \"claims\" has version",
         ),
         ("none.rwworld", "cannot restore none.rwworld"),
     ] {

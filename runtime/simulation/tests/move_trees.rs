@@ -418,7 +418,7 @@ fn libraries_that_do_not_fit_are_refused_in_words() {
     };
     refused(
         &with_libraries("sliding-racer", Vec::new()),
-        "has no libraries of moves",
+        "has no move libraries",
     );
     let own = || own_library("own.moves.json", 1.0);
     refused(

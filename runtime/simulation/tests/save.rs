@@ -277,7 +277,7 @@ fn numbers_that_somebody_made_up_are_refused() {
     };
     assert_eq!(refused(&[0]), None);
     // This claims that agent 2^32 - 1 has left.
-    let error = SaveError::Damaged("the record of an agent that has left is invalid".into());
+    let error = SaveError::Damaged("the record of a removed agent is invalid".into());
     assert_eq!(refused(&[1, 0xff, 0xff, 0xff, 0xff, 0x0f]), Some(error));
 }
 

@@ -69,7 +69,7 @@ impl NoPathKind {
 
 impl NoPath {
     /// Reason reported if no lanes lead to the goal.
-    pub(crate) const NO_LANES: &str = "no lanes that connect";
+    pub(crate) const NO_LANES: &str = "no connecting lanes";
 
     /// Reason reported if a vehicle that keeps to lanes finds no connected lanes to its goal.
     pub(crate) fn no_lanes() -> Self {

@@ -238,7 +238,7 @@ impl Alleys {
     }
 
     #[cfg(not(test))]
-    #[allow(clippy::unused_self, reason = "tests have a switch")]
+    #[allow(clippy::unused_self, reason = "only tests change this switch")]
     pub(super) fn are_heeded(&self, ground: &Ground) -> bool {
         !ground.alleys().is_empty()
     }
@@ -250,7 +250,7 @@ impl Alleys {
     }
 
     #[cfg(not(test))]
-    #[allow(clippy::unused_self, reason = "tests have a switch")]
+    #[allow(clippy::unused_self, reason = "only tests change this switch")]
     fn reserves_beyond(&self) -> bool {
         true
     }
