@@ -130,7 +130,7 @@ pub(crate) fn read(archive: &[u8]) -> Result<Files, ArchiveError> {
         check_kind(&path, entry.unix_mode())?;
         // Some systems treat `A` and `a` as the same file.
         if !folded.insert(path.to_lowercase()) {
-            return Err(refused(&path, "it occurs twice"));
+            return Err(refused(&path, "it is a duplicate"));
         }
         let mut bytes = Vec::new();
         let room = most - size;
@@ -188,7 +188,7 @@ pub(crate) fn check_path(path: &str) -> Result<(), ArchiveError> {
     for part in path.split('/') {
         let leads = part.is_empty() || part == "." || part == "..";
         if leads || part.ends_with(['.', ' ']) || is_device(part) {
-            return Err(refused(path, "it leads outside the folder"));
+            return Err(refused(path, "it points outside the folder"));
         }
     }
     Ok(())

@@ -159,7 +159,11 @@ fn holding_slope(model: &RigidModel, share: f64) -> f64 {
 /// h, the value for rigid springs.
 pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let rigid = model.tip_acceleration();
-    recorder.mark(MarkAxis::X, atan(rigid / GRAVITY), "tips on rigid springs");
+    recorder.mark(
+        MarkAxis::X,
+        atan(rigid / GRAVITY),
+        "tips, if springs were rigid",
+    );
     let mut rough = model.clone();
     rough.friction = ROUGH.max(1.5 * rigid / GRAVITY);
     let angle = tilt_until(&rough, 1.3 * atan(rigid / GRAVITY), recorder, |trial| {
@@ -172,7 +176,9 @@ pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured 
         GRAVITY * tan(angle),
         rigid,
         0.15,
-        format!("tilt table to {angle:.3} rad; it leans out on its springs before it lifts"),
+        format!(
+            "tilt table to {angle:.3} rad; the body leans on its springs before the wheels lift"
+        ),
     )
 }
 
@@ -184,8 +190,8 @@ pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measure
         atan(model.tip_acceleration() / GRAVITY),
     );
     let limit = slides.min(tips);
-    recorder.mark(MarkAxis::X, slides, "slides, by closed form");
-    recorder.mark(MarkAxis::X, tips, "tips, by closed form");
+    recorder.mark(MarkAxis::X, slides, "slides, closed form");
+    recorder.mark(MarkAxis::X, tips, "tips, closed form");
     let angle = tilt_until(model, 1.3 * limit, recorder, |trial| {
         // Measured along the table, which turns about the axis below the vehicle.
         let moved = trial.state.body.position.y.abs() - model.height * sin(1.3 * limit);
@@ -355,7 +361,8 @@ pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measure
         tolerance: 0.0,
         sound: true,
         note: format!(
-            "tested up to {top:.1} m/s; half-round of {HALF_ROUND} m, at most 2.5 g{too_slow}"
+            "tested up to {top:.1} m/s; half-round obstacle of {HALF_ROUND} m, at most 2.5 \
+             g{too_slow}"
         ),
     }
 }
@@ -459,7 +466,7 @@ pub(super) fn pivot_turn(
             rate,
             tracks.pivot_rate(model),
             0.15,
-            format!("2 v / B without slip is {free:.3}; the middle moved {moved:.2} m"),
+            format!("2 v / B without slip is {free:.3}; the centre moved {moved:.2} m"),
         )
     })
 }
