@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn a_file_that_is_there_twice_in_other_letters_is_refused() {
         let twice = zip_of(&[("a.txt", b"1", 0o644), ("A.TXT", b"2", 0o644)]);
-        assert!(error_of(&twice).contains("twice"));
+        assert!(error_of(&twice).contains("duplicate"));
     }
 
     proptest! {

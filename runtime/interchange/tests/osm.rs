@@ -58,7 +58,7 @@ fn bends_tighter_than_the_road_are_rounded_and_reported() {
     );
     let told = summary.warnings.iter();
     let told: Vec<_> = told
-        .filter(|warning| warning.reason.starts_with("bends tighter"))
+        .filter(|warning| warning.reason.starts_with("bends too tight"))
         .map(|warning| (warning.count, warning.examples.clone()))
         .collect();
     assert_eq!(told, [(1, vec!["way 10".to_owned()])]);

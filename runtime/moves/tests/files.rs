@@ -70,7 +70,7 @@ fn damaged_clips_are_refused_with_key_and_reason() {
         (
             "\"name\": \"straight\"",
             "\"name\": \"wide left\"",
-            "two clips",
+            "duplicate clip",
         ),
         (
             "\"half_width\":0.8",

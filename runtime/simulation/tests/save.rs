@@ -224,7 +224,7 @@ fn a_part_of_another_version_is_refused_by_name_and_the_others_are_not() {
         };
         let part = || name.clone();
         let (error, version) = with(|version| version + 1);
-        assert!(error.to_string().contains("needs a newer version"));
+        assert!(error.to_string().contains("needs a newer Roadwright"));
         assert!(
             error
                 .to_string()
@@ -236,7 +236,7 @@ fn a_part_of_another_version_is_refused_by_name_and_the_others_are_not() {
         };
         assert_eq!(error, newer);
         let (error, version) = with(|version| version - 1);
-        assert!(error.to_string().contains("by an older version"));
+        assert!(error.to_string().contains("by an older Roadwright"));
         let older = SaveError::Older {
             part: part(),
             version,

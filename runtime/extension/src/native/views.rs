@@ -453,13 +453,13 @@ mod tests {
         let planner = said(&asked(6), ModuleKind::Planner).unwrap_err();
         assert!(
             planner.contains(
-                "RW_NEED_VEHICLES and RW_NEED_PATH, which only controllers and ground planners get"
+                "RW_NEED_VEHICLES and RW_NEED_PATH, which is only for controllers and ground planners"
             ),
             "{planner}"
         );
         let over_ground = said(&asked(7), ModuleKind::GroundPlanner).unwrap_err();
         assert!(
-            over_ground.contains("RW_NEED_MOTION and RW_NEED_PATH, which only controllers get"),
+            over_ground.contains("RW_NEED_MOTION and RW_NEED_PATH, which is only for controllers"),
             "{over_ground}"
         );
         let grid = RwNeeds {

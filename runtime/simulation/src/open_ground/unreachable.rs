@@ -306,7 +306,7 @@ mod tests {
         let found = unreachable_over_ground(&scenario);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].severity, Severity::Error);
-        assert!(found[0].message.starts_with("no lanes that connect"));
+        assert!(found[0].message.starts_with("no connecting lanes"));
     }
 
     #[test]

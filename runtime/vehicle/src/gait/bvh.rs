@@ -545,7 +545,12 @@ mod tests {
         assert!(line("OFFSET", "OFSET").contains("unexpected"));
         assert!(line("Frames:", "Frames").contains("expected \"Frames:\""));
         let cut = &SHIPPED[0][..SHIPPED[0].len() - 40];
-        assert!(Bvh::from_text(cut).unwrap_err().reason.contains("ends"));
+        assert!(
+            Bvh::from_text(cut)
+                .unwrap_err()
+                .reason
+                .contains("end of file")
+        );
         assert!(Bvh::from_text("").unwrap_err().reason.contains("HIERARCHY"));
     }
 

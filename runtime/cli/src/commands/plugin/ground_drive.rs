@@ -237,9 +237,9 @@ mod tests {
         assert_eq!(built_in.problem(&built_in), None, "{built_in:?}");
         assert_eq!(own.problem(&built_in), None, "{own:?}");
         let text = own.numbers(&built_in);
-        assert!(!text.contains("has searched"), "{text}");
+        assert!(!text.contains(" planned, because"), "{text}");
         let text = built_in.numbers(&built_in);
-        assert!(text.contains("drivable_path has searched"), "{text}");
+        assert!(text.contains("drivable_path planned, because"), "{text}");
         let late = GroundDrive {
             arrived: false,
             collisions: 2,
