@@ -332,7 +332,7 @@ impl<T> Clone for List<'_, T> {
 
 impl<T> Copy for List<'_, T> {}
 
-#[expect(unsafe_code, reason = "speaks the binary interface")]
+#[expect(unsafe_code, reason = "implements the binary interface")]
 impl<'a, T: Copy> List<'a, T> {
     /// A list without records.
     pub const EMPTY: Self = Self {
@@ -537,7 +537,7 @@ impl<'a> Roads<'a> {
     ///
     /// # Safety
     /// The pointers must be valid for as many elements as the counts state, for `'a`.
-    #[expect(unsafe_code, reason = "speaks the binary interface")]
+    #[expect(unsafe_code, reason = "implements the binary interface")]
     pub(crate) unsafe fn new(raw: &'a RwRoads) -> Self {
         use crate::export::slice;
         let lanelets = raw.lanelet_count as usize;
@@ -604,7 +604,7 @@ unsafe impl Sync for Host {}
 
 impl Host {
     /// Writes a line to the host's log, with a level from 0 (debug) to 3 (error).
-    #[expect(unsafe_code, reason = "speaks the binary interface")]
+    #[expect(unsafe_code, reason = "implements the binary interface")]
     pub fn log(&self, level: u32, line: &str) {
         // SAFETY: the host structure outlives all instances, and its functions accept any text.
         unsafe {
@@ -617,7 +617,7 @@ impl Host {
     }
 
     /// Whether the host has abandoned the calls in progress, so that long computations should stop.
-    #[expect(unsafe_code, reason = "speaks the binary interface")]
+    #[expect(unsafe_code, reason = "implements the binary interface")]
     pub fn is_cancelled(&self) -> bool {
         // SAFETY: as above.
         unsafe {

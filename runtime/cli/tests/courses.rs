@@ -622,9 +622,9 @@ fn absurd_calls_end_with_two_and_say_why() {
         ("run missing.scenario.json", "missing.scenario.json"),
         ("run arena --runs 0", "1 to 1000000"),
         ("run arena --until-se -1", "unexpected argument"),
-        ("run arena --until-se=-1", "above 0"),
-        ("run arena --until-se=NaN", "above 0"),
-        ("run arena --until-width=0", "above 0"),
+        ("run arena --until-se=-1", "positive number"),
+        ("run arena --until-se=NaN", "positive number"),
+        ("run arena --until-width=0", "positive number"),
         ("run arena --runs 3 --until-se 1", "cannot be used with"),
         (
             "run arena --until-se 1 --min-runs 9 --max-runs 3",

@@ -389,8 +389,8 @@ fn an_older_version_written_into_a_file_does_not_break_its_seal() {
     let write = |text: &str| std::fs::write(folder.path().join("edited.json"), text).unwrap();
     let edited = |version: &str| text.replacen("\"version\": 2", version, 1);
     for (version, expected) in [
-        ("\"version\": 1", "files of version 1 have none"),
-        ("\"version\": 0", "has never existed"),
+        ("\"version\": 1", "version 1 files have none"),
+        ("\"version\": 0", "does not exist"),
     ] {
         write(&edited(version).replacen("\"level\":0.95", "\"level\":0.5", 1));
         for words in [
