@@ -371,7 +371,7 @@ fn an_agent_that_cannot_begin_any_move_is_found() {
     assert_eq!(found[0].object, ObjectId::Agent(AgentId(1)));
     let message = &found[0].message;
     assert!(
-        message.contains("\"large\" from state \"Stop\""),
+        message.contains("\"large\" out of state \"Stop\""),
         "{message}"
     );
     let straight = ModuleSetting::new("straight");

@@ -470,7 +470,7 @@ mod tests {
         assert_eq!(planner.grid, Some(0.5));
         let why = checked(&grid, controller, 5).unwrap_err().message;
         assert!(
-            why.contains("RW_NEED_GRID, which only ground planners get"),
+            why.contains("RW_NEED_GRID, which is only for ground planners"),
             "{why}"
         );
         let coarse = RwNeeds {
