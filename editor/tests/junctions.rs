@@ -109,7 +109,7 @@ fn a_standing_vehicle_is_explained_down_to_the_vehicle_at_the_light() {
     }
     let chain = found.expect("there is a queue at a red light within 60 s");
     bench.press_tab("Vehicle");
-    assert!(bench.harness.query_by_label("Why it stands").is_some());
+    assert!(bench.harness.query_by_label("Why it is stopped").is_some());
     // The root waits for green; a click on its name watches it.
     let root = chain.links.last().unwrap();
     let reason = root.stop.as_ref().unwrap().reason.to_string();

@@ -278,9 +278,9 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
     let there: f64 = steps.steps[1].values["there"].parse().unwrap();
     assert!((there - x).abs() < 1.0, "{there} {x}");
     assert_eq!(steps.steps[2].memory["seen"], "3");
-    // It stopped earlier, so its request to stand is already listed; stepping does not change it.
+    // It stopped earlier, so its request to stop is already listed; stepping does not change it.
     assert!(
-        steps.steps[0].wishes.contains("to stand"),
+        steps.steps[0].wishes.contains("to stop"),
         "{}",
         steps.steps[0].wishes
     );

@@ -70,9 +70,9 @@ fn group(ui: &mut Ui, model: &Model, findings: &[&Finding], actions: &mut Vec<Ac
     header.body_unindented(|ui| {
         ui.horizontal(|ui| {
             let (verb, hint) = if is_hidden {
-                ("Show", "Marks these problems on the map again.")
+                ("Show", "Shows these problems on the map again.")
             } else {
-                ("Hide", "Leaves these problems out of the map and the list.")
+                ("Hide", "Hides these problems on the map and in the list.")
             };
             let button = ui.small_button(verb).on_hover_text(hint);
             named(&button, format!("{verb}: {}", code.title()));

@@ -482,7 +482,7 @@ fn a_record_beside_other_files_is_verified_with_the_folder_of_its_experiment() {
         0,
         "reproduced bit for bit",
     );
-    call("train front kept/r.json --folder made", 0, "on it");
+    call("train front kept/r.json --folder made", 0, "on the front");
 }
 
 fn champion(record: &mut Record) -> &mut roadwright_training::genetic::record::RecordedChampion {

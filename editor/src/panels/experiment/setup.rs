@@ -363,7 +363,7 @@ fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
     let hint = "Drives per individual and generation; use at least 30 to tell skill from luck.";
     whole(ui, "Drives", &mut experiment.runs, 1.0..=100_000.0, hint);
     let operators = &mut experiment.operators;
-    let hint = "p: number of the best individuals that are kept and bred from.";
+    let hint = "p: number of best individuals that are kept as parents.";
     whole(ui, "Parents p", &mut operators.p, 1.0..=1000.0, hint);
     let hint = "n: number of children bred in each generation.";
     whole(ui, "Children n", &mut operators.n, 1.0..=10_000.0, hint);
@@ -381,7 +381,7 @@ fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
         operators.r = r;
     }
     let mut levels = operators.m as usize;
-    let hint = "m: maximum number of levels by which a mutation moves a gene.";
+    let hint = "m: maximum number of levels by which a mutation changes a gene.";
     whole(ui, "Levels m", &mut levels, 0.0..=1000.0, hint);
     operators.m = levels as u32;
 }

@@ -93,10 +93,9 @@ pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
             write!(terminal::out(), "{}", VehicleFile::schema())?;
             Ok(Outcome::Fine)
         }
-        VehicleVerb::Check { vehicle, json, .. } => check(
-            vehicle.as_deref().context("a vehicle file is needed")?,
-            *json,
-        ),
+        VehicleVerb::Check { vehicle, json, .. } => {
+            check(vehicle.as_deref().context("specify a vehicle file")?, *json)
+        }
         VehicleVerb::Gait {
             recording,
             joints,

@@ -112,7 +112,7 @@ impl Isolated {
         let library = &generation.copy;
         let memory_path = folder.join(format!("{}-{}.rows", kind.name(), next_number()));
         let (file, memory) = share_memory(&memory_path).map_err(io("share memory with"))?;
-        let (socket, theirs) = UnixStream::pair().map_err(io("talk to"))?;
+        let (socket, theirs) = UnixStream::pair().map_err(io("communicate with"))?;
         let theirs: OwnedFd = theirs.into();
         let mut helper = helper_program(&cell.helper).ok_or_else(|| {
             Fault::fatal("no helper program for isolated modules is configured".into())

@@ -92,7 +92,7 @@ impl std::fmt::Display for Wants {
             parts.push(format!("{} times the allowed speed", self.speed_factor));
         }
         if self.is_stopped {
-            parts.push("to stand".into());
+            parts.push("to stop".into());
         }
         if self.waits_until.is_finite() {
             parts.push(format!("to wait until {} s", self.waits_until));

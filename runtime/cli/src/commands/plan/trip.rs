@@ -111,7 +111,10 @@ struct Leg {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let file = arguments.file.as_deref().context("a scenario is needed")?;
+    let file = arguments
+        .file
+        .as_deref()
+        .context("specify a scenario file")?;
     let scenario = load(file)?;
     let agent = agent_of(&scenario, arguments.agent)?;
     let planner = planner_of(&scenario, arguments, agent)?;
@@ -308,7 +311,7 @@ fn start_of(
         return Ok(from);
     }
     let (Some(agent), Some(id)) = (agent, arguments.agent) else {
-        bail!("--from or --agent is needed");
+        bail!("specify --from or --agent");
     };
     let pose = match snapshot {
         Some(snapshot) => {

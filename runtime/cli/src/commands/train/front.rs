@@ -199,7 +199,7 @@ fn spread(estimate: &Estimate) -> String {
 
 fn place(driver: &Standing) -> String {
     match (&driver.beaten_by, driver.is_sure) {
-        (None, _) => "on it".into(),
+        (None, _) => "on the front".into(),
         (Some(other), true) => format!("beaten by {other}"),
         (Some(other), false) => format!("beaten by {other}, perhaps by chance"),
     }

@@ -25,7 +25,7 @@ const MOST_TOLD: usize = 20;
 
 pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     let path = arguments.experiment.as_deref();
-    let path = path.context("an experiment file is needed")?;
+    let path = path.context("specify an experiment file")?;
     let arguments = &with_record(arguments, path);
     let mut experiment = load_experiment(path)?;
     if let Some(generations) = arguments.generations {
