@@ -293,7 +293,7 @@ fn outlines_that_are_not_whole_are_told() {
     assert_eq!(told(&summary, "is incomplete"), 1);
     assert_eq!(told(&summary, "nodes that are missing"), 1);
     assert_eq!(
-        told(&summary, "crosses itself"),
+        told(&summary, "self-intersections"),
         1,
         "{:?}",
         summary.warnings

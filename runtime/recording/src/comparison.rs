@@ -380,7 +380,7 @@ fn figures(a: &RunResults, b: &RunResults, until: f64, pairs: &[TripPair]) -> Ve
         ),
         figure(
             "standing a trip",
-            "Standing per trip",
+            "Queueing per trip",
             "s",
             "Mean queueing time of the completed trips.",
             of_trips(|trip| trip.standing),

@@ -188,7 +188,7 @@ fn track(arguments: &GenerateTrack) -> anyhow::Result<Outcome> {
     } else if !arguments.quiet {
         writeln!(
             terminal::out(),
-            "{}: {} walls, {} drives of cars\nrun it with: roadwright run {}",
+            "{}: {} walls, {} trips of cars\nrun it with: roadwright run {}",
             scenario.about().name,
             scenario.obstacles().len(),
             cars(&scenario),

@@ -338,7 +338,7 @@ fn stretch<'a>(
         Ok(vec![&nodes[..=middle], &nodes[middle..]])
     } else {
         // A line that returns to its start.
-        Err("loops of two points")
+        Err("loops with only two points")
     }
 }
 

@@ -153,8 +153,7 @@ fn tell_of_lost(exit: &mut Exit<'_>, lost: &[AgentIndex]) {
             time: exit.clock.time(),
             agent: exit.agents.identity[agent.index()].id,
             module: DynamicsLevel::Rigid.to_string(),
-            text: "the vehicle's motion became invalid; the vehicle was stopped where it was"
-                .into(),
+            text: "the vehicle's motion became invalid; the vehicle was stopped in place".into(),
             is_fault: true,
         });
     }

@@ -263,12 +263,12 @@ impl Results {
             Err("its seed does not follow that of the previous row")
         } else if let Some(reason) = &row.failed {
             let is_bare = *row == RunRow::failed(row.seed, reason.clone());
-            let has_figures = "it failed, but has values";
+            let has_figures = "it failed but has values";
             is_bare.then_some(()).ok_or(has_figures)
         } else if row.drives == 0 || ended != row.drives {
             Err("the number of ends differs from the number of drives")
         } else if complete != row.completed {
-            Err("the number of completed drives does not match the ends")
+            Err("the number of completed drives does not match the list of ends")
         } else if !row.fitness.is_some_and(f64::is_finite) || !row.time.is_finite() {
             Err("its fitness or time is not a finite number")
         } else {

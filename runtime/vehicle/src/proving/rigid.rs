@@ -162,7 +162,7 @@ pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured 
     recorder.mark(
         MarkAxis::X,
         atan(rigid / GRAVITY),
-        "tips, if springs were rigid",
+        "tips, with rigid springs",
     );
     let mut rough = model.clone();
     rough.friction = ROUGH.max(1.5 * rigid / GRAVITY);
@@ -457,7 +457,7 @@ pub(super) fn pivot_turn(
     let moved = (trial.state.body.position - before).length();
     let rate = turned / (f64::from(steps) * DT);
     let free = 2.0 * tracks.pivot_speed / tracks.tread;
-    recorder.mark(MarkAxis::Y, tracks.pivot_rate(model), "balance of friction");
+    recorder.mark(MarkAxis::Y, tracks.pivot_rate(model), "friction balance");
     recorder.mark(MarkAxis::Y, free, "2 v / B, without slip");
     recorder.mark(MarkAxis::X, PIVOT_START, "start of the measurement");
     Ok(Measured {

@@ -295,7 +295,7 @@ impl Adding<'_> {
             return Err("areas of more than 20,000 corners");
         }
         if !rings::is_tame(rings, &mut self.left) {
-            return Err("areas whose outline crosses itself too often");
+            return Err("areas with too many self-intersections");
         }
         let is_inside =
             low.cmpge(self.window.inner.0).all() && high.cmple(self.window.inner.1).all();
