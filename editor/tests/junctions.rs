@@ -387,7 +387,7 @@ fn movements_are_switched_in_stages_by_clicks_and_conflicts_are_refused() {
 fn times_of_stages_are_set_and_stages_are_added_and_taken_away() {
     let mut bench = crossroads(0);
     let before = bench.scenario().clone();
-    bench.press("Times of stages (2)");
+    bench.press("Stage times (2)");
     let amber = bench.field("Amber of stage 1").center();
     bench.drag_right(amber, 20.0);
     let stages = plan(&bench).unwrap().stages;

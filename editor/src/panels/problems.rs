@@ -29,7 +29,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
     if model.problems.place.is_some() {
         ui.horizontal(|ui| {
-            ui.label(RichText::new("Problems at one place of the map").italics());
+            ui.label(RichText::new("Problems at one place on the map").italics());
             if ui.button("List all problems").clicked() {
                 actions.push(Action::View(ViewAction::ListProblems(None)));
             }

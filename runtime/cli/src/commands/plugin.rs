@@ -101,7 +101,7 @@ fn retry(id: &str, flags: &ExtensionFlags) -> anyhow::Result<Outcome> {
     let Some(lifted) = host.lift_quarantine(id) else {
         anyhow::bail!(
             "{id}: no plugin in the folders has this id. `roadwright plugin list` shows the \
-             plugins; name another folder with --plugins"
+             plugins; specify another folder with --plugins"
         );
     };
     let told = match lifted {

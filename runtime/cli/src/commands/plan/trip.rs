@@ -223,7 +223,7 @@ fn vehicle_of<'a>(
     let known = || types.keys().cloned().collect::<Vec<_>>().join(", ");
     let Some(name) = named.or(single().map(String::as_str)).or(usual()) else {
         bail!(
-            "name the vehicle type with --vehicle; expected one of: {}",
+            "specify the vehicle type with --vehicle; expected one of: {}",
             known()
         );
     };
@@ -259,7 +259,7 @@ fn planner_of(
             let usual = Slot::GroundPlanner.module_if_absent();
             let usual = usual.map(ModuleSetting::new);
             let setting = own.first().cloned().or(usual);
-            setting.context("the stack names no planner; choose one with --planner")?
+            setting.context("the stack has no ground planner; choose one with --planner")?
         }
     };
     let stack = agent.map_or("", |agent| &agent.stack);

@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &RunScenario) -> anyhow::Result<Outcome> {
     }
     match &report.timed_out {
         Some(why) if !arguments.keep_going => bail!(
-            "{why}. The run was ended, because further results would depend on the speed of the \
+            "{why}. The run was stopped, because further results would depend on the speed of the \
              machine; use --keep-going to continue with the built-in module"
         ),
         _ if report.failures.is_empty() && all_carried_out => Ok(Outcome::Fine),

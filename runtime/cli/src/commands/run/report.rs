@@ -320,7 +320,7 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 13] {
         (
             "replanned",
             format!(
-                "{} after standing for too long, {} after a missed turn",
+                "{} after waiting for too long, {} after a missed turn",
                 summary.replans.stuck, summary.law.missed_turns
             ),
         ),

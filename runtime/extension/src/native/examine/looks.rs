@@ -171,7 +171,7 @@ pub(super) fn parameters<K: Examined>(examiner: &Examiner) -> Looked {
             let answered = answers.status.iter().zip(&answers.outputs);
             let mut answered = answered.filter(|(status, _)| **status == ROW_OK);
             if let Some(flaw) = answered.find_map(|(_, output)| K::flaw(output)) {
-                return Err(format!("with {name} = {shown} it gives {flaw}"));
+                return Err(format!("with {name} = {shown} it returns {flaw}"));
             }
         }
         index += own.len();
