@@ -415,7 +415,7 @@ fn with_hint(text: &str) -> String {
     } else if text.contains("Cannot modify constant") {
         "; store values that change in agent.memory".to_owned()
     } else if text.starts_with("Function not found") && text.contains("()") {
-        "; () is a missing value: give a value that was never set a default with \
+        "; () is a missing value: provide a default for a value that was never set with \
          agent.memory.name ?? 0, and check for a missing agent by comparing with ()"
             .to_owned()
     } else if text.contains("for type '()'") {

@@ -398,7 +398,7 @@ fn compare_learning(lines: &[LineResult]) -> Vec<Statement> {
             "learning is quick at first and follows a law of diminishing returns",
             share > 0.5,
             format!(
-                "{:.0} % of the improvement from chance to the end is made in the first tenth",
+                "{:.0} % of the improvement over chance is made in the first tenth",
                 100.0 * share
             ),
         ),
