@@ -54,7 +54,7 @@ fn the_time_of_the_steps_is_told_by_stage_and_changes_nothing() {
     );
     let output = call(&["run", &file, "--seconds", "5", "--stage-times"]);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("CPU of steps     planning "), "{text}");
+    assert!(text.contains("CPU by stage     planning "), "{text}");
 }
 
 #[test]

@@ -230,7 +230,7 @@ fn write_results(
     } else if !arguments.quiet {
         write!(terminal::out(), "{}", table(report))?;
         if let Some(stages) = stages {
-            writeln!(terminal::out(), "{:<16} {}", "CPU of steps", stages.line())?;
+            writeln!(terminal::out(), "{:<16} {}", "CPU by stage", stages.line())?;
         }
     }
     Ok(())
