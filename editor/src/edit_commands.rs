@@ -170,11 +170,9 @@ impl Editing {
         let count = repairs.count;
         cx.apply(&format!("{title} ({count} problems)"), repairs.edit);
         cx.say_undoable(&if count < all {
-            format!(
-                "{count} of {all} problems are repaired. The others have to be repaired by hand."
-            )
+            format!("Repaired {count} of {all} problems. The others must be repaired by hand.")
         } else {
-            format!("All {count} problems of this kind are repaired.")
+            format!("Repaired all {count} problems of this kind.")
         });
     }
 
@@ -272,7 +270,7 @@ impl Editing {
         cx.apply(&format!("Delete {}", named(&selection)), edit);
         // The user notices a single missing object at once, but may not have seen all of several objects.
         if selection.len() > 1 {
-            cx.say_undoable(&format!("{} objects are deleted.", selection.len()));
+            cx.say_undoable(&format!("Deleted {} objects.", selection.len()));
         }
     }
 

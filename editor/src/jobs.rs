@@ -658,11 +658,11 @@ impl Job {
                     .save_file(),
                 Purpose::OpenClips => dialog
                     .set_title("Open clips")
-                    .add_filter("Clips of driving", &fitting)
+                    .add_filter("Driving clips", &fitting)
                     .pick_file(),
                 Purpose::SaveMoves => dialog
                     .set_title("Save moves")
-                    .add_filter("Library of moves", &fitting)
+                    .add_filter("Move library", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Drive => dialog

@@ -291,7 +291,7 @@ impl Laboratory {
         if cx.is_showing() {
             cx.say(
                 Tone::Refused,
-                "The world shown was edited. Save it or go back to the scenario first.",
+                "You have edited the displayed world. Save it or return to the scenario first.",
             );
             return;
         }
@@ -340,7 +340,7 @@ impl Laboratory {
             let was_busy = before.is_some_and(|before| before.phase.is_busy());
             let failure = match &picture.phase {
                 // Reported once. After that the panel shows the state until the next training run starts.
-                Phase::Failed(why) if was_busy => Some(format!("The training ended: {why}")),
+                Phase::Failed(why) if was_busy => Some(format!("Training ended: {why}")),
                 _ => None,
             };
             cx.model.experiment.progress = trainer.progress();

@@ -228,7 +228,7 @@ impl ModuleHost {
 /// Shows a message of the host.
 fn tell(cx: &mut Context, event: &Event) {
     // A dialog asks for permission instead, because this message is worded for the command line.
-    if event.text.contains("may not run yet") {
+    if event.text.contains("is not allowed to run yet") {
         return;
     }
     let tone = match event.level {

@@ -189,8 +189,8 @@ fn add(cx: &mut Context, rows: &ClipRows) {
             let seconds = (rows.rows.len() - 1) as f64 / rows.rate_hz;
             let why = match rows.ended {
                 None => "",
-                Some(ClipEnd::Contact) => " It ends before the vehicle touched something.",
-                Some(ClipEnd::Gone) => " It ends where the vehicle left the run.",
+                Some(ClipEnd::Contact) => " It ends just before the vehicle hits something.",
+                Some(ClipEnd::Gone) => " It ends where the vehicle was removed from the run.",
                 Some(ClipEnd::Full) => " Clips are at most ten minutes long.",
             };
             cx.say(
@@ -262,7 +262,7 @@ fn use_library(cx: &mut Context) {
         return;
     };
     if cx.waiting.is_some() {
-        cx.say(Tone::Refused, "Go back to the scenario first.");
+        cx.say(Tone::Refused, "Return to the scenario first.");
         return;
     }
     let agents = cx.model.selected_agents();
@@ -283,7 +283,7 @@ fn use_library(cx: &mut Context) {
                 1 => "1 agent drives".to_owned(),
                 count => format!("{count} agents drive"),
             };
-            cx.say_undoable(&format!("{users} with the moves of {}.", library.name()));
+            cx.say_undoable(&format!("{users} with moves from {}.", library.name()));
         }
         Err(why) => cx.say(Tone::Refused, &words_of(&why)),
     }

@@ -107,7 +107,7 @@ impl Racing {
         if cx.is_showing() && cx.model.document.is_dirty() {
             cx.say(
                 Tone::Refused,
-                "The world shown was edited. Save it or go back to the scenario first.",
+                "You have edited the displayed world. Save it or return to the scenario first.",
             );
             return;
         }
@@ -200,13 +200,14 @@ impl Racing {
         if progress.is_void {
             cx.say(
                 Tone::Refused,
-                "This try is not kept, because the run was rewound, edited or returned to its modules.",
+                "This try is not kept, because the run was rewound or edited, or control was \
+                 returned to the modules.",
             );
             return;
         }
         let order = race.ready.order.clone();
         let (modules, folder) = (cx.model.modules.registry.clone(), self.folder_of(&order));
-        let label = format!("Keeping the try on {}", order.course.name);
+        let label = format!("Saving the try on {}", order.course.name);
         let job = Job::beside(label, cx.wake(), move || {
             let controls = progress.controls.to_vec();
             let kept = keep(&order, &modules, controls, &folder);

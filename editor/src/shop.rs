@@ -94,7 +94,7 @@ impl Shop {
         if is_showing {
             cx.say(
                 Tone::Refused,
-                "An individual is shown. Go back to the scenario first.",
+                "An individual is displayed. Return to the scenario first.",
             );
         }
         is_showing
@@ -105,8 +105,8 @@ impl Shop {
             Source::Shipped(name) => {
                 let mut shipped = SHIPPED.iter();
                 let found = shipped.find(|one| one.name == *name);
-                let found =
-                    found.ok_or_else(|| format!("Roadwright ships no vehicle called {name}."))?;
+                let found = found
+                    .ok_or_else(|| format!("Roadwright does not ship a vehicle called {name}."))?;
                 VehicleFile::from_text(found.text).map_err(|error| error.to_string())
             }
             Source::Type(key) => {

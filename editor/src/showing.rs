@@ -110,7 +110,7 @@ fn put_world(cx: &mut Context, shown: Shown, scenario: Scenario) -> bool {
     if cx.is_showing() && cx.model.document.is_dirty() {
         cx.say(
             Tone::Refused,
-            "The world shown was edited. Save it or go back to the scenario first.",
+            "You have edited the displayed world. Save it or return to the scenario first.",
         );
         return false;
     }

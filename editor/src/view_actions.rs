@@ -132,7 +132,7 @@ impl Context {
         self.model.settings.full_lock = is_full;
         let text = match is_full {
             true => "Full lock: the wheels turn fully at any speed.",
-            false => "The wheels turn less at higher speed again.",
+            false => "Steering is limited at higher speeds again.",
         };
         self.say(Tone::Done, text);
     }

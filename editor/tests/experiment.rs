@@ -301,7 +301,7 @@ fn how_drives_are_spent_is_set_in_the_panel() {
 fn the_cross_entropy_method_and_weights_are_set_in_the_panel() {
     let (mut bench, _) = opened(&forest());
     assert_eq!(fault(&bench), None);
-    bench.press("More on breeding");
+    bench.press("Breeding options");
     assert!(bench.harness.query_by_label("Learning rate").is_none());
     choose(&mut bench, "Method: genetic", "cross entropy");
     enter(&mut bench, "Learning rate", "0.4");

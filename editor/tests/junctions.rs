@@ -109,7 +109,7 @@ fn a_standing_vehicle_is_explained_down_to_the_vehicle_at_the_light() {
     }
     let chain = found.expect("there is a queue at a red light within 60 s");
     bench.press_tab("Vehicle");
-    assert!(bench.harness.query_by_label("Why it stands").is_some());
+    assert!(bench.harness.query_by_label("Why it is stopped").is_some());
     // The root waits for green; a click on its name watches it.
     let root = chain.links.last().unwrap();
     let reason = root.stop.as_ref().unwrap().reason.to_string();
@@ -388,7 +388,7 @@ fn movements_are_switched_in_stages_by_clicks_and_conflicts_are_refused() {
 fn times_of_stages_are_set_and_stages_are_added_and_taken_away() {
     let mut bench = crossroads(0);
     let before = bench.scenario().clone();
-    bench.press("Times of stages (2)");
+    bench.press("Stage times (2)");
     let amber = bench.field("Amber of stage 1").center();
     bench.drag_right(amber, 20.0);
     let stages = plan(&bench).unwrap().stages;

@@ -281,7 +281,7 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
     // The agent stopped earlier, so its request to stand is already listed; stepping does not
     // change it.
     assert!(
-        steps.steps[0].wishes.contains("to stand"),
+        steps.steps[0].wishes.contains("to stop"),
         "{}",
         steps.steps[0].wishes
     );

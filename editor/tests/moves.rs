@@ -227,7 +227,7 @@ fn a_clip_ends_before_a_contact_and_clips_are_saved_and_opened() {
     assert!(bench.live().clip.is_none());
     assert!(!bench.live().collisions.is_empty());
     let contact = bench.live().collisions[0].time;
-    assert!(says(&mut bench, "before the vehicle touched"));
+    assert!(says(&mut bench, "before the vehicle hits"));
     let seconds = (clip.frames.len() - 1) as f64 / 25.0;
     assert!(seconds < contact, "{seconds} {contact}");
     bench.ask(Action::Drive(None));

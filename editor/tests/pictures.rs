@@ -373,7 +373,7 @@ fn narrow() {
     bench.harness.set_size(egui::vec2(1024.0, 1500.0));
     bench.press("road 1 left in stage 1: green");
     hold(&mut bench, "stages");
-    bench.press("Times of stages (2)");
+    bench.press("Stage times (2)");
     bench.press("Add stage");
     hold(&mut bench, "stage_times");
 }

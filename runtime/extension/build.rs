@@ -14,14 +14,17 @@ fn main() {
     files.sort();
     let mut list = String::from("[\n");
     for path in &files {
-        let name = path.strip_prefix(&root).expect("it was found there");
-        let name = name.to_str().expect("names of libm are plain");
+        let name = path.strip_prefix(&root).expect("found in the same folder");
+        let name = name.to_str().expect("file names of libm are UTF-8");
         let name = name.replace('\\', "/");
-        writeln!(list, "    ({name:?}, include_str!({path:?})),").expect("a text takes all");
+        writeln!(list, "    ({name:?}, include_str!({path:?})),").expect(
+            "writing to a String \
+                                                                          cannot fail",
+        );
     }
     list.push_str("]\n");
     let out = Path::new(&variable("OUT_DIR")).join("libm.rs");
-    fs::write(out, list).expect("cargo gives a folder to write to");
+    fs::write(out, list).expect("cargo sets OUT_DIR");
 }
 
 fn variable(name: &str) -> String {
@@ -29,9 +32,9 @@ fn variable(name: &str) -> String {
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    let entries = fs::read_dir(folder).expect("libm can be read");
+    let entries = fs::read_dir(folder).expect("libm is readable");
     for entry in entries {
-        let path = entry.expect("libm can be read").path();
+        let path = entry.expect("libm is readable").path();
         if path.is_dir() {
             collect(&path, files);
         } else {

@@ -96,7 +96,7 @@ commands! {
     MirrorUpDown: "Mirror top to bottom", "Mirror the selection about its centre: top becomes bottom.", "Shift+V";
     TurnLeft: "Rotate left 90°", "Rotate the selection 90° counter-clockwise about its centre.", "Ctrl+OpenBracket";
     TurnRight: "Rotate right 90°", "Rotate the selection 90° clockwise about its centre.", "Ctrl+CloseBracket";
-    SplitRoad: "Split road", "Split the selected road at the pointer, or else in the middle.", "K";
+    SplitRoad: "Split road", "Split the selected road at the pointer, otherwise in the middle.", "K";
     MergeRoads: "Merge roads", "Join the two roads that meet at the selected node, or two selected roads.", "J";
     MergeJunctions: "Merge junctions", "Merge the selected junctions, or the selected junction and its nearest neighbour.", "";
     PartJunctions: "Separate junctions", "Separate a junction that was merged by hand.", "";

@@ -91,7 +91,8 @@ macro_rules! for_each_panel {
             Moves: "moves", "Moves", BelowMap, moves, Some(MenuEntry {
                 place: MenuPlace::Studies,
                 title: "Moves",
-                hint: "Record clips of driving, join them to a library of moves, and let agents drive with it.",
+                hint: "Record driving clips, combine them into a move library, and let agents \
+                       drive with it.",
             });
             Workshop: "workshop", "Workshop", BelowMap, workshop, Some(MenuEntry {
                 place: MenuPlace::Studies,

@@ -56,7 +56,7 @@ pub const ALL: [Shipped; 21] = [
     },
     Shipped {
         name: "motorway-m4",
-        about: "Slip roads that join and leave a motorway",
+        about: "A motorway with slip roads that join and leave it",
         close_up: None,
         text: include_str!("../../../scenarios/motorway-m4.scenario.json"),
     },
@@ -98,7 +98,7 @@ pub const ALL: [Shipped; 21] = [
     },
     Shipped {
         name: "figure-eight",
-        about: "A course that crosses itself on a bridge",
+        about: "A figure-of-eight course with a bridge",
         close_up: None,
         text: include_str!("../../../scenarios/figure-eight.scenario.json"),
     },
@@ -110,7 +110,7 @@ pub const ALL: [Shipped; 21] = [
     },
     Shipped {
         name: "short-cut",
-        about: "A jeep crosses a field, another keeps to the road",
+        about: "One jeep crosses a field, another keeps to the road",
         close_up: None,
         text: include_str!("../../../scenarios/short-cut.scenario.json"),
     },
@@ -140,7 +140,7 @@ pub const ALL: [Shipped; 21] = [
     },
     Shipped {
         name: "car-park",
-        about: "Cars take free bays, and leave when their drivers have come back on foot",
+        about: "Cars park in free bays and leave when their drivers return on foot",
         close_up: Some(110.0),
         text: include_str!("../../../scenarios/car-park.scenario.json"),
     },

@@ -47,7 +47,7 @@ fn add_person(ui: &mut Ui, scenario: &Scenario, actions: &mut Vec<Action>) {
     if types.any(|kind| kind.body == BodyKind::Character) {
         return;
     }
-    let hint = "Adds a vehicle type of people on foot, and a stack with which they walk.";
+    let hint = "Adds a vehicle type for people on foot, and the stack that they use.";
     if ui.button("Add person").on_hover_text(hint).clicked() {
         let free = |taken: &dyn Fn(&str) -> bool, name: &str| {
             let numbered = (2..).map(|number| format!("{name}_{number}"));
@@ -316,7 +316,7 @@ fn off_road(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action
     });
     ui.label("Off road").on_hover_text(
         "When vehicles of this type leave the lanes: only if the trip starts or ends off the \
-         lanes, also for short cuts, or never.",
+         lanes, also to take short cuts, or never.",
     );
     let label = format!("Off-road use of {key}");
     if let Some(off_road) = choice(ui, &label, &kind.off_road, &all) {

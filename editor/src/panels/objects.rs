@@ -244,7 +244,8 @@ const SEES_GRIP: Choice<Settings, bool> = Choice {
     title: "Drivers",
     name: "Drivers and grip",
     label: "Change grip perception",
-    hint: "Whether drivers adapt their speed to the grip ahead, or drive as on dry asphalt (black ice).",
+    hint: "Whether drivers adapt their speed to the grip ahead, or drive as if on dry asphalt \
+           (black ice).",
     get: |settings| &settings.grip.hidden,
     set: |settings, hidden| settings.grip.hidden = hidden,
 };

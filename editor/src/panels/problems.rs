@@ -30,7 +30,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
     if model.problems.place.is_some() {
         ui.horizontal(|ui| {
-            ui.label(RichText::new("Problems at one place of the map").italics());
+            ui.label(RichText::new("Problems at one place on the map").italics());
             if ui.button("List all problems").clicked() {
                 actions.push(Action::View(ViewAction::ListProblems(None)));
             }
@@ -71,9 +71,9 @@ fn group(ui: &mut Ui, model: &Model, findings: &[&Finding], actions: &mut Vec<Ac
     header.body_unindented(|ui| {
         ui.horizontal(|ui| {
             let (verb, hint) = if is_hidden {
-                ("Show", "Marks these problems on the map again.")
+                ("Show", "Shows these problems on the map again.")
             } else {
-                ("Hide", "Leaves these problems out of the map and the list.")
+                ("Hide", "Hides these problems on the map and in the list.")
             };
             let button = ui.small_button(verb).on_hover_text(hint);
             named(&button, format!("{verb}: {}", code.title()));

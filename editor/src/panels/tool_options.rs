@@ -216,8 +216,8 @@ fn layer(ui: &mut Ui, options: &mut ToolOptions) {
             ui.selectable_value(&mut options.layer, Some(layer), layer.to_string());
         }
     });
-    let hint = "Layer of the next stroke. Automatic: that of the road where it begins, or else 0. Page Up and \
-                Page Down change it while you draw.";
+    let hint = "Layer of the next stroke. Automatic: the layer of the road where the stroke \
+                begins, otherwise 0. Page Up and Page Down change it while you draw.";
     named(&response.response.on_hover_text(hint), "Layer");
 }
 

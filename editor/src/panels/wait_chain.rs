@@ -10,7 +10,7 @@ const MOST: usize = 8;
 /// Shows one line for each vehicle, from the watched one to the root, and names a deadlock.
 pub(super) fn ui(ui: &mut Ui, chain: &WaitChain, actions: &mut Vec<Action>) {
     ui.add_space(4.0);
-    ui.label(RichText::new("Why it stands").strong());
+    ui.label(RichText::new("Why it is stopped").strong());
     let deadlocked = chain.deadlocked();
     if !deadlocked.is_empty() {
         let color = ui.visuals().error_fg_color;
@@ -47,7 +47,7 @@ fn link(ui: &mut Ui, link: &WaitLink, actions: &mut Vec<Action>) {
 /// Describes one vehicle, as the continuation of a sentence that begins with its name.
 fn sentence(link: &WaitLink) -> String {
     let state = match link.since {
-        Some(since) => format!("has stood since {}", super::past::clock(since)),
+        Some(since) => format!("has been stationary since {}", super::past::clock(since)),
         None => format!("drives at {:.1} m/s", link.speed),
     };
     format!("{state} and {}.", link.why())

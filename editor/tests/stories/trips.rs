@@ -133,10 +133,7 @@ fn alt_keeps_the_lanes_under_the_pointer_and_says_why_no_route_leads_there() {
     // One click in the list of problems repairs it.
     bench.press_tab("Problems (1)");
     let flow = *bench.scenario().flows().keys().next().unwrap();
-    bench.press(&format!(
-        "Use the lane with a route: {}",
-        ObjectId::Flow(flow)
-    ));
+    bench.press(&format!("Change the lane: {}", ObjectId::Flow(flow)));
     assert!(bench.editor().model().findings.1.is_empty());
 }
 

@@ -89,7 +89,7 @@ impl Plugin for LatticePlanner {
     fn parameters(&mut self, list: &mut Parameters<'_>) {
         list.number("station", &mut self.station, 2.0..=50.0)
             .unit("m")
-            .doc("Distance between the stations of a lane.");
+            .doc("Distance between stations along a lane.");
         list.number("change_length", &mut self.change_length, 5.0..=100.0)
             .unit("m")
             .doc("Length of a lane change.");

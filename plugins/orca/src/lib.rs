@@ -74,21 +74,24 @@ impl Default for Orca {
 impl Plugin for Orca {
     const INFO: PluginInfo = PluginInfo::new("com.example.orca", "ORCA", "1.0.0")
         .author("Roadwright")
-        .doc("Avoids others on open ground by velocities on which both agree, made drivable for a car.");
+        .doc(
+            "Avoids other vehicles on open ground with reciprocally chosen velocities that a car \
+              can drive.",
+        );
 
     fn parameters(&mut self, list: &mut Parameters<'_>) {
         list.number("horizon", &mut self.horizon, 0.5..=10.0)
             .unit("s")
-            .doc("Time for which others are avoided.");
+            .doc("Time horizon for avoiding other vehicles.");
         list.number("margin", &mut self.margin, 0.0..=5.0)
             .unit("m")
             .doc("Distance kept between the circles around two vehicles.");
         list.number("keep_right", &mut self.keep_right, -1.2..=1.2)
             .unit("rad")
-            .doc("Angle by which a vehicle in a crowd bears to the right; negative to the left.");
+            .doc("Angle by which a vehicle in a crowd veers to the right; negative to the left.");
         list.number("radius", &mut self.radius, 5.0..=100.0)
             .unit("m")
-            .doc("Distance within which others are looked at.");
+            .doc("Distance within which other vehicles are considered.");
     }
 }
 

@@ -58,7 +58,7 @@ impl Plugin for PurePursuit {
             .doc("Time gap to the leader.");
         list.number("standstill_gap", &mut self.standstill_gap, 0.5..=10.0)
             .unit("m")
-            .doc("Gap between standing vehicles.");
+            .doc("Gap to the leader at standstill.");
         list.number("braking", &mut self.braking, 0.5..=8.0)
             .unit("m/s^2")
             .doc("Deceleration for planning stops.");

@@ -2,7 +2,7 @@
 //! interface. Plugin authors do not need it.
 #![expect(
     unsafe_code,
-    reason = "this module speaks the binary interface on behalf of safe plugins"
+    reason = "this module implements the binary interface for safe plugins"
 )]
 
 use crate::ground::{CostMap, GroundPlanner, PathAnswer, PathPoses, Terrain};

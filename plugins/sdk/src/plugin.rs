@@ -335,7 +335,7 @@ impl<T> Clone for List<'_, T> {
 
 impl<T> Copy for List<'_, T> {}
 
-#[expect(unsafe_code, reason = "speaks the binary interface")]
+#[expect(unsafe_code, reason = "implements the binary interface")]
 impl<'a, T: Copy> List<'a, T> {
     /// A list without records.
     pub const EMPTY: Self = Self {
@@ -541,7 +541,7 @@ impl<'a> Roads<'a> {
     ///
     /// # Safety
     /// The pointers must be valid for as many elements as the counts state, for `'a`.
-    #[expect(unsafe_code, reason = "speaks the binary interface")]
+    #[expect(unsafe_code, reason = "implements the binary interface")]
     pub(crate) unsafe fn new(raw: &'a RwRoads) -> Self {
         use crate::export::slice;
         let lanelets = raw.lanelet_count as usize;
@@ -608,7 +608,7 @@ unsafe impl Sync for Host {}
 
 impl Host {
     /// Writes a line to the host's log, with a level from 0 (debug) to 3 (error).
-    #[expect(unsafe_code, reason = "speaks the binary interface")]
+    #[expect(unsafe_code, reason = "implements the binary interface")]
     pub fn log(&self, level: u32, line: &str) {
         // SAFETY: the host structure outlives all instances, and its functions accept any text.
         unsafe {
@@ -621,7 +621,7 @@ impl Host {
     }
 
     /// Whether the host has abandoned the calls in progress, so that long computations should stop.
-    #[expect(unsafe_code, reason = "speaks the binary interface")]
+    #[expect(unsafe_code, reason = "implements the binary interface")]
     pub fn is_cancelled(&self) -> bool {
         // SAFETY: as above.
         unsafe {

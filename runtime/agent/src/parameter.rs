@@ -164,7 +164,7 @@ pub enum ParameterError {
         unit: &'static str,
     },
     /// The shape of a table is wrong, or only some of its cells are given.
-    #[error("{key} has {found}, but the module's table has {expected}; give all its rows")]
+    #[error("{key} has {found}, but the module's table has {expected}; specify all rows")]
     Shape {
         /// Key of the table.
         key: String,
@@ -267,7 +267,8 @@ impl ParameterSet {
     /// # Panics
     /// If the module has no such parameter. This is noticed in the module's first step.
     pub fn value(&self, key: &'static str) -> f64 {
-        self.get(key).expect("a module knows its own parameters")
+        self.get(key)
+            .expect("the key is one of the module's parameters")
     }
 
     /// Returns the value of a parameter; `None` if the module has no such parameter.
@@ -447,7 +448,7 @@ mod tests {
         let error = all(&cells(2, 4), 0.0).unwrap_err();
         assert_eq!(
             error,
-            "weights has 2 rows of 4, but the module's table has 2 rows of 3; give all its rows"
+            "weights has 2 rows of 4, but the module's table has 2 rows of 3; specify all rows"
         );
         let error = all(&cells(1, 3), 0.0).unwrap_err();
         assert!(error.contains("weights has 1 row of 3, but"), "{error}");

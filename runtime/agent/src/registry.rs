@@ -24,7 +24,7 @@ pub enum ModuleError {
         known: String,
     },
     /// Agents use too many different settings of a module.
-    #[error("more than {most} different settings of {slot} modules are in use")]
+    #[error("more than {most} different {slot} module settings are in use")]
     TooMany {
         /// The slot.
         slot: Slot,

@@ -132,7 +132,7 @@ pub(crate) fn read(archive: &[u8]) -> Result<Files, ArchiveError> {
         check_kind(&path, entry.unix_mode())?;
         // Some systems treat `A` and `a` as the same file.
         if !folded.insert(path.to_lowercase()) {
-            return Err(refused(&path, "it occurs twice"));
+            return Err(refused(&path, "it is a duplicate"));
         }
         let mut bytes = Vec::new();
         let room = most - size;
@@ -189,7 +189,7 @@ pub(crate) fn check_path(path: &str) -> Result<(), ArchiveError> {
     for part in path.split('/') {
         let leads = part.is_empty() || part == "." || part == "..";
         if leads || part.ends_with(['.', ' ']) || is_device(part) {
-            return Err(refused(path, "it leads outside the folder"));
+            return Err(refused(path, "it points outside the folder"));
         }
     }
     Ok(())
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn a_file_that_is_there_twice_in_other_letters_is_refused() {
         let twice = zip_of(&[("a.txt", b"1", 0o644), ("A.TXT", b"2", 0o644)]);
-        assert!(error_of(&twice).contains("twice"));
+        assert!(error_of(&twice).contains("duplicate"));
     }
 
     proptest! {

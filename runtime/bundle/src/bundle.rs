@@ -297,7 +297,7 @@ fn check_content(manifest: &Manifest, path: &str, bytes: &[u8]) -> Result<(), Bu
     if let Some((_, format)) = formats.iter().find(|(ending, _)| path.ends_with(ending)) {
         return check_format(path, bytes, format);
     }
-    let what = format!("{path} is not a kind of file that bundles may contain");
+    let what = format!("{path} is not a file type that bundles can contain");
     Err(BundleError::Content(what))
 }
 

@@ -54,7 +54,7 @@ impl Placement {
 
     /// Returns the placement in the form used in files.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = serde_json::to_vec_pretty(self).expect("a placement is plain data");
+        let mut bytes = serde_json::to_vec_pretty(self).expect("a placement can be serialized");
         bytes.push(b'\n');
         bytes
     }

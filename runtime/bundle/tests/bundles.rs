@@ -322,7 +322,7 @@ fn native_code_is_refused_even_if_the_manifest_names_it() {
         files.insert("plugins/a.so".into(), code);
     });
     assert!(
-        error.contains("not a kind of file that bundles may contain"),
+        error.contains("not a file type that bundles can contain"),
         "{error}"
     );
 }

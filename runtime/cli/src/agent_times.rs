@@ -9,7 +9,8 @@ pub(crate) fn agent_at_from(text: &str) -> Result<(u64, f64, Option<u8>), String
     match trailer.parse() {
         Ok(trailer) if trailer > 0 => Ok((agent, time, Some(trailer))),
         _ => Err(format!(
-            "\"{trailer}\" is not a trailer number; trailers are counted from 1 at the front, as in 12@60.5:2"
+            "\"{trailer}\" is not a trailer number; trailers are numbered from 1 at the front, as \
+             in 12@60.5:2"
         )),
     }
 }

@@ -154,11 +154,11 @@ pub(crate) fn cause_of(message: &str, host: &Host) -> Option<String> {
         match file.state {
             _ if !is_named => None,
             FileState::NeedsPermission => Some(format!(
-                "{id} may not run yet; allow it with --allow-plugin {} or --trust-plugins",
+                "{id} is not allowed to run yet; allow it with --allow-plugin {} or --trust-plugins",
                 file.hash
             )),
             // The reason was printed when the folders were scanned.
-            FileState::Rejected(_) => Some(format!("{id} was not loaded, see above")),
+            FileState::Rejected(_) => Some(format!("{id} was not loaded; see above")),
             _ => None,
         }
     })

@@ -94,7 +94,7 @@ pub(crate) fn exit_code() -> Option<u8> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the program reports how long things take; no result depends on it"
+    reason = "the program reports elapsed times; no result depends on them"
 )]
 pub(crate) fn now() -> Instant {
     Instant::now()

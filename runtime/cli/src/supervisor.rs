@@ -113,9 +113,9 @@ fn ended_early(how: &str, plugins: &[String]) -> String {
         [first, ..] => (format!("one of {} has", plugins.join(", ")), first.as_str()),
     };
     format!(
-        "{who} ended the program ({how}) before its work was done; no result was written, apart from \
-         rows that `bench` and `train` keep to resume from. Use --isolate {isolated} so that a plugin can only \
-         end its own process"
+        "{who} ended the program ({how}) before its work was done; no result was written, except \
+         for the rows that `bench` and `train` keep for resuming. Use --isolate {isolated} so that \
+         a plugin can only end its own process"
     )
 }
 

@@ -468,7 +468,7 @@ fn drives_of_the_stream_are_logged_every_10_m_and_the_log_goes_on() {
         let refused = bench(folder.path(), &format!("{run} 2 --log {log} --out {out}"));
         assert_eq!(refused.status.code(), Some(2));
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-        let is_slip = said.contains("is already used for") || said.contains("stands for");
+        let is_slip = said.contains("is already used for") || said.contains("the extension of");
         assert!(said.starts_with("error: --log: ") && is_slip, "{said}");
     }
     assert!(!folder.path().join("new.csv").exists());
@@ -625,9 +625,9 @@ fn absurd_calls_end_with_two_and_say_why() {
         ("run missing.scenario.json", "missing.scenario.json"),
         ("run arena --runs 0", "1 to 1000000"),
         ("run arena --until-se -1", "unexpected argument"),
-        ("run arena --until-se=-1", "above 0"),
-        ("run arena --until-se=NaN", "above 0"),
-        ("run arena --until-width=0", "above 0"),
+        ("run arena --until-se=-1", "positive number"),
+        ("run arena --until-se=NaN", "positive number"),
+        ("run arena --until-width=0", "positive number"),
         ("run arena --runs 3 --until-se 1", "cannot be used with"),
         (
             "run arena --until-se 1 --min-runs 9 --max-runs 3",

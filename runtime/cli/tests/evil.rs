@@ -561,7 +561,7 @@ fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
         "{said}"
     );
     assert!(
-        said.contains("org.roadwright.chaos was not loaded, see above"),
+        said.contains("org.roadwright.chaos was not loaded; see above"),
         "{said}"
     );
     // The command does what the message says, and only once.
@@ -764,7 +764,7 @@ fn an_experiment_is_checked_with_the_plugins_that_train_is_given() {
     let (code, said) = check(&[]);
     assert_eq!(code, Some(1), "{said}");
     assert!(
-        said.contains("org.roadwright.chaos may not run yet; allow it with"),
+        said.contains("org.roadwright.chaos is not allowed to run yet; allow it with"),
         "{said}"
     );
     assert!(!said.contains("uses no module"), "{said}");

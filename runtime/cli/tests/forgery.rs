@@ -389,8 +389,8 @@ fn an_older_version_written_into_a_file_does_not_break_its_seal() {
     let write = |text: &str| std::fs::write(folder.path().join("edited.json"), text).unwrap();
     let edited = |version: &str| text.replacen("\"version\": 2", version, 1);
     for (version, expected) in [
-        ("\"version\": 1", "files of version 1 have none"),
-        ("\"version\": 0", "has never existed"),
+        ("\"version\": 1", "version 1 files have none"),
+        ("\"version\": 0", "does not exist"),
     ] {
         write(&edited(version).replacen("\"level\":0.95", "\"level\":0.5", 1));
         for words in [
@@ -471,14 +471,18 @@ fn a_record_beside_other_files_is_verified_with_the_folder_of_its_experiment() {
     );
     for verb in ["verify", "front"] {
         let words = format!("train {verb} kept/r.json");
-        call(&words, 2, "--folder DIR names the folder of the experiment");
+        call(
+            &words,
+            2,
+            "specify the folder of the experiment with --folder DIR",
+        );
     }
     call(
         "train verify kept/r.json --folder made",
         0,
         "reproduced bit for bit",
     );
-    call("train front kept/r.json --folder made", 0, "on it");
+    call("train front kept/r.json --folder made", 0, "on the front");
 }
 
 fn champion(record: &mut Record) -> &mut roadwright_training::genetic::record::RecordedChampion {

@@ -69,7 +69,7 @@ fn pairs_and_calls_that_make_no_sense_are_refused_in_words() {
             "--vehicle car --speed 5 --level rigid",
             "lqr has models for",
         ),
-        ("--vehicle nothing --speed 5", "no vehicle is called"),
+        ("--vehicle nothing --speed 5", "unknown vehicle"),
         ("--vehicle car", "--speed"),
     ] {
         let output = show(words);

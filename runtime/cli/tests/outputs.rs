@@ -239,7 +239,7 @@ fn no_command_writes_over_what_it_reads() {
     let before = contents(folder);
     let slips = [
         "an input of this command; choose another file",
-        "which stands for",
+        "the extension of",
     ];
     for case in &CASES {
         for name in case.reads {
@@ -274,7 +274,7 @@ fn endings_of_other_kinds_are_refused_and_fresh_names_written() {
         let words = |out: &str| case.words.replace("OUT", out);
         for ending in [".rhai", ".vehicle.json", ".rs", case.other] {
             let name = format!("slip-{number}{ending}");
-            refused(folder, &words(&name), &["which stands for"]);
+            refused(folder, &words(&name), &["the extension of"]);
             assert!(!folder.join(&name).exists(), "{name}");
         }
         refused(
@@ -377,7 +377,7 @@ fn no_result_replaces_another_one() {
         refused(folder, &format!("{run} {words}"), &[&expected]);
     }
     let slip = "--save s/timeline.png --statistics s";
-    refused(folder, &format!("{run} {slip}"), &["which stands for"]);
+    refused(folder, &format!("{run} {slip}"), &["the extension of"]);
     refused(
         folder,
         &format!("{run} --save one --statistics one"),
@@ -429,7 +429,7 @@ fn tables_that_a_command_names_itself_replace_only_such_tables() {
         ("b.csv", "bench run own.scenario.json --runs 1 --out b.json"),
     ] {
         mine(name);
-        refused(folder, words, &["exists and is not a table of this kind"]);
+        refused(folder, words, &["exists but is not a table of this kind"]);
         let kept = std::fs::read_to_string(folder.join(name)).unwrap();
         assert_eq!(kept, "my,table\n1,2\n");
         std::fs::remove_file(folder.join(name)).unwrap();

@@ -360,11 +360,11 @@ fn pictures_and_cells_of_a_trip_are_written() {
         (vec!["--from", "1", "--to", "2,3"], "X,Y"),
         (
             vec!["--from", "0,0", "--to", "2,3"],
-            "name the vehicle type",
+            "specify the vehicle type",
         ),
         (
             vec!["--from", "0,0", "--to", "2,3", "--vehicle", "tank"],
-            "no such vehicle type",
+            "unknown vehicle type",
         ),
         (vec!["--agent", "8"], "no such agent"),
         (vec!["--agent", "7", "--planner", "magic"], "magic"),

@@ -54,7 +54,7 @@ fn the_time_of_the_steps_is_told_by_stage_and_changes_nothing() {
     );
     let output = call(&["run", &file, "--seconds", "5", "--stage-times"]);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("CPU of steps     planning "), "{text}");
+    assert!(text.contains("CPU by stage     planning "), "{text}");
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn run_tells_what_junctions_and_signals_do_and_whom_agents_wait_for() {
     let first = format!("  agent {agent} on road ");
     assert!(chain[0].starts_with(&first), "{told}");
     assert!(
-        chain[0].contains(" has stood since ") && chain[0].contains(": waits for "),
+        chain[0].contains(" stationary since ") && chain[0].contains(": waits for "),
         "{told}"
     );
     assert_eq!(lines[0], "agent 7 is not driving at 3.00 s");
@@ -281,7 +281,7 @@ fn run_lets_trailers_go_and_joins_them_on() {
     let told = stderr(&refused);
     let lines: Vec<&str> = told.lines().collect();
     let expected = [
-        "agent 2 at 0.10 s: cannot uncouple: there is no trailer 3 to uncouple, because the vehicle tows 1 (counted from 1 at the front)",
+        "agent 2 at 0.10 s: cannot uncouple: there is no trailer 3 to uncouple, because the vehicle tows 1 (numbered from 1 at the front)",
         "agent 9 at 1.00 s: cannot couple: agent 9 is not driving",
         "agent 1 at 60.00 s: cannot couple: the run ended before that",
     ];
@@ -365,7 +365,7 @@ fn unusable_calls_end_with_two_and_say_why() {
     refused(&["run", &file, "--use", "brakes"], "expected SLOT=MODULE");
     refused(
         &["run", &file, "--populate", "5", "--stack", "nobody"],
-        "no stack \"nobody\"",
+        "unknown stack \"nobody\"",
     );
     refused(
         &["render", &file, "--out", "x.png", "--size", "big"],

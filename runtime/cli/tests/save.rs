@@ -128,11 +128,11 @@ fn what_cannot_be_restored_is_said_in_words() {
         ("cut.rwworld", "not a saved world: its checksum differs"),
         (
             "newer.rwworld",
-            "the saved world needs a newer version: part \"claims\" has version",
+            "the saved world needs a newer Roadwright: part \"claims\" has version",
         ),
         (
             "older.rwworld",
-            "the saved world was written by an older version: part \"claims\" has version",
+            "the saved world was written by an older Roadwright: part \"claims\" has version",
         ),
         ("none.rwworld", "cannot restore none.rwworld"),
     ] {
@@ -309,8 +309,8 @@ fn what_a_restored_run_cannot_do_is_refused() {
         (&["--seed", "7"][..], "cannot be used with '--seed"),
         (&["--populate", "7"], "cannot be used with '--populate"),
         (&["--seconds", "4"], "which is at 10.00 s"),
-        (&["--explain", "1@4"], "--explain: 4 s is before"),
-        (&["--couple", "1@4"], "--couple: 4 s is before"),
+        (&["--explain", "1@4"], "--explain: 4 s is earlier"),
+        (&["--couple", "1@4"], "--couple: 4 s is earlier"),
     ] {
         let call = [&["run", file, "--restore", "a.rw"], words].concat();
         let output = roadwright(folder, &call);
@@ -329,7 +329,7 @@ fn results_do_not_replace_what_is_read_or_each_other() {
     for (words, expected) in [
         (
             &["--save", "own.json"][..],
-            "--save: own.json ends in .json, which stands for a JSON document",
+            "--save: own.json ends in .json, the extension of a JSON document",
         ),
         (
             &["--trace", "./own.json"],

@@ -564,12 +564,8 @@ fn champions_are_compared_on_the_courses_that_both_were_judged_on() {
 #[test]
 fn what_is_absurd_is_refused() {
     for (from, to, expected) in [
-        ("\"arena\"", "\"moon\"", "no course is called \"moon\""),
-        (
-            "fuzzy_driver\",",
-            "nobody\",",
-            "no stack is called \"nobody\"",
-        ),
+        ("\"arena\"", "\"moon\"", "unknown course \"moon\""),
+        ("fuzzy_driver\",", "nobody\",", "unknown stack \"nobody\""),
         ("rule_avoid_*", "courage", "has no such parameter"),
         ("[\"fuzzy_driver.rule_avoid_*\"]", "[]", "nothing to train"),
         ("\"n\": 3", "\"n\": -1", "small.experiment.json:8"),

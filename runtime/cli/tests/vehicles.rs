@@ -269,7 +269,7 @@ fn gaits_come_from_recorded_motion() {
     let output = call(&[&["vehicle", "gait", walk][..], &mapped[..]].concat());
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     for (wrong, words) in [
-        (["--joint", "left_foot=Paw"], "no joint is called \"Paw\""),
+        (["--joint", "left_foot=Paw"], "there is no joint \"Paw\""),
         (["--joint", "tail=Paw"], "use one of hips"),
         (["--scale", "0"], "is not a length"),
     ] {

@@ -48,7 +48,7 @@ static PARAMETERS: [ParameterInfo; 6] = [
         "m",
         (0.0, 3.0),
         0.25,
-        "Distance outside the arc up to which it drives forwards before it reverses.",
+        "Distance outside the arc up to which it drives forwards before reversing.",
     ),
     ParameterInfo::number(
         "tolerance",

@@ -9,7 +9,8 @@ use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 static INFO: ModuleInfo = ModuleInfo {
     id: "constant_speed",
     name: "Constant speed",
-    doc: "Holds a constant speed along its path and reacts to nothing, as the cars on the tracks of [Adam 2007] do.",
+    doc: "Follows its path at constant speed, regardless of other vehicles, like the cars on the \
+          tracks of [Adam 2007].",
 };
 
 static PARAMETERS: [ParameterInfo; 4] = [

@@ -4,8 +4,8 @@ use crate::PdGains;
 
 /// Text shared by the laws of `idm`, `pursuit` and the fuzzy driver.
 const HALTING: &str = "\
-halting speed, m/s: from it the vehicle can still stop 2 m behind the leader, which may
-brake as well, and 0.5 m before the place where it must stop; b = braking, r = reaction
+halting speed, m/s: the speed from which the vehicle can still stop 2 m behind the leader, which
+may brake too, and 0.5 m before the point where it must stop; b = braking, r = reaction
     safe(gap, v_front) = max(0, sqrt((b r)^2 + v_front^2 + 2 b max(0, gap)) - b r)
     v_halt = min(safe(leader_gap - 2, leader_speed), safe(stop_distance - 0.5, 0))";
 
@@ -73,7 +73,7 @@ fn idm() -> String {
     format!(
         "\
 acceleration, m/s^2: a = acceleration, b = braking, T = headway, v = speed; a wanted speed
-of 0 means to stand still
+of 0 means standstill
     wanted_gap(g0, v_front) = g0 + max(0, v T + v (v - v_front) / (2 sqrt(a b)))
     leader   = (wanted_gap(standstill_gap, leader_speed) / leader_gap)^2
     stop     = (wanted_gap(0.5, 0) / stop_distance)^2
@@ -104,8 +104,8 @@ fn stanley() -> String {
 {SPEED_LAW}
 steering, rad: offset and heading error of the front axle, against the path beside it
     steering = -heading - atan(gain offset / (softening_speed + v))
-within the lock and lateral_acceleration; in reverse, of an imaginary axle as far behind the rear
-axle as the front axle is ahead of it"
+limited by the lock and lateral_acceleration; in reverse, the same for an imaginary axle as far
+behind the rear axle as the front axle is ahead of it"
     )
 }
 
@@ -138,8 +138,8 @@ w(i) = mean curvature of the path in step i ahead; x(k+1) = A x(k) + B u(k) + E 
            course = heading + side slip: the angle between motion and path
     P = Q + A' P A - A' P B K,  K = (R + B' P B)^-1 B' P A
     u = -K x - (R + B' P B)^-1 B' sum of ((A - B K)')^i P E w(i)
-the offset counts only as far as it makes the vehicle approach the path at most at the angle
-approach; models and gains are interpolated between multiples of 0.25 m/s
+the offset is limited so that the vehicle approaches the path at no more than the angle approach;
+models and gains are interpolated between multiples of 0.25 m/s
 steering = steering + u T, T = period of the controller, within lock and lateral_acceleration"
     )
 }
@@ -149,15 +149,15 @@ fn linear_mpc() -> String {
         "\
 {HALTING}
 steering rates u(k) and accelerations a(k) of the next steps, N = horizon, h = step; x, w and the
-errors are those of lqr, whose answer without limits is the same; v = speed
+errors are those of lqr, which gives the same result without limits; v = speed
     minimise last_weight errors(N) + sum of errors(k) + rate_weight u(k)^2
              + speed_weight (v(k) - min(road_speed, v_halt))^2 + acceleration_weight a(k)^2
     x(k+1) = A x(k) + B u(k) + E w(k),  v(k+1) = v(k) + a(k) h
     |u(k)| <= steering rate, |steering(k)| <= lock and lateral_acceleration,
     -braking of the vehicle <= a(k) <= its acceleration
 behind a pushed trailer the cost of all later steps replaces last_weight errors(N)
-a plan is made `rate` times a second and followed in between; where the law of pursuit brakes harder
-than the plan, it counts. Without a plan within max_iterations lqr answers for that step"
+a plan is made `rate` times a second and followed in between; where the pursuit law brakes harder
+than the plan, the pursuit law applies. Without a plan within max_iterations lqr steers in that step"
     )
 }
 

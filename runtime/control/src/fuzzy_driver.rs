@@ -81,8 +81,8 @@ const GAINS: [ParameterInfo; PLAIN] = [
     ParameterInfo::choice(
         "aim",
         &["way", "bend"],
-        "Position of its waypoint on a lane: on the path itself, or on the circle that the path follows \
-         just ahead, so that bends are not cut.",
+        "Position of its waypoint on a lane: on the path itself, or on the circle that the path \
+         follows just ahead, which avoids cutting corners.",
     ),
 ];
 

@@ -92,7 +92,7 @@ const GAINS_AND_KNOTS: [ParameterInfo; FIRST_RULE] = [
         "m",
         (0.5, 100.0),
         20.0,
-        "Distance of the waypoint on a road or path.",
+        "Distance to the waypoint on a road or path.",
     ),
     ParameterInfo::number(
         "speed_time",

@@ -35,7 +35,7 @@ static PARAMETERS: [ParameterInfo; 6] = [
         "m",
         (0.1, 20.0),
         2.0,
-        "Gap between standing vehicles.",
+        "Gap to the leader at standstill.",
     ),
     ParameterInfo::number(
         "lookahead_time",

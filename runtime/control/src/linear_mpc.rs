@@ -28,14 +28,14 @@ static PARAMETERS: [ParameterInfo; 19] = [
         "Hz",
         (1.0, 100.0),
         20.0,
-        "How often it plans; the plan is followed in between.",
+        "Planning rate; the plan is followed in between.",
     ),
     ParameterInfo::number(
         "horizon",
         "",
         (5.0, 40.0),
         30.0,
-        "Steps of a plan; fractions are dropped.",
+        "Number of steps in a plan; fractions are dropped.",
     ),
     ParameterInfo::number("step", "s", (0.01, 0.2), 0.05, "Time step of the model."),
     OFFSET_WEIGHT,
@@ -69,7 +69,7 @@ static PARAMETERS: [ParameterInfo; 19] = [
         "",
         (1.0, 1000.0),
         200.0,
-        "Iterations of the solver after which lqr answers instead; fractions are dropped.",
+        "Maximum solver iterations, after which lqr takes over; fractions are dropped.",
     ),
     speed_law::SPEED_GAIN,
     speed_law::GAP_GAIN,
@@ -82,7 +82,7 @@ static PARAMETERS: [ParameterInfo; 19] = [
         "m/s",
         (0.25, 5.0),
         1.0,
-        "Minimum speed of the model, because a standing vehicle cannot be steered.",
+        "Minimum speed of the model, because a stationary vehicle cannot be steered.",
     ),
 ];
 
@@ -546,7 +546,7 @@ impl Logic for LinearMpc {
         while !words.0.is_empty() {
             let saved = words.plan().ok_or("a saved plan is damaged")?;
             if saved.index >= self.plans.len() {
-                return Err("a saved plan belongs to no agent".into());
+                return Err("a saved plan does not belong to any agent".into());
             }
             plans.insert(saved.index, saved.plan);
         }

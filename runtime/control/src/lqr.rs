@@ -43,15 +43,15 @@ static PARAMETERS: [ParameterInfo; 15] = [
     ParameterInfo::choice(
         "solution",
         &["infinite horizon", "finite horizon", "batch"],
-        "How gains are computed. With a finite horizon or a batch, the controller sees the path \
-         only as far as the horizon.",
+        "Method of computing the gains. With a finite horizon or a batch, the controller sees the \
+         path only up to the horizon.",
     ),
     ParameterInfo::number(
         "horizon",
         "",
         (1.0, 200.0),
         60.0,
-        "Steps of the finite horizon and of the batch; fractions are dropped.",
+        "Number of steps in the finite horizon and in the batch; fractions are dropped.",
     ),
     ParameterInfo::number(
         "step",

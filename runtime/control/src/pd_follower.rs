@@ -47,8 +47,8 @@ static PARAMETERS: [ParameterInfo; 13] = [
         "s",
         (0.0, 5.0),
         0.0,
-        "Sets all four gains so that there is no overshoot: k_omega = 4 k_theta and k_v = 4 k_p; 0 \
-         leaves them as given.",
+        "Sets all four gains for a response without overshoot: k_omega = 4 k_theta and k_v = 4 \
+         k_p; 0 leaves them as given.",
     ),
     ParameterInfo::number(
         "lookahead_distance",
@@ -76,14 +76,14 @@ static PARAMETERS: [ParameterInfo; 13] = [
         "m/s",
         (0.01, 10.0),
         0.2,
-        "Speed while it faces away from the point.",
+        "Speed while facing away from the point.",
     ),
     ParameterInfo::number(
         "turn_angle",
         "rad",
         (0.1, 3.0),
         0.785,
-        "Heading error above which it drives at the slow speed.",
+        "Heading error above which the slow speed applies.",
     ),
     ParameterInfo::number(
         "goal_distance",

@@ -29,7 +29,7 @@ static PARAMETERS: [ParameterInfo; 9] = [
         "m/s",
         (0.1, 10.0),
         1.0,
-        "Constant added to the speed, so that a slow vehicle does not steer back too sharply.",
+        "Constant added to the speed, so that a slow vehicle does not return too sharply.",
     ),
     ParameterInfo::number(
         "lateral_acceleration",

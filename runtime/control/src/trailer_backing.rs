@@ -47,14 +47,14 @@ static PARAMETERS: [ParameterInfo; 8] = [
         "rad",
         (0.1, 1.0),
         0.5,
-        "Maximum hitch angle that it aims for.",
+        "Maximum target hitch angle.",
     ),
     ParameterInfo::number(
         "straighten",
         "rad",
         (0.2, 1.0),
         0.75,
-        "Hitch angle above which it drives forwards until the trailer follows straight.",
+        "Hitch angle above which it drives forwards until the trailer is straight.",
     ),
     ParameterInfo::number("speed", "m/s", (0.2, 5.0), 1.5, "Maximum speed."),
     ParameterInfo::number(

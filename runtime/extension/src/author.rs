@@ -120,7 +120,7 @@ pub enum AuthorError {
     #[error("the build failed:\n{0}")]
     Build(String),
     /// The library was built but cannot be loaded.
-    #[error("built, but not delivered: {0}")]
+    #[error("built, but not usable: {0}")]
     Probe(String),
 }
 

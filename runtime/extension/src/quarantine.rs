@@ -79,9 +79,8 @@ pub(crate) const RETRY: &str = "roadwright plugin retry";
 /// Returns a sentence for messages that explains how a quarantine is lifted.
 pub(crate) fn remedy(module: &str) -> String {
     format!(
-        "It stays in quarantine until its file \
-         changes; `{RETRY} {module}`, with the same --plugins (in the \
-         editor: Reload), loads it again."
+        "It stays in quarantine until its file changes; to load it again, use `{RETRY} {module}` \
+         with the same --plugins (in the editor: Reload)."
     )
 }
 

@@ -180,7 +180,10 @@ fn unusable_numbers_are_replaced_row_by_row_and_too_many_take_the_plugin_out() {
         let mut world = chaos_world(&bench, mode);
         run(&mut world, 3.0);
         let said = bench.said();
-        assert!(said.contains(&format!("controller gave {words}")), "{said}");
+        assert!(
+            said.contains(&format!("controller returned {words}")),
+            "{said}"
+        );
         assert!(said.contains("for agent "), "{said}");
         assert!(said.contains("input saved to"), "{said}");
         let notes: Vec<_> = world.swaps().iter().map(|swap| &swap.note).collect();

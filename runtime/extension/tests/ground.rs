@@ -97,7 +97,7 @@ fn groups_that_make_no_sense_are_refused_at_loading() {
         (
             "path",
             &["GROUPS=(4|32)"][..],
-            "RW_NEED_PATH, which only controllers get",
+            "RW_NEED_PATH, which is only for controllers",
         ),
         (
             "cells",

@@ -93,7 +93,7 @@ fn groups_that_are_unknown_or_make_no_sense_are_refused_at_loading() {
         (
             "fitness",
             &["KIND=RW_KIND_FITNESS", "GROUPS=7"],
-            "RW_NEED_MOTION and RW_NEED_VEHICLES and RW_NEED_PATH, which only controllers and ground planners get",
+            "RW_NEED_MOTION and RW_NEED_VEHICLES and RW_NEED_PATH, which is only for controllers and ground planners",
         ),
         (
             "points",

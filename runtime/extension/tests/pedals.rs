@@ -100,7 +100,7 @@ fn pedals_out_of_range_are_replaced_by_the_built_in_module_and_counted() {
     assert!(matches!(files[0].state, FileState::Rejected(_)));
     let said = bench.said();
     assert!(
-        said.contains("controller gave a throttle value outside 0 to 1"),
+        said.contains("controller returned a throttle value outside 0 to 1"),
         "{said}"
     );
 }

@@ -59,7 +59,7 @@ fn mistakes_are_told_with_their_place() {
         (
             "fn behave(agent) { agent.wait(\"long\") }",
             "x.rhai:1:26",
-            "a number is needed here, not string",
+            "expected a number, found string",
         ),
         ("fn behave(agent) { throw \"no\" }", "x.rhai:1:20", "no"),
         (
@@ -130,7 +130,7 @@ fn what_can_be_known_is_found_before_running() {
     let inside = |body: &str| format!("fn behave(me) {{\n  if me.time > 1e9 {{ {body} }}\n}}");
     for (text, line, words) in [
         ("fn on_arive(agent) {}\nfn behave(agent) {}".into(), 1, "did you mean \"on_arrive\"?"),
-        ("fn on_sunset(agent) {}\nfn behave(agent) {}".into(), 1, "the host does not call the handler"),
+        ("fn on_sunset(agent) {}\nfn behave(agent) {}".into(), 1, "the host never calls the handler"),
         ("fn on_message(agent) {}\nfn behave(agent) {}".into(), 1, "write fn on_message(agent, message)"),
         (inside("me.speed = 5.0;"), 2, "agent.speed is read-only"),
         (inside("me.sped_factor = 1.0;"), 2, "did you mean \"speed_factor\"?"),
@@ -144,7 +144,7 @@ fn what_can_be_known_is_found_before_running() {
         (inside("me.goto(1, 2);"), 2, "did you mean \"go_to\"?"),
         ("fn slow(who) {\n  who.speed_fctor = 0.5;\n}\nfn behave(agent) { if agent.time > 1e9 { slow(agent); } }".into(), 2, "did you mean \"speed_factor\"?"),
         ("fn on_message(a, m) {\n  if m.topc == \"x\" {}\n}\nfn behave(agent) {}".into(), 2, "did you mean \"topic\"?"),
-        ("let count = 0;\nfn behave(agent) { count += 1; }".into(), 2, "keep changing values in agent.memory"),
+        ("let count = 0;\nfn behave(agent) { count += 1; }".into(), 2, "store values that change in agent.memory"),
         ("fn behave(agent) {\n  agent.memory.laps += 1; }".into(), 2, "agent.memory.name ?? 0"),
     ] {
         let text: String = text;

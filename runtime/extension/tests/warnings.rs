@@ -193,7 +193,7 @@ fn what_fails_when_it_comes_to_it_is_found_and_what_is_well_formed_is_fine() {
         (
             in_branch("agent.speed_factor = \"fast\";"),
             in_branch("agent.speed_factor = 1.2;"),
-            "a number is needed here",
+            "expected a number",
         ),
         (
             in_branch("agent.mark(5.0);"),
@@ -230,7 +230,7 @@ fn what_fails_when_it_comes_to_it_is_found_and_what_is_well_formed_is_fine() {
                 "if agent.time < 1.0 {} else if agent.time < 0.0 { agent.desired_speed = true; }",
             ),
             plain("if agent.time < 1.0 {} else if agent.time < 0.0 { agent.desired_speed = 3; }"),
-            "a number is needed here",
+            "expected a number",
         ),
     ] {
         let found = checked(&wrong);

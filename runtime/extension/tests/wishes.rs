@@ -528,11 +528,11 @@ fn trailers_are_let_go_and_joined_on_again() {
     let expected = [
         "tows 1",
         "there is no trailer 7 to uncouple, because the vehicle tows 1",
-        "uncoupled 1, which stands with its brakes on",
+        "uncoupled 1, which is parked with its brakes on",
         "tows 0",
         "coupled 1",
         "tows 1 of car",
-        "uncoupled 1, which stands with its brakes on",
+        "uncoupled 1, which is parked with its brakes on",
         "couple: the vehicle moves at ",
         "there is no trailer 0",
     ];

@@ -81,7 +81,7 @@ impl Write for Output {
 /// whereas a closed standard output only means that its reader needs no more.
 fn named(error: Error) -> Error {
     match error.kind() {
-        ErrorKind::BrokenPipe => Error::other("the program that reads from the pipe has ended"),
+        ErrorKind::BrokenPipe => Error::other("the program reading from the pipe has exited"),
         _ => error,
     }
 }

@@ -55,7 +55,7 @@ impl Beside {
         // then can a move replace the old file atomically.
         let folder = folder_of(&path);
         if !folder.is_dir() {
-            let what = format!("there is no folder {}", folder.display());
+            let what = format!("the folder {} does not exist", folder.display());
             return Err(Error::new(ErrorKind::NotFound, what));
         }
         sweep(folder);
@@ -145,7 +145,7 @@ fn target(path: &Path) -> Result<PathBuf> {
     }
     Err(Error::new(
         ErrorKind::InvalidInput,
-        "the link leads back to itself",
+        "the link points back to itself",
     ))
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn check_folder(folder: &Path) -> Result<()> {
         ),
         Err(error) if error.kind() == ErrorKind::NotADirectory => (
             ErrorKind::NotADirectory,
-            format!("a part of {shown} is not a folder; choose another path"),
+            format!("a parent of {shown} is not a folder; choose another path"),
         ),
         Err(error) if error.kind() == ErrorKind::NotFound => (
             ErrorKind::NotFound,
@@ -180,10 +180,7 @@ pub(crate) fn check_folder(folder: &Path) -> Result<()> {
 /// Reports that a folder is not writable, without mentioning the temporary file.
 fn unwritable(folder: &Path, error: &Error) -> Error {
     let (kind, shown) = (error.kind(), folder.display());
-    Error::new(
-        kind,
-        format!("the folder {shown} cannot be written to: {kind}"),
-    )
+    Error::new(kind, format!("the folder {shown} is not writable: {kind}"))
 }
 
 /// Creates a file with the usual permissions of a new file.

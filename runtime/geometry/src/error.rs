@@ -37,10 +37,10 @@ pub enum GeometryError {
     #[error("the reference line is {0} m long; expected at most 10,000,000 m")]
     Length(f64),
     /// No clothoid joins two poses.
-    #[error("no smooth curve joins the two poses")]
+    #[error("no smooth curve connects the two poses")]
     NoJoin,
     /// There are fewer distinct points than the shape needs.
-    #[error("{needed} distinct points are needed, {given} given")]
+    #[error("expected at least {needed} distinct points, but got {given}")]
     TooFewPoints {
         /// Number needed.
         needed: usize,

@@ -89,7 +89,7 @@ impl HeightField {
         let rows = heights.len().checked_div(columns).unwrap_or(0);
         let wrong = |why| GeometryError::Grid { columns, rows, why };
         if columns < 2 || rows < 2 {
-            return Err(wrong("at least 2 x 2 samples are needed"));
+            return Err(wrong("expected at least 2 x 2 samples"));
         }
         if columns * rows != heights.len() {
             return Err(wrong(

@@ -29,7 +29,7 @@ impl OccupancyGrid {
     ) -> Result<Self, GeometryError> {
         let wrong = |why| GeometryError::Grid { columns, rows, why };
         if columns == 0 || rows == 0 {
-            return Err(wrong("at least one cell is needed"));
+            return Err(wrong("expected at least one cell"));
         }
         if columns.saturating_mul(rows) > MAX_CELLS {
             return Err(wrong("more than 64 million cells"));

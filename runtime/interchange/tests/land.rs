@@ -209,8 +209,8 @@ fn a_gate_over_a_street_becomes_two_houses_and_a_roof_none() {
     town.way(&square(30.0, 20.0, 5.0), true, "building=yes layer=-1");
     let (scenario, summary) = town.import();
     assert_eq!(summary.buildings, 2, "{:?}", summary.warnings);
-    assert_eq!(told(&summary, "cut back"), 1);
-    assert_eq!(told(&summary, "stand on lanes"), 1);
+    assert_eq!(told(&summary, "buildings trimmed"), 1);
+    assert_eq!(told(&summary, "on or over lanes"), 1);
     assert_eq!(told(&summary, "roofs on posts"), 1);
     assert_eq!(told(&summary, "underground"), 1);
     assert!(room_beside_lanes(&scenario) > 0.1);
@@ -293,7 +293,7 @@ fn outlines_that_are_not_whole_are_told() {
     assert_eq!(told(&summary, "is incomplete"), 1);
     assert_eq!(told(&summary, "nodes that are missing"), 1);
     assert_eq!(
-        told(&summary, "crosses itself"),
+        told(&summary, "self-intersections"),
         1,
         "{:?}",
         summary.warnings

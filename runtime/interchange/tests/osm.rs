@@ -58,7 +58,7 @@ fn bends_tighter_than_the_road_are_rounded_and_reported() {
     );
     let told = summary.warnings.iter();
     let told: Vec<_> = told
-        .filter(|warning| warning.reason.starts_with("bends tighter"))
+        .filter(|warning| warning.reason.starts_with("bends too tight"))
         .map(|warning| (warning.count, warning.examples.clone()))
         .collect();
     assert_eq!(told, [(1, vec!["way 10".to_owned()])]);
@@ -224,7 +224,7 @@ fn junctions_that_become_one_are_told() {
     let told = |apart: u32| {
         let (_, summary) = imported(&read(town(apart).as_bytes()).unwrap());
         let mut warnings = summary.warnings.into_iter();
-        warnings.find(|warning| warning.reason.contains("they were merged"))
+        warnings.find(|warning| warning.reason.contains("junctions merged"))
     };
     let warning = told(60).expect("4 m apart");
     assert_eq!((warning.count, warning.examples.len()), (1, 1));

@@ -238,11 +238,11 @@ impl ClipFile {
         for (number, clip) in clips.iter().enumerate() {
             check_name(&format!("clips[{number}].name"), &clip.name)?;
             if !names.insert(&clip.name) {
-                let reason = format!("there are two clips called \"{}\"", clip.name);
+                let reason = format!("duplicate clip \"{}\"", clip.name);
                 return Err(MoveFileError::at(format!("clips[{number}].name"), reason));
             }
             if !(2..=MOST_FRAMES).contains(&clip.frames.len()) {
-                let reason = format!("a clip must have 2 to {MOST_FRAMES} frames");
+                let reason = format!("expected a clip of 2 to {MOST_FRAMES} frames");
                 return Err(MoveFileError::at(format!("clips[{number}].frames"), reason));
             }
             for (row, frame) in clip.frames.iter().enumerate() {

@@ -105,7 +105,7 @@ impl MoveFile {
         if let Some(threshold) = self.threshold
             && !(threshold >= 0.0 && threshold.is_finite())
         {
-            let reason = format!("{threshold} is not a finite number of at least 0");
+            let reason = format!("{threshold} is not a finite, non-negative number");
             return Err(MoveFileError::at("threshold", reason));
         }
         if self.states.len().max(self.moves.len()) > MOST {
@@ -119,18 +119,18 @@ impl MoveFile {
             if !known.insert(state) {
                 return Err(MoveFileError::at(
                     key,
-                    format!("there are two states called \"{state}\""),
+                    format!("duplicate state \"{state}\""),
                 ));
             }
         }
         if !known.contains(&self.start) {
-            let reason = format!("there is no state \"{}\"", self.start);
+            let reason = format!("unknown state \"{}\"", self.start);
             return Err(MoveFileError::at("start", reason));
         }
         for (number, one) in self.moves.iter().enumerate() {
             for (key, state) in [("from", &one.from), ("to", &one.to)] {
                 if !known.contains(state) {
-                    let reason = format!("there is no state \"{state}\"");
+                    let reason = format!("unknown state \"{state}\"");
                     return Err(MoveFileError::at(format!("moves[{number}].{key}"), reason));
                 }
             }

@@ -25,9 +25,7 @@ pub struct Recording {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RecordError {
     /// A column is missing.
-    #[error(
-        "the table has no column \"{0}\"; clips are made from tables of `roadwright run --trace`"
-    )]
+    #[error("the table has no column \"{0}\"; create the table with `roadwright run --trace`")]
     Column(&'static str),
     /// A cell is not a number.
     #[error("line {line}, column \"{column}\": \"{cell}\" is not a number")]

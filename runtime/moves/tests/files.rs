@@ -70,7 +70,7 @@ fn damaged_clips_are_refused_with_key_and_reason() {
         (
             "\"name\": \"straight\"",
             "\"name\": \"wide left\"",
-            "two clips",
+            "duplicate clip",
         ),
         (
             "\"half_width\":0.8",
@@ -100,7 +100,7 @@ fn damaged_graphs_are_refused_with_key_and_reason() {
         (
             "\"start\": \"Drive\"",
             "\"start\": \"Park\"",
-            "start: there is no state \"Park\"",
+            "start: unknown state \"Park\"",
         ),
         ("\"from\":\"Drive\"", "\"from\":\"Park\"", "moves[0].from"),
         ("\"last\":25", "\"last\":0", "moves[0].last"),

@@ -24,13 +24,14 @@ static GRID_PATH: ModuleInfo = ModuleInfo {
 static FLOW_FIELD: ModuleInfo = ModuleInfo {
     id: "flow_field",
     name: "Flow field",
-    doc: "Finds the cheapest paths to a goal from every cell, once for all agents with this goal.",
+    doc: "Finds the cheapest paths from every cell to a goal, once for all agents with this goal.",
 };
 
 static HYBRID: ModuleInfo = ModuleInfo {
     id: "hybrid_fuzzy_path",
     name: "Hybrid fuzzy path",
-    doc: "Searches a bounded number of cells at a time, learns from them, and replans as other vehicles move.",
+    doc: "Searches a bounded number of cells at a time, learns from each search, and replans as \
+          other vehicles move.",
 };
 
 static INCREMENTAL: ModuleInfo = ModuleInfo {
@@ -61,7 +62,7 @@ const NEAR: ParameterInfo = ParameterInfo::number(
     "m",
     (0.5, 100.0),
     4.0,
-    "Distance of the waypoint at a standstill.",
+    "Distance to the waypoint at standstill.",
 );
 const AHEAD: ParameterInfo = ParameterInfo::number(
     "ahead",
@@ -89,7 +90,7 @@ const VERDICT_BUDGET: ParameterInfo = ParameterInfo::number(
     "",
     (512.0, 1e6),
     1024.0,
-    "Number of cells per step that the search for the existence of a path expands.",
+    "Number of cells that the search for the existence of a path expands per step.",
 );
 const AVOID: ParameterInfo = ParameterInfo::choice(
     "avoid",
@@ -104,14 +105,14 @@ static WITH_POSES: [ParameterInfo; 13] = [
         "m",
         (0.0, 3.0),
         0.3,
-        "Usual clearance beside the vehicle: the accuracy with which it follows its path.",
+        "Normal clearance beside the vehicle: the accuracy with which it follows its path.",
     ),
     ParameterInfo::number(
         "least_margin",
         "m",
         (0.0, 3.0),
         0.15,
-        "Clearance used where the start or destination has no space for the usual clearance.",
+        "Clearance where there is no room for the normal clearance at the start or destination.",
     ),
     CLEARANCE,
     NEAR,
@@ -144,7 +145,8 @@ static WITH_POSES: [ParameterInfo; 13] = [
     ParameterInfo::choice(
         "arrive",
         &["anyhow", "with_heading"],
-        "Whether a path may end at a destination on open ground with any heading, or must have the heading of the destination.",
+        "Whether a path may end with any heading at a destination on open ground, or must end with \
+         the destination's heading.",
     ),
 ];
 
@@ -187,7 +189,7 @@ fn avoided(parameters: &ParameterSet) -> Avoid {
 static MOVE_TREE: ModuleInfo = ModuleInfo {
     id: "move_tree",
     name: "Move tree",
-    doc: "Drives the quickest sequence of recorded moves that touches no obstacle.",
+    doc: "Drives the quickest collision-free sequence of recorded moves.",
 };
 
 /// Move libraries that `move_tree` offers.
@@ -217,7 +219,7 @@ static WITH_MOVES: [ParameterInfo; 5] = [
             "frames",
             (1.0, 2000.0),
             200.0,
-            "Time for which routes are searched; the libraries have 25 frames a second.",
+            "Planning horizon of the search; the libraries have 25 frames a second.",
         )
     },
     ParameterInfo {
@@ -233,12 +235,14 @@ static WITH_MOVES: [ParameterInfo; 5] = [
     ParameterInfo::choice(
         "execution",
         &["played", "replayed"],
-        "Whether clips replace the steps of the level, or the level drives with the recorded commands and corrections.",
+        "Whether clips replace the dynamics of the level, or the level drives with the recorded \
+         commands and corrections.",
     ),
     ParameterInfo::choice(
         "heuristic",
         &["straight", "detours"],
-        "Order of the search: as if vehicles drove straight to the goal at top speed, or including detours and turns.",
+        "Search order: as if vehicles drove straight to the goal at top speed, or including \
+         detours and turns.",
     ),
 ];
 
@@ -255,7 +259,7 @@ const COSTS: [ParameterInfo; COMMON] = [
     ParameterInfo::choice(
         "corners",
         &["keep", "cut"],
-        "Whether a diagonal step may pass the corner of a blocked cell.",
+        "Whether diagonal steps may cut the corner of a blocked cell.",
     ),
     ParameterInfo::number(
         "tracking_margin",

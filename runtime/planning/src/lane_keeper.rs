@@ -62,7 +62,7 @@ static PARAMETERS: [ParameterInfo; 11] = [
         "m",
         (0.0, 500.0),
         40.0,
-        "Distance to the end of the lane below which half of the gap suffices.",
+        "Distance to the end of the lane below which half the gap suffices.",
     ),
     ParameterInfo::number(
         "change_distance",
@@ -105,7 +105,7 @@ static PARAMETERS: [ParameterInfo; 11] = [
         "s",
         (0.0, 20.0),
         4.0,
-        "Reduction of that gap per unit of speed by which the front vehicle is faster.",
+        "Reduction of that gap per unit of speed by which the leading vehicle is faster.",
     ),
     // The comfortable deceleration of the intelligent driver model.
     ParameterInfo::number(
@@ -113,15 +113,15 @@ static PARAMETERS: [ParameterInfo; 11] = [
         "m/s^2",
         (0.5, 9.0),
         2.5,
-        "Deceleration of the rear vehicle to the speed of the front one where a lane ends.",
+        "Deceleration of the following vehicle to the speed of the leading one where a lane ends.",
     ),
     ParameterInfo::number(
         "queue_speed",
         "",
         (0.0, 1.0),
         0.4,
-        "Fraction of the speed limit below which traffic in the other lane counts as a queue. Vehicles then \
-         use an ending lane up to its end.",
+        "Fraction of the speed limit below which traffic in the other lane counts as a queue. \
+         Vehicles then use the lane up to its end.",
     ),
 ];
 

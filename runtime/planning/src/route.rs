@@ -40,8 +40,8 @@ static PARAMETERS: [ParameterInfo; 4] = [
         "m",
         (0.0, 2000.0),
         200.0,
-        "Required lane changes are planned at least this far before the point at which they must \
-         be complete.",
+        "Minimum distance at which required lane changes are planned before the point where they \
+         must be complete.",
     ),
     ParameterInfo::number(
         "delay_weight",

@@ -205,7 +205,7 @@ impl Rewind {
             return Err(self
                 .problem
                 .clone()
-                .unwrap_or_else(|| "That moment is no longer stored.".to_owned()));
+                .unwrap_or_else(|| "That moment is no longer available.".to_owned()));
         };
         let is_between =
             |run: &ObservedRun| (checkpoint.step..=step).contains(&run.world().steps());

@@ -79,7 +79,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum RenderError {
     /// The picture has no size, or there is not enough memory for it.
-    #[error("a picture of {0} x {1} pixels cannot be made")]
+    #[error("cannot render a picture of {0} x {1} pixels")]
     Size(u32, u32),
     /// There is nothing to draw.
     #[error("the scenario is empty: there is nothing to draw")]
@@ -88,6 +88,6 @@ pub enum RenderError {
     #[error("cannot write PNG: {0}")]
     Png(String),
     /// The frames cannot be written as GIF.
-    #[error("cannot make a film: {0}")]
+    #[error("cannot encode the animation: {0}")]
     Film(String),
 }

@@ -54,7 +54,7 @@ const MEASURES: [Measure; 5] = [
         color: 0xC8321F,
     },
     Measure {
-        name: "faults of modules",
+        name: "module faults",
         value: |row| row.faults as f64,
         color: 0x59616C,
     },

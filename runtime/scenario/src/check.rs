@@ -205,9 +205,9 @@ impl Code {
     pub fn title(self) -> &'static str {
         match self {
             Self::JointGap => "Road ends away from their nodes",
-            Self::Kink => "Bends tighter than the road is wide",
+            Self::Kink => "Bends too tight for the road's width",
             Self::SelfIntersection => "Roads that cross themselves",
-            Self::EndsOnRoad => "Road ends on a road that they do not join",
+            Self::EndsOnRoad => "Road ends that touch a road without joining it",
             Self::DanglingRestriction => "Turn restrictions for missing roads",
             Self::DanglingCrossing => "Crossings of missing roads",
             Self::DanglingTurn => "Turns of missing lanes",
@@ -233,7 +233,7 @@ impl Code {
             Self::BayBlocked => "Parking bays with obstacles in them",
             Self::BaysOverlap => "Parking bays that overlap",
             Self::ObstacleWithoutHeight => "Obstacles without a height",
-            Self::HangingMass => "Hanging obstacles with a mass",
+            Self::HangingMass => "Raised obstacles with a mass",
             Self::NoSuchLane => "Places on lanes that do not exist",
             Self::AgentInObstacle => "Agents that start inside an obstacle",
             Self::AgentsOverlap => "Agents that start in the same place",
@@ -247,7 +247,7 @@ impl Code {
             Self::LandOutline => "Areas of land with an invalid outline",
             Self::NameUnclear => "Places without a unique name",
             Self::VehicleFileChanged => "Vehicle files that have changed",
-            Self::WrongLevel => "Levels of dynamics that cannot move the body",
+            Self::WrongLevel => "Dynamics levels that cannot move the body",
             Self::GroupMember => "Invalid members of groups",
             Self::TooMuch => "Limits that are exceeded",
         }

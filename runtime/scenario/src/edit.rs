@@ -111,7 +111,7 @@ pub enum EditError {
         user: String,
     },
     /// An agent or flow names something that does not exist.
-    #[error("{user} names {what}, which does not exist")]
+    #[error("{user} refers to {what}, which does not exist")]
     Dangling {
         /// Name of the agent or flow.
         user: String,
@@ -287,7 +287,7 @@ impl Scenario {
                 Err(error) => {
                     for inverse in inverses.into_iter().rev() {
                         self.apply(inverse)
-                            .expect("the inverse of an edit that was applied applies");
+                            .expect("the inverse of an applied edit is valid");
                     }
                     return Err(error);
                 }

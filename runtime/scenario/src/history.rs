@@ -115,7 +115,7 @@ fn turn(scenario: &mut Scenario, step: Step) -> Step {
         .map(|edit| {
             scenario
                 .apply(edit)
-                .expect("the inverse of an edit that was applied applies")
+                .expect("the inverse of an applied edit is valid")
         })
         .collect();
     Step {

@@ -258,7 +258,9 @@ impl Validate for JunctionRules {
         inside("plan", check_keys!(plan => offset, cycle, red_amber))?;
         if plan.stages.len() > MAX_STAGES {
             let count = plan.stages.len();
-            return Err(format!("plan.stages: {count} stages; at most {MAX_STAGES}"));
+            return Err(format!(
+                "plan.stages: {count} stages; expected at most {MAX_STAGES}"
+            ));
         }
         for (i, stage) in plan.stages.iter().enumerate() {
             let keys = check_keys!(stage => time, min, max, amber, all_red);
@@ -272,7 +274,7 @@ fn validate_crossings(crossings: &[CrossingRule]) -> Result<(), String> {
     if crossings.len() > MAX_CROSSINGS {
         let count = crossings.len();
         return Err(format!(
-            "crossings: {count} crossings; at most {MAX_CROSSINGS}"
+            "crossings: {count} crossings; expected at most {MAX_CROSSINGS}"
         ));
     }
     for (i, crossing) in crossings.iter().enumerate() {
@@ -282,7 +284,7 @@ fn validate_crossings(crossings: &[CrossingRule]) -> Result<(), String> {
         )?;
         let road = crossing.road;
         if crossings[..i].iter().any(|before| before.road == road) {
-            let text = "is named twice; leave one of them out";
+            let text = "is listed twice; remove one entry";
             return Err(format!("crossings.{i}.road: {road} {text}"));
         }
     }
@@ -293,7 +295,7 @@ fn validate_internal_roads(roads: &[RoadId]) -> Result<(), String> {
     if roads.len() > MAX_INTERNAL {
         let count = roads.len();
         return Err(format!(
-            "internal_roads: {count} roads; at most {MAX_INTERNAL}"
+            "internal_roads: {count} roads; expected at most {MAX_INTERNAL}"
         ));
     }
     match (1..)
@@ -301,7 +303,7 @@ fn validate_internal_roads(roads: &[RoadId]) -> Result<(), String> {
         .find(|(i, road)| roads[*i..].contains(road))
     {
         Some((_, road)) => Err(format!(
-            "internal_roads: {road} is named twice; leave one of them out"
+            "internal_roads: {road} is listed twice; remove one entry"
         )),
         None => Ok(()),
     }

@@ -23,7 +23,7 @@ pub(crate) fn check_lanes(road: &Road) -> Result<(), &'static str> {
         let length = road.section_end(index) - section.s;
         for lane in &section.lanes {
             if lane.width.is_empty() {
-                return Err("a lane needs at least one width");
+                return Err("a lane must have at least one width");
             }
             check_polynomials(&lane.width, length, 0.0..=MAX_LANE_WIDTH)?;
         }
@@ -40,7 +40,7 @@ fn check_ids(section: &LaneSection) -> Result<(), &'static str> {
         return Err("lanes must be listed by descending id, each once");
     }
     if lanes.iter().any(|lane| lane.id.unsigned_abs() > MAX_LANES) {
-        return Err("lane ids run from -100 to 100");
+        return Err("lane ids must be from -100 to 100");
     }
     Ok(())
 }

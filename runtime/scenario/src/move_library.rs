@@ -70,8 +70,8 @@ impl MoveLibrary {
         let clips = names.clips;
         if clips.contains(['/', '\\', ':']) || !clips.ends_with(CLIPS_ENDING) {
             return Err(format!(
-                "{file}: clips: expected the name of a file in the same folder that ends with {CLIPS_ENDING}, \
-                 and got \"{clips}\""
+                "{file}: clips: expected the name of a file in the same folder that ends with \
+                 {CLIPS_ENDING}, but got \"{clips}\""
             ));
         }
         Ok(match file.rsplit_once('/') {
@@ -84,7 +84,7 @@ impl MoveLibrary {
 /// Checks the libraries of a vehicle type.
 pub(crate) fn check(libraries: &[MoveLibrary]) -> Result<(), String> {
     if libraries.len() > MOST {
-        return Err(format!("move_libraries: at most {MOST} are possible"));
+        return Err(format!("move_libraries: expected at most {MOST}"));
     }
     for (number, one) in libraries.iter().enumerate() {
         if libraries[..number]

@@ -203,8 +203,8 @@ impl Validate for PaintLayer {
             .sum();
         if rows > 2.0 * MAX_PAINT_RUNS as f64 {
             return Err(format!(
-                "outlines: they cross {rows:.0} rows of cells: expected at most {}; paint with larger cells or split \
-                 the layer",
+                "outlines: span {rows:.0} rows of cells: expected at most {}; paint with larger \
+                 cells or split the layer",
                 2 * MAX_PAINT_RUNS
             ));
         }
@@ -320,7 +320,7 @@ impl JsonSchema for PaintCost {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "Amount that is added to the factor of a cell (16 on plain ground), or `blocks`.",
+            "description": "Amount added to the factor of a cell (16 on plain ground), or `blocks`.",
             "oneOf": [
                 { "type": "integer", "minimum": -Self::MOST, "maximum": Self::MOST },
                 { "const": Self::BLOCKS },

@@ -97,7 +97,7 @@ impl<'de> Visitor<'de> for AnyGiven {
             cells += row.len();
             if cells > MOST_CELLS {
                 return Err(A::Error::custom(format!(
-                    "a table has at most {MOST_CELLS} numbers"
+                    "a table can have at most {MOST_CELLS} numbers"
                 )));
             }
             table.push(row);

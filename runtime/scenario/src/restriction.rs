@@ -90,7 +90,7 @@ impl TimedRestriction {
         if all.len() > MOST_AT_A_NODE {
             let count = all.len();
             return Err(format!(
-                "timed_restrictions: {count} restrictions; at most {MOST_AT_A_NODE}"
+                "timed_restrictions: {count} restrictions; expected at most {MOST_AT_A_NODE}"
             ));
         }
         match all.iter().position(|rule| rule.via.len() > MOST_VIA) {
@@ -130,7 +130,7 @@ impl ViaRestriction {
         if all.len() > MOST_AT_A_NODE {
             let count = all.len();
             return Err(format!(
-                "via_restrictions: {count} restrictions; at most {MOST_AT_A_NODE}"
+                "via_restrictions: {count} restrictions; expected at most {MOST_AT_A_NODE}"
             ));
         }
         for (i, rule) in all.iter().enumerate() {

@@ -198,7 +198,9 @@ fn group(text: &str) -> Result<Group, String> {
             };
             match word {
                 "off" if last.spans.is_empty() && last.days != [false; 7] => last.is_off = true,
-                _ if last.is_off => return Err(format!("\"{text}\": times after \"off\"")),
+                _ if last.is_off => {
+                    return Err(format!("\"{text}\": unexpected times after \"off\""));
+                }
                 _ => last.spans.push(span(word)?),
             }
         }

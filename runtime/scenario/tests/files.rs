@@ -271,7 +271,7 @@ fn wrong_values_are_refused_with_line_key_and_expectation() {
     );
     let message = changed("\"vehicle\": \"car\"", "\"vehicle\": \"boat\"");
     assert!(
-        message.contains("agent 1 names vehicle type \"boat\""),
+        message.contains("agent 1 refers to vehicle type \"boat\""),
         "{message}"
     );
     let message = changed("\"version\": 2", "\"version\": 2000");

@@ -799,7 +799,7 @@ fn a_roundabout_says_why_it_cannot_be() {
     let at = |radius: f64| draw::roundabout(&scenario, DVec2::ZERO, radius, 0);
     for radius in [0.0, 3.0, 101.0, f64::NAN, f64::INFINITY] {
         let said = at(radius).unwrap_err().to_string();
-        assert!(said.contains("8 to 100 m are possible"), "{said}");
+        assert!(said.contains("expected 8 to 100 m"), "{said}");
     }
     let arm = scenario.network().road(RoadId(1)).unwrap().length();
     let said = at(arm.min(100.0) - 0.5)

@@ -377,7 +377,7 @@ fn absurd_rules_are_refused() {
         radius: 5.0.into(),
     };
     let twice = refused(&|rules| rules.corners = vec![corner(1), corner(1)]);
-    assert!(twice.contains("named twice"), "{twice}");
+    assert!(twice.contains("listed twice"), "{twice}");
     let many = refused(&|rules| rules.corners = (0..65).map(corner).collect());
     assert!(many.contains("at most 64"), "{many}");
     let turn = left(&scenario);

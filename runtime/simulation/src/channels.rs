@@ -263,7 +263,8 @@ impl fmt::Display for UnusableRate {
         let Self { rate_hz, dt } = self;
         write!(
             f,
-            "cannot record {rate_hz} rows a second: with a time step of {dt} s the rate has to be above 0 and at most {:.6}",
+            "cannot record {rate_hz} rows a second: with a time step of {dt} s, the rate must be \
+             above 0 and at most {:.6}",
             1.0 / dt
         )
     }

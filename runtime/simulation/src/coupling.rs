@@ -32,7 +32,8 @@ pub enum CouplingError {
     TowsNothing,
     /// The vehicle has no trailer with the requested number.
     #[error(
-        "there is no trailer {wanted} to uncouple, because the vehicle tows {towed} (counted from 1 at the front)"
+        "there is no trailer {wanted} to uncouple, because the vehicle tows {towed} (numbered from \
+         1 at the front)"
     )]
     NoSuchTrailer {
         /// Number of trailers that the vehicle tows.
@@ -61,9 +62,9 @@ pub enum CouplingError {
     },
     /// The nearby trailer does not fit this coupling.
     #[error(
-        "the trailer does not fit this coupling; behind other trailers, only the next trailer of the vehicle \
-         file fits; a trailer of another vehicle type fits only a vehicle that tows nothing, and only if it \
-         is the first one in its own vehicle file"
+        "the trailer does not fit this coupling; behind other trailers, only the next trailer of \
+         the vehicle file fits; a trailer of another vehicle type fits only a vehicle that tows \
+         nothing, and only if it is the first trailer in its own vehicle file"
     )]
     BelongsElsewhere,
     /// The trailers that fit are too far away.
@@ -73,7 +74,8 @@ pub enum CouplingError {
     TooFar(f64),
     /// The nearby trailer is at too large an angle.
     #[error(
-        "the trailer is at an angle of {angle:.0} degrees to the vehicle; line up to within {most:.0} degrees"
+        "the trailer is at an angle of {angle:.0} degrees to the vehicle; align to within \
+         {most:.0} degrees"
     )]
     Askew {
         /// Angle between the two headings, degrees.

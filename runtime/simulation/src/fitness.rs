@@ -59,7 +59,8 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "safe_arrival",
             name: "Safe arrival",
-            doc: "Contacts, time lost, time above the limit, and whether the destination was reached.",
+            doc: "Contacts, time lost, time above the speed limit, and whether the destination was \
+                  reached.",
         },
         parameters: &[
             ParameterInfo::number(
@@ -73,7 +74,7 @@ static FORMULAS: [Described; 18] = [
             weight(
                 "limit_weight",
                 "",
-                "Weight of the share of time above the limit.",
+                "Weight of the share of time above the speed limit.",
             ),
             ParameterInfo::number(
                 "arrival_weight",
@@ -113,7 +114,8 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "comfort",
             name: "Comfort",
-            doc: "Acceleration, jerk and lateral acceleration relative to comfortable values; 1 is just comfortable.",
+            doc: "Acceleration, jerk and lateral acceleration relative to comfortable values; 1 is \
+                  the limit of comfort.",
         },
         parameters: &[
             ParameterInfo::number(
@@ -121,21 +123,21 @@ static FORMULAS: [Described; 18] = [
                 "m/s^2",
                 (0.1, 20.0),
                 1.5,
-                "Root mean square of the longitudinal acceleration that counts as comfortable.",
+                "Root-mean-square longitudinal acceleration that counts as comfortable.",
             ),
             ParameterInfo::number(
                 "jerk",
                 "m/s^3",
                 (0.1, 100.0),
                 2.0,
-                "Root mean square of the longitudinal jerk that counts as comfortable.",
+                "Root-mean-square longitudinal jerk that counts as comfortable.",
             ),
             ParameterInfo::number(
                 "lateral_acceleration",
                 "m/s^2",
                 (0.1, 20.0),
                 2.0,
-                "Root mean square of the lateral acceleration that counts as comfortable.",
+                "Root-mean-square lateral acceleration that counts as comfortable.",
             ),
         ],
         score: comfort,
@@ -208,8 +210,8 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "time_times_overlap",
             name: "Time times overlap",
-            doc: "Duration of the drive, multiplied by the depth of overlap with vehicles and obstacles \
-                  summed over time.",
+            doc: "Duration of the drive, multiplied by the overlap depth with vehicles and \
+                  obstacles summed over time.",
         },
         parameters: &[],
         score: time_times_overlap,
@@ -220,7 +222,7 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "arena_score",
             name: "Arena score",
-            doc: "Points for few crashes and a short time; higher is better.",
+            doc: "Points for few crashes and a short drive; higher is better.",
         },
         parameters: ARENA_PARAMETERS,
         score: arena_score,
@@ -260,7 +262,8 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "forest_score",
             name: "Forest score",
-            doc: "Duration of a drive that reaches its goal; for others a penalty plus the remaining distance.",
+            doc: "Duration of a drive that reaches its goal; otherwise a penalty plus the \
+                  remaining distance.",
         },
         parameters: &[
             ParameterInfo::number(
@@ -307,7 +310,7 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "balance_score",
             name: "Balance",
-            doc: "Time by which the drive falls short of the limit, plus the mean angle of the \
+            doc: "Shortfall of the drive's duration from the limit, plus the mean angle of the \
                   balanced pole.",
         },
         parameters: &[ParameterInfo::number(
@@ -315,7 +318,7 @@ static FORMULAS: [Described; 18] = [
             "s",
             (1.0, 3600.0),
             60.0,
-            "Time for which the pole has to be balanced.",
+            "Time for which the pole must be balanced.",
         )],
         score: balance_score,
         wants: Wants::Account,

@@ -15,7 +15,7 @@ impl StateHasher {
     pub(crate) fn add(&mut self, value: &impl Serialize) {
         // Hashed values have known lengths and sorted maps, so that they can always be serialised,
         // in exactly one form.
-        let bytes = postcard::to_allocvec(value).expect("plain state can be written");
+        let bytes = postcard::to_allocvec(value).expect("the state can be serialized");
         // The length is included, so that ("ab", "c") and ("a", "bc") differ.
         self.0.write_usize(bytes.len());
         self.0.write(&bytes);

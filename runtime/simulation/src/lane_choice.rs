@@ -151,7 +151,7 @@ impl RouteFinder {
             Some(problem) => Err(problem),
             None => self
                 .route_of(vehicle, stack, stops)
-                .ok_or_else(|| "no lanes lead there".into()),
+                .ok_or_else(|| "no lane leads there".into()),
         }
     }
 }

@@ -134,7 +134,7 @@ impl ModuleOverrides {
                 known.cloned().unwrap_or_else(|| ModuleSetting::new(id))
             });
             let fits = changed.set(slot, settings.collect());
-            debug_assert!(fits, "the number was checked when they were set");
+            debug_assert!(fits, "the number of modules was checked when they were set");
         }
         changed
     }
@@ -193,7 +193,7 @@ pub enum SimulationError {
         place: String,
     },
     /// More random trips are requested than a run may have.
-    #[error("{0} random trips are too many; at most {1} are possible")]
+    #[error("{0} random trips are too many; expected at most {1}")]
     TooManyTrips(usize, usize),
     /// No suitable places for random trips are left.
     #[error("none of {wanted} vehicles can be placed: {why}")]
@@ -207,15 +207,15 @@ pub enum SimulationError {
     #[error("a time step of {0} s is out of range: expected 0.0001 to 1 s")]
     TimeStep(f64),
     /// The number of pedestrians is out of range.
-    #[error("{0} people per hour are out of range: expected 0 to 3600")]
+    #[error("{0} people per hour is out of range: expected 0 to 3600")]
     Pedestrians(f64),
     /// The time of day is out of range.
     #[error("a time of day of {0} h is out of range: expected 0 to below 24")]
     TimeOfDay(f64),
     /// There are too many lanes.
     #[error(
-        "{0} makes the lanes longer than 20,000 km, or gives them more than ten million points; \
-         run `roadwright check` for details"
+        "{0} brings the lanes above 20,000 km or ten million points in total; run `roadwright \
+         check` for details"
     )]
     TooMuch(RoadId),
     /// The helper threads cannot be started.
@@ -225,10 +225,10 @@ pub enum SimulationError {
     #[error("{0} has neither a destination nor a waypoint")]
     NoGoal(String),
     /// A vehicle type does not exist.
-    #[error("there is no vehicle type \"{0}\"")]
+    #[error("unknown vehicle type \"{0}\"")]
     NoSuchVehicleType(String),
     /// A stack does not exist.
-    #[error("there is no stack \"{0}\"")]
+    #[error("unknown stack \"{0}\"")]
     NoSuchStack(String),
 }
 

@@ -268,7 +268,7 @@ impl World {
         // Older saves do not contain counts of standing vehicles.
         if let Some(counts) = saved.get_if_any::<StandingCounts>(parts::STANDING_COUNTS)? {
             sound(
-                "the count of standing vehicles is invalid",
+                "the count of stationary vehicles is invalid",
                 counts.is_sound(),
             )?;
             world.standing_counts = counts;
@@ -428,7 +428,7 @@ impl World {
         let told: SavedMembership = saved.get(parts::MEMBERSHIP)?;
         if !told.fits(self.agents.census().capacity()) {
             return Err(SaveError::Damaged(
-                "the record of an agent that has left is invalid".into(),
+                "the record of a removed agent is invalid".into(),
             ));
         }
         let now = self.modules.signals.deciders(&self.ground);
@@ -475,7 +475,7 @@ impl World {
         self.demand.spawned = saved.get::<u64>(parts::SPAWNED)?;
         let (flows, retired): (Vec<FlowProgress>, Vec<FlowProgress>) = saved.get(parts::FLOWS)?;
         if !retired.iter().all(FlowProgress::is_sound) {
-            return Err(SaveError::Damaged("a flow has an impossible time".into()));
+            return Err(SaveError::Damaged("a flow has an invalid time".into()));
         }
         self.demand.retired_flows = retired;
         let time = self.time();
@@ -485,7 +485,7 @@ impl World {
             if let Some(before) = before
                 && !flow.resume(before.clone(), time)
             {
-                return Err(SaveError::Damaged("a flow has an impossible time".into()));
+                return Err(SaveError::Damaged("a flow has an invalid time".into()));
             }
         }
         Ok(())

@@ -137,7 +137,8 @@ impl Sources<'_> {
                 wanted: options.populate,
                 why: match options.populate_from {
                     PopulateFrom::Edges => {
-                        "no route leads from one edge of the map to another; populate it from inside"
+                        "no route leads from one edge of the map to another; populate from inside \
+                         the map instead"
                     }
                     PopulateFrom::Inside | PopulateFrom::Both => {
                         "no lane can be reached from any other lane"

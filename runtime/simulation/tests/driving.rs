@@ -655,7 +655,7 @@ fn a_world_without_cars_cannot_be_populated() {
         .err()
         .unwrap()
         .to_string();
-    assert_eq!(error, "there is no vehicle type \"car\"");
+    assert_eq!(error, "unknown vehicle type \"car\"");
 }
 
 #[test]

@@ -962,7 +962,7 @@ fn who_is_inside_keeps_its_way_and_nobody_is_let_in_before_the_edit_has_entered(
     crossing.edit(Edit::Node(id, Some(edited.clone())));
     assert_eq!(crossing.world.closing_nodes(), [id]);
     let error = crossing.world.save().unwrap_err();
-    let said = "(1 of them); run on until it is applied, which takes at most 31 s";
+    let said = "(1 in total); continue the run until it is applied, which takes at most 31 s";
     assert!(error.to_string().contains(said), "{error}");
     let since = crossing.world.time();
     while !crossing.world.closing_nodes().is_empty() {

@@ -371,7 +371,7 @@ fn an_agent_that_cannot_begin_any_move_is_found() {
     assert_eq!(found[0].object, ObjectId::Agent(AgentId(1)));
     let message = &found[0].message;
     assert!(
-        message.contains("\"large\" from state \"Stop\""),
+        message.contains("\"large\" out of state \"Stop\""),
         "{message}"
     );
     let straight = ModuleSetting::new("straight");
@@ -418,7 +418,7 @@ fn libraries_that_do_not_fit_are_refused_in_words() {
     };
     refused(
         &with_libraries("sliding-racer", Vec::new()),
-        "has no libraries of moves",
+        "has no move libraries",
     );
     let own = || own_library("own.moves.json", 1.0);
     refused(

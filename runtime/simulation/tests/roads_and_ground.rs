@@ -177,7 +177,7 @@ fn vehicles_that_never_leave_the_lanes_say_that_no_lanes_connect() {
         panic!("{:?}", world.path_status(1));
     };
     assert_eq!(why.kind, NoPathKind::NoLanes);
-    assert_eq!(world.summary().no_path[0].text, "no lanes that connect");
+    assert_eq!(world.summary().no_path[0].text, "no connecting lanes");
     assert!(world.snapshot().vehicle(1).unwrap().speed < 0.1);
 }
 

@@ -225,7 +225,7 @@ fn a_part_of_another_version_is_refused_by_name_and_the_others_are_not() {
         };
         let part = || name.clone();
         let (error, version) = with(|version| version + 1);
-        assert!(error.to_string().contains("needs a newer version"));
+        assert!(error.to_string().contains("needs a newer Roadwright"));
         assert!(
             error
                 .to_string()
@@ -237,7 +237,7 @@ fn a_part_of_another_version_is_refused_by_name_and_the_others_are_not() {
         };
         assert_eq!(error, newer);
         let (error, version) = with(|version| version - 1);
-        assert!(error.to_string().contains("by an older version"));
+        assert!(error.to_string().contains("by an older Roadwright"));
         let older = SaveError::Older {
             part: part(),
             version,
@@ -278,7 +278,7 @@ fn numbers_that_somebody_made_up_are_refused() {
     };
     assert_eq!(refused(&[0]), None);
     // This claims that agent 2^32 - 1 has left.
-    let error = SaveError::Damaged("the record of an agent that has left is invalid".into());
+    let error = SaveError::Damaged("the record of a removed agent is invalid".into());
     assert_eq!(refused(&[1, 0xff, 0xff, 0xff, 0xff, 0x0f]), Some(error));
 }
 

@@ -98,7 +98,7 @@ pub fn plugin_library(name: &str) -> PathBuf {
     path.set_file_name(format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"));
     assert!(
         path.exists(),
-        "{} is missing: name the plugin among the dev-dependencies of the test",
+        "{} is missing: add the plugin to the dev-dependencies of the test",
         path.display()
     );
     path

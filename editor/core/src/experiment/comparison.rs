@@ -54,8 +54,8 @@ impl OpenResults {
             let failed = open.summary.failed;
             if failed > 0 {
                 return Err(format!(
-                    "{}: {failed} of {} runs failed, and failures are not random; `roadwright bench compare \
-                     --without-failed` compares the others",
+                    "{}: {failed} of {} runs failed, and failures are not random; use `roadwright \
+                     bench compare --without-failed` to compare the others",
                     open.name(),
                     open.results.rows.len()
                 ));

@@ -131,8 +131,8 @@ impl Display for TooLarge {
         let Self { states, moves } = self;
         write!(
             f,
-            "A graph with {states} states and {moves} moves is too large to be drawn by hand: at most {MOST_DRAWN} \
-             states and {MOST_DRAWN} moves are possible."
+            "A graph with {states} states and {moves} moves is too large to draw by hand: expected \
+             at most {MOST_DRAWN} states and {MOST_DRAWN} moves."
         )
     }
 }
@@ -452,8 +452,8 @@ impl DrawnGraph {
         let mut problems = Problems::default();
         if self.is_of_other_clips {
             problems.add(|| {
-                "The clips have changed since the moves of the file were cut from them. Look at the moves before you \
-                 build and save the library."
+                "The clips have changed since the moves in the file were cut from them. Check the \
+                 moves before you build and save the library."
                     .into()
             });
         }

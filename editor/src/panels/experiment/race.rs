@@ -48,7 +48,10 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, state: &mut RaceChoice, actions: &m
     });
     match &model.race {
         Some(race) => table(ui, model, race),
-        None => empty(ui, "Your tries are listed here beside the planner's drive."),
+        None => empty(
+            ui,
+            "Your tries are listed here next to the planner's drive.",
+        ),
     }
 }
 

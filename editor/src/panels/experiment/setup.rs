@@ -45,7 +45,7 @@ pub(super) fn ui(
             files(ui, model, draft, actions);
             train(ui, model, draft, state, actions);
             place(ui, model, draft, &mut experiment, actions);
-            heading(ui, "Seeds of the courses");
+            heading(ui, "Course seeds");
             seeds(ui, &mut experiment);
             fault(ui, model, &["seeds"]);
         }
@@ -67,7 +67,7 @@ fn all_of_breeding(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     let rows = Grid::new("breeding").num_columns(2);
     rows.show(ui, |ui| breeding(ui, experiment));
     fault(ui, model, &["operators", "learning", "runs"]);
-    CollapsingHeader::new("More on breeding").show(ui, |ui| {
+    CollapsingHeader::new("Breeding options").show(ui, |ui| {
         let rows = Grid::new("more of breeding").num_columns(2);
         rows.show(ui, |ui| more(ui, experiment));
     });
@@ -363,7 +363,7 @@ fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
     let hint = "Drives per individual and generation; use at least 30 to tell skill from luck.";
     whole(ui, "Drives", &mut experiment.runs, 1.0..=100_000.0, hint);
     let operators = &mut experiment.operators;
-    let hint = "p: number of the best individuals that are kept and bred from.";
+    let hint = "p: number of best individuals that are kept as parents.";
     whole(ui, "Parents p", &mut operators.p, 1.0..=1000.0, hint);
     let hint = "n: number of children bred in each generation.";
     whole(ui, "Children n", &mut operators.n, 1.0..=10_000.0, hint);
@@ -381,7 +381,7 @@ fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
         operators.r = r;
     }
     let mut levels = operators.m as usize;
-    let hint = "m: maximum number of levels by which a mutation moves a gene.";
+    let hint = "m: maximum number of levels by which a mutation changes a gene.";
     whole(ui, "Levels m", &mut levels, 0.0..=1000.0, hint);
     operators.m = levels as u32;
 }
@@ -426,14 +426,14 @@ fn more(ui: &mut Ui, experiment: &mut Experiment) {
     ];
     chosen(
         ui,
-        "Ends of ranges",
+        "Range limits",
         &mut experiment.operators.bounds,
         &bounds,
     );
     let repairs = [(false, "unchanged"), (true, "sorted")];
     chosen(
         ui,
-        "Rules of children",
+        "Child rules",
         &mut experiment.operators.repair,
         &repairs,
     );
@@ -447,8 +447,8 @@ fn more(ui: &mut Ui, experiment: &mut Experiment) {
         (Elite::Keep, "keep their score"),
     ];
     chosen(ui, "The best", &mut experiment.elite, &elites);
-    ui.label("Seed of breeding");
+    ui.label("Breeding seed");
     let field = ui.add(DragValue::new(&mut experiment.seed));
-    field.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Seed of breeding"));
+    field.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Breeding seed"));
     ui.end_row();
 }

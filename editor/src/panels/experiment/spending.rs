@@ -172,7 +172,7 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
         runs: 1,
         most: experiment.runs.saturating_mul(4).min(100_000),
     };
-    let hint = "The better the pool, the more drives it takes to see a difference.";
+    let hint = "The better the pool, the more drives are needed to see a difference.";
     let words = ["same number of drives", "more drives"];
     has(
         ui,

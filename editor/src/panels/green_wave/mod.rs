@@ -299,7 +299,7 @@ fn words(ui: &mut Ui, corridor: &Corridor, speed: f64) {
                     100.0 * band.width / corridor.cycle,
                     corridor.cycle
                 ),
-                None => "no band: at this speed, no vehicle meets green at every signal".to_owned(),
+                None => "no band: at this speed, no vehicle gets green at every signal".to_owned(),
             }
         };
         ui.horizontal(|ui| {

@@ -172,7 +172,7 @@ impl Teller<'_> {
         let told = match self.law.right.sign(self.number) {
             Sign::None => return None,
             Sign::Yield => "Yield sign.",
-            Sign::Stop => "Stop sign: vehicles on this connection have to stop before they enter.",
+            Sign::Stop => "Stop sign: vehicles on this connection must stop before they enter.",
             Sign::Signal => "Signals.",
         };
         Some(told.into())

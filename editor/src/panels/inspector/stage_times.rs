@@ -106,7 +106,7 @@ pub(super) fn ui(
 ) {
     let node = ruling_node(model, law, id);
     let count = signals.greens.len();
-    let title = format!("Times of stages ({count})");
+    let title = format!("Stage times ({count})");
     let sheet = CollapsingHeader::new(title).id_salt("times of stages");
     sheet.show(ui, |ui| {
         let mut gone = None;

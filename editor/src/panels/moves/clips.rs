@@ -29,7 +29,7 @@ impl ClipList {
     pub(super) fn ui(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         let bench = &model.moves;
         if bench.clips.is_empty() {
-            let text = "Drive a vehicle (Shift+D) and press E to start and to end a clip.";
+            let text = "Drive a vehicle (Shift+D) and press E to start and end a clip.";
             ui.weak(text);
         }
         if let Some(source) = &bench.source {

@@ -169,7 +169,8 @@ impl DrawnPanel {
             }
             let can_add = !clips.is_empty() && !states.is_empty();
             let button = ui.add_enabled(can_add, egui::Button::new("Add move"));
-            let hint = "Let the clip lead from one state to the other. In the picture, drag from state to state.";
+            let hint = "Add a move with this clip from one state to the other. In the picture, \
+                        drag from state to state.";
             if button.on_hover_text(hint).clicked() {
                 send(actions, MovesAction::Draw(self.chosen(self.from, self.to)));
             }
@@ -185,7 +186,8 @@ fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             send(actions, MovesAction::Draw(GraphEdit::AddState));
         }
         let undo = ui.add_enabled(drawn.can_undo(), egui::Button::new("Undo step"));
-        let hint = "Undo the last step of drawing. With the pointer on the picture, the key for undo does the same.";
+        let hint = "Undo the last drawing step. The undo key does the same while the pointer is on \
+                    the picture.";
         if undo.on_hover_text(hint).clicked() {
             send(actions, MovesAction::UndoDrawing);
         }

@@ -203,8 +203,8 @@ fn library(ui: &mut Ui, model: &Model, state: &mut MovesPanel, actions: &mut Vec
         let can_build = !bench.clips.is_empty() && !bench.is_building;
         let button = primary_if(ui, can_build, "Build");
         let hint = match bench.shown {
-            ShownLibrary::Drawn => "Make a library of the graph that is drawn by hand.",
-            _ => "Find similar frames, cut the clips there, and join the pieces to moves.",
+            ShownLibrary::Drawn => "Build a library from the hand-drawn graph.",
+            _ => "Find similar frames, cut the clips there, and join the pieces into moves.",
         };
         if button.on_hover_text(hint).clicked() {
             send(actions, MovesAction::Build);
@@ -302,7 +302,8 @@ fn rules(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             &mut rules.prune_distance,
             0.05,
             100.0,
-            "A move that stays this close to another one between the same states is left out, m; 0 keeps all.",
+            "A move is left out if it stays this close to another move between the same states, m; \
+             0 keeps all.",
         );
         if rules != BuildRules::default() && ui.small_button("Default rules").clicked() {
             rules = BuildRules::default();
@@ -379,7 +380,7 @@ fn touching(ui: &mut Ui, theme: Theme, built: &BuiltLibrary) {
 /// Shows the button that copies the built library into the hand-drawn graph.
 fn draw_by_hand(ui: &mut Ui, built: &BuiltLibrary, actions: &mut Vec<Action>) {
     let button = ui.button("Edit by hand");
-    let hint = "Copy these states and moves to the graph that is drawn by hand.";
+    let hint = "Copy these states and moves to the hand-drawn graph.";
     if button.on_hover_text(hint).clicked() {
         match DrawnGraph::of_built(built) {
             Ok(graph) => {

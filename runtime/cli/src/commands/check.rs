@@ -31,7 +31,7 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
     let path = arguments
         .file
         .as_deref()
-        .context("a scenario file is needed")?;
+        .context("specify a scenario file")?;
     if is_experiment(path) {
         drop(out);
         return check_experiment(path, &arguments.extensions, arguments.json);

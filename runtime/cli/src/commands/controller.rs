@@ -49,7 +49,7 @@ fn fuzzy_controller(name: &str) -> anyhow::Result<&'static FuzzyController> {
     let names: Vec<_> = fuzzy::CONTROLLERS.iter().map(|c| c.name).collect();
     fuzzy::controller(name).with_context(|| {
         format!(
-            "no fuzzy controller is called \"{name}\"; expected one of: {}",
+            "unknown fuzzy controller \"{name}\"; expected one of: {}",
             names.join(", ")
         )
     })
@@ -92,7 +92,7 @@ fn show(name: &str, json: bool) -> anyhow::Result<()> {
     let modules = builtin_modules();
     let drivers = modules.infos(ModuleKind::Controller);
     let Some((info, parameters)) = drivers.iter().find(|(info, _)| info.id == name) else {
-        bail!("no controller is called \"{name}\"; `roadwright controller list` shows the names");
+        bail!("unknown controller \"{name}\"; `roadwright controller list` shows the names");
     };
     if json {
         let list: Vec<_> = parameters.iter().map(parameter_document).collect();
@@ -269,7 +269,7 @@ fn inputs_of(inputs: &[String]) -> anyhow::Result<(f64, f64)> {
             // Tables use only the magnitude of the angle, not its side.
             "angle" if angle.is_none() => angle = Some(value.abs()),
             name @ ("distance" | "angle") => bail!("the input {name} is given twice"),
-            other => bail!("no input is called \"{other}\"; expected distance (m) or angle (rad)"),
+            other => bail!("unknown input \"{other}\"; expected distance (m) or angle (rad)"),
         }
     }
     Ok((

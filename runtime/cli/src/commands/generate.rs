@@ -27,8 +27,8 @@ pub(crate) enum GenerateVerb {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The same arguments give the same scenario. Cars drive along the track at constant speed and react to \
-nothing. A track with --laps is closed."
+    after_help = "The same arguments give the same scenario. Cars drive along the track at \
+constant speed, regardless of other vehicles. A track with --laps is closed."
 )]
 pub(crate) struct GenerateTrack {
     /// The scenario to write, NAME.scenario.json
@@ -188,7 +188,7 @@ fn track(arguments: &GenerateTrack) -> anyhow::Result<Outcome> {
     } else if !arguments.quiet {
         writeln!(
             terminal::out(),
-            "{}: {} walls, {} drives of cars\nrun it with: roadwright run {}",
+            "{}: {} walls, {} trips of cars\nrun it with: roadwright run {}",
             scenario.about().name,
             scenario.obstacles().len(),
             cars(&scenario),
@@ -246,7 +246,7 @@ fn course(arguments: &GenerateTrack) -> anyhow::Result<(Course, String)> {
     if let Some(track) = arguments.track {
         let course = track.course();
         if track.yard().is_some() {
-            let description = "A tight place that a vehicle leaves only with moves in reverse.";
+            let description = "A tight spot that a vehicle can leave only by reversing.";
             return Ok((course, description.to_owned()));
         }
         let description = format!("The track {} of [Adam 2007], start {seed}.", course.name);

@@ -228,7 +228,7 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
     // Looked up by node, because a junction may have several nodes, any of which may be given.
     let index = layout.junction_of.get(&NodeId(node)).with_context(|| {
         format!(
-            "there is no node {node} in {}; omit the node to list all junctions",
+            "no node {node} in {}; omit the node to list all junctions",
             arguments.file.display()
         )
     })?;
@@ -390,7 +390,7 @@ impl Report {
         if let Some(ring) = &self.ring {
             writeln!(
                 out,
-                "  ring around ({:.2}, {:.2}) with radius {:.2} m, painted island with radius {:.2} m",
+                "  ring centred at ({:.2}, {:.2}), radius {:.2} m; painted island of radius {:.2} m",
                 ring.centre[0], ring.centre[1], ring.radius, ring.island
             )?;
         }

@@ -47,7 +47,7 @@ pub(super) fn main_job() -> anyhow::Result<Outcome> {
     writeln!(out, "picture          {PICTURE} (at {taken:.1} s)")?;
     writeln!(
         out,
-        "\nNext: roadwright --help, or see the five-minute tour in README.md."
+        "\nNext: roadwright --help, or take the five-minute tour in README.md."
     )?;
     Ok(Outcome::Fine)
 }

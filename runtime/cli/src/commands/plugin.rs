@@ -72,7 +72,7 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
             FileState::Idle => "is not needed".to_owned(),
             FileState::NeedsPermission => {
                 format!(
-                    "may not run yet: use --allow-plugin {} or --trust-plugins",
+                    "is not allowed to run yet: use --allow-plugin {} or --trust-plugins",
                     file.hash
                 )
             }
@@ -101,7 +101,7 @@ fn retry(id: &str, flags: &ExtensionFlags) -> anyhow::Result<Outcome> {
     let Some(lifted) = host.lift_quarantine(id) else {
         anyhow::bail!(
             "{id}: no plugin in the folders has this id. `roadwright plugin list` shows the \
-             plugins; name another folder with --plugins"
+             plugins; specify another folder with --plugins"
         );
     };
     let told = match lifted {

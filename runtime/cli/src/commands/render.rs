@@ -35,9 +35,9 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
         .is_some_and(|end| end.eq_ignore_ascii_case("gif"));
     let is_stream = arguments.out.exists() && !arguments.out.is_file();
     match (is_gif, arguments.until) {
-        (true, None) => bail!("a GIF is a film; set its end with --until SECONDS"),
+        (true, None) => bail!("a GIF is animated; set its end with --until SECONDS"),
         (false, Some(_)) if !is_stream => {
-            bail!("--until makes a film, so --out must end in .gif")
+            bail!("--until makes an animation, so --out must end in .gif")
         }
         _ => {}
     }
@@ -81,7 +81,7 @@ fn still(arguments: &Render, scenario: &Scenario, mut picture: Picture) -> anyho
         );
     }
     if !simulated && others {
-        bail!("options of a run have no effect without a run; add --at SECONDS");
+        bail!("the options for running the scenario have no effect without --at SECONDS");
     }
     let mut failures = BTreeMap::new();
     let snapshot = if simulated {
@@ -121,8 +121,9 @@ fn film(
     let pixels = frames * f64::from(picture.size.0) * f64::from(picture.size.1);
     if frames > MOST_FRAMES || pixels > MOST_PIXELS {
         bail!(
-            "{frames} frames of {} are too many: a film may have at most {MOST_FRAMES}, and {MOST_PIXELS:e} pixels \
-             in all; choose a shorter time, a smaller --size, or a larger --every",
+            "{frames} frames of {} are too many: an animation can have at most {MOST_FRAMES}, and \
+             {MOST_PIXELS:e} pixels in all; choose a shorter time, a smaller --size, or a larger \
+             --every",
             arguments.size
         );
     }
@@ -146,7 +147,7 @@ fn film(
             .context("cannot draw the scenario")?;
     }
     Ok(Drawn {
-        bytes: film.gif().context("cannot film the run")?,
+        bytes: film.gif().context("cannot render the animation")?,
         failures: session.world().failures(),
     })
 }

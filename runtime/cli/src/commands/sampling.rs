@@ -74,7 +74,7 @@ impl Plan {
             .rows
             .map(|rows| usize::try_from(rows).unwrap_or(count));
         if let Some(asked) = asked.filter(|&asked| asked > count) {
-            bail!("--rows {asked}: there are only {count} rows");
+            bail!("--rows {asked}: the file has only {count} rows");
         }
         let mut wanted = if flags.all { Some(count) } else { asked };
         let bar = progress::bar(count as u64, self.is_quiet);
@@ -208,7 +208,12 @@ mod tests {
         assert_ne!(some(5).1, some(6).1);
         assert_eq!((some(5).1.len(), some(5).0.seed), (7, 5));
         let error = plan(3).work_through(&flags(None, Some(4)), &mut |_| Ok(true));
-        assert!(error.unwrap_err().to_string().contains("there are only 3"));
+        assert!(
+            error
+                .unwrap_err()
+                .to_string()
+                .contains("the file has only 3")
+        );
     }
 
     #[test]

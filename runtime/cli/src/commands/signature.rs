@@ -60,7 +60,7 @@ pub(super) fn sign(arguments: &Sign) -> anyhow::Result<Outcome> {
     if arguments.new_key {
         writeln!(
             out,
-            "{}: secret key without a password; keep it safe",
+            "{}: secret key, not password-protected; keep it safe",
             key.display()
         )?;
         writeln!(
@@ -83,7 +83,10 @@ fn make_key(path: &Path, outputs: &mut Outputs) -> anyhow::Result<SecretKey> {
     let public = public_half(path);
     for path in [path, &public] {
         if path.exists() {
-            bail!("{} already exists; choose another --key", path.display());
+            bail!(
+                "{} already exists; choose another file for --key",
+                path.display()
+            );
         }
     }
     let KeyPair { pk, sk } = KeyPair::generate_unencrypted_keypair()?;

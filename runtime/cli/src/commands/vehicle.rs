@@ -93,10 +93,9 @@ pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
             write!(terminal::out(), "{}", VehicleFile::schema())?;
             Ok(Outcome::Fine)
         }
-        VehicleVerb::Check { vehicle, json, .. } => check(
-            vehicle.as_deref().context("a vehicle file is needed")?,
-            *json,
-        ),
+        VehicleVerb::Check { vehicle, json, .. } => {
+            check(vehicle.as_deref().context("specify a vehicle file")?, *json)
+        }
         VehicleVerb::Gait {
             recording,
             joints,
@@ -194,7 +193,7 @@ pub(super) fn find(name: &str) -> anyhow::Result<VehicleFile> {
     if !name.ends_with(EXTENSION) && !Path::new(name).exists() {
         let names: Vec<_> = SHIPPED.iter().map(|shipped| shipped.name).collect();
         bail!(
-            "no vehicle is called \"{name}\": expected a file NAME{EXTENSION}, or one of {}",
+            "unknown vehicle \"{name}\": expected a file NAME{EXTENSION}, or one of {}",
             names.join(", ")
         );
     }
@@ -397,7 +396,7 @@ fn test(
         None => (prove(&vehicle)?, Vec::new()),
     };
     if json {
-        let text = serde_json::to_string(&manoeuvres).context("manoeuvres are plain data")?;
+        let text = serde_json::to_string(&manoeuvres).context("manoeuvres can be serialized")?;
         print_json(&json!({
             "vehicle": vehicle.name, "manoeuvres": manoeuvres, "hash": hash(&text),
         }))?;

@@ -46,7 +46,7 @@ impl Kind {
         match self {
             Self::Table => "a table (CSV)",
             Self::Picture => "a picture (PNG)",
-            Self::Film => "a film (GIF)",
+            Self::Film => "an animation (GIF)",
             Self::Drawing => "a drawing (SVG)",
             Self::Scenario => "a scenario",
             Self::Bundle => "a bundle",
@@ -102,23 +102,27 @@ const ENDINGS: &[(&str, &str, &[Kind])] = &[
     ),
     (".csv", "a table", &[Kind::Table]),
     (".tsv", "a tab-separated table", &[]),
-    (".txt", "a text", &[Kind::Table, Kind::Report, Kind::Cells]),
-    (".md", "a text", &[Kind::Report]),
+    (
+        ".txt",
+        "a text file",
+        &[Kind::Table, Kind::Report, Kind::Cells],
+    ),
+    (".md", "a text file", &[Kind::Report]),
     (".png", "a picture (PNG)", &[Kind::Picture]),
-    (".gif", "a film (GIF)", &[Kind::Film]),
+    (".gif", "an animation (GIF)", &[Kind::Film]),
     (".svg", "a drawing (SVG)", &[Kind::Drawing]),
     (".jpg", "a picture (JPEG)", &[]),
     (".jpeg", "a picture (JPEG)", &[]),
     (".webp", "a picture (WebP)", &[]),
     (".pdf", "a document (PDF)", &[]),
-    (".mp4", "a film (MPEG-4)", &[]),
-    (".webm", "a film (WebM)", &[]),
+    (".mp4", "a video (MPEG-4)", &[]),
+    (".webm", "a video (WebM)", &[]),
     (".rwworld", "a saved world", &[Kind::Save]),
     (".rwz", "a bundle", &[Kind::Bundle]),
     (".zip", "an archive", &[Kind::Bundle]),
-    (".gz", "a packed file", &[]),
-    (".xz", "a packed file", &[]),
-    (".zst", "a packed file", &[]),
+    (".gz", "a compressed file", &[]),
+    (".xz", "a compressed file", &[]),
+    (".zst", "a compressed file", &[]),
     (".tar", "an archive", &[]),
     (".rhai", "a script", &[]),
     (".so", "a plugin", &[]),
@@ -147,8 +151,8 @@ pub(super) fn check(asks: &str, path: &Path, kind: Kind) -> anyhow::Result<()> {
     let fits = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
     match known.find(|(ending, ..)| fits(ending)) {
         Some((ending, what, kinds)) if !kinds.contains(&kind) => bail!(
-            "{asks}: {} ends in {ending}, which stands for {what}, but {} is written; end it in {}, or \
-             name another file",
+            "{asks}: {} ends in {ending}, the extension of {what}, but the command writes {}; use \
+             the extension {}, or choose another file",
             path.display(),
             kind.name(),
             kind.usual()

@@ -154,7 +154,8 @@ impl Outputs {
         let place = self.file(asks, path, Kind::Table)?;
         if place.is_file() && !is_empty(path) && !begins_with(path, columns.as_bytes()) {
             bail!(
-                "{asks}: {} exists and is not a table of this kind; move it or choose another path",
+                "{asks}: {} already exists but is not a table of this kind; move it or choose \
+                 another path",
                 path.display()
             );
         }

@@ -32,19 +32,19 @@ pub enum LinearError {
     #[error("the pair (A, B) is not stabilisable: a mode that does not decay is not controllable")]
     NotStabilisable,
     /// The horizon has no steps.
-    #[error("the horizon is 0 steps; at least 1 is needed")]
+    #[error("the horizon is 0 steps; expected at least 1")]
     NoSteps,
     /// The batch solution would lose its precision.
     #[error(
-        "the batch solution of {steps} steps is refused: beyond {LONGEST_BATCH} steps its matrix is too badly \
-         conditioned; use the finite or the infinite horizon"
+        "a batch solution cannot have {steps} steps: beyond {LONGEST_BATCH} steps, its matrix is \
+         ill-conditioned; use the finite or the infinite horizon"
     )]
     BatchTooLong {
         /// The requested number of steps.
         steps: usize,
     },
     /// A weight matrix that has to be positive definite is not.
-    #[error("the weights of the control are not positive definite")]
+    #[error("the control weights are not positive definite")]
     Weights,
 }
 

@@ -99,7 +99,7 @@ fn a_batch_refuses_long_horizons() {
     assert_eq!(refused, LinearError::BatchTooLong { steps: 201 });
     let text = refused.to_string();
     assert!(
-        text.contains("201 steps is refused") && text.contains("beyond 200"),
+        text.contains("cannot have 201 steps") && text.contains("beyond 200"),
         "{text}"
     );
     assert_eq!(

@@ -220,7 +220,7 @@ impl Catalogue {
         }
         if !self.plugins().trust.allows(hash) {
             let text = format!(
-                "{} {} may not run yet: allow its hash {}",
+                "{} {} is not allowed to run yet: allow its hash {}",
                 info.name, info.version, hash
             );
             self.say(Level::Warning, path, text);
@@ -337,7 +337,7 @@ impl Catalogue {
             cell.publish(generation.clone());
         }
         if number == MANY_GENERATIONS {
-            let text = format!("{number} builds are still loaded. Restart to free their memory.");
+            let text = format!("{number} builds remain loaded. Restart to free their memory.");
             self.say(Level::Warning, path, text);
         }
         let text = format!("{} {} loaded", info.name, info.version);

@@ -334,7 +334,7 @@ fn missing(what: &str) -> Fault {
 }
 
 fn given_up() -> Fault {
-    Fault::of_process("abandoned because it did not answer in time".into())
+    Fault::of_process("abandoned because it did not respond in time".into())
 }
 
 fn fault(status: i32, call: &str, message: String) -> Fault {

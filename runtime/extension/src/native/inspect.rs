@@ -185,7 +185,12 @@ fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
     if !bytes.starts_with(b"\x7fELF") {
         return Ok(());
     }
-    let short = |what: &str| InspectError::Truncated(format!("{what} beyond its end"));
+    let short = |what: &str| {
+        InspectError::Truncated(format!(
+            "{what} extends beyond the end of the \
+                                                              file"
+        ))
+    };
     let Ok(elf) = ElfFile64::<object::Endianness>::parse(bytes) else {
         // The file has another class (32 bits), which `check_platform` reports, or it is damaged.
         return match File::parse(bytes) {

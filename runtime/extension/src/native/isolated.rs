@@ -113,7 +113,7 @@ impl Isolated {
         let library = &generation.copy;
         let memory_path = folder.join(format!("{}-{}.rows", kind.name(), next_number()));
         let (file, memory) = share_memory(&memory_path).map_err(io("share memory with"))?;
-        let (socket, theirs) = UnixStream::pair().map_err(io("talk to"))?;
+        let (socket, theirs) = UnixStream::pair().map_err(io("communicate with"))?;
         let theirs: OwnedFd = theirs.into();
         let mut helper = helper_program(&cell.helper).ok_or_else(|| {
             Fault::fatal("no helper program for isolated modules is configured".into())
@@ -207,7 +207,7 @@ fn said(message: String, is_fatal: bool) -> Fault {
 fn unexpected(reply: &Reply) -> Fault {
     match reply {
         Reply::Failed { message, is_fatal } => said(message.clone(), *is_fatal),
-        _ => Fault::fatal("the isolated process gave an unexpected answer".into()),
+        _ => Fault::fatal("unexpected reply from the isolated process".into()),
     }
 }
 
@@ -250,7 +250,7 @@ impl Link {
             Ok(Some(Reply::GivenUp)) => Err(self.end_late(patience)),
             Ok(Some(reply)) => Ok(reply),
             Ok(None) => Err(Fault::fatal(
-                "the isolated process gave an unexpected answer".into(),
+                "unexpected reply from the isolated process".into(),
             )),
             Err(error) => Err(self.bury(&error, patience)),
         }

@@ -669,7 +669,7 @@ impl Kind for AsSignals {
         let info = ModuleInfo {
             id: Self::FALLBACK,
             name: "Actuated",
-            doc: "Extends a green while vehicles approach.",
+            doc: "Extends green while vehicles are approaching.",
         };
         Some(ModuleEntry::<dyn SignalController>::new(info, &[], || Box::new(ByDemand)).make())
     }

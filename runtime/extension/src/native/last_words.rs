@@ -104,7 +104,7 @@ mod unix {
     static BEFORE: [OnceLock<libc::sigaction>; CRASHES.len()] =
         [const { OnceLock::new() }; CRASHES.len()];
 
-    #[expect(unsafe_code, reason = "hooks into the end of the process")]
+    #[expect(unsafe_code, reason = "hooks into process exit")]
     pub(super) fn install() {
         // SAFETY: the handlers only write to a descriptor, restore the previous handler or end the process.
         // Structures are zeroed as the C library expects, and live as long as the call.
@@ -149,7 +149,10 @@ mod unix {
         }
     }
 
-    #[expect(unsafe_code, reason = "ends the process without further handlers")]
+    #[expect(
+        unsafe_code,
+        reason = "exits the process without running further handlers"
+    )]
     extern "C" fn at_exit() {
         if let Some(who) = running() {
             let module = who.module;

@@ -125,7 +125,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 ///
 /// # Safety
 /// `text` must be null or point to `length` readable bytes.
-#[expect(unsafe_code, reason = "speaks the binary interface")]
+#[expect(unsafe_code, reason = "implements the binary interface")]
 unsafe fn text_of<'a>(text: *const c_char, length: u64) -> std::borrow::Cow<'a, str> {
     if text.is_null() {
         return "".into();

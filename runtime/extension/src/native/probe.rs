@@ -236,7 +236,10 @@ fn try_rows<K: Kind>(
         .filter(|(_, status)| **status == ROW_OK)
         .find_map(|(output, _)| K::flaw(output));
     match flaw {
-        Some(flaw) => Err(failed("step", format!("{} gave {flaw}", K::KIND.name()))),
+        Some(flaw) => Err(failed(
+            "step",
+            format!("{} returned {flaw}", K::KIND.name()),
+        )),
         None => Ok(()),
     }
 }

@@ -588,7 +588,8 @@ fn failed(fault: Fault) -> Reply {
 
 fn start(library: &Path, kind: &str) -> Result<InProcess, Fault> {
     let fatal = Fault::fatal;
-    let kind = ModuleKind::from_name(kind).ok_or_else(|| fatal(format!("no kind {kind}")))?;
+    let kind =
+        ModuleKind::from_name(kind).ok_or_else(|| fatal(format!("unknown module kind {kind}")))?;
     // A damaged copy would kill this process with SIGBUS, but an error states the cause.
     inspect(library).map_err(|error| fatal(error.to_string()))?;
     let library = Library::open(library).map_err(|error| fatal(error.to_string()))?;

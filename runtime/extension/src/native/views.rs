@@ -99,7 +99,7 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind, minor: u16) -> Result<Nee
     let names: Vec<&str> = unfit.map(|group| group.name).collect();
     if !names.is_empty() {
         return Err(refused(format!(
-            "{}, which only {others} get,",
+            "{}, which is only for {others},",
             names.join(" and ")
         )));
     }
@@ -456,13 +456,13 @@ mod tests {
         let planner = said(&asked(6), ModuleKind::Planner).unwrap_err();
         assert!(
             planner.contains(
-                "RW_NEED_VEHICLES and RW_NEED_PATH, which only controllers and ground planners get"
+                "RW_NEED_VEHICLES and RW_NEED_PATH, which is only for controllers and ground planners"
             ),
             "{planner}"
         );
         let over_ground = said(&asked(7), ModuleKind::GroundPlanner).unwrap_err();
         assert!(
-            over_ground.contains("RW_NEED_MOTION and RW_NEED_PATH, which only controllers get"),
+            over_ground.contains("RW_NEED_MOTION and RW_NEED_PATH, which is only for controllers"),
             "{over_ground}"
         );
         let grid = RwNeeds {
@@ -473,7 +473,7 @@ mod tests {
         assert_eq!(planner.grid, Some(0.5));
         let why = checked(&grid, controller, 5).unwrap_err().message;
         assert!(
-            why.contains("RW_NEED_GRID, which only ground planners get"),
+            why.contains("RW_NEED_GRID, which is only for ground planners"),
             "{why}"
         );
         let coarse = RwNeeds {

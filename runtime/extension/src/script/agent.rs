@@ -92,7 +92,7 @@ impl std::fmt::Display for Wants {
             parts.push(format!("{} times the allowed speed", self.speed_factor));
         }
         if self.is_stopped {
-            parts.push("to stand".into());
+            parts.push("to stop".into());
         }
         if self.waits_until.is_finite() {
             parts.push(format!("to wait until {} s", self.waits_until));
@@ -112,10 +112,13 @@ impl std::fmt::Display for Wants {
             parts.push(format!("to signal {}", self.indicator.name()));
         }
         if self.ignores_law {
-            parts.push("to ignore the law".into());
+            parts.push("to ignore traffic rules".into());
         }
         if self.lane_offset != 0.0 {
-            parts.push(format!("{} m to the left in its lane", self.lane_offset));
+            parts.push(format!(
+                "to move {} m to the left in its lane",
+                self.lane_offset
+            ));
         }
         if self.pulls_over.is_some() {
             parts.push("to pull over".into());

@@ -82,7 +82,7 @@ pub(super) fn unknown_names<'a>(
                 let root = call.namespace.root();
                 // `global` is the module in which the engine keeps the constants of the script.
                 if root != "global" && !modules.iter().any(|module| *module == root) {
-                    note(*position, format!("no import is called \"{root}\""));
+                    note(*position, format!("unknown import \"{root}\""));
                 }
             }
             _ => {}

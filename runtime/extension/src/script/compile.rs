@@ -291,7 +291,7 @@ fn compile_at_depth(
         |position: Position, message: String| ScriptError::at(file, text, position, message);
     // The text may come from the editor, and not from a file of limited size.
     if text.len() as u64 > LONGEST_SCRIPT {
-        let message = format!("a script may be at most {} KiB long", LONGEST_SCRIPT / 1024);
+        let message = format!("a script can be at most {} KiB long", LONGEST_SCRIPT / 1024);
         return Err(error(Position::NONE, message));
     }
     let described = Parameters::default();
@@ -414,9 +414,9 @@ fn with_hint(text: &str) -> String {
             None => "; choose another name".to_owned(),
         }
     } else if text.contains("Cannot modify constant") {
-        "; keep changing values in agent.memory".to_owned()
+        "; store values that change in agent.memory".to_owned()
     } else if text.starts_with("Function not found") && text.contains("()") {
-        "; () is a missing value: give a value that was never set a default with \
+        "; () is a missing value: provide a default for a value that was never set with \
          agent.memory.name ?? 0, and check for a missing agent by comparing with ()"
             .to_owned()
     } else if text.contains("for type '()'") {

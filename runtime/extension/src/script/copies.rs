@@ -37,9 +37,12 @@ impl From<Excess> for Box<EvalAltResult> {
     fn from(excess: Excess) -> Self {
         match excess {
             Excess::Bound => {
-                format!("a function pointer may have at most {MOST_BOUND} bound arguments; pass an array or a map")
+                format!(
+                    "a function pointer can have at most {MOST_BOUND} bound arguments; pass an \
+                         array or a map"
+                )
             }
-            Excess::Depth => format!("values may be nested at most {DEEPEST} levels deep"),
+            Excess::Depth => format!("values can be nested at most {DEEPEST} levels deep"),
         }
         .into()
     }
@@ -48,7 +51,10 @@ impl From<Excess> for Box<EvalAltResult> {
 /// Charges each read of a variable with the cost of copying its value. `constants` contains the costs of
 /// constants that are outside all scopes.
 pub(super) fn charge_copies(engine: &mut Engine, constants: BTreeMap<String, u64>) {
-    #[allow(deprecated, reason = "Rhai's word for an interface that may change")]
+    #[allow(
+        deprecated,
+        reason = "Rhai marks interfaces that may change as deprecated"
+    )]
     engine.on_var(move |name, _, context| {
         let cost = match context.scope().get(name) {
             Some(value) => cost_of_copy(value)?,

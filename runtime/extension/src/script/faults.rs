@@ -21,7 +21,7 @@ const MOST_BRANCHES: usize = 400;
 
 /// Prefixes of messages about values of the wrong type or unknown words. These errors occur regardless of
 /// conditions.
-const CERTAIN: [&str; 2] = ["a number is needed here", "an agent or its id is needed"];
+const CERTAIN: [&str; 2] = ["expected a number", "expected an agent or its id"];
 /// Fragments of messages about values of the wrong type or unknown words.
 const CERTAIN_WITHIN: [&str; 3] = [
     "there is no indicator",

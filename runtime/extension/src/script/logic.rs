@@ -38,7 +38,7 @@ pub(super) struct ScriptLogic {
 }
 
 /// Reason given if the built-in behaviour is used because no version of the script can run.
-pub(super) const OFF: &str = "the script is off";
+pub(super) const OFF: &str = "the script is disabled";
 
 impl ScriptLogic {
     pub(super) fn new(cell: Arc<ScriptCell>, base: Module<dyn Behaviour>) -> Self {

@@ -117,14 +117,14 @@ impl Checker<'_> {
                 if function.name.starts_with("on_") && !called.contains(&function.name) {
                     let known = names.iter().copied();
                     let words = unknown_words("handler", &function.name, known);
-                    wrong.push((function.from, format!("the host does not call the {words}")));
+                    wrong.push((function.from, format!("the host never calls the {words}")));
                 }
                 continue;
             };
             let wanted = parameters_of(event.signature);
             if wanted.len() != function.parameters.len() {
                 let text = format!(
-                    "{} has {} parameters and would never be called; write {}",
+                    "{} with {} parameters would never be called; write {}",
                     function.name,
                     function.parameters.len(),
                     event.signature

@@ -39,8 +39,8 @@ pub(super) fn missing(compiled: &Compiled) -> Vec<ScriptError> {
         for (name, at) in &finder.counted {
             if !finder.remembered.contains(name) {
                 let what = format!(
-                    "memory.{name} is () here, because nothing else sets it: set it in on_start, or \
-                     start with memory.{name} ?? 0"
+                    "memory.{name} is () here, because nothing else sets it; set it in on_start, \
+                     or use memory.{name} ?? 0"
                 );
                 found.push((*at, what));
             }

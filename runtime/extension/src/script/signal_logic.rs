@@ -41,7 +41,8 @@ impl SignalScript {
         let mut content = self.own.content();
         if content.faults >= MOST_FAULTS {
             return Err(format!(
-                "{MOST_FAULTS} consecutive faults: the script is disabled until another version of it is loaded"
+                "{MOST_FAULTS} consecutive faults: the script is disabled until another version is \
+                 loaded"
             ));
         }
         content.time = facts.time;

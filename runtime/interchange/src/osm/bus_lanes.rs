@@ -22,7 +22,7 @@ const UNDIRECTED: &str = "bus lanes without a direction on two-way roads";
 /// Warning about bus lanes that would leave no lane for other traffic.
 const TOO_MANY: &str = "bus lanes that would leave no lane for other traffic";
 /// Warning about unknown values of `busway`.
-const UNKNOWN: &str = "bus lanes (busway) of an unknown kind";
+const UNKNOWN: &str = "bus lanes (busway) with an unknown value";
 /// Warning about bus lane counts that contradict per-lane tags.
 const CONTRADICTION: &str =
     "bus lane counts that contradict the per-lane tags (the per-lane tags are used)";

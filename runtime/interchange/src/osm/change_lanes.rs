@@ -69,7 +69,7 @@ fn changes(
     }
     let mut change = |value: &str| {
         change_of(value).unwrap_or_else(|| {
-            *wrong = Some("lane changes (change, change:lanes) of an unknown kind");
+            *wrong = Some("lane changes (change, change:lanes) with an unknown value");
             LaneChange::Both
         })
     };

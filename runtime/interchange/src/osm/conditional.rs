@@ -197,7 +197,7 @@ mod tests {
             assert_eq!(told(value), [Err(OTHER)], "{value}");
         }
         let unknown = told("none @ (07:00-09:00)");
-        assert_eq!(unknown, [Err("turn restrictions of an unknown kind")]);
+        assert_eq!(unknown, [Err("turn restrictions with an unknown value")]);
         for odd in [")))@(((", ";;@;;", "@@", "(;)@"] {
             assert!(read(odd).iter().all(Result::is_err), "{odd}");
         }

@@ -27,7 +27,7 @@ pub(super) struct LaneCounts {
 
 /// Warning about lane counts that contradict per-lane tags.
 pub(super) const CONTRADICTION: &str =
-    "lane counts that contradict the per-lane tags (the value with more support is used)";
+    "lane counts that contradict the per-lane tags (the value supported by more tags is used)";
 /// Warning about centre turn lanes.
 pub(super) const CENTRE: &str = "centre turn lanes (imported as painted medians)";
 /// Warning about centre turn lanes of one-way roads.

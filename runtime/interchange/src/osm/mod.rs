@@ -389,7 +389,7 @@ fn merged(layout: &Layout) -> Option<ImportWarning> {
     let merged: Vec<_> = merged.collect();
     let first = merged.iter().take(EXAMPLES);
     (!merged.is_empty()).then(|| ImportWarning {
-        reason: "junctions so close to each other that they were merged".into(),
+        reason: "junctions merged because they are so close together".into(),
         count: merged.len(),
         examples: first.clone().map(|j| j.nodes[0].to_string()).collect(),
         places: first.map(|junction| Some(junction.centre)).collect(),

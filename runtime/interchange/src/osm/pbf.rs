@@ -123,7 +123,7 @@ fn for_each_field<'a>(
                 stream.skip_raw_bytes(count).map_err(damaged)?;
                 Value::Bytes(&message[start..start + count as usize])
             }
-            kind => return Err(damaged(format!("a field of unknown kind {kind}"))),
+            kind => return Err(damaged(format!("a field of unknown type {kind}"))),
         };
         field(tag >> 3, value)?;
     }
@@ -188,7 +188,7 @@ fn unpacked(blob: &[u8]) -> Result<Vec<u8>, ImportError> {
             4 | 6 | 7 => {
                 let packing = ["LZMA", "", "LZ4", "Zstandard"][field as usize - 4];
                 return Err(ImportError::Unsupported(format!(
-                    "blocks packed with {packing}"
+                    "blocks compressed with {packing}"
                 )));
             }
             _ => {}
@@ -204,7 +204,7 @@ fn inflated(packed: &[u8]) -> Result<Vec<u8>, ImportError> {
     let mut decoder = flate2::read::ZlibDecoder::new(packed).take(MAX_BLOCK + 1);
     decoder.read_to_end(&mut content).map_err(damaged)?;
     if content.len() as u64 > MAX_BLOCK {
-        return Err(damaged("a block unpacks to more than 32 MiB"));
+        return Err(damaged("a block decompresses to more than 32 MiB"));
     }
     Ok(content)
 }
@@ -247,7 +247,7 @@ impl<'a> Block<'a> {
         let text = usize::try_from(index)
             .ok()
             .and_then(|i| self.strings.get(i));
-        let text = text.ok_or_else(|| damaged("a string index beyond the string table"))?;
+        let text = text.ok_or_else(|| damaged("a string index outside the string table"))?;
         std::str::from_utf8(text).map_err(|_| damaged("text that is not UTF-8"))
     }
 }
@@ -261,7 +261,7 @@ struct PbfReader {
 impl PbfReader {
     fn spend(&mut self, count: usize) -> Result<(), ImportError> {
         self.left = self.left.checked_sub(count as u64).ok_or_else(|| {
-            damaged("it unpacks to far more elements than a file of its size can hold")
+            damaged("it decompresses to far more elements than a file of its size can contain")
         })?;
         Ok(())
     }

@@ -21,7 +21,7 @@ pub(super) struct Placement {
 
 /// Warning about placement values that name no lane.
 const NO_LANE: &str =
-    "placement values that name no lane of the way (the line is in its usual place)";
+    "placement values that refer to a lane the way does not have (the default placement is used)";
 
 /// Returns the position of the line of a way, and a warning if it names no lane. There is no position for
 /// `transition`, because this value states only that the position changes along the way.

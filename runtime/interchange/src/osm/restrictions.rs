@@ -192,7 +192,7 @@ pub(super) fn kind_of_value(value: &str) -> Result<RestrictionKind, &'static str
     match value {
         v if v.starts_with("no_") => Ok(RestrictionKind::No),
         v if v.starts_with("only_") => Ok(RestrictionKind::Only),
-        _ => Err("turn restrictions of an unknown kind"),
+        _ => Err("turn restrictions with an unknown value"),
     }
 }
 

@@ -127,7 +127,7 @@ pub(super) fn build(
     let mut pieces = cut_runs(&runs, &cuts, &places, warnings);
     leave_out_crowded(&mut pieces, warnings);
     if pieces.is_empty() {
-        return Err(ImportError::NoRoads(" that has a length"));
+        return Err(ImportError::NoRoads(" of non-zero length"));
     }
     let mut styles = drivable.styles;
     let graph = split_arms::Graph {
@@ -240,7 +240,7 @@ fn warn_of_signals_off_roads(
     let is_signal = |node: &OsmNode| node.sign.kind == Some(SignKind::Signals);
     let signals = elements.nodes.iter().filter(|(_, node)| is_signal(node));
     for (id, _) in signals.filter(|(id, _)| !places.contains_key(*id)) {
-        let reason = "signals that are not on a drivable way";
+        let reason = "signals not on a drivable way";
         warnings.add(reason, format!("node {id}"));
     }
 }
@@ -338,7 +338,7 @@ fn stretch<'a>(
         Ok(vec![&nodes[..=middle], &nodes[middle..]])
     } else {
         // A line that returns to its start.
-        Err("loops of two points")
+        Err("loops with only two points")
     }
 }
 
@@ -433,7 +433,8 @@ impl Built {
             roads.push(road);
             for _ in 0..widened {
                 warnings.add(
-                    "bends tighter than their road is wide (rounded, at most 1.5 m beside the data)",
+                    "bends too tight for the width of their road (rounded, at most 1.5 m away from \
+                     the data)",
                     format!("way {}", piece.way),
                 );
             }
@@ -443,7 +444,7 @@ impl Built {
             carriageways::separate(&mut roads, side, is_street);
         for &(index, by) in &moved {
             warnings.add(
-                "carriageways closer together than their lanes are wide (moved apart)",
+                "carriageways too close together for their lanes (moved apart)",
                 format!("way {} by {by:.1} m", self.pieces[index].way),
             );
         }
@@ -455,7 +456,7 @@ impl Built {
         }
         for index in merges::align(&mut roads, side, &self.merging()) {
             warnings.add(
-                "lanes that merge (merge_to_left, merge_to_right) where the next road does not lose them",
+                "merging lanes (merge_to_left, merge_to_right) that do not end at the next road",
                 format!("way {}", self.pieces[index].way),
             );
         }

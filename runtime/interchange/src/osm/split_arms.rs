@@ -41,8 +41,7 @@ const SAME_CROSSING: f64 = 8.0;
 /// Distance from the ends of an arm within which its line has no other point, m.
 const NEAR_END: f64 = 2.0;
 /// Warning about split arms that were joined.
-const JOINED: &str =
-    "arms of roundabouts that are split around an island (entry and exit joined to one road)";
+const JOINED: &str = "roundabout arms split around an island (entry and exit joined into one road)";
 
 /// The pieces with their styles and nodes.
 pub(super) struct Graph<'a> {

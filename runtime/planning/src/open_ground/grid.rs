@@ -18,7 +18,7 @@ pub enum GridError {
     #[error("a map needs at least one column and one row")]
     Empty,
     /// The map has more than [`MOST_CELLS`] cells.
-    #[error("{columns} x {rows} cells are too many; at most {MOST_CELLS} are accepted")]
+    #[error("{columns} x {rows} cells are too many; expected at most {MOST_CELLS}")]
     TooLarge {
         /// Requested number of columns.
         columns: u32,

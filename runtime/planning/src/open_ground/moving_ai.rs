@@ -34,7 +34,7 @@ pub enum MovingAiError {
         found: usize,
     },
     /// A character does not represent any kind of cell.
-    #[error("line {line}: `{found}` is not a kind of cell; expected one of . G S @ O T W")]
+    #[error("line {line}: `{found}` is not a cell type; expected one of . G S @ O T W")]
     Kind {
         /// Line, from 1.
         line: usize,
@@ -195,7 +195,7 @@ fn read_problem(line: &str) -> Result<Problem, &'static str> {
         return Err("too few words");
     };
     let [start_x, start_y, goal_x, goal_y] = numbers else {
-        return Err("not nine words");
+        return Err("expected nine words");
     };
     let coordinate = |word: &str| {
         let value = word.parse().ok();
@@ -258,7 +258,7 @@ mod tests {
         );
         assert_eq!(
             message(&MAP.replace("STW", "STx")),
-            "line 6: `x` is not a kind of cell; expected one of . G S @ O T W"
+            "line 6: `x` is not a cell type; expected one of . G S @ O T W"
         );
         assert_eq!(
             message("type octile\nheight 9\nwidth 3\nmap\n...\n"),

@@ -41,7 +41,8 @@ const STEPS: [(i32, i32); HEADINGS] = [
 /// The map is too large to compute a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
-    "{columns} x {rows} cells are too many for poses; at most {MOST_POSE_EDGE} x {MOST_POSE_EDGE} are accepted"
+    "{columns} x {rows} cells are too many for poses; expected at most {MOST_POSE_EDGE} x \
+     {MOST_POSE_EDGE}"
 )]
 pub struct PoseFieldError {
     /// Number of columns of the map.

@@ -15,9 +15,10 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             code: Code::TooMuch,
             object: ObjectId::Forest(id),
             place: forest.area.first().copied().unwrap_or(DVec2::ZERO),
-            message: "exceeds the limit of four million places for trees in all forests, so this \
+            message:
+                "exceeds the limit of four million tree positions across all forests, so this \
                  forest and those after it have no trees; increase the spacing"
-                .into(),
+                    .into(),
         });
     }
 }

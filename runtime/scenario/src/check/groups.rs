@@ -13,8 +13,8 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     for (id, member) in lost_members(scenario) {
         let message = format!(
-            "{id} names it, but it does not exist; remove it from the group, or open the scenario in \
-             the editor and save it"
+            "is a member of {id} but does not exist; remove it from the group, or open the \
+             scenario in the editor and save it"
         );
         findings.push(finding(scenario, member, message));
     }

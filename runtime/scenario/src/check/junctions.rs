@@ -63,14 +63,15 @@ fn turns(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mu
     for turn in rules.add.iter().chain(&rules.remove) {
         for (lane, lanes, direction) in [
             (turn.from, &leading_in, "into the junction"),
-            (turn.to, &leading_out, "out of it"),
+            (turn.to, &leading_out, "out of the junction"),
         ] {
             if !lanes.contains(&lane) {
                 let RoadLane { road, lane } = lane;
                 findings.push(at.warning(
                     Code::DanglingTurn,
                     format!(
-                        "a turn names lane {lane} of {road}, which does not lead {direction} here"
+                        "a turn refers to lane {lane} of {road}, which does not lead {direction} \
+                         here"
                     ),
                 ));
             }
@@ -152,7 +153,9 @@ fn stages_of_roads_gone(scenario: &Scenario, at: At<'_>, findings: &mut Vec<Find
         {
             findings.push(at.warning(
                 Code::DanglingStage,
-                format!("stage {number} of the signals here names {road}, which does not exist"),
+                format!(
+                    "stage {number} of the signals here refers to {road}, which does not exist"
+                ),
             ));
         }
     }
@@ -166,7 +169,7 @@ fn corners(junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
             findings.push(at.warning(
                 Code::DanglingCorner,
                 format!(
-                    "a corner rule names {road} and {next}, which is not the next road \
+                    "a corner rule refers to {road} and {next}, which is not the next road \
                      counter-clockwise here"
                 ),
             ));

@@ -67,7 +67,7 @@ pub(super) fn check(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
         place: kink.place,
         message: format!(
             "turns {:.0} degrees with a radius of {:.2} m, tighter than its half-width of {:.2} m; \
-             give the bend a larger radius or put a junction there",
+             increase the radius of the bend or place a junction there",
             kink.turn.to_degrees(),
             kink.radius,
             kink.inner

@@ -31,7 +31,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             object: ObjectId::Land(id),
             place: land.outline[0],
             message: format!(
-                "exceeds the limit of {MAX_PAINTED_CORNERS} corners in all areas, so this area \
+                "exceeds the limit of {MAX_PAINTED_CORNERS} corners across all areas, so this area \
                  and those after it are not painted; simplify outlines"
             ),
         });

@@ -107,8 +107,9 @@ fn bays_on_lanes(subjects: &Subjects<'_>, bays: &[Bay], findings: &mut Vec<Findi
             let on = lanelet
                 .road()
                 .map_or("a junction".into(), |road| road.to_string());
-            let message =
-                format!("lies on a lane of {on}, so a vehicle in it stands in traffic; move it");
+            let message = format!(
+                "lies on a lane of {on}, so a vehicle parked in it blocks traffic; move it"
+            );
             findings.push(bay.finding(Code::BayOnRoad, message));
         },
     );
@@ -136,7 +137,7 @@ fn blocked_bays(
         for index in hits {
             if !std::mem::replace(&mut is_blocked[index], true) {
                 let message =
-                    format!("has {id} in it, so no vehicle can park there; move one of them");
+                    format!("contains {id}, so no vehicle can park there; move one of them");
                 findings.push(bays[index].finding(Code::BayBlocked, message));
             }
         }

@@ -25,16 +25,16 @@ impl Code {
     /// the user.
     pub fn repair(self) -> Option<&'static str> {
         match self {
-            Self::Kink => Some("Round the bend"),
+            Self::Kink => Some("Widen the bend"),
             Self::EndsOnRoad => Some("Join the roads"),
             Self::ObstacleOnRoad => Some("Delete the obstacle"),
             Self::AgentsOverlap => Some("Depart 5 s later"),
-            Self::WrongLane => Some("Use the lane with a route"),
+            Self::WrongLane => Some("Change the lane"),
             Self::NameUnclear => Some("Make the name unique"),
             Self::GroupMember => Some("Remove from the group"),
             Self::ArrowToNowhere => Some("Remove invalid arrows"),
             Self::NoRoomForCrossing => Some("Remove the crossing"),
-            Self::CornerSqueezed => Some("Use the radius that fits"),
+            Self::CornerSqueezed => Some("Reduce the radius"),
             Self::DanglingRestriction
             | Self::DanglingCrossing
             | Self::DanglingTurn

@@ -195,7 +195,7 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                     code: Code::DanglingCrossing,
                     object: ObjectId::Node(id),
                     place: node.position(),
-                    message: format!("a crossing names {road}, which does not end here"),
+                    message: format!("a crossing refers to {road}, which does not end here"),
                 });
             }
         }
@@ -213,7 +213,7 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             if rule.roads(network, id).is_none() {
                 let (from, to) = (rule.from, rule.to);
                 findings.push(dangling(format!(
-                    "the roads of the via restriction from {from} to {to} do not meet"
+                    "the roads of the via restriction from {from} to {to} are not connected"
                 )));
             }
         }
@@ -222,7 +222,7 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             for road in [restriction.from, restriction.to] {
                 if !roads.contains(&road) {
                     findings.push(dangling(format!(
-                        "a turn restriction names {road}, which does not end here"
+                        "a turn restriction refers to {road}, which does not end here"
                     )));
                 }
             }
@@ -273,8 +273,8 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 node,
                 junction.centre,
                 format!(
-                    "{road} is too short for a crossing here, so there is none; lengthen the road, or \
-                     remove the crossing"
+                    "{road} is too short for a crossing here, so the crossing is not built; \
+                     lengthen the road, or remove the crossing"
                 ),
             ),
             Flag::NoSuchTurn(at, turn) => (

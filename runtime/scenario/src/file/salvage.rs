@@ -96,7 +96,7 @@ fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
             Some(line) => {
                 let error = json_error(&error, "");
                 broken.push(TextError {
-                    message: format!("this line was left out: {}", error.message),
+                    message: format!("this line was skipped: {}", error.message),
                     ..error
                 });
                 *line = "";
@@ -239,7 +239,7 @@ impl Reading<'_> {
             .into_iter()
             .map(|(key, _)| key)
         {
-            self.leave_out(&section, "", "there is no such section".into());
+            self.leave_out(&section, "", "unknown section".into());
         }
     }
 
@@ -294,7 +294,7 @@ impl Reading<'_> {
         V: DeserializeOwned,
     {
         for (key, value) in self.entries(section) {
-            let read = key.parse::<K>().map_err(|_| "this is not an id".to_owned());
+            let read = key.parse::<K>().map_err(|_| "not a valid id".to_owned());
             let read = read.and_then(|id| edit(id, from_value(value)?));
             match read.and_then(|edit| self.put(edit)) {
                 Ok(()) => self.kept += 1,

@@ -41,25 +41,26 @@ pub enum NoWave {
     TooMany(usize),
     /// No route passes through all selected junctions without passing a junction twice.
     #[error(
-        "no route passes through each of the selected junctions once; select junctions of one street"
+        "no route passes through each of the selected junctions once; select junctions along one \
+         street"
     )]
     NotOneWay,
     /// Neither direction has a route between the first and the last junction.
     #[error(
         "no route leads from the first of these junctions to the last in either direction; select \
-         junctions of one street"
+         junctions along one street"
     )]
     NotDrivable,
     /// The cycle of these signals depends on traffic, so they cannot be coordinated with others.
     #[error(
-        "the signals of {0} are actuated or controlled by a module and are not coordinated with others; set them to \
-         fixed in the Inspector of the node"
+        "the signals of {0} are actuated or controlled by a module and are not coordinated with \
+         others; set them to fixed in the node's Inspector"
     )]
     ByDemand(NodeId),
     /// The cycles differ, but a wave needs a common cycle.
     #[error(
         "the cycles differ ({}), so the signals cannot stay coordinated; set the same cycle for \
-         all in the Inspector of the nodes, or through the times of their stages",
+         all in the nodes' Inspectors, or adjust their stage times",
         told(.0)
     )]
     CyclesDiffer(Vec<(NodeId, f64)>),

@@ -66,17 +66,17 @@ fn value(found: &str) -> String {
 fn kind(expected: &str) -> String {
     match expected {
         "f64" | "f32" => "a number".into(),
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0".into(),
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a non-negative whole number".into(),
         "i8" => "a whole number from -128 to 127".into(),
         "i16" | "i32" | "i64" => "a whole number".into(),
         "a boolean" => "true or false".into(),
-        "a string" | "string" => "a text".into(),
+        "a string" | "string" => "a string".into(),
         "a sequence" => "a list".into(),
         "a map" => "an object".into(),
         _ if expected.starts_with("struct ") => "an object".into(),
         _ if expected.contains("tagged enum ") => "an object with a \"type\"".into(),
         _ if expected.starts_with("enum ") || expected.starts_with("string or map") => {
-            "a text".into()
+            "a string".into()
         }
         _ => quoted(expected),
     }
@@ -85,8 +85,7 @@ fn kind(expected: &str) -> String {
 /// Returns the name, with its article, of the JSON construct in which the text ended too early.
 fn article(place: &str) -> String {
     match place {
-        "a string" => "a text".into(),
-        "a value" | "an object" | "a list" => place.into(),
+        "a string" | "a value" | "an object" | "a list" => place.into(),
         _ => format!("\"{place}\""),
     }
 }
@@ -112,7 +111,7 @@ mod tests {
             ),
             (
                 "invalid value: integer `-1`, expected u32",
-                "expected a whole number from 0, found -1",
+                "expected a non-negative whole number, found -1",
             ),
             (
                 "invalid type: sequence, expected an object whose keys are ids",

@@ -93,7 +93,7 @@ impl Writer {
         let mut serializer = Serializer::with_formatter(&mut self.out, Spaced);
         value
             .serialize(&mut serializer)
-            .expect("scenario data is plain and its numbers are finite");
+            .expect("scenario data is serializable and its numbers are finite");
     }
 }
 

@@ -95,13 +95,15 @@ impl TurnRules {
         for (key, turns) in [("add", &self.add), ("remove", &self.remove)] {
             let count = turns.len();
             if count > MAX_TURNS {
-                return Err(format!("turns.{key}: {count} turns; at most {MAX_TURNS}"));
+                return Err(format!(
+                    "turns.{key}: {count} turns; expected at most {MAX_TURNS}"
+                ));
             }
         }
         let twice = |turn: &LaneTurn| self.remove.contains(turn);
         match self.add.iter().position(twice) {
             Some(i) => Err(format!(
-                "turns.add.{i}: is also in turns.remove; leave one of them out"
+                "turns.add.{i}: is also in turns.remove; keep only one of them"
             )),
             None => Ok(()),
         }
@@ -129,14 +131,16 @@ impl CornerRule {
     pub(super) fn validate_all(corners: &[Self]) -> Result<(), String> {
         if corners.len() > MAX_CORNERS {
             let count = corners.len();
-            return Err(format!("corners: {count} corners; at most {MAX_CORNERS}"));
+            return Err(format!(
+                "corners: {count} corners; expected at most {MAX_CORNERS}"
+            ));
         }
         for (i, corner) in corners.iter().enumerate() {
             inside(&format!("corners.{i}"), check_keys!(corner => radius))?;
             let is_same = |before: &Self| before.is_between(corner.road, corner.next);
             if corners[..i].iter().any(is_same) {
                 return Err(format!(
-                    "corners.{i}: the corner from {} to {} is named twice; leave one of them out",
+                    "corners.{i}: the corner from {} to {} is listed twice; remove one entry",
                     corner.road, corner.next
                 ));
             }

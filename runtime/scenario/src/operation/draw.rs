@@ -95,20 +95,20 @@ pub enum DrawError {
     #[error("{0} does not exist")]
     NoSuchRoad(RoadId),
     /// A piece would have no valid geometry.
-    #[error("the road cannot be cut there: {0}")]
+    #[error("the road cannot be split there: {0}")]
     Geometry(#[from] GeometryError),
     /// The road is too short to draw.
-    #[error("the road is {0:.2} m long; at least {MIN_PIECE} m are needed")]
+    #[error("the road is {0:.2} m long; expected at least {MIN_PIECE} m")]
     TooShort(f64),
     /// The ring of a roundabout is too small or too large.
     #[error(
-        "the ring has a radius of {0:.1} m; {least} to {most} m are possible",
+        "the ring has a radius of {0:.1} m; expected {least} to {most} m",
         least = RING_RADIUS.start(),
         most = RING_RADIUS.end()
     )]
     RingRadius(f64),
     /// A road ends within a metre of the ring of a roundabout.
-    #[error("{0} ends on the ring: make the ring a little larger or smaller")]
+    #[error("{0} ends on the ring: make the ring slightly larger or smaller")]
     RingMeetsEnd(RoadId),
     /// The scenario rejects the change.
     #[error(transparent)]

@@ -49,22 +49,23 @@ pub enum OperationError {
     NoSuchRoad(RoadId),
     /// Roads can be merged only where exactly two meet and their lanes match.
     #[error(
-        "cannot merge at {0}: exactly two roads with the same lanes, layer and access have to meet there"
+        "cannot merge at {0}: exactly two roads with the same lanes, layer and access must meet \
+         there"
     )]
     NotTwoRoads(NodeId),
     /// No arm of a junction can have a turn lane.
     #[error(
-        "no road at {0} can have a turn lane: it needs one lane that leads both across the oncoming traffic \
-         and elsewhere, and room for it"
+        "no road at {0} can have a turn lane: the road needs room for it, and a lane shared by the \
+         turn across oncoming traffic and other movements"
     )]
     NoTurnLanes(NodeId),
     /// No other junction can be reached from the junction by a single road.
-    #[error("no road leads from here to another junction; select two junctions that a road joins")]
+    #[error("no road leads from here to another junction; select two junctions joined by a road")]
     NoJunctionNear,
     /// There is no room for a slip lane from one road into another.
     #[error(
-        "there is no room for a slip lane from {0} to {1}: it needs a turn to the near side, and some 30 m of \
-         both roads without other junctions"
+        "there is no room for a slip lane from {0} to {1}: it needs a turn to the near side, and \
+         about 30 m of each road free of other junctions"
     )]
     NoSlipLane(RoadId, RoadId),
     /// Trips start on, pass or end on a road that would become internal. Roads inside a junction
@@ -76,8 +77,8 @@ pub enum OperationError {
     RoadIsUsed(RoadId),
     /// Two junctions cannot be merged.
     #[error(
-        "{one} and {other} cannot be one junction: a road of at most 60 m has to join them, the whole has to fit \
-         into 60 m, and no roundabout may lose its ring"
+        "{one} and {other} cannot be merged into one junction: a road of at most 60 m must join \
+         them, the merged junction must fit within 60 m, and no roundabout may lose its ring"
     )]
     CannotMergeJunctions {
         /// A node of the first junction.

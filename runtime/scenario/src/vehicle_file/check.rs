@@ -73,7 +73,7 @@ impl VehicleFile {
         if self.articulation.is_none() {
             return fault(
                 "articulation",
-                "there are trailers, but no point at which they are coupled",
+                "the file has trailers but no coupling point",
             );
         }
         if self.trailers.len() > Trailer::MOST {

@@ -36,8 +36,9 @@ const FIRST_PERSON: f64 = 100.0;
 pub(crate) fn car_park() -> Scenario {
     let mut b = Builder::new(
         "car-park",
-        "A car park along a one-way aisle, with parallel, perpendicular and angled bays. Each car that comes \
-         takes a free bay and stays there for some minutes. Then its driver walks back to it, and it leaves.",
+        "A car park along a one-way aisle, with parallel, perpendicular and angled bays. Each \
+         arriving car takes a free bay and stays there for a few minutes. Then its driver walks \
+         back to it and drives away.",
         DrivingSide::Right,
     );
     b.apply(Edit::Settings(Settings {

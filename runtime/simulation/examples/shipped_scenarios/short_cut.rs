@@ -16,9 +16,9 @@ const FARM_TRACK: RoadId = RoadId(2);
 pub(crate) fn short_cut() -> Scenario {
     let mut b = Builder::new(
         "short-cut",
-        "A road leads around a field. A jeep of the type that drives off the road freely crosses the field, \
-         one of the type that does so only when needed keeps to the road, and two drive to and from a farm \
-         that no lane connects to the road.",
+        "A road leads around a field. A jeep whose type may leave the road freely crosses the \
+         field, one whose type leaves it only when needed keeps to the road, and two drive to and \
+         from a farm that no lane connects to the road.",
         DrivingSide::Right,
     );
     b.settings(1, 150.0);

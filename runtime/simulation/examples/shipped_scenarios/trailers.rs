@@ -18,7 +18,9 @@ const TRAINS: [(&str, &str); 3] = [
 pub(crate) fn trailer_yard() -> Scenario {
     let mut b = Builder::new(
         "trailer-yard",
-        "Trucks, articulated buses and caravans: on an avenue among cars, turning off into a side street, and in slaloms round posts on the yard beside it; one truck leaves its trailer there and fetches it.",
+        "Trucks, articulated buses and caravans: on an avenue among cars, turning off into a side \
+         street, and in slaloms round posts on the yard beside it; one truck leaves its trailer \
+         there and fetches it later.",
         DrivingSide::Right,
     );
     b.settings(6, 180.0);

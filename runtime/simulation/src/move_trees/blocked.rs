@@ -214,8 +214,8 @@ impl Start<'_> {
             object: ObjectId::Agent(self.id),
             place: self.pose.position,
             message: format!(
-                "starts where each move of the library \"{name}\" from state \"{state}\" that leads away touches an \
-                 obstacle or a tree; move its start"
+                "starts where every move of the library \"{name}\" out of state \"{state}\" \
+                 touches an obstacle or a tree; move its start"
             ),
         })
     }

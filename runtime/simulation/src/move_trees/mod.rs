@@ -158,7 +158,7 @@ impl MoveStatus {
             Self::New | Self::Plays => None,
             Self::NoPath => Some("no path: every move is blocked".into()),
             Self::Touched => {
-                Some("a contact has ended its plan, so its controller has taken over".into())
+                Some("a contact ended its plan, so its controller has taken over".into())
             }
             Self::Unfit(reason) => Some(format!("its move tree is not in use: {}", reason.words())),
         }

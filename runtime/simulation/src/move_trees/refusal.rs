@@ -152,7 +152,7 @@ pub(super) fn libraries(
         MoveTreeLibrary::OfVehicle => {
             if kind.move_libraries.is_empty() {
                 return Err(format!(
-                    "its vehicle type \"{vehicle}\" has no libraries of moves; list some at its key \
+                    "its vehicle type \"{vehicle}\" has no move libraries; list them under its key \
                      move_libraries, or choose a library that ships with the program"
                 ));
             }

@@ -95,8 +95,8 @@ impl Search<'_> {
                 object: journey.object,
                 place: self.scenario.pose_of(stop)?.position,
                 message: format!(
-                    "no lanes that connect: vehicles of type {} never leave the lanes; move this place onto a \
-                     lane, or set another `off_road`",
+                    "no connecting lanes, and vehicles of type {} never leave the lanes; move this \
+                     place onto a lane, or change `off_road`",
                     journey.vehicle
                 ),
             });
@@ -150,8 +150,8 @@ impl Search<'_> {
                     return Some(finding(Severity::Error, message));
                 }
                 Verdict::Searching => {
-                    let message = "the search for a path over open ground was stopped, because it took too \
-                                   long for a check; plan the trip with `roadwright plan`";
+                    let message = "the search for a path over open ground was stopped, because it \
+                                   takes too long for a check; plan the trip with `roadwright plan`";
                     return Some(finding(Severity::Warning, message.into()));
                 }
             }
@@ -308,7 +308,7 @@ mod tests {
         let found = unreachable_over_ground(&scenario);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].severity, Severity::Error);
-        assert!(found[0].message.starts_with("no lanes that connect"));
+        assert!(found[0].message.starts_with("no connecting lanes"));
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl NoPathKind {
 
 impl NoPath {
     /// Reason reported if no lanes lead to the goal.
-    pub(crate) const NO_LANES: &str = "no lanes that connect";
+    pub(crate) const NO_LANES: &str = "no connecting lanes";
 
     /// Creates the reason for a vehicle that keeps to lanes if no connected lanes lead to its goal.
     pub(crate) fn no_lanes() -> Self {

@@ -15,8 +15,8 @@ pub enum SaveError {
     Modules(Vec<String>),
     /// An edit is pending, and saves do not contain scenarios.
     #[error(
-        "cannot save: an edit is waiting for junctions to empty ({junctions} of them); run on until it is \
-         applied, which takes at most {seconds:.0} s"
+        "cannot save: an edit is waiting until the junctions are empty ({junctions} in total); continue the run \
+         until it is applied, which takes at most {seconds:.0} s"
     )]
     EditWaits {
         /// Number of junctions.
@@ -28,10 +28,10 @@ pub enum SaveError {
     #[error("not a saved world: {0}")]
     NoSave(String),
     /// A part of the save cannot be read or is invalid.
-    #[error("the save is damaged ({0}); restore an older one")]
+    #[error("the save is damaged ({0}); restore from an older save")]
     Damaged(String),
     /// The save is newer than the program.
-    #[error("the saved world needs a newer version: part \"{part}\" has version {version}")]
+    #[error("the saved world needs a newer Roadwright: part \"{part}\" has version {version}")]
     Newer {
         /// Name of the part.
         part: String,
@@ -40,8 +40,8 @@ pub enum SaveError {
     },
     /// The save is older than the oldest version that the program reads.
     #[error(
-        "the saved world was written by an older version: part \"{part}\" has version {version}; \
-         run the scenario from its start"
+        "the saved world was written by an older Roadwright: part \"{part}\" has version \
+         {version}; run the scenario from its start"
     )]
     Older {
         /// Name of the part.
@@ -66,8 +66,8 @@ pub enum SaveError {
     OtherVehicleTypes,
     /// Agents were playing clips of a library that has changed since the save.
     #[error(
-        "the saved world uses the moves of the library \"{0}\", which is missing or has changed since; restore \
-         the library, or run the scenario from its start"
+        "the saved world uses the moves of the library \"{0}\", which is missing or has changed \
+         since the save; restore the library, or run the scenario from its start"
     )]
     OtherMoves(String),
     /// The scenario or the options do not match the save.

@@ -245,7 +245,7 @@ impl From<Vec<Waypoint>> for GroundPath {
             // All waypoints are at the same place, so the path becomes one metre along the heading.
             let pose = waypoints.first().map_or_else(Pose::default, |w| w.pose);
             points = vec![pose.position, pose.point(1.0, 0.0)];
-            lines.push(&points).expect("a metre is long enough")
+            lines.push(&points).expect("a line of one metre is valid")
         });
         // Distances of the waypoints are computed once, because speeds between them are needed in
         // every step.

@@ -70,7 +70,7 @@ impl SavedWorld {
             return Err(damaged("its checksum differs"));
         }
         let saved: Self =
-            postcard::from_bytes(bytes).map_err(|_| damaged("its frame cannot be read"))?;
+            postcard::from_bytes(bytes).map_err(|_| damaged("its container cannot be read"))?;
         if saved.format != FORMAT {
             return Err(damaged("its format differs"));
         }

@@ -154,8 +154,7 @@ fn tell_of_lost(exit: &mut Exit<'_>, lost: &[AgentIndex]) {
             time: exit.clock.time(),
             agent: exit.agents.identity[agent.index()].id,
             module: DynamicsLevel::Rigid.to_string(),
-            text: "the vehicle's motion became invalid; the vehicle was stopped where it was"
-                .into(),
+            text: "the vehicle's motion became invalid; the vehicle was stopped in place".into(),
             is_fault: true,
         });
     }
@@ -188,8 +187,8 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
             agent,
             module: DynamicsLevel::Lane.to_string(),
             text:
-                "the lane is too steep for the vehicle's engine or tyres; the vehicle stands, because vehicles \
-                   of this level do not roll back"
+                "the lane is too steep for the vehicle's engine or tyres; the vehicle has stopped, \
+                   because vehicles at this level do not roll back"
                     .into(),
             is_fault: true,
         });

@@ -52,8 +52,8 @@ impl Effecting<'_> {
         match self.paths_into(agent, middle) {
             Some(paths) => self.take_paths(agent, paths, Vec::new()),
             None => {
-                let text = "no path into that bay from here, because it is too tight for the \
-                            vehicle, or too far away";
+                let text = "no path into that bay from here: the bay is too tight for the vehicle \
+                            or too far away";
                 self.complain(agent, text.into());
             }
         }

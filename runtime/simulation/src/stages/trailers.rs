@@ -64,8 +64,8 @@ impl Effecting<'_> {
 
 fn stand(count: usize) -> &'static str {
     if count == 1 {
-        "stands with its brakes on"
+        "is parked with its brakes on"
     } else {
-        "stand with their brakes on"
+        "are parked with their brakes on"
     }
 }

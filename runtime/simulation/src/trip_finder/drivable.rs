@@ -90,7 +90,8 @@ impl TripFinder {
             DrivableProgress::GoalBlocked => "the vehicle would touch an obstacle at the goal",
             DrivableProgress::TooFar => "start and goal are more than 1,000 m apart",
             DrivableProgress::NoPath => {
-                "the ground is connected, but the search found no path that the vehicle can drive"
+                "the open ground is connected, but the search found no path that the vehicle can \
+                 drive"
             }
         };
         let trailers = train(vehicle).trailers().len();

@@ -33,8 +33,8 @@ const HILLS: usize = 9;
 pub(super) fn course() -> Course {
     Course {
         name: "arena".into(),
-        doc: "One vehicle drives from a random point on a circle of 300 m radius to its centre, between \
-              buildings and trees; it has 3 minutes."
+        doc: "One vehicle drives from a random point on a circle of 300 m radius to its centre, \
+              between buildings and trees; it has three minutes."
             .into(),
         vehicle: "willys_mb",
         driver: "fuzzy_driver",

@@ -112,12 +112,13 @@ pub(super) fn course(bay: Bay) -> Course {
         ),
         Bay::Perpendicular => (
             "car",
-            "A car parks in a bay of 2.5 x 5 m at right angles to an aisle of 6.5 m, forwards or in reverse; it has \
-             90 s.",
+            "A car parks in a 2.5 x 5 m bay at right angles to a 6.5 m aisle, forwards or in \
+             reverse; it has 90 s.",
         ),
         Bay::Trailer => (
             CARAVAN,
-            "A car backs its caravan into a bay of 3.4 x 12 m at right angles to a yard of 16 m; it has 90 s.",
+            "A car backs its caravan into a 3.4 x 12 m bay at right angles to a 16 m yard; it has \
+             90 s.",
         ),
     };
     Course {

@@ -32,8 +32,8 @@ const TIME: f64 = 60.0;
 pub(super) fn course() -> Course {
     Course {
         name: "forest".into(),
-        doc: "One vehicle drives 120 m through 210 posts; it has a minute, and must not tip over or get \
-              stuck."
+        doc: "One vehicle drives 120 m through 210 posts; it has one minute and must not tip over \
+              or get stuck."
             .into(),
         vehicle: "willys_mb",
         driver: "fuzzy_mechanic",

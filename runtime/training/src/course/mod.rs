@@ -73,7 +73,7 @@ enum Kind {
 #[derive(Debug, Error)]
 pub enum CourseError {
     /// There is no course with this name.
-    #[error("no course is called \"{name}\"; expected one of: {known}")]
+    #[error("unknown course \"{name}\"; expected one of: {known}")]
     Unknown {
         /// The name.
         name: String,
@@ -81,7 +81,7 @@ pub enum CourseError {
         known: String,
     },
     /// The scenario has no such vehicle type.
-    #[error("course {course}: no vehicle type is called \"{vehicle}\"; expected one of: {known}")]
+    #[error("course {course}: unknown vehicle type \"{vehicle}\"; expected one of: {known}")]
     NoSuchVehicle {
         /// The course.
         course: String,

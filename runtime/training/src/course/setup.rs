@@ -49,7 +49,7 @@ impl Setup {
         let mut dressed = stack.clone();
         for (name, settings) in &self.modules {
             let slot = Slot::from_name(name)
-                .ok_or_else(|| wrong("its setup names a slot that does not exist"))?;
+                .ok_or_else(|| wrong("its setup refers to an unknown slot"))?;
             let own = stack.settings(slot);
             // A module that the stack already has keeps its parameters, because setups select modules without
             // resetting parameters.
@@ -58,9 +58,7 @@ impl Setup {
                 known.unwrap_or(setting).clone()
             });
             if !dressed.set(slot, tuned.collect()) {
-                return Err(wrong(
-                    "its setup puts too many or too few modules into a slot",
-                ));
+                return Err(wrong("its setup has too many or too few modules in a slot"));
             }
         }
         if dressed.ground_planner.is_none() {

@@ -34,19 +34,23 @@ pub(super) fn course(track: Track) -> Course {
 fn doc(track: Track) -> &'static str {
     match track {
         Track::LongStraight => {
-            "A racer drives along a straight of 4 km among slow cars; it has to last for two minutes."
+            "A racer drives along a 4 km straight among slow cars; it must survive for two minutes."
         }
-        Track::Cornered => "A racer drives through ten corners between walls; it has 3 minutes.",
+        Track::Cornered => {
+            "A racer drives through ten corners between walls; it has three minutes."
+        }
         Track::CorneredCars => {
-            "A racer drives through ten corners among slow cars; it has 3 minutes."
+            "A racer drives through ten corners among slow cars; it has three minutes."
         }
         Track::SharpCorners => {
-            "A racer drives along straights and through right angles between walls; it has 3 minutes."
+            "A racer drives along straights and through right-angle corners between walls; it has \
+             three minutes."
         }
         Track::Final => {
-            "A racer drives through corners, rows of oncoming cars and a right angle; it has 3 minutes."
+            "A racer drives through corners, past rows of oncoming cars and around a right-angle \
+             corner; it has three minutes."
         }
-        Track::FinalDense => "The same as final, with twice as many cars at half the gaps.",
+        Track::FinalDense => "Same as final, with twice as many cars at half the spacing.",
     }
 }
 

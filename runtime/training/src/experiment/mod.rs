@@ -66,7 +66,7 @@ pub enum ExperimentError {
     #[error(transparent)]
     Stop(#[from] StopError),
     /// The seed range ends before all runs are done.
-    #[error("seed {first}: fewer than {runs} seeds remain from this seed onwards")]
+    #[error("seed {first}: fewer than {runs} seeds are available from this seed onwards")]
     Seeds {
         /// The first seed.
         first: u64,
@@ -94,7 +94,8 @@ pub enum ExperimentError {
     Modules(String),
     /// The earlier results belong to another experiment.
     #[error(
-        "the results belong to another experiment: {what} is {theirs} in the results, but {ours} in this experiment"
+        "the results belong to another experiment: {what} is {theirs} in the results, but {ours} \
+         in this experiment"
     )]
     Other {
         /// The property that differs.

@@ -195,7 +195,7 @@ mod tests {
         let mut results = results("arena");
         assert!(error(&results, false).contains("cancelled"));
         results.head.course = "spoon".into();
-        assert!(error(&results, true).contains("no course is called"));
+        assert!(error(&results, true).contains("unknown course"));
         results.head.is_own = true;
         assert!(error(&results, true).contains("do not include the scenario"));
         results.head.is_own = false;

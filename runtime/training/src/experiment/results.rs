@@ -95,16 +95,17 @@ pub enum ResultsError {
     Format(String),
     /// The file was written by a newer version of the program.
     #[error(
-        "version {0} is newer than {VERSION}, the newest that this program reads; use a newer program"
+        "version {0} is newer than {VERSION}, the newest version that this program reads; use a \
+         newer program"
     )]
     Newer(u32),
     /// This version does not exist.
-    #[error("version {0} of the format has never existed: the file was changed")]
+    #[error("format version {0} does not exist: the file was changed")]
     NoVersion(u32),
     /// The file has a seal, although files of its version have none.
     #[error(
-        "the file has a seal, but files of version 1 have none: the version was changed after the file \
-         had been written"
+        "the file has a seal, but version 1 files have none: the version was changed after the \
+         file was written"
     )]
     SealOfLater,
     /// The stopping rule is invalid. The rule's error is not the source of this error, because its message
@@ -130,7 +131,7 @@ pub enum ResultsError {
         written: String,
     },
     /// The file was changed after it was written.
-    #[error("the seal does not match: something in the file was changed after it had been written")]
+    #[error("the seal does not match: the file was changed after it was written")]
     Seal,
 }
 
@@ -262,12 +263,12 @@ impl Results {
             Err("its seed does not follow that of the previous row")
         } else if let Some(reason) = &row.failed {
             let is_bare = *row == RunRow::failed(row.seed, reason.clone());
-            let has_figures = "it failed, but has values";
+            let has_figures = "it failed but has values";
             is_bare.then_some(()).ok_or(has_figures)
         } else if row.drives == 0 || ended != row.drives {
             Err("the number of ends differs from the number of drives")
         } else if complete != row.completed {
-            Err("the number of completed drives does not match the ends")
+            Err("the number of completed drives does not match the list of ends")
         } else if !row.fitness.is_some_and(f64::is_finite) || !row.time.is_finite() {
             Err("its fitness or time is not a finite number")
         } else {

@@ -57,7 +57,7 @@ mod digits {
 
     #[allow(
         clippy::trivially_copy_pass_by_ref,
-        reason = "serde asks for a reference"
+        reason = "serde requires a reference"
     )]
     pub(super) fn serialize<S: Serializer>(hash: &u64, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&format!("{hash:016x}"))
@@ -87,7 +87,7 @@ pub enum StopError {
         max: u64,
     },
     /// The target is not positive.
-    #[error("{0}: a standard error or width to stop at must be a number above 0")]
+    #[error("{0}: the standard error or width to stop at must be a positive number")]
     AtMost(f64),
     /// The confidence level of the interval is out of range.
     #[error("level {0}: expected more than 0 and less than 1")]

@@ -325,7 +325,7 @@ fn rows_that_failed_are_counted_and_are_in_no_figure() {
     let forged = text.replacen("\"fitness\":null", "\"fitness\":1.5", 1);
     let error = Results::parse(&forged).unwrap_err().to_string();
     assert!(
-        error.contains("row 3 (seed 3): it failed, but has values"),
+        error.contains("row 3 (seed 3): it failed but has values"),
         "{error}"
     );
     // A failed row has to fail again, but this module does not fail.

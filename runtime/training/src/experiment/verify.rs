@@ -75,7 +75,7 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
     let mut fields = vec![
         NotChecked {
             field: "machine",
-            why: "rows do not depend on it",
+            why: "the rows do not depend on it",
         },
         NotChecked {
             field: "first_seed, stop",
@@ -96,7 +96,7 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
     if results.rows.iter().any(|row| row.failed.is_some()) {
         fields.push(NotChecked {
             field: "failed",
-            why: "failed runs have to fail again, but when and how may depend on the machine",
+            why: "failed runs must fail again, but when and how may depend on the machine",
         });
     }
     if results.head.course_hash.is_empty() {

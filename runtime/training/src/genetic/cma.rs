@@ -31,7 +31,7 @@ impl<'a> CmaEs<'a> {
     pub fn new(genome: &'a Genome, plan: Plan) -> Result<Self, String> {
         let samples = plan.operators.n;
         if samples < 2 {
-            return Err("operators: n: method cma_es needs 2 or more".into());
+            return Err("operators: n: the method cma_es needs at least 2".into());
         }
         let distribution = Covariance::new(begin(genome, plan.start), SIGMA, samples);
         Ok(Self {

@@ -185,8 +185,8 @@ impl<'a> CrossEntropy<'a> {
         let is_fine = |gene: &&Gene| (gene.max - gene.min) / gene.step >= MOST_LEVELS;
         if let Some(gene) = genome.genes().iter().find(is_fine) {
             return Err(format!(
-                "method: cross_entropy needs a probability for each value, but {} has more than {MOST_LEVELS}: \
-                 use another method, or leave it out of the genes",
+                "method: cross_entropy needs a probability for each value, but {} has more than \
+                 {MOST_LEVELS} values: use another method, or remove it from the genes",
                 gene.name()
             ));
         }

@@ -52,7 +52,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for NameOr<T> {
             type Value = NameOr<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a name, or an object")
+                f.write_str("a name or an object")
             }
 
             fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
@@ -78,7 +78,7 @@ impl<T: JsonSchema> JsonSchema for NameOr<T> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let own = generator.subschema_for::<T>();
         json_schema!({
-            "description": "A name, or an object as in scenarios.",
+            "description": "A name or an object as in scenarios.",
             "anyOf": [{"type": "string"}, own]
         })
     }
@@ -216,7 +216,7 @@ fn uncompressed() -> f64 {
 
 #[allow(
     clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks for a reference"
+    reason = "serde requires a reference"
 )]
 fn is_uncompressed(factor: &f64) -> bool {
     *factor == 1.0
@@ -317,7 +317,7 @@ impl Experiment {
 
     /// Returns the text of the experiment file.
     pub fn to_text(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("an experiment is plain data");
+        let mut text = serde_json::to_string_pretty(self).expect("an experiment can be serialized");
         text.push('\n');
         text
     }
@@ -366,8 +366,8 @@ impl Experiment {
             let fits = (1..=10_000).contains(&growth.runs) && (1..=100_000).contains(&growth.most);
             if !fits || growth.most < self.runs {
                 let message = format!(
-                    "runs is {} and most is {}: expected runs of 1 to 10000, and most of at least \
-                     the runs of the first generation and at most 100000",
+                    "runs is {} and most is {}: expected runs from 1 to 10000, and most from the \
+                     runs of the first generation to 100000",
                     growth.runs, growth.most
                 );
                 return Some(("growth", message));
@@ -456,7 +456,7 @@ impl Experiment {
 /// Returns the JSON Schema of experiment files.
 pub fn schema() -> String {
     let schema = schemars::schema_for!(Experiment);
-    let mut text = serde_json::to_string_pretty(&schema).expect("a schema is plain data");
+    let mut text = serde_json::to_string_pretty(&schema).expect("a schema can be serialized");
     text.push('\n');
     text
 }
@@ -487,7 +487,8 @@ impl Seeds {
             for (other, [low, high]) in &named[..index] {
                 if first <= high && low <= last {
                     return Some(format!(
-                        "{other} and {name} overlap: individuals must not be judged on seeds they trained with"
+                        "{other} and {name} overlap: individuals must not be scored on seeds that \
+                         they were trained on"
                     ));
                 }
             }
@@ -608,7 +609,7 @@ mod tests {
             (
                 "\"fuzzy_driver\",",
                 "3,",
-                "5: stack: expected a name, or an object",
+                "5: stack: expected a name or an object",
             ),
             (
                 "\"course\": \"obstacle-stream\",",

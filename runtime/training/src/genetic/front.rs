@@ -238,7 +238,7 @@ impl Problem {
         if runs.iter().all(|run| run.handling.is_some()) {
             objectives.push(Objective {
                 name: "felled".into(),
-                doc: "obstacles that lean by more than 45 degrees afterwards".into(),
+                doc: "obstacles that lean by more than 45 degrees at the end".into(),
                 lower_is_better: true,
             });
             objectives.push(Objective {

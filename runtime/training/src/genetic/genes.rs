@@ -106,7 +106,10 @@ impl Gene {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum GeneError {
     /// A pattern does not have the required form.
-    #[error("\"{0}\" is not a gene: expected module.parameter, or module.* for all of a module")]
+    #[error(
+        "\"{0}\" is not a gene: expected module.parameter, or module.* for all parameters of a \
+             module"
+    )]
     Form(String),
     /// The stack has no such module.
     #[error("gene \"{pattern}\": the stack uses no module \"{module}\"; it has: {known}")]
@@ -132,7 +135,7 @@ pub enum GeneError {
     #[error("gene \"{0}\": its range is empty or infinite, so there is nothing to train")]
     Range(String),
     /// No genes were selected.
-    #[error("no genes are named, so there is nothing to train")]
+    #[error("no genes are specified, so there is nothing to train")]
     None,
     /// A chromosome has the wrong length.
     #[error("the chromosome has {found} genes: expected {expected}")]

@@ -42,7 +42,7 @@ pub enum ProblemError {
     #[error(transparent)]
     Genes(#[from] GeneError),
     /// There is no such stack.
-    #[error("stack: no stack is called \"{name}\"; expected one of: {known}")]
+    #[error("stack: unknown stack \"{name}\"; expected one of: {known}")]
     NoStack {
         /// The name.
         name: String,
@@ -533,7 +533,7 @@ mod tests {
             let problem = problem(|text| text.replace(from, to));
             problem.err().map(|error| error.to_string()).unwrap()
         };
-        assert!(error("arena", "arenas").contains("no course is called \"arenas\""));
+        assert!(error("arena", "arenas").contains("unknown course \"arenas\""));
         assert!(
             error("\"stack\": \"fuzzy_driver\"", "\"stack\": \"x\"").contains("expected one of: ")
         );

@@ -125,10 +125,10 @@ pub enum RecordError {
     #[error("the file is not a training record: {0}")]
     Text(String),
     /// The version of the record cannot be read.
-    #[error("version {0} of the format is unknown: the file was written by a newer Roadwright")]
+    #[error("format version {0} is unknown: the file was written by a newer Roadwright")]
     Version(u32),
     /// This version does not exist.
-    #[error("version {0} of the format has never existed: the file was changed")]
+    #[error("format version {0} does not exist: the file was changed")]
     NoVersion(u32),
     /// The record has a field that does not exist in its version.
     #[error(
@@ -151,12 +151,15 @@ pub enum RecordError {
     #[error("the contents do not match the hash: the record was damaged or changed")]
     Damaged,
     /// The record belongs to another experiment.
-    #[error("the record belongs to another experiment: {0} is different; use another --out")]
+    #[error(
+        "the record belongs to another experiment: {0} is different; use another file for \
+         --out"
+    )]
     Other(&'static str),
     /// A generation does not match the candidates of the experiment.
     #[error(
-        "generation {generation} does not match the experiment: another version of \
-         Roadwright or of a module has made the record; start again with another --out"
+        "generation {generation} does not match the experiment: another version of Roadwright or \
+         of a module made the record; start again with another file for --out"
     )]
     Generation {
         /// Number of the generation, starting at 1.
@@ -233,7 +236,7 @@ impl Record {
             None => serde_json::to_vec(&all),
             Some(modules) => serde_json::to_vec(&(all, modules)),
         };
-        let text = text.expect("a record is plain data");
+        let text = text.expect("a record can be serialized");
         blake3::hash(&text).to_hex().to_string()
     }
 
@@ -241,7 +244,7 @@ impl Record {
     pub fn to_text(&mut self) -> String {
         self.version = VERSION;
         self.hash = self.seal();
-        let mut text = serde_json::to_string(self).expect("a record is plain data");
+        let mut text = serde_json::to_string(self).expect("a record can be serialized");
         text.push('\n');
         text
     }
@@ -366,7 +369,7 @@ pub(super) fn tell_again(
 
 /// Computes the hash as in records of version 1.
 fn hash_of(generations: &[Generation]) -> String {
-    let text = serde_json::to_vec(generations).expect("generations are plain data");
+    let text = serde_json::to_vec(generations).expect("generations can be serialized");
     let mut hasher = twox_hash::XxHash3_64::with_seed(0);
     hasher.write(&text);
     format!("{:016x}", hasher.finish())

@@ -270,7 +270,8 @@ fn curve(genome: &Genome, line: &Line, seed: u64, marks: &[usize]) -> Curve {
     let plan = plan(line.method, line.operators, seed);
     let mut breeder: Box<dyn Breeder> = match line.method {
         Method::CmaEs => Box::new(
-            CmaEs::new(genome, plan).expect("a study uses at least two individuals per generation"),
+            CmaEs::new(genome, plan)
+                .expect("a study needs at least two individuals per generation"),
         ),
         _ => Box::new(Nursery::new(genome, plan)),
     };
@@ -397,7 +398,7 @@ fn compare_learning(lines: &[LineResult]) -> Vec<Statement> {
             "learning is quick at first and follows a law of diminishing returns",
             share > 0.5,
             format!(
-                "{:.0} % of the improvement from chance to the end is made in the first tenth",
+                "{:.0} % of the improvement over chance is made in the first tenth",
                 100.0 * share
             ),
         ),
@@ -443,7 +444,8 @@ fn compare_ranges(lines: &[LineResult]) -> Vec<Statement> {
     let slower = |line: &&LineResult| is_faster(&lines[1], line);
     vec![
         statement(
-            "ranges of 1 to 2 are enough: no other range reaches a lower final fitness than m = 2",
+            "ranges of 1 to 2 are sufficient: no other range reaches a lower final fitness than m \
+             = 2",
             !lines.iter().any(|line| ends_lower(line, &lines[1])),
             ends(lines),
         ),

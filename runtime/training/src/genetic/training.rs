@@ -46,7 +46,7 @@ pub struct GenerationReport {
 
 #[allow(
     clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks for a reference"
+    reason = "serde requires a reference"
 )]
 fn is_zero(number: &usize) -> bool {
     *number == 0
@@ -94,8 +94,8 @@ pub enum TrainingError {
     Record(#[from] RecordError),
     /// No candidate was fit to become the champion.
     #[error(
-        "no individual was fit to be champion in {0} generations: {1}; train for longer, or start from a stack \
-         that drives"
+        "no individual qualified as champion in {0} generations: {1}; train for longer, or start \
+         from a stack that can drive"
     )]
     Nobody(usize, String),
     /// The breeding method cannot be set up.

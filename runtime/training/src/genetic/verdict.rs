@@ -33,7 +33,7 @@ pub enum NoRows {
     #[error(transparent)]
     Experiment(#[from] ExperimentError),
     /// The runs produced no rows.
-    #[error("the test courses gave no rows")]
+    #[error("the test courses produced no rows")]
     Empty,
 }
 

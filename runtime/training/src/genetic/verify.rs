@@ -63,7 +63,7 @@ impl<'a> Verification<'a> {
             _ => {}
         }
         let Some(champion) = &self.record.champion else {
-            wrong.push("the training is not over: there is no champion".into());
+            wrong.push("the training is not finished: there is no champion".into());
             return wrong;
         };
         let genome = self.training.genome();

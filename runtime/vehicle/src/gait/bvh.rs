@@ -187,7 +187,7 @@ impl<'a> Words<'a> {
                 self.line = word.line;
                 Ok(word.text)
             }
-            None => self.fail(format!("the text ends; expected {expected}")),
+            None => self.fail(format!("unexpected end of file; expected {expected}")),
         }
     }
 
@@ -214,7 +214,7 @@ impl<'a> Words<'a> {
         match text.parse::<usize>() {
             Ok(value) if value <= most => Ok(value),
             _ => self.fail(format!(
-                "\"{text}\" is not a count up to {most}; expected {what}"
+                "\"{text}\" is not a whole number up to {most}; expected {what}"
             )),
         }
     }
@@ -333,16 +333,16 @@ impl Bvh {
         found.ok_or_else(|| {
             let joints: Vec<&str> = self.joints().collect();
             let what = match given {
-                Some(given) => format!("no joint is called \"{}\"", given.joint),
+                Some(given) => format!("there is no joint \"{}\"", given.joint),
                 None => format!(
-                    "no joint has one of the usual names for the {}",
+                    "no joint has a common name for the {}",
                     role.name().replace('_', " ")
                 ),
             };
             BvhError {
                 line: 0,
                 reason: format!(
-                    "{what}; name it with {}=NAME, where NAME is one of {}",
+                    "{what}; specify it with {}=NAME, where NAME is one of {}",
                     role.name(),
                     joints.join(", ")
                 ),
@@ -416,7 +416,7 @@ fn joints(words: &mut Words<'_>) -> Result<Vec<Joint>, BvhError> {
             ("}", _) => {
                 open.pop();
             }
-            _ => return words.fail(format!("\"{word}\" is out of place in the hierarchy")),
+            _ => return words.fail(format!("unexpected \"{word}\" in the hierarchy")),
         }
     }
     Ok(joints)
@@ -543,10 +543,15 @@ mod tests {
         };
         assert!(line("HIERARCHY", "hello").contains("expected \"HIERARCHY\""));
         assert!(line("Xposition", "Wposition").contains("not a channel"));
-        assert!(line("OFFSET", "OFSET").contains("out of place"));
+        assert!(line("OFFSET", "OFSET").contains("unexpected"));
         assert!(line("Frames:", "Frames").contains("expected \"Frames:\""));
         let cut = &SHIPPED[0][..SHIPPED[0].len() - 40];
-        assert!(Bvh::from_text(cut).unwrap_err().reason.contains("ends"));
+        assert!(
+            Bvh::from_text(cut)
+                .unwrap_err()
+                .reason
+                .contains("end of file")
+        );
         assert!(Bvh::from_text("").unwrap_err().reason.contains("HIERARCHY"));
     }
 

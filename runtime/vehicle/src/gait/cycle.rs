@@ -46,14 +46,14 @@ pub enum CycleError {
     Duration(f64),
     /// The hips do not move forward far enough.
     #[error(
-        "the hips move by {0:.2} m; expected a cycle that moves forward by at least {LEAST_DISTANCE} m (check the \
-         scale and the joint of the hips)"
+        "the hips move by {0:.2} m; expected a cycle that moves forward by at least \
+         {LEAST_DISTANCE} m (check the scale and the hip joint)"
     )]
     Standing(f64),
     /// A foot is always on the ground or never on the ground.
     #[error(
-        "the {0} foot is never both on the ground and in the air; check the joints of the feet, and that the \
-         recording has a whole cycle"
+        "the {0} foot is never both on the ground and in the air; check the foot joints, and that \
+         the recording contains a whole cycle"
     )]
     NoStep(&'static str),
     /// A value is not finite.

@@ -139,8 +139,8 @@ pub struct GaitTable {
 /// The jogging cycle is not fast enough compared with the walking cycle.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error(
-    "the walking cycle has a speed of {walk:.2} m/s and the jogging cycle of {jog:.2} m/s; the jogging cycle has \
-     to be at least 0.2 m/s faster"
+    "the walking cycle has a speed of {walk:.2} m/s and the jogging cycle {jog:.2} m/s; the \
+     jogging cycle must be at least 0.2 m/s faster"
 )]
 pub struct GaitOrderError {
     /// Speed of the walking cycle, m/s.

@@ -173,7 +173,10 @@ pub(super) fn run(
         highest = speed;
         speed += STEP;
     }
-    recorder.axes("distance, m", "to the left, m; thin: corners of the body");
+    recorder.axes(
+        "distance, m",
+        "to the left, m; thin lines: corners of the body",
+    );
     trials.record("m/s", recorder);
     recorder.series("cones", Look::Dots, course.cones());
     let limit = course.point_limit(
@@ -188,8 +191,8 @@ pub(super) fn run(
         tolerance: 0.0,
         sound: highest > 0.0,
         note: format!(
-            "{}, highest entry speed without a fallen cone; the limit is that of a \
-             point with full grip",
+            "{}, highest entry speed without a knocked-over cone; the limit is for a point mass \
+             with full grip",
             course.name
         ),
     }

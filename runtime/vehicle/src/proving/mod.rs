@@ -205,11 +205,11 @@ const LIGHT: f64 = 3500.0;
 /// Reason why a manoeuvre that needs an engine does not apply.
 const NO_ENGINE: &str = "the file has no drive train";
 /// Reason why a manoeuvre that needs tyres does not apply.
-const NO_TYRES: &str = "the file does not specify how its tyres slip";
+const NO_TYRES: &str = "the file does not specify tyre slip";
 /// Reason why a manoeuvre for light vehicles does not apply.
 const NO_CAR: &str = "the course is for vehicles up to 3.5 t";
 /// Reason why a manoeuvre for rigid bodies does not apply.
-const NO_SPRINGS: &str = "the file lacks data that rigid bodies need";
+const NO_SPRINGS: &str = "the file lacks data needed for rigid bodies";
 /// Reason why a manoeuvre is not driven with very stiff springs or tyres.
 const TOO_STIFF: &str = "springs or tyres are too stiff for the mass: the drive would take hours";
 

@@ -161,7 +161,11 @@ fn holding_slope(model: &RigidModel, share: f64) -> f64 {
 /// sliding. Compared with g T / 2 h, the value for rigid springs.
 pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let rigid = model.tip_acceleration();
-    recorder.mark(MarkAxis::X, atan(rigid / GRAVITY), "tips on rigid springs");
+    recorder.mark(
+        MarkAxis::X,
+        atan(rigid / GRAVITY),
+        "tips, with rigid springs",
+    );
     let mut rough = model.clone();
     rough.friction = ROUGH.max(1.5 * rigid / GRAVITY);
     let angle = tilt_until(&rough, 1.3 * atan(rigid / GRAVITY), recorder, |trial| {
@@ -174,7 +178,9 @@ pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured 
         GRAVITY * tan(angle),
         rigid,
         0.15,
-        format!("tilt table to {angle:.3} rad; it leans out on its springs before it lifts"),
+        format!(
+            "tilt table to {angle:.3} rad; the body leans on its springs before the wheels lift"
+        ),
     )
 }
 
@@ -186,8 +192,8 @@ pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measure
         atan(model.tip_acceleration() / GRAVITY),
     );
     let limit = slides.min(tips);
-    recorder.mark(MarkAxis::X, slides, "slides, by closed form");
-    recorder.mark(MarkAxis::X, tips, "tips, by closed form");
+    recorder.mark(MarkAxis::X, slides, "slides, closed form");
+    recorder.mark(MarkAxis::X, tips, "tips, closed form");
     let angle = tilt_until(model, 1.3 * limit, recorder, |trial| {
         // Measured along the table, which rotates about an axis below the vehicle.
         let moved = trial.state.body.position.y.abs() - model.height * sin(1.3 * limit);
@@ -357,7 +363,8 @@ pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measure
         tolerance: 0.0,
         sound: true,
         note: format!(
-            "tested up to {top:.1} m/s; half-round of {HALF_ROUND} m, at most 2.5 g{too_slow}"
+            "tested up to {top:.1} m/s; half-round obstacle of {HALF_ROUND} m, at most 2.5 \
+             g{too_slow}"
         ),
     }
 }
@@ -452,7 +459,7 @@ pub(super) fn pivot_turn(
     let moved = (trial.state.body.position - before).length();
     let rate = turned / (f64::from(steps) * DT);
     let free = 2.0 * tracks.pivot_speed / tracks.tread;
-    recorder.mark(MarkAxis::Y, tracks.pivot_rate(model), "balance of friction");
+    recorder.mark(MarkAxis::Y, tracks.pivot_rate(model), "friction balance");
     recorder.mark(MarkAxis::Y, free, "2 v / B, without slip");
     recorder.mark(MarkAxis::X, PIVOT_START, "start of the measurement");
     Ok(Measured {
@@ -461,7 +468,7 @@ pub(super) fn pivot_turn(
             rate,
             tracks.pivot_rate(model),
             0.15,
-            format!("2 v / B without slip is {free:.3}; the middle moved {moved:.2} m"),
+            format!("2 v / B without slip is {free:.3}; the centre moved {moved:.2} m"),
         )
     })
 }

@@ -92,7 +92,7 @@ pub(super) fn top_speed(train: &DriveTrain, recorder: &mut Recorder) -> Measured
     recorder.mark(
         MarkAxis::Y,
         train.top_speed(),
-        "by rev limit or balance of forces",
+        "by rev limit or force balance",
     );
     let mut run = StraightRun::new(train, 0.0, 0.0);
     while run.time < LONGEST {

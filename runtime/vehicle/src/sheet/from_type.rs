@@ -48,8 +48,8 @@ pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
         version: VERSION,
         name: kind.name.clone(),
         description: format!(
-            "Created from a vehicle type without a file: wheels, springs and tyres are those of passenger \
-             cars, with the same springs at all wheels (mean load {:.0} N).",
+            "Created from a vehicle type without a file: wheels, springs and tyres are typical of \
+             passenger cars, with the same springs at all wheels (mean load {:.0} N).",
             kind.mass * GRAVITY / model.wheels.len() as f64
         ),
         body: Body {

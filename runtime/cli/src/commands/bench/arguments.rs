@@ -181,8 +181,9 @@ pub(crate) struct Gaps {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Times are CPU times. Each problem moves obstacles, draws them into a map, and searches it with A*. \
-The maps are generated from the seed; problems without a path are counted, and their times are included."
+    after_help = "Times are CPU times. Each problem moves obstacles, rasterizes them into a map, \
+and searches the map with A*. The maps are generated from the seed; problems without a path are \
+counted, and their times are included."
 )]
 pub(crate) struct Planners {
     /// Number of problems in each row, and number of map changes for D* Lite (at most 1,000)
@@ -198,9 +199,9 @@ pub(crate) struct Planners {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A seed passes if all its drivers arrive, touch nothing, and take at most 2.5 \
-times as long as they would need alone on their shortest paths. Seeds from 300001 upwards were not \
-used to tune any planner or controller.\nExit code 1 if fewer than --pass of the seeds of a \
+    after_help = "A seed passes if all its drivers arrive without touching anything and take at \
+most 2.5 times as long as they would alone on their shortest paths. Seeds from 300001 upwards were \
+not used to tune any planner or controller.\nExit code 1 if fewer than --pass of the seeds of a \
 course pass."
 )]
 pub(crate) struct OpenGround {
@@ -286,10 +287,10 @@ impl Collisions {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Vehicles play the frames of their moves exactly, unless --replayed or --free-ground is given. Starts differ in the lateral \
-position, by up to a metre, and in the phase of the cars. Times of plans are CPU times; \
-everything else is the same on every machine. Exit code 1 if a statement about the rows does not \
-hold."
+    after_help = "Vehicles replay the frames of their moves exactly, unless --replayed or \
+--free-ground is given. Drives start at lateral positions up to a metre apart and with the other \
+cars in different phases. Planning times are CPU times; everything else is the same on every \
+machine. Exit code 1 if a statement about the rows does not hold."
 )]
 pub(crate) struct MoveTrees {
     /// Only this table [default: all]

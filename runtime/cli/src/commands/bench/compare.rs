@@ -101,7 +101,7 @@ fn tell_unfinished(results: &Results, path: &Path) {
     if results.stopped.is_none() {
         let runs = results.rows.len();
         say!(
-            "{}: the experiment is not finished; its {runs} runs are compared",
+            "{}: the experiment is not finished; only its {runs} completed runs are compared",
             path.display()
         );
     }

@@ -368,7 +368,8 @@ pub(super) fn check_failures(
         return Ok(());
     }
     bail!(
-        "{}: {failed} of {runs} runs failed, and failures are not random; --without-failed compares the others",
+        "{}: {failed} of {runs} runs failed, and failures are not random; use --without-failed to \
+         compare the others",
         path.display()
     )
 }

@@ -157,8 +157,9 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Drives courses from seed 300001 upwards; none of these seeds was used to choose a shipped rule. Controllers \
-made for one course drive only that course.\nExit code 1 if a module failed in a run, which then has no result."
+    after_help = "Drives courses from seed 300001 upwards; none of these seeds was used to select \
+the shipped rules. Controllers made for one course drive only that course.\nExit code 1 if a \
+module failed in a run, which then has no result."
 )]
 pub(crate) struct League {
     /// Courses [default: all]
@@ -184,8 +185,8 @@ pub(crate) struct League {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Writes report.md, report.json, and for each figure a picture (.svg) and its data (.csv). \
-A difference from the source is a result, not an error."
+    after_help = "Writes report.md, report.json, and for each figure a drawing (.svg) and its data \
+(.csv). A difference from the source is a result, not an error."
 )]
 pub(crate) struct Reproduce {
     /// Folder to write to; created if necessary

@@ -155,5 +155,5 @@ fn scenario(seed: u64) -> anyhow::Result<Scenario> {
     }
     (starts.len() as u32 == AGENTS)
         .then_some(scenario)
-        .context("the area has too few free places")
+        .context("the area has too few free positions")
 }

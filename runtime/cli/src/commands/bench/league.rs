@@ -92,7 +92,7 @@ fn controllers(arguments: &League, modules: &Registry) -> anyhow::Result<Vec<&'s
         let id = known.iter().copied().find(|id| id == wanted);
         let id = id.with_context(|| {
             let known = known.join(", ");
-            format!("--controller {wanted}: there is no such controller; expected one of: {known}")
+            format!("--controller {wanted}: unknown controller; expected one of: {known}")
         })?;
         if !ids.contains(&id) {
             ids.push(id);

@@ -66,7 +66,7 @@ fn known(path: &Path, last: u64) -> anyhow::Result<String> {
     let text = roadwright_files::read_text(path, LARGEST).with_context(at)?;
     let Some(rows) = text.strip_prefix(HEAD) else {
         bail!(
-            "{} is not a mileage log; choose another --log",
+            "{} is not a mileage log; choose another file for --log",
             path.display()
         );
     };

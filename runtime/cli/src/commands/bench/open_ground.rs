@@ -204,7 +204,7 @@ fn reason(drive: &DriveRow, ratio: Option<f64>) -> Option<String> {
         )),
         (End::Arrived, None) => None,
         (End::Struck, _) => Some(format!(
-            "agent {agent} touched something after {:.1} s",
+            "agent {agent} touched an obstacle or a vehicle after {:.1} s",
             drive.time
         )),
         (end, _) => Some(format!("agent {agent} did not arrive ({end})")),
@@ -236,7 +236,8 @@ fn print(report: &Report) -> anyhow::Result<()> {
         .map_or_else(|| "-".into(), |ratio| format!("{ratio:.2}"));
     writeln!(
         out,
-        "{:<19} {} of {} seeds passed; {} of {} drives arrived, {} touched something; {ratio} times the free travel time",
+        "{:<19} {} of {} seeds passed; {} of {} drives arrived, {} had contacts; {ratio} times the \
+         free travel time",
         report.course, report.passed, report.seeds, report.arrived, report.drives, report.struck
     )?;
     let failed = report.rows.iter().filter(|row| !row.passed);

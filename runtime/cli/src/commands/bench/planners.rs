@@ -220,8 +220,8 @@ median {:.2} ms, p99 {:.2} ms, median of expanded poses {}",
         let mut out = terminal::out();
         writeln!(
             out,
-            "{} agents that plan 6 times a second, {} steps of 1/60 s: planning {:.2} ms on average, 99.9th percentile \
-{:.2} ms; whole steps {:.2} and {:.2} ms; {} agents with contacts",
+            "{} agents planning 6 times a second, {} steps of 1/60 s: planning {:.2} ms on \
+average, 99.9th percentile {:.2} ms; whole steps {:.2} and {:.2} ms; {} agents with contacts",
             crowd.agents,
             crowd.steps,
             crowd.mean_ms,
@@ -333,14 +333,14 @@ fn aims(rows: &[PlannerRow], incremental: &edits::Report) -> Vec<Aim> {
 fn crowd_aims(crowd: &Crowd) -> [Aim; 2] {
     [
         Aim {
-            what: "100 agents that plan 6 times a second, mean time per step",
+            what: "100 agents planning 6 times a second, mean time per step",
             value: crowd.mean_ms,
             aim: crowd::AIM_MEAN,
             unit: "ms",
             bound: AT_MOST,
         },
         Aim {
-            what: "100 agents that plan 6 times a second, 99.9th percentile",
+            what: "100 agents planning 6 times a second, 99.9th percentile",
             value: crowd.p999_ms,
             aim: crowd::AIM_P999,
             unit: "ms",
@@ -460,7 +460,7 @@ impl Drivable {
     fn aims(&self) -> [Aim; 3] {
         [
             Aim {
-                what: "drivable_path, share of the problems that are solved",
+                what: "drivable_path, share of problems solved",
                 value: self.success,
                 aim: AIM_SOLVED,
                 unit: "",
@@ -507,7 +507,9 @@ fn measure_drivable(arguments: &Arguments) -> anyhow::Result<Drivable> {
             if progress::interrupted() {
                 bail!("interrupted");
             }
-            let trip = problems.draw().context("the map has too few free places")?;
+            let trip = problems
+                .draw()
+                .context("the map has too few free positions")?;
             let ground = problems.ground();
             let begun = ProcessTime::now();
             let mut search = DrivableSearch::new(ground, trip, DrivableSettings::default());

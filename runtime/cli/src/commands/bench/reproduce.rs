@@ -176,7 +176,7 @@ fn figure_9_3(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part>
                   The source drove a T-28E at 1x time compression."
             .into(),
         found: vec![
-            words("as it is", &plain),
+            words("original score", &plain),
             words("failed runs at -1", &penalised),
         ],
         statements: vec![Statement {
@@ -195,7 +195,7 @@ fn figure_9_3(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part>
             x_label: "runs".into(),
             y_label: "score, higher is better".into(),
             lines: vec![
-                line_of("as it is", &upper),
+                line_of("original score", &upper),
                 line_of("failed runs at -1", &lower),
             ],
             marks: Vec::new(),
@@ -255,10 +255,10 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
     Ok(Part {
         of: "figure 12.5".into(),
         reading: format!(
-            "Course forest with fuzzy_mechanic at level {level}, seeds from 300001 upwards, which were not used to \
-             choose any rule. The source's spread of 5 at about 150 runs is read as the standard error; it \
-             falls with the square root of the number of runs, without a floor. Where bodies pass through each \
-             other, touching a post counts as being stuck."
+            "Course forest with fuzzy_mechanic at level {level}, seeds from 300001 upwards, which \
+             were not used to choose any rule. The source's spread of 5 at about 150 runs is read \
+             as the standard error; it falls with the square root of the number of runs, without a \
+             floor. Where bodies pass through each other, touching a post counts as getting stuck."
         ),
         found: vec![words("willys_mb", &jeep), words("enviro_400", &bus)],
         statements: vec![
@@ -299,8 +299,9 @@ fn move_tables(starts: u32) -> anyhow::Result<Vec<Part>> {
     let parts = tables.into_iter().map(|table| Part {
         of: format!("table {} of [Adam 2007]", table.number),
         reading: format!(
-            "Drives from {starts} starts, which differ in lateral position and in the phase of the cars; the source \
-             drove each row once. Rows without a result of the source are additional ones."
+            "Drives from {starts} starts, which differ in lateral position and in the phase of the \
+             cars; the source drove each row once. Rows for which the source gives no result are \
+             additional."
         ),
         figure: None,
         found: table.rows,

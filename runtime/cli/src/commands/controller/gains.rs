@@ -57,8 +57,8 @@ pub(super) fn show(name: &str, vehicle: &str, design: &Design, json: bool) -> an
     };
     writeln!(
         out,
-        "{vehicle} at {speed} m/s {direction}, level {}, steps of {} s\n\
-         x = ({}), u = rate of the last state, w = curvature of the path, 1/m\n",
+        "{vehicle} at {speed} m/s {direction}, level {}, steps of {} s\nx = ({}), u = rate of the \
+         last state, w = path curvature, 1/m\n",
         design.level.name(),
         defaults.step,
         model.states().join(", "),
@@ -81,7 +81,7 @@ pub(super) fn show(name: &str, vehicle: &str, design: &Design, json: bool) -> an
         let values: Vec<String> = gains.iter().map(|gain| format!("{gain:10.5}")).collect();
         writeln!(out, "F {:>2} {}", at * 8, values.join(" "))?;
     }
-    writeln!(out, "\npoles of the closed loop")?;
+    writeln!(out, "\nclosed-loop poles")?;
     for pole in &poles {
         let Pole { real, imaginary } = *pole;
         writeln!(

@@ -164,7 +164,7 @@ fn compared(clips: &ClipFile, rules: &BuildRules, built: &Built) -> Vec<Size> {
         ("without pruning", unpruned(kc, ks)),
         ("without pruning and kc", unpruned(0, ks)),
         ("without pruning and ks", unpruned(kc, 0)),
-        ("without all three", unpruned(0, 0)),
+        ("without pruning, kc and ks", unpruned(0, 0)),
     ];
     let sizes = sizes.map(|(rules, size)| Size {
         rules,

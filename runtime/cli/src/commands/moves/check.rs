@@ -93,7 +93,7 @@ fn vehicle_findings(arguments: &Check, opened: &Opened) -> anyhow::Result<Vec<St
     let measures = [
         ("the front end", now.front, then.front),
         ("the rear end", now.rear, then.rear),
-        ("half the width", now.half_width, then.half_width),
+        ("the half-width", now.half_width, then.half_width),
         (
             "the centre of gravity",
             now.centre_of_gravity,
@@ -106,7 +106,7 @@ fn vehicle_findings(arguments: &Check, opened: &Opened) -> anyhow::Result<Vec<St
         .map(|(what, now, then)| format!("{what} {now:.3} m instead of {then:.3} m"))
         .collect();
     let how = if differing.is_empty() {
-        "its outline is the same".to_owned()
+        "only data other than the outline".to_owned()
     } else {
         differing.join(", ")
     };

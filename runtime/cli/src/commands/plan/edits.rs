@@ -205,8 +205,8 @@ fn print(report: &Report) -> anyhow::Result<()> {
     }
     writeln!(
         out,
-        "D* Lite against A*: mean {:.1} against {:.1} cells, ratio {:.4}, p99 {}, maximum {}; median {:.3} \
-         against {:.3} ms; {} without a path, {} differ",
+        "D* Lite against A*: mean {:.1} against {:.1} cells, ratio {:.4}, p99 {}, maximum {}; \
+         median {:.3} against {:.3} ms; {} without a path, {} with different costs",
         report.incremental_mean,
         report.a_star_mean,
         report.ratio,

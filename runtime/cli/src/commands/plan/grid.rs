@@ -68,7 +68,7 @@ pub(super) fn read_map(file: &Path) -> anyhow::Result<GridMap> {
 }
 
 fn needed<'a>(file: Option<&'a Path>, what: &str) -> anyhow::Result<&'a Path> {
-    file.with_context(|| format!("{what} is needed"))
+    file.with_context(|| format!("{what} is required"))
 }
 
 fn read(file: &Path) -> anyhow::Result<Vec<u8>> {

@@ -111,7 +111,10 @@ struct Leg {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let file = arguments.file.as_deref().context("a scenario is needed")?;
+    let file = arguments
+        .file
+        .as_deref()
+        .context("specify a scenario file")?;
     let scenario = load(file)?;
     let agent = agent_of(&scenario, arguments.agent)?;
     let planner = planner_of(&scenario, arguments, agent)?;
@@ -220,13 +223,13 @@ fn vehicle_of<'a>(
     let known = || types.keys().cloned().collect::<Vec<_>>().join(", ");
     let Some(name) = named.or(single().map(String::as_str)).or(usual()) else {
         bail!(
-            "name the vehicle type with --vehicle; expected one of: {}",
+            "specify the vehicle type with --vehicle; expected one of: {}",
             known()
         );
     };
     let kind = types.get(name).with_context(|| {
         format!(
-            "--vehicle {name}: there is no such vehicle type; expected one of: {}",
+            "--vehicle {name}: unknown vehicle type; expected one of: {}",
             known()
         )
     })?;
@@ -256,7 +259,7 @@ fn planner_of(
             let usual = Slot::GroundPlanner.module_if_absent();
             let usual = usual.map(ModuleSetting::new);
             let setting = own.first().cloned().or(usual);
-            setting.context("the stack names no planner; choose one with --planner")?
+            setting.context("the stack has no ground planner; choose one with --planner")?
         }
     };
     let stack = agent.map_or("", |agent| &agent.stack);
@@ -266,7 +269,8 @@ fn planner_of(
     let planning = module.logic.planning(&module.parameters);
     if matches!(planning.search, GroundSearch::MoveTree(_)) {
         bail!(
-            "{} plans only while driving, so it has no path beforehand; choose another planner with --planner",
+            "{} plans only while driving, so it has no path before a run; choose another planner \
+             with --planner",
             setting.module
         );
     }
@@ -289,7 +293,7 @@ fn snapshot_of(
             || flags.populate > 0
             || !flags.modules.is_empty();
         if has_others {
-            bail!("options of a run have no effect without a run; add --at SECONDS");
+            bail!("the options for running the scenario have no effect without --at SECONDS");
         }
         return Ok(None);
     };
@@ -307,7 +311,7 @@ fn start_of(
         return Ok(from);
     }
     let (Some(agent), Some(id)) = (agent, arguments.agent) else {
-        bail!("--from or --agent is needed");
+        bail!("specify --from or --agent");
     };
     let pose = match snapshot {
         Some(snapshot) => {

@@ -182,7 +182,7 @@ impl Figure {
             };
             let (label, at) = (&mark.label, mark.at);
             let is_seen = range.contains(&at);
-            let outside = if is_seen { "" } else { ", outside the picture" };
+            let outside = if is_seen { "" } else { ", outside the plot" };
             // If two marks have the same label, such as the two edges of a range, each is listed with its
             // value.
             entries.push(LegendEntry {
@@ -370,13 +370,13 @@ mod tests {
         let expected = [
             "a, b",
             "near: 2.50",
-            "far: 1.00e6, outside the picture",
+            "far: 1.00e6, outside the plot",
             "end: 12.00",
-            "end: -22.00, outside the picture",
+            "end: -22.00, outside the plot",
         ];
         assert_eq!(labels, expected);
         assert!(entries[3].color == entries[4].color && entries[1].color != entries[3].color);
-        assert!(figure.svg().unwrap().contains("outside the picture"));
+        assert!(figure.svg().unwrap().contains("outside the plot"));
     }
 
     #[test]

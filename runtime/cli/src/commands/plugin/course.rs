@@ -134,7 +134,7 @@ impl Stand {
     const INFO: ModuleInfo = ModuleInfo {
         id: STANDING,
         name: "Standing",
-        doc: "Stands still until it is released.",
+        doc: "Holds the vehicle at a standstill until it is released.",
     };
 }
 

@@ -86,7 +86,7 @@ pub(super) fn ground(planner: &str) -> anyhow::Result<Scenario> {
     let mut stack = Stack::with_controller(BUILT_IN);
     anyhow::ensure!(
         stack.set(Slot::GroundPlanner, vec![ModuleSetting::new(planner)]),
-        "a stack takes one ground planner"
+        "a stack can have one ground planner"
     );
     scenario.apply(Edit::Stack("driver".into(), Some(Box::new(stack))))?;
     for (id, x, y) in [(1, 20.0, 8.0), (2, 45.0, -8.0)] {
@@ -146,7 +146,7 @@ fn drive(modules: &Registry, module: &str, longest: f64) -> anyhow::Result<Groun
         distance: row.distance,
         gear_changes: watch.gear_changes,
         collisions: world.collisions().len() as u64,
-        trouble: first.map(|first| format!("{faults} faults, such as: {first}")),
+        trouble: first.map(|first| format!("{faults} faults; the first: {first}")),
     };
     Ok(GroundTrip {
         drive,
@@ -202,10 +202,7 @@ impl GroundDrive {
             "not arrived after"
         };
         let by_built_in = if self.is_by(built_in) {
-            format!(
-                "; {} has searched, because the plugin did not",
-                built_in.module
-            )
+            format!("; {} planned, because the plugin did not", built_in.module)
         } else {
             String::new()
         };
@@ -241,9 +238,9 @@ mod tests {
         assert_eq!(built_in.problem(&built_in), None, "{built_in:?}");
         assert_eq!(own.problem(&built_in), None, "{own:?}");
         let text = own.numbers(&built_in);
-        assert!(!text.contains("has searched"), "{text}");
+        assert!(!text.contains(" planned, because"), "{text}");
         let text = built_in.numbers(&built_in);
-        assert!(text.contains("drivable_path has searched"), "{text}");
+        assert!(text.contains("drivable_path planned, because"), "{text}");
         let late = GroundDrive {
             arrived: false,
             collisions: 2,

@@ -104,7 +104,7 @@ fn drive(modules: &Registry, module: &str) -> anyhow::Result<SignalDrive> {
         arrived: times.len() as u64,
         mean_time: times.iter().sum::<f64>() / (times.len() as f64).max(1.0),
         longest_wait: world.summary().law.longest_wait,
-        trouble: first.map(|first| format!("{faults} faults, such as: {first}")),
+        trouble: first.map(|first| format!("{faults} faults; the first: {first}")),
     })
 }
 
@@ -130,8 +130,8 @@ impl SignalDrive {
     /// Returns all figures, each followed by that of actuated control in brackets.
     pub(super) fn numbers(&self, by_demand: &Self) -> String {
         format!(
-            "{} vehicles arrive in {SECONDS} s ({} {}), after {:.1} s each ({:.1}); the longest wait is \
-             {:.0} s ({:.0})",
+            "{} vehicles arrive in {SECONDS} s ({} {}), after {:.1} s on average ({:.1}); the \
+             longest wait is {:.0} s ({:.0})",
             self.arrived,
             by_demand.module,
             by_demand.arrived,

@@ -210,7 +210,7 @@ fn drive(modules: &Registry, slot: Slot, module: &str, longest: f64) -> anyhow::
         furthest_off: watch.furthest_off,
         collisions: touched(world, id),
         gap: watch.gap,
-        trouble: first.map(|first| format!("{faults} faults, such as: {first}")),
+        trouble: first.map(|first| format!("{faults} faults; the first: {first}")),
     };
     let trail = watch.trail.iter().map(|point| point.to_array()).collect();
     Ok(Driven { drive, trail })
@@ -248,7 +248,7 @@ fn scores(modules: &Registry, module: &str) -> anyhow::Result<Scores> {
     Ok(Scores {
         module: module.to_owned(),
         drives: score(DRIVER.0).context("there is no score for the driving car")?,
-        stands: score(STANDER.0).context("there is no score for the standing car")?,
+        stands: score(STANDER.0).context("there is no score for the stationary car")?,
     })
 }
 
@@ -508,8 +508,8 @@ impl Drive {
         let gap = |drive: &Self| drive.gap.map(|gap| format!("{gap:.1} m"));
         let own = gap(self).map_or("never stops".to_owned(), |gap| format!("stops {gap}"));
         format!(
-            "{arrives} {:.1} s ({} {:.1} s), mean {:.1} m/s ({:.1}), at most {:.2} m from the middle \
-             of its lane ({:.2}), {own} behind the standing car ({}), {} collisions ({})",
+            "{arrives} {:.1} s ({} {:.1} s), mean {:.1} m/s ({:.1}), at most {:.2} m from the \
+             centre of its lane ({:.2}), {own} behind the stationary car ({}), {} collisions ({})",
             self.seconds,
             built_in.module,
             built_in.seconds,
@@ -531,12 +531,12 @@ impl Scores {
         let order = if self.drives < self.stands {
             "the driving car scores lower"
         } else if self.drives > self.stands {
-            "the standing car scores lower"
+            "the stationary car scores lower"
         } else {
             "both score the same"
         };
         format!(
-            "driving scores {:.4}, standing {:.4}: {order}",
+            "driving scores {:.4}, stationary {:.4}: {order}",
             self.drives, self.stands
         )
     }

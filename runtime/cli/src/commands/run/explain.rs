@@ -213,7 +213,7 @@ fn link_line(link: &WaitLink) -> String {
         None => String::new(),
     };
     let since = match link.since {
-        Some(since) => format!("has stood since {since:.1} s"),
+        Some(since) => format!("stationary since {since:.1} s"),
         None => format!("drives at {:.1} m/s", link.speed),
     };
     let at = link.at;

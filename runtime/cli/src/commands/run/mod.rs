@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &RunScenario) -> anyhow::Result<Outcome> {
     }
     match &report.timed_out {
         Some(why) if !arguments.keep_going => bail!(
-            "{why}. The run was ended, because further results would depend on the speed of the \
+            "{why}. The run was stopped, because further results would depend on the speed of the \
              machine; use --keep-going to continue with the built-in module"
         ),
         _ if report.failures.is_empty() && all_carried_out => Ok(Outcome::Fine),
@@ -144,7 +144,7 @@ fn check_times(arguments: &RunScenario, world: &World) -> anyhow::Result<()> {
     let too_early = times.find(|(_, time)| time.is_some_and(|time| time < begin - 1e-9));
     match too_early {
         Some((option, Some(time))) => {
-            bail!("{option}: {time} s is before the saved world, which is at {begin:.2} s")
+            bail!("{option}: {time} s is earlier than the saved world, which is at {begin:.2} s")
         }
         _ => Ok(()),
     }
@@ -230,7 +230,7 @@ fn write_results(
     } else if !arguments.quiet {
         write!(terminal::out(), "{}", table(report))?;
         if let Some(stages) = stages {
-            writeln!(terminal::out(), "{:<16} {}", "CPU of steps", stages.line())?;
+            writeln!(terminal::out(), "{:<16} {}", "CPU by stage", stages.line())?;
         }
     }
     Ok(())

@@ -320,7 +320,7 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 13] {
         (
             "replanned",
             format!(
-                "{} after standing for too long, {} after a missed turn",
+                "{} after waiting for too long, {} after a missed turn",
                 summary.replans.stuck, summary.law.missed_turns
             ),
         ),
@@ -338,7 +338,7 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 13] {
         (
             "gridlock",
             format!(
-                "{} rings of full lanes resolved, {} vehicles rerouted, {} rings left locked",
+                "{} gridlocks resolved, {} vehicles rerouted, {} gridlocks left",
                 summary.law.rotations, summary.law.sent_round, summary.law.gridlocks
             ),
         ),
@@ -399,7 +399,7 @@ fn on_foot(summary: &Summary) -> String {
 /// Describes loose obstacles in one line.
 fn pushed(summary: &Summary) -> String {
     let Some(loose) = &summary.loose else {
-        return "none has been pushed".into();
+        return "none moved".into();
     };
     format!("{} moved, {} felled", loose.moved, loose.felled)
 }

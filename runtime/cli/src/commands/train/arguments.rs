@@ -11,8 +11,9 @@ use std::path::PathBuf;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Training with --out or --resume can be stopped at any time; --resume continues it with the same result as \
-without a stop.\nExit code 1 if a module failed in a drive, which then has no result."
+    after_help = "Training with --out or --resume can be stopped at any time; after --resume, the \
+result is the same as without the interruption.\nExit code 1 if a module failed in a drive, which \
+then has no result."
 )]
 pub(crate) struct Train {
     #[command(subcommand)]

@@ -140,8 +140,8 @@ fn check_failures(
         return Ok(());
     }
     bail!(
-        "{}: the champion failed on {failed} of {courses} test courses, and failures are not random; \
-         --without-failed leaves them out",
+        "{}: the champion failed on {failed} of {courses} test courses, and failures are not \
+         random; use --without-failed to exclude them",
         path.display()
     )
 }

@@ -141,17 +141,16 @@ fn drive(
     let front = pool.install(|| problem.front(drivers, &courses, failed, &|| bar.inc(1)));
     bar.finish_and_clear();
     let front = front.map_err(|error| match error {
-        CourseError::Failed { .. } if failed == Failed::Refuse => {
-            anyhow::Error::new(error).context(
-                "a driver failed on a test course, and failures are not random; --without-failed leaves such courses \
-                 out",
-            )
-        }
+        CourseError::Failed { .. } if failed == Failed::Refuse => anyhow::Error::new(error)
+            .context(
+                "a driver failed on a test course, and failures are not random; use \
+                 --without-failed to exclude such courses",
+            ),
         error => error.into(),
     })?;
     if front.failed > 0 {
         say!(
-            "a driver failed on {} of {} test courses; these courses are left out",
+            "a driver failed on {} of {} test courses; these courses are excluded",
             front.failed,
             courses.len()
         );
@@ -199,7 +198,7 @@ fn spread(estimate: &Estimate) -> String {
 
 fn place(driver: &Standing) -> String {
     match (&driver.beaten_by, driver.is_sure) {
-        (None, _) => "on it".into(),
+        (None, _) => "on the front".into(),
         (Some(other), true) => format!("beaten by {other}"),
         (Some(other), false) => format!("beaten by {other}, perhaps by chance"),
     }

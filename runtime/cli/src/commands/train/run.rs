@@ -25,7 +25,7 @@ const MOST_TOLD: usize = 20;
 
 pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     let path = arguments.experiment.as_deref();
-    let path = path.context("an experiment file is needed")?;
+    let path = path.context("specify an experiment file")?;
     let arguments = &with_record(arguments, path);
     let mut experiment = load_experiment(path)?;
     if let Some(generations) = arguments.generations {
@@ -162,7 +162,8 @@ pub(super) fn problem_of_record(
         let file = place.with_file_name(scenario);
         if !file.exists() {
             bail!(
-                "{}: the scenario of its experiment is missing: {}; --folder DIR names the folder of the experiment",
+                "{}: the scenario of its experiment is missing: {}; specify the folder of the \
+                 experiment with --folder DIR",
                 path.display(),
                 file.display()
             );
@@ -205,7 +206,7 @@ fn begin<'a>(
     if let Some(out) = arguments.out.as_deref().filter(|out| out.exists()) {
         if !arguments.resume {
             bail!(
-                "{} already exists; use --resume to continue it, or choose another --out",
+                "{} already exists; use --resume to continue it, or choose another file for --out",
                 out.display()
             );
         }

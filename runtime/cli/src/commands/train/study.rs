@@ -47,9 +47,7 @@ pub(super) fn study(arguments: &Study) -> anyhow::Result<Outcome> {
     let study = study.with_context(|| {
         let known = known.join(", ");
         let compression = super::compression::NAME;
-        format!(
-            "no study is called \"{name}\"; expected one of: {CHROMOSOMES}, {known}, {compression}"
-        )
+        format!("unknown study \"{name}\"; expected one of: {CHROMOSOMES}, {known}, {compression}")
     })?;
     let mut outputs = Outputs::of(Inputs::none());
     if let Some(folder) = &arguments.plots {

@@ -151,14 +151,14 @@ impl Verified {
         if self.struck_out > 0 {
             writeln!(
                 out,
-                "individuals struck out by hand: {}; rerunning the experiment without the \
-                 record will not reproduce the champion",
+                "individuals struck out by hand: {}; rerunning the experiment without the record \
+                 will not reproduce the champion",
                 self.struck_out
             )?;
         }
         for field in &self.not_checked {
             let why = match *field {
-                MODULES => "the record does not state which builds of modules it was made with",
+                MODULES => "the record does not state which module builds it was made with",
                 _ => "it is free text",
             };
             writeln!(out, "not checked: {field} ({why})")?;

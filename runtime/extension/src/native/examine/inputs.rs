@@ -407,7 +407,7 @@ impl Examined for AsSignals {
     fn deep_flaw(input: &SignalInput, output: &SignalOutput, _: &[u32]) -> Option<String> {
         let count = input.stage_count;
         let is_there = output.next < count as i32;
-        (!is_there).then(|| format!("stage {} of signals that have {count} stages", output.next))
+        (!is_there).then(|| format!("stage {} of signals with {count} stages", output.next))
     }
 }
 

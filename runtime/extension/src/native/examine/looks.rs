@@ -41,7 +41,7 @@ pub(super) fn usual_inputs<K: Examined>(examiner: &Examiner) -> Looked {
     }
     let all = K::ROWS as u64 * STEPS;
     if unanswered == all {
-        return Err("the plugin answers no row; does it set status?".into());
+        return Err("the plugin answers no rows; does it set status?".into());
     }
     Ok(format!(
         "{} of {all} rows answered, all valid",
@@ -171,7 +171,7 @@ pub(super) fn parameters<K: Examined>(examiner: &Examiner) -> Looked {
             let answered = answers.status.iter().zip(&answers.outputs);
             let mut answered = answered.filter(|(status, _)| **status == ROW_OK);
             if let Some(flaw) = answered.find_map(|(_, output)| K::flaw(output)) {
-                return Err(format!("with {name} = {shown} it gives {flaw}"));
+                return Err(format!("with {name} = {shown} it returns {flaw}"));
             }
         }
         index += own.len();
@@ -231,7 +231,7 @@ pub(super) fn two_threads<K: Examined>(examiner: &Examiner) -> Looked {
         let right = half(&shared, false);
         (left.join(), right)
     });
-    let left = found.0.map_err(|_| "it ends a thread")??;
+    let left = found.0.map_err(|_| "it terminates a thread")??;
     same(
         &expected.concat(),
         &[left, found.1?].concat(),

@@ -227,7 +227,7 @@ impl<K: Kind> Native<K> {
     /// Records an invalid answer and returns the message.
     fn report_flaw(&self, flaw: &str, step: &Step<'_>, row: usize, input: &impl Numbers) -> String {
         let message = format!(
-            "{} gave {flaw} for agent {} at t={:.2} s",
+            "{} returned {flaw} for agent {} at t={:.2} s",
             K::KIND.name(),
             step.ids[row],
             step.time
@@ -294,7 +294,7 @@ impl<K: Kind> Native<K> {
         input: &impl Numbers,
     ) -> String {
         let (kind, time) = (K::KIND.name(), step.time);
-        let message = format!("{kind} gave {flaw} for {subject} at t={time:.2} s");
+        let message = format!("{kind} returned {flaw} for {subject} at t={time:.2} s");
         self.note_flaw(message.clone(), input);
         self.note_missing(1, step.ids.first(), &message, None);
         message

@@ -158,7 +158,7 @@ fn answer_of(
         ROW_OK => {
             let end = output.start.saturating_add(output.count) as usize;
             let path = buffer.get(output.start as usize..end);
-            let path = path.ok_or("a path outside the buffer of poses")?;
+            let path = path.ok_or("a path outside the pose buffer")?;
             if let Some(flaw) = AsGroundPlanner::flaw(output) {
                 return Err(flaw.into());
             }
@@ -177,7 +177,7 @@ fn reason_of(number: u32) -> Result<Option<GroundReason>, String> {
         NO_PATH_GOAL_BLOCKED => Some(GroundReason::GoalBlocked),
         NO_PATH_START_WALLED_IN => Some(GroundReason::StartWalledIn),
         NO_PATH_GOAL_WALLED_IN => Some(GroundReason::GoalWalledIn),
-        other => return Err(format!("the unknown reason {other}")),
+        other => return Err(format!("unknown reason {other}")),
     })
 }
 
@@ -187,7 +187,7 @@ pub(crate) fn check_path(input: &GroundPlannerInput, path: &[PlanPose]) -> Resul
         return Err("a path without poses".into());
     };
     if path.len() < 2 {
-        return Err("a path with a single pose".into());
+        return Err("a path with only one pose".into());
     }
     for (number, pose) in path.iter().enumerate() {
         check_pose(input, pose, number == 0).map_err(|what| format!("{what} at pose {number}"))?;
@@ -250,7 +250,8 @@ fn check_piece(input: &GroundPlannerInput, from: &PlanPose, to: &PlanPose) -> Re
     let turn = wrap_angle(to.heading - from.heading);
     if turn.abs() > SHARPER * input.curvature * length + TURNED {
         return Err(format!(
-            "a bend of {turn:.3} rad within {length:.2} m, for which the radius of {:.1} m is too large",
+            "a bend of {turn:.3} rad within {length:.2} m, tighter than the minimum radius of \
+             {:.1} m",
             1.0 / input.curvature
         ));
     }
@@ -261,7 +262,7 @@ fn check_piece(input: &GroundPlannerInput, from: &PlanPose, to: &PlanPose) -> Re
         };
         let heading = from.heading + 0.5 * turn;
         if wrap_angle(roadwright_geometry::heading_of(along) - heading).abs() > SIDEWAYS {
-            return Err("a step sideways or against its gear".into());
+            return Err("a step sideways or against the direction of its gear".into());
         }
     }
     Ok(())
@@ -291,7 +292,7 @@ mod tests {
         type Change = fn(&mut Vec<PlanPose>);
         let wrong: [(&str, Change); 14] = [
             ("a path without poses", |path| path.clear()),
-            ("a single pose", |path| path.truncate(1)),
+            ("only one pose", |path| path.truncate(1)),
             ("not finite at pose 3", |path| path[3].y = f64::NAN),
             ("outside the bounds at pose 3", |path| path[3].y = 42.0),
             ("a speed of -1 at pose 0", |path| path[0].speed = -1.0),
@@ -309,13 +310,19 @@ mod tests {
             ("a bend of 0.500 rad within 1.00 m", |path| {
                 path[5].heading = 0.5;
             }),
-            ("sideways or against its gear after pose 6", |path| {
-                path[7].gear = -1;
-            }),
+            (
+                "sideways or against the direction of its gear after pose 6",
+                |path| {
+                    path[7].gear = -1;
+                },
+            ),
             ("begins 0.00 m", |path| path[0].heading = 0.1),
-            ("sideways or against its gear after pose 0", |path| {
-                (path[1].x, path[1].y) = (0.1, 1.0);
-            }),
+            (
+                "sideways or against the direction of its gear after pose 0",
+                |path| {
+                    (path[1].x, path[1].y) = (0.1, 1.0);
+                },
+            ),
         ];
         for (why, change) in wrong {
             let mut path = straight();

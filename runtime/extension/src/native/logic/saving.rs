@@ -66,7 +66,7 @@ impl<K: Kind> Native<K> {
     pub(super) fn take_back(&mut self, state: &[u8]) -> Result<(), String> {
         let kept: Kept = postcard::from_bytes(state).map_err(|error| error.to_string())?;
         let Some(active) = &mut self.active else {
-            return Err("it is not in use".into());
+            return Err("the module is not in use".into());
         };
         let state = |(schema, bytes)| State { schema, bytes };
         // The part that can fail comes first: if a plugin rejects its state, the state of the host

@@ -32,7 +32,8 @@ pub(super) fn events(api: &mut Registrar) {
         (
             "on_blocked",
             "fn on_blocked(agent)",
-            "Called when the agent has been standing for ten seconds, and every ten seconds after that, unless the script itself makes the agent stand.",
+            "Called when the agent has been stationary for ten seconds, and every ten seconds \
+             after that, unless the script itself has stopped the agent.",
         ),
         (
             "on_message",

@@ -69,11 +69,13 @@ pub(super) fn properties(api: &mut Registrar) {
             => i64::from(signal.facts.planned);
         "queue" -> "array", "For each stage, the number of vehicles that it serves and that are stopped or crawling within 150 m of the stop line."
             => signal.of_stages(|stage| i64::from(stage.demand.queue));
-        "waits" -> "array", "For each stage, the longest time that a vehicle in its queue has been standing, s."
+        "waits" -> "array", "For each stage, the longest time for which a vehicle in its queue has \
+                             been stationary, s."
             => signal.of_stages(|stage| stage.demand.longest_wait);
         "arrivals" -> "array", "For each stage, the number of vehicles that it serves and that have passed the detectors, 40 m before the stop line, since the current stage began; 0 unless a script controls the signals."
             => signal.of_stages(|stage| i64::from(stage.demand.arrivals));
-        "calls" -> "array", "For each stage, whether it has been requested or traffic waits for it."
+        "calls" -> "array", "For each stage, whether it has been requested or traffic is waiting \
+                             for it."
             => signal.of_stages(|stage| stage.is_called);
         "movements" -> "array", "Movements at these signals: the vehicles of one road that make the same turn. Each is a map with road, turn (left, straight, right, back), stages, queue, arrivals and wait."
             => movements_of(signal);

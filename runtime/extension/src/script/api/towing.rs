@@ -11,7 +11,9 @@ pub(super) fn verbs(api: &mut Registrar) {
         api,
         "uncouple",
         "agent.uncouple()",
-        "Uncouples the last trailer, which stays where it is with its brakes on and may block traffic. Only at walking speed (1.4 m/s) or below. The result is logged, and `trailers` is the number that is left.",
+        "Uncouples the last trailer, which stays where it is with its brakes on and may block \
+         traffic. Only at walking speed (1.4 m/s) or below. The result is logged, and `trailers` \
+         is the number that remain.",
         |a: &mut Agent| a.ask(Effect::Uncouple(None))
     );
     call!(
@@ -26,7 +28,8 @@ pub(super) fn verbs(api: &mut Registrar) {
                     Ok(())
                 }
                 _ => fail(format!(
-                    "uncouple: there is no trailer {trailer}; they are counted from 1 at the front"
+                    "uncouple: there is no trailer {trailer}; trailers are numbered from 1 at the \
+                     front"
                 )),
             }
         }

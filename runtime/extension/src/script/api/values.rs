@@ -22,7 +22,7 @@ pub(super) fn number(value: &Dynamic) -> Outcome<f64> {
     }
     match value.as_int() {
         Ok(number) => Ok(number as f64),
-        Err(found) => fail(format!("a number is needed here, not {found}")),
+        Err(found) => fail(format!("expected a number, found {found}")),
     }
 }
 
@@ -33,7 +33,7 @@ pub(super) fn id_of(value: &Dynamic) -> Outcome<i64> {
     }
     match value.as_int() {
         Ok(id) => Ok(id),
-        Err(found) => fail(format!("an agent or its id is needed here, not {found}")),
+        Err(found) => fail(format!("expected an agent or its id, found {found}")),
     }
 }
 

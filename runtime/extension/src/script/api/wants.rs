@@ -69,7 +69,8 @@ pub(super) fn standing(api: &mut Registrar) {
         api,
         "brake",
         "agent.brake(deceleration: float)",
-        "Brakes at least this hard, m/s^2, as far as the vehicle can, until resume() or brake(0).",
+        "Brakes with at least this deceleration, m/s^2, within the vehicle's limits, until \
+         resume() or brake(0).",
         |a: &mut Agent, braking: Dynamic| -> Outcome<()> {
             let braking = number(&braking)?;
             if braking < 0.0 {
@@ -114,7 +115,8 @@ pub(super) fn signals(api: &mut Registrar) {
         api,
         "ignore_law",
         "agent.ignore_law(ignores: bool)",
-        "Whether it drives into junctions without a grant: on red, past stop signs, without giving way. The summary counts each violation; other vehicles keep clear.",
+        "Sets whether it enters junctions without a grant: on red, past stop signs, without giving \
+         way. The summary counts each violation; other vehicles keep clear.",
         |a: &mut Agent, ignores: bool| {
             // As for the indicator, the script reads the wish and the world applies the effect.
             a.content().wants.ignores_law = ignores;
@@ -162,7 +164,10 @@ pub(super) fn lane_offset(api: &mut Registrar) {
         api,
         "lane_offset",
         "agent.lane_offset = float",
-        "Target lateral offset from the centre line of its lane, m, positive to the left. It stays in effect until it is set again. The agent moves over gently, still follows its leader, and stays in its lane and clear of vehicles beside it. It returns to the centre before junctions and lane changes. The actual offset is agent.offset.",
+        "Target lateral offset from the centre line of its lane, m, positive to the left. It stays \
+         in effect until it is set again. The agent moves over gradually, still follows its \
+         leader, and stays in its lane and clear of vehicles beside it. It returns to the centre \
+         before junctions and lane changes. The actual offset is agent.offset.",
         |a: &mut Agent| a.content().wants.lane_offset,
         |a: &mut Agent, value: Dynamic| -> Outcome<()> {
             a.content().wants.lane_offset = number(&value)?.clamp(-FARTHEST_ASIDE, FARTHEST_ASIDE);
@@ -188,7 +193,7 @@ pub(super) fn waiting(api: &mut Registrar) {
         }
     );
     properties! { api, agent: Agent;
-        "is_waiting" -> "bool", "Whether it stands because of stop() or wait()."
+        "is_waiting" -> "bool", "Whether it is stopped because of stop() or wait()."
             => {
                 let content = agent.content();
                 content.wants.is_stopped || content.time < content.wants.waits_until

@@ -75,7 +75,8 @@ pub(super) fn places(api: &mut Registrar) {
         api,
         "place",
         "agent.place(name: string) -> array",
-        "Position of the point of interest with this name, or else the middle of the street with this name: [x, y] in m, or [x, y, heading] if the point has a heading.",
+        "Position of the point of interest with this name, otherwise the middle of the street with \
+         this name: [x, y] in m, or [x, y, heading] if the point has a heading.",
         |a: &mut Agent, name: &str| -> Outcome<Array> {
             let place = a.place_named(name);
             if place.is_err() {

@@ -131,7 +131,7 @@ fn areas(elements: &Elements, warnings: &mut Warnings) -> Vec<Area> {
         let (rings, lost) = rings::joined(&ways);
         if lost > 0 || known.iter().any(Option::is_none) {
             let reason =
-                "areas whose outline is incomplete in the data (its closed parts are kept)";
+                "areas whose outline is incomplete in the data (the closed parts are kept)";
             warnings.add(reason, object());
         }
         if !rings.is_empty() {
@@ -295,7 +295,7 @@ impl Adding<'_> {
             return Err("areas of more than 20,000 corners");
         }
         if !rings::is_tame(rings, &mut self.left) {
-            return Err("areas whose outline crosses itself too often");
+            return Err("areas with too many self-intersections");
         }
         let is_inside =
             low.cmpge(self.window.inner.0).all() && high.cmple(self.window.inner.1).all();
@@ -338,12 +338,12 @@ impl Adding<'_> {
         if is_cut {
             let rest: f64 = pieces.iter().map(rings::area).sum();
             if rest < LEAST_SHARE * whole {
-                let reason = "buildings that stand on lanes, or over them";
+                let reason = "buildings on or over lanes";
                 self.warnings.add(reason, area.object.clone());
                 return Ok(());
             }
-            let reason = "buildings that were cut back where they are too close to lanes (arches, \
-                          passages, corners)";
+            let reason = "buildings trimmed where they are too close to lanes (arches, passages, \
+                          corners)";
             self.warnings.add(reason, area.object.clone());
         }
         for piece in pieces {

@@ -246,7 +246,7 @@ impl Alleys {
     }
 
     #[cfg(not(test))]
-    #[allow(clippy::unused_self, reason = "tests have a switch")]
+    #[allow(clippy::unused_self, reason = "only tests change this switch")]
     pub(super) fn are_heeded(&self, ground: &Ground) -> bool {
         !ground.alleys().is_empty()
     }
@@ -258,7 +258,7 @@ impl Alleys {
     }
 
     #[cfg(not(test))]
-    #[allow(clippy::unused_self, reason = "tests have a switch")]
+    #[allow(clippy::unused_self, reason = "only tests change this switch")]
     fn reserves_beyond(&self) -> bool {
         true
     }

@@ -223,7 +223,7 @@ impl Gridlock {
     }
 
     #[cfg(not(test))]
-    #[allow(clippy::unused_self, reason = "tests have a switch")]
+    #[allow(clippy::unused_self, reason = "only tests change this switch")]
     fn leaves_rings(&self) -> bool {
         false
     }

@@ -83,7 +83,7 @@ impl fmt::Display for Why {
             Self::NoRoom => "room beyond",
             Self::Inside => "a vehicle in the junction that passes first",
             Self::People => "pedestrians",
-            Self::Closed => "an edit of the junction",
+            Self::Closed => "a pending edit of the junction",
             Self::OffLanes => "a vehicle off the lanes in its path",
             Self::Alley(road) => return write!(f, "its turn in the alley of {road}"),
         })

@@ -49,7 +49,7 @@ const TIME: f64 = 90.0;
 pub(in crate::course) fn course() -> Course {
     Course {
         name: "parking".into(),
-        doc: "A car drives along an aisle and has to park in a 2.5 m bay between two other cars, \
+        doc: "A car drives along an aisle and must park in a 2.5 m bay between two other cars, \
               facing the aisle; it has 90 s."
             .into(),
         vehicle: "car",

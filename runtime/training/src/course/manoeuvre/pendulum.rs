@@ -36,7 +36,7 @@ pub(in crate::course) fn course() -> Course {
     Course {
         name: "pendulum".into(),
         doc: "A car on a straight line balances a 2 m pole on its roof; the pole is pushed at the \
-              start and must not fall for a minute."
+              start and must not fall for one minute."
             .into(),
         vehicle: "car",
         driver: "pole_balance",

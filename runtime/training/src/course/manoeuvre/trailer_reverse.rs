@@ -60,8 +60,8 @@ const TIME: f64 = 90.0;
 pub(in crate::course) fn course() -> Course {
     Course {
         name: "trailer-reverse".into(),
-        doc: "A car backs a trailer of 5 m into a bay of 3 m by 8 m, 20 m behind it; it has 90 s, and must not \
-              jackknife."
+        doc: "A car backs a 5 m trailer into a 3 m by 8 m bay, 20 m behind it; it has 90 s and \
+              must not jackknife."
             .into(),
         vehicle: "car",
         driver: "trailer_backing",

@@ -82,14 +82,15 @@ impl Site {
         match self {
             Self::Maze => "One jeep drives through a maze of 6 m wide corridors; it has 5 minutes.",
             Self::Office => {
-                "Up to three carts drive between the rooms of an office, through doors of 1.2 m; they \
-                 have 5 minutes."
+                "Up to three carts drive between the rooms of an office, through 1.2 m wide doors; \
+                 they have 5 minutes."
             }
             Self::ObstacleTown => {
                 "Two to four cars drive between houses, walls and crates; they have 5 minutes."
             }
             Self::HillCountry => {
-                "Two to five jeeps cross a country of hills, woods, ponds and walls; they have 5 minutes."
+                "Two to five jeeps cross a landscape of hills, woods, ponds and walls; they have 5 \
+                 minutes."
             }
         }
     }

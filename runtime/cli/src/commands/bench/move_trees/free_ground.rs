@@ -117,8 +117,8 @@ fn print(rows: &[Row]) -> anyhow::Result<()> {
     let mut out = terminal::out();
     writeln!(
         out,
-        "routes of {LENGTH} m on free ground, driven by the model of the sliding car without replanning; close: \
-         within 0.5 m and 5 degrees at the end"
+        "routes of {LENGTH} m on free ground, driven with the sliding-car model without \
+         replanning; close: within 0.5 m and 5 degrees at the end"
     )?;
     writeln!(
         out,
@@ -129,8 +129,8 @@ fn print(rows: &[Row]) -> anyhow::Result<()> {
         "number",
         "close",
         "%",
-        "m: median, 95 %, most",
-        "deg: median, 95 %, most"
+        "m: median, 95 %, max",
+        "deg: median, 95 %, max"
     )?;
     for row in rows {
         let share = 100.0 * f64::from(row.close) / f64::from(row.drives.max(1));

@@ -118,7 +118,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
     }
     if rows.is_empty() {
-        bail!("the table has no such row");
+        bail!("no such row in the table");
     }
     // The statements are about drives that play frames, as in the source.
     let statements = if arguments.row.is_none() && !arguments.replayed {
@@ -196,7 +196,7 @@ impl Tree {
 fn racer() -> anyhow::Result<SlidingCar> {
     let found = crate::commands::vehicle::find_with_text("sliding-racer")?;
     SlidingCar::of_file(&found.file)
-        .context("the sliding racer has no values for the level sliding")
+        .context("the sliding racer has no parameters for the level sliding")
 }
 
 fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Result<MeasuredRow> {
@@ -375,7 +375,8 @@ fn print_head() -> anyhow::Result<()> {
     let mut out = terminal::out();
     writeln!(
         out,
-        "times in s of simulated time; drives from different starts; the source drove each row once"
+        "times in simulated seconds; several drives per row from different starts, where the \
+         source has one"
     )?;
     writeln!(
         out,

@@ -48,7 +48,7 @@ pub(in crate::commands::bench) fn tables(starts: u32) -> anyhow::Result<Vec<Repr
                 .map(|one| Statement {
                     says: one.statement.to_owned(),
                     holds: one.holds,
-                    found: format!("from {starts} starts, see the rows"),
+                    found: format!("from {starts} starts (see the rows)"),
                 })
                 .collect(),
         }
