@@ -1,8 +1,8 @@
 //! The paint of splitter islands of roundabouts.
 //!
 //! ```text
-//! lane | lane A line surrounds the island. The inside is raised with a kerb (`median.rs`), or hatched
-//!         /|\              if there is no room for that.
+//!     lane | lane          A line surrounds the island. The inside is raised with a kerb
+//!         /|\              (`median.rs`), or hatched if there is no room for that.
 //!        /_|_\
 //! ```
 

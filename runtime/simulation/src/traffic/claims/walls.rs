@@ -1,7 +1,7 @@
 //! Positions at which vehicles wait inside a junction, before conflicts that other vehicles pass first.
 //!
 //! ```text
-//! ticket 7: | | The car with ticket 8 has been let in and waits before its
+//!   ticket 7:  |  |            The car with ticket 8 has been let in and waits before its
 //!              |  v            conflict with the car with ticket 7 until the rear of that
 //!    ----------+..#..+----     car has left it. Cars wait for lower tickets only, so waiting
 //!     [8]  -> |   #  |         never forms a circle; the car with the lowest ticket waits
