@@ -24,7 +24,7 @@ const MOST_TRIPS: usize = 1_000_000;
 /// Stack of random trips, unless the options name one.
 const POPULATION_STACK: &str = "idm";
 
-/// Checks that the road network is within its size limits. Otherwise, roads would have been left out.
+/// Checks that no roads were left out of the lane graph because the network is too large.
 pub(crate) fn check_size(ground: &Ground) -> Result<(), SimulationError> {
     match ground.graph().left_out() {
         Some(road) => Err(SimulationError::TooMuch(road)),

@@ -264,7 +264,9 @@ impl Draw<'_> {
     }
 }
 
-/// Draws a reachable place of a pool that is far away from a start.
+/// Draws a place from `pool` that can be reached from `start` and is far away from it. If no drawn
+/// place is farther away than the minimum distance of trips, the farthest one is returned. `None`
+/// if none of them is suitable.
 fn far_spot(
     graph: &LaneGraph,
     reachable: &mut Reachability<'_>,

@@ -26,7 +26,8 @@ struct OfType {
     fixed: Surroundings,
     /// Loose obstacles in their initial positions.
     loose: Vec<(ObstacleId, Vec<Convex>)>,
-    /// Heuristics computed so far, the oldest one first; `None` where there can be none.
+    /// Heuristics computed so far, the oldest one first; `None` if a heuristic could not be
+    /// computed.
     heuristics: Vec<(HeuristicKey, Option<Heuristic>)>,
 }
 

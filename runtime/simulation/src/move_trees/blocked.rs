@@ -20,7 +20,7 @@ use roadwright_vehicle::OneTrackLimits;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum distance between the start and end of a move that counts as leaving the vehicle in
+/// A move whose start and end are no farther apart than this counts as leaving the vehicle in
 /// place, m.
 const STAYS: f64 = 0.1;
 

@@ -62,9 +62,11 @@ const STANDS: f64 = 0.1;
 /// Difference between the motions of a vehicle and its clip above which a more similar frame of the
 /// library is used. Applies to libraries whose speeds may jump.
 const UNLIKE: f64 = 0.5;
-/// Maximum difference between the grip of the ground and the grip of the recording.
+/// Maximum difference between the grip of the ground and the grip of a recording. If it is larger,
+/// the recorded moves are not used.
 const OTHER_GRIP: f64 = 0.05;
-/// Maximum difference between the slope of the ground and the slope of the recording, as rise over run.
+/// Maximum difference between the slope of the ground and the slope of a recording, as rise over
+/// run. If it is larger, the recorded moves are not used.
 const STEEP: f64 = 0.03;
 /// Maximum deviation of a frame period from a whole number of steps, as a number of steps.
 const UNEVEN: f64 = 1e-6;

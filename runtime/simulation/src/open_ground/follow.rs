@@ -416,8 +416,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Simulated drives along a line, from the fastest to the slowest. Each is only simulated when
-    /// it is requested.
+    /// Returns the simulated drives along a line, from the fastest to the slowest. A drive is
+    /// simulated only when the iterator reaches it.
     fn tracks(
         &self,
         begins: Rolling,
@@ -569,7 +569,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Driving time along a track, s. `compared` is the speed that is used to compare paths, m/s.
+    /// Driving time along a track, s. `compared` is the assumed speed where the track has the usual
+    /// clearance, m/s.
     pub(super) fn time_along(&self, track: &Track, compared: f64) -> f64 {
         let compared = compared.min(self.speed).max(CREEP);
         let Some(narrow) = self.narrow_speed(track.margin) else {

@@ -86,7 +86,7 @@ const HALT: f64 = 3.0;
 /// Distance between a place where a vehicle would touch something and the earliest point where it
 /// returns to its path, m.
 const PAST: f64 = 3.0;
-/// Number of poses of a manoeuvre per point of the line along it.
+/// The line along a manoeuvre has one point for this many poses of the manoeuvre.
 const SWING_POINTS: usize = 4;
 /// Time after which a failed search for a manoeuvre is repeated, s.
 const TRIES_AGAIN: f64 = 1.0;

@@ -93,7 +93,7 @@ const SHARPEST: f64 = 0.7;
 const BESIDE: f64 = 0.15;
 /// Length of course within which a change of direction counts as one corner, m.
 const CORNER: f64 = 0.45;
-/// Margin of the map for a detour around the ends of the detour, m.
+/// Distance by which the map for a detour extends beyond the start and end of the detour, m.
 const BEYOND: f64 = 2.5;
 /// Distance from its path beyond which a character searches for a new one, m.
 const STRAYED: f64 = 0.45;

@@ -190,13 +190,13 @@ impl From<Road> for Stage {
 ///
 /// The slope depends only on the offset: `-(w / length) tanh(offset / w)`, where `w` is
 /// [`STRAIGHT_BEYOND`]. Thus a vehicle on the path gets the same path at its next place, and a
-/// vehicle that heads away from the path can tell. If the path began with the vehicle's own slope,
-/// a vehicle that overshoots would be confirmed in its course.
+/// vehicle that heads away from the path can detect its error. If the path began with the vehicle's
+/// own slope, a vehicle that overshoots would detect no error.
 #[derive(Debug, Clone, Copy, Default)]
 struct Return {
     /// Position of the agent along its path, m.
     from: f64,
-    /// Hyperbolic sine of the agent's offset, which is taken as a multiple of [`STRAIGHT_BEYOND`].
+    /// Hyperbolic sine of the agent's offset divided by [`STRAIGHT_BEYOND`].
     sinh: f64,
     length: f64,
 }

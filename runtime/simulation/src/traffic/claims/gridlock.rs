@@ -257,7 +257,8 @@ impl Gridlock {
         self.lists.asks_for_green.clear();
     }
 
-    /// Takes out the rings that stood in the last update and of which a vehicle has to be rerouted.
+    /// Removes and returns the rings that stood in the last update and in which a vehicle has to be
+    /// rerouted.
     pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
         std::mem::take(&mut self.lists.stuck)
     }
