@@ -534,8 +534,8 @@ fn balance_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Cond
     (parameters.value("time_limit") - input.time).max(0.0) + conduct.mean_lean
 }
 
-/// Driving time plus penalties for the remaining distance and for shunts. A failed manoeuvre counts
-/// with the time limit, so that it ranks after all successful ones.
+/// Driving time plus penalties for the remaining distance and for shunts. A failed manoeuvre is
+/// charged the time limit instead of its driving time, so that it ranks after all successful ones.
 fn manoeuvre_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     let time = if conduct.has_arrived() {
         input.time

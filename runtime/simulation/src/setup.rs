@@ -14,8 +14,8 @@ use roadwright_scenario::{
     Agent, AgentId, BodyKind, LaneletIndex, OffRoad, Place, Scenario, VehicleType,
 };
 
-/// Distance before the point nearest to its destination at which a vehicle leaves the lane, m. It
-/// is the room that the vehicle needs to turn off.
+/// A vehicle leaves its lane this far before the point nearest to its destination, so that it has
+/// room to turn off, m.
 const EXIT_BEFORE: f64 = 30.0;
 /// Vehicle type of random trips.
 const POPULATION_VEHICLE: &str = "car";

@@ -177,7 +177,7 @@ macro_rules! lends {
                 }
             }
 
-            /// Borrows the columns of [`AgentsRef`] for reading, including those that the stage has
+            /// Borrows the columns of `AgentsRef` for reading, including those that the stage has
             /// already changed.
             #[inline]
             pub(crate) fn lent(&self) -> AgentsRef<'_> {

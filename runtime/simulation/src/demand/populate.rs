@@ -22,8 +22,8 @@ const SHORTEST: f64 = 20.0;
 const TRIES: usize = 200;
 /// Number of consecutive starts without a route after which a lane is no longer used for starts.
 const PATIENCE: usize = 8;
-/// Fraction of trips that begin at an edge of the map, and likewise of trips that end there, for
-/// `both`.
+/// With `PopulateFrom::Both`, probability that the start of a trip is at an edge of the map. The
+/// same probability applies to its destination.
 const EDGE_SHARE: f64 = 0.5;
 /// Vehicle class of random trips.
 const CLASS: VehicleClass = VehicleClass::Car;

@@ -120,7 +120,7 @@ impl OfType {
         }
     }
 
-    /// Index of the requested heuristic, which is computed if it is new.
+    /// Returns the index of the requested heuristic, and computes the heuristic if it is new.
     fn prepare(&mut self, asked: &AskedHeuristic<'_>) -> usize {
         let is_asked = |key: &HeuristicKey| {
             key.hash == asked.hash && key.horizon == asked.horizon && key.goal == asked.goal

@@ -443,7 +443,8 @@ impl MoveTrees {
         })
     }
 
-    /// Index of a library among those in use. It is added if it is new.
+    /// Returns the index of a library among the libraries in use, and adds the library if it is
+    /// new.
     fn number_of(&mut self, ready: &Arc<Ready>) -> u16 {
         let is_same = |one: &LibraryUse| one.name == ready.name && one.hash == ready.hash;
         let number = self.saved.libraries.iter().position(is_same);

@@ -835,7 +835,7 @@ impl Planning<'_> {
 }
 
 /// Largest clearance that a vehicle has everywhere along runs, m: the usual one, the minimum one,
-/// or [`TIGHT`] if neither fits.
+/// or `TIGHT` if neither fits.
 fn margin_along(driver: &Driver<'_>, runs: &[Run], least: f64) -> f64 {
     let least = least.min(driver.margin);
     let poses = || runs.iter().flat_map(|run| &run.driven.poses);

@@ -53,8 +53,8 @@ const KEPT: f64 = 10.0;
 const KEPT_BESIDE: f64 = 0.2;
 /// Maximum speed at which a vehicle that begins a manoeuvre counts as stationary, m/s.
 const ROLLING: f64 = 0.1;
-/// Speed against its gear above which a vehicle counts as stuck, m/s. The slope ahead is then too
-/// steep for its engine.
+/// A vehicle that rolls faster than this against its gear counts as stuck, m/s. The slope ahead is
+/// then too steep for its engine.
 const ROLLS_BACK: f64 = 1.0;
 /// Offset from a part of a manoeuvre at which the manoeuvre is replanned, m. The clearance of the
 /// manoeuvre was checked without such an offset.
@@ -692,7 +692,7 @@ impl AgentPlan {
         (scale * scale).round().clamp(1.0, 64.0) as u64
     }
 
-    /// Trip for which the agent's planner searches a path.
+    /// Trip for which the agent's planner searches for a path.
     pub(super) fn trip(&self, map: &mut OpenGround, agent: &Planner<'_>) -> Trip {
         agent.trip(map, self.cell(agent), agent.centre())
     }

@@ -42,7 +42,8 @@ const BESIDE: [(i32, i32); 8] = [
 /// Factor by which steps to cells without the usual clearance take longer. It makes a character
 /// that stands close to an obstacle move away from it first.
 const TIGHT: f64 = 2.0;
-/// Distance from the start within which all free cells are open, in cells.
+/// Cells fewer than this many columns and rows from the start or the target are open even without
+/// the usual clearance.
 const AT_START: u32 = 3;
 /// Maximum number of steps that are joined into a straight line.
 const LONGEST_CHORD: usize = 12;

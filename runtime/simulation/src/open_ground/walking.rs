@@ -85,8 +85,8 @@ const STUCK: f64 = 2.0;
 const NEAR_STOP: f64 = 0.3;
 /// Speed below which a character counts as standing, m/s.
 const STANDS: f64 = 0.05;
-/// Change of direction within [`CORNER`] at which a path ends, rad. Controllers that steer towards
-/// a waypoint ahead would cut such a corner.
+/// A path ends at a corner where the direction changes by more than this within [`CORNER`], rad.
+/// Controllers that steer towards a waypoint ahead would cut such a corner.
 const SHARPEST: f64 = 0.7;
 /// Distance from its course beyond which a character's path begins at the character itself instead
 /// of on the course, m.

@@ -59,7 +59,7 @@ const OPENING_TIME: f64 = 0.8;
 /// A vehicle ahead, and the distance from the agent's rear axle to the start of the vehicle's lanelet, m.
 type Ahead = (LaneEntry, f64);
 
-/// A vehicle on the other one of two merging lanes.
+/// A vehicle on the other of two merging lanes.
 struct OnOtherLane {
     agent: AgentIndex,
     /// Connection through which its lane merges.

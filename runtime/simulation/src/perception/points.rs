@@ -80,8 +80,9 @@ struct KeptPath {
 }
 
 impl KeptPath {
-    /// Returns the kept points from number `first` on, of which `count` are needed, and forgets the
-    /// points before it.
+    /// Returns the kept points, starting with number `first`, and marks the points before it as
+    /// passed. Drops all points if they belong to another path. `count` is the number of points
+    /// that the caller needs in total.
     fn from(&mut self, key: PathKey, first: i64, count: usize) -> &[PathPoint] {
         let passed = first - self.first;
         if self.key != key || !(0..=self.points.len() as i64).contains(&passed) {

@@ -47,7 +47,7 @@ pub enum StopReason {
     Obstacle,
     /// The vehicle's destination.
     Destination,
-    /// The vehicle's lane leads elsewhere, and the vehicle has to change lanes.
+    /// The vehicle has to change lanes, because its lane does not lead along its route.
     LaneChange,
     /// The vehicle waits on open ground for a gap in the traffic of a road.
     Gap,

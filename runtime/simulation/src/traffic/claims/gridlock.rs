@@ -67,7 +67,7 @@ struct Head {
     needs: Vec<Need>,
     /// Index of the need whose exit is the full lane.
     full: usize,
-    /// Oncoming vehicle because of which the head waits before an alley, if any.
+    /// Oncoming vehicle that makes the head wait before an alley, if any.
     oncoming: Option<AgentIndex>,
     /// Index, in the list of heads, of the head of the full lane; `None` if that lane may be
     /// moving.

@@ -39,7 +39,7 @@ impl Next {
     }
 }
 
-/// A vehicle on the other one of two merging lanes, which an agent has to follow.
+/// A vehicle on the other of two merging lanes, which an agent has to follow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Predecessor {
     pub(crate) agent: AgentIndex,

@@ -70,7 +70,7 @@ impl Source {
         }
     }
 
-    /// Time to the next arrival, s; exponentially distributed.
+    /// Draws the time to the next arrival, s. It is exponentially distributed.
     fn gap(&mut self) -> f64 {
         if self.is_dry() {
             return f64::INFINITY;
