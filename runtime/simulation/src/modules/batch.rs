@@ -154,7 +154,7 @@ impl Rota {
 
     /// Updates the schedule of a slot whose outputs are held. `stride` returns the number of steps
     /// for which a level holds them. All levels that hold outputs for more than one step hold them
-    /// equally long.
+    /// for the same number of steps.
     pub(crate) fn update_in_strides<L: Choosable + ?Sized>(
         &mut self,
         pool: &ModulePool<L>,

@@ -55,7 +55,8 @@ pub(super) const MOST_OTHERS: usize = 64;
 pub(super) const MOST_SEARCHES: u32 = 4;
 /// Length of path for which a course is planned at a time, m.
 const RESERVED: f64 = 30.0;
-/// Distance before the end of a course at which the next course is planned, m, if the path continues.
+/// Distance before the end of a course at which the next course is planned if the path continues,
+/// m.
 const RENEWED: f64 = 10.0;
 /// Time for which a character is blocked by one without a course, or finds no course, before it
 /// plans again, s.
@@ -64,8 +65,7 @@ const PATIENCE: f64 = 1.0;
 const LEAVES: f64 = 0.6;
 /// Time after which a character without a course is expected to have left its place, s.
 const SETS_OFF: f64 = 6.0;
-/// Distance before the end of a course at which the next course is planned, m, if the course only
-/// leads to a waiting place beside other characters.
+/// Like `RENEWED`, for a course that only leads to a waiting place beside other characters, m.
 const NEARLY: f64 = 0.3;
 /// Angle above which a corner of a course is passed at the speed `AT_CORNERS`, rad.
 const SHARP: f64 = 1.2;

@@ -135,7 +135,7 @@ impl KeptPaths {
     }
 }
 
-/// Number of passed points after which they are removed.
+/// Passed points are removed once there are more than this many.
 const MOST_PASSED: usize = 32;
 
 /// Request of a controller, with the objects of the world if it requests them.
