@@ -68,7 +68,7 @@ pub struct CarriedOut {
 }
 
 impl Session {
-    /// Creates a session for a world, which starts in the current state of the world.
+    /// Creates a session that starts in the current state of `world`.
     pub fn new(world: World) -> Self {
         Self {
             world,

@@ -1,4 +1,5 @@
-//! Searches that a module carries out itself, and their paths as runs for a vehicle.
+//! Searches that a module carries out itself, and the conversion of their paths to runs that a
+//! vehicle can drive.
 //!
 //! A search takes several steps. In each step, the module is asked the same question with another
 //! budget. The map in the question is read only once, so a change within its bounds ends the

@@ -338,7 +338,7 @@ pub(super) struct Live {
     incremental: Option<IncrementalPath>,
     /// Costs from a search that starts at the goal. It begins when bounded searches get lost.
     costs: Option<GoalCosts>,
-    /// Number of cells that this search had expanded when the world was saved.
+    /// Number of cells that the search for `costs` had expanded when the world was saved.
     saved_costs: Option<u64>,
 }
 
@@ -584,7 +584,7 @@ impl GroundPlans {
             })
     }
 
-    /// Resumes saved plans. Next, the map has to be built.
+    /// Restores saved plans. The map has to be built afterwards.
     pub(crate) fn restore(&mut self, saved: BTreeMap<u64, AgentPlan>) {
         self.agents = saved;
         self.live = None;

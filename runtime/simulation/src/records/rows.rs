@@ -238,7 +238,7 @@ pub(crate) struct Wish {
     pub(crate) speed_factor: f64,
     /// Top speed that the behaviour allows, m/s.
     pub(crate) top_speed: f64,
-    /// Deceleration that the behaviour demands at least, m/s^2; 0 for none.
+    /// Minimum deceleration that the behaviour demands, m/s^2; 0 for none.
     pub(crate) braking: f64,
     /// Turn signal.
     pub(crate) indicator: Indicator,

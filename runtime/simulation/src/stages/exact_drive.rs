@@ -81,8 +81,8 @@ pub(super) struct ExactDrive {
 }
 
 impl ExactDrive {
-    /// Modifies the order of a controller at the start and at the stop of a path. The order applies
-    /// for `period` seconds.
+    /// Modifies the order of a controller while the vehicle starts to drive along a path, and while
+    /// it stops at the end. The order applies for `period` seconds.
     pub(super) fn over(self, order: Order, period: f64) -> Order {
         if let Some(steering) = self.wheels {
             let wanted = order.command.acceleration;
