@@ -177,8 +177,8 @@ macro_rules! lends {
                 }
             }
 
-            /// Borrows the columns of `AgentsRef` for reading, including those that the stage has
-            /// already changed.
+            /// Borrows the columns of `AgentsRef` for reading, with the changes that the stage has
+            /// already made.
             #[inline]
             pub(crate) fn lent(&self) -> AgentsRef<'_> {
                 AgentsRef {

@@ -265,8 +265,8 @@ impl Draw<'_> {
 }
 
 /// Draws a place from `pool` that can be reached from `start` and is far away from it. If no drawn
-/// place is farther away than the minimum distance of trips, the farthest one is returned. `None`
-/// if none of them is suitable.
+/// place is farther away than the minimum distance of trips, this is the farthest place drawn.
+/// `None` if none of them is suitable.
 fn far_spot(
     graph: &LaneGraph,
     reachable: &mut Reachability<'_>,

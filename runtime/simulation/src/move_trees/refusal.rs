@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 
 /// Name of the open-ground planner that uses move trees.
 const MOVE_TREE: &str = "move_tree";
-/// A vehicle whose outline differs from the recorded one by more than this cannot use the moves of
-/// a library, m.
+/// A vehicle whose outline differs from the outline recorded in a library by more than this cannot
+/// use that library, m.
 const SAME: f64 = 0.01;
 /// Time steps that error messages suggest, s.
 const USUAL_STEPS: [f64; 5] = [0.005, 0.01, 0.02, 0.04, 0.05];
