@@ -32,7 +32,7 @@ pub struct JunctionFigures {
 /// Statistics of the traffic from one road into a junction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ApproachFigures {
-    /// The road.
+    /// Id of the road from which the traffic comes.
     pub road: RoadId,
     /// The end of the road at the junction.
     pub end: RoadEnd,

@@ -201,7 +201,7 @@ impl Body<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct LevelStep<'a> {
     pub(crate) ground: &'a Ground,
-    /// Duration, s.
+    /// Duration of the step, s.
     pub(crate) dt: f64,
     /// Minimum update rate of the dynamics levels that model forces, Hz.
     pub(crate) physics_rate_hz: f64,

@@ -41,7 +41,7 @@ pub struct GroundQuestion {
 /// State of an agent's planning over open ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroundInspection {
-    /// The agent.
+    /// Id of the agent.
     pub agent: u64,
     /// Whether the agent has a path.
     pub status: PathStatus,

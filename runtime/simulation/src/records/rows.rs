@@ -240,7 +240,7 @@ pub(crate) struct Wish {
     pub(crate) top_speed: f64,
     /// Minimum deceleration that the behaviour demands, m/s^2; 0 for none.
     pub(crate) braking: f64,
-    /// Turn signal.
+    /// Turn signal that the behaviour requests.
     pub(crate) indicator: Indicator,
     /// Whether the agent enters junctions without a grant.
     pub(crate) ignores_law: bool,

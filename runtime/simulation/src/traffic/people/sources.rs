@@ -15,7 +15,7 @@ const LATEST: f64 = 10.0;
 pub(super) struct Source {
     /// Road, end and side, which identify the source after an edit.
     key: (RoadId, bool, bool),
-    /// Pedestrians per hour.
+    /// Number of pedestrians per hour.
     rate: f64,
     stream: Stream,
     /// Time of the next arrival, s.
