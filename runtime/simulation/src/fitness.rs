@@ -503,16 +503,17 @@ fn arena_score_or_failed(
     }
 }
 
-/// [Gerdelan 2011], equation 12.1. The ratio of actual to ideal time, as printed, grows with time,
-/// so that one minus this ratio would fall. With the inverse ratio, the term is 0 at the ideal
-/// time, as the text requires.
+/// Weighted sum over the segments of a route, [Gerdelan 2011], equation 12.1. The ratio of actual
+/// to ideal time, as printed, grows with time, so that one minus this ratio would fall. With the
+/// inverse ratio, the term is 0 at the ideal time, as the text requires.
 fn segments(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     parameters.value("crash_weight") * conduct.segment_crash
         + parameters.value("time_weight") * conduct.segment_time_lost
 }
 
-/// [Gerdelan 2011], equation 12.2, with a plus sign instead of the printed minus: failed drives are ranked by
-/// the remaining distance, where less is better.
+/// Score of [Gerdelan 2011], equation 12.2: the driving time, or a penalty if the drive failed. The
+/// printed minus is replaced by a plus, so that failed drives with a shorter remaining distance
+/// score better.
 fn forest_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     let limit = parameters.value("time_limit");
     // After a drive of zero duration, the distance has not been measured yet, so 0 does not mean
@@ -534,8 +535,8 @@ fn balance_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Cond
     (parameters.value("time_limit") - input.time).max(0.0) + conduct.mean_lean
 }
 
-/// Driving time plus penalties for the remaining distance and for shunts. A failed manoeuvre counts
-/// with the time limit, so that it ranks after all successful ones.
+/// Driving time plus penalties for the remaining distance and for shunts. A failed manoeuvre is
+/// charged the time limit instead of its driving time, so that it ranks after all successful ones.
 fn manoeuvre_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     let time = if conduct.has_arrived() {
         input.time

@@ -32,7 +32,7 @@ pub struct JunctionFigures {
 /// Statistics of the traffic from one road into a junction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ApproachFigures {
-    /// The road.
+    /// Id of the road from which the traffic comes.
     pub road: RoadId,
     /// The end of the road at the junction.
     pub end: RoadEnd,
@@ -72,7 +72,7 @@ pub struct JunctionWatch {
 type Approach = (JunctionIndex, RoadId, RoadEnd);
 
 impl JunctionWatch {
-    /// Junctions with traffic, in the order of their nodes.
+    /// Statistics of the junctions with traffic, in the order of their nodes.
     pub fn figures(&self, world: &World) -> Vec<JunctionFigures> {
         let mut junctions: BTreeMap<JunctionIndex, Vec<ApproachFigures>> = BTreeMap::new();
         for (&(junction, road, end), tally) in &self.tallies {

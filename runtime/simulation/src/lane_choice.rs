@@ -5,8 +5,8 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::check::lanes_beside;
 use roadwright_scenario::{LanePlace, Place};
 
-/// Maximum extra time of a route between the lanes under the pointer, compared with the quickest
-/// route, s. Up to this difference, the choice of these lanes counts as intentional.
+/// The lanes under the pointer count as chosen intentionally if the route between them takes at
+/// most this much longer than the quickest route, s.
 pub const LONGER_ON_PURPOSE: f64 = 20.0;
 
 /// A stop of a trip that is being drawn.

@@ -151,7 +151,7 @@ pub enum SimulationError {
     SignalController {
         /// Smallest node id of the signals.
         node: u32,
-        /// Error message.
+        /// Error message of the module.
         error: String,
     },
     /// The vehicle file lacks values that its level of dynamics needs.
@@ -159,11 +159,11 @@ pub enum SimulationError {
         "vehicle type \"{vehicle}\" cannot drive at level \"{level}\": {file} has no {}", .missing.join(", ")
     )]
     Level {
-        /// The vehicle type.
+        /// Key of the vehicle type.
         vehicle: String,
         /// File of the vehicle type.
         file: String,
-        /// The level.
+        /// Level of dynamics that the vehicle cannot use.
         level: DynamicsLevel,
         /// Keys that are missing from the file.
         missing: Vec<&'static str>,
@@ -171,17 +171,17 @@ pub enum SimulationError {
     /// A level cannot move bodies of this kind.
     #[error("vehicle type \"{vehicle}\": {reason}")]
     Body {
-        /// The vehicle type.
+        /// Key of the vehicle type.
         vehicle: String,
-        /// The reason, as a message for users.
+        /// Reason why the level cannot move the body, as a message for users.
         reason: String,
     },
     /// An agent or flow cannot use the move tree of its stack.
     #[error("{who} cannot use the ground planner move_tree: {reason}")]
     MoveTree {
-        /// The agent or flow.
+        /// Name of the agent or flow.
         who: String,
-        /// Reason.
+        /// Reason why the move tree cannot be used, as a message for users.
         reason: String,
     },
     /// A place does not exist.
@@ -189,7 +189,7 @@ pub enum SimulationError {
     NoSuchPlace {
         /// Name of the agent or flow.
         who: String,
-        /// The place.
+        /// Description of the place that does not exist.
         place: String,
     },
     /// More random trips are requested than a run may have.
@@ -200,7 +200,7 @@ pub enum SimulationError {
     NoRoom {
         /// Number of vehicles requested.
         wanted: usize,
-        /// Reason.
+        /// Reason why the vehicles cannot be placed, as a message for users.
         why: &'static str,
     },
     /// The time step is out of range.

@@ -30,14 +30,14 @@ impl World {
         state_hash(self)
     }
 
-    /// The driving vehicles in the order of their ids.
+    /// Snapshot of the world. It contains the driving vehicles in the order of their ids.
     pub fn snapshot(&self) -> Snapshot {
         snapshot(self, 1.0)
     }
 
-    /// The driving vehicles in the order of their ids, at a fraction of the last step: 0 is its
-    /// start and 1 its end. Only suitable for rendering between steps, because vehicles that have
-    /// just spawned or arrived are misplaced.
+    /// Snapshot of the world at a fraction of the last step: 0 is its start and 1 its end. Only
+    /// suitable for rendering between steps, because vehicles that have just spawned or arrived are
+    /// misplaced.
     pub fn snapshot_within_step(&self, share: f64) -> Snapshot {
         snapshot(self, share.clamp(0.0, 1.0))
     }
@@ -171,7 +171,8 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     hasher.finish()
 }
 
-/// The driving vehicles, in the order of their ids, at a fraction of the last step.
+/// Snapshot of the world at a fraction of the last step. It contains the driving vehicles in the
+/// order of their ids.
 pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
     let bodies = world.bodies();
     let record = |agent: AgentIndex| {

@@ -201,10 +201,11 @@ impl World {
     /// Restores a world that continues exactly where the saved world stopped. Returns it with notes
     /// on modules that could not resume. A save can be restored any number of times.
     ///
-    /// `scenario`, `modules` and `options` should be those of the saved run. Its seed, time step,
-    /// time of day, level of dynamics, pedestrians and module overrides are in the save. The seed
-    /// and time step of `options` are ignored. Its level and number of pedestrians apply only if
-    /// they are set, and its modules only to the slots for which they are set.
+    /// `scenario`, `modules` and `options` should be those of the saved run. The save contains the
+    /// run's seed, time step, time of day, level of dynamics, pedestrians and module overrides. The
+    /// seed and time step of `options` are ignored. The level and number of pedestrians of
+    /// `options` apply only if they are set, and the modules of `options` only to the slots for
+    /// which they are set.
     ///
     /// Other modules, whether set by `options` or named by stacks of `scenario`, apply to all
     /// agents that have not chosen their own. Such modules start fresh, and so do modules whose

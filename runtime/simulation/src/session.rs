@@ -60,7 +60,7 @@ pub struct CarriedOut {
     pub time: f64,
     /// Id of the agent.
     pub agent: u64,
-    /// The order.
+    /// The order that was carried out or was due.
     pub order: CouplingOrder,
     /// Number of trailers that were coupled or uncoupled, or an error. `None` if the run ended before the
     /// order was due.
@@ -68,7 +68,7 @@ pub struct CarriedOut {
 }
 
 impl Session {
-    /// Creates a session for a world, which starts in the current state of the world.
+    /// Creates a session that starts in the current state of `world`.
     pub fn new(world: World) -> Self {
         Self {
             world,
@@ -77,7 +77,7 @@ impl Session {
         }
     }
 
-    /// The world.
+    /// Returns the world that the session steps.
     pub fn world(&self) -> &World {
         &self.world
     }

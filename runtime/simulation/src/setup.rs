@@ -14,8 +14,8 @@ use roadwright_scenario::{
     Agent, AgentId, BodyKind, LaneletIndex, OffRoad, Place, Scenario, VehicleType,
 };
 
-/// Distance before the point nearest to its destination at which a vehicle leaves the lane, m. It
-/// is the room that the vehicle needs to turn off.
+/// A vehicle leaves its lane this far before the point nearest to its destination, so that it has
+/// room to turn off, m.
 const EXIT_BEFORE: f64 = 30.0;
 /// Vehicle type of random trips.
 const POPULATION_VEHICLE: &str = "car";
@@ -24,7 +24,7 @@ const MOST_TRIPS: usize = 1_000_000;
 /// Stack of random trips, unless the options name one.
 const POPULATION_STACK: &str = "idm";
 
-/// Checks that the road network is within its size limits. Otherwise, roads would have been left out.
+/// Checks that no roads were left out of the lane graph because the network is too large.
 pub(crate) fn check_size(ground: &Ground) -> Result<(), SimulationError> {
     match ground.graph().left_out() {
         Some(road) => Err(SimulationError::TooMuch(road)),

@@ -61,7 +61,7 @@ pub struct Trip {
 }
 
 impl Trip {
-    /// Duration, s.
+    /// Returns the duration of the trip, s.
     pub fn seconds(&self) -> f64 {
         self.ended - self.started
     }

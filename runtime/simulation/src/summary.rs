@@ -59,7 +59,7 @@ pub struct StandingCount {
 pub struct Statistic {
     /// Number of values.
     pub count: usize,
-    /// Mean.
+    /// Arithmetic mean of the values.
     pub mean: f64,
     /// Standard deviation of the values (n - 1).
     pub standard_deviation: f64,

@@ -27,15 +27,15 @@ const MARGIN: f64 = 20.0;
 /// A request to plan a trip.
 #[derive(Debug, Clone, Copy)]
 pub struct TripQuestion<'a> {
-    /// The vehicle.
+    /// Vehicle that makes the trip.
     pub vehicle: &'a VehicleType,
     /// Key of the vehicle's type, for the costs of painted layers.
     pub vehicle_type: &'a str,
     /// Name of the stack whose route planner plans on lanes.
     pub stack: &'a str,
-    /// Start.
+    /// Start of the trip.
     pub from: TripEnd,
-    /// Destination.
+    /// Destination of the trip.
     pub to: TripEnd,
     /// Settings of the planner for open ground.
     pub planning: GroundPlanning,
@@ -79,12 +79,12 @@ pub struct TripLeg {
     pub time: f64,
 }
 
-/// Surface of a leg.
+/// Whether a leg is on lanes or on open ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegKind {
-    /// Lanes.
+    /// The leg is on lanes.
     Lanes,
-    /// Open ground.
+    /// The leg is on open ground.
     Ground,
 }
 

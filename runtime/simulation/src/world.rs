@@ -141,7 +141,7 @@ impl World {
     /// Any number of worlds can share a ground.
     ///
     /// # Errors
-    /// As for [`World::new`].
+    /// The same as for [`World::new`].
     pub fn on_ground(
         ground: Arc<Ground>,
         scenario: &Scenario,
@@ -772,7 +772,7 @@ impl World {
     /// one.
     ///
     /// # Errors
-    /// As for [`World::new`]. In case of an error, the world is unchanged.
+    /// The same as for [`World::new`]. In case of an error, the world is unchanged.
     pub fn update(
         &mut self,
         old: &Scenario,
@@ -947,7 +947,7 @@ impl World {
     /// Calls [`World::uncouple`] or [`World::couple`], depending on the order.
     ///
     /// # Errors
-    /// As for these methods.
+    /// The same as for these methods.
     pub fn carry_out(&mut self, id: u64, order: CouplingOrder) -> Result<usize, CouplingError> {
         match order {
             CouplingOrder::Uncouple(from) => self.uncouple(id, from),

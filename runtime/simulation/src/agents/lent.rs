@@ -1,8 +1,8 @@
 //! Borrowed subsets of the agent columns for individual stages. Their types state which columns a
 //! stage may write.
 //!
-//! Most of a step only reads, through [`AgentsRef`]. A stage that writes has its own struct, which
-//! lists the columns that the stage reads and writes, so that it cannot write any others.
+//! Most stages only read columns, through [`AgentsRef`]. A stage that writes has its own struct,
+//! which lists the columns that the stage reads and writes, so that it cannot write any others.
 //! `docs/stages.md` lists the stages that take all of [`Agents`].
 
 use super::{Agents, Rare};
@@ -80,7 +80,7 @@ impl<'a> Census<'a> {
     }
 }
 
-/// The columns that most of a step reads.
+/// The columns that most stages of a step need, for reading.
 #[derive(Clone, Copy)]
 pub(crate) struct AgentsRef<'a> {
     pub(crate) census: Census<'a>,
@@ -122,7 +122,7 @@ impl Agents {
         census_of!(self)
     }
 
-    /// Borrows the columns that most of a step reads.
+    /// Borrows the columns that most stages of a step need.
     #[inline]
     pub(crate) fn lent(&self) -> AgentsRef<'_> {
         AgentsRef {
@@ -177,7 +177,8 @@ macro_rules! lends {
                 }
             }
 
-            /// Borrows all columns that the rest of a step reads, in their current state.
+            /// Borrows the columns of `AgentsRef` for reading, with the changes that the stage has
+            /// already made.
             #[inline]
             pub(crate) fn lent(&self) -> AgentsRef<'_> {
                 AgentsRef {

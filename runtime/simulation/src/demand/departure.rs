@@ -154,8 +154,8 @@ enum Beyond {
     Oncoming,
     /// A place where a vehicle can stand.
     Place,
-    /// Neither has been found. The value is the length at the end of the last lane that is free of
-    /// alleys, m.
+    /// Neither has been found. The value is the distance without alleys directly before the end of
+    /// the last lane, m.
     Clear(f64),
 }
 

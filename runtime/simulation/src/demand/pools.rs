@@ -16,8 +16,8 @@ const MIN_LANE: f64 = 12.0;
 const FROM_START: f64 = 4.0;
 /// Minimum distance from the end of a lane, m.
 const FROM_END: f64 = 6.0;
-/// Maximum distance from the border of the map within which the end of a road counts as leading off
-/// the map, m.
+/// A road end that is no farther than this from the border of the map counts as leading off the
+/// map, m.
 const BORDER: f64 = 50.0;
 /// Like `BORDER`, but as a fraction of the map's size, because extracts of large areas have ragged edges.
 const BORDER_SHARE: f64 = 0.02;
@@ -163,7 +163,7 @@ pub(super) fn exit(graph: &LaneGraph, lane: LaneletIndex) -> LaneSpot {
     }
 }
 
-/// Range of distances that the lanelets of each road cover, m.
+/// For each road, the smallest and largest distance along the road that its lanelets cover, m.
 fn spans(graph: &LaneGraph) -> BTreeMap<RoadId, (f64, f64)> {
     let mut spans = BTreeMap::new();
     for lanelet in graph.lanelets() {

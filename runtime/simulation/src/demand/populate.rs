@@ -22,8 +22,8 @@ const SHORTEST: f64 = 20.0;
 const TRIES: usize = 200;
 /// Number of consecutive starts without a route after which a lane is no longer used for starts.
 const PATIENCE: usize = 8;
-/// Fraction of trips that begin at an edge of the map, and likewise of trips that end there, for
-/// `both`.
+/// With `PopulateFrom::Both`, probability that the start of a trip is at an edge of the map. The
+/// same probability applies to its destination.
 const EDGE_SHARE: f64 = 0.5;
 /// Vehicle class of random trips.
 const CLASS: VehicleClass = VehicleClass::Car;
@@ -264,7 +264,9 @@ impl Draw<'_> {
     }
 }
 
-/// Draws a reachable place of a pool that is far away from a start.
+/// Draws a place from `pool` that can be reached from `start` and is far away from it. If no drawn
+/// place is farther away than the minimum distance of trips, this is the farthest place drawn.
+/// `None` if none of them is suitable.
 fn far_spot(
     graph: &LaneGraph,
     reachable: &mut Reachability<'_>,

@@ -201,7 +201,7 @@ impl Body<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct LevelStep<'a> {
     pub(crate) ground: &'a Ground,
-    /// Duration, s.
+    /// Duration of the step, s.
     pub(crate) dt: f64,
     /// Minimum update rate of the dynamics levels that model forces, Hz.
     pub(crate) physics_rate_hz: f64,
@@ -292,7 +292,7 @@ pub(crate) trait Level {
         [0.0, bodies.agents.motion[agent.index()].yaw_rate]
     }
 
-    /// Side slip and yaw rate of a body, as far as the level models them.
+    /// Side slip and yaw rate of a body; `None` for values that the level does not model.
     fn recorded_slip(
         bodies: &Bodies<'_>,
         agent: AgentIndex,
@@ -603,7 +603,7 @@ impl Bodies<'_> {
         of_level!(self.level(agent), L => L::slip(self, agent, vehicle_type))
     }
 
-    /// Side slip and yaw rate of an agent, as far as its level models them.
+    /// Side slip and yaw rate of an agent; `None` for values that its level does not model.
     pub(crate) fn recorded_slip(
         &self,
         agent: AgentIndex,

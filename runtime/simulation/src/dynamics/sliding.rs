@@ -1,4 +1,4 @@
-//! The sliding car.
+//! Level `sliding`: the sliding car of [Adam 2007], appendix A, which skids in bends.
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip};
 use crate::records::{AgentIndex, Motion, PlayedFrame};
@@ -11,7 +11,7 @@ use roadwright_vehicle::Grade;
 use roadwright_vehicle::sliding::{SlidingState, Wanted};
 use serde::{Deserialize, Serialize};
 
-/// Level of the sliding car.
+/// Level of the sliding car, which skids in bends.
 pub(crate) struct Sliding;
 
 /// State of one agent on this level.

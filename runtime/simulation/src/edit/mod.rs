@@ -148,7 +148,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Removes agents that have not been spawned.
+    /// Cancels the departures with the given agent ids, and records these agents as removed.
     fn cancel(&mut self, ids: &BTreeSet<u64>) {
         let time = self.clock.time();
         let (finished, names) = (&mut *self.finished, &self.modules.names);

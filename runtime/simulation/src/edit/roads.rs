@@ -171,8 +171,8 @@ impl<'a> Moves<'a> {
 
 impl Editing<'_> {
     /// Moves all agents to the new roads. Agents whose lanes all still exist keep their routes. The
-    /// others are rerouted from their places. Starts and goals are taken from the scenario. For
-    /// random trips, they stay in place.
+    /// others are rerouted from their places. Starts and goals are taken from the scenario; those
+    /// of random trips stay in place.
     pub(super) fn take_roads(&mut self, before: &Ground, new: &Scenario, flows: &[RunningFlow]) {
         let ground = self.ground.clone();
         let moves = Moves::new(before, &ground);

@@ -24,7 +24,7 @@ const REACH: f64 = 120.0;
 /// State of a road for inspection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoadInspection {
-    /// The road.
+    /// Id of the road.
     pub road: RoadId,
     /// Drivable lanes of the road, by lane id, then by lane section.
     pub lanes: Vec<LaneInspection>,

@@ -32,7 +32,7 @@ pub struct LogLine {
 pub struct Mark {
     /// Id of the agent that set the mark.
     pub agent: u64,
-    /// Place, m.
+    /// Position of the mark, m.
     pub at: DVec2,
     /// Label that is shown beside the mark.
     pub text: String,

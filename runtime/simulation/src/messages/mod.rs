@@ -32,7 +32,7 @@ pub(crate) struct Messages {
     pub(crate) log: Log,
     /// Members of each group; empty groups are deleted.
     pub(crate) groups: Arc<Groups>,
-    /// Number of collisions in the log of which agents have already been notified.
+    /// Number of entries in the collision log that agents have already been notified of.
     pub(crate) told_collisions: usize,
 }
 

@@ -14,7 +14,7 @@ use roadwright_scenario::DynamicsLevel;
 /// to 25 KiB. This is enough work to outweigh the overhead, and the rows stay in the first-level
 /// cache until they have been processed.
 pub(crate) const SLICE: usize = 64;
-/// Rows per batch for modules that take whole batches. Plugins are called with this many rows at once.
+/// Number of rows in each call of a module that takes whole batches, as plugins do.
 const WHOLE_BATCH: usize = 1024;
 
 /// Maximum number of agent lists per instance. There is one list for each step of the instance's
@@ -154,7 +154,7 @@ impl Rota {
 
     /// Updates the schedule of a slot whose outputs are held. `stride` returns the number of steps
     /// for which a level holds them. All levels that hold outputs for more than one step hold them
-    /// equally long.
+    /// for the same number of steps.
     pub(crate) fn update_in_strides<L: Choosable + ?Sized>(
         &mut self,
         pool: &ModulePool<L>,
@@ -215,8 +215,8 @@ impl Rota {
     }
 }
 
-/// Splits agents into batches: of one slice, of two slices for each thread, or of the batch size of
-/// plugins.
+/// Splits agents into batches. Their size is `WHOLE_BATCH` for modules that take whole batches;
+/// otherwise two slices for each thread, or one slice without helper threads.
 pub(crate) fn batches<'a>(sharing: Sharing<'_>, due: Due<'a>) -> impl Iterator<Item = Due<'a>> {
     let size = match sharing.helpers {
         _ if sharing.is_whole => WHOLE_BATCH,

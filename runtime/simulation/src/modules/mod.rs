@@ -330,7 +330,7 @@ impl Modules {
         &self.pools.fitness.instances[instance].modules
     }
 
-    /// Whether any fitness uses post-encroachment times.
+    /// Whether any fitness function uses post-encroachment times.
     pub(crate) fn want_post_encroachment(&self) -> bool {
         let instances = self.pools.fitness.instances.iter();
         let mut modules = instances.flat_map(|instance| &instance.modules);

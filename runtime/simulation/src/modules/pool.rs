@@ -62,7 +62,7 @@ impl<L: Choosable + ?Sized> Instance<L> {
 pub(crate) struct ModulePool<L: ?Sized> {
     pub(crate) slot: Slot,
     pub(crate) instances: Vec<Instance<L>>,
-    /// Place in the pool of an instance that was removed, if there is one.
+    /// Index of an unused instance, which the next new instance replaces; `None` if there is none.
     free: Option<u16>,
 }
 

@@ -30,7 +30,8 @@ pub(crate) struct SavedGroundPlanners {
 }
 
 impl SavedGroundPlanners {
-    /// Writes these instances into those of the stacks and agents.
+    /// Adds these instances to the saved instances of stacks and agents, which do not include the
+    /// slot of open-ground planners.
     pub(crate) fn put(&self, stacks: Option<&mut SavedStacks>, agents: &mut Agents) {
         let slot = Slot::GroundPlanner;
         for ((_, stack), instance) in stacks.into_iter().flat_map(|s| &mut s.0).zip(&self.stacks) {
@@ -94,8 +95,8 @@ impl Succession {
         modules
     }
 
-    /// Saved notifications with the new numbers. Instances that start fresh have not been notified of any
-    /// agents.
+    /// Returns the saved notifications with instances renumbered for the restored world. Instances
+    /// that start fresh have not been notified of any agents.
     pub(super) fn told(&self, mut saved: SavedMembership) -> SavedMembership {
         for one in &self.slots {
             saved.renumber(one.slot, |was| one.number(was).unwrap_or(u16::MAX));

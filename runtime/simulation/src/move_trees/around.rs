@@ -26,7 +26,8 @@ struct OfType {
     fixed: Surroundings,
     /// Loose obstacles in their initial positions.
     loose: Vec<(ObstacleId, Vec<Convex>)>,
-    /// Heuristics computed so far, the oldest one first; `None` where there can be none.
+    /// Heuristics computed so far, the oldest one first; `None` if a heuristic could not be
+    /// computed.
     heuristics: Vec<(HeuristicKey, Option<Heuristic>)>,
 }
 
@@ -119,7 +120,7 @@ impl OfType {
         }
     }
 
-    /// Index of the requested heuristic, which is computed if it is new.
+    /// Returns the index of the requested heuristic, and computes the heuristic if it is new.
     fn prepare(&mut self, asked: &AskedHeuristic<'_>) -> usize {
         let is_asked = |key: &HeuristicKey| {
             key.hash == asked.hash && key.horizon == asked.horizon && key.goal == asked.goal

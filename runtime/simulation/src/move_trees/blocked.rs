@@ -20,7 +20,7 @@ use roadwright_vehicle::OneTrackLimits;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum distance between the start and end of a move that counts as leaving the vehicle in
+/// A move whose start and end are no farther apart than this counts as leaving the vehicle in
 /// place, m.
 const STAYS: f64 = 0.1;
 
@@ -121,8 +121,9 @@ struct LibraryKey<'a> {
 }
 
 impl<'a> Inquiry<'a> {
-    /// The finding about an agent; `None` if a move is free. Also `None` for an agent that does not
-    /// start off the lanes with a move tree, or whose ground or speed does not fit the library.
+    /// Returns a finding if all moves of an agent are blocked at its start. `None` if a move is
+    /// free, or if the agent does not start off the lanes with a move tree, or if its ground or
+    /// speed does not fit the library.
     fn finding(&mut self, id: AgentId, agent: &'a Agent) -> Option<Finding> {
         let Place::Ground(_) = agent.start else {
             return None;

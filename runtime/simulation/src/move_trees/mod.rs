@@ -62,9 +62,11 @@ const STANDS: f64 = 0.1;
 /// Difference between the motions of a vehicle and its clip above which a more similar frame of the
 /// library is used. Applies to libraries whose speeds may jump.
 const UNLIKE: f64 = 0.5;
-/// Maximum difference between the grip of the ground and the grip of the recording.
+/// Maximum difference between the grip of the ground and the grip of a recording. If it is larger,
+/// the recorded moves are not used.
 const OTHER_GRIP: f64 = 0.05;
-/// Maximum difference between the slope of the ground and the slope of the recording, as rise over run.
+/// Maximum difference between the slope of the ground and the slope of a recording, as rise over
+/// run. If it is larger, the recorded moves are not used.
 const STEEP: f64 = 0.03;
 /// Maximum deviation of a frame period from a whole number of steps, as a number of steps.
 const UNEVEN: f64 = 1e-6;
@@ -441,7 +443,8 @@ impl MoveTrees {
         })
     }
 
-    /// Index of a library among those in use. It is added if it is new.
+    /// Returns the index of a library among the libraries in use, and adds the library if it is
+    /// new.
     fn number_of(&mut self, ready: &Arc<Ready>) -> u16 {
         let is_same = |one: &LibraryUse| one.name == ready.name && one.hash == ready.hash;
         let number = self.saved.libraries.iter().position(is_same);

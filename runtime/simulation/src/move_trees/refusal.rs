@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 
 /// Name of the open-ground planner that uses move trees.
 const MOVE_TREE: &str = "move_tree";
-/// Maximum difference between the outline of a vehicle and the recorded outline, m.
+/// A vehicle whose outline differs from the outline recorded in a library by more than this cannot
+/// use that library, m.
 const SAME: f64 = 0.01;
 /// Time steps that error messages suggest, s.
 const USUAL_STEPS: [f64; 5] = [0.005, 0.01, 0.02, 0.04, 0.05];

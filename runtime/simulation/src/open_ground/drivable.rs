@@ -57,7 +57,7 @@ const TRIES_AGAIN: f64 = 10.0;
 const STOPPING: f64 = 1.5;
 /// Distance before an obstacle on the path at which the vehicle stops, m.
 const BEFORE_OBSTACLE: f64 = 0.5;
-/// Lookahead distance to the waypoint in narrow places, constant part, m.
+/// Constant part of the lookahead distance to the waypoint in narrow places, m.
 const NEAR_IN_GAPS: f64 = 2.0;
 /// Speed at which a trailer is pushed, m/s.
 const PUSHING_SPEED: f64 = 0.6;
@@ -65,7 +65,7 @@ const PUSHING_SPEED: f64 = 0.6;
 const BESIDE_PUSHING: f64 = 1.2;
 /// Maximum hitch angle at a destination with a heading, rad.
 pub(crate) const STRAIGHT: f64 = 0.08;
-/// Lookahead distance to the waypoint in narrow places, part proportional to the speed, s.
+/// Part of the lookahead distance in narrow places that is proportional to the speed, s.
 const AHEAD_IN_GAPS: f64 = 0.5;
 
 /// State of `drivable_path` for an agent. Saves store it separately from the agent's plan.
@@ -834,8 +834,8 @@ impl Planning<'_> {
     }
 }
 
-/// Clearance that a vehicle has everywhere along runs, m: the usual one, the minimum one, or the
-/// remaining one.
+/// Largest clearance that a vehicle has everywhere along runs, m: the usual one, the minimum one,
+/// or `TIGHT` if neither fits.
 fn margin_along(driver: &Driver<'_>, runs: &[Run], least: f64) -> f64 {
     let least = least.min(driver.margin);
     let poses = || runs.iter().flat_map(|run| &run.driven.poses);

@@ -19,8 +19,8 @@ const LONGEST_CHORD: f64 = 30.0;
 pub(super) const DRIVEN: f64 = 40.0;
 /// Length of the path after a manoeuvre that must be drivable, m.
 const DRIVES_ON: f64 = 10.0;
-/// Minimum length of a partial path that ends where the vehicle cannot continue, in addition to the braking
-/// distance, m.
+/// A partial path that ends where the vehicle cannot continue has to be longer than the braking
+/// distance by at least this, m.
 const PART: f64 = 8.0;
 /// Distance between the end of a partial path and the place where the vehicle cannot continue, m.
 const BEFORE: f64 = 4.0;
@@ -74,7 +74,8 @@ const LEAST_MARGIN: f64 = 0.1;
 /// Margin of a path where there is room, as a multiple of the tracking margin, so that drivers who
 /// deviate slightly from the path are still clear of obstacles.
 pub(super) const SPARE: f64 = 1.7;
-/// Overlaps with obstacles out of which a vehicle can still drive, in ascending order, m.
+/// Depths of overlap with an obstacle at which a vehicle may still drive away from the obstacle, in
+/// ascending order, m.
 const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// Fraction of its acceleration that a vehicle can use against gravity to drive off.
 const AGAINST_SLOPE: f64 = 0.9;
@@ -416,8 +417,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Simulated drives along a line, from the fastest to the slowest. Each is only simulated when
-    /// it is requested.
+    /// Returns the simulated drives along a line, from the fastest to the slowest. A drive is
+    /// simulated only when the iterator reaches it.
     fn tracks(
         &self,
         begins: Rolling,
@@ -569,7 +570,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Driving time along a track, s. `compared` is the speed that is used to compare paths, m/s.
+    /// Driving time along a track, s. `compared` is the assumed speed where the track has the usual
+    /// clearance, m/s.
     pub(super) fn time_along(&self, track: &Track, compared: f64) -> f64 {
         let compared = compared.min(self.speed).max(CREEP);
         let Some(narrow) = self.narrow_speed(track.margin) else {

@@ -21,13 +21,13 @@ const MOST_EXPANDED: u64 = 60_000;
 /// Maximum number of points of a path that is compared with the planned one.
 const MOST_POINTS: usize = 2_000;
 
-/// Factor of plain ground in [`CellFactors`].
+/// Cost factor of plain ground in [`CellFactors`].
 pub const PLAIN_FACTOR: u32 = PLAIN as u32;
 
 /// Selection of the data to inspect for an agent off the lanes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GroundQuestion {
-    /// Whether to report the factors of cells around the agent.
+    /// Whether to report the cost factors of cells around the agent.
     pub cells: bool,
     /// Whether to report forecasts.
     pub forecasts: bool,
@@ -41,7 +41,7 @@ pub struct GroundQuestion {
 /// State of an agent's planning over open ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroundInspection {
-    /// The agent.
+    /// Id of the agent.
     pub agent: u64,
     /// Whether the agent has a path.
     pub status: PathStatus,
@@ -53,7 +53,7 @@ pub struct GroundInspection {
     /// Poses along the known rest of the agent's path over open ground. At a gear change, two poses
     /// have the same place.
     pub poses: Vec<PlannedPose>,
-    /// Factors of the cells around the agent, if requested.
+    /// Cost factors of the cells around the agent, if requested.
     pub cells: Option<CellFactors>,
     /// Outlines of the forecasts around the agent, if requested, m.
     pub forecasts: Vec<Vec<DVec2>>,
@@ -72,7 +72,7 @@ pub struct PlannedPose {
     pub gear: i8,
 }
 
-/// Factors of a rectangle of cells.
+/// Cost factors of the cells in a rectangular area.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellFactors {
     /// South-western corner, m.
@@ -83,7 +83,7 @@ pub struct CellFactors {
     pub columns: u32,
     /// Number of rows.
     pub rows: u32,
-    /// Factors row by row from the south-west; 16 for plain ground and 0 for blocked cells.
+    /// Cost factors row by row from the south-west; 16 for plain ground and 0 for blocked cells.
     pub factors: Vec<u32>,
 }
 
@@ -253,8 +253,8 @@ fn search(map: &mut OpenGround, trip: &Trip, plan: &AgentPlan, planning: &Ground
     }
 }
 
-/// Searches the whole map with A*, guided by the smallest factor of the map, or with Dijkstra's
-/// algorithm.
+/// Searches the whole map with A*, guided by the smallest cost factor on the map, or with
+/// Dijkstra's algorithm.
 fn whole(
     map: &mut OpenGround,
     trip: &Trip,

@@ -1,4 +1,5 @@
-//! Searches that a module carries out itself, and their paths as runs for a vehicle.
+//! Searches that a module carries out itself, and the conversion of their paths to runs that a
+//! vehicle can drive.
 //!
 //! A search takes several steps. In each step, the module is asked the same question with another
 //! budget. The map in the question is read only once, so a change within its bounds ends the
@@ -24,14 +25,14 @@ const BEYOND: f64 = 0.3;
 const LEAST_BEYOND: f64 = 40.0;
 /// Maximum number of cells of a map. Larger areas get larger cells.
 const MOST_CELLS: f64 = 4e6;
-/// Maximum distance (m) and heading difference (rad) between the end of a path and a goal with a
-/// heading.
+/// A path reaches a goal with a heading if its end is within this distance (m) and heading
+/// difference (rad) of the goal.
 const AT_POSE: (f64, f64) = (0.1, 0.05);
-/// Maximum distance between the end of a path and a goal without a heading, m.
+/// A path reaches a goal without a heading if its end is within this distance of the goal, m.
 const AT_PLACE: f64 = 0.5;
 /// Minimum speed of a vehicle between the ends of a path, m/s, even if a planner requests less.
 const LEAST_SPEED: f64 = 0.3;
-/// Shortest run that is driven, m.
+/// Runs shorter than this are dropped, m.
 const SHORTEST: f64 = 1e-3;
 
 /// A search by a module, in saved form.

@@ -53,8 +53,8 @@ const KEPT: f64 = 10.0;
 const KEPT_BESIDE: f64 = 0.2;
 /// Maximum speed at which a vehicle that begins a manoeuvre counts as stationary, m/s.
 const ROLLING: f64 = 0.1;
-/// Speed against its gear above which a vehicle counts as stuck, m/s. The slope ahead is then too
-/// steep for its engine.
+/// A vehicle that rolls faster than this against its gear counts as stuck, m/s. The slope ahead is
+/// then too steep for its engine.
 const ROLLS_BACK: f64 = 1.0;
 /// Offset from a part of a manoeuvre at which the manoeuvre is replanned, m. The clearance of the
 /// manoeuvre was checked without such an offset.
@@ -86,7 +86,7 @@ const HALT: f64 = 3.0;
 /// Distance between a place where a vehicle would touch something and the earliest point where it
 /// returns to its path, m.
 const PAST: f64 = 3.0;
-/// Number of poses of a manoeuvre per point of the line along it.
+/// The line along a manoeuvre has one point for this many poses of the manoeuvre.
 const SWING_POINTS: usize = 4;
 /// Time after which a failed search for a manoeuvre is repeated, s.
 const TRIES_AGAIN: f64 = 1.0;
@@ -338,7 +338,7 @@ pub(super) struct Live {
     incremental: Option<IncrementalPath>,
     /// Costs from a search that starts at the goal. It begins when bounded searches get lost.
     costs: Option<GoalCosts>,
-    /// Number of cells that this search had expanded when the world was saved.
+    /// Number of cells that the search for `costs` had expanded when the world was saved.
     saved_costs: Option<u64>,
 }
 
@@ -584,7 +584,7 @@ impl GroundPlans {
             })
     }
 
-    /// Resumes saved plans. Next, the map has to be built.
+    /// Restores saved plans. The map has to be built afterwards.
     pub(crate) fn restore(&mut self, saved: BTreeMap<u64, AgentPlan>) {
         self.agents = saved;
         self.live = None;
@@ -692,7 +692,7 @@ impl AgentPlan {
         (scale * scale).round().clamp(1.0, 64.0) as u64
     }
 
-    /// Trip for which the agent's planner searches a path.
+    /// Trip for which the agent's planner searches for a path.
     pub(super) fn trip(&self, map: &mut OpenGround, agent: &Planner<'_>) -> Trip {
         agent.trip(map, self.cell(agent), agent.centre())
     }

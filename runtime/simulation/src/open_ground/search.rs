@@ -18,7 +18,7 @@ const MOST: u64 = 1_000_000;
 const BEYOND: f64 = 40.0;
 /// Maximum number of cells along an edge of the map of `incremental_path`.
 const LONGEST_EDGE: u32 = 2048;
-/// Distance from a blocked cell within which a free cell is searched, in cells.
+/// Maximum distance from a blocked start or goal to the free cell that replaces it, in cells.
 const RING: i32 = 6;
 
 /// A path found by a search.
@@ -69,7 +69,8 @@ struct FieldKey {
     goal: (i32, i32),
 }
 
-/// A search from a goal. It continues when it has not reached an agent that needs a path.
+/// A search from a goal. It is continued whenever an agent needs a path that it has not reached
+/// yet.
 struct Field {
     cache: TileCache,
     search: Search,

@@ -25,7 +25,8 @@ const MOST: u32 = 20_000;
 const NEAR_OBSTACLES: u32 = 32;
 /// Cost factor of a cell without obstacles near it.
 const PLAIN: u32 = 16;
-/// Factor between the relative increase of the cost factor and that of the duration of a step.
+/// Relative increase of a step's duration divided by the relative increase of the cost factor that
+/// causes it.
 const SLOWER: f64 = 0.25;
 /// Offsets of the adjacent cells.
 const BESIDE: [(i32, i32); 8] = [
@@ -41,7 +42,8 @@ const BESIDE: [(i32, i32); 8] = [
 /// Factor by which steps to cells without the usual clearance take longer. It makes a character
 /// that stands close to an obstacle move away from it first.
 const TIGHT: f64 = 2.0;
-/// Distance from the start within which all free cells are open, in cells.
+/// Cells fewer than this many columns and rows from the start or the target are open even without
+/// the usual clearance.
 const AT_START: u32 = 3;
 /// Maximum number of steps that are joined into a straight line.
 const LONGEST_CHORD: usize = 12;
@@ -361,8 +363,8 @@ impl SpaceTime {
         })
     }
 
-    /// Free interval of a state. If the character begins too close to another one, the interval is
-    /// the second in which it has to leave.
+    /// Free interval of a state. If the character begins too close to another one, it has one
+    /// second to leave the cell, and the interval is this second.
     fn run(&self, state: State) -> Run {
         let slot = (state.time / SLOT_MS).min(SLOTS - 1);
         let taken = self.taken(state.cell);
@@ -444,7 +446,8 @@ impl SpaceTime {
         }
     }
 
-    /// Joins steps into straight lines along which the cells are free at the same times.
+    /// Joins consecutive steps into straight lines on which every cell is free when the character
+    /// reaches it.
     fn straightened(&self, query: &Query, moments: &[Moment]) -> Vec<Moment> {
         let mut joined = vec![moments[0]];
         let mut at = 0;

@@ -159,8 +159,8 @@ impl Search<'_> {
         None
     }
 
-    /// The first stop on a lane that cannot be reached from the previous stop, if that is also on a
-    /// lane, neither along lanes nor over open ground.
+    /// Returns the first stop that cannot be reached from the previous stop, neither along lanes
+    /// nor over open ground. Only pairs of stops that are both on lanes are checked.
     fn unconnected<'s>(&self, vehicle: &VehicleType, stops: &'s [Place]) -> Option<&'s Place> {
         let graph = self.ground.graph();
         let on_lane = |stop: &Place| match stop {
@@ -194,14 +194,14 @@ impl Search<'_> {
         verdict
     }
 
-    /// The centre and heading of the body at the start.
+    /// The start of a trip: the centre of the vehicle's body there, and its heading.
     fn start(&self, vehicle: &VehicleType, place: &Place) -> Option<Spot> {
         let mut middle = self.scenario.pose_of(place)?;
         middle.position = middle.point(vehicle.body_centre(), 0.0);
         Some(Spot::at(middle))
     }
 
-    /// A later stop, whose heading is unknown.
+    /// A later stop of a trip, at which any heading is allowed.
     fn stop(&self, place: &Place) -> Option<Spot> {
         Some(Spot::anyhow(self.scenario.pose_of(place)?.position))
     }

@@ -55,7 +55,8 @@ pub(super) const MOST_OTHERS: usize = 64;
 pub(super) const MOST_SEARCHES: u32 = 4;
 /// Length of path for which a course is planned at a time, m.
 const RESERVED: f64 = 30.0;
-/// Distance before the end of a course at which the next course is planned, m, if the path continues.
+/// Distance before the end of a course at which the next course is planned if the path continues,
+/// m.
 const RENEWED: f64 = 10.0;
 /// Time for which a character is blocked by one without a course, or finds no course, before it
 /// plans again, s.
@@ -64,8 +65,7 @@ const PATIENCE: f64 = 1.0;
 const LEAVES: f64 = 0.6;
 /// Time after which a character without a course is expected to have left its place, s.
 const SETS_OFF: f64 = 6.0;
-/// Distance before the end of a course at which the next course is planned, m, if the course only
-/// leads to a waiting place beside other characters.
+/// Like `RENEWED`, for a course that only leads to a waiting place beside other characters, m.
 const NEARLY: f64 = 0.3;
 /// Angle above which a corner of a course is passed at the speed `AT_CORNERS`, rad.
 const SHARP: f64 = 1.2;
@@ -85,15 +85,15 @@ const STUCK: f64 = 2.0;
 const NEAR_STOP: f64 = 0.3;
 /// Speed below which a character counts as standing, m/s.
 const STANDS: f64 = 0.05;
-/// Change of direction within [`CORNER`] at which a path ends, rad. Controllers that steer towards
-/// a waypoint ahead would cut such a corner.
+/// A path ends at a corner where the direction changes by more than this within [`CORNER`], rad.
+/// Controllers that steer towards a waypoint ahead would cut such a corner.
 const SHARPEST: f64 = 0.7;
 /// Distance from its course beyond which a character's path begins at the character itself instead
 /// of on the course, m.
 const BESIDE: f64 = 0.15;
 /// Length of course within which a change of direction counts as one corner, m.
 const CORNER: f64 = 0.45;
-/// Margin of the map for a detour around the ends of the detour, m.
+/// Distance by which the map for a detour extends beyond the start and end of the detour, m.
 const BEYOND: f64 = 2.5;
 /// Distance from its path beyond which a character searches for a new one, m.
 const STRAYED: f64 = 0.45;

@@ -15,8 +15,8 @@ const LANELETS_BEHIND: u32 = 4;
 /// Distance behind an agent that is searched for vehicles before a lane change, m.
 const SEEN_BEHIND: f64 = 50.0;
 
-/// Time gap to a vehicle ahead, on an adjacent lane that ends, below which an agent clears its lane
-/// for that vehicle, s.
+/// An agent clears its lane for a vehicle ahead on an adjacent lane that ends if the time gap to
+/// that vehicle is shorter than this, s.
 const MAKES_ROOM_WITHIN: f64 = 2.0;
 
 /// Another lane to which an agent can change because its own lane ends, or to make room for a

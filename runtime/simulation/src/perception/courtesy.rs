@@ -40,8 +40,8 @@ const LEAST_ROOM: f64 = 1.5;
 const STANDING: f64 = 0.2;
 /// Speed at which an agent falls back, as a fraction of the other vehicle's speed.
 const FALLING_BACK: f64 = 0.7;
-/// Minimum speed of an agent that falls back, m/s, for the case that the other vehicle nearly
-/// stands.
+/// Minimum speed of an agent that falls back, m/s. It applies if the other vehicle is nearly
+/// stationary.
 const NEARLY_STANDING: f64 = 2.0;
 /// Time gap that an agent opens to the vehicle ahead on the other lane before a lane ends, s.
 const ROOM_AT_LANE_END: f64 = 1.0;

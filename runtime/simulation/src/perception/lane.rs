@@ -35,8 +35,8 @@ const BEND_TIME: f64 = 0.3;
 
 /// Deceleration with which a vehicle stops before the end of its lane if it finds no gap, m/s^2.
 const MERGE_BRAKING: f64 = 3.0;
-/// Distance before the end of the lane within which a vehicle that keeps its speed must still be
-/// able to stop, in addition to its braking distance, m.
+/// A vehicle on an ending lane keeps its speed as long as the end of the lane is farther away than
+/// its braking distance plus this margin, m.
 const MERGE_MARGIN: f64 = 10.0;
 /// Distance of the body's centre from the new lane beyond which the body still counts as being on its old
 /// lane, m.
@@ -59,7 +59,7 @@ const OPENING_TIME: f64 = 0.8;
 /// A vehicle ahead, and the distance from the agent's rear axle to the start of the vehicle's lanelet, m.
 type Ahead = (LaneEntry, f64);
 
-/// A vehicle on the other one of two merging lanes.
+/// A vehicle on the other of two merging lanes.
 struct OnOtherLane {
     agent: AgentIndex,
     /// Connection through which its lane merges.

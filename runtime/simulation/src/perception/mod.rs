@@ -400,7 +400,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Sets the waypoint of a row, given as the distance and angle from a pose to a point.
+/// Sets the waypoint of a controller's row to `point`: its distance and angle from `pose`.
 #[inline]
 fn aim(pose: Pose, point: DVec2, input: &mut ControllerInput) {
     input.waypoint_distance = (point - pose.position).length();

@@ -106,7 +106,8 @@ impl Nearest<'_> {
     }
 }
 
-/// Lanelet of the agent's route. There is one span for each road.
+/// A lanelet of the agent's route that represents its road: the first lanelet that the agent uses
+/// on a road ahead, or the last one on a road behind.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     lanelet: LaneletIndex,

@@ -33,7 +33,8 @@ const FARTHEST: f64 = 100.0;
 /// Maximum distance between a planned path and the straight line to the waypoint, as a fraction of the path's
 /// margin.
 const ROOM_SHARE: f64 = 0.5;
-/// Distance between the path and the straight line that is allowed in any case, m.
+/// Distance between the path and the straight line to the waypoint that is allowed even if the
+/// path's margin is small, m.
 const LEAST_ROOM: f64 = 0.05;
 /// Preview time for steering on a planned path, s. It compensates for the time that the wheels take to turn.
 const FORESIGHT: f64 = 0.15;

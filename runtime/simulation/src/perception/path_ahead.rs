@@ -101,8 +101,8 @@ impl View<'_> {
         }
     }
 
-    /// The trailer that an agent pushes along a path for the trailer's axle; `None` if the planned
-    /// path has no such path.
+    /// The trailer that an agent pushes along a planned path for the trailer's axle, and this path;
+    /// `None` if the agent's plan contains no path for a trailer.
     fn pushed<'b>(&self, agent: AgentIndex, planned: &'b PlannedPath) -> Option<Pushed<'b>> {
         let path = planned.towed.as_ref()?;
         let length = planned.path.line().length().max(1e-3);

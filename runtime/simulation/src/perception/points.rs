@@ -80,8 +80,9 @@ struct KeptPath {
 }
 
 impl KeptPath {
-    /// Returns the kept points from number `first` on, of which `count` are needed, and forgets the
-    /// points before it.
+    /// Returns the kept points, starting with number `first`, and marks the points before it as
+    /// passed. Drops all points if they belong to another path. `count` is the number of points
+    /// that the caller needs in total.
     fn from(&mut self, key: PathKey, first: i64, count: usize) -> &[PathPoint] {
         let passed = first - self.first;
         if self.key != key || !(0..=self.points.len() as i64).contains(&passed) {
@@ -134,7 +135,7 @@ impl KeptPaths {
     }
 }
 
-/// Number of passed points after which they are removed.
+/// Passed points are removed once there are more than this many.
 const MOST_PASSED: usize = 32;
 
 /// Request of a controller, with the objects of the world if it requests them.
@@ -190,13 +191,13 @@ impl From<Road> for Stage {
 ///
 /// The slope depends only on the offset: `-(w / length) tanh(offset / w)`, where `w` is
 /// [`STRAIGHT_BEYOND`]. Thus a vehicle on the path gets the same path at its next place, and a
-/// vehicle that heads away from the path can tell. If the path began with the vehicle's own slope,
-/// a vehicle that overshoots would be confirmed in its course.
+/// vehicle that heads away from the path can detect its error. If the path began with the vehicle's
+/// own slope, a vehicle that overshoots would detect no error.
 #[derive(Debug, Clone, Copy, Default)]
 struct Return {
     /// Position of the agent along its path, m.
     from: f64,
-    /// Hyperbolic sine of the agent's offset, which is taken as a multiple of [`STRAIGHT_BEYOND`].
+    /// Hyperbolic sine of the agent's offset divided by [`STRAIGHT_BEYOND`].
     sinh: f64,
     length: f64,
 }

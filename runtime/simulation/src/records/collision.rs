@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Party {
-    /// Another agent.
+    /// Another agent, by its id.
     Agent(u64),
-    /// An obstacle.
+    /// An obstacle, by its id.
     Obstacle(u32),
     /// An uncoupled trailer, identified by the number of its train.
     Trailer(u32),
     /// A tree of a forest.
     Tree {
-        /// The forest.
+        /// Id of the forest.
         forest: u32,
         /// Number of the tree in the forest.
         tree: u32,
@@ -38,11 +38,11 @@ pub struct Collision {
     pub time: f64,
     /// Id of the agent.
     pub agent: u64,
-    /// The counterpart.
+    /// The other agent or object in the collision.
     pub with: Party,
-    /// Position, m.
+    /// X coordinate of the contact, m.
     pub x: f64,
-    /// Position, m.
+    /// Y coordinate of the contact, m.
     pub y: f64,
     /// Maximum depth of the overlap so far, m.
     pub depth: f64,

@@ -50,7 +50,7 @@ impl Instances {
         self.0[slot as usize] = instance;
     }
 
-    /// Returns these instances without those that are equal in `other`.
+    /// Returns these instances, but leaves each slot empty in which `other` has the same instance.
     pub(crate) fn without(self, other: Self) -> Self {
         Self(std::array::from_fn(|slot| {
             if self.0[slot] == other.0[slot] {

@@ -238,9 +238,9 @@ pub(crate) struct Wish {
     pub(crate) speed_factor: f64,
     /// Top speed that the behaviour allows, m/s.
     pub(crate) top_speed: f64,
-    /// Deceleration that the behaviour demands at least, m/s^2; 0 for none.
+    /// Minimum deceleration that the behaviour demands, m/s^2; 0 for none.
     pub(crate) braking: f64,
-    /// Turn signal.
+    /// Turn signal that the behaviour requests.
     pub(crate) indicator: Indicator,
     /// Whether the agent enters junctions without a grant.
     pub(crate) ignores_law: bool,

@@ -19,7 +19,7 @@ pub enum SaveError {
          until it is applied, which takes at most {seconds:.0} s"
     )]
     EditWaits {
-        /// Number of junctions.
+        /// Number of junctions that the edit changes.
         junctions: usize,
         /// Maximum time until the edit will be applied, in whole seconds of simulated time.
         seconds: f64,

@@ -163,9 +163,9 @@ impl SteeringResponse {
         f64::from(curvatures.copied().fold(0.0, f32::max))
     }
 
-    /// Smallest angle at which the driver steers with the given curvature, rad. If the driver never
-    /// steers that sharply, the angle with the maximum curvature. If even the gentlest steering is
-    /// far too sharp, 0.
+    /// Returns the smallest angle at which the driver steers with the given curvature, rad. If the
+    /// driver never steers that sharply, returns the angle with the maximum curvature. If even the
+    /// gentlest steering is far too sharp, returns 0.
     pub(crate) fn angle(&self, speed: f64, curvature: f64) -> f64 {
         let wanted = curvature.abs();
         let at = |angle: usize| self.at(speed, angle);

@@ -176,7 +176,7 @@ impl Progress {
         self.seeking = -self.seeking.abs();
     }
 
-    /// Records that no promise keeps the agent from changing lanes.
+    /// Records that the space on the adjacent lane is not promised to other vehicles.
     pub(crate) fn note_free(&mut self) {
         self.seeking = self.seeking.abs();
     }

@@ -26,7 +26,7 @@ const STEEPEST: f64 = 0.1;
 const STEPS_BELOW: f64 = 0.3;
 /// Maximum angle between a character and its path at which it takes side steps, rad.
 const FACING: f64 = 0.4;
-/// Minimum offset that is worth a side step, m.
+/// A character takes a side step only if the offset is at least this, m.
 const WORTH_A_STEP: f64 = 0.12;
 /// Lateral speed of side steps, m/s.
 const SIDE_STEP: f64 = 0.4;

@@ -185,7 +185,7 @@ impl Effecting<'_> {
 
     /// Whether a vehicle has a gap for a change to the given position on the adjacent lane, and the
     /// space in the gap has not been promised to other vehicles. If it has been promised, this is
-    /// recorded. Otherwise, a vehicle behind would wait to let this vehicle in, while this vehicle
+    /// recorded, so that a vehicle behind does not wait to let this vehicle in while this vehicle
     /// waits for vehicles that come up from behind.
     fn has_room_to_change(&mut self, agent: AgentIndex, beside: LaneSpot, room: f64) -> bool {
         let lanes = Lanes {

@@ -341,8 +341,8 @@ impl Question for PathInput {
     }
 }
 
-/// Lists of all rows: points of paths, and pairs with the objects around. A row that has requested
-/// neither has room for one element, which stays zero.
+/// Lists of all rows: points of paths, and nearby objects. A row that has requested neither has
+/// room for one element, which stays zero.
 #[derive(Default)]
 struct NeedsColumns {
     points: Column<PathPoint>,
@@ -658,8 +658,8 @@ const NO_HEADWAY: f64 = 1.0;
 /// Distance from the lane's centre line beyond which a vehicle that is not changing lanes counts as
 /// off the lane, m: about half of a lane of 3.25 m.
 const BESIDE_LANE: f64 = 1.6;
-/// Fraction of the allowed speed up to which a vehicle keeps to the speed limit. It is slightly
-/// below 1 because of rounding errors.
+/// Up to this fraction of the allowed speed, a vehicle certainly keeps to the speed limit, which
+/// then need not be looked up. The fraction is slightly below 1 because of rounding errors.
 const KEEPS_TO: f64 = 1.0 - 1e-6;
 /// Fraction by which the speed must exceed the limit to count as speeding. Controllers that keep to
 /// the limit oscillate slightly around it.

@@ -20,8 +20,8 @@ pub(crate) struct DetourInputs<'a> {
 }
 
 impl DetourInputs<'_> {
-    /// Reroutes the first vehicle at the head of one of the ring's queues that can reach its goal
-    /// by another route. Returns whether there is one.
+    /// Reroutes one of the vehicles at the heads of the ring's queues: the first one that can reach
+    /// its goal by another route. Returns whether there is one.
     pub(crate) fn send_one(
         &self,
         ring: &StuckRing,

@@ -67,8 +67,8 @@ const STOPS_ROLLING: f64 = 2.5;
 /// Control of the start and stop on a path that is driven to its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExactDrive {
-    /// The end of the path, where the vehicle has to stop; `None` if it need not stop there, or if the
-    /// controller stops by itself.
+    /// The end of the path, where the vehicle has to stop; `None` if it need not stop there, or if
+    /// the controller stops the vehicle without help from the host.
     end: Option<Stand>,
     /// Speed at which the vehicle still rolls against the direction of the current part of a
     /// manoeuvre, m/s; `None` if it does not.
@@ -76,13 +76,13 @@ pub(super) struct ExactDrive {
     /// Wheel angle that the vehicle needs before it drives off, rad; `None` if the wheels already
     /// have it, or if the vehicle has already driven off.
     wheels: Option<f64>,
-    /// Whether the agent is a character, which stops by itself.
+    /// Whether the agent is a character, which needs no help from the host to stop.
     is_on_foot: bool,
 }
 
 impl ExactDrive {
-    /// Modifies the order of a controller at the start and at the stop of a path. The order applies
-    /// for `period` seconds.
+    /// Modifies the order of a controller while the vehicle starts to drive along a path, and while
+    /// it stops at the end. The order applies for `period` seconds.
     pub(super) fn over(self, order: Order, period: f64) -> Order {
         if let Some(steering) = self.wheels {
             let wanted = order.command.acceleration;

@@ -22,7 +22,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Uncouples the trailers of an agent from number `from` to the last, and returns how many there were.
+    /// Uncouples the trailers of an agent from number `from` to the last, and returns their number.
     /// With `None`, only the last trailer is uncoupled.
     pub(crate) fn uncouple(
         &mut self,

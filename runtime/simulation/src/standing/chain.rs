@@ -7,7 +7,7 @@ use glam::DVec2;
 use roadwright_scenario::RoadId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum distance to a mandatory stop at which it counts as a reason for waiting, m.
+/// A mandatory stop that is farther away than this does not count as a reason for waiting, m.
 const REACH: f64 = 120.0;
 
 /// A vehicle in a chain of waiting vehicles.

@@ -18,7 +18,8 @@ const IS_IT: f64 = 0.5;
 /// Speed below which a vehicle counts as standing, m/s. A lower speed limit set by a behaviour
 /// counts as a stop.
 const STOPPED: f64 = 0.1;
-/// Maximum distance to a mandatory stop that explains why the behaviour brakes, m.
+/// If a mandatory stop is closer than this, braking is attributed to the stop and not to the
+/// behaviour, m.
 const NEAR: f64 = 10.0;
 
 /// A place where a vehicle has to stop.
@@ -46,7 +47,7 @@ pub enum StopReason {
     Obstacle,
     /// The vehicle's destination.
     Destination,
-    /// The vehicle's lane leads elsewhere, and the vehicle has to change lanes.
+    /// The vehicle has to change lanes, because its lane does not lead along its route.
     LaneChange,
     /// The vehicle waits on open ground for a gap in the traffic of a road.
     Gap,
@@ -59,8 +60,8 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// The reason in one word, for tables and `--json`. The reasons of junctions have different
-    /// words.
+    /// The reason in one word, for tables and `--json`. At a junction, the word states why the
+    /// vehicle has to wait there.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Leader(_) => "vehicle_ahead",

@@ -13,7 +13,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 /// ```text
 ///           .------.
 ///         '         '.      The body is straight ahead of the rear axle, and the lane turns away from
-///   ---[==o==========]'     it by the sum of the differences of heading, metre by metre.
+///   ---[==o==========]'     it by the sum of the heading differences, metre by metre.
 ///                      '
 /// ```
 pub(super) struct LaneRoom<'a> {

@@ -140,8 +140,8 @@ impl Shapes<'_> {
         self.bodies.ground.obstacles().room_around(&covered, most)
     }
 
-    /// Like `room_to_obstacles`, for a vehicle only and computed from the data of its lane. 0 or
-    /// less if unknown.
+    /// Like `room_to_obstacles`, but only for vehicles, and computed from the data of the lane. 0
+    /// or less if unknown.
     fn room_on_lane(&self, agent: AgentIndex) -> f64 {
         let Bodies { ground, agents, .. } = self.bodies;
         let vehicle_type = agents.identity[agent.index()].vehicle_type;

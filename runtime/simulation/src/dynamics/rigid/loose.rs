@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_4;
 
-/// Displacement of its base at which an obstacle counts as moved, m.
+/// An obstacle counts as moved if its base is farther than this from its original place, m.
 const MOVED: f64 = 0.5;
 /// Distance within which bodies may push each other, m.
 const CLOSE: f64 = 1.0;

@@ -77,7 +77,7 @@ impl Around<'_> {
         driving.filter(move |&agent| wanted(identity[agent.index()].level))
     }
 
-    /// Adds nearby obstacles and vehicles of other levels to the solver, but no loose obstacles.
+    /// Adds nearby obstacles, except loose ones, and vehicles of other levels to the solver.
     pub(super) fn set_up(
         &self,
         dynamics: &Dynamics,
@@ -226,7 +226,8 @@ impl Around<'_> {
         }
     }
 
-    /// Returns a trailer of a vehicle on another level. It moves along its heading.
+    /// Returns the kinematic body of a trailer whose vehicle is on another level. The trailer moves
+    /// along its heading.
     fn towed(&self, agent: AgentIndex, trailer: &Hitched, body: Pose) -> KinematicBody {
         let motion = &self.agents.motion[agent.index()];
         let (ground, _) = Land(self.ground).at(body.position);

@@ -317,8 +317,8 @@ impl Alleys {
         self.waiting.extend(waiting);
     }
 
-    /// Position on the lanelet at index `at` of an agent's route where the last alley ends that the
-    /// agent is inside, m. `None` if it is not inside an alley there.
+    /// End of the last alley that an agent is inside on the lanelet at index `at` of its route, as
+    /// a position along the lanelet, m. `None` if the agent is not inside an alley there.
     pub(crate) fn inside_up_to(&self, agent: AgentIndex, at: u32, ground: &Ground) -> Option<f64> {
         let own = self.held.iter();
         let own = own.filter(|hold| hold.agent == agent && hold.at == at && hold.has_entered);

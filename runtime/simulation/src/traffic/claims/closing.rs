@@ -293,7 +293,7 @@ fn each_once(junctions: impl Iterator<Item = JunctionIndex>) -> Vec<JunctionInde
 }
 
 impl Situation<'_> {
-    /// The junction that a moving agent has left a few metres ago.
+    /// The junction that a moving agent left within the last few metres.
     fn just_left(&self, agent: AgentIndex) -> Option<JunctionIndex> {
         let at = self.agents.progress[agent.index()].at.checked_sub(1)?;
         let lanelet = self.route(agent).lanelet(at)?;
@@ -332,7 +332,8 @@ impl Situation<'_> {
         })
     }
 
-    /// Connections without a conflict that agents are on or will reach next, each with its agent.
+    /// Returns the conflict-free connections that `agent` occupies or will reach next, paired with
+    /// the agent.
     fn free_connections(
         self,
         agent: AgentIndex,

@@ -132,7 +132,7 @@ pub(crate) struct Grants {
     granted: Vec<Vec<Grant>>,
     /// Junctions that have grants. There are few of them, and only these are visited in each step.
     busy: Vec<JunctionIndex>,
-    /// Next ticket.
+    /// Ticket that will be drawn next.
     next_ticket: u64,
 }
 

@@ -67,7 +67,7 @@ struct Head {
     needs: Vec<Need>,
     /// Index of the need whose exit is the full lane.
     full: usize,
-    /// Oncoming vehicle because of which the head waits before an alley, if any.
+    /// Oncoming vehicle that makes the head wait before an alley, if any.
     oncoming: Option<AgentIndex>,
     /// Index, in the list of heads, of the head of the full lane; `None` if that lane may be
     /// moving.
@@ -257,7 +257,8 @@ impl Gridlock {
         self.lists.asks_for_green.clear();
     }
 
-    /// Takes out the rings that stood in the last update and of which a vehicle has to be rerouted.
+    /// Removes and returns the rings that stood in the last update and in which a vehicle has to be
+    /// rerouted.
     pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
         std::mem::take(&mut self.lists.stuck)
     }

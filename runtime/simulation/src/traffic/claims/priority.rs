@@ -39,7 +39,7 @@ impl Next {
     }
 }
 
-/// A vehicle on the other one of two merging lanes, which an agent has to follow.
+/// A vehicle on the other of two merging lanes, which an agent has to follow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Predecessor {
     pub(crate) agent: AgentIndex,
@@ -50,9 +50,10 @@ pub(crate) struct Predecessor {
 }
 
 impl Claims {
-    /// Vehicle with the next lower ticket than an agent that has been let in at index `at` of its
-    /// route, where its lane merges with another; `None` unless this vehicle comes from the other
-    /// lane. O(admitted agents).
+    /// Returns the vehicle that an admitted agent has to follow where its lane merges with another
+    /// one. This is the holder of the next lower ticket for the same exit. `None` unless that
+    /// vehicle comes from the other lane. `path` is the agent's connection, at index `at` of its
+    /// route. O(admitted agents).
     pub(crate) fn predecessor(
         &self,
         agent: AgentIndex,

@@ -28,11 +28,12 @@ const SIGHT: f64 = 8.0;
 /// Maximum number of consecutive junctions that a vehicle requests together because it does not fit between
 /// them.
 const MAX_CHAIN: usize = 4;
-/// Maximum number of lanelets to a junction within which a vehicle ahead counts as heading for the
-/// same junction. They include an approach, the connection, and lanelets in between.
+/// A vehicle ahead counts as heading for the same junction if one of this many lanelets of its
+/// route, starting with its current one, is a connection through that junction.
 const APPROACH_LANELETS: u32 = 4;
-/// Distance within which a stationary vehicle blocks another one, m. It is measured from its rear
-/// to the end of the lane, or to the vehicle behind it on a lane that this vehicle is leaving.
+/// A stationary vehicle blocks another one if its rear is closer than this to the end of the other
+/// vehicle's lane, m. On a lane that the other vehicle is leaving, the distance to the front of
+/// that vehicle counts.
 const IN_THE_WAY: f64 = 5.0;
 
 /// A request of an agent to enter a junction.

@@ -15,7 +15,8 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 /// Minimum time for which a vehicle has to have sought a gap before room on the adjacent lane is
 /// reserved for it, s.
 const SEEKS_FOR: f32 = 10.0;
-/// Maximum distance from the end of its lane at which room on the adjacent lane is reserved for a vehicle, m.
+/// Room on the adjacent lane is reserved for a vehicle that is no farther than this from the end of
+/// its own lane, m.
 const AT_END: f64 = 12.0;
 /// Speed above which a vehicle inside a junction is expected to leave it soon, m/s.
 const DRIVES_OUT: f64 = 3.0;

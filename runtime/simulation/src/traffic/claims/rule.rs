@@ -49,8 +49,9 @@ const GAP_TO_JOIN: f64 = 1.5;
 /// Additional critical gap for joining, per m/s below the speed limit, s^2/m. For a vehicle that
 /// joins a motorway from rest, the critical gap is 6.5 s, as at a yield sign.
 const GAP_PER_SLOWNESS: f64 = 0.15;
-/// Distance by which a vehicle may be farther from a merge than a vehicle on the other lane and
-/// still go first if it is its turn, m. It is the length of a vehicle and its gap in a slow queue.
+/// Where lanes alternate, a vehicle whose turn it is goes first even if it is up to this much
+/// farther from the merge than the vehicle on the other lane, m. It is the length of a vehicle and
+/// its gap in a slow queue.
 const ALTERNATES_WITHIN: f64 = 12.0;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;

@@ -134,7 +134,7 @@ impl Claims {
         }
     }
 
-    /// Revokes grants of the listed vehicles, each from a route index on.
+    /// Revokes the grants of the listed vehicles, each from the listed route index onwards.
     pub(super) fn take_back(&mut self, agents: &mut ClaimColumns<'_>) {
         for &(agent, at) in &self.scratch.revoked {
             self.alleys.forget_from(agent, at);

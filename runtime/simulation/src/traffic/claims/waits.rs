@@ -16,7 +16,7 @@ pub struct Waits {
     /// Smallest node id of the junction. For an alley, this is the smallest node id of a junction at one end
     /// of the alley's road.
     pub node: NodeId,
-    /// The reason.
+    /// Reason why the agent waits.
     pub why: Why,
     /// Ids of the agents that this agent waits for, in ascending order.
     pub whom: Vec<u64>,

@@ -15,7 +15,7 @@ const LATEST: f64 = 10.0;
 pub(super) struct Source {
     /// Road, end and side, which identify the source after an edit.
     key: (RoadId, bool, bool),
-    /// Pedestrians per hour.
+    /// Number of pedestrians per hour.
     rate: f64,
     stream: Stream,
     /// Time of the next arrival, s.
@@ -70,7 +70,7 @@ impl Source {
         }
     }
 
-    /// Time to the next arrival, s; exponentially distributed.
+    /// Draws the time to the next arrival, s. It is exponentially distributed.
     fn gap(&mut self) -> f64 {
         if self.is_dry() {
             return f64::INFINITY;

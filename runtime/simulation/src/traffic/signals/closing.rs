@@ -43,8 +43,8 @@ impl SignalStates {
         (self.states, self.desks) = both.collect();
     }
 
-    /// State of a new group of signals that takes over a closing; `None` unless the previous
-    /// signals are already closing.
+    /// State of a new signal group that continues the closing of the previous signals; `None`
+    /// unless those signals are already closing.
     fn closing_before(&self, before: &Ground, after: &Ground, group: usize) -> Option<State> {
         let mut nodes = after
             .signal_group(group)

@@ -22,7 +22,7 @@ pub(super) struct Policy<'a> {
 }
 
 impl Policy<'_> {
-    /// The next stage; `None` if the current stage should continue.
+    /// Chooses the next stage; `None` if the current stage should continue.
     pub(super) fn decide(&mut self, desk: &mut Desk, view: SignalView<'_>) -> Option<u32> {
         if let Some((controllers, group, facts)) = &mut self.module {
             let facts = facts.as_ref();

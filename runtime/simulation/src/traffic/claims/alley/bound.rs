@@ -99,7 +99,7 @@ impl Section {
         section
     }
 
-    /// Adds the alleys that follow `side` before the next place to stand to the list `open`.
+    /// Adds to `open` the alleys that follow `side` before the next place to stand.
     fn add_beyond(&mut self, ground: &Ground, side: AlleySide, open: &mut Vec<AlleySide>) {
         let direction = ground.alleys().direction(side);
         // Lanelets to search, each with the position where the search begins and the clear length

@@ -214,8 +214,8 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
     }
 }
 
-/// If this vehicle were let in, it would stand there indefinitely: the vehicle ahead on the lane
-/// that it is leaving waits for vehicles that have been let in.
+/// If a vehicle between two lanes were let in, it would stand in the junction indefinitely, because
+/// the vehicle ahead on the lane that it is leaving waits for vehicles that have been let in.
 #[test]
 fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
     for standing in [0.0, 10.0] {
