@@ -76,9 +76,9 @@ pub struct ParameterInfo {
     pub unit: &'static str,
     /// Type of the parameter's value.
     pub kind: ParameterKind,
-    /// Smallest value.
+    /// Smallest permitted value.
     pub min: f64,
-    /// Largest value.
+    /// Largest permitted value.
     pub max: f64,
     /// Default value.
     pub default: f64,
@@ -156,11 +156,11 @@ pub enum ParameterError {
         key: &'static str,
         /// The requested value.
         value: f64,
-        /// Smallest value.
+        /// Smallest permitted value.
         min: f64,
-        /// Largest value.
+        /// Largest permitted value.
         max: f64,
-        /// Unit.
+        /// Unit of the values.
         unit: &'static str,
     },
     /// The shape of a table is wrong, or only some of its cells are given.

@@ -525,7 +525,8 @@ impl Surroundings<'_> {
     }
 
     /// Proximity of obstacles to a lanelet. `around` contains the distances by which vehicles swing
-    /// out around it, and `in_the_way` the obstacles that obstruct lanes.
+    /// out on the lanelet and the adjoining lanelets, and `in_the_way` contains the obstacles that
+    /// obstruct lanes.
     fn nearness(&self, id: LaneletIndex, around: [f64; 2], in_the_way: &Cells) -> Nearness {
         let is_watched = self.is_watched(id);
         // One search covers all classes and swings.

@@ -205,8 +205,8 @@ impl Lead {
     }
 }
 
-/// Largest radius of the arc of a turn whose tangents meet at `meeting` with which the arc keeps
-/// clear of the kerb inside the turn; `None` if no arc does.
+/// Largest radius with which the arc of a turn keeps clear of the kerb on the inside of the turn;
+/// `None` if no radius does. The tangents of the turn meet at `meeting`.
 ///
 /// ```text
 ///  meeting +-----------     The centre of the arc is at distance R k from the meeting point, on the bisector.

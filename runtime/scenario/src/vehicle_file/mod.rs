@@ -33,7 +33,7 @@ pub const FORMAT: &str = "roadwright-vehicle";
 pub const VERSION: u32 = 1;
 /// Extension of the names of vehicle files.
 pub const EXTENSION: &str = ".vehicle.json";
-/// Maximum size of a vehicle file, bytes. A typical file has two thousand bytes.
+/// Maximum size of a vehicle file, bytes. A typical file has about 2 kB.
 pub const LARGEST: u64 = roadwright_files::MEBIBYTE;
 
 /// The file from which a vehicle type was read.

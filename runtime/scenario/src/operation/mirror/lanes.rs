@@ -54,7 +54,7 @@ pub(super) fn mirrored(road: &Road, side: DrivingSide) -> Road {
     image
 }
 
-/// Returns the id of a lane at distance `s` after mirroring.
+/// Returns the id that a lane at distance `s` has after mirroring.
 pub(super) fn name_after(road: &Road, s: f64, lane: i8, side: DrivingSide) -> i8 {
     if is_plain_image(road, side) {
         -lane
