@@ -225,7 +225,7 @@ impl LaneObstacles {
         self.nearness(lanelet).is_touched[usize::from(is_long)]
     }
 
-    /// Distance from the centre line of a lanelet within which the axis of a vehicle may be without
+    /// Distance from the centre line of a lanelet within which a vehicle's axis can stay without
     /// the vehicle touching an obstacle, m; 0 if no such distance is known. `is_long` is true for
     /// vehicles other than cars.
     #[inline]

@@ -53,8 +53,8 @@ const LONGEST_GORE: f64 = 90.0;
 const GORE_SHARE: f64 = 0.6;
 /// Distance between the points at which edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// Maximum distance between the last sampled point at which two arms overlap and the point where
-/// their edges diverge, m.
+/// If the edges of two arms meet farther than this from the last sampled point at which the arms
+/// overlap, the intersection is not the point where the arms diverge, m.
 const NEAR_OVERLAP: f64 = 10.0;
 /// Longest trim of any kind, m. Nearly parallel edges would otherwise meet far out.
 const MAX_TRIM: f64 = 200.0;
@@ -517,10 +517,10 @@ fn has_bus_lane(arm: &Arm<'_>) -> bool {
 /// `path_radius`; `None` if no lane turns at this corner.
 ///
 /// ```text
-/// lane : | kerb With d the distance from the kerb to the middle of the lane, the path
-///      :  :  |              leaves its lane at the foot of the kerb's arc, radius / tan(angle / 2)
-///     .'  .' '._____        plus what d adds before the kerb's edges meet.
-///   ..'  :     d
+///   lane  :  | kerb         d is the distance from the kerb to the middle of the lane. The path
+///      :  :  |              leaves its lane at the foot of the kerb's arc, so its tangent is that
+///     .'  .' '._____        of the arc, radius / tan(angle / 2), plus the distance along the lane
+///   ..'  :     d            from where the kerbs meet to where the lane centres meet.
 ///   .....'
 /// ```
 fn turning_radius(

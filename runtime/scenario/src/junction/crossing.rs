@@ -136,8 +136,9 @@ fn depth(arm: &Arm<'_>, rule: &CrossingRule) -> f64 {
     SETBACK + width_of(arm, rule) + GAP
 }
 
-/// Returns the arm with a crossing at a node where a road merely continues. The strip is then centred on the
-/// node.
+/// At a node where a road merely continues, returns the index of the arm with a crossing, and the
+/// rule of the crossing; `None` at other nodes or without a crossing. The strip of this crossing is
+/// centred on the node.
 fn around_node<'a>(
     arms: &[Arm<'_>],
     rules: &'a [CrossingRule],

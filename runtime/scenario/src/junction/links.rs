@@ -650,8 +650,8 @@ fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], sid
     }
 }
 
-/// Returns a link with its curve. At a mini roundabout, the curve leads around the island;
-/// elsewhere, it keeps clear of the kerb. Returns `None` if no drivable curve exists.
+/// Creates the connecting path of a link. At a mini roundabout, its curve leads around the island;
+/// at other junctions, it keeps clear of the kerb. Returns `None` if no drivable curve exists.
 pub(super) fn connecting_path(
     arm: &Arm<'_>,
     from: &ArmLane,

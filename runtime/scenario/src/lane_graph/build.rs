@@ -237,8 +237,8 @@ impl Builder {
     /// are sorted from left to right as seen along the road.
     ///
     /// ```text
-    ///   lane  2   <----  a      left of `a` in driving direction is `b`: against the road, sides
-    ///   lane  1   <----  b      are swapped
+    ///   lane  2   <----  a      `b` is to the left of `a` in driving direction, because lanes
+    ///   lane  1   <----  b      against the road have their sides swapped
     ///   ------ line ------      b and c have opposite directions, so they are not neighbours
     ///   lane -1   ---->  c
     /// ```

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!    --------------------------------------|
-//! <- | The lane at the middle is reserved for the turn, and a lane
-//!    - - - - - - - - - - - - - - - - - - - |        for all other traffic opens on the outside. Pavements and
-//!       ->                           <-'   |        cycle lanes beside the road are moved outwards.
-//!    ----------.    - - - - - - - - - - - -|
+//!       <-                                 |    The lane at the middle is reserved for the
+//!    - - - - - - - - - - - - - - - - - - - |    turn, and a lane for all other traffic opens
+//!       ->                           <-'   |    on the outside. Pavements and cycle lanes
+//!    ----------.    - - - - - - - - - - - -|    beside the road are moved outwards.
 //!               '.        ->          -+-> |
 //!                 '------------------------|
 //!               taper      length

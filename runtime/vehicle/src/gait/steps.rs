@@ -349,7 +349,7 @@ mod tests {
         }
     }
 
-    /// The reference is a character whose stride is advanced in each step.
+    /// Compares the footprints with those of a character whose stride is advanced in each step.
     #[test]
     fn strides_are_those_of_a_character_that_walks_straight_ahead() {
         let table = GaitTable::default();

@@ -556,9 +556,9 @@ fn foot(line: &ReferenceLine, point: DVec2) -> f64 {
     s
 }
 
-/// Returns the road on this layer whose carriageway contains a point, or the middle of whose
-/// carriageway is within `reach` of it. If there are several, the road with the nearest carriageway
-/// is used.
+/// Returns the road on this layer that a point joins: the point is on the carriageway of the road,
+/// or within `reach` of the carriageway's middle. If there are several such roads, the one with the
+/// nearest carriageway is used.
 fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -> Option<Caught> {
     let network = around.scenario.network();
     let mut best: Option<((f64, f64), Caught)> = None;

@@ -28,7 +28,7 @@ fn is_plain_image(road: &Road, side: DrivingSide) -> bool {
     is_turned(road, side) || !road.is_drivable()
 }
 
-/// Returns the road with mirrored lanes on its original line.
+/// Returns the road with its lanes mirrored and its line unchanged.
 pub(super) fn mirrored(road: &Road, side: DrivingSide) -> Road {
     let mut image = road.clone();
     if is_plain_image(road, side) {
