@@ -276,7 +276,7 @@ impl ParameterSet {
         Some(self.values[self.index_of(key)?])
     }
 
-    /// Returns the index of a parameter in the list.
+    /// Returns the index of a parameter in the list; `None` if the module has no such parameter.
     fn index_of(&self, key: &str) -> Option<usize> {
         let Some((table, row, column)) = parse_cell_key(key) else {
             return self.infos.iter().position(|info| info.key == key);
@@ -340,7 +340,8 @@ impl ParameterSet {
             .try_for_each(|(key, value)| self.set(key, value))
     }
 
-    /// Returns the table with the given key, and the index of its first cell.
+    /// Returns the table with the given key, and the index of its first cell; `None` if there is no
+    /// such table.
     fn table(&self, key: &str) -> Option<(usize, &'static ParameterTable)> {
         let mut index = 0;
         while let Some(info) = self.infos.get(index) {

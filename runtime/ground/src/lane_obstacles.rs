@@ -392,7 +392,8 @@ impl<'a> AfterEdit<'a> {
             .eq(before.map(|&near| Some(near)))
     }
 
-    /// Copies of known results, by lanelet. Unknown results are empty.
+    /// Returns the known results for each lanelet: the proximity of obstacles, and the distances by
+    /// which vehicles swing out. Results that an edit may have changed are left empty.
     fn copies(
         &self,
         surroundings: &Surroundings<'_>,
@@ -423,7 +424,8 @@ impl<'a> AfterEdit<'a> {
         )
     }
 
-    /// Boxes of bodies that obstruct a lane only before or only after an edit.
+    /// Bounding boxes of bodies that an edit has removed or added, or that obstruct a lane only
+    /// before or only after the edit.
     fn changed(
         &self,
         surroundings: &Surroundings<'_>,

@@ -407,8 +407,8 @@ impl Alleys {
     }
 }
 
-/// Returns the two closest lanes of opposite directions in a lane section. Traffic on the first one drives in
-/// the direction of increasing s.
+/// Returns the two closest lanes of opposite directions in a lane section; `None` if all lanes have
+/// the same direction. Traffic on the first lane drives in the direction of increasing s.
 fn opposite_lanes(
     graph: &LaneGraph,
     section: Range<LaneletIndex>,

@@ -220,7 +220,8 @@ impl JunctionRules {
         self.crossings.iter().find(|rule| rule.road == road)
     }
 
-    /// Returns the radius set for the corner from one road to the next one counter-clockwise, m.
+    /// Returns the radius set for the corner from one road to the next one counter-clockwise, m;
+    /// `None` if no radius is set.
     pub fn corner(&self, road: RoadId, next: RoadId) -> Option<f64> {
         let mut corners = self.corners.iter();
         let found = corners.find(|corner| corner.is_between(road, next));

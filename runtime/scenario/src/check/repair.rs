@@ -137,8 +137,8 @@ pub fn repair_all(scenario: &Scenario, code: Code, findings: &[Finding]) -> Opti
     })
 }
 
-/// Returns the repair of a finding in a scenario. `derived` may be out of date, as long as the
-/// junctions that the finding concerns have not changed.
+/// Returns the edit that repairs a finding; `None` if there is none. `derived` may be out of date,
+/// as long as the junctions that the finding concerns have not changed.
 fn repaired(scenario: &Scenario, finding: &Finding, derived: &Derived<'_>) -> Option<Edit> {
     finding.code.repair()?;
     match finding.object {
@@ -262,8 +262,8 @@ fn without_arrows(scenario: &Scenario, id: RoadId, layout: &Layout) -> Option<Ed
     (!wrong.is_empty()).then(|| Edit::Road(id, Some(Box::new(road))))
 }
 
-/// Returns an edit of a node's rules that removes the entries to which findings with this code
-/// refer.
+/// Returns the edit that removes from the rules of a node the entries to which findings with this
+/// code refer; `None` if there are none.
 fn with_rules(scenario: &Scenario, id: NodeId, code: Code, layout: &Layout) -> Option<Edit> {
     let node: &Node = scenario.network().node(id)?;
     let mut changed = node.clone();

@@ -405,7 +405,8 @@ fn parting(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Parting> {
     })
 }
 
-/// Distances along two arms of the last sampled points at which they overlap, m.
+/// Distances along two arms of the last sampled points at which they overlap, m; `None` if they do
+/// not overlap.
 fn last_overlap(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Pair<f64>> {
     let (own, other) = (both_edges(arm), both_edges(next));
     let below = |[left, right]: &[Pose; 2]| {
@@ -743,8 +744,8 @@ fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>, beyond: Pair<f64>) -> Option<Meetin
     flanks_meet(Pair { arm, next }, flanks, beyond, Pair::both(0.0))
 }
 
-/// Finds the intersection of the lines `beyond` metres outside one edge of each of two arms. The
-/// search starts at the given distances along the arms.
+/// Finds the intersection of the lines `beyond` metres outside one edge of each of two arms; `None`
+/// if the lines are parallel. The search starts at the distances `near` along the arms.
 fn flanks_meet(
     Pair { arm, next }: Pair<&Arm<'_>>,
     flanks: Pair<Flank>,

@@ -113,7 +113,7 @@ impl Crossing {
     }
 }
 
-/// Returns the crossing rule of the scenario for an arm.
+/// Returns the rule for the crossing over an arm; `None` if the arm has no crossing.
 fn rule_for<'a>(arm: &Arm<'_>, rules: &'a [CrossingRule]) -> Option<&'a CrossingRule> {
     rules.iter().find(|rule| rule.road == arm.road_id)
 }
@@ -353,8 +353,8 @@ fn outline(kerb: &OwnFrame, frame: OwnFrame, beyond: f64, body: Body) -> [DVec2;
     ]
 }
 
-/// Part of a crossing that a convex area covers, m from the right kerb. The corners of the area are
-/// in the frame of the right kerb.
+/// Part of a crossing that a convex area covers, m from the right kerb; `None` if the area does not
+/// touch the crossing. The corners of the area are in the frame of the right kerb.
 fn overlap(width: f64, length: f64, corners: &[DVec2; 4]) -> Option<Interval> {
     let half = 0.5 * width;
     let mut found: Option<Interval> = None;

@@ -229,7 +229,8 @@ fn largest_radius(kerb: &Fillet, start: Pose, meeting: DVec2, turn: f64) -> Opti
     (lanes > 0.0 && square >= 0.0).then(|| (square.sqrt() - b) / a)
 }
 
-/// Returns a single cubic with handles of 40 % of the chord.
+/// Joins two poses by a single cubic with handles of 40 % of the chord; `None` if the cubic is not
+/// valid.
 fn cubic(start: Pose, end: Pose) -> Option<ReferenceLine> {
     let local = start.to_local(end.position);
     // A handle is a third of the velocity at its end: 1.2 / 3 of the chord.

@@ -480,7 +480,8 @@ impl Builder {
         self.paths.push(PathLanelets { from, to, between });
     }
 
-    /// Returns the lanelet of a lane next to a junction.
+    /// Returns the lanelet of a lane next to a junction; `None` if the section next to the junction
+    /// has no such lane.
     fn lanelet_at(
         &self,
         network: &RoadNetwork,
@@ -542,8 +543,8 @@ impl Builder {
     }
 }
 
-/// Appends the second members of links to `all`, grouped by first member and in order. Returns the
-/// range of each of the `count` lanelets.
+/// Groups links by their first lanelet, and appends the second lanelets to `all`, group by group.
+/// Returns, for each of `count` lanelets, the range of its group in `all`.
 fn listed(
     all: &mut Vec<LaneletIndex>,
     count: usize,

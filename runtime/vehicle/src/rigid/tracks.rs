@@ -53,7 +53,8 @@ pub(super) struct Turn {
 }
 
 impl Tracks {
-    /// Creates the tracks of a vehicle file around the given wheels.
+    /// Creates the tracks of a vehicle file around the given wheels; `None` if the file has no
+    /// tracks.
     pub(super) fn of_file(file: &VehicleFile, wheels: &[Wheel]) -> Option<Self> {
         let tracks = file.tracks.as_ref()?;
         let sides = wheels.iter().map(|wheel| wheel.contact.y.abs());

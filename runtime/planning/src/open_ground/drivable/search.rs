@@ -1052,7 +1052,7 @@ impl Expansion<'_> {
         tree.push(cost + tree.weight * ahead, GearNode::own(new));
     }
 
-    /// Returns the best path after smoothing.
+    /// Returns the best path after smoothing; `None` if no path has been found.
     fn path(&mut self) -> Option<DrivablePath> {
         let best = self.tree.best.clone()?;
         let mut pieces: Vec<DrivablePiece> = Vec::new();
