@@ -490,7 +490,8 @@ mod tests {
         }
     }
 
-    /// Length of the shortest path to a cell around a pose by Dijkstra's algorithm over short steps.
+    /// Length of the shortest path to the cell around a pose, found by Dijkstra's algorithm over
+    /// short steps.
     fn searched(to: Pose, cell: f64, headings: i32) -> f64 {
         use std::cmp::Reverse;
         use std::collections::{BTreeMap, BinaryHeap};

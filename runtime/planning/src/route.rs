@@ -618,7 +618,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Follows the parents back from the goal.
+    /// Follows the parents back from the goal, appends the route to `routes`, and returns the
+    /// answer.
     fn answer(
         &self,
         input: &PlannerInput,

@@ -762,7 +762,7 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// Distance from a point to the segments of a line next to one of its points, m.
+/// Distance from a point to the segments of a line that meet at point number `at` of the line, m.
 fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
     let piece = |from: usize, to: usize| {
         let along = line[to] - line[from];

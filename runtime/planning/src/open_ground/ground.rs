@@ -1015,7 +1015,8 @@ impl TileMap {
         }
     }
 
-    /// Drops cached tiles. They are computed again when they are next read.
+    /// Drops the cached tiles that overlap a rectangle. They are computed again when they are next
+    /// read.
     fn forget(&mut self, bounds: Bounds) {
         // The centre of a cell may be exactly on the edge.
         let bounds = bounds.grown(self.profile.cell.metres());
