@@ -126,7 +126,8 @@ impl LaneGraph {
 }
 
 impl Builder {
-    /// Reserves about as much memory as the previous graph needed.
+    /// Reserves about as much memory as the previous graph needed, and copies its centre lines,
+    /// unless too many of them are new.
     pub(super) fn expect(&mut self, before: &LaneGraph) {
         // Slightly more than before, because an edit adds a few lanelets, and reallocating would
         // copy all of them.

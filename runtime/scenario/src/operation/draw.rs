@@ -378,7 +378,8 @@ impl<'a> Drawing<'a> {
         found
     }
 
-    /// The nodes along the new road, including both ends, each with its distance along the road.
+    /// Returns the nodes along the new road, including both ends, each with its distance along the
+    /// road. Crossings that are too close to another node are left out.
     fn stops(
         &mut self,
         length: f64,
@@ -493,7 +494,8 @@ impl<'a> Drawing<'a> {
         head.joined(&piece.slice(a, b)?)?.joined(&tail)
     }
 
-    /// Cuts the existing roads and moves the objects on them.
+    /// Cuts the existing roads, moves the objects on them to the new pieces, and returns the
+    /// complete edit.
     fn finish(mut self) -> Result<Edit, DrawError> {
         let cuts = std::mem::take(&mut self.cuts);
         for (id, mut at) in cuts {

@@ -125,8 +125,8 @@ impl Site<'_> {
         fits.then(|| draft.edit())
     }
 
-    /// Cuts a road beyond its stop line, or returns its far end if it has already been cut for another slip
-    /// lane.
+    /// Cuts a road beyond its stop line. If the road is too short for this because it has already
+    /// been cut for another slip lane, returns its far end. `None` if neither is possible.
     fn cut(&self, draft: &mut Draft, arm: &ArmEnd, beyond: f64) -> Option<Cut> {
         let network = draft.now().network();
         let road = network.road(arm.road)?;

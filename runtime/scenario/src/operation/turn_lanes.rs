@@ -137,7 +137,7 @@ fn with_lane(road: &Road, stretch: Stretch, far: Turn, elsewhere: Turns) -> Road
     road
 }
 
-/// Returns the place with the new id of its lane.
+/// Returns the place with the new id of its lane, if a turn lane beside it has changed the id.
 fn followed(place: &Place, wider: &BTreeMap<RoadId, Stretch>) -> Place {
     let Place::Lane(LanePlace { road, lane, s }) = *place else {
         return *place;

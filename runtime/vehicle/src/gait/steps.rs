@@ -202,7 +202,7 @@ impl LineSteps {
         Stride::of_feet(phase - phase.floor(), feet).figure(&gait.table, &base)
     }
 
-    /// Returns both feet at a moment.
+    /// Returns the left and the right foot at a position and time.
     fn tracks(&self, at: OnLine, gait: &LineGait) -> [Track; 2] {
         let walking = [0, 1].map(|side| self.walking_track(side, at.along, gait));
         match self.since {

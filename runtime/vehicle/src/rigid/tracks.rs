@@ -289,7 +289,8 @@ mod tests {
         RigidModel::of_file(&shipped("t-28")).expect("it has a suspension")
     }
 
-    /// Drives for the given number of seconds in steps of `dt`.
+    /// Drives for the given number of seconds in steps of `dt`. Returns the angle by which the
+    /// vehicle has turned, rad.
     fn drive(
         model: &RigidModel,
         state: &mut CarState,

@@ -182,7 +182,7 @@ pub fn stroke_ends(
     ]
 }
 
-/// Returns the ends of a stroke that become slip roads.
+/// Returns the ends of a stroke that become slip roads; `None` for each other end.
 fn slip_ends(
     around: &Surroundings<'_>,
     trace: &[DVec2],

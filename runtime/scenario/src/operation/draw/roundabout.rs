@@ -223,7 +223,7 @@ fn paved(scenario: &Scenario, pieces: &[RoadId], width: f64) -> Vec<Edit> {
     with_pavement.collect()
 }
 
-/// The road ends on a layer that are on a circle.
+/// The ends of the roads of a layer that are on a circle.
 fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(RoadId, RoadEnd)> {
     let roads = scenario
         .network()
@@ -238,7 +238,8 @@ fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(R
     on_it.map(|(_, end)| end).collect()
 }
 
-/// The roads on a layer that cross a circle, with the distances of the crossings along them.
+/// The roads on a layer that cross a circle, with the distances of the crossings along them. Fails
+/// if a road crosses the circle close to one of its ends.
 fn cut_roads(
     scenario: &Scenario,
     centre: DVec2,
