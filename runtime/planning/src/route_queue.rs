@@ -83,7 +83,7 @@ impl RouteQueue {
         self.waiting.push(added);
     }
 
-    /// Begins the first interval at an estimate.
+    /// Begins the first interval at an estimate, and returns that estimate.
     #[cold]
     fn start(&mut self, estimate: f64) -> f64 {
         self.heads.resize(INTERVALS, END);

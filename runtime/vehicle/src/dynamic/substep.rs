@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    /// Drives with a constant acceleration request.
+    /// Drives with a constant acceleration request and steering angle. Returns the final state.
     fn drive(
         mut state: DynamicState,
         model: &SingleTrack,
