@@ -51,8 +51,9 @@ impl OpenGround {
 }
 
 impl Window {
-    /// Returns the cells of the given size between two corners, in any order, with a margin in
-    /// metres. A rectangle that is too large to be shown is reduced to 2048 columns and rows.
+    /// Returns the cells of the given size between two corners, which may be given in any order,
+    /// with a margin in metres. A rectangle that is too large to be shown is reduced to 2048
+    /// columns and rows.
     pub fn around(corners: [roadwright_geometry::DVec2; 2], margin: f64, size: CellSize) -> Self {
         let [a, b] = corners;
         let low = size.nearest_cell(a.min(b) - margin);

@@ -53,8 +53,8 @@ const LONGEST_GORE: f64 = 90.0;
 const GORE_SHARE: f64 = 0.6;
 /// Distance between the points at which edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// If the edges of two arms meet farther than this from the last sampled point at which the arms
-/// overlap, the intersection is not the point where the arms diverge, m.
+/// Maximum distance between the intersection of the edges of two arms and the last sampled point at
+/// which the arms overlap, m. An intersection farther away is not the point where the arms diverge.
 const NEAR_OVERLAP: f64 = 10.0;
 /// Longest trim of any kind, m. Nearly parallel edges would otherwise meet far out.
 const MAX_TRIM: f64 = 200.0;

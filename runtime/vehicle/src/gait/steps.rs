@@ -279,8 +279,9 @@ mod tests {
         LineGait::new(GaitTable::default(), SPEED)
     }
 
-    /// Walks for some seconds along a line, except in steps for which `stands` returns `true`. Returns the
-    /// figures with the positions of the body along the line.
+    /// Simulates `steps` time steps in which a person walks along a line, except in those for which
+    /// `stands` returns `true`. Returns the figure after each step with the position of the body
+    /// along the line.
     fn walk(steps: u32, stands: impl Fn(u32) -> bool) -> Vec<(f64, Figure)> {
         let gait = gait();
         let line = Pose::new(3.0, -2.0, 0.7);

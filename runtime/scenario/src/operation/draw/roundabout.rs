@@ -37,9 +37,9 @@ const WIDTH_AT: (f64, f64) = (14.0, 27.0);
 /// Maximum speed limit of a ring, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
 
-/// Distance between the points at which a line is tested against a circle, m. With only the ends of
-/// a straight line, it could be missed that the line crosses the circle although both ends are
-/// outside.
+/// Distance between the points at which a line is tested against a circle, m. If only the ends of a
+/// straight line were tested, a line that crosses the circle but has both ends outside it would be
+/// missed.
 const STEP: f64 = 1.0;
 
 /// A point where a road meets a ring.
