@@ -9,8 +9,8 @@
 //!
 //! ```text
 //!                      .--------------------
-//!   ------------------'          <-             D is the distance between the lines, and e the
-//!          <-          .- - - - - - - - - - -   distance of a line from the inner edge of its lanes.
+//!   ------------------'          <-             D is the distance between the lines, e the
+//!          <-          .- - - - - - - - - - -   distance from a line to its lanes' inner edge.
 //!   - - - - - - - - - <                         A carriageway moves aside by e + GAP / 2 - D / 2.
 //!          ->          '- - - - - - - - - - -   Where the lines diverge, this is about e, so that
 //!   ------------------.          ->             its lanes continue those of the road.
