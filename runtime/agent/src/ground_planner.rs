@@ -155,7 +155,7 @@ pub enum GroundReason {
 /// Settings for planning on open ground.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroundPlanning {
-    /// The search.
+    /// Method of searching open ground.
     pub search: GroundSearch,
     /// The part of the program that searches for a drivable path.
     pub searcher: Searcher,

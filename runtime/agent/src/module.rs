@@ -125,7 +125,7 @@ pub trait Logic: Send + Sync {
         None
     }
 
-    /// Returns the same as [`Logic::failure`] and resets the count.
+    /// Returns the same as [`Logic::failure`], and resets the count of failures.
     fn take_failure(&mut self) -> Option<Failure> {
         None
     }
@@ -432,9 +432,9 @@ pub trait Behaviour: Logic {
     }
 
     /// Distances at which the behaviour is informed that its lane ends and merges into the adjacent
-    /// lane; `None` (the default) if it is not informed. `lane_change_needed` is then the direction
-    /// multiplied by [`LANE_ENDS`]. The change is optional, because the route also continues
-    /// through the merge.
+    /// lane; `None` (the default) if it is not informed. Within these distances,
+    /// `lane_change_needed` is the direction of the lane change multiplied by [`LANE_ENDS`]. The
+    /// change is optional, because the route also continues through the merge.
     fn lane_end_sight(&self, _: &ParameterSet) -> Option<LaneEndSight> {
         None
     }

@@ -76,9 +76,9 @@ pub struct ParameterInfo {
     pub unit: &'static str,
     /// Type of the parameter's value.
     pub kind: ParameterKind,
-    /// Smallest value.
+    /// Smallest permitted value.
     pub min: f64,
-    /// Largest value.
+    /// Largest permitted value.
     pub max: f64,
     /// Default value.
     pub default: f64,
@@ -156,11 +156,11 @@ pub enum ParameterError {
         key: &'static str,
         /// The requested value.
         value: f64,
-        /// Smallest value.
+        /// Smallest permitted value.
         min: f64,
-        /// Largest value.
+        /// Largest permitted value.
         max: f64,
-        /// Unit.
+        /// Unit of the values.
         unit: &'static str,
     },
     /// The shape of a table is wrong, or only some of its cells are given.
@@ -276,7 +276,7 @@ impl ParameterSet {
         Some(self.values[self.index_of(key)?])
     }
 
-    /// Returns the index of a parameter in the list.
+    /// Returns the index of a parameter in the list; `None` if the module has no such parameter.
     fn index_of(&self, key: &str) -> Option<usize> {
         let Some((table, row, column)) = parse_cell_key(key) else {
             return self.infos.iter().position(|info| info.key == key);
@@ -340,7 +340,8 @@ impl ParameterSet {
             .try_for_each(|(key, value)| self.set(key, value))
     }
 
-    /// Returns the table with the given key, and the index of its first cell.
+    /// Returns the table with the given key, and the index of its first cell; `None` if there is no
+    /// such table.
     fn table(&self, key: &str) -> Option<(usize, &'static ParameterTable)> {
         let mut index = 0;
         while let Some(info) = self.infos.get(index) {

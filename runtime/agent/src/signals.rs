@@ -25,7 +25,7 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// Combines two demands.
+    /// Combines two demands: queues and arrivals are added, and the longer wait is kept.
     pub fn with(self, other: Self) -> Self {
         Self {
             queue: self.queue + other.queue,

@@ -177,7 +177,8 @@ fn short(path: &str) -> String {
     visible.take(80).collect()
 }
 
-/// Rejects paths that lead out of the target folder on any system.
+/// Rejects paths that are empty, too long or not portable, or that lead out of the target folder on
+/// any system.
 pub(crate) fn check_path(path: &str) -> Result<(), ArchiveError> {
     if path.is_empty() || path.len() > LONGEST_PATH {
         return Err(refused(path, "it is empty or too long"));

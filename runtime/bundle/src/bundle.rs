@@ -203,7 +203,7 @@ fn vehicles(scenario: &Scenario, folder: Option<&Path>) -> Files {
     files
 }
 
-/// Returns the files of the libraries of recorded moves.
+/// Returns the move graphs and clips of all move libraries of a scenario, by path.
 fn move_libraries(scenario: &Scenario) -> Files {
     let kinds = scenario.vehicle_types().values();
     let libraries = kinds.flat_map(|kind| &kind.move_libraries);

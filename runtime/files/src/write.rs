@@ -113,7 +113,7 @@ impl Sealed {
         Ok(())
     }
 
-    /// Leaves the file at its temporary path.
+    /// Leaves the file at its temporary path, and returns that path and the final one.
     pub(crate) fn leave(self) -> Result<Left> {
         let beside = self.beside.keep().map_err(|error| error.error)?;
         Ok(Left {

@@ -422,7 +422,8 @@ fn curve_point(
     })
 }
 
-/// Returns the same line with one of its segments cut into two equal parts.
+/// Returns the same line with one of its segments cut into two equal parts; `None` if the segment
+/// is too short.
 fn halved(line: &ReferenceLine, index: usize) -> Option<ReferenceLine> {
     let start = line.segment_starts().nth(index)?;
     let length = line.segments()[index].length();

@@ -122,7 +122,8 @@ fn scaled(phi0: f64, turn: f64, shape: f64, distance: f64) -> Option<Clothoid> {
     })
 }
 
-/// Newton's method from a guess; `None` if it does not converge within 20 steps.
+/// Finds the shape of the unit clothoid by Newton's method from a guess; `None` if it does not
+/// converge within 20 steps.
 fn newton_shape(phi0: f64, turn: f64, guess: f64) -> Option<f64> {
     let mut shape = guess;
     for _ in 0..20 {

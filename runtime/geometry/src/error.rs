@@ -42,19 +42,19 @@ pub enum GeometryError {
     /// There are fewer distinct points than the shape needs.
     #[error("expected at least {needed} distinct points, but got {given}")]
     TooFewPoints {
-        /// Number needed.
+        /// Minimum number of distinct points.
         needed: usize,
-        /// Number given.
+        /// Number of distinct points that were given.
         given: usize,
     },
     /// The size of a grid does not match its data, or the grid is too large.
     #[error("a grid of {columns} x {rows} cannot be created: {why}")]
     Grid {
-        /// Columns.
+        /// Requested number of columns.
         columns: usize,
-        /// Rows.
+        /// Requested number of rows.
         rows: usize,
-        /// The mismatch.
+        /// Reason, for the message.
         why: &'static str,
     },
 }

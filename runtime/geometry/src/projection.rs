@@ -424,7 +424,7 @@ mod tests {
         assert!((back.h - 1.5).abs() < 1e-9 && (back.s - 30.0).abs() < 1e-9);
     }
 
-    /// The closest of many points of a line.
+    /// Distance from a point to the closest of many points of a line, m.
     fn closest_sample(line: &ReferenceLine, point: DVec2) -> f64 {
         let count = (line.length() / 0.1).ceil();
         (0..=count as usize)

@@ -357,7 +357,8 @@ impl Words {
         (t >= -TINY && u <= TINY).then_some([t, u, v])
     }
 
-    /// Returns the first and the last of four arcs, given the two arcs in the middle.
+    /// Returns the lengths of the first and the last of four arcs, given the lengths of the two
+    /// arcs between them.
     fn outer_arcs(&self, u: f64, v: f64) -> (f64, f64) {
         let DVec2 { x: xi, y: eta } = self.goal.other_side();
         let delta = wrap_angle(u - v);
@@ -489,7 +490,8 @@ mod tests {
         }
     }
 
-    /// Length of the shortest path to a cell around a pose by Dijkstra's algorithm over short steps.
+    /// Length of the shortest path to the cell around a pose, found by Dijkstra's algorithm over
+    /// short steps.
     fn searched(to: Pose, cell: f64, headings: i32) -> f64 {
         use std::cmp::Reverse;
         use std::collections::{BTreeMap, BinaryHeap};

@@ -36,7 +36,7 @@ pub struct Cells {
 impl Cells {
     /// Builds the cells of boxes that are sorted by number. `touches` returns whether the content
     /// of a box may reach into a disc. This is useful for slanting walls: the box of such a wall is
-    /// large, but the wall occupies only few cells of it.
+    /// large, but the wall occupies only a few of its cells.
     pub(super) fn new(boxes: &[Numbered], touches: impl Fn(u32, DVec2, f64) -> bool) -> Self {
         Self::after(None, boxes, touches)
     }

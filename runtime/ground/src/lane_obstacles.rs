@@ -225,7 +225,7 @@ impl LaneObstacles {
         self.nearness(lanelet).is_touched[usize::from(is_long)]
     }
 
-    /// Distance from the centre line of a lanelet within which the axis of a vehicle may be without
+    /// Distance from the centre line of a lanelet within which a vehicle's axis can stay without
     /// the vehicle touching an obstacle, m; 0 if no such distance is known. `is_long` is true for
     /// vehicles other than cars.
     #[inline]
@@ -392,7 +392,8 @@ impl<'a> AfterEdit<'a> {
             .eq(before.map(|&near| Some(near)))
     }
 
-    /// Copies of known results, by lanelet. Unknown results are empty.
+    /// Returns the known results for each lanelet: the proximity of obstacles, and the distances by
+    /// which vehicles swing out. Results that an edit may have changed are left empty.
     fn copies(
         &self,
         surroundings: &Surroundings<'_>,
@@ -423,7 +424,8 @@ impl<'a> AfterEdit<'a> {
         )
     }
 
-    /// Boxes of bodies that obstruct a lane only before or only after an edit.
+    /// Bounding boxes of bodies that an edit has removed or added, or that obstruct a lane only
+    /// before or only after the edit.
     fn changed(
         &self,
         surroundings: &Surroundings<'_>,
@@ -525,7 +527,8 @@ impl Surroundings<'_> {
     }
 
     /// Proximity of obstacles to a lanelet. `around` contains the distances by which vehicles swing
-    /// out around it, and `in_the_way` the obstacles that obstruct lanes.
+    /// out on the lanelet and the adjoining lanelets, and `in_the_way` contains the obstacles that
+    /// obstruct lanes.
     fn nearness(&self, id: LaneletIndex, around: [f64; 2], in_the_way: &Cells) -> Nearness {
         let is_watched = self.is_watched(id);
         // One search covers all classes and swings.

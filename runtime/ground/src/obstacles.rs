@@ -335,7 +335,8 @@ impl Obstacles {
         }
     }
 
-    /// Divides bodies into small and large ones.
+    /// Builds the indices of the bodies. Small bodies are in the grid, and large ones in a separate
+    /// list.
     fn index(&mut self, before: Option<(&Cells, &Changes)>) {
         let mut middles = Vec::new();
         for (number, (_, body)) in (0u32..).zip(&self.all.bodies) {

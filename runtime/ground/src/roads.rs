@@ -1094,8 +1094,8 @@ fn distances_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
 /// react to a falling speed with some delay and would otherwise enter the bend too fast.
 const BEFORE_BENDS: f64 = 6.0;
 
-/// Permitted speed at each point: the speed limit, reduced in bends, and before bends as far as
-/// gentle braking requires.
+/// Curvature and permitted speed at each point. The permitted speed is the speed limit, reduced in
+/// bends, and before bends as far as gentle braking requires.
 fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend> {
     let points = line.count();
     let spacing = line.length() / (points - 1) as f64;

@@ -75,7 +75,7 @@ impl Post {
         paths.all(|&path| roads.has_room_to_wait(self.junction, path, has_buses))
     }
 
-    /// The signal head with its light. `light` returns the light of a connection.
+    /// Returns the signal head with its current light. `light` returns the light of a connection.
     pub(super) fn showing(&self, light: impl Fn(Connection) -> Light) -> Option<SignalHead> {
         let shown = self
             .paths

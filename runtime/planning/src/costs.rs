@@ -157,7 +157,7 @@ impl Costs {
         &self.crossings[range[0]..range[1]]
     }
 
-    /// Returns the bounds of the cost to the start of a lanelet.
+    /// Returns the lower bounds of the cost to the start of a lanelet.
     pub(crate) fn bounds_to(&self, goal: LaneletIndex) -> Bounds<'_> {
         let row = self.landmarks.rows.get(goal.index());
         Bounds {
@@ -210,8 +210,8 @@ struct Edges {
     most: usize,
 }
 
-/// Lanes to be visited, by their time. Times are at most [`Edges::most`] later than the current one, so the
-/// lists form a ring.
+/// Lanes to be visited, sorted into one list per time. Times are at most [`Edges::most`] later than
+/// the current one, so the lists form a ring.
 struct Agenda {
     lists: Vec<Vec<LaneletIndex>>,
     count: usize,

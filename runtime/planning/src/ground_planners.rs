@@ -339,7 +339,7 @@ impl GroundPlanner for Planner {
     }
 }
 
-/// Settings for planners without a map. Only the search is set.
+/// Returns the settings of a planner without a map, in which only the search has a meaning.
 fn without_map(search: GroundSearch) -> GroundPlanning {
     GroundPlanning {
         search,

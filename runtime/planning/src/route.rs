@@ -291,7 +291,7 @@ struct Arrival {
     cost: f64,
 }
 
-/// Whether a search applies restrictions that depend on via ways at the start of a trip.
+/// Whether a search applies via-way restrictions to a trip that starts on a via way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ViaRules {
     Kept,
@@ -618,7 +618,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Follows the parents back from the goal.
+    /// Follows the parents back from the goal, appends the route to `routes`, and returns the
+    /// answer.
     fn answer(
         &self,
         input: &PlannerInput,

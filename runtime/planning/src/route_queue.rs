@@ -83,7 +83,7 @@ impl RouteQueue {
         self.waiting.push(added);
     }
 
-    /// Begins the first interval at an estimate.
+    /// Begins the first interval at an estimate, and returns that estimate.
     #[cold]
     fn start(&mut self, estimate: f64) -> f64 {
         self.heads.resize(INTERVALS, END);
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use roadwright_geometry::math::Stream;
 
-    /// Pops and pushes as searches do, beside a plain heap.
+    /// Pushes and pops nodes in the pattern of a search, and compares the queue with a plain heap.
     #[test]
     fn nodes_are_popped_in_the_order_of_a_plain_heap() {
         let mut queue = RouteQueue::default();

@@ -112,7 +112,7 @@ pub struct Comparison {
     /// End of the period for which figures and trips are compared, s. This is the length of the
     /// shorter run.
     pub until: f64,
-    /// The figures.
+    /// Key figures of both runs.
     pub figures: Vec<Figure>,
     /// All trips that have ended in at least one of the runs. Trips with the largest difference
     /// come first. Trips that have not arrived in both runs have no difference and come last.

@@ -46,7 +46,8 @@ pub enum LaneAccess {
 }
 
 impl LaneAccess {
-    /// Returns the vehicles that may use a lane for motor vehicles.
+    /// Returns the vehicles that may use a drivable lane of this type: only buses on a bus lane,
+    /// otherwise all vehicles.
     pub fn of(kind: LaneType) -> Self {
         if kind == LaneType::Bus {
             Self::Buses

@@ -407,8 +407,8 @@ impl Alleys {
     }
 }
 
-/// Returns the two closest lanes of opposite directions in a lane section. Traffic on the first one drives in
-/// the direction of increasing s.
+/// Returns the two closest lanes of opposite directions in a lane section; `None` if all lanes have
+/// the same direction. Traffic on the first lane drives in the direction of increasing s.
 fn opposite_lanes(
     graph: &LaneGraph,
     section: Range<LaneletIndex>,
@@ -535,7 +535,8 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Returns the points at which the rear axle may be while the body covers `point`.
+    /// Returns the range of point indices at which the rear axle may be while the body covers
+    /// `point`.
     fn below(&self, point: usize, body: Body) -> Range<usize> {
         let points = |length: f64| (length / self.step).ceil() as usize;
         let first = point.saturating_sub(points(body.front));
@@ -580,8 +581,7 @@ struct Enough {
 }
 
 impl Enough {
-    /// Returns these distances for two bodies. `bend` gives the largest curvature under a body,
-    /// 1/m.
+    /// Computes the distances for two bodies. `bend` gives the largest curvature under a body, 1/m.
     fn of(bodies: [Body; 2], bend: impl Fn(Body) -> f64) -> Self {
         let [one, other] = bodies;
         let swing = |body: Body| body.swing_at(1.0 / bend(body).max(1e-9));
@@ -732,9 +732,9 @@ impl<'a> Lanes<'a> {
         forward.perp_dot(there - here)
     }
 
-    /// Required distance between the lane centres at a point of the first lane, m. It suffices whichever body
-    /// is on which lane. It is exact where the bodies may not fit. Elsewhere, it is the distance for a
-    /// straight street.
+    /// Required distance between the lane centres at a point of the first lane, m. It suffices
+    /// regardless of which body is on which lane. It is exact where the bodies may not fit; where
+    /// they certainly fit, it is only the distance for a straight street.
     fn wanted_distance(&self, number: usize, bodies: [Body; 2]) -> f64 {
         let [one, other] = bodies;
         let Beside { point, distance } = self.beside[number];
@@ -762,7 +762,7 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// Distance from a point to the segments of a line next to one of its points, m.
+/// Distance from a point to the segments of a line that meet at point number `at` of the line, m.
 fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
     let piece = |from: usize, to: usize| {
         let along = line[to] - line[from];

@@ -81,7 +81,8 @@ impl From<DrivingSide> for Custom {
     }
 }
 
-/// Checks the code of a country. An empty code means that no country is given.
+/// Checks that a country code consists of two capital letters or is empty. An empty code means that
+/// no country is given.
 pub(crate) fn check_code(code: &str) -> Result<(), String> {
     let is_code = code.len() == 2 && code.bytes().all(|b| b.is_ascii_uppercase());
     if code.is_empty() || is_code {

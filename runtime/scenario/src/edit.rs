@@ -139,7 +139,7 @@ pub enum EditError {
     TerrainSample {
         /// Index of the sample.
         index: usize,
-        /// The requested height.
+        /// The requested height, m.
         height: f64,
     },
 }

@@ -302,7 +302,8 @@ fn edits(
     .chain([("order", String::new(), order)])
 }
 
-/// Returns the edits of one section. `edit` returns the key of an object in the file, and its edit.
+/// Returns the edits of one section. For each object, `edit` returns its key in the file and the
+/// edit that inserts it.
 fn section<K, V>(
     name: &'static str,
     objects: impl IntoIterator<Item = (K, V)>,

@@ -184,7 +184,8 @@ fn add_road(road: &Road, from: f64, to: f64, longest: f64, grip: f64, pieces: &m
     }
 }
 
-/// Converts a junction to a piece, with the grip of the most important road that meets there.
+/// Converts a junction to a piece, with the grip of the most important road that meets there;
+/// `None` if the junction has no outline.
 fn junction_piece(network: &RoadNetwork, junction: &Junction, grip: &GroundGrip) -> Option<Piece> {
     let roads = junction.arms.iter();
     let roads = roads.filter_map(|arm| network.road(arm.road));

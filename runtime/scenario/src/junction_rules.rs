@@ -120,7 +120,8 @@ impl JunctionRules {
         self.control.is_some() || self.plan.is_some() || !self.major.is_empty()
     }
 
-    /// Returns the rules with replaced road ids. Entries for roads without a new id are dropped.
+    /// Returns the rules with the road ids replaced by `name`. Entries for roads without a new id
+    /// are dropped.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Self {
         self.on_lanes(|RoadLane { road, lane }| {
             Some(RoadLane {
@@ -219,7 +220,8 @@ impl JunctionRules {
         self.crossings.iter().find(|rule| rule.road == road)
     }
 
-    /// Returns the radius set for the corner from one road to the next one counter-clockwise, m.
+    /// Returns the radius set for the corner from one road to the next one counter-clockwise, m;
+    /// `None` if no radius is set.
     pub fn corner(&self, road: RoadId, next: RoadId) -> Option<f64> {
         let mut corners = self.corners.iter();
         let found = corners.find(|corner| corner.is_between(road, next));
@@ -353,7 +355,7 @@ pub struct SignalControllerSetting {
 }
 
 impl SignalControllerSetting {
-    /// Returns a module with its default parameters.
+    /// Creates a setting for a module with its default parameters.
     pub fn new(module: &str) -> Self {
         Self {
             module: module.into(),

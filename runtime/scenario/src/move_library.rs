@@ -81,7 +81,7 @@ impl MoveLibrary {
     }
 }
 
-/// Checks the libraries of a vehicle type.
+/// Checks that a vehicle type does not have too many libraries, and that none is listed twice.
 pub(crate) fn check(libraries: &[MoveLibrary]) -> Result<(), String> {
     if libraries.len() > MOST {
         return Err(format!("move_libraries: expected at most {MOST}"));

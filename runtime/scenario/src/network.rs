@@ -100,8 +100,8 @@ impl RoadNetwork {
         self.road_index.get(&id).map(|&index| &*self.graph[index].1)
     }
 
-    /// Returns a road by id as a shared pointer. If two networks return the same pointer, their
-    /// roads are equal.
+    /// Returns a road by id as a shared pointer; `None` if there is none. If two networks return
+    /// the same pointer, their roads are equal.
     pub fn shared_road(&self, id: RoadId) -> Option<&Arc<Road>> {
         self.road_index.get(&id).map(|&index| &self.graph[index].1)
     }
@@ -193,7 +193,7 @@ impl RoadNetwork {
         )
     }
 
-    /// Inserts or replaces a node. Returns the previous one.
+    /// Inserts or replaces a node. Returns the previous node; `None` if there was none.
     pub(crate) fn put_node(&mut self, id: NodeId, node: Node) -> Option<Node> {
         if let Some(&index) = self.node_index.get(&id) {
             return Some(std::mem::replace(&mut self.graph[index].1, node));
@@ -202,13 +202,15 @@ impl RoadNetwork {
         None
     }
 
-    /// Deletes a node. The caller has to ensure that no road ends there.
+    /// Deletes a node and returns it; `None` if there is none. The caller has to ensure that no
+    /// road ends there.
     pub(crate) fn remove_node(&mut self, id: NodeId) -> Option<Node> {
         let index = self.node_index.remove(&id)?;
         self.graph.remove_node(index).map(|(_, node)| node)
     }
 
-    /// Inserts or replaces a road. Returns the previous one. The caller has to ensure that its nodes exist.
+    /// Inserts or replaces a road. Returns the previous road; `None` if there was none. The caller
+    /// has to ensure that its nodes exist.
     pub(crate) fn put_road(&mut self, id: RoadId, road: Road) -> Option<Road> {
         // A replaced road is also removed first, because petgraph cannot change the ends of an
         // edge.
@@ -223,7 +225,7 @@ impl RoadNetwork {
         old
     }
 
-    /// Deletes a road.
+    /// Deletes a road and returns it; `None` if there is none.
     pub(crate) fn remove_road(&mut self, id: RoadId) -> Option<Road> {
         let index = self.road_index.remove(&id)?;
         let (_, road) = self.graph.remove_edge(index)?;

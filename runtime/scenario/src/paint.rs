@@ -408,8 +408,8 @@ impl PaintedCells {
         runs.get(next).is_some_and(|run| run.first <= column)
     }
 
-    /// South-western and north-eastern cells of the bounding box of the painted cells, each as column and
-    /// row.
+    /// South-western and north-eastern cells of the bounding box of the painted cells, each as
+    /// column and row; `None` if no cell is painted.
     fn extent(&self) -> Option<([i32; 2], [i32; 2])> {
         let (&south, _) = self.rows.first_key_value()?;
         let (&north, _) = self.rows.last_key_value()?;

@@ -204,7 +204,7 @@ fn whole_tables(values: &UniqueMap<String, f64>) -> BTreeMap<&str, Vec<Row>> {
     whole.collect()
 }
 
-/// Describes values for a JSON Schema.
+/// Returns the JSON Schema of parameter values: numbers and tables of numbers.
 pub(crate) fn schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",

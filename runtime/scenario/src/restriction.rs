@@ -66,7 +66,7 @@ pub struct TimedRestriction {
 }
 
 impl TimedRestriction {
-    /// Returns the restriction at its node; `None` if it has via roads.
+    /// Converts to a restriction at a single node; `None` if the restriction has via roads.
     pub fn at_node(&self) -> Option<Restriction> {
         self.via.is_empty().then_some(Restriction {
             kind: self.kind,
@@ -75,7 +75,7 @@ impl TimedRestriction {
         })
     }
 
-    /// Returns the restriction via other roads; `None` if it has no via roads.
+    /// Converts to a restriction via other roads; `None` if the restriction has no via roads.
     pub fn via_roads(&self) -> Option<ViaRestriction> {
         (!self.via.is_empty()).then(|| ViaRestriction {
             kind: self.kind,
@@ -85,7 +85,8 @@ impl TimedRestriction {
         })
     }
 
-    /// Checks the restrictions of a node.
+    /// Checks that a node does not have too many of these restrictions, and that none has too many
+    /// via roads.
     pub(crate) fn validate_all(all: &[Self]) -> Result<(), String> {
         if all.len() > MOST_AT_A_NODE {
             let count = all.len();
@@ -102,8 +103,8 @@ impl TimedRestriction {
         }
     }
 
-    /// Returns the restriction with the new ids of its roads; `None` if one of its roads has no new
-    /// id, or if no via road remains.
+    /// Returns the restriction with its road ids replaced by `name`; `None` if one of the roads has
+    /// no new id, or if no via road remains.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Option<Self> {
         let renamed = match self.via_roads() {
             Some(rule) => rule.on_roads(name)?,
@@ -125,7 +126,8 @@ impl TimedRestriction {
 }
 
 impl ViaRestriction {
-    /// Checks the restrictions of a node.
+    /// Checks that a node does not have too many of these restrictions, and that each has a
+    /// permitted number of via roads.
     pub(crate) fn validate_all(all: &[Self]) -> Result<(), String> {
         if all.len() > MOST_AT_A_NODE {
             let count = all.len();
@@ -144,8 +146,8 @@ impl ViaRestriction {
         Ok(())
     }
 
-    /// Returns the restriction with the new ids of its roads; `None` if one of its roads has no new
-    /// id, or if no via road remains.
+    /// Returns the restriction with its road ids replaced by `name`; `None` if one of the roads has
+    /// no new id, or if no via road remains.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Option<Self> {
         let (from, to) = (name(self.from)?, name(self.to)?);
         let via = self.via.iter().map(|&road| name(road));

@@ -148,7 +148,7 @@ pub struct Poly3 {
 }
 
 impl Poly3 {
-    /// A constant.
+    /// Creates a constant polynomial.
     pub fn constant(a: f64) -> Self {
         Self {
             a: a.into(),
@@ -491,9 +491,10 @@ impl CrossSection {
         self
     }
 
-    /// Returns the lane offset and lane section that centre this cross-section on a reference line.
+    /// Converts the cross-section to a lane offset and a lane section.
     ///
-    /// A one-way road is centred on its line. A two-way road has its line between the directions.
+    /// A one-way road is centred on its reference line. On a two-way road, the line runs between
+    /// the two directions.
     pub fn lanes(&self, side: DrivingSide) -> (Vec<Poly3>, LaneSection) {
         // Traffic along the road keeps to the driving side, so in right-hand traffic its lanes have
         // negative ids.

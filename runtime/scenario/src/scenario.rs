@@ -462,7 +462,7 @@ impl Scenario {
         polygon::bounds(&points)
     }
 
-    /// The bounding box of a picture of the whole world, m; `None` if the world is empty.
+    /// The bounding box to show in a picture of the whole world, m; `None` if the world is empty.
     ///
     /// If there are roads, land is ignored, because the land of an imported extract extends far
     /// beyond the roads.

@@ -255,7 +255,8 @@ impl SlotSettings for ModuleSettings {
     }
 }
 
-/// The type of a slot's field in [`Stack`].
+/// Expands to the type of a slot's field in [`Stack`], given the number of modules that the slot
+/// takes.
 macro_rules! settings_type {
     (One) => { ModuleSetting };
     (Optional) => { Option<ModuleSetting> };

@@ -404,7 +404,7 @@ impl Wanted {
 }
 
 impl Wanted {
-    /// Returns the pedals on a slope.
+    /// Returns the pedals for the request on a slope.
     fn pedals_on(
         &self,
         slope: &Grade,

@@ -47,7 +47,8 @@ struct Model {
 }
 
 impl Model {
-    /// Returns an initial guess based on the spans of the segmentation.
+    /// Returns an initial guess based on the spans of the segmentation; `None` if there are no
+    /// spans.
     fn guess(samples: &[DVec2], spans: &[Span]) -> Option<Self> {
         let length = |span: &Span| polyline::length(&samples[span.from..=span.to]);
         let mut model = Self {
@@ -370,7 +371,7 @@ fn solved(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
 }
 
 /// Returns the model's line, rotated, scaled and shifted so that it runs exactly between two
-/// points.
+/// points; `None` if the line would have to be scaled too much or cannot be built.
 fn between(model: &Model, from: DVec2, to: DVec2) -> Option<ReferenceLine> {
     let line = model.line()?;
     let own = line.end().position - line.start().position;

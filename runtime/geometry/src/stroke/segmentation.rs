@@ -181,7 +181,7 @@ struct Best {
 }
 
 impl Best {
-    /// Keeps the cheaper of two alternatives.
+    /// Replaces the chain by another one if the other one costs less.
     fn improve(&mut self, cost: f64, from: usize, curvature: f64) {
         if cost < self.cost {
             *self = Self {
@@ -339,7 +339,8 @@ fn column(
     fits
 }
 
-/// Signed curvature of an arc through the points; `None` if it is implausible for a road.
+/// Signed curvature of an arc through the points; `None` if its radius or its turn is implausible
+/// for a road.
 fn curvature_of(circle: &Primitive, points: &[DVec2], options: &StrokeOptions) -> Option<f64> {
     let Primitive::Circle { centre, radius } = *circle else {
         return None;

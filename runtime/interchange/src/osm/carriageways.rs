@@ -9,11 +9,11 @@
 //!
 //! ```text
 //!                      .--------------------
-//!   ------------------'          <-             With D from line to line, e from a line to the inner
-//!          <-          .- - - - - - - - - - -   edge of its lanes: a carriageway moves aside by
-//!   - - - - - - - - - <                              e + GAP / 2 - D / 2.
-//!          ->          '- - - - - - - - - - -   At the point of divergence that is e, so that its
-//!   ------------------.          ->             lanes continue those of the road.
+//!   ------------------'          <-             D is the distance between the lines, e the
+//!          <-          .- - - - - - - - - - -   distance from a line to its lanes' inner edge.
+//!   - - - - - - - - - <                         A carriageway moves aside by e + GAP / 2 - D / 2.
+//!          ->          '- - - - - - - - - - -   Where the lines diverge, this is about e, so that
+//!   ------------------.          ->             its lanes continue those of the road.
 //!                      '--------------------
 //! ```
 

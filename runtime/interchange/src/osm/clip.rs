@@ -132,7 +132,8 @@ impl<'a> Clipper<'a> {
         runs
     }
 
-    /// Creates a node on the edge of the box, between a node inside and one outside. Returns its id.
+    /// Creates a node on the edge of the box, between a node inside and one outside. Returns its
+    /// id; `None` if there is no box.
     fn edge_node(&mut self, inside: &OsmNode, outside: &OsmNode) -> Option<i64> {
         let place = edge_point(inside, outside, self.area?);
         self.last_made -= 1;

@@ -124,7 +124,8 @@ fn without_holidays(times: &str) -> (String, bool) {
 mod tests {
     use super::*;
 
-    /// Returns the kinds, times and holidays of all parts.
+    /// Reads a value and returns a description of each part: its kind, its times and whether
+    /// holidays were left out.
     fn told(value: &str) -> Vec<Result<String, &'static str>> {
         let text = |part: Result<Conditional, &'static str>| -> Result<String, &'static str> {
             let Conditional {

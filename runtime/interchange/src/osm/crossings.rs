@@ -1,8 +1,9 @@
 //! Assigns pedestrian crossings to arms of junctions.
 //!
 //! ```text
-//!    ---X---[junction]       A crossing within 25 m of a junction along an arm belongs to that arm. Elsewhere
-//!                            the way is cut there, and the crossing becomes a separate node.
+//!    ---X---[junction]       A crossing within 25 m of a junction belongs to that arm of the
+//!                            junction. Farther away, the way is split at the crossing, which
+//!                            becomes a node of its own.
 //! ```
 
 use super::elements::OsmNode;
@@ -21,8 +22,9 @@ fn is_crossing(node: &OsmNode) -> bool {
     node.sign.crossing.is_there && !node.sign.crossing.is_unmarked
 }
 
-/// Returns the crossings on drivable ways that belong to no junction. The ways have to be cut there. `cuts`
-/// are the nodes at which ways are already cut.
+/// Returns the crossings on drivable ways that are too far from any junction to belong to one of
+/// its arms. The ways have to be cut at these nodes. `cuts` contains the nodes at which ways are
+/// already cut.
 pub(super) fn alone(
     runs: &[Piece],
     places: &BTreeMap<i64, OsmNode>,
@@ -63,7 +65,8 @@ pub(super) struct Crossings {
     pub(super) unassigned: usize,
 }
 
-/// Finds the arm of each crossing. Roads have the order of the pieces.
+/// Assigns each crossing to an arm of the graph. The index of a piece determines the id of its
+/// road.
 pub(super) fn place_crossings(
     pieces: &[Piece],
     places: &BTreeMap<i64, OsmNode>,

@@ -8,8 +8,10 @@ use super::roads::Piece;
 use roadwright_scenario::DrivingSide;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the nodes of the graph that are mini roundabouts. At least three roads meet there, none of which
-/// is the ring of another roundabout. Adds a warning about all other mini roundabouts on drivable ways.
+/// Returns the nodes of the graph that are mini roundabouts: nodes with this tag at which at least
+/// three roads meet and that are not on the ring of another roundabout. Adds a warning for each
+/// other node with this tag on a drivable way, and for islands whose direction contradicts the
+/// driving side.
 pub(super) fn place(
     pieces: &[Piece],
     places: &BTreeMap<i64, OsmNode>,

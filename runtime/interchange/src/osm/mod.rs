@@ -381,8 +381,9 @@ pub fn import(
     Ok((scenario, summary))
 }
 
-/// Returns a warning about junctions that were merged from several nodes very close to each other. Its
-/// examples are ids of scenario nodes, because the data have no element for a junction.
+/// Returns a warning about junctions that were merged from several nodes very close to each other;
+/// `None` if there are none. Its examples are ids of scenario nodes, because the data have no
+/// element for a junction.
 fn merged(layout: &Layout) -> Option<ImportWarning> {
     let junctions = layout.junctions.iter();
     let merged = junctions.filter(|junction| junction.nodes.len() > 1 && junction.is_crossing());

@@ -285,7 +285,8 @@ fn sharp_nodes(run: &Piece, places: &BTreeMap<i64, OsmNode>) -> Vec<i64> {
         .collect()
 }
 
-/// Cuts runs at the cut nodes.
+/// Cuts runs into pieces at the cut nodes. Pieces that cannot become roads are left out with a
+/// warning.
 fn cut_runs(
     runs: &[Piece],
     cuts: &BTreeSet<i64>,

@@ -105,7 +105,8 @@ pub(super) struct Signs {
     pub(super) count: usize,
 }
 
-/// Reads the signs on the approaches of each junction. Roads have the order of the pieces.
+/// Reads the signs on the approaches of each junction. The index of a piece determines the id of
+/// its road.
 pub(super) fn place_signs(pieces: &[Piece], places: &BTreeMap<i64, OsmNode>) -> Signs {
     let mut ends: BTreeMap<i64, Vec<RoadId>> = BTreeMap::new();
     let mut on_ring = BTreeSet::new();

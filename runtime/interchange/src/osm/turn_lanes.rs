@@ -116,7 +116,8 @@ pub(super) fn read(tags: &Tags, section: &CrossSection) -> (TurnLanes, Option<&'
     (turn_lanes, wrong)
 }
 
-/// Assigns arrows to a number of lanes, both from left to right as drivers see them.
+/// Assigns arrows to a number of lanes, both from left to right as drivers see them. Surplus arrows
+/// are merged with their neighbours, and surplus lanes get no arrows.
 fn fitted(arrows: &[Turns], lanes: usize, side: DrivingSide) -> Vec<Turns> {
     let mut arrows = arrows.to_vec();
     if lanes == 0 || arrows.is_empty() {

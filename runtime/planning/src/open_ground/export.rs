@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Maximum number of cells in a picture. Larger pictures do not fit on a screen.
 const MOST_SHOWN: u64 = 2048 * 2048;
 
-/// Factors of the cells of a rectangle, for text output or drawing.
+/// Cost factors of the cells in a rectangular window, for export as text or as an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellMap {
     window: Window,
@@ -30,10 +30,10 @@ pub enum Mark {
 }
 
 impl OpenGround {
-    /// Returns the factors of the cells of a rectangle for a profile.
+    /// Returns the cost factors of the cells in a rectangular window of a profile's map.
     ///
     /// # Errors
-    /// If the rectangle has no cells or too many cells.
+    /// If the window has no cells or too many cells.
     pub fn cell_map(
         &mut self,
         profile: ProfileId,
@@ -51,8 +51,9 @@ impl OpenGround {
 }
 
 impl Window {
-    /// Returns the cells of the given size between two corners, in any order, with a margin in
-    /// metres. A rectangle that is too large to be shown is reduced to 2048 columns and rows.
+    /// Returns the cells of the given size between two corners, which may be given in any order,
+    /// with a margin in metres. A rectangle that is too large to be shown is reduced to 2048
+    /// columns and rows.
     pub fn around(corners: [roadwright_geometry::DVec2; 2], margin: f64, size: CellSize) -> Self {
         let [a, b] = corners;
         let low = size.nearest_cell(a.min(b) - margin);

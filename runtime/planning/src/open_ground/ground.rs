@@ -801,8 +801,8 @@ impl OpenGround {
         (stops && is_met()).then_some(item)
     }
 
-    /// Whether a condition holds for an obstacle near an area that obstructs a body. The condition may be
-    /// evaluated more than once for an obstacle, and in any order.
+    /// Whether a condition holds for any obstacle that is near an area and obstructs a body. The
+    /// condition may be evaluated more than once for an obstacle, and in any order.
     fn any_in_the_way(
         &self,
         reader: Obstructed<'_>,
@@ -815,7 +815,8 @@ impl OpenGround {
         })
     }
 
-    /// Obstacles near an area that obstruct a body, in the order of their numbers.
+    /// Returns the obstacles that are near an area and obstruct a body, in the order of their
+    /// numbers.
     fn in_the_way(&self, reader: Obstructed<'_>, area: &Bounds) -> Vec<&Item> {
         let mut indices = Vec::new();
         self.obstacles.any_near(area, |index| {
@@ -837,7 +838,7 @@ impl OpenGround {
         }
     }
 
-    /// Outlines of the stationary obstacles near an area that obstruct a body.
+    /// Returns the outlines of the stationary obstacles that are near an area and obstruct a body.
     pub(super) fn shapes_in_the_way(
         &self,
         profile: ProfileId,
@@ -962,7 +963,7 @@ fn squares_of(bounds: Bounds) -> Option<Range> {
     (squares.area() <= MOST_SQUARES).then_some(squares)
 }
 
-/// Rows and columns of a range.
+/// All positions in a range, row by row, each as row and column.
 fn in_range(range: Range) -> impl Iterator<Item = (i32, i32)> {
     (range.low.y..=range.high.y)
         .flat_map(move |y| (range.low.x..=range.high.x).map(move |x| (y, x)))
@@ -1014,7 +1015,8 @@ impl TileMap {
         }
     }
 
-    /// Drops cached tiles. They are computed again when they are next read.
+    /// Drops the cached tiles that overlap a rectangle. They are computed again when they are next
+    /// read.
     fn forget(&mut self, bounds: Bounds) {
         // The centre of a cell may be exactly on the edge.
         let bounds = bounds.grown(self.profile.cell.metres());

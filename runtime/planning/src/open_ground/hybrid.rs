@@ -209,7 +209,7 @@ impl HybridMemory {
         self.learned.tiles.len()
     }
 
-    /// Whether a loaded memory is valid.
+    /// Whether a loaded memory is valid: each learned tile has a value for every cell.
     pub fn is_sound(&self) -> bool {
         let mut tiles = self.learned.tiles.values();
         tiles.all(|tile| tile.len() == TILE_CELLS)

@@ -453,7 +453,7 @@ impl CellQueue {
         }
     }
 
-    /// Moves an entry to another position of the heap.
+    /// Puts an entry at a position of the heap, and restores the order of the heap around it.
     fn place(&mut self, at: usize, entry: QueueEntry) {
         let parent = at.wrapping_sub(1) / BRANCHES;
         if at > 0 && entry.is_before(&self.heap[parent]) {

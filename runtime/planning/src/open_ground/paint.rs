@@ -124,8 +124,8 @@ impl Painting {
         }
     }
 
-    /// Tiles, with cells of the given size, that contain cells that cost less than bare ground; `None` if
-    /// there are too many tiles to list.
+    /// Returns the tiles with at least one cell that costs less than bare ground. Tiles have cells
+    /// of the given size. `None` if there are too many tiles to list.
     pub(super) fn lowered_tiles(&self, size: CellSize) -> Option<Vec<TileKey>> {
         const MOST: u64 = 4096;
         let mut keys = Vec::new();

@@ -258,7 +258,8 @@ impl RadixQueue {
         (!self.buckets[0].is_empty()).then(|| self.pop())?
     }
 
-    /// Distributes the entries of the first non-empty bucket over the buckets before it.
+    /// Distributes the entries of the first non-empty bucket over the buckets before it; `None` if
+    /// all buckets are empty.
     fn spread(&mut self) -> Option<()> {
         if self.filled == 0 {
             return None;

@@ -190,7 +190,7 @@ fn scaled(profile: &Profile, item: &Item, cost: i32) -> i32 {
     scaled.clamp(least, most) as i32
 }
 
-/// Adds an item to the sums of a tile or subtracts it.
+/// Adds an item to the sums of a tile or subtracts it, as `sign` states.
 pub(super) fn draw(profile: &Profile, item: &Item, tile: TileKey, sign: Sign, sums: &mut Sums) {
     let effect = profile.effect(item.layer);
     if effect == Effect::Nothing {

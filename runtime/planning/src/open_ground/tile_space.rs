@@ -225,7 +225,7 @@ impl TileSpace<'_> {
         slot
     }
 
-    /// Index of a neighbouring tile in the cache.
+    /// Returns the index of a neighbouring tile in the cache, and adds the tile if it is missing.
     fn linked(&mut self, slot: u32, direction: Direction) -> u32 {
         let known = self.cache.links[slot as usize][direction.index()];
         if known != UNKNOWN {

@@ -193,7 +193,8 @@ fn corners(junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The corner from one road to the next one counter-clockwise.
+/// The corner from one road to the next one counter-clockwise; `None` if the roads are not
+/// neighbours.
 pub(super) fn corner_of(junction: &Junction, road: RoadId, next: RoadId) -> Option<&Corner> {
     let arms = &junction.arms;
     let mut corners = junction.corners.iter().enumerate();

@@ -35,7 +35,7 @@ struct Kink {
     inner: f64,
 }
 
-/// Returns the kinks of a road, in the order of the reference line.
+/// Returns the kinks of a road, in order along the reference line.
 fn kinks(road: &Road) -> impl Iterator<Item = Kink> {
     let line = &road.reference_line;
     let starts: Vec<f64> = line.segment_starts().chain([road.length()]).collect();

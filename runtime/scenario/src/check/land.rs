@@ -67,7 +67,8 @@ fn outline(id: LandId, land: &Land, left: &mut usize) -> Option<Finding> {
     )
 }
 
-/// Finds a point where two edges of an area cross.
+/// Finds a point where two edges of an area cross; `None` if there is none, or if `left` reaches 0.
+/// Each comparison of edges decrements `left`.
 fn crossing(land: &Land, left: &mut usize) -> Option<DVec2> {
     let mut place = None;
     let rings = land.rings().map(Vec::as_slice);

@@ -12,7 +12,8 @@ use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::polygon;
 use std::cell::OnceCell;
 
-/// Number of lane points that are checked together. A city has about as many, and they take about 50 MB.
+/// Number of lane points that are checked in one batch. A city has about this many lane points, and
+/// a batch takes about 50 MB.
 const PART: usize = 1_000_000;
 /// Margin for rounding errors of distances, m.
 const ROUNDING: f64 = 1e-6;
@@ -107,8 +108,8 @@ pub(super) fn may_be_met(scenario: &Scenario, obstacle: &Obstacle) -> bool {
     kinds.is_empty() || kinds.values().any(|kind| span.is_met_by(kind.whole_span()))
 }
 
-/// Returns the lowest lanelet index within reach of an obstacle, and the point of that lanelet that
-/// was found.
+/// Finds the lanelet with the lowest index whose lane an obstacle overlaps. Returns the lanelet and
+/// a point of its centre line within half a lane width of the obstacle.
 fn first_on_lane<'a>(
     grid: &GridIndex,
     lanelets: &[&'a Lanelet],

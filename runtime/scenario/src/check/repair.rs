@@ -137,8 +137,8 @@ pub fn repair_all(scenario: &Scenario, code: Code, findings: &[Finding]) -> Opti
     })
 }
 
-/// Returns the repair of a finding in a scenario. `derived` may be out of date, as long as the
-/// junctions that the finding concerns have not changed.
+/// Returns the edit that repairs a finding; `None` if there is none. `derived` may be out of date,
+/// as long as the junctions that the finding concerns have not changed.
 fn repaired(scenario: &Scenario, finding: &Finding, derived: &Derived<'_>) -> Option<Edit> {
     finding.code.repair()?;
     match finding.object {
@@ -169,7 +169,7 @@ fn repaired(scenario: &Scenario, finding: &Finding, derived: &Derived<'_>) -> Op
     }
 }
 
-/// Joins the road end at `place` to the road that it ends on.
+/// Returns the edit that joins the road end at `place` to the road that it ends on.
 fn joined(scenario: &Scenario, id: RoadId, place: DVec2) -> Option<Edit> {
     let road = scenario.network().road(id)?;
     let [start, end] = [road.reference_line.start(), road.reference_line.end()]
@@ -195,7 +195,7 @@ fn joined(scenario: &Scenario, id: RoadId, place: DVec2) -> Option<Edit> {
     draw::joined_end(&around, id, at, catch).ok()?
 }
 
-/// Returns an unused name for a place, derived from a name that is taken or empty.
+/// Returns an unused name for a point of interest, derived from a name that is taken or empty.
 fn free_name(scenario: &Scenario, name: &str) -> String {
     let name = match name.trim() {
         "" => "Place",
@@ -212,8 +212,8 @@ fn free_name(scenario: &Scenario, name: &str) -> String {
     free.expect("there are more numbers than places")
 }
 
-/// Removes an object from all its groups except the first, or from all groups if the object does
-/// not exist.
+/// Returns the edit that removes an object from all its groups except the first, or from all groups
+/// if the object does not exist. `None` if nothing has to be removed.
 fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
     let is_there = scenario.contains(object);
     let groups = scenario.groups().iter();
@@ -236,7 +236,8 @@ fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
     Some(Edit::Batch(edits.collect()))
 }
 
-/// Removes arrows for turns that the junctions do not offer from the lanes of a road.
+/// Returns the edit that removes from the lanes of a road all arrows for turns that its junctions
+/// do not offer; `None` if there are none.
 fn without_arrows(scenario: &Scenario, id: RoadId, layout: &Layout) -> Option<Edit> {
     let flags = layout
         .junctions
@@ -261,8 +262,8 @@ fn without_arrows(scenario: &Scenario, id: RoadId, layout: &Layout) -> Option<Ed
     (!wrong.is_empty()).then(|| Edit::Road(id, Some(Box::new(road))))
 }
 
-/// Returns an edit of a node's rules that removes the entries to which findings with this code
-/// refer.
+/// Returns the edit that removes from the rules of a node the entries to which findings with this
+/// code refer; `None` if there are none.
 fn with_rules(scenario: &Scenario, id: NodeId, code: Code, layout: &Layout) -> Option<Edit> {
     let node: &Node = scenario.network().node(id)?;
     let mut changed = node.clone();
@@ -270,7 +271,7 @@ fn with_rules(scenario: &Scenario, id: NodeId, code: Code, layout: &Layout) -> O
     (changed.rules != node.rules).then_some(Edit::Node(id, Some(changed)))
 }
 
-/// Removes the entries to which findings with this code refer from the rules of a node.
+/// Removes from the rules of a node the entries to which findings with this code refer.
 fn mend(
     scenario: &Scenario,
     id: NodeId,

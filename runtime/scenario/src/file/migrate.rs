@@ -54,7 +54,7 @@ struct Header {
     version: Option<u32>,
 }
 
-/// Returns the version of a document.
+/// Reads the header of a document and returns its version.
 pub(super) fn header(text: &str) -> Result<u32, TextError> {
     if text.trim().is_empty() {
         let message = "the file is empty; a scenario starts with {\"format\": \

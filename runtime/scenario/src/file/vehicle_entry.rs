@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-/// Maximum size of a file of a library of moves, bytes.
+/// Maximum size of a file in a move library, bytes.
 const LARGEST_LIBRARY: u64 = 32 * roadwright_files::MEBIBYTE;
 
 /// A reference to a vehicle file as written in scenarios.
@@ -135,10 +135,11 @@ pub(super) fn resolve(entry: VehicleEntry, files: VehicleFiles<'_>) -> Result<Ve
     Ok(kind)
 }
 
-/// Returns a library with the texts of its files.
+/// Returns a copy of `library` with the contents of its files loaded. If the move graph does not
+/// exist as a file, the contents embedded in `library` are kept.
 ///
 /// # Errors
-/// If a file is missing or cannot be read.
+/// If a file is missing and has no embedded contents, or if a file cannot be read.
 fn with_texts(library: &MoveLibrary, files: VehicleFiles<'_>) -> Result<MoveLibrary, String> {
     let file = &library.file;
     check_path(file, MOVES_ENDING, "a move graph")?;
@@ -155,7 +156,8 @@ fn with_texts(library: &MoveLibrary, files: VehicleFiles<'_>) -> Result<MoveLibr
     Ok(MoveLibrary::new(file, &moves, &clips))
 }
 
-/// Returns the vehicle type of a reference to a file.
+/// Resolves a reference to a vehicle file. The file is used if it exists; otherwise, the vehicle
+/// embedded in the reference is used.
 fn of_file(reference: WrittenReference, files: VehicleFiles<'_>) -> Result<VehicleType, String> {
     check_path(&reference.file, EXTENSION, "a vehicle file")?;
     let found = files.read(&reference.file, LARGEST)?;
@@ -193,7 +195,8 @@ fn at_line(file: &str, line: usize, error: &str) -> String {
     }
 }
 
-/// Rejects names without an ending, and paths outside the folder. `what` describes files with this ending.
+/// Rejects paths outside the folder, and names that do not end with `ending`. `what` describes such
+/// files in the error message.
 fn check_path(file: &str, ending: &str, what: &str) -> Result<(), String> {
     let stays = Path::new(file)
         .components()

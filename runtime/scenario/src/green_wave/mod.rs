@@ -113,7 +113,7 @@ impl WaveSignal {
     }
 
     /// Returns the longest green period of one direction, or the first one if several are equally
-    /// long.
+    /// long; `None` if the direction has no green.
     fn main_green(&self, along: Along) -> Option<Window> {
         let greens = self.green(along).iter().copied();
         greens.reduce(|best, other| {

@@ -37,7 +37,7 @@ impl Writer {
         self.entries(key, map.iter());
     }
 
-    /// Like [`map`](Self::map), but writes any entries in the given order.
+    /// Like [`map`](Self::map), but writes the entries of an iterator, in their given order.
     pub(crate) fn entries<K: Serialize, V: Serialize>(
         &mut self,
         key: &str,

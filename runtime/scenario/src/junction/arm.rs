@@ -192,8 +192,8 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Half-widths of the carriageway to the left and right of the reference line, looking outward,
-    /// m.
+    /// Half-widths of the carriageway to the left and right of the reference line, `distance`
+    /// metres outward from the node, looking outward, m.
     pub fn half_widths(&self, distance: f64) -> (f64, f64) {
         let there = || {
             let (right, left) = self.road.carriageway(self.road_s(distance));
@@ -202,7 +202,8 @@ impl<'a> Arm<'a> {
         self.constant.unwrap_or_else(there)
     }
 
-    /// Widths of the pavements to the left and to the right of the carriageway, looking outward, m.
+    /// Widths of the pavements to the left and right of the carriageway, `distance` metres outward
+    /// from the node, looking outward, m.
     pub fn pavements(&self, distance: f64) -> (f64, f64) {
         let (right, left) = self.road.edges(self.road_s(distance));
         let (left, right) = self.outward_pair(right, left);

@@ -187,7 +187,7 @@ impl Widths {
         }
     }
 
-    /// Returns the pavement along a side that has no corner.
+    /// Returns the border along a side that has no corner.
     fn straight(
         &self,
         Pair { arm, next }: Pair<&Arm<'_>>,
@@ -205,7 +205,7 @@ impl Widths {
         Border::of(kerb.edges, lines(outer))
     }
 
-    /// A pavement around a corner.
+    /// Returns the border around a corner.
     fn around_corner(&self, arms: Pair<&Arm<'_>>, trims: Pair<f64>, fillet: &Fillet) -> Border {
         let inner = self.width.map(|width| fillet.radius - width);
         // If the arc is too small for an offset on its inside, the outer lines are joined by a
@@ -284,7 +284,7 @@ impl Widths {
     }
 }
 
-/// Point where the lines of two cuts cross outside the carriageway.
+/// Point where the lines of two cuts cross outside the carriageway; `None` if they do not.
 fn cuts_cross(Pair { arm, next }: Pair<&Arm<'_>>, trims: Pair<f64>) -> Option<DVec2> {
     let (a, b) = (arm.left_edge(trims.arm), next.right_edge(trims.next));
     let (u, v) = (a.forward().perp(), -b.forward().perp());
@@ -299,7 +299,7 @@ fn cuts_cross(Pair { arm, next }: Pair<&Arm<'_>>, trims: Pair<f64>) -> Option<DV
     (along > 0.0 && next_along > 0.0).then(|| a.position + along * u)
 }
 
-/// Kerb and pavement around the end of a road.
+/// Returns the kerb and pavement around a dead end.
 fn dead_end(arm: &Arm<'_>, trim: f64, side: &Flow) -> Border {
     let (left, right) = arm.pavements(trim);
     if left.max(right) < MIN_PAVEMENT {
@@ -327,7 +327,7 @@ fn dead_end(arm: &Arm<'_>, trim: f64, side: &Flow) -> Border {
     Border::of(side.edges.clone(), outer.edges)
 }
 
-/// Lines through points. A single point gives a line of zero length, so that it is not lost.
+/// Connects points by lines. A single point becomes a line of zero length, so that it is not lost.
 fn lines(points: Vec<DVec2>) -> Vec<OutlineEdge> {
     if let [point] = points[..] {
         return vec![OutlineEdge::Line {

@@ -358,7 +358,7 @@ fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option
 }
 
 /// Finds the intervals in which two connections meet: where their lines come close, and wherever
-/// else the bodies touch.
+/// else the bodies touch. `None` if they do not meet.
 fn meeting(
     a: &Swept<'_>,
     b: &Swept<'_>,
@@ -423,7 +423,8 @@ fn lane_distance(a: &Swept<'_>, b: &Swept<'_>) -> f64 {
     least
 }
 
-/// Finds the intervals in which two centre lines are closer to each other than a clearance.
+/// Finds the intervals in which two centre lines are closer to each other than a clearance; `None`
+/// if they never are.
 fn within(
     a: &Swept<'_>,
     b: &Swept<'_>,

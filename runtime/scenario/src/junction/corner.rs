@@ -53,8 +53,8 @@ const LONGEST_GORE: f64 = 90.0;
 const GORE_SHARE: f64 = 0.6;
 /// Distance between the points at which edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// Maximum distance between the last sampled point at which two arms overlap and the point where
-/// their edges diverge, m.
+/// Maximum distance between the intersection of the edges of two arms and the last sampled point at
+/// which the arms overlap, m. An intersection farther away is not the point where the arms diverge.
 const NEAR_OVERLAP: f64 = 10.0;
 /// Longest trim of any kind, m. Nearly parallel edges would otherwise meet far out.
 const MAX_TRIM: f64 = 200.0;
@@ -405,7 +405,8 @@ fn parting(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Parting> {
     })
 }
 
-/// Distances along two arms of the last sampled points at which they overlap, m.
+/// Distances along two arms of the last sampled points at which they overlap, m; `None` if they do
+/// not overlap.
 fn last_overlap(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Pair<f64>> {
     let (own, other) = (both_edges(arm), both_edges(next));
     let below = |[left, right]: &[Pose; 2]| {
@@ -517,10 +518,10 @@ fn has_bus_lane(arm: &Arm<'_>) -> bool {
 /// `path_radius`; `None` if no lane turns at this corner.
 ///
 /// ```text
-/// lane : | kerb With d the distance from the kerb to the middle of the lane, the path
-///      :  :  |              leaves its lane at the foot of the kerb's arc, radius / tan(angle / 2)
-///     .'  .' '._____        plus what d adds before the kerb's edges meet.
-///   ..'  :     d
+///   lane  :  | kerb         d is the distance from the kerb to the middle of the lane. The path
+///      :  :  |              leaves its lane at the foot of the kerb's arc, so its tangent is that
+///     .'  .' '._____        of the arc, radius / tan(angle / 2), plus the distance along the lane
+///   ..'  :     d            from where the kerbs meet to where the lane centres meet.
 ///   .....'
 /// ```
 fn turning_radius(
@@ -743,8 +744,8 @@ fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>, beyond: Pair<f64>) -> Option<Meetin
     flanks_meet(Pair { arm, next }, flanks, beyond, Pair::both(0.0))
 }
 
-/// Finds the intersection of the lines `beyond` metres outside one edge of each of two arms. The
-/// search starts at the given distances along the arms.
+/// Finds the intersection of the lines `beyond` metres outside one edge of each of two arms; `None`
+/// if the lines are parallel. The search starts at the distances `near` along the arms.
 fn flanks_meet(
     Pair { arm, next }: Pair<&Arm<'_>>,
     flanks: Pair<Flank>,

@@ -113,7 +113,7 @@ impl Crossing {
     }
 }
 
-/// Returns the crossing rule of the scenario for an arm.
+/// Returns the rule for the crossing over an arm; `None` if the arm has no crossing.
 fn rule_for<'a>(arm: &Arm<'_>, rules: &'a [CrossingRule]) -> Option<&'a CrossingRule> {
     rules.iter().find(|rule| rule.road == arm.road_id)
 }
@@ -136,8 +136,9 @@ fn depth(arm: &Arm<'_>, rule: &CrossingRule) -> f64 {
     SETBACK + width_of(arm, rule) + GAP
 }
 
-/// Returns the arm with a crossing at a node where a road merely continues. The strip is then centred on the
-/// node.
+/// At a node where a road merely continues, returns the index of the arm with a crossing, and the
+/// rule of the crossing; `None` at other nodes or without a crossing. The strip of this crossing is
+/// centred on the node.
 fn around_node<'a>(
     arms: &[Arm<'_>],
     rules: &'a [CrossingRule],
@@ -352,8 +353,8 @@ fn outline(kerb: &OwnFrame, frame: OwnFrame, beyond: f64, body: Body) -> [DVec2;
     ]
 }
 
-/// Part of a crossing that a convex area covers, m from the right kerb. The corners of the area are
-/// in the frame of the right kerb.
+/// Part of a crossing that a convex area covers, m from the right kerb; `None` if the area does not
+/// touch the crossing. The corners of the area are in the frame of the right kerb.
 fn overlap(width: f64, length: f64, corners: &[DVec2; 4]) -> Option<Interval> {
     let half = 0.5 * width;
     let mut found: Option<Interval> = None;

@@ -205,8 +205,8 @@ impl Lead {
     }
 }
 
-/// Largest radius of the arc of a turn whose tangents meet at `meeting` with which the arc keeps
-/// clear of the kerb inside the turn; `None` if no arc does.
+/// Largest radius with which the arc of a turn keeps clear of the kerb on the inside of the turn;
+/// `None` if no radius does. The tangents of the turn meet at `meeting`.
 ///
 /// ```text
 ///  meeting +-----------     The centre of the arc is at distance R k from the meeting point, on the bisector.
@@ -229,7 +229,8 @@ fn largest_radius(kerb: &Fillet, start: Pose, meeting: DVec2, turn: f64) -> Opti
     (lanes > 0.0 && square >= 0.0).then(|| (square.sqrt() - b) / a)
 }
 
-/// Returns a single cubic with handles of 40 % of the chord.
+/// Joins two poses by a single cubic with handles of 40 % of the chord; `None` if the cubic is not
+/// valid.
 fn cubic(start: Pose, end: Pose) -> Option<ReferenceLine> {
     let local = start.to_local(end.position);
     // A handle is a third of the velocity at its end: 1.2 / 3 of the chord.

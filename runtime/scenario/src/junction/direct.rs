@@ -128,7 +128,8 @@ pub(super) fn gores(arms: &[Arm<'_>]) -> Vec<Gore> {
     gores
 }
 
-/// Returns the gore between the left edge of an arm and the right edge of the next arm, looking outward.
+/// Returns the gore between the left edge of an arm and the right edge of the next arm, looking
+/// outward; `None` if the arms do not diverge far enough.
 fn gore(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Gore> {
     let reach = LONGEST.min(0.9 * arm.length()).min(0.9 * next.length());
     let opposite = |s: f64| {

@@ -69,7 +69,8 @@ pub(super) fn added(
     added
 }
 
-/// The turns that the user has added from the lanes of an arm, with the lanes of each turn.
+/// The turns that the user has added from the lanes of an arm and that are not in `known`, each
+/// with the lane in which it starts.
 fn wanted<'a>(
     site: &'a Site<'_>,
     arm: &'a Arm<'_>,

@@ -400,7 +400,8 @@ impl<'a> Planner<'a> {
         self.with_chords(changed)
     }
 
-    /// Absorbs straight roads between nodes of the same cluster. Returns the clusters of the given nodes.
+    /// In the clusters of the given nodes, absorbs straight roads from one node of a cluster to
+    /// another. Returns these clusters.
     fn with_chords(&mut self, nodes: impl IntoIterator<Item = NodeId>) -> BTreeSet<NodeId> {
         let roots = self.roots(nodes);
         for &root in &roots {
@@ -670,7 +671,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Vehicles that may drive from one arm of a cluster into another over the roads inside it,
-    /// given the directions of the roads and the turn restrictions.
+    /// given the directions of the roads and the turn restrictions; `None` if no vehicle may.
     fn allows(
         &self,
         root: NodeId,

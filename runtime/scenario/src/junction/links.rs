@@ -253,7 +253,7 @@ fn all_paths(
     paths
 }
 
-/// Returns a lane of an arm in the form that rules use.
+/// Converts a lane of an arm to the road and lane id that rules refer to.
 pub(super) fn road_lane(arm: &Arm<'_>, lane: i8) -> RoadLane {
     RoadLane {
         road: arm.road_id,
@@ -578,7 +578,8 @@ fn kerb_first<T: Ord>(a: T, b: T, side: DrivingSide) -> std::cmp::Ordering {
     }
 }
 
-/// Links lanes without a link to the nearest lane of the straightest exit.
+/// Adds a link for each entering lane that has none. It leads to the nearest lane of the
+/// straightest exit.
 fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for from in 0..entering.len() {
         if links.iter().any(|link| link.from == from) {
@@ -617,7 +618,8 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
     }
 }
 
-/// Links each lane of an exit that has no link from the lane that leads to the nearest linked lane.
+/// Adds a link for each lane of an exit to which no link leads. It starts in the entering lane that
+/// is linked to the nearest lane of this exit.
 fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {
@@ -648,8 +650,8 @@ fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], sid
     }
 }
 
-/// Returns a link with its curve. At a mini roundabout, the curve leads around the island;
-/// elsewhere, it keeps clear of the kerb. Returns `None` if no drivable curve exists.
+/// Creates the connecting path of a link. At a mini roundabout, its curve leads around the island;
+/// at other junctions, it keeps clear of the kerb. Returns `None` if no drivable curve exists.
 pub(super) fn connecting_path(
     arm: &Arm<'_>,
     from: &ArmLane,

@@ -433,7 +433,7 @@ fn corners_of_mini(
 }
 
 /// Distance by which arms are cut back for signals or a crossing at a node where a road merely
-/// continues, m.
+/// continues, m; `None` if there is neither.
 fn held_back(arms: &[Arm<'_>], rules: &JunctionRules) -> Option<f64> {
     let for_signals = (rules.control == Some(Control::Signals)).then_some(corner::CROSSING);
     let for_people = crossing::held(arms, &rules.crossings);

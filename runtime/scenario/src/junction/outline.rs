@@ -323,8 +323,8 @@ fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
     Outline::of(edges, vec![side])
 }
 
-/// Returns the edges of the carriageway between the cuts of neighbouring arms, with the corners that the arms
-/// require.
+/// Returns the edges of the carriageway between the cuts of neighbouring arms, with the corners at
+/// their full radii.
 pub(super) fn sides(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<Flow> {
     trace(arms, trims, corners, 1.0, Sides::Smooth).sides
 }

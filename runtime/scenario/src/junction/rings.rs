@@ -142,7 +142,8 @@ fn one_way(id: RoadId, road: &Road, side: DrivingSide) -> Option<OneWay> {
     })
 }
 
-/// Finds the one-way road that bends most towards the inside of a ring.
+/// Finds the one-way road that bends most towards the inside of a ring, among the roads `leaving`
+/// the end of `road`; `None` if all of them bend too sharply.
 fn innermost(
     road: &OneWay,
     leaving: &[usize],

@@ -44,8 +44,8 @@ impl Junction {
         self.by_lane(JunctionShape::of(self).setbacks_of_cars())
     }
 
-    /// Returns the setbacks of entering lanes, given the setbacks of all connections. Lanes without a setback are
-    /// left out.
+    /// Converts the setbacks of connections to setbacks of their entering lanes. Lanes without a
+    /// setback are left out.
     fn by_lane(&self, of_paths: &[f64]) -> Vec<(LaneEnd, f64)> {
         let lanes = self.paths.iter().map(|path| path.from).zip(of_paths);
         let set_back = lanes.filter(|&(_, &setback)| setback > 0.0);

@@ -78,9 +78,9 @@ impl Boxes {
         }
     }
 
-    /// Returns the intervals on this connection and on another one where bodies overlap by more than `depth`
-    /// metres. The result includes known intervals. `None` if there are no intervals. O(product of the
-    /// numbers of boxes).
+    /// Returns the intervals on this connection and on another one where bodies overlap by more
+    /// than `depth` metres, extended to include the intervals in `known`. `None` if there are no
+    /// intervals. O(product of the numbers of boxes).
     pub(super) fn meeting(
         &self,
         other: &Self,

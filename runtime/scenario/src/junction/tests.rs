@@ -110,7 +110,7 @@ fn network_of(nodes: &[(f64, f64)], width: f64, streets: &[Street]) -> crate::Ro
     network
 }
 
-/// Roads whose bearings are at least `gap` degrees apart.
+/// Roads from the origin. The angles between neighbouring roads are proportional to `gaps`.
 fn random_roads(gaps: &[f64], lanes: &[(usize, usize, f64)], side: DrivingSide) -> Vec<Road> {
     let total: f64 = gaps.iter().sum();
     let mut bearing = 13.0;

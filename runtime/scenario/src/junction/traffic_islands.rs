@@ -267,7 +267,8 @@ fn smoothed(ring: &[DVec2]) -> Vec<DVec2> {
     }
 }
 
-/// Returns the longest closed line around marked cells, counter-clockwise.
+/// Returns the longest closed line around marked cells, counter-clockwise; `None` if no cell is
+/// marked.
 fn contour(grid: &Grid, is_in: &[bool]) -> Option<Vec<DVec2>> {
     // The boundary edges of cells, from corner to corner, with the marked cell on the left.
     let mut edges: BTreeMap<(i32, i32), Vec<(i32, i32)>> = BTreeMap::new();

@@ -82,8 +82,8 @@ impl LaneGraph {
         found
     }
 
-    /// Finds the lanelets of the same pieces of lane in an edited network, by road, lane and
-    /// section.
+    /// For each lane lanelet, finds its counterpart in the edited network (same road, lane and
+    /// section) and writes it to `found`.
     fn find_lanes(&self, edited: &Self, found: &mut [LaneletIndex]) {
         let section = |graph: &Self, id: LaneletIndex| match graph.lanelet(id).kind {
             LaneletKind::Lane { section, .. } => section,
@@ -99,9 +99,9 @@ impl LaneGraph {
         }
     }
 
-    /// Finds the lanelets of the same connections in an edited network. They are identified by the
-    /// counterparts of the lanes that they join, because an edit changes the indices of junctions
-    /// and paths.
+    /// For each connection, finds its counterpart in the edited network and writes it to `found`.
+    /// The counterpart is the connection that joins the counterparts of the same lanes, because an
+    /// edit changes the indices of junctions and paths.
     fn find_connections(&self, edited: &Self, found: &mut [LaneletIndex]) {
         for (id, lanelet) in self.numbered() {
             if !lanelet.is_connection() {
@@ -126,7 +126,8 @@ impl LaneGraph {
 }
 
 impl Builder {
-    /// Reserves about as much memory as the previous graph needed.
+    /// Reserves about as much memory as the previous graph needed, and copies its centre lines,
+    /// unless too many of them are new.
     pub(super) fn expect(&mut self, before: &LaneGraph) {
         // Slightly more than before, because an edit adds a few lanelets, and reallocating would
         // copy all of them.

@@ -237,8 +237,8 @@ impl Builder {
     /// are sorted from left to right as seen along the road.
     ///
     /// ```text
-    ///   lane  2   <----  a      left of `a` in driving direction is `b`: against the road, sides
-    ///   lane  1   <----  b      are swapped
+    ///   lane  2   <----  a      `b` is to the left of `a` in driving direction, because lanes
+    ///   lane  1   <----  b      against the road have their sides swapped
     ///   ------ line ------      b and c have opposite directions, so they are not neighbours
     ///   lane -1   ---->  c
     /// ```
@@ -480,7 +480,8 @@ impl Builder {
         self.paths.push(PathLanelets { from, to, between });
     }
 
-    /// Returns the lanelet of a lane next to a junction.
+    /// Returns the lanelet of a lane next to a junction; `None` if the section next to the junction
+    /// has no such lane.
     fn lanelet_at(
         &self,
         network: &RoadNetwork,
@@ -542,8 +543,8 @@ impl Builder {
     }
 }
 
-/// Appends the second members of links to `all`, grouped by first member and in order. Returns the
-/// range of each of the `count` lanelets.
+/// Groups links by their first lanelet, and appends the second lanelets to `all`, group by group.
+/// Returns, for each of `count` lanelets, the range of its group in `all`.
 fn listed(
     all: &mut Vec<LaneletIndex>,
     count: usize,

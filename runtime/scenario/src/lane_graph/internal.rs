@@ -61,7 +61,8 @@ impl Builder {
         found
     }
 
-    /// Returns the lanelets that represented the lanes of a road before the edit.
+    /// Returns the lanelets that represented the lanes of a road before the edit, as copied to this
+    /// graph. Each is given with its lane.
     fn copied_connections_out(
         &self,
         road: RoadId,
@@ -71,7 +72,8 @@ impl Builder {
         lanes.map(|(&lane, &to)| (lane, self.copy_of[to.index()]))
     }
 
-    /// Returns the lanelet after the connection that is nearest to a pose and has the same direction.
+    /// Finds the connection that is nearest to a pose and has the same direction, and returns the
+    /// lanelet after this connection; `None` if no connection is near enough.
     fn connection_out(&self, paths: std::ops::Range<usize>, pose: Pose) -> Option<LaneletIndex> {
         let near = self.paths[paths].iter().filter_map(|path| {
             if path.between == NO_LANELET {

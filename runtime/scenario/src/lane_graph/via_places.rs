@@ -94,7 +94,8 @@ impl ViaPlaces {
         }
     }
 
-    /// Returns the place of a lanelet for a vehicle that has followed the given via ways.
+    /// Returns the place of a lanelet for a vehicle that has followed the given via ways. A new
+    /// place is added to `open`.
     fn place(
         &mut self,
         graph: &LaneGraph,

@@ -378,7 +378,8 @@ impl<'a> Drawing<'a> {
         found
     }
 
-    /// The nodes along the new road, including both ends, each with its distance along the road.
+    /// Returns the nodes along the new road, including both ends, each with its distance along the
+    /// road. Crossings that are too close to another node are left out.
     fn stops(
         &mut self,
         length: f64,
@@ -493,7 +494,8 @@ impl<'a> Drawing<'a> {
         head.joined(&piece.slice(a, b)?)?.joined(&tail)
     }
 
-    /// Cuts the existing roads and moves the objects on them.
+    /// Cuts the existing roads, moves the objects on them to the new pieces, and returns the
+    /// complete edit.
     fn finish(mut self) -> Result<Edit, DrawError> {
         let cuts = std::mem::take(&mut self.cuts);
         for (id, mut at) in cuts {
@@ -611,7 +613,8 @@ fn sampled(line: &ReferenceLine) -> Vec<(f64, DVec2)> {
         .collect()
 }
 
-/// Approximate distances along both polylines at which the polylines cross.
+/// Finds the crossings of two polylines. Returns the approximate distances of each crossing along
+/// both of them.
 fn crossing_distances(a: &[(f64, DVec2)], b: &[(f64, DVec2)]) -> Vec<(f64, f64)> {
     let mut found = Vec::new();
     for p in a.windows(2) {
@@ -636,8 +639,8 @@ fn crossing_distances(a: &[(f64, DVec2)], b: &[(f64, DVec2)]) -> Vec<(f64, f64)>
     found
 }
 
-/// Finds the exact crossing near an estimate by Newton's method. Both lines are approximated by
-/// their tangents.
+/// Finds the exact crossing of two lines near an estimate by Newton's method, in which the lines
+/// are approximated by their tangents. Returns the distances along both lines.
 fn refine(a: &ReferenceLine, b: &ReferenceLine, mut s: f64, mut t: f64) -> (f64, f64) {
     for _ in 0..6 {
         let (p, q) = (a.pose(s), b.pose(t));

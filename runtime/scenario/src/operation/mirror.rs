@@ -115,7 +115,7 @@ pub fn middle(scenario: &Scenario, objects: &Objects) -> Option<DVec2> {
     Some(0.5 * (low + high))
 }
 
-/// Points around an object that has its own position.
+/// Corners or positions of an object on the ground; empty for nodes, roads and places on lanes.
 fn outline(scenario: &Scenario, object: ObjectId) -> Vec<DVec2> {
     let ground = |place: &Place| match place {
         Place::Ground(ground) => Some(ground.position()),

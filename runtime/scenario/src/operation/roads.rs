@@ -66,7 +66,7 @@ pub(super) fn with_end_at(
     Ok(head.joined(&line.slice(bent, line.length())?)?)
 }
 
-/// Returns the road along another line, with its lane sections stretched to the new length.
+/// Returns a copy of the road on another line, with the lane sections stretched to the new length.
 pub(super) fn fitted(road: &Road, line: ReferenceLine) -> Road {
     // Lane sections and widths keep their relative positions: if a road is stretched from 100 m to
     // 150 m, a taper from 40 to 60 m extends from 60 to 90 m.

@@ -125,8 +125,8 @@ impl Site<'_> {
         fits.then(|| draft.edit())
     }
 
-    /// Cuts a road beyond its stop line, or returns its far end if it has already been cut for another slip
-    /// lane.
+    /// Cuts a road beyond its stop line. If the road is too short for this because it has already
+    /// been cut for another slip lane, returns its far end. `None` if neither is possible.
     fn cut(&self, draft: &mut Draft, arm: &ArmEnd, beyond: f64) -> Option<Cut> {
         let network = draft.now().network();
         let road = network.road(arm.road)?;
@@ -253,7 +253,8 @@ fn style(after: &Scenario, from: &Cut) -> Option<RoadStyle> {
     })
 }
 
-/// Returns the line from one cut to the other.
+/// Returns the line of a slip lane from one cut to the other; `None` if the angle between the roads
+/// is not suitable.
 fn line(from: &Cut, to: &Cut) -> Option<ReferenceLine> {
     let driven = wrap_angle(from.pose.heading + PI);
     let turn = wrap_angle(to.pose.heading - driven);
@@ -272,8 +273,8 @@ fn line(from: &Cut, to: &Cut) -> Option<ReferenceLine> {
     ReferenceLine::join(start, end).ok()
 }
 
-/// Returns the rules at the ends of a slip lane. Its traffic yields. It can be entered only from
-/// the road that it leaves, and it leads only into the road at its end.
+/// Returns the edit that sets the rules at both ends of a slip lane. Its traffic yields. It can be
+/// entered only from the road that it leaves, and it leads only into the road at its end.
 fn rules(after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> Option<Edit> {
     let network = after.network();
     let never = |from, to| Restriction {

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!    --------------------------------------|
-//! <- | The lane at the middle is reserved for the turn, and a lane
-//!    - - - - - - - - - - - - - - - - - - - |        for all other traffic opens on the outside. Pavements and
-//!       ->                           <-'   |        cycle lanes beside the road are moved outwards.
-//!    ----------.    - - - - - - - - - - - -|
+//!       <-                                 |    The lane at the middle is reserved for the
+//!    - - - - - - - - - - - - - - - - - - - |    turn, and a lane for all other traffic opens
+//!       ->                           <-'   |    on the outside. Pavements and cycle lanes
+//!    ----------.    - - - - - - - - - - - -|    beside the road are moved outwards.
 //!               '.        ->          -+-> |
 //!                 '------------------------|
 //!               taper      length
@@ -137,7 +137,7 @@ fn with_lane(road: &Road, stretch: Stretch, far: Turn, elsewhere: Turns) -> Road
     road
 }
 
-/// Returns the place with the new id of its lane.
+/// Returns the place with the new id of its lane, if a turn lane beside it has changed the id.
 fn followed(place: &Place, wider: &BTreeMap<RoadId, Stretch>) -> Place {
     let Place::Lane(LanePlace { road, lane, s }) = *place else {
         return *place;

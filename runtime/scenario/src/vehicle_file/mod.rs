@@ -33,7 +33,7 @@ pub const FORMAT: &str = "roadwright-vehicle";
 pub const VERSION: u32 = 1;
 /// Extension of the names of vehicle files.
 pub const EXTENSION: &str = ".vehicle.json";
-/// Maximum size of a vehicle file, bytes. A typical file has two thousand bytes.
+/// Maximum size of a vehicle file, bytes. A typical file has about 2 kB.
 pub const LARGEST: u64 = roadwright_files::MEBIBYTE;
 
 /// The file from which a vehicle type was read.
@@ -144,13 +144,14 @@ impl VehicleFile {
             .fold(0.0, |sum, trailer| sum + trailer.mass)
     }
 
-    /// Position of the coupling of the first trailer, m ahead of the centre of the body.
+    /// Position of the coupling for the first trailer, m ahead of the centre of the body; `None`
+    /// without an `articulation`.
     pub fn coupling(&self) -> Option<f64> {
         self.articulation.as_ref().map(|joint| joint.anchor[0])
     }
 
-    /// Height of the coupling above level ground, m. The front of a trailer is at the same height, because
-    /// trailers are towed level.
+    /// Height of the coupling above level ground, m; `None` without an `articulation`. The front of
+    /// a trailer is at the same height, because trailers are towed level.
     pub fn coupling_height(&self) -> Option<f64> {
         let body = &self.body;
         let middle = body.ground_clearance + 0.5 * body.height;

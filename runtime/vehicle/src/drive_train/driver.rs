@@ -47,8 +47,8 @@ impl PedalCommand {
         Self { pedals, ..self }
     }
 
-    /// Returns the command for models without individual wheels. A hand brake that acts on a
-    /// fraction of the wheels is converted to the same fraction of the foot brake.
+    /// Converts the command for models without individual wheels: a hand brake that acts on a
+    /// fraction of the wheels becomes the same fraction of the foot brake.
     pub fn with_held(self, share: f64) -> Self {
         if !self.hand_brake {
             return self;

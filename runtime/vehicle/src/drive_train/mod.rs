@@ -150,8 +150,9 @@ impl DriveTrain {
         pulls.fold(0.0, f64::max)
     }
 
-    /// Maximum tyre force at rest of the wheels that a gear drives. `load` is the total load. The
-    /// result has the same unit as the load: N, or a fraction of the vehicle's weight.
+    /// Maximum force that the tyres of a gear's driven wheels can transmit at rest. `load` is the
+    /// total load. The result has the same unit as the load: N, or a fraction of the vehicle's
+    /// weight.
     pub fn traction(&self, gear: &Gear, load: f64) -> f64 {
         // A gear that drives wheels on both axles uses the grip under the whole weight.
         let share = if gear.front == 0.0 {

@@ -42,9 +42,10 @@ impl Shifting {
         }
     }
 
-    /// Engages a requested gear, counted from 1 for the first forward gear and limited to the last
-    /// one. As with the automatic gearbox, the shift waits for the minimum time between shifts, and
-    /// until the gear would not push the engine beyond its rev limit.
+    /// Engages a requested gear; 1 is the first forward gear, and numbers above the last gear
+    /// select the last gear. As with the automatic gearbox, a shift is delayed until the minimum
+    /// time since the last shift has passed and the new gear would keep the engine within its rev
+    /// limit.
     pub fn engage(&mut self, train: &DriveTrain, speed: f64, gear: u8, dt: f64) {
         self.rests = (self.rests - dt).max(0.0);
         if self.is_reverse || self.rests > 0.0 {

@@ -223,7 +223,7 @@ fn roll(model: &SingleTrack, along: f64, acceleration: f64, push: &Push, time: f
     (wanted, time)
 }
 
-/// Returns the rates of change of a motion.
+/// Returns the rates of change of the speeds along and across the body and of the turn rate.
 fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: f64) -> Planar {
     // The slope acts at the centre of gravity, so only the reaction of the tyres shifts the loads.
     let loads = model.axle_loads(wanted - push.slope);
@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    /// Drives with a constant acceleration request.
+    /// Drives with a constant acceleration request and steering angle. Returns the final state.
     fn drive(
         mut state: DynamicState,
         model: &SingleTrack,

@@ -84,7 +84,8 @@ struct Steps {
 }
 
 impl Cycle {
-    /// Factors a recorded cycle of walking approximately straight ahead. Its last frame repeats the
+    /// Splits a recorded cycle into the motion of a base point and the motion relative to it. In
+    /// the recording, a person walks approximately straight ahead, and the last frame repeats the
     /// pose of the first frame farther ahead. `frame_time` is in seconds.
     ///
     /// # Errors

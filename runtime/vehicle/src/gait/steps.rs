@@ -202,7 +202,7 @@ impl LineSteps {
         Stride::of_feet(phase - phase.floor(), feet).figure(&gait.table, &base)
     }
 
-    /// Returns both feet at a moment.
+    /// Returns the left and the right foot at a position and time.
     fn tracks(&self, at: OnLine, gait: &LineGait) -> [Track; 2] {
         let walking = [0, 1].map(|side| self.walking_track(side, at.along, gait));
         match self.since {
@@ -279,8 +279,9 @@ mod tests {
         LineGait::new(GaitTable::default(), SPEED)
     }
 
-    /// Walks for some seconds along a line, except in steps for which `stands` returns `true`. Returns the
-    /// figures with the positions of the body along the line.
+    /// Simulates `steps` time steps in which a person walks along a line, except in those for which
+    /// `stands` returns `true`. Returns the figure after each step with the position of the body
+    /// along the line.
     fn walk(steps: u32, stands: impl Fn(u32) -> bool) -> Vec<(f64, Figure)> {
         let gait = gait();
         let line = Pose::new(3.0, -2.0, 0.7);
@@ -349,7 +350,7 @@ mod tests {
         }
     }
 
-    /// The reference is a character whose stride is advanced in each step.
+    /// Compares the footprints with those of a character whose stride is advanced in each step.
     #[test]
     fn strides_are_those_of_a_character_that_walks_straight_ahead() {
         let table = GaitTable::default();

@@ -20,8 +20,8 @@ const OFF: f64 = 1.0;
 const SHOWN: u32 = 100;
 
 /// Measures the braking distance from 20 m/s, or 80 % of the top speed, to rest with full brakes.
-/// Compared with the integral of v dv over braking and resistance, and between steps of 10, 5 and
-/// 2.5 ms.
+/// The result is compared with the integral of v dv over braking and resistance, and between steps
+/// of 10, 5 and 2.5 ms.
 pub(super) fn braking(
     subject: &Subject<'_>,
     model: &SingleTrack,
@@ -78,7 +78,7 @@ pub(super) fn braking(
 }
 
 /// Measures the highest speed at which the vehicle stays on a circle while its speed rises slowly.
-/// Compared with sqrt(mu g R), or with the top speed if that is lower.
+/// The result is compared with sqrt(mu g R), or with the top speed if that is lower.
 pub(super) fn circle(
     subject: &Subject<'_>,
     model: &SingleTrack,
@@ -128,9 +128,10 @@ pub(super) fn circle(
 /// Label of the curve of a step steer.
 const STEPPED: &str = "after a steering step";
 
-/// Measures the yaw rate 4 s after a step steer. Compared with the steady state of the linear model
-/// (the manoeuvre of ISO 7401). The step is for a lateral acceleration of 4 m/s^2 or 30 % of the
-/// grip, whichever is less. The speed is 80 km/h or 60 % of the top speed, whichever is less.
+/// Measures the yaw rate 4 s after a step steer. The result is compared with the steady state of
+/// the linear model (the manoeuvre of ISO 7401). The step is for a lateral acceleration of 4 m/s^2
+/// or 30 % of the grip, whichever is less. The speed is 80 km/h or 60 % of the top speed, whichever
+/// is less.
 pub(super) fn step_steer(
     subject: &Subject<'_>,
     model: &SingleTrack,

@@ -28,7 +28,7 @@ pub struct Plot {
 /// A line or a set of dots.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {
-    /// Label.
+    /// Label of the series.
     pub label: String,
     /// Style of drawing.
     pub look: Look,
@@ -54,7 +54,7 @@ pub enum Look {
 /// A value that is marked by a dashed line across the plot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mark {
-    /// Label.
+    /// Label of the mark.
     pub label: String,
     /// Axis of the value.
     pub axis: MarkAxis,

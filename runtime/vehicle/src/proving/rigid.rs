@@ -158,7 +158,7 @@ fn holding_slope(model: &RigidModel, share: f64) -> f64 {
 }
 
 /// Measures the lateral acceleration at which the upper wheels lift on a tilt table without
-/// sliding. Compared with g T / 2 h, the value for rigid springs.
+/// sliding. The result is compared with g T / 2 h, the value for rigid springs.
 pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let rigid = model.tip_acceleration();
     recorder.mark(
@@ -184,8 +184,8 @@ pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured 
     )
 }
 
-/// Measures the side slope on which the vehicle with its own tyres slides or tips. Compared with
-/// the smaller of atan(mu) and atan(T / 2 h), less the effect of the springs.
+/// Measures the side slope on which the vehicle with its own tyres slides or tips. The result is
+/// compared with the smaller of atan(mu) and atan(T / 2 h), less the effect of the springs.
 pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let (slides, tips) = (
         atan(model.friction),
@@ -426,8 +426,8 @@ pub(super) fn gap(model: &RigidModel, recorder: &mut Recorder) -> Measured {
 /// Label of the curve of a pivot turn.
 const PIVOTS: &str = "at full lock";
 
-/// Measures the yaw rate of a turn on the spot at full lock. Compared with the balance of the
-/// friction along and across the tracks.
+/// Measures the yaw rate of a turn on the spot at full lock. The result is compared with the
+/// balance of the friction along and across the tracks.
 pub(super) fn pivot_turn(
     model: &RigidModel,
     recorder: &mut Recorder,

@@ -26,8 +26,8 @@ const NONE: Pedals = Pedals {
     brake: 0.0,
 };
 
-/// Measures the time from rest to 80 % of the top speed. Compared with the sum of m dv / F over all
-/// speeds, gear by gear.
+/// Measures the time from rest to 80 % of the top speed. The result is compared with the sum of m
+/// dv / F over all speeds, gear by gear.
 pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     recorder.axes("time, s", "speed, m/s");
     let target = 0.8 * train.top_speed();
@@ -85,8 +85,8 @@ fn gear_for(train: &DriveTrain, speed: f64) -> &Gear {
     gears.find(turns).unwrap_or(last)
 }
 
-/// Measures the speed after a long time at full throttle. Compared with the rev limit, or with the
-/// speed at which the forces balance.
+/// Measures the speed after a long time at full throttle. The result is compared with the rev
+/// limit, or with the speed at which the forces balance.
 pub(super) fn top_speed(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     recorder.axes("time, s", "speed, m/s");
     recorder.mark(
@@ -108,8 +108,8 @@ pub(super) fn top_speed(train: &DriveTrain, recorder: &mut Recorder) -> Measured
     )
 }
 
-/// Measures the time from 60 to 30 % of the top speed without throttle. Compared with the integral
-/// of the resistance.
+/// Measures the time from 60 to 30 % of the top speed without throttle. The result is compared with
+/// the integral of the resistance.
 pub(super) fn coast_down(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     recorder.axes("time, s", "speed, m/s");
     let (from, to) = (0.6 * train.top_speed(), 0.3 * train.top_speed());
@@ -137,8 +137,8 @@ pub(super) fn coast_down(train: &DriveTrain, recorder: &mut Recorder) -> Measure
     Measured::near(run.time, exact.min(LONGEST), 0.02, note)
 }
 
-/// Measures the steepest grade on which the vehicle starts and climbs 20 m, however slowly.
-/// Compared with force divided by weight.
+/// Measures the steepest grade on which the vehicle starts and climbs 20 m, however slowly. The
+/// result is compared with force divided by weight.
 pub(super) fn grade(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     let climbs = |grade: f64| {
         let mut run = StraightRun::new(train, 0.0, grade);

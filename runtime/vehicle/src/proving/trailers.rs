@@ -22,8 +22,8 @@ const STEPS: [f64; 3] = [0.05, 0.02, 0.01];
 const POINTS: u32 = 100;
 
 /// Measures the distance in reverse with straight wheels over which the angle of the first trailer
-/// grows from 5 to 60 degrees, m. Compared with d ln(tan 30 / tan 2.5), and between time steps of
-/// 50, 20 and 10 ms.
+/// grows from 5 to 60 degrees, m. The result is compared with d ln(tan 30 / tan 2.5), and between
+/// time steps of 50, 20 and 10 ms.
 pub(super) fn jackknife(
     subject: &Subject<'_>,
     recorder: &mut Recorder,

@@ -119,8 +119,8 @@ impl CarState {
         self.body.rotation * DVec3::Z
     }
 
-    /// Sine of the slope angle along the hull of the ground under the wheels, corrected for the
-    /// spring travel in the last step. Positive if the nose points up.
+    /// Sine of the longitudinal slope angle of the ground under the wheels, derived from the pitch
+    /// of the hull and the spring travel in the last step. Positive if the nose points up.
     pub fn slope(&self, model: &RigidModel) -> f64 {
         let wheels = model.wheels.iter().zip(&self.wheels);
         // Regression line of the wheel travel over the wheel positions along the hull.
@@ -161,8 +161,8 @@ impl CarState {
         self.body.is_sound() && self.spheres.iter().all(SphereState::is_sound)
     }
 
-    /// Returns the mean excess of the circumferential speed of a gear's driven wheels over the
-    /// speed of the ground, m/s. Rolling wheels count as 0.
+    /// Returns the amount by which the circumferential speed of the driven wheels exceeds the
+    /// ground speed, as a mean over the wheels, m/s. Rolling wheels count as 0.
     pub(super) fn spinning(&self, model: &RigidModel, speed: f64) -> f64 {
         let Some(train) = &model.train else {
             return 0.0;

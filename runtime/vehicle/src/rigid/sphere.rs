@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!        hull  ───┬───────────┬───
-//! ⌇ spring ⌇ the joint lets a sphere move only along its spring
+//!                 ⌇ spring    ⌇      the joint lets a sphere move only along its spring
 //!                (●)         (●)     a sphere
 //!                 ⌇ tyre      ⌇      pressed against the ground, stiffer than the spring
 //!        ─────────┴───────────┴───

@@ -53,7 +53,8 @@ pub(super) struct Turn {
 }
 
 impl Tracks {
-    /// Creates the tracks of a vehicle file around the given wheels.
+    /// Creates the tracks of a vehicle file around the given wheels; `None` if the file has no
+    /// tracks.
     pub(super) fn of_file(file: &VehicleFile, wheels: &[Wheel]) -> Option<Self> {
         let tracks = file.tracks.as_ref()?;
         let sides = wheels.iter().map(|wheel| wheel.contact.y.abs());
@@ -288,7 +289,8 @@ mod tests {
         RigidModel::of_file(&shipped("t-28")).expect("it has a suspension")
     }
 
-    /// Drives for the given number of seconds in steps of `dt`.
+    /// Drives for the given number of seconds in steps of `dt`. Returns the angle by which the
+    /// vehicle has turned, rad.
     fn drive(
         model: &RigidModel,
         state: &mut CarState,

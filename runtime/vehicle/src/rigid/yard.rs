@@ -28,9 +28,9 @@ const MOST_SUBSTEPS: f64 = 4096.0;
 /// A vehicle and its inputs in a step.
 #[derive(Debug)]
 pub struct CarEntry<'a> {
-    /// Model.
+    /// Rigid-body model of the vehicle.
     pub model: &'a RigidModel,
-    /// State.
+    /// State of the vehicle, which the step advances.
     pub state: &'a mut CarState,
     /// Inputs of the vehicle's driver.
     pub controls: Controls,
@@ -44,16 +44,16 @@ pub struct CarEntry<'a> {
 /// A loose body in a step.
 #[derive(Debug)]
 pub struct LooseEntry<'a> {
-    /// Model.
+    /// Model of the body.
     pub model: &'a LooseModel,
-    /// State.
+    /// State of the body, which the step advances.
     pub state: &'a mut LooseState,
 }
 
 /// A static obstacle.
 #[derive(Debug, Clone)]
 pub struct Still {
-    /// Shape.
+    /// Shape of the obstacle.
     pub solid: Solid,
     /// Centre, m.
     pub middle: DVec3,

@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    /// Integrates the differential equation in short steps.
+    /// Integrates the differential equation in short steps. Returns the position at the end.
     fn integrated(quarter: QuarterCar, seconds: f64) -> f64 {
         let (mut place, mut speed, dt) = (0.0, 0.0, 1e-5);
         for _ in 0..(seconds / dt) as u32 {

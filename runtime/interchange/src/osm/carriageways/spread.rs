@@ -34,7 +34,8 @@ const ONE_JUNCTION: f64 = 25.0;
 const JUNCTION_ENDS: usize = 3;
 /// Change of displacement in a round below which the search for displacements ends, m.
 const SETTLED: f64 = 1e-4;
-/// Number of rounds in which neighbours push each other. A push passes one neighbour in each round.
+/// Maximum number of rounds in which neighbours push each other. In each round, a push reaches one
+/// neighbour farther.
 const ROUNDS: usize = 200;
 /// Number of rounds in which a displacement is passed on to roads that continue a displaced one.
 const PASSES: usize = 3;

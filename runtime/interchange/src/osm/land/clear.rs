@@ -97,8 +97,8 @@ fn tightest_radius(line: CentreLine<'_>) -> f64 {
     1.0 / bends.fold(0.0, f64::max).max(1e-9)
 }
 
-/// Simplifies a line to straight stretches, because cutting along a few stretches is much faster than along
-/// one per metre.
+/// Simplifies a line to a few straight stretches, because cutting along them is much faster than
+/// along one stretch per metre.
 fn straight(points: &[DVec2]) -> Vec<(DVec2, DVec2)> {
     let cuts = polyline::cuts(points, BENT, LONGEST);
     let pairs = cuts.windows(2);

@@ -66,12 +66,12 @@ impl Estimate {
         estimate
     }
 
-    /// Number of expanded cells that have not been counted elsewhere.
+    /// Number of cells expanded since the last call of `forget_work`.
     pub(super) fn expanded(&self) -> u64 {
         self.expanded
     }
 
-    /// Resets the number of expanded cells after they have been counted elsewhere.
+    /// Resets the number of expanded cells, after the caller has added it to its own total.
     pub(super) fn forget_work(&mut self) {
         self.expanded = 0;
     }

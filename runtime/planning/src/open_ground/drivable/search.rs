@@ -817,7 +817,7 @@ impl Expansion<'_> {
         best.map_or(f64::INFINITY, |best| best.cost)
     }
 
-    /// Tries curves to the target for a vehicle with a trailer.
+    /// Tries curves from a node to the target for a vehicle with a trailer.
     fn try_towed_shots(&mut self, number: u32) {
         let Some(trailer) = &self.trip.vehicle.trailer else {
             return;
@@ -1052,7 +1052,7 @@ impl Expansion<'_> {
         tree.push(cost + tree.weight * ahead, GearNode::own(new));
     }
 
-    /// Returns the best path after smoothing.
+    /// Returns the best path after smoothing; `None` if no path has been found.
     fn path(&mut self) -> Option<DrivablePath> {
         let best = self.tree.best.clone()?;
         let mut pieces: Vec<DrivablePiece> = Vec::new();

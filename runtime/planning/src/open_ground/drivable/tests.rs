@@ -178,7 +178,7 @@ proptest! {
     }
 }
 
-/// A square with obstacles, and a trip of a car with a caravan in it.
+/// Creates a square with obstacles, and a trip across it for a car with a caravan.
 fn random_towing_trip(edge: f64, share: f64, seed: u64) -> Option<(OpenGround, DrivableTrip)> {
     let (ground, mut trip) = random_trip(edge, share, seed)?;
     let mut stream = Stream::new(seed, "towing", 0);

@@ -80,9 +80,9 @@ impl Changed {
         }
     }
 
-    /// Returns the junctions of the earlier layout whose nodes or roads have changed, and the
-    /// neighbouring junctions that may use more of a road after the edit because the far end of the
-    /// road has become a dead end or a mere continuation.
+    /// Returns the junctions of the earlier layout that an edit may affect. These are the junctions
+    /// whose nodes or roads have changed, and neighbouring junctions that may now use more of a
+    /// road because the far end of the road has become a dead end or a mere continuation.
     fn junctions(
         &self,
         network: &RoadNetwork,
@@ -126,8 +126,8 @@ fn neighbours(network: &RoadNetwork, node: NodeId) -> Vec<NodeId> {
     far.collect()
 }
 
-/// Adds the neighbours of rebuilt junctions whose layout took several steps, because such junctions
-/// depend on their neighbours.
+/// Adds the neighbours of rebuilt junctions that were merged or have squeezed or internal roads.
+/// The layout of such a junction depends on its neighbours, so it also has to be rebuilt.
 fn grow(
     redone: &mut BTreeSet<usize>,
     network: &RoadNetwork,

@@ -274,8 +274,8 @@ impl Signals {
         self.light_in(path, stage, between.map(|between| (next, between)))
     }
 
-    /// Light of a path in a stage. While the stage ends, `change` contains the next stage and the part of the
-    /// change.
+    /// Light of a path in a stage. While the stage ends, `change` contains the next stage and the
+    /// current part of the change.
     #[inline]
     pub fn light_in(&self, path: usize, stage: usize, change: Option<(usize, Between)>) -> Light {
         let change = change.map(|(next, between)| (self.greens[next][path], between));

@@ -60,8 +60,8 @@ pub(super) fn signals(junction: &Junction, conflicts: &Conflicts) -> Signals {
     }
 }
 
-/// Returns amber and all-red between every pair of stages, row by row, given the paths with green
-/// in each stage.
+/// Returns the amber and all-red times between every pair of stages, row by row, given the paths
+/// with green in each stage.
 pub(super) fn intergreens(
     junction: &Junction,
     conflicts: &Conflicts,
@@ -334,7 +334,7 @@ impl<'a> Plan<'a> {
             && !deserves_stage
     }
 
-    /// Returns amber and all-red between every pair of stages, row by row.
+    /// Returns the amber and all-red times between every pair of stages, row by row.
     fn intergreens(&self, greens: &[Vec<bool>]) -> Vec<Intergreen> {
         let pairs = greens
             .iter()
@@ -367,7 +367,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Returns amber and all-red between two stages, given the paths that have green in each.
+    /// Returns the amber and all-red times between two stages, given the paths that have green in
+    /// each.
     fn intergreen(&self, from: &[bool], to: &[bool]) -> Intergreen {
         let paths = || 0..from.len();
         let ending: Vec<usize> = paths().filter(|&path| from[path] && !to[path]).collect();

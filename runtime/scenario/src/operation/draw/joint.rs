@@ -182,7 +182,7 @@ pub fn stroke_ends(
     ]
 }
 
-/// Returns the ends of a stroke that become slip roads.
+/// Returns the ends of a stroke that become slip roads; `None` for each other end.
 fn slip_ends(
     around: &Surroundings<'_>,
     trace: &[DVec2],
@@ -359,7 +359,8 @@ fn is_near(road: &Road, point: DVec2) -> bool {
     point.cmpge(low).all() && point.cmple(high).all()
 }
 
-/// Returns the nearest node within `reach` of a point among the candidates.
+/// Returns the nearest node within `reach` of a point among the candidates; `None` if there is
+/// none.
 fn nearest_node(
     scenario: &Scenario,
     point: DVec2,
@@ -412,7 +413,7 @@ fn end_joint(around: &Surroundings<'_>, trace: &[DVec2], layer: i8, catch: Catch
 }
 
 /// Returns the node that a point joins: the nearest node within `reach`, or a node of the junction
-/// whose outline contains the point.
+/// whose outline contains the point. `None` if there is none.
 fn caught_node(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -> Option<NodeId> {
     let scenario = around.scenario;
     let can_join = |node: NodeId| is_joinable(scenario, node, layer, around.is_hidden);
@@ -556,9 +557,9 @@ fn foot(line: &ReferenceLine, point: DVec2) -> f64 {
     s
 }
 
-/// Returns the road on this layer whose carriageway contains a point, or the middle of whose
-/// carriageway is within `reach` of it. If there are several, the road with the nearest carriageway
-/// is used.
+/// Returns the road on this layer that a point joins: the point is on the carriageway of the road,
+/// or within `reach` of the carriageway's middle. If there are several such roads, the one with the
+/// nearest carriageway is used. `None` if there is none.
 fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -> Option<Caught> {
     let network = around.scenario.network();
     let mut best: Option<((f64, f64), Caught)> = None;
@@ -685,7 +686,8 @@ fn near_part(road: &Road, s: f64, reach: f64) -> Vec<(f64, DVec2)> {
         .collect()
 }
 
-/// Returns the direction of a trace at its last point.
+/// Returns the direction of a trace at its last point; `None` if all points are at the same
+/// position.
 fn direction(trace: &[DVec2]) -> Option<DVec2> {
     let (&tip, before) = trace.split_last()?;
     let far = before
@@ -712,7 +714,8 @@ fn ray_landing(
     Some(Landing { s, cut: 0.0 })
 }
 
-/// Returns the last crossing between the last `reach` metres of a trace and a part of a reference line.
+/// Returns the last crossing of the last `reach` metres of a trace with a part of a reference line;
+/// `None` if they do not cross.
 fn crossed(road: &Road, local: &[(f64, DVec2)], trace: &[DVec2], reach: f64) -> Option<Landing> {
     let mut cut = 0.0;
     for pair in trace.windows(2).rev() {

@@ -37,9 +37,9 @@ const WIDTH_AT: (f64, f64) = (14.0, 27.0);
 /// Maximum speed limit of a ring, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
 
-/// Distance between the points at which a line is tested against a circle, m. With only the ends of
-/// a straight line, it could be missed that the line crosses the circle although both ends are
-/// outside.
+/// Distance between the points at which a line is tested against a circle, m. If only the ends of a
+/// straight line were tested, a line that crosses the circle but has both ends outside it would be
+/// missed.
 const STEP: f64 = 1.0;
 
 /// A point where a road meets a ring.
@@ -223,7 +223,7 @@ fn paved(scenario: &Scenario, pieces: &[RoadId], width: f64) -> Vec<Edit> {
     with_pavement.collect()
 }
 
-/// The road ends on a layer that are on a circle.
+/// The ends of the roads of a layer that are on a circle.
 fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(RoadId, RoadEnd)> {
     let roads = scenario
         .network()
@@ -238,7 +238,8 @@ fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(R
     on_it.map(|(_, end)| end).collect()
 }
 
-/// The roads on a layer that cross a circle, with the distances of the crossings along them.
+/// The roads on a layer that cross a circle, with the distances of the crossings along them. Fails
+/// if a road crosses the circle close to one of its ends.
 fn cut_roads(
     scenario: &Scenario,
     centre: DVec2,

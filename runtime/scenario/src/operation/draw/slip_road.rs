@@ -30,8 +30,8 @@ const FAST: f64 = 70.0 / 3.6;
 const SMALL_ANGLE: f64 = 0.6;
 /// Maximum distance between the carriageway and the end of a line that joins it, m.
 pub(super) const REACH: f64 = 1.0;
-/// Minimum lateral distance of a line from its final position beside the host at the point where the line
-/// begins to bend towards the host, m.
+/// Minimum lateral distance between a line and its final position beside the host, measured where
+/// the line begins to bend towards the host, m.
 const AWAY: f64 = 4.0;
 /// Minimum and maximum length over which the line bends, m.
 const BENDING: (f64, f64) = (60.0, 200.0);

@@ -28,7 +28,7 @@ fn is_plain_image(road: &Road, side: DrivingSide) -> bool {
     is_turned(road, side) || !road.is_drivable()
 }
 
-/// Returns the road with mirrored lanes on its original line.
+/// Returns the road with its lanes mirrored and its line unchanged.
 pub(super) fn mirrored(road: &Road, side: DrivingSide) -> Road {
     let mut image = road.clone();
     if is_plain_image(road, side) {
@@ -54,7 +54,7 @@ pub(super) fn mirrored(road: &Road, side: DrivingSide) -> Road {
     image
 }
 
-/// Returns the id of a lane at distance `s` after mirroring.
+/// Returns the id that a lane at distance `s` has after mirroring.
 pub(super) fn name_after(road: &Road, s: f64, lane: i8, side: DrivingSide) -> i8 {
     if is_plain_image(road, side) {
         -lane

@@ -96,7 +96,7 @@ impl Reflection<'_> {
         }
     }
 
-    /// Returns the road of a place, with its lanes after mirroring.
+    /// Returns the road of a place as it is after mirroring.
     fn road_after(&self, at: LanePlace) -> Option<&Road> {
         let image = self.images.get(&at.road);
         image.or_else(|| self.scenario.network().road(at.road))

@@ -52,7 +52,8 @@ fn a_hull_let_down_on_free_springs_sags_as_the_closed_form_says() {
     }
 }
 
-/// Reproduces the situation in the source in which wheels come off under full braking at full lock.
+/// Reproduces the situation in [Gerdelan 2011] in which wheels come off under full braking at full
+/// lock.
 #[test]
 fn full_brake_and_full_lock_shed_no_wheel() {
     for name in ALL {
