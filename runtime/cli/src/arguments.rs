@@ -511,13 +511,13 @@ pub(crate) enum ControllerVerb {
         /// The picture to write (PNG)
         #[arg(long)]
         out: PathBuf,
-        /// How rules with the same output term are combined
+        /// Method of combining rules with the same output term
         #[arg(long, value_enum, default_value_t = Join::Max)]
         aggregation: Join,
     },
 }
 
-/// How rules with the same output term are combined.
+/// Method of combining rules with the same output term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Join {
     /// The strongest rule
@@ -536,7 +536,7 @@ pub(crate) struct Eval {
     /// Evaluate every row of a table with the columns `distance` and `angle`
     #[arg(long, value_name = "FILE", conflicts_with = "inputs")]
     pub(crate) csv: Option<PathBuf>,
-    /// How rules with the same output term are combined
+    /// Method of combining rules with the same output term
     #[arg(long, value_enum, default_value_t = Join::Max)]
     pub(crate) aggregation: Join,
     /// Print one JSON document and nothing else

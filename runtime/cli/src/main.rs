@@ -32,7 +32,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome of work that found no problem, or found one.
+    /// Returns the outcome of a finished command: success, or a problem that it found.
     fn of(is_fine: bool) -> Self {
         if is_fine { Self::Fine } else { Self::Findings }
     }

@@ -88,7 +88,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::of(has_passed))
 }
 
-/// The requested courses without lanes, or all of them.
+/// Returns the requested courses without lanes, or all of them if none were requested.
 fn courses_of(arguments: &Arguments) -> anyhow::Result<Vec<Course>> {
     let all = Course::all().into_iter();
     let known: Vec<Course> = all.filter(Course::is_on_open_ground).collect();

@@ -51,7 +51,7 @@ const AT_MOST: &str = "at most";
 /// Marks a target that is a lower limit.
 const AT_LEAST: &str = "at least";
 
-/// A scene of [Kuffner 1998].
+/// A scene from [Kuffner 1998].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scene {
     Maze,
@@ -359,7 +359,7 @@ fn walkers_aim(walkers: &Walkers) -> Aim {
     }
 }
 
-/// A scene as a map, with the map items for its boxes.
+/// A scene set up as a map, with one map item for each box.
 struct Stage {
     world: BoxWorld,
     ground: OpenGround,

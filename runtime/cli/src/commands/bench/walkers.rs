@@ -75,7 +75,7 @@ pub(super) fn measure(seed: u64, problems: u32) -> anyhow::Result<Walkers> {
     })
 }
 
-/// People who walk side by side and behind each other across open ground.
+/// Creates a scenario in which people walk across open ground, side by side and behind each other.
 fn scenario(seed: u64) -> anyhow::Result<Scenario> {
     let mut scenario = Scenario::new("walkers");
     let settings = Settings {
