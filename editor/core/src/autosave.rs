@@ -192,7 +192,8 @@ impl Autosave {
     }
 }
 
-/// Autosaves in a folder left by sessions that did not end properly, oldest first.
+/// Returns the autosaves in a folder that were left by sessions that did not end properly, oldest
+/// first.
 pub fn recoveries(folder: &Path) -> Vec<Recovery> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();

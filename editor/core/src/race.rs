@@ -23,7 +23,7 @@ pub const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 /// The course that the user wants to drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RaceOrder {
-    /// The course.
+    /// The course to drive.
     pub course: Course,
     /// Vehicles and modules.
     pub setup: Setup,
@@ -64,7 +64,7 @@ pub struct KeptTry {
     pub number: u64,
     /// End of the attempt.
     pub end: Option<End>,
-    /// Duration, s.
+    /// Duration of the attempt, s.
     pub time: f64,
     /// Fitness of the drive; the first fitness if there are several.
     pub fitness: Option<f64>,
@@ -86,13 +86,13 @@ pub enum RacePhase {
 /// A race in the window.
 #[derive(Debug, Clone)]
 pub struct Race {
-    /// The course.
+    /// The course, which has been prepared for driving.
     pub ready: Arc<ReadyRace>,
     /// Stage of the current attempt.
     pub phase: RacePhase,
     /// Number of the current attempt in this session.
     pub number: u64,
-    /// Earlier attempts.
+    /// Earlier attempts on the course with the same seed.
     pub tries: Vec<KeptTry>,
 }
 

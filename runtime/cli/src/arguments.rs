@@ -36,7 +36,7 @@ Examples:
 Exit codes: 0 success; 1 the command finished and found a problem; 2 the arguments or the input were invalid; \
 128 + N stopped by signal N (Ctrl-C 130, SIGTERM 143, SIGHUP 129).";
 
-/// Commands.
+/// Commands of the program.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Open the editor.

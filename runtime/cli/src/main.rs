@@ -25,7 +25,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Outcome of a command that ran.
 enum Outcome {
-    /// Success.
+    /// The command finished and found no problem.
     Fine,
     /// The command finished and found a problem.
     Findings,

@@ -23,7 +23,7 @@ pub struct DriveRow {
     pub driver: usize,
     /// End of the drive.
     pub end: End,
-    /// Duration, s.
+    /// Duration of the drive, s.
     pub time: f64,
     /// Distance driven, m.
     pub distance: f64,

@@ -35,9 +35,9 @@ type Counted = (usize, usize, Option<f64>, Option<f64>);
 /// the newest ones, even while an earlier moment of the run is shown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunEvents {
-    /// Contacts.
+    /// Contacts of agents in the period, oldest first.
     pub contacts: Vec<RunEvent>,
-    /// Arrivals.
+    /// Arrivals of agents in the period, oldest first.
     pub arrivals: Vec<RunEvent>,
     counted: Counted,
 }

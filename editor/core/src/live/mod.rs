@@ -56,7 +56,7 @@ impl Coordinator {
     }
 }
 
-/// Orders to the thread.
+/// Orders to the simulation thread.
 enum Order {
     Play,
     Pause,
@@ -90,7 +90,7 @@ enum Order {
 /// A request to record a clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipOrder {
-    /// The agent.
+    /// Id of the agent whose motion is recorded.
     pub agent: u64,
     /// Number of frames per second.
     pub rate_hz: f64,
@@ -101,9 +101,9 @@ pub struct ClipOrder {
 pub struct JudgedRace {
     /// Number of the attempt.
     pub number: u64,
-    /// The agent that the user drives.
+    /// Id of the agent that the user drives.
     pub agent: u64,
-    /// The course.
+    /// The course that is driven.
     pub course: Course,
 }
 
@@ -123,7 +123,7 @@ pub struct RaceProgress {
 /// The clip that is being recorded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipProgress {
-    /// The agent.
+    /// Id of the agent whose motion is recorded.
     pub agent: u64,
     /// Number of frames recorded until now.
     pub frames: usize,
@@ -134,7 +134,7 @@ pub struct ClipProgress {
 /// Snapshot of the running simulation.
 #[derive(Debug, Clone, Default)]
 pub struct LivePicture {
-    /// The vehicles.
+    /// Vehicles, pedestrians and loose obstacles at the shown moment.
     pub snapshot: Snapshot,
     /// The ground of the run, once it has started.
     pub ground: Option<Arc<Ground>>,
@@ -208,7 +208,7 @@ pub struct LivePicture {
 /// An agent off the lanes that has no path, or is still searching for one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathNotice {
-    /// The agent.
+    /// Id of the agent.
     pub agent: u64,
     /// Middle of the agent's body, m.
     pub at: DVec2,
@@ -347,8 +347,8 @@ impl Live {
         self.give(Order::LookAtGround(question));
     }
 
-    /// The current input of an agent's behaviour; `None` if the agent is not driving or the thread does
-    /// not answer in time.
+    /// Returns the current input of an agent's behaviour; `None` if the agent is not driving or the
+    /// thread does not answer in time.
     pub fn behaviour_view(&mut self, agent: u64) -> Option<BehaviourView> {
         let (answer, inbox) = channel();
         // The answer is sent between two steps. It has its own channel, because only this caller

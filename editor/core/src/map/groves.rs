@@ -75,7 +75,7 @@ impl Grove {
         }
     }
 
-    /// Number of trees in the pieces that a box touches.
+    /// Counts the trees in the pieces that a box touches.
     pub fn trees_within(&self, low: DVec2, high: DVec2) -> usize {
         let is_apart = |own_low: DVec2, own_high: DVec2| {
             own_low.cmpgt(high).any() || own_high.cmplt(low).any()
@@ -123,7 +123,7 @@ fn color_with(opacity: f32) -> roadwright_render::Color {
     color
 }
 
-/// The trees of a forest, grouped by squares of its bounding box.
+/// Groups the trees of a forest by squares of its bounding box.
 fn pieces(forest: &Forest, ink: Ink) -> Vec<Arc<Instances>> {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let (low, high) = polygon::bounds(&forest.area).unwrap_or_default();

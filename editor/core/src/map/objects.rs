@@ -16,15 +16,15 @@ type Known = BTreeMap<ForestId, (Forest, Arc<Grove>)>;
 /// The objects of a scenario as triangles and instances.
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
-    /// Forest floors.
+    /// Mesh of the forest floors.
     pub floors: Arc<Mesh>,
     /// Loose obstacles at their initial positions.
     pub loose: Arc<Mesh>,
-    /// Places and destinations.
+    /// Mesh of points of interest and destinations.
     pub things: Arc<Mesh>,
     /// Vehicles at their starting positions.
     pub starts: Arc<Mesh>,
-    /// Trees.
+    /// The forests with their trees.
     pub groves: Vec<Arc<Grove>>,
     known: Known,
 }
@@ -76,7 +76,8 @@ pub(super) fn all_loose(scenario: &Scenario) -> impl Iterator<Item = (&ObstacleI
     all.filter(|(_, obstacle)| obstacle.mass.is_some())
 }
 
-/// Mesh of pushed obstacles at their positions in a run; `origin` is the point that corners are relative to.
+/// Creates the mesh of pushed obstacles at their positions in a run. `origin` is the point that
+/// corners are relative to.
 pub fn loose<'a>(
     origin: DVec2,
     ink: Ink,

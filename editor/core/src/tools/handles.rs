@@ -39,12 +39,12 @@ pub enum HandleKind {
     Turn,
 }
 
-/// A handle.
+/// A handle of the selection, which the user can drag to change a property.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Handle {
-    /// The property that it changes.
+    /// The property that dragging the handle changes.
     pub kind: HandleKind,
-    /// Position, m.
+    /// Position of the handle, m.
     pub at: DVec2,
 }
 

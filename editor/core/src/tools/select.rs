@@ -20,7 +20,7 @@ use roadwright_scenario::{
 use roadwright_simulation::DrawnStop;
 use std::sync::Arc;
 
-/// Current drag.
+/// Purpose of the drag in progress.
 enum Drag {
     /// Moves the selection.
     Move(Objects),

@@ -35,7 +35,7 @@ const GIVE_UP: usize = 30;
 
 /// A measurement that is repeated over seeds.
 pub struct RunSeries<'a> {
-    /// The course.
+    /// The course that is driven.
     pub course: &'a Course,
     /// Vehicles, drivers and fitness functions.
     pub setup: &'a Setup,
@@ -343,8 +343,8 @@ fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> 
     }
 }
 
-/// Compares the external modules in use and their builds with the modules with which a file was
-/// made. Returns the difference as a phrase that continues "made", or `None` if there is no
+/// Compares the external modules in use and their builds with those that a file records. Returns
+/// the difference as a phrase that follows "made", such as "with … but …"; `None` if there is no
 /// difference.
 pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<String> {
     let without = |ours: &[String], theirs: &[String]| -> Vec<String> {

@@ -119,7 +119,7 @@ pub enum ResultsError {
         number: usize,
         /// Seed of the row.
         seed: u64,
-        /// The problem.
+        /// Description of the problem.
         what: &'static str,
     },
     /// The rows were changed after they were written.

@@ -252,12 +252,12 @@ impl<'a> Training<'a> {
         self.reports.len() >= stop.generations as usize || (is_good && !self.reports.is_empty())
     }
 
-    /// The experiment.
+    /// The experiment that is carried out.
     pub(super) fn experiment(&self) -> &Experiment {
         self.experiment
     }
 
-    /// The genes.
+    /// The genes that are trained.
     pub(super) fn genome(&self) -> &Genome {
         self.genome
     }

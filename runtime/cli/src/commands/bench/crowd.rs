@@ -84,7 +84,7 @@ pub(super) fn measure(seed: u64, problems: u32) -> anyhow::Result<Crowd> {
     })
 }
 
-/// Open ground with boxes at random headings, and jeeps with random trips.
+/// Creates a scenario with boxes at random headings on open ground, and jeeps with random trips.
 fn scenario(seed: u64) -> anyhow::Result<Scenario> {
     let mut scenario = Scenario::new("crowd");
     let settings = Settings {

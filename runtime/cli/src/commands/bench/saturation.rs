@@ -26,7 +26,7 @@ const FROM: usize = 2;
 const TO: usize = 0;
 /// Speed limits, km/h.
 const SPEEDS: [f64; 3] = [30.0, 50.0, 70.0];
-/// Demand, vehicles/h.
+/// Demand on the measured leg, vehicles/h.
 const RATE: f64 = 2000.0;
 /// Green time of the leg with the queue, s. It is long enough for [`LAST`] vehicles to pass, and at
 /// [`RATE`] at least as many arrive per cycle.

@@ -74,7 +74,7 @@ struct Driven {
 /// Scores of a fitness for two drivers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Scores {
-    /// The module.
+    /// Id of the fitness module.
     module: String,
     /// Score of the driver that arrives.
     drives: f64,
