@@ -17,7 +17,7 @@ const ABOVE_EDGE: f32 = 36.0;
 /// Maximum width of a message, points.
 const WIDEST: f32 = 560.0;
 
-/// A message.
+/// A message at the bottom of the map.
 struct Message {
     tone: Tone,
     text: String,

@@ -239,7 +239,8 @@ fn unit(text: &str) -> String {
 /// A name, an optional number, and its unit.
 type InputRow = (&'static str, Option<f64>, &'static str);
 
-/// The inputs of a controller; a value is `None` if the input is absent.
+/// Lists the inputs of a controller that the panel shows. A value is `None` if there is no such
+/// object, for example no leader.
 fn told(input: &ControllerInput) -> Vec<InputRow> {
     let some = |distance: f64| (distance < NOTHING).then_some(distance);
     let leader = some(input.leader_gap).map(|_| input.leader_speed);

@@ -43,7 +43,7 @@ pub const SETT_JOINT: u32 = 0x8A736A;
 pub const RAIL: u32 = 0x8D939C;
 /// Colour of lines and arrows on the road.
 pub const MARKING: u32 = 0xFAFAF6;
-/// Colour of flows.
+/// Colour of the chevrons that mark the origins of flows.
 pub const FLOW: u32 = 0xE0A526;
 /// Colour of the housing of a signal's lamps.
 pub const SIGNAL_BOX: u32 = 0x20262D;

@@ -1,4 +1,4 @@
-//! Painting forests.
+//! The forest tool, which paints and erases forests with a round brush.
 
 use super::brush::{self, Brush};
 use super::{Effect, Mark, ToolContext};

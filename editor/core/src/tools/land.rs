@@ -1,4 +1,4 @@
-//! Drawing land corner by corner or freehand.
+//! The land tool, which draws areas of land corner by corner or freehand.
 
 use super::outline::{self, OutlinePen};
 use super::{Effect, Mark, Tool, ToolContext, ToolEvent};

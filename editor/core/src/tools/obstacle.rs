@@ -1,4 +1,4 @@
-//! Placing obstacles.
+//! The obstacle tool, which places obstacles.
 
 use super::corners::{Corners, counter_clockwise};
 use super::snap::snap_to_grid;

@@ -1,4 +1,4 @@
-//! Placing points of interest and parking bays.
+//! The place tool, which adds points of interest and parking bays.
 
 use super::bays::{Kerb, Row, kerb_at};
 use super::{BayKind, Effect, Fill, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent};

@@ -1,4 +1,4 @@
-//! Drawing roads: freehand by dragging, or point by point by clicking.
+//! The road tool, which draws roads: freehand by dragging, or point by point by clicking.
 
 use super::snap::{angle_step, on_grid};
 use super::stroke_layers::{StrokeLayers, layer_at};

@@ -1,4 +1,4 @@
-//! Drawing roundabouts by dragging from the centre to the ring.
+//! The roundabout tool. A drag from the centre to the ring draws a roundabout.
 
 use super::ribbon::ribbon;
 use super::stroke_layers::layer_at;

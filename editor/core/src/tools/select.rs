@@ -1,4 +1,4 @@
-//! Selecting, moving, rotating and reshaping.
+//! The select tool, which selects, moves, rotates and reshapes objects.
 
 use super::handles::{
     Handle, HandleKind, dragged, handles, selection_box, turned, with_point, without_corner,

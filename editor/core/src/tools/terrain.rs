@@ -1,4 +1,4 @@
-//! Shaping the ground with a round brush.
+//! The terrain tool, which shapes the ground with a round brush.
 
 use super::brush::{self, Brush};
 use super::{Effect, Mark, TerrainMode, Tone, ToolContext};

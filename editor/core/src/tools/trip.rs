@@ -1,4 +1,4 @@
-//! Drawing a trip from a start to a destination, as used for vehicles and flows.
+//! Input of a trip from its start to its destination, shared by the tools for vehicles and flows.
 
 use super::bays::{bay_at, is_in_bay, stack_for_bay};
 use super::handles::place_of;

@@ -1,4 +1,4 @@
-//! Placing vehicles.
+//! The vehicle tool, which places vehicles with their destinations.
 
 use super::bays::{is_in_bay, stack_for_bay};
 use super::trip::{Ends, Progress, Trip, missing, places, stack_for, whereabouts};

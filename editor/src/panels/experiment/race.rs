@@ -55,7 +55,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, state: &mut RaceChoice, actions: &m
     }
 }
 
-/// The action that starts a race on the chosen course.
+/// Returns the action that starts a race on the chosen course.
 fn start(model: &Model, state: &RaceChoice) -> Action {
     let own = model.waiting.as_ref();
     let own = own.unwrap_or_else(|| model.document.scenario());

@@ -173,7 +173,7 @@ fn curves(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     plot_with(ui, "Ended", LOW, 1.0, ended, |_| {});
 }
 
-/// Points for the values of generations; missing values are left out.
+/// Returns the points of a curve over the generations. Missing values are left out.
 fn points(rows: &[GenerationRow], of: fn(&GenerationRow) -> Option<f64>) -> Vec<[f64; 2]> {
     let points = rows
         .iter()

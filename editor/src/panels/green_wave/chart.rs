@@ -56,7 +56,7 @@ pub(super) struct Gesture {
 }
 
 impl Gesture {
-    /// The corridor with the dragged offset applied.
+    /// Returns the corridor with the dragged offset applied.
     pub(super) fn put(&self, corridor: &Corridor) -> Corridor {
         let mut shown = corridor.clone();
         let own = shown

@@ -1,4 +1,4 @@
-//! A road. Its lanes are shown as separate cards.
+//! Properties of a road. Its lanes are shown as separate cards.
 
 use super::super::property::{Choice, OF, Property, Subject, TextProperty, fact};
 use super::super::widgets::heading;
