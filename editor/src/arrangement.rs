@@ -1,8 +1,8 @@
-//! Ways of aligning, distributing and mirroring objects.
+//! Operations that align, distribute or mirror objects.
 
 use roadwright_geometry::DVec2;
 
-/// A way of aligning or distributing objects.
+/// An operation that aligns or distributes objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {
     /// Aligns western edges.
