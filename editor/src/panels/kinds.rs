@@ -1,4 +1,4 @@
-//! Vehicle types and stacks.
+//! Lists of the scenario's vehicle types and stacks, with their properties.
 
 use super::modules::Dragged;
 use super::parameter_table::{self, TouchedCell, without_tables};

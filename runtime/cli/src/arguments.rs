@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of `roadwright`: its commands and their options.
 
 use crate::agent_times::{ExplainedAgent, agent_at, agent_at_from, explained_agent};
 use crate::commands::{BenchVerb, Compare, GenerateVerb, MovesVerb, Plan, Train, VehicleVerb};

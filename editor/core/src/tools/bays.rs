@@ -29,7 +29,7 @@ const GAP: f64 = 0.1;
 const REACH: f64 = 40.0;
 /// Distance from a kerb within which a press snaps to it at any scale, m.
 const CATCHES: f64 = 2.0;
-/// Start of the names of bays in rows.
+/// Prefix of the names of bays in rows.
 const NAME: &str = "Bay ";
 /// Key of the stack added for parking vehicles.
 const PARKING: &str = "parking";

@@ -49,7 +49,7 @@ impl Stroke {
     }
 }
 
-/// The end of the road after a click at the pointer.
+/// The end that the road would have after a click at the pointer.
 #[derive(Clone)]
 struct Hover {
     /// Position of the next point, m. If the point joins something, this is the position of the joint.

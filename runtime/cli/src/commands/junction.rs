@@ -1,4 +1,4 @@
-//! `roadwright junction`.
+//! `roadwright junction`: shows the rules of the junctions of a scenario.
 
 use super::{load, print_json};
 use crate::Outcome;

@@ -343,9 +343,9 @@ fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> 
     }
 }
 
-/// Compares the external modules in use and their builds with those that a file records. Returns
-/// the difference as a phrase that follows "made", such as "with … but …"; `None` if there is no
-/// difference.
+/// Compares the external modules in use, and their builds, with the modules that a file records.
+/// Returns the difference as a phrase that follows "made", such as "with a, but b is used here";
+/// `None` if there is no difference.
 pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<String> {
     let without = |ours: &[String], theirs: &[String]| -> Vec<String> {
         ours.iter()

@@ -109,7 +109,8 @@ pub(super) struct Drives {
     trails: Vec<(String, Vec<DVec2>)>,
 }
 
-/// Observes a driver.
+/// Observes the tested driver: its trail, its distance from the lane, and its gap to the standing
+/// car.
 struct Watch {
     may_go: Arc<AtomicBool>,
     path: Vec<DVec2>,

@@ -1,4 +1,4 @@
-//! `roadwright run`.
+//! `roadwright run`: runs a scenario and reports the results.
 
 mod coupling;
 mod drive;

@@ -282,7 +282,7 @@ struct ManoeuvreRun {
     failure: Option<String>,
 }
 
-/// Sums over all steps.
+/// Sums over all steps, from which the inputs of the fitness functions are computed.
 #[derive(Default)]
 struct Sums {
     steps: u64,
