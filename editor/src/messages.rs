@@ -96,7 +96,8 @@ impl Messages {
     }
 }
 
-/// The area of a message. Only a message with a button takes clicks; other clicks reach the map below.
+/// Creates the screen area for a message. Only a message with a button takes clicks; other clicks
+/// reach the map below.
 fn area(index: usize, at: Pos2, has_button: bool) -> Area {
     Area::new(Id::unique(("message", index)))
         .order(Order::Foreground)

@@ -49,7 +49,7 @@ impl Theme {
         self.of_the_map(palette::GROUND)
     }
 
-    /// A colour of the map, adapted to the theme.
+    /// Adapts a colour of the map to the theme.
     pub(crate) fn of_the_map(self, value: u32) -> Color32 {
         let color = palette::rgb(value);
         let shown = if self.dark {
@@ -211,7 +211,8 @@ impl Theme {
         hex(palette::HEAT_VEHICLE)
     }
 
-    /// Colours of curves in plots. Curves can also be distinguished by their names.
+    /// Returns the colour of the curve with this index in a plot. Colours repeat, because curves
+    /// are also distinguished by their names.
     pub(crate) fn plot(self, index: usize) -> Color32 {
         // Colours repeat from the fifth curve on, and names distinguish the curves.
         let tones = [Tone::Accent, Tone::Guide, Tone::Warning, Tone::Danger];

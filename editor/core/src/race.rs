@@ -237,7 +237,8 @@ pub fn keep(
     Ok(KeptTry::of(number, path, &driven))
 }
 
-/// Earlier attempts at a race stored in a folder, sorted by number. Unreadable files are skipped.
+/// Reads the earlier attempts at a race from a folder, sorted by number. Unreadable files are
+/// skipped.
 pub fn kept_tries(order: &RaceOrder, folder: &Path) -> Vec<KeptTry> {
     let paths = paths_of(order, folder).into_iter().take(MOST_TRIES);
     let read = paths.filter_map(|(number, path)| {

@@ -41,7 +41,7 @@ pub struct RoadShape {
 }
 
 impl RoadShape {
-    /// Road coordinates of the point on the road nearest to a given point.
+    /// Returns the road coordinates of the point on the road that is nearest to a given point.
     pub fn foot(&self, point: DVec2) -> RoadPoint {
         let line = || self.road.reference_line.clone();
         let projector = self.projector.get_or_init(|| Projector::new(line()));
@@ -199,7 +199,7 @@ impl Scene {
         }
     }
 
-    /// An empty scene.
+    /// Creates the scene of an empty scenario.
     pub fn empty() -> Self {
         Self::new(Arc::new(Scenario::default()), 0)
     }
@@ -329,8 +329,8 @@ impl Scene {
         found
     }
 
-    /// The nearest point on a road's line within `reach` of a point. Returns the road, the distance
-    /// along the road, and the point.
+    /// Finds the nearest point on a road's line within `reach` of a point. Returns the road, the
+    /// distance along the road, and the point.
     pub fn nearest_on_road(&self, point: DVec2, reach: f64) -> Option<(RoadId, f64, DVec2)> {
         self.roads_near(point, reach)
             // Projecting onto clothoids is slow, so polylines rule out nearly all roads first. They lie

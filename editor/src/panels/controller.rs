@@ -273,7 +273,8 @@ fn short(name: &str) -> &str {
     name.trim_start_matches("fuzzy_driver.")
 }
 
-/// Method of combining rules, which is the first parameter of the fuzzy driver.
+/// Returns the method with which a stack combines rules, which is the first parameter of the fuzzy
+/// driver.
 fn aggregation_of(model: &Model, stack: &str) -> Aggregation {
     let stacks = model.document.scenario().stacks();
     let parameters = stacks.get(stack).map(|stack| &stack.controller.parameters);
@@ -302,7 +303,8 @@ fn as_in(model: &Model, stack: &str, controller: &FuzzyController) -> FuzzyContr
     own
 }
 
-/// The crisp inputs of a controller.
+/// Returns the crisp inputs of a fuzzy controller: the distance and the unsigned angle of the
+/// obstacle or waypoint.
 fn crisp(controller: &FuzzyController, input: &ControllerInput) -> (f64, f64) {
     if controller.name.contains("avoid") {
         // The tables use the lateral distance of an obstacle but not its side; the driver restores the sign

@@ -620,7 +620,7 @@ impl<'a> Finder<'a> {
         decks.chain(roofs).collect()
     }
 
-    /// Covered parts of a road below layer 0.
+    /// Finds the covered parts of a road below layer 0.
     fn tunnels(&self, lower: &Line<'_>) -> Vec<Span> {
         let layer = lower.road.layer;
         if layer >= 0 {
@@ -669,8 +669,8 @@ impl<'a> Finder<'a> {
         nodes.any(|node| node.position().distance(point) < reach)
     }
 
-    /// Parts of a road that pass over or below something. At a distance along the road, `below`
-    /// returns the height difference, m, or `None` if there is no overlap.
+    /// Finds the parts of a road that pass over or below something. At a distance along the road,
+    /// `below` returns the height difference, m, or `None` if there is no overlap.
     fn overlaps(&self, line: &Line<'_>, below: impl Fn(f64) -> Option<f64>) -> Vec<Overlap> {
         let mut found: Vec<Overlap> = Vec::new();
         let mut before: Option<f64> = None;

@@ -366,8 +366,8 @@ impl End {
     }
 }
 
-/// The sign of an arm, which determines its paint. Traffic merges at slip roads and motorways, so stop lines
-/// and give-way triangles are painted there only if there are signals.
+/// Returns the sign that determines the paint of an arm. Traffic merges at slip roads and
+/// motorways, so stop lines and give-way triangles are painted there only if there are signals.
 pub(crate) fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
     match arm.sign {
         Sign::Yield | Sign::Stop if road.class >= RoadClass::Ramp && is_one_way(road) => Sign::None,

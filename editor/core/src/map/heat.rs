@@ -299,7 +299,8 @@ fn connection(scene: &Scene, from: HeatLane, to: HeatLane, stretch: u32) -> Opti
     Some((layer, band(line, &distances, start, end, edges)))
 }
 
-/// Distances at which a road is sampled, close enough for its bends and for widening lanes.
+/// Returns the distances at which a road is sampled, close enough for its bends and for widening
+/// lanes.
 fn distances(road: &Road) -> Vec<f64> {
     let (right, left) = road.edges(0.0);
     let reach = left.max(-right).max(0.0);
@@ -312,7 +313,8 @@ fn distances(road: &Road) -> Vec<f64> {
     all
 }
 
-/// Left and right edge of a band along a line between two distances; empty if they are too close together.
+/// Returns the left and right edge of a band along a line between two distances; empty if the
+/// distances are too close together.
 fn band(
     line: &ReferenceLine,
     distances: &[f64],

@@ -167,7 +167,7 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// A pointer at a point, without modifier keys.
+    /// Creates a pointer at a point, without modifier keys.
     pub fn at(x: f64, y: f64) -> Self {
         Self {
             at: DVec2::new(x, y),
@@ -392,7 +392,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// A plain line.
+    /// Creates a solid line.
     pub fn line(points: Vec<DVec2>, tone: Tone) -> Self {
         Self::Line {
             points,
@@ -401,7 +401,7 @@ impl Mark {
         }
     }
 
-    /// A dashed line.
+    /// Creates a dashed line.
     pub fn dashes(points: Vec<DVec2>, tone: Tone) -> Self {
         Self::Line {
             points,
@@ -410,7 +410,7 @@ impl Mark {
         }
     }
 
-    /// A text label.
+    /// Creates a text label.
     pub fn label(at: DVec2, text: impl Into<String>, tone: Tone) -> Self {
         Self::Label {
             at,
@@ -493,7 +493,7 @@ impl LaneRule {
         }
     }
 
-    /// The stop of a trip at a place under the pointer.
+    /// Creates the stop of a trip at a place under the pointer.
     fn stop(self, place: Place, pointer: DVec2) -> DrawnStop {
         match self {
             Self::Quickest => DrawnStop::Pointed { place, pointer },

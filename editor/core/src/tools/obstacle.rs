@@ -23,7 +23,7 @@ pub(super) struct ObstacleTool {
 }
 
 impl ObstacleTool {
-    /// The shape between the press and the current position of the pointer.
+    /// Returns the shape that a drag from the press to the current position of the pointer draws.
     fn shape(&self, kind: ObstacleKind) -> Option<Shape> {
         let (start, (now, turned)) = (self.press?, self.now?);
         let diagonal = now - start;

@@ -27,7 +27,7 @@ pub(super) struct StrokeLayers {
 }
 
 impl StrokeLayers {
-    /// Layers of a stroke that starts at a point.
+    /// Begins the layers of a stroke that starts at a point.
     pub(super) fn from(start: DVec2, catch: Catch, context: &ToolContext<'_>) -> Self {
         Self {
             start: layer_at(start, catch, context),

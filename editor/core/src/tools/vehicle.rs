@@ -93,9 +93,9 @@ impl VehicleTool {
     }
 }
 
-/// The stack for a trip: the given stack, or a parking stack if the destination is a bay and the
-/// stack is chosen automatically. The edit adds the parking stack if the scenario does not contain
-/// it.
+/// Returns the stack for a trip: the given stack, or a parking stack if the destination is a bay
+/// and the stack is chosen automatically. The edit adds the parking stack if the scenario does not
+/// contain it.
 fn suited(
     stack: String,
     vehicle: &str,
