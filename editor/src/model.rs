@@ -345,10 +345,10 @@ pub enum Dialog {
     Palette {
         /// The search text.
         query: String,
-        /// The selected line.
+        /// Index of the selected line.
         line: usize,
     },
-    /// Lists all keys.
+    /// Lists the keys of all commands.
     Keys {
         /// The command that waits for its new key.
         waiting: Option<Command>,

@@ -285,11 +285,12 @@ fn set_visuals(visuals: &mut Visuals) {
 /// Colours of panels, dialogs and widgets.
 struct PanelColors {
     panel: u32,
-    /// Lists and text fields.
+    /// Background of lists and text fields.
     well: u32,
-    /// Every other row of a table.
+    /// Background of every other row of a table.
     stripe: u32,
-    /// Buttons, number fields and choices: at rest, below the pointer, and pressed.
+    /// Buttons, number fields and choices, in three states: at rest, below the pointer, and
+    /// pressed.
     field: [u32; 3],
     line: u32,
     ink: u32,

@@ -206,7 +206,7 @@ fn peaks(field: &HeightField) -> Vec<Peak> {
     peaks
 }
 
-/// A rectangle of samples.
+/// A rectangle of samples in a height field.
 struct Samples {
     columns: std::ops::Range<usize>,
     rows: std::ops::Range<usize>,

@@ -304,7 +304,7 @@ pub(crate) fn builds_of(world: &World) -> Vec<String> {
         .collect()
 }
 
-/// A run in progress.
+/// A run of a course in progress.
 struct CourseRun<'a> {
     session: Session,
     judge: Judge,

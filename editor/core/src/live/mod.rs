@@ -154,7 +154,7 @@ pub struct LivePicture {
     pub pace: f64,
     /// All collisions of the run, up to the present.
     pub collisions: Arc<Vec<Collision>>,
-    /// The watched agent.
+    /// State of the watched agent.
     pub inspection: Option<Inspection>,
     /// The chain of vehicles that block the watched agent; `None` unless it stands.
     pub wait_chain: Option<WaitChain>,
@@ -163,9 +163,9 @@ pub struct LivePicture {
     pub ending: Option<(Status, f64)>,
     /// Recent history of the watched agent, oldest first.
     pub trace: Arc<Vec<TracePoint>>,
-    /// The inspected junction.
+    /// State of the inspected junction.
     pub junction: Option<JunctionInspection>,
-    /// The inspected road.
+    /// State of the inspected road.
     pub road: Option<RoadInspection>,
     /// State of the watched agent's planning; `None` if it does not plan over open ground.
     pub planning: Option<Arc<GroundInspection>>,
@@ -179,7 +179,7 @@ pub struct LivePicture {
     pub race: Option<RaceProgress>,
     /// Agents that have no path or are still searching for one.
     pub without_path: Vec<PathNotice>,
-    /// The heat map.
+    /// Traffic recorded for each cell of the heat map.
     pub heat: Arc<HeatCells>,
     /// Current results of the run.
     pub results: Arc<RunResults>,

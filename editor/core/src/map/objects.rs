@@ -10,7 +10,7 @@ use roadwright_simulation::LooseRecord;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Forests with their trees.
+/// Forests with their trees, by id.
 type Known = BTreeMap<ForestId, (Forest, Arc<Grove>)>;
 
 /// The objects of a scenario as triangles and instances.

@@ -30,7 +30,7 @@ pub(super) struct Stroke {
     painted: Option<ForestId>,
 }
 
-/// The forest tool.
+/// Paints forests, or erases parts of them.
 pub(super) type ForestTool = Brush<Stroke>;
 
 impl brush::Stroke for Stroke {

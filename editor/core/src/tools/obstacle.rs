@@ -12,7 +12,7 @@ const DEFAULT_SIZE: f64 = 2.0;
 /// Smallest size that a drag produces, m.
 const LEAST_SIZE: f64 = 0.2;
 
-/// The obstacle tool.
+/// Adds an obstacle with a drag or a click, or a polygon with a click for each corner.
 #[derive(Default)]
 pub(super) struct ObstacleTool {
     press: Option<DVec2>,

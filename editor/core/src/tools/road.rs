@@ -68,7 +68,7 @@ impl Hover {
     }
 }
 
-/// The road tool.
+/// Draws a road from a freehand drag, or from points that are placed by clicks.
 #[derive(Default)]
 pub(super) struct RoadTool {
     press: Option<Pointer>,

@@ -75,7 +75,7 @@ impl Stroke {
     }
 }
 
-/// The select tool.
+/// Selects objects with clicks and boxes, and moves, rotates or reshapes them with drags.
 #[derive(Default)]
 pub(super) struct Select {
     hover: Option<ObjectId>,

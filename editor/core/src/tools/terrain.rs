@@ -31,7 +31,7 @@ pub(super) struct Stroke {
     level: f64,
 }
 
-/// The terrain tool.
+/// Raises, lowers, smooths or flattens the ground below the brush.
 pub(super) type TerrainTool = Brush<Stroke>;
 
 impl brush::Stroke for Stroke {

@@ -7,7 +7,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Place};
 
-/// The vehicle tool.
+/// Places a vehicle and its destination, with a drag or two clicks.
 #[derive(Default)]
 pub(super) struct VehicleTool {
     trip: Trip,

@@ -55,7 +55,7 @@ pub struct Bench {
     pub refused: Option<Refusal>,
     undo: Vec<Step>,
     redo: Vec<Step>,
-    /// The change in progress.
+    /// Label of the change in progress.
     gesture: Option<String>,
 }
 

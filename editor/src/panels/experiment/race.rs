@@ -12,7 +12,7 @@ use roadwright_training::{Course, DriveRow, Setup, UNSEEN_SEED};
 /// Largest seed that can be chosen.
 const LARGEST_SEED: u64 = 1_000_000;
 
-/// The chosen course.
+/// The course that the user has chosen for a race.
 pub(super) struct RaceChoice {
     /// Name of a built-in course; `None` for the scenario of the document.
     course: Option<String>,

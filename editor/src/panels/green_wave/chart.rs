@@ -89,7 +89,7 @@ pub(super) fn arrow(painter: &Painter, at: Pos2, along: Along, color: Color32) {
     painter.add(Shape::convex_polygon(corners, color, Stroke::NONE));
 }
 
-/// Contents of the diagram.
+/// The diagram of a corridor at a design speed.
 pub(super) struct Chart<'a> {
     pub(super) model: &'a Model,
     pub(super) corridor: &'a Corridor,

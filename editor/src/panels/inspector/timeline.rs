@@ -97,7 +97,7 @@ pub(super) fn with_plan(node: &Node, plan: SignalPlan) -> Node {
     node
 }
 
-/// The dragged part.
+/// The part of the chart that is being dragged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Grip {
     /// The end of a stage's green.

@@ -77,7 +77,7 @@ pub enum CourseError {
     Unknown {
         /// The name that was not found.
         name: String,
-        /// The available names.
+        /// Names of the built-in courses.
         known: String,
     },
     /// The scenario has no such vehicle type.

@@ -40,7 +40,7 @@ pub struct Head {
     pub stop: Stop,
     /// Confidence level of intervals.
     pub level: f64,
-    /// Version of the program.
+    /// Version of the program that made the rows.
     pub roadwright: String,
 }
 

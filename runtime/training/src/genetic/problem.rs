@@ -46,7 +46,7 @@ pub enum ProblemError {
     NoStack {
         /// Name of the missing stack.
         name: String,
-        /// The available names.
+        /// Names of the available stacks.
         known: String,
     },
     /// The stack cannot be run.

@@ -38,7 +38,7 @@ pub struct GenerationReport {
     /// Number of individuals that the user has struck out.
     #[serde(skip_serializing_if = "is_zero")]
     pub struck_out: usize,
-    /// Number of drives.
+    /// Total number of drives of all individuals.
     pub runs: usize,
     /// Genes of the best individual of the pool.
     pub genes: Option<String>,

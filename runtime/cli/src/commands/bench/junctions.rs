@@ -41,7 +41,7 @@ const FIRST_AT: f64 = 200.0;
 /// Speed of the first vehicle on each leg, m/s.
 const FIRST_SPEED: f64 = 10.0;
 
-/// Results of a junction.
+/// Results of the runs on one junction.
 #[derive(Debug, Serialize)]
 struct JunctionRow {
     control: &'static str,

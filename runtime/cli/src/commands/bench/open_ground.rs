@@ -20,7 +20,7 @@ const LONGEST: f64 = 2.5;
 /// Maximum number of failed seeds that are listed for each course.
 const LISTED: usize = 10;
 
-/// Result of a seed.
+/// Result of the run with one seed.
 #[derive(Debug, Serialize)]
 struct SeedRow {
     seed: u64,
@@ -34,7 +34,7 @@ struct SeedRow {
     slowest: Option<f64>,
 }
 
-/// Result of a course.
+/// Results of a course, over all seeds.
 #[derive(Debug, Serialize)]
 struct Report {
     course: String,

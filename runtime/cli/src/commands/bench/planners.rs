@@ -139,7 +139,7 @@ struct PlannerRow {
     faster: f64,
 }
 
-/// The whole report.
+/// Report of `bench planners`.
 #[derive(Debug, Serialize)]
 struct Report {
     seed: u64,
@@ -151,7 +151,7 @@ struct Report {
     incremental: edits::Report,
 }
 
-/// Figures of `drivable_path`.
+/// Measured figures of the planner `drivable_path`.
 #[derive(Debug, Serialize)]
 struct Drivable {
     /// Number of problems that the first curve from start to goal does not solve.
