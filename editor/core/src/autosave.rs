@@ -29,7 +29,7 @@ struct About {
 //   N.scenario.json    the last autosaved scenario
 //   N.json             the path of its file, and its title
 
-/// The autosave of this session.
+/// Writes the autosave of this session and keeps its lock file open.
 pub struct Autosave {
     folder: PathBuf,
     name: String,

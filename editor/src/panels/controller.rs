@@ -231,7 +231,7 @@ fn term_row(ui: &mut Ui, theme: Theme, term: &Term) {
     ui.end_row();
 }
 
-/// Formats a unit for display in panels.
+/// Formats a unit for panels, with squares as superscripts.
 fn unit(text: &str) -> String {
     text.replace("^2", "²")
 }

@@ -40,7 +40,7 @@ const TUNNEL_OPACITY: f32 = 0.45;
 const PORTAL: f64 = 0.8;
 /// Gradient of an embankment along the road, m of height per m.
 const GRADE: f64 = 0.08;
-/// Width of the slope of an embankment for each metre of its height.
+/// Width of an embankment's slope per metre of height.
 const SLOPE: f64 = 1.6;
 /// Maximum width of the slope of an embankment, m. The tiles of the editor leave 10 m beside roads.
 const MOST_SLOPE: f64 = 9.0;

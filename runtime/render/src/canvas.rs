@@ -240,7 +240,7 @@ impl Canvas {
             .collect()
     }
 
-    /// The picture as PNG.
+    /// Encodes the picture as a PNG.
     pub(crate) fn png(&self) -> Result<Vec<u8>, RenderError> {
         self.pixmap
             .encode_png()

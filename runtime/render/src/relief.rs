@@ -221,7 +221,7 @@ impl Samples {
     }
 }
 
-/// Formats a height.
+/// Formats a height in metres with at most one decimal.
 pub fn height_text(height: f64) -> String {
     // Contours may be half a metre apart.
     let rounded = (10.0 * height).round() / 10.0;

@@ -36,7 +36,7 @@ const LOOK_PATIENCE: Duration = Duration::from_secs(2);
 /// but a city has more. Unused stack takes no memory.
 const STACK: usize = 64 << 20;
 
-/// A part of the road network that can be inspected during a run.
+/// A junction or road that can be inspected during a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coordinator {
     /// The junction of a node.
@@ -96,7 +96,7 @@ pub struct ClipOrder {
     pub rate_hz: f64,
 }
 
-/// A user's attempt on a course, from the start of the run.
+/// A request to judge a user's attempt on a course, which begins at the start of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedRace {
     /// Number of the attempt.

@@ -198,7 +198,8 @@ mod tests {
         }
     }
 
-    /// The parts of a grove that are shown in the middle of a window of 1,600 x 1,000 points.
+    /// Returns the parts of a grove that are drawn if its middle is in the middle of a window of
+    /// 1,600 x 1,000 points.
     fn shown(grove: &Grove, scale: f64, sizes: Sizes) -> Shown {
         let half = DVec2::new(800.0, 500.0) / scale;
         let view = View {

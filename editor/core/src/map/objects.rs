@@ -63,7 +63,8 @@ fn floors(scenario: &Scenario, ink: Ink) -> Mesh {
     builder.finish()
 }
 
-/// Layer of loose obstacles in the mesh of things. Objects that can be hidden together share a layer.
+/// Layer of loose obstacles in the meshes of objects. Objects that can only be hidden together
+/// share a layer.
 pub const LOOSE: i8 = 0;
 /// Layer of points of interest.
 pub const PLACES: i8 = 1;

@@ -209,7 +209,7 @@ fn with_library(kind: &VehicleType, library: MoveLibrary) -> VehicleType {
     kind
 }
 
-/// Returns the numeric value of an option of one of the planner's choice parameters.
+/// Returns the number that stands for an option in a choice parameter of the planner.
 fn number_of(registry: &Registry, parameter: &str, word: &str) -> f64 {
     let planners = registry.of::<dyn GroundPlanner>();
     let planner = planners.iter().find(|one| one.info.id == PLANNER);

@@ -64,7 +64,7 @@ fn state(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     }
 }
 
-/// Formats a duration.
+/// Formats a duration in seconds, minutes or hours.
 fn time(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{s:.0} s"),

@@ -82,7 +82,7 @@ pub(super) struct Scores {
     stands: f64,
 }
 
-/// Results of a child process for a plugin.
+/// Results that a child process reports about a plugin.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Found {
     controller: Option<Driven>,
