@@ -211,8 +211,8 @@ impl Theme {
         hex(palette::HEAT_VEHICLE)
     }
 
-    /// Returns the colour of the curve with this index in a plot. Colours repeat, because curves
-    /// are also distinguished by their names.
+    /// Returns the colour of the curve with this index in a plot. Colours repeat after four curves,
+    /// which can also be distinguished by their names.
     pub(crate) fn plot(self, index: usize) -> Color32 {
         // Colours repeat from the fifth curve on, and names distinguish the curves.
         let tones = [Tone::Accent, Tone::Guide, Tone::Warning, Tone::Danger];
