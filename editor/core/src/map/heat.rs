@@ -248,8 +248,8 @@ struct Roads {
 }
 
 impl Roads {
-    /// Returns the edges of a stretch of a lane; `None` if the lane no longer exists. Stretches are
-    /// numbered between the junctions of the road.
+    /// Returns the edges of the part of a stretch that is between the junctions of its road; `None`
+    /// if the lane no longer exists.
     fn lane(&mut self, scene: &Scene, id: RoadId, lane: i8, stretch: u32) -> Option<Band> {
         let road = scene.scenario.network().road(id)?;
         let (from, to) = scene.layout.remaining(id, road)?;
