@@ -178,7 +178,7 @@ fn outline(shape: &RoadShape, drawn: &Scene) -> Vec<DVec2> {
     outline
 }
 
-/// The part of a line between two distances from its start, m.
+/// Returns the part of a line between two distances from its start, m.
 fn between(line: &[DVec2], from: f64, to: f64) -> Vec<DVec2> {
     let mut part = Vec::new();
     let mut start = 0.0;

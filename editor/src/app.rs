@@ -258,7 +258,7 @@ impl Editor {
         self.cx.view.canvas.rect
     }
 
-    /// Screen point of a world point on the map.
+    /// Converts a world point to a screen point on the map.
     pub fn screen(&self, point: roadwright_geometry::DVec2) -> egui::Pos2 {
         self.cx.model.camera.screen(self.cx.view.canvas.rect, point)
     }
@@ -307,8 +307,8 @@ impl Editor {
         }
     }
 
-    /// Time until the next periodic task is due. With `None`, the window sleeps until the user or the lookout
-    /// wakes it.
+    /// Returns the time until the next periodic task is due. With `None`, the window sleeps until
+    /// the user or the lookout wakes it.
     fn next_work(&self, time: f64) -> Option<Duration> {
         // Jobs wake the window when they finish, but their bars have to move before that.
         let is_drawing = self.cx.view.canvas.progress().is_some();
@@ -343,7 +343,7 @@ impl KeptSettings {
     }
 }
 
-/// The initial state for a document, before anything is derived.
+/// Creates the initial state for a document, before anything is derived from it.
 fn first_model(document: Document, settings: Settings) -> Model {
     Model {
         document,

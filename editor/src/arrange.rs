@@ -16,7 +16,7 @@ use std::f64::consts::FRAC_PI_2;
 /// Distance of a nudge without grid snapping, m.
 const NUDGE: f64 = 1.0;
 
-/// The edit that arranges objects.
+/// Returns the edit that aligns or distributes objects.
 fn arranged(
     scenario: &Scenario,
     scene: &Scene,
@@ -179,7 +179,8 @@ impl Editing {
         }
     }
 
-    /// The centre of the selection. Shows a message if nothing can be rotated.
+    /// Returns the centre of the selection. If nothing in it can be rotated, shows a message and
+    /// returns `None`.
     fn middle_to_turn_about(&mut self, cx: &mut Context) -> Option<DVec2> {
         let middle = mirror::middle(cx.model.document.scenario(), &cx.model.selection);
         if middle.is_none() {

@@ -1,8 +1,8 @@
-//! Arrangements of objects.
+//! Operations that align, distribute or mirror objects.
 
 use roadwright_geometry::DVec2;
 
-/// An arrangement of objects.
+/// An operation that aligns or distributes objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {
     /// Aligns western edges.
@@ -82,7 +82,7 @@ impl Arrangement {
     }
 }
 
-/// Displacements that space the centres evenly between the first and the last.
+/// Returns the displacements that space the centres evenly between the first and the last.
 fn spread(boxes: &[(DVec2, DVec2)], axis: usize, to: impl Fn(usize, f64) -> DVec2) -> Vec<DVec2> {
     let middle = |i: usize| 0.5 * (boxes[i].0[axis] + boxes[i].1[axis]);
     let mut order: Vec<usize> = (0..boxes.len()).collect();

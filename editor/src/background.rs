@@ -21,7 +21,7 @@ pub struct Background {
     is_png: bool,
     /// South-west corner, m.
     pub low: DVec2,
-    /// Metres per pixel.
+    /// Size of a pixel of the picture in the world, m.
     pub metres_per_pixel: f64,
     /// Opacity, from 0 (invisible) to 1 (opaque).
     pub opacity: f32,

@@ -510,7 +510,8 @@ impl Canvas {
         }
     }
 
-    /// The lists of a vehicle's layer, if it is below a deck.
+    /// Returns the covered vehicles of the layer on which an agent drives; `None` if the agent has
+    /// no vehicle below a deck.
     fn covered_list(&mut self, agent: u64) -> Option<&mut CoveredVehicles> {
         let layer = self.covered_agents.get(&agent)?;
         Some(self.covered.entry(*layer).or_default())

@@ -25,7 +25,7 @@ pub(crate) struct Context {
     /// Actions sent by panels during a frame. They are carried out after it.
     pub(crate) actions: Vec<Action>,
     pub(crate) egui: egui::Context,
-    /// Background jobs.
+    /// Background jobs in progress.
     pub(crate) jobs: Vec<Job>,
     /// The user's document while another one, such as a test track, is shown.
     pub(crate) waiting: Option<Waiting>,

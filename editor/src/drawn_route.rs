@@ -7,7 +7,7 @@ use roadwright_simulation::PlannedRoute;
 /// The route of the trip being drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrawnRoute {
-    /// The trip.
+    /// The trip for which the route was searched.
     pub trip: DrawnTrip,
     /// Start, waypoints and destination, on the lanes that the trip takes.
     pub stops: Vec<Place>,
@@ -15,7 +15,7 @@ pub struct DrawnRoute {
     pub route: Result<PlannedRoute, String>,
 }
 
-/// Description of the route of a trip being drawn.
+/// Describes a route by its length and duration, or says why there is none.
 pub(crate) fn route_text(route: &Result<PlannedRoute, String>) -> String {
     let route = match route {
         Ok(route) => route,

@@ -49,9 +49,9 @@ pub(crate) enum EditAction {
     Duplicate,
     /// Deletes the selection.
     Delete,
-    /// Selects objects.
+    /// Selects these objects in place of the current selection.
     Select(Objects),
-    /// Selects everything.
+    /// Selects all objects except nodes and objects that are hidden or locked.
     SelectAll,
     /// Selects all objects similar to the selection.
     SelectSimilar,

@@ -8,7 +8,7 @@ const MOST: usize = 2_000;
 /// A folder and its contents, without hidden files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FolderList {
-    /// The folder.
+    /// Path of the folder.
     pub folder: PathBuf,
     /// Folders first, then files, each sorted by name.
     pub rows: Vec<FolderRow>,
@@ -30,7 +30,7 @@ pub struct FolderRow {
 /// The folder in the path dialog, with the part of its contents that is already known.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ListedFolder {
-    /// The folder.
+    /// Path of the folder that the dialog shows.
     pub wanted: PathBuf,
     /// The last contents that were read, which may still belong to another folder.
     pub list: Arc<FolderList>,

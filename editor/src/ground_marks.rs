@@ -141,7 +141,8 @@ impl Board<'_> {
         }
     }
 
-    /// A square of the world on the screen, by its south-western corner and its edge length, m.
+    /// Converts a square of the world to a screen rectangle. The square is given by its
+    /// south-western corner and its edge length, m.
     fn square(&self, low: DVec2, edge: f64) -> Rect {
         Rect::from_two_pos(self.at(low), self.at(low + DVec2::splat(edge)))
     }

@@ -92,7 +92,8 @@ fn gesture(context: &egui::Context) -> Gesture {
     }
 }
 
-/// Genes of a new experiment: the rules of the stack's modules, if they have any.
+/// Returns the patterns of a new experiment's genes: the rules of the stack's modules, if they have
+/// any.
 fn first_genes(
     experiment: &Experiment,
     scenario: Option<&Scenario>,

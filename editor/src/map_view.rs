@@ -7,9 +7,9 @@ use roadwright_geometry::DVec2;
 
 /// The view of a camera in a rectangle of the window.
 pub trait MapView {
-    /// Screen point of a world point.
+    /// Converts a world point to a screen point.
     fn screen(&self, rect: Rect, point: DVec2) -> Pos2;
-    /// World point of a screen point.
+    /// Converts a screen point to a world point.
     fn world(&self, rect: Rect, at: Pos2) -> DVec2;
     /// Zooms by a factor and keeps the world point at `at` in place.
     fn zoom(&mut self, rect: Rect, at: Pos2, factor: f64);

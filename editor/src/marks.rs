@@ -31,13 +31,13 @@ const LEGEND_STEPS: u16 = 36;
 /// Drawing context of the overlays.
 #[derive(Clone, Copy)]
 pub(crate) struct Board<'a> {
-    /// The painter.
+    /// The painter of the map.
     pub(crate) painter: &'a Painter,
     /// The rectangle of the map.
     pub(crate) rect: Rect,
     /// The view of the world on the map.
     pub(crate) camera: &'a Camera,
-    /// The colours.
+    /// Colours of the theme in use.
     pub(crate) theme: Theme,
 }
 
@@ -506,7 +506,7 @@ fn with_thousands(count: usize) -> String {
     digits.chars().enumerate().flat_map(comma).collect()
 }
 
-/// Formats a round length.
+/// Formats a round length in kilometres, metres or centimetres.
 pub(crate) fn round_length(length: f64) -> String {
     if length >= 1000.0 {
         format!("{:.0} km", length / 1000.0)

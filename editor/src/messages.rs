@@ -17,7 +17,7 @@ const ABOVE_EDGE: f32 = 36.0;
 /// Maximum width of a message, points.
 const WIDEST: f32 = 560.0;
 
-/// A message.
+/// A message at the bottom of the map.
 struct Message {
     tone: Tone,
     text: String,
@@ -96,7 +96,8 @@ impl Messages {
     }
 }
 
-/// The area of a message. Only a message with a button takes clicks; other clicks reach the map below.
+/// Creates the screen area for a message. Only a message with a button takes clicks; other clicks
+/// reach the map below.
 fn area(index: usize, at: Pos2, has_button: bool) -> Area {
     Area::new(Id::unique(("message", index)))
         .order(Order::Foreground)

@@ -74,7 +74,7 @@ pub struct Model {
     pub import: Option<Arc<ImportReport>>,
     /// Plugins, scripts and all available modules.
     pub modules: Modules,
-    /// The selection.
+    /// The selected objects.
     pub selection: Objects,
     /// The explained connection between two lanes through the selected junction.
     pub explained: Option<(LaneEnd, LaneEnd)>,
@@ -137,7 +137,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// The colours.
+    /// Returns the colours of the theme in use.
     pub(crate) fn theme(&self) -> Theme {
         Theme {
             dark: self.settings.dark,
@@ -233,13 +233,13 @@ pub struct OpenBundle {
 /// The operation that waits for confirmation about unsaved changes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// A new scenario.
+    /// Creating a new scenario.
     New,
     /// Opening another file.
     Open(PathBuf),
     /// Opening a shipped scenario.
     Shipped(usize),
-    /// An import.
+    /// Importing a map extract.
     Import(PathBuf),
     /// Recovering an autosave.
     Recover(usize),
@@ -249,7 +249,7 @@ pub enum Next {
     Loaded,
     /// Returning to the document from the world of an individual.
     Back,
-    /// Quitting.
+    /// Quitting the program.
     Quit,
 }
 
@@ -345,10 +345,10 @@ pub enum Dialog {
     Palette {
         /// The search text.
         query: String,
-        /// The selected line.
+        /// Index of the selected line.
         line: usize,
     },
-    /// Lists all keys.
+    /// Lists the keys of all commands.
     Keys {
         /// The command that waits for its new key.
         waiting: Option<Command>,
@@ -387,7 +387,7 @@ impl Dialog {
 /// An action requested by a panel, the map or a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// A command.
+    /// Carries out a command.
     Do(Command),
     /// Applies an edit as a separate step.
     Apply(String, Edit),
@@ -557,7 +557,7 @@ pub enum ModuleAction {
     CheckScript(String, String),
     /// Runs one handler of a script's text for one agent, statement by statement.
     StepThrough(StepRequest),
-    /// Ends stepping.
+    /// Stops stepping through a script.
     EndStepping,
     /// Creates a new script.
     NewScript(String),

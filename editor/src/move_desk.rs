@@ -244,7 +244,8 @@ fn build(cx: &mut Context) {
     }
 }
 
-/// Name of the files of a library.
+/// Converts the name of a library to a file name without extension; a blank name gives the default
+/// name.
 fn file_stem(name: &str) -> String {
     match name.trim().is_empty() {
         true => "my-moves".to_owned(),
@@ -309,7 +310,8 @@ fn words_of(why: &UseError) -> String {
     }
 }
 
-/// Unused path for a library, relative to the scenario.
+/// Returns the first path for a library, relative to the scenario, that is unused or already
+/// contains this library.
 fn free_path(folder: Option<&Path>, library: &UsedLibrary) -> String {
     let name = library.name();
     let numbered = (2..).map(|number| format!("{name}-{number}"));
@@ -329,7 +331,8 @@ fn free_path(folder: Option<&Path>, library: &UsedLibrary) -> String {
     paths.find(is_free).unwrap_or_default()
 }
 
-/// Suggested path for the files of the library: beside the scenario, if it has a folder.
+/// Suggests a path for the files of the library, in the folder `moves` beside the scenario. Without
+/// a saved scenario, the path is only a file name.
 pub(crate) fn suggestion(cx: &Context) -> String {
     let name = format!("{}.moves.json", file_stem(&cx.model.moves.name));
     let folder = cx.own_document().path().and_then(Path::parent);

@@ -156,7 +156,7 @@ fn here(ui: &mut Ui, model: &Model, at: DVec2, actions: &mut Vec<Action>) {
     }
 }
 
-/// Splits the road at the point nearest to the click.
+/// Returns the action that splits the road at the point nearest to the click.
 fn split(model: &Model, id: RoadId, at: DVec2) -> Action {
     let scenario = model.document.scenario();
     let Some(road) = scenario.network().road(id) else {

@@ -1,4 +1,4 @@
-//! Selecting objects.
+//! Changes of the selection, and of the settings that decide which objects can be selected.
 
 use crate::context::Context;
 use crate::edit_commands::Editing;

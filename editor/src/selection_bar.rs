@@ -41,7 +41,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) is_dragging: bool,
 }
 
-/// The bar.
+/// The floating bar beside the selection.
 #[derive(Default)]
 pub(crate) struct SelectionBar {
     /// Rectangle of the bar on the screen. Clicks in it do not reach the map.

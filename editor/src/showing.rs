@@ -130,7 +130,7 @@ pub(crate) fn go_back(cx: &mut Context) {
     }
 }
 
-/// Title of the shown runs.
+/// Returns the title of the shown runs.
 fn name_of_runs(name: &str, driven: &RunPaths) -> String {
     let RunPaths {
         runs, differing, ..

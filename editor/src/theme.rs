@@ -49,7 +49,7 @@ impl Theme {
         self.of_the_map(palette::GROUND)
     }
 
-    /// A colour of the map, adapted to the theme.
+    /// Adapts a colour of the map to the theme.
     pub(crate) fn of_the_map(self, value: u32) -> Color32 {
         let color = palette::rgb(value);
         let shown = if self.dark {
@@ -211,7 +211,8 @@ impl Theme {
         hex(palette::HEAT_VEHICLE)
     }
 
-    /// Colours of curves in plots. Curves can also be distinguished by their names.
+    /// Returns the colour of the curve with this index in a plot. Colours repeat after four curves,
+    /// which can also be distinguished by their names.
     pub(crate) fn plot(self, index: usize) -> Color32 {
         // Colours repeat from the fifth curve on, and names distinguish the curves.
         let tones = [Tone::Accent, Tone::Guide, Tone::Warning, Tone::Danger];
@@ -284,11 +285,12 @@ fn set_visuals(visuals: &mut Visuals) {
 /// Colours of panels, dialogs and widgets.
 struct PanelColors {
     panel: u32,
-    /// Lists and text fields.
+    /// Background of lists and text fields.
     well: u32,
-    /// Every other row of a table.
+    /// Background of every other row of a table.
     stripe: u32,
-    /// Buttons, number fields and choices: at rest, below the pointer, and pressed.
+    /// Buttons, number fields and choices, in three states: at rest, below the pointer, and
+    /// pressed.
     field: [u32; 3],
     line: u32,
     ink: u32,

@@ -3,10 +3,10 @@
 /// Severity of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Success.
+    /// The request succeeded.
     Done,
     /// The request was refused.
     Refused,
-    /// An error.
+    /// An error occurred.
     Failed,
 }

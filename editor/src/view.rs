@@ -13,7 +13,7 @@ use crate::theme;
 pub(crate) struct ViewState {
     pub(crate) canvas: Canvas,
     pub(crate) panels: PanelState,
-    /// Fading messages.
+    /// Messages that fade after some seconds.
     pub(crate) messages: Messages,
     /// Whether to fit the whole scenario into the view as soon as the scene is ready.
     pub(crate) needs_frame: bool,

@@ -29,7 +29,7 @@ struct About {
 //   N.scenario.json    the last autosaved scenario
 //   N.json             the path of its file, and its title
 
-/// The autosave of this session.
+/// Writes the autosave of this session and keeps its lock file open.
 pub struct Autosave {
     folder: PathBuf,
     name: String,
@@ -192,7 +192,8 @@ impl Autosave {
     }
 }
 
-/// Autosaves in a folder left by sessions that did not end properly, oldest first.
+/// Returns the autosaves in a folder that were left by sessions that did not end properly, oldest
+/// first.
 pub fn recoveries(folder: &Path) -> Vec<Recovery> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();

@@ -26,13 +26,15 @@ impl Default for Camera {
 }
 
 impl Camera {
-    /// Offset of a world point from the centre of the map, in points to the right and down.
+    /// Converts a world point to an offset from the centre of the map, in points to the right and
+    /// down.
     pub fn offset(&self, point: DVec2) -> DVec2 {
         let offset = (point - self.centre) / self.scale;
         DVec2::new(offset.x, -offset.y)
     }
 
-    /// World point at an offset from the centre of the map, in points to the right and down.
+    /// Converts an offset from the centre of the map, in points to the right and down, to a world
+    /// point.
     pub fn at_offset(&self, offset: DVec2) -> DVec2 {
         self.centre + self.scale * DVec2::new(offset.x, -offset.y)
     }

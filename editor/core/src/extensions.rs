@@ -69,7 +69,7 @@ pub struct Modules {
     pub stepping: Option<(StepRequest, Result<Steps, ScriptError>)>,
 }
 
-/// The host and its folders.
+/// The host of plugins and scripts, with the folders that it searches.
 pub struct Extensions {
     host: Host,
     watch: CallWatch,

@@ -182,19 +182,19 @@ keys! {
 /// Modifier keys held together with a key or a button.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Modifiers {
-    /// Shift.
+    /// Whether Shift is held.
     pub shift: bool,
-    /// Ctrl, or Command on a Mac.
+    /// Whether Ctrl is held, or Command on a Mac.
     pub ctrl: bool,
-    /// Alt.
+    /// Whether Alt is held.
     pub alt: bool,
 }
 
 /// A key together with the held modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyChord {
-    /// The modifiers.
+    /// Modifier keys that are held with the key.
     pub modifiers: Modifiers,
-    /// The key.
+    /// The key that is pressed.
     pub key: Key,
 }

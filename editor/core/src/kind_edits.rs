@@ -30,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// The edit that adds a copy of an entry under another name.
+    /// Returns the edit that adds a copy of an entry under another name.
     fn put(self, scenario: &Scenario, key: &str, name: &str) -> Result<Edit, String> {
         let gone = || format!("The {} {key} no longer exists.", self.word());
         let name = name.to_owned();
@@ -67,7 +67,7 @@ impl Kind {
         }
     }
 
-    /// The edits that switch all users of `key` to `name`.
+    /// Returns the edits that switch all users of `key` to `name`.
     fn moved(self, scenario: &Scenario, key: &str, name: &str) -> Vec<Edit> {
         let mut edits = Vec::new();
         for (id, agent) in scenario.agents() {
@@ -135,7 +135,7 @@ impl Kind {
         self.in_order(scenario, names)
     }
 
-    /// The edit that sorts the list by name; `None` if it is sorted.
+    /// Returns the edit that sorts the list by name; `None` if it is sorted.
     pub fn sorted(self, scenario: &Scenario) -> Option<Edit> {
         self.in_order(scenario, Vec::new())
     }
@@ -148,7 +148,7 @@ impl Kind {
             + flows.filter(|flow| self.of_flow(flow) == key).count()
     }
 
-    /// The edit that renames an entry and updates its users.
+    /// Returns the edit that renames an entry and updates its users.
     ///
     /// # Errors
     /// If the name is empty, too long or taken.
@@ -174,7 +174,7 @@ impl Kind {
         Ok(Edit::Batch(edits))
     }
 
-    /// The edit that adds a copy under a free name, after its original.
+    /// Returns the edit that adds a copy under a free name, after its original.
     ///
     /// # Errors
     /// If the entry does not exist.
@@ -190,7 +190,7 @@ impl Kind {
         Ok(with(put, self.in_order(scenario, names)))
     }
 
-    /// The edit that deletes an entry.
+    /// Returns the edit that deletes an entry.
     ///
     /// # Errors
     /// If it is in use.

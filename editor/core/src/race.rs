@@ -23,7 +23,7 @@ pub const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 /// The course that the user wants to drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RaceOrder {
-    /// The course.
+    /// The course to drive.
     pub course: Course,
     /// Vehicles and modules.
     pub setup: Setup,
@@ -64,7 +64,7 @@ pub struct KeptTry {
     pub number: u64,
     /// End of the attempt.
     pub end: Option<End>,
-    /// Duration, s.
+    /// Duration of the attempt, s.
     pub time: f64,
     /// Fitness of the drive; the first fitness if there are several.
     pub fitness: Option<f64>,
@@ -86,13 +86,13 @@ pub enum RacePhase {
 /// A race in the window.
 #[derive(Debug, Clone)]
 pub struct Race {
-    /// The course.
+    /// The course, which has been prepared for driving.
     pub ready: Arc<ReadyRace>,
     /// Stage of the current attempt.
     pub phase: RacePhase,
     /// Number of the current attempt in this session.
     pub number: u64,
-    /// Earlier attempts.
+    /// Earlier attempts on the course with the same seed.
     pub tries: Vec<KeptTry>,
 }
 
@@ -237,7 +237,8 @@ pub fn keep(
     Ok(KeptTry::of(number, path, &driven))
 }
 
-/// Earlier attempts at a race stored in a folder, sorted by number. Unreadable files are skipped.
+/// Reads the earlier attempts at a race from a folder, sorted by number. Unreadable files are
+/// skipped.
 pub fn kept_tries(order: &RaceOrder, folder: &Path) -> Vec<KeptTry> {
     let paths = paths_of(order, folder).into_iter().take(MOST_TRIES);
     let read = paths.filter_map(|(number, path)| {

@@ -22,7 +22,7 @@ const SURFACED: f64 = 0.8;
 /// A road's shape for picking.
 #[derive(Debug, Clone)]
 pub struct RoadShape {
-    /// The road.
+    /// Id of the road.
     pub id: RoadId,
     /// South-west corner of the bounding box, m.
     pub low: DVec2,
@@ -41,7 +41,7 @@ pub struct RoadShape {
 }
 
 impl RoadShape {
-    /// Road coordinates of the point on the road nearest to a given point.
+    /// Returns the road coordinates of the point on the road that is nearest to a given point.
     pub fn foot(&self, point: DVec2) -> RoadPoint {
         let line = || self.road.reference_line.clone();
         let projector = self.projector.get_or_init(|| Projector::new(line()));
@@ -73,9 +73,9 @@ impl RoadShape {
 /// A street name and the road on which it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreetName {
-    /// The name.
+    /// Name of the street.
     pub name: String,
-    /// The road.
+    /// Id of the road on which the name is written.
     pub road: RoadId,
     /// Range of the road between its junctions, in metres along the road.
     pub stretch: (f64, f64),
@@ -94,22 +94,22 @@ pub struct StreetName {
 /// The name of a park or a body of water, and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LandName {
-    /// The name.
+    /// Name of the area.
     pub name: String,
-    /// The land use.
+    /// Land use of the area.
     pub usage: LandUse,
     /// Position of the centre of the name, m.
     pub at: DVec2,
     /// Distance of that position from the edge of the area, m.
     pub room: f64,
-    /// The area, m^2.
+    /// Size of the area, m^2.
     pub area: f64,
 }
 
 /// A scenario with its derived data.
 #[derive(Debug, Clone)]
 pub struct Scene {
-    /// The scenario.
+    /// The scenario from which the scene was derived.
     pub scenario: Arc<Scenario>,
     /// The document revision that the scene was derived from.
     pub revision: u64,
@@ -199,7 +199,7 @@ impl Scene {
         }
     }
 
-    /// An empty scene.
+    /// Creates the scene of an empty scenario.
     pub fn empty() -> Self {
         Self::new(Arc::new(Scenario::default()), 0)
     }
@@ -329,8 +329,8 @@ impl Scene {
         found
     }
 
-    /// The nearest point on a road's line within `reach` of a point. Returns the road, the distance
-    /// along the road, and the point.
+    /// Finds the nearest point on a road's line within `reach` of a point. Returns the road, the
+    /// distance along the road, and the point.
     pub fn nearest_on_road(&self, point: DVec2, reach: f64) -> Option<(RoadId, f64, DVec2)> {
         self.roads_near(point, reach)
             // Projecting onto clothoids is slow, so polylines rule out nearly all roads first. They lie

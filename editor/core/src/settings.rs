@@ -25,7 +25,7 @@ pub enum Heat {
     Speed,
     /// Share of time that vehicles are stopped.
     Congestion,
-    /// Collisions.
+    /// Number of collisions.
     Collisions,
 }
 
@@ -173,7 +173,7 @@ impl Default for GroundView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// Dark theme.
+    /// Whether the dark theme is used.
     pub dark: bool,
     /// Scale of the interface; 1 is the default of the system.
     pub zoom: f32,
@@ -191,13 +191,13 @@ pub struct Settings {
     pub rigid_bodies: bool,
     /// Whether manually driven vehicles turn their wheels fully at any speed.
     pub full_lock: bool,
-    /// The heat map.
+    /// Quantity that the heat map shows.
     pub heat: Heat,
     /// Overlays of open ground.
     pub open_ground: GroundView,
-    /// The timeline.
+    /// Settings of the timeline below the map.
     pub timeline: TimelineView,
-    /// Key bindings.
+    /// Key bindings of the commands.
     pub keys: KeyMap,
     /// Options of the tools.
     pub tools: ToolOptions,

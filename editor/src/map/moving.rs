@@ -19,9 +19,9 @@ use std::collections::BTreeMap;
 pub struct VehicleDot {
     /// Pose of the centre of its body.
     pub body: Pose,
-    /// Length, m.
+    /// Length of its body, m.
     pub length: f64,
-    /// Width, m.
+    /// Width of its body, m.
     pub width: f64,
     /// Agent of the vehicle, which determines the colour.
     pub agent: u64,
@@ -45,7 +45,7 @@ pub struct VehicleDot {
 pub struct Moving<'a> {
     /// Vehicles and trailers.
     pub vehicles: &'a [VehicleDot],
-    /// Pedestrians.
+    /// The pedestrians of the run.
     pub people: &'a [PersonRecord],
     /// Feet and shoulders of the pedestrians, in the same order.
     pub people_figures: &'a [PersonFigure],
@@ -66,7 +66,7 @@ pub struct CoveredVehicles {
     pub hints: Vec<Hint>,
 }
 
-/// Vehicles in view that are below decks, by layer.
+/// Returns the vehicles in view that are below decks, by layer.
 pub(super) fn covered(
     moving: &Moving<'_>,
     camera: &Camera,
@@ -84,7 +84,8 @@ pub(super) fn covered(
     layers.filter(|(_, figures)| !figures.is_empty()).collect()
 }
 
-/// Vehicles and pedestrians in view, from the bottom up: skid marks, bodies, pedestrians, lamps, signs.
+/// Returns the figures of vehicles and pedestrians in view, from the bottom up: skid marks, bodies,
+/// pedestrians, lamps, signs.
 pub(super) fn instances(
     moving: &Moving<'_>,
     camera: &Camera,

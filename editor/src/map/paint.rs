@@ -66,11 +66,11 @@ struct TileAnswer {
     fingerprint: u64,
     ink: Ink,
     mesh: Arc<Mesh>,
-    /// Land and yards.
+    /// Mesh of the land and yards.
     ground: Arc<Mesh>,
-    /// Fixed obstacles.
+    /// Mesh of the fixed obstacles.
     obstacles: Arc<Mesh>,
-    /// Roads with decks, which cover vehicles on lower layers.
+    /// Mesh of the roads with decks, which cover vehicles on lower layers.
     decks: Arc<Mesh>,
 }
 

@@ -15,7 +15,7 @@ const LONGEST: f64 = 1024.0;
 pub struct TerrainImage {
     /// The picture, with the northernmost row first.
     pub image: ColorImage,
-    /// Contour lines.
+    /// Mesh of the contour lines.
     pub contours: Arc<Mesh>,
     /// Heights that are written on the map.
     pub relief: Arc<Relief>,

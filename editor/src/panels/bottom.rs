@@ -5,7 +5,7 @@ use super::Pane;
 use crate::panel::PanelId;
 use egui_tiles::{Container, LinearDir, Tile, TileId, Tree};
 
-/// The timeline.
+/// The pane of the timeline.
 pub(super) const TIMELINE: Pane = Pane::Panel(PanelId::Timeline);
 /// Minimum height of the timeline, points.
 const LEAST: f32 = 80.0;

@@ -44,8 +44,8 @@ pub(super) fn mend(before: &str, after: &str, cursor: usize) -> Option<Mend> {
     }
 }
 
-/// The bracket beside the cursor and its partner, given by their positions in characters. Brackets in strings
-/// and comments do not count.
+/// Returns the bracket beside the cursor and its partner, given by their positions in characters.
+/// Brackets in strings and comments do not count.
 pub(super) fn pair(text: &str, cursor: usize) -> Option<(usize, usize)> {
     let brackets = brackets(text);
     // The bracket before the cursor takes precedence over the one after it.
@@ -67,7 +67,7 @@ fn is_open(bracket: char) -> bool {
     matches!(bracket, '(' | '[' | '{')
 }
 
-/// Position of the bracket that matches the first one.
+/// Returns the position of the bracket that matches the first one.
 fn partner<'a>(mut brackets: impl Iterator<Item = &'a (usize, char)>) -> Option<usize> {
     let (_, first) = brackets.next()?;
     let mut depth = 1;
@@ -90,7 +90,7 @@ fn belong(a: char, b: char) -> bool {
         .any(|pair| *pair == (a, b) || *pair == (b, a))
 }
 
-/// All brackets outside strings and comments, with their positions in characters.
+/// Returns all brackets outside strings and comments, with their positions in characters.
 fn brackets(text: &str) -> Vec<(usize, char)> {
     let letters: Vec<char> = text.chars().collect();
     let mut found = Vec::new();

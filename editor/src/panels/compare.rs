@@ -403,7 +403,7 @@ fn trip(ui: &mut Ui, model: &Model, pair: &TripPair, actions: &mut Vec<Action>) 
     });
 }
 
-/// Duration of a trip, or how the trip ended without arriving.
+/// Formats the duration of a trip, or describes how the trip ended without arriving.
 fn time_of(trip: Option<&roadwright_simulation::Trip>) -> String {
     match trip {
         None => "–".into(),
@@ -423,7 +423,7 @@ fn go_to(model: &Model, agent: u64, place: DVec2, actions: &mut Vec<Action>) {
     actions.push(Action::Jump(place - around, place + around));
 }
 
-/// The trips that match the filter, in order.
+/// Returns the trips that match the filter, in the given order.
 fn listed<'a>(trips: &'a [TripPair], filter: &str, order: Order) -> Vec<&'a TripPair> {
     let wanted = filter.trim().to_lowercase();
     let only = |pair: &TripPair| match (&pair.a, &pair.b) {

@@ -231,7 +231,7 @@ fn term_row(ui: &mut Ui, theme: Theme, term: &Term) {
     ui.end_row();
 }
 
-/// Formats a unit for display in panels.
+/// Formats a unit for panels, with squares as superscripts.
 fn unit(text: &str) -> String {
     text.replace("^2", "²")
 }
@@ -239,7 +239,8 @@ fn unit(text: &str) -> String {
 /// A name, an optional number, and its unit.
 type InputRow = (&'static str, Option<f64>, &'static str);
 
-/// The inputs of a controller; a value is `None` if the input is absent.
+/// Lists the inputs of a controller that the panel shows. A value is `None` if there is no such
+/// object, for example no leader.
 fn told(input: &ControllerInput) -> Vec<InputRow> {
     let some = |distance: f64| (distance < NOTHING).then_some(distance);
     let leader = some(input.leader_gap).map(|_| input.leader_speed);
@@ -272,7 +273,8 @@ fn short(name: &str) -> &str {
     name.trim_start_matches("fuzzy_driver.")
 }
 
-/// Method of combining rules, which is the first parameter of the fuzzy driver.
+/// Returns the method with which a stack combines rules, which is the first parameter of the fuzzy
+/// driver.
 fn aggregation_of(model: &Model, stack: &str) -> Aggregation {
     let stacks = model.document.scenario().stacks();
     let parameters = stacks.get(stack).map(|stack| &stack.controller.parameters);
@@ -301,7 +303,8 @@ fn as_in(model: &Model, stack: &str, controller: &FuzzyController) -> FuzzyContr
     own
 }
 
-/// The crisp inputs of a controller.
+/// Returns the crisp inputs of a fuzzy controller: the distance and the unsigned angle of the
+/// obstacle or waypoint.
 fn crisp(controller: &FuzzyController, input: &ControllerInput) -> (f64, f64) {
     if controller.name.contains("avoid") {
         // The tables use the lateral distance of an obstacle but not its side; the driver restores the sign

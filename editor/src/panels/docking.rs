@@ -8,7 +8,7 @@ use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
 /// a value.
 const LEAST_SIDE: f32 = 300.0;
 
-/// The default layout.
+/// Creates the default layout of the panels.
 pub(super) fn first_tree() -> Tree<Pane> {
     let mut tiles = Tiles::default();
     let map = tiles.insert_pane(Pane::Map);

@@ -1,4 +1,4 @@
-//! The list of groups.
+//! The list of the scenario's groups.
 
 use crate::model::{Action, Model};
 use crate::object_menu;

@@ -1,4 +1,4 @@
-//! Vehicle types and stacks.
+//! Lists of the scenario's vehicle types and stacks, with their properties.
 
 use super::modules::Dragged;
 use super::parameter_table::{self, TouchedCell, without_tables};
@@ -407,8 +407,8 @@ fn slot_rows(
     wanted
 }
 
-/// The row that adds a module. The user selects the module from a list, or drops it here from the
-/// Modules panel.
+/// Shows the row that adds a module. The user selects the module from a list, or drops it here from
+/// the Modules panel.
 fn added_module(ui: &mut Ui, model: &Model, key: &str, slot: Slot) -> Option<String> {
     let name = slot.title().to_lowercase();
     let label = format!("Add {name} to {key}");
@@ -483,7 +483,7 @@ impl SlotRow<'_> {
         change
     }
 
-    /// The module, with controls to change it.
+    /// Shows the module, with controls to change it. Returns the requested change.
     fn header(&self, ui: &mut Ui, model: &Model) -> Option<RowChange> {
         let names = known_modules(model, self.slot);
         let count = self.stack.settings(self.slot).len();
@@ -582,7 +582,7 @@ impl SlotRow<'_> {
         }
     }
 
-    /// The edit that sets a parameter; a default value is not written.
+    /// Returns the edit that sets a parameter; a default value is not written.
     fn edit(&self, all: &[ParameterInfo], parameter: &ParameterInfo, value: f64) -> Edit {
         let mut changed = self.stack.clone();
         let values = &mut changed.settings_mut(self.slot)[self.number].parameters;
@@ -594,7 +594,8 @@ impl SlotRow<'_> {
 /// Prefix of the keys of a rule table's rules.
 const RULE: &str = "rule_";
 
-/// A row for a parameter, built from its description. `owner` is the object to which the parameter belongs.
+/// Shows the row of a parameter, built from its description. `owner` is the object to which the
+/// parameter belongs.
 pub(super) fn parameter(
     ui: &mut Ui,
     owner: &str,

@@ -30,7 +30,7 @@ type Groups = &'static [&'static [Line]];
 /// A line of a menu.
 #[derive(Clone, Copy)]
 enum Line {
-    /// A command.
+    /// A single command.
     Do(C),
     /// The commands of the panels that belong to this place.
     Panels(MenuPlace),
@@ -352,7 +352,7 @@ fn play(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// State of the run: its time and its number of vehicles.
+/// Formats the time of the run and its number of vehicles.
 fn clock(model: &Model) -> (String, String) {
     let Some(live) = &model.live else {
         return ("not started".into(), String::new());

@@ -59,9 +59,9 @@ use roadwright_editor_core::for_each_panel;
 /// Contents of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pane {
-    /// The map.
+    /// The map of the scenario.
     Map,
-    /// A panel.
+    /// The panel with this id.
     Panel(PanelId),
 }
 

@@ -11,7 +11,7 @@ const TALL: f32 = 260.0;
 
 /// A cell that the user is changing.
 pub(super) struct TouchedCell<'a> {
-    /// The cell.
+    /// Description of the cell's parameter.
     pub(super) info: &'a ParameterInfo,
     /// Current value of the cell.
     pub(super) value: f64,

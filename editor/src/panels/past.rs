@@ -17,7 +17,7 @@ pub(super) fn is_shown(model: &Model) -> bool {
     live.is_some_and(|live| live.timeline.at.is_some())
 }
 
-/// Formats a time.
+/// Formats a time as minutes and seconds.
 pub(super) fn clock(time: f64) -> String {
     format!("{:02}:{:04.1}", (time / 60.0).floor(), time % 60.0)
 }

@@ -16,7 +16,7 @@ const LIST_HEIGHT: f32 = 240.0;
 /// Height of the rest of the dialog, points.
 const AROUND_LIST: f32 = 260.0;
 
-/// Title, button and hint of the path dialog.
+/// Returns title, button and hint of the path dialog.
 fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
     match purpose {
         Purpose::Open => (
@@ -158,7 +158,7 @@ pub(super) fn ui(
     }
 }
 
-/// The text field. Tab completes the common beginning of matching names.
+/// Shows the text field. Tab completes the common beginning of matching names.
 fn edit(
     ui: &mut Ui,
     text: &mut String,
@@ -305,7 +305,8 @@ fn recent(ui: &mut Ui, model: &Model) -> Option<Choice> {
     choice
 }
 
-/// A row for a folder or a file. A click types its name, and a double-click on a file accepts it.
+/// Shows a row for a folder or a file. A click types its name, and a double-click on a file accepts
+/// it.
 fn entry_row(ui: &mut Ui, folder: &Path, entry: &FolderRow) -> Option<Choice> {
     let path = folder.join(&entry.name);
     if !entry.is_file {

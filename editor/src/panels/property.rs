@@ -77,7 +77,7 @@ impl<T> Property<T> {
         Some(number.ui(ui))
     }
 
-    /// Label of the history step.
+    /// Returns the label of the history step for a change of an object.
     pub(super) fn label_for(&self, object: &str) -> String {
         label(self.label, self.name, object)
     }

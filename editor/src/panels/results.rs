@@ -145,7 +145,7 @@ pub(super) fn color(theme: Theme, curve: RunCurve) -> Color32 {
     })
 }
 
-/// A curve of a run, thinned out if it has more points than the plot has pixels.
+/// Creates the curve of a run, thinned out if it has more points than the plot has pixels.
 pub(super) fn curve(
     name: &'static str,
     color: Color32,
@@ -199,7 +199,7 @@ fn trips(ui: &mut Ui, trips: &[Trip], state: &mut ResultsPanel, actions: &mut Ve
         });
 }
 
-/// The trips that match the filter, in order.
+/// Returns the trips that match the filter, in the selected order.
 fn listed<'a>(trips: &'a [Trip], state: &ResultsPanel) -> Vec<&'a Trip> {
     let wanted = state.filter.trim().to_lowercase();
     let fits = |trip: &&Trip| {

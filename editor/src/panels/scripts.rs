@@ -123,7 +123,8 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// The error in the draft's text if the draft was checked, otherwise the error in the saved text.
+/// Returns the error in the draft's text if the draft was checked, otherwise the error in the saved
+/// text.
 fn mistake<'a>(model: &'a Model, script: &'a ScriptRow, text: &str) -> Option<&'a ScriptError> {
     match &model.modules.checked {
         Some((id, checked, mistake)) if *id == script.id && checked == text => mistake.as_ref(),
@@ -439,7 +440,8 @@ fn offers(
     }
 }
 
-/// The word being typed, and the word before its dot.
+/// Splits off the word being typed and the word before its dot, which is empty without a dot.
+/// Returns the word before the dot first.
 fn word_before(before: &str) -> (String, String) {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begun: String = tail(before, is_word);
@@ -453,7 +455,7 @@ fn tail(text: &str, accepted: impl Fn(char) -> bool) -> String {
     letters.into_iter().rev().collect()
 }
 
-/// The item named at a position in the text.
+/// Returns the item of the script API that is named at a position in the text.
 fn item_at(text: &str, at: usize) -> Option<&'static ApiItem> {
     // In characters, like the pointer's position in the text.
     let is_word = |c: &char| c.is_ascii_alphanumeric() || *c == '_';

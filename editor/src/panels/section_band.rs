@@ -8,7 +8,7 @@ use roadwright_scenario::LaneType;
 pub(super) struct BandLane {
     /// Type of the lane.
     pub(super) kind: LaneType,
-    /// Width, m.
+    /// Width of the lane, m.
     pub(super) width: f32,
     /// Whether vehicles drive in the direction of the road.
     pub(super) is_forward: bool,

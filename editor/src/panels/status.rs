@@ -13,8 +13,8 @@ const OTHERS: f32 = 250.0;
 /// Width reserved in the status line for a job, in points.
 const JOB: f32 = 260.0;
 
-/// Facts about the ground at a point, the most important first. These are surface and grip and, on
-/// terrain, the height and the steepest slope.
+/// Describes the ground at a point: surface and grip and, on terrain, the height and the steepest
+/// slope. The most important fact comes first.
 fn ground(scene: &Scene, scenario: &Scenario, point: DVec2) -> Vec<String> {
     let grip = &scenario.settings().grip;
     let (name, grip) = match scene.class_at(point) {

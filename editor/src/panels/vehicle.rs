@@ -65,7 +65,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     plots(ui, model, &live.trace);
 }
 
-/// Reason why a watched vehicle is not driving.
+/// Explains why the watched vehicle is not driving.
 fn where_it_is(live: &LivePicture) -> String {
     let Some((status, ended)) = live.ending else {
         return "Not driving yet: waiting for its departure time or for space.".into();

@@ -168,7 +168,7 @@ fn draw_pictures(context: &egui::Context) -> Receiver<(usize, Option<ColorImage>
     drawn
 }
 
-/// A small picture of a shipped scenario: its map with traffic, without title and scale.
+/// Draws a small picture of a shipped scenario: its map with traffic, without title and scale.
 fn picture(shipped: &shipped::Shipped, modules: &Registry) -> Option<ColorImage> {
     let scenario = shipped.scenario();
     let driven = driven(&scenario, modules);
@@ -269,7 +269,7 @@ fn size_and_age(recovery: &Recovery) -> String {
     text
 }
 
-/// An age in its largest unit, rounded down.
+/// Formats an age in its largest unit, rounded down.
 fn age_text(age: Duration) -> String {
     let minutes = age.as_secs() / 60;
     let (number, unit) = match minutes {

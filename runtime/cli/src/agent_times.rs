@@ -1,4 +1,4 @@
-//! Arguments of options that name agents and times.
+//! Parsers of option arguments that give an agent and a time.
 
 /// Parses an agent, a time and an optional trailer, as in `12@60.5:2`.
 pub(crate) fn agent_at_from(text: &str) -> Result<(u64, f64, Option<u8>), String> {
@@ -30,7 +30,7 @@ pub(crate) fn agent_at(text: &str) -> Result<(u64, f64), String> {
     }
 }
 
-/// An agent to explain, with the time.
+/// An agent whose actions are explained, and the time at which to explain them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ExplainedAgent {
     pub(crate) agent: u64,

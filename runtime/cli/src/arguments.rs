@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of `roadwright`: its commands and their options.
 
 use crate::agent_times::{ExplainedAgent, agent_at, agent_at_from, explained_agent};
 use crate::commands::{BenchVerb, Compare, GenerateVerb, MovesVerb, Plan, Train, VehicleVerb};
@@ -36,7 +36,7 @@ Examples:
 Exit codes: 0 success; 1 the command finished and found a problem; 2 the arguments or the input were invalid; \
 128 + N stopped by signal N (Ctrl-C 130, SIGTERM 143, SIGHUP 129).";
 
-/// Commands.
+/// Commands of the program.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Open the editor.
@@ -511,13 +511,13 @@ pub(crate) enum ControllerVerb {
         /// The picture to write (PNG)
         #[arg(long)]
         out: PathBuf,
-        /// How rules with the same output term are combined
+        /// Method of combining rules with the same output term
         #[arg(long, value_enum, default_value_t = Join::Max)]
         aggregation: Join,
     },
 }
 
-/// How rules with the same output term are combined.
+/// Method of combining rules with the same output term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Join {
     /// The strongest rule
@@ -536,7 +536,7 @@ pub(crate) struct Eval {
     /// Evaluate every row of a table with the columns `distance` and `angle`
     #[arg(long, value_name = "FILE", conflicts_with = "inputs")]
     pub(crate) csv: Option<PathBuf>,
-    /// How rules with the same output term are combined
+    /// Method of combining rules with the same output term
     #[arg(long, value_enum, default_value_t = Join::Max)]
     pub(crate) aggregation: Join,
     /// Print one JSON document and nothing else

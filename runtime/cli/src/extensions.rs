@@ -145,8 +145,8 @@ pub(crate) fn open_untold(
     Ok(host)
 }
 
-/// Returns the reason why a plugin is unknown although it was found: it was not loaded. `message` names the
-/// plugin in quotation marks.
+/// If `message` names a plugin that was found but not loaded, returns why it was not loaded. The
+/// message must have the id of the plugin in quotation marks.
 pub(crate) fn cause_of(message: &str, host: &Host) -> Option<String> {
     host.files().into_iter().find_map(|file| {
         let id = file.info?.id;

@@ -25,14 +25,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Outcome of a command that ran.
 enum Outcome {
-    /// Success.
+    /// The command finished and found no problem.
     Fine,
     /// The command finished and found a problem.
     Findings,
 }
 
 impl Outcome {
-    /// The outcome of work that found no problem, or found one.
+    /// Returns the outcome of a finished command: success, or a problem that it found.
     fn of(is_fine: bool) -> Self {
         if is_fine { Self::Fine } else { Self::Findings }
     }

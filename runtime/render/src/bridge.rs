@@ -38,9 +38,9 @@ const TUNNEL_DASH: (f64, f64) = (4.0, 3.0);
 const TUNNEL_OPACITY: f32 = 0.45;
 /// Width of the bar across the mouth of a tunnel, m.
 const PORTAL: f64 = 0.8;
-/// Rise of an embankment along the road.
+/// Gradient of an embankment along the road, m of height per m.
 const GRADE: f64 = 0.08;
-/// Width of the slope of an embankment for each metre of its height.
+/// Width of an embankment's slope per metre of height.
 const SLOPE: f64 = 1.6;
 /// Maximum width of the slope of an embankment, m. The tiles of the editor leave 10 m beside roads.
 const MOST_SLOPE: f64 = 9.0;
@@ -59,10 +59,10 @@ const CLEAR_OF_NODE: f64 = 15.0;
 /// Edge length of the grid cells that index decks, m.
 const CELL: f64 = 64.0;
 
-/// The line of a road and its surroundings.
+/// The reference line of a road, with its bounding box and the reach of the road's edges.
 #[derive(Debug, Clone, Copy)]
 pub struct RoadLine<'a> {
-    /// The road.
+    /// Id of the road.
     pub id: RoadId,
     /// Points of its reference line, m.
     pub line: &'a [DVec2],
@@ -90,7 +90,7 @@ pub enum SpanKind {
 pub struct Span {
     /// Kind of the span.
     pub kind: SpanKind,
-    /// The road.
+    /// Id of the road.
     pub road: RoadId,
     /// Start, m along the road.
     pub from: f64,
@@ -439,7 +439,7 @@ impl Side {
     }
 }
 
-/// The edge of a road along a span, moved outwards by a distance, m.
+/// Returns the edge of a road along a span, moved outwards by a distance, m.
 fn edge(road: &Road, span: &Span, side: Side, outwards: f64) -> Vec<DVec2> {
     let point = |s: f64| {
         let (right, left) = road.edges(s);
@@ -477,7 +477,7 @@ fn cells_of(outline: &[DVec2]) -> Vec<(i32, i32)> {
         .collect()
 }
 
-/// A road with its line.
+/// A road and its reference line.
 struct Line<'a> {
     road: &'a Road,
     of: RoadLine<'a>,
@@ -552,7 +552,8 @@ impl<'a> Finder<'a> {
         places(from, to).collect()
     }
 
-    /// Roads of other layers whose bounding boxes overlap that of a road.
+    /// Returns the roads whose bounding boxes overlap that of the given road and which `is_meant`
+    /// accepts.
     fn near(&self, line: &Line<'_>, is_meant: impl Fn(&Road) -> bool) -> Vec<&Line<'a>> {
         let (low, high) = (line.of.low - line.of.reach, line.of.high + line.of.reach);
         let near = self.boxes.overlapping(low, high).into_iter();
@@ -619,7 +620,7 @@ impl<'a> Finder<'a> {
         decks.chain(roofs).collect()
     }
 
-    /// Covered parts of a road below layer 0.
+    /// Finds the covered parts of a road below layer 0.
     fn tunnels(&self, lower: &Line<'_>) -> Vec<Span> {
         let layer = lower.road.layer;
         if layer >= 0 {
@@ -668,8 +669,8 @@ impl<'a> Finder<'a> {
         nodes.any(|node| node.position().distance(point) < reach)
     }
 
-    /// Parts of a road that pass over or below something. At a distance along the road, `below`
-    /// returns the height difference, m, or `None` if there is no overlap.
+    /// Finds the parts of a road that pass over or below something. At a distance along the road,
+    /// `below` returns the height difference, m, or `None` if there is no overlap.
     fn overlaps(&self, line: &Line<'_>, below: impl Fn(f64) -> Option<f64>) -> Vec<Overlap> {
         let mut found: Vec<Overlap> = Vec::new();
         let mut before: Option<f64> = None;
@@ -735,7 +736,7 @@ fn border(inside: f64, outside: f64, below: impl Fn(f64) -> Option<f64>) -> f64 
     inside
 }
 
-/// A deck or roof over an overlap.
+/// Creates the deck or roof over an overlap.
 fn deck(line: &Line<'_>, kind: SpanKind, overlap: Overlap) -> Span {
     let mut span = Span {
         kind,

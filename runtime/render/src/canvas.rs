@@ -103,7 +103,7 @@ impl Canvas {
         self.pixmap.height() as f32
     }
 
-    /// Pixel of a world point.
+    /// Converts a world point to a pixel.
     pub(crate) fn pixel(&self, point: DVec2) -> (f32, f32) {
         let offset = (point - self.corner) * self.scale;
         // Computed in double precision up to this point, because an f32 resolves only a centimetre
@@ -111,7 +111,7 @@ impl Canvas {
         (offset.x as f32, -offset.y as f32)
     }
 
-    /// World point of a pixel.
+    /// Converts a pixel to a world point.
     pub(crate) fn world(&self, x: f64, y: f64) -> DVec2 {
         self.corner + DVec2::new(x, -y) / self.scale
     }
@@ -240,7 +240,7 @@ impl Canvas {
             .collect()
     }
 
-    /// The picture as PNG.
+    /// Encodes the picture as a PNG.
     pub(crate) fn png(&self) -> Result<Vec<u8>, RenderError> {
         self.pixmap
             .encode_png()

@@ -220,7 +220,8 @@ fn scaled(ring: &[Corner], along: f32, across: f32) -> Vec<Corner> {
     ring.iter().map(|&(x, y)| (along * x, across * y)).collect()
 }
 
-/// The four corners of a box.
+/// Returns the corners of a rectangle around a middle. `along` is half its length, and `across`
+/// half its width.
 pub(crate) fn rectangle((x, y): Corner, along: f32, across: f32) -> Vec<Corner> {
     [(1.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0)]
         .map(|(a, b): Corner| (x + a * along, y + b * across))

@@ -13,7 +13,7 @@ use tiny_skia::Color;
 /// A figure at a position in the world.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hint {
-    /// The shape.
+    /// The shape that is drawn.
     pub figure: Figure,
     /// Middle of the figure, m.
     pub at: DVec2,

@@ -108,8 +108,8 @@ fn apron(canvas: &mut impl Painter, edge: &[DVec2], width: f64) {
     }
 }
 
-/// The outline at a distance inside a polygon, m. Parts that would be closer than that to another
-/// edge are left out.
+/// Returns the outline at a distance inside a polygon, m. Parts that would be closer than that to
+/// another edge are left out.
 fn inset(edge: &[DVec2], by: f64) -> Vec<DVec2> {
     let inward = inward(edge);
     let moved = edge
@@ -120,7 +120,7 @@ fn inset(edge: &[DVec2], by: f64) -> Vec<DVec2> {
     moved.filter(is_clear).collect()
 }
 
-/// Unit vectors at the corners of a polygon that point inside.
+/// Returns a unit vector for each corner of a polygon, which points to the inside.
 fn inward(edge: &[DVec2]) -> impl Iterator<Item = DVec2> + '_ {
     let turn = polygon::signed_area(edge).signum();
     let count = edge.len();
@@ -144,7 +144,7 @@ fn spokes(edge: &[DVec2], lawn: &[DVec2]) -> Vec<[DVec2; 2]> {
     (0..count).filter_map(spoke).collect()
 }
 
-/// The point where a ray leaves a polygon.
+/// Returns the point where a ray leaves a polygon.
 fn crossing(ring: &[DVec2], from: DVec2, direction: DVec2) -> Option<DVec2> {
     polygon::edges(ring).find_map(|(a, b)| {
         let along = b - a;

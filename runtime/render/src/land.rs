@@ -272,7 +272,8 @@ fn walls(ring: &[DVec2]) -> Vec<Vec<DVec2>> {
     walls
 }
 
-/// Returns windows and machines on a roof: boxes along its longest side, as many as fit.
+/// Returns boxes that stand for skylights and machinery on a roof: up to five, parallel to its
+/// longest side. Boxes that do not fit are dropped.
 fn roof_things(roof: &[DVec2], number: u64) -> Vec<[DVec2; 4]> {
     let longest = polygon::edges(roof).max_by(|a, b| {
         let length = |edge: &(DVec2, DVec2)| (edge.1 - edge.0).length_squared();
@@ -330,11 +331,11 @@ pub fn grain(forest: &Forest) -> f64 {
 /// A tree as it is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tree {
-    /// Position, m.
+    /// Position of the tree, m.
     pub at: DVec2,
     /// Radius of the tree's crown, m.
     pub crown: f64,
-    /// Rotation, rad.
+    /// Rotation of the tree's figure, rad.
     pub turn: f64,
     /// Colour of the tree's crown, 0xRRGGBB.
     pub color: u32,

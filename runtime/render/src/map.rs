@@ -245,7 +245,8 @@ fn write_names(
     }
 }
 
-/// The areas of vehicles and trailers at their drawn size, for a scale in metres per pixel.
+/// Returns the areas that vehicles and trailers cover at their drawn size. `scale` is in metres per
+/// pixel.
 fn covers(snapshot: &Snapshot, scale: f64) -> Vec<Cover> {
     let cover = |at: DVec2, length: f64, width: f64| {
         let grow = figure::enlargement(length, scale);

@@ -29,7 +29,7 @@ pub(crate) const CYCLE_LINE: f64 = 0.15;
 const BLOCKS: (f64, f64) = (6.0, 6.0);
 /// Lengths (on, off) of dashes beside parking, m.
 const PARKING_DASH: (f64, f64) = (1.0, 1.0);
-/// Distance of each line of a double line from the middle of the pair, m.
+/// Distance from the middle of a double line to the middle of each of its lines, m.
 const DOUBLE: f64 = 0.12;
 /// Minimum length of a dash that is painted, m.
 const LEAST_DASH: f64 = 0.5;
@@ -366,8 +366,8 @@ impl End {
     }
 }
 
-/// The sign of an arm, which determines its paint. Traffic merges at slip roads and motorways, so stop lines
-/// and give-way triangles are painted there only if there are signals.
+/// Returns the sign that determines the paint of an arm. Traffic merges at slip roads and
+/// motorways, so stop lines and give-way triangles are painted there only if there are signals.
 pub(crate) fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
     match arm.sign {
         Sign::Yield | Sign::Stop if road.class >= RoadClass::Ramp && is_one_way(road) => Sign::None,

@@ -15,117 +15,117 @@ pub fn faded(hex: u32, opacity: f32) -> Color {
     color
 }
 
-/// Open ground.
+/// Colour of open ground.
 pub const GROUND: u32 = 0xEEEBE3;
-/// Kerbs.
+/// Colour of kerbs.
 pub const KERB: u32 = 0xF1EEE7;
-/// Rims of paved areas, and paths at small scales.
+/// Colour of the rims of paved areas, and of paths at small scales.
 pub const CASING: u32 = 0xA7A397;
-/// Carriageways.
+/// Colour of carriageways.
 pub const ASPHALT: u32 = 0x6C727C;
-/// Paved areas and paths.
+/// Colour of paved areas and paths.
 pub const PAVING: u32 = 0xDFD5C3;
-/// Sidewalks.
+/// Colour of pavements beside carriageways.
 pub const SIDEWALK: u32 = 0xD5D1C8;
-/// Parking lanes.
+/// Colour of parking lanes.
 pub const PARKING: u32 = 0x7C828B;
-/// Bus lanes.
+/// Colour of bus lanes.
 pub const BUS_LANE: u32 = 0x93625A;
-/// Cycle lanes.
+/// Colour of cycle lanes.
 pub const CYCLE_LANE: u32 = 0x5F9384;
-/// Medians.
+/// Colour of medians.
 pub const MEDIAN: u32 = 0xCBD8B4;
-/// Setts around the islands of roundabouts.
+/// Colour of the setts around the islands of roundabouts.
 pub const APRON: u32 = 0xB0958A;
-/// Joints between setts.
+/// Colour of joints between setts.
 pub const SETT_JOINT: u32 = 0x8A736A;
-/// Guard rails.
+/// Colour of guard rails.
 pub const RAIL: u32 = 0x8D939C;
-/// Lines and arrows on the road.
+/// Colour of lines and arrows on the road.
 pub const MARKING: u32 = 0xFAFAF6;
-/// Flows.
+/// Colour of the chevrons that mark the origins of flows.
 pub const FLOW: u32 = 0xE0A526;
-/// The housing of a signal's lamps.
+/// Colour of the housing of a signal's lamps.
 pub const SIGNAL_BOX: u32 = 0x20262D;
-/// A lamp that is not lit.
+/// Colour of a lamp that is not lit.
 pub const LAMP_OFF: u32 = 0x3B444D;
-/// Lit lamps of signals: red, amber, green.
+/// Colours of the lit lamps of signals: red, amber, green.
 pub const SIGNAL_LAMPS: [u32; 3] = [0xF2493D, 0xF4B533, 0x35C46A];
 /// Tints of the ground by height, from the lowest to the highest.
 pub const TERRAIN_BY_DAY: [u32; 5] = [0xD6E2C2, 0xDDE4C6, 0xE6E3CB, 0xECE3D0, 0xF1EBE0];
 /// Tints of the ground by height in the dark theme, from the lowest to the highest.
 pub const TERRAIN_BY_NIGHT: [u32; 5] = [0x1E2B2A, 0x222E2C, 0x2A3230, 0x323735, 0x3B3E3D];
-/// Contour lines.
+/// Colour of contour lines.
 pub const CONTOUR: u32 = 0xA9855A;
-/// Built-up ground between streets and houses.
+/// Colour of built-up ground between streets and houses.
 pub const BLOCK: u32 = 0xE6E1D6;
-/// The floor of a forest.
+/// Colour of the floor of a forest.
 pub const FOREST: u32 = 0xBBD59E;
-/// Ground with shops, offices and factories.
+/// Colour of ground with shops, offices and factories.
 pub const COMMERCIAL: u32 = 0xE9E0DA;
-/// Squares and yards.
+/// Colour of squares and yards.
 pub const PLAZA: u32 = 0xE4DACA;
-/// Sand and bare earth.
+/// Colour of sand and bare earth.
 pub const SAND: u32 = 0xE9DFC4;
-/// Lawns, meadows and fields.
+/// Colour of lawns, meadows and fields.
 pub const LAWN: u32 = 0xD3DFBF;
-/// Parks and gardens.
+/// Colour of parks and gardens.
 pub const PARK: u32 = 0xC6DDAC;
-/// Playing fields.
+/// Colour of playing fields.
 pub const PITCH: u32 = 0xBFDBA8;
-/// Rivers and lakes.
+/// Colour of rivers and lakes.
 pub const WATER: u32 = 0xABD1EA;
-/// Shores.
+/// Colour of shores.
 pub const WATER_EDGE: u32 = 0x8DB9D6;
-/// Names of parks, on land.
+/// Colour of the names of parks, which are written on land.
 pub const PARK_INK: u32 = 0x356021;
-/// Names of waters, on water.
+/// Colour of the names of waters, which are written on water.
 pub const WATER_INK: u32 = 0x24597E;
-/// Crowns of trees. Each tree has one of these colours.
+/// Colours of the crowns of trees. Each tree has one of them.
 pub const CROWNS: [u32; 4] = [0x7FAE66, 0x6B9E5B, 0x8FB872, 0x5B8E55];
-/// Sunlit spots on a crown.
+/// Colour of sunlit spots on a crown.
 pub const CROWN_LIT: u32 = 0xB4D594;
-/// Tree trunks.
+/// Colour of tree trunks.
 pub const TRUNK: u32 = 0x6B4E37;
-/// Roofs. Each house has one of these colours.
+/// Colours of roofs. Each house has one of them.
 pub const ROOFS: [u32; 4] = [0xDCD0C0, 0xD2C3B3, 0xE5DCD0, 0xC9C0B8];
-/// The parapet of a roof.
+/// Colour of the parapet of a roof.
 pub const ROOF_EDGE: u32 = 0xFBF7F0;
-/// The outer line of a roof.
+/// Colour of the outer line of a roof.
 pub const ROOF_LINE: u32 = 0xB5A897;
-/// Objects on roofs, such as windows and machines.
+/// Colour of objects on roofs, such as skylights and machinery.
 pub const ROOF_THING: u32 = 0xB4BBC0;
-/// Obstacles that can be pushed.
+/// Colour of obstacles that can be pushed.
 pub const LOOSE: u32 = 0xC98B4A;
 /// Outlines of marks.
 pub const OUTLINE: u32 = 0x6A645C;
-/// Shadows, at [`SHADOW_OPACITY`].
+/// Colour of shadows, which are drawn with [`SHADOW_OPACITY`].
 pub const SHADOW: u32 = 0x2A3140;
 /// Opacity of shadows.
 pub const SHADOW_OPACITY: f32 = 0.28;
-/// Text.
+/// Colour of text.
 pub const INK: u32 = 0x23272E;
-/// Less important text.
+/// Colour of less important text.
 pub const QUIET_INK: u32 = 0x59616C;
-/// Halos and backgrounds of text.
+/// Colour of halos and backgrounds of text.
 pub const PAPER: u32 = 0xFFFFFF;
-/// Text on asphalt.
+/// Colour of text on asphalt.
 pub const ROAD_INK: u32 = 0xFFFFFE;
-/// Clothes of pedestrians.
+/// Colours of the clothes of pedestrians.
 pub const PEOPLE: [u32; 5] = [0xD9A066, 0xB5835A, 0xC9CBD2, 0xC56B5C, 0xA9C48B];
-/// Windows of vehicles.
+/// Colour of the windows of vehicles.
 pub const GLASS: u32 = 0x2B3642;
 /// Colour that darkens the rim of a vehicle's body.
 pub const RIM: u32 = 0x10151B;
-/// Front lamps.
+/// Colour of front lamps.
 pub const HEAD_LAMP: u32 = 0xFFF6D6;
-/// Rear lamps.
+/// Colour of rear lamps.
 pub const TAIL_LAMP: u32 = 0xB0342C;
-/// Brake lamps.
+/// Colour of brake lamps.
 pub const BRAKE_LAMP: u32 = 0xFF3B30;
-/// Indicators.
+/// Colour of indicators.
 pub const INDICATOR_LAMP: u32 = 0xFFB238;
-/// Destinations.
+/// Colour of destinations.
 pub const DESTINATION: u32 = 0xB3261E;
 /// Outlines of rigid bodies in the light and in the dark theme. Nothing else on a map has these colours.
 const BODY_LINES: [u32; 2] = [0xE0009B, 0xFF6AD0];
@@ -149,13 +149,13 @@ pub const BODIES: [u32; 10] = [
     0xE9E7E1, 0xC3C8CE, 0x8D96A1, 0x3E4751, 0x5B7FA6, 0x7FA3A0, 0xA8574C, 0xC59A55, 0x8B7A9E,
     0x6F8A5E,
 ];
-/// Bodies of buses.
+/// Colour of the bodies of buses.
 pub const BUS_BODY: u32 = 0xC9A24A;
 
-/// Bodies of tracked vehicles.
+/// Colour of the bodies of tracked vehicles.
 pub const TRACKED_BODY: u32 = 0x7C8463;
 
-/// Sunlight on roofs of vehicles.
+/// Colour of sunlight on the roofs of vehicles.
 pub const SHEEN: u32 = 0xFFFFFD;
 /// Colours of vehicles, people and lamps, which are the same in the dark theme.
 const OF_WHAT_MOVES: [u32; 12] = [
@@ -284,7 +284,7 @@ pub const HEAT_BY_DAY: [u32; 9] = [
 pub const HEAT_BY_NIGHT: [u32; 9] = [
     0x4A2D66, 0x723278, 0x9E367A, 0xC8416E, 0xE85858, 0xFC7A40, 0xFFA54A, 0xFECB67, 0xF8EE9F,
 ];
-/// Vehicles on heat maps.
+/// Colour of vehicles on heat maps.
 pub const HEAT_VEHICLE: u32 = 0x8D96A1;
 
 /// Returns the opaque colour of heat maps for a fraction from 0 to 1.

@@ -9,7 +9,7 @@ use glam::DVec2;
 /// Labels of a control surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurfacePlot<'a> {
-    /// Title.
+    /// Title of the plot.
     pub title: &'a str,
     /// Label of the horizontal axis.
     pub x_label: &'a str,

@@ -34,20 +34,20 @@ pub const PEAK_SIZE: f32 = 6.0;
 pub struct HeightLabel {
     /// Position of its middle, and heading of the contour there.
     pub pose: Pose,
-    /// Height, m.
+    /// Height of the contour, m.
     pub height: f64,
 }
 
 /// The highest point of a hill.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Peak {
-    /// Position, m.
+    /// Position of the peak, m.
     pub at: DVec2,
-    /// Height, m.
+    /// Height of the peak, m.
     pub height: f64,
 }
 
-/// The visible part of the world.
+/// The part of the world that a picture shows.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
     /// Lower left corner, m.
@@ -67,9 +67,9 @@ impl View {
 /// Contours and peaks of a terrain.
 #[derive(Debug, Clone)]
 pub struct Relief {
-    /// The contours.
+    /// Contour lines of the terrain.
     pub contours: Vec<Contour>,
-    /// The peaks, highest first.
+    /// Peaks of the terrain, highest first.
     pub peaks: Vec<Peak>,
     lowest: f64,
     highest: f64,
@@ -206,7 +206,7 @@ fn peaks(field: &HeightField) -> Vec<Peak> {
     peaks
 }
 
-/// A rectangle of samples.
+/// A rectangle of samples in a height field.
 struct Samples {
     columns: std::ops::Range<usize>,
     rows: std::ops::Range<usize>,
@@ -221,7 +221,7 @@ impl Samples {
     }
 }
 
-/// Formats a height.
+/// Formats a height in metres with at most one decimal.
 pub fn height_text(height: f64) -> String {
     // Contours may be half a metre apart.
     let rounded = (10.0 * height).round() / 10.0;

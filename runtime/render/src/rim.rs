@@ -137,7 +137,8 @@ fn inner_edge(path: &ConnectingPath, side: DrivingSide) -> Option<Vec<DVec2>> {
     Some((0..=count).map(point).collect())
 }
 
-/// The fraction of the first segment at which the second one crosses it.
+/// Returns the fraction of the first segment at which the second one crosses it; `None` if they do
+/// not cross.
 fn crossing_of([a, b]: [DVec2; 2], [c, d]: [DVec2; 2]) -> Option<f64> {
     let (along, other) = (b - a, d - c);
     let cross = along.perp_dot(other);
@@ -173,8 +174,8 @@ enum Flow {
     Leaving,
 }
 
-/// Lanes of an arm in one direction: the path that starts or ends beside the island, and the total
-/// lane width, m.
+/// For the lanes of an arm in one direction, returns the path that starts or ends beside the
+/// island, and the total width of the lanes, m.
 fn lanes_of<'a>(
     scenario: &Scenario,
     junction: &'a Junction,
@@ -279,8 +280,8 @@ pub(crate) fn paint(
 }
 
 impl Mouth {
-    /// Triangles on the rim that point at the traffic that has to yield. `outside` is 1 if the outside of the ring is
-    /// to the left of its driving direction, and -1 otherwise.
+    /// Returns triangles on the rim that point at the traffic that has to yield. `outside` is 1 if
+    /// the outside of the ring is to the left of its driving direction, and -1 otherwise.
     fn triangles(&self, outside: f64) -> Vec<[DVec2; 3]> {
         let (base, height, gap) = TRIANGLE;
         let length = polyline::length(&self.line);

@@ -31,9 +31,9 @@ pub const FADED: f32 = 0.15;
 pub struct Cover {
     /// Middle of the vehicle, m.
     pub at: DVec2,
-    /// Length, m.
+    /// Length of the vehicle, m.
     pub length: f64,
-    /// Width, m.
+    /// Width of the vehicle, m.
     pub width: f64,
 }
 

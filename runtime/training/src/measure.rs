@@ -23,7 +23,7 @@ pub struct DriveRow {
     pub driver: usize,
     /// End of the drive.
     pub end: End,
-    /// Duration, s.
+    /// Duration of the drive, s.
     pub time: f64,
     /// Distance driven, m.
     pub distance: f64,
@@ -304,7 +304,7 @@ pub(crate) fn builds_of(world: &World) -> Vec<String> {
         .collect()
 }
 
-/// A run in progress.
+/// A run of a course in progress.
 struct CourseRun<'a> {
     session: Session,
     judge: Judge,

@@ -45,10 +45,11 @@ impl OpenResults {
         self.results.fitnesses()
     }
 
-    /// Paired differences (`other` minus this) on the seeds that both results contain.
+    /// Compares two results on the seeds that both contain. The differences are `other` minus
+    /// `self`.
     ///
     /// # Errors
-    /// If the results cannot be compared, with the reason.
+    /// If the results cannot be compared. The error is the reason.
     pub fn against(&self, other: &Self) -> Result<Paired, String> {
         for open in [self, other] {
             let failed = open.summary.failed;

@@ -140,7 +140,7 @@ impl Draft {
         }
     }
 
-    /// The experiment with its scenario filled in, to be saved in the given folder.
+    /// Returns the experiment with its scenario filled in, to be saved in the given folder.
     pub fn whole(
         &self,
         document: &Document,
@@ -199,7 +199,8 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// The parameters of an experiment's stack; empty if the stack is missing.
+    /// Lists the parameters of an experiment's stack and marks its genes; empty if the stack is
+    /// missing.
     pub fn of(experiment: &Experiment, scenario: Option<&Scenario>, registry: &Registry) -> Self {
         let Ok(stack) = stack_of(experiment, scenario, registry) else {
             return Self::default();
@@ -233,7 +234,7 @@ pub struct Checked {
 pub struct Question {
     /// Revisions of the draft and of the document.
     pub of: (u64, u64),
-    /// The draft.
+    /// The draft to be checked.
     pub experiment: Experiment,
     /// The scenario of the draft, if it needs one.
     pub scenario: Option<Arc<Scenario>>,

@@ -19,7 +19,7 @@ pub struct Progress {
     pub is_paused: bool,
 }
 
-/// Gate that every run passes before it starts.
+/// A gate that every run has to pass before it starts, so that runs can be paused and cancelled.
 #[derive(Default)]
 pub(super) struct Gate {
     state: Mutex<State>,

@@ -100,7 +100,7 @@ impl IndividualRow {
 /// A snapshot of a training run.
 #[derive(Clone, Default)]
 pub struct TrainingPicture {
-    /// Current phase.
+    /// Current phase of the training run.
     pub phase: Phase,
     /// The experiment as started.
     pub experiment: Option<Arc<Experiment>>,

@@ -164,7 +164,7 @@ impl Drop for Trainer {
     }
 }
 
-/// State of the thread.
+/// State of the training thread.
 struct Thread {
     experiment: Arc<Experiment>,
     inbox: Receiver<Order>,

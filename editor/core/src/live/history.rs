@@ -35,9 +35,9 @@ type Counted = (usize, usize, Option<f64>, Option<f64>);
 /// the newest ones, even while an earlier moment of the run is shown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunEvents {
-    /// Contacts.
+    /// Contacts of agents in the period, oldest first.
     pub contacts: Vec<RunEvent>,
-    /// Arrivals.
+    /// Arrivals of agents in the period, oldest first.
     pub arrivals: Vec<RunEvent>,
     counted: Counted,
 }
@@ -120,7 +120,7 @@ pub struct JunctionLights {
 /// Key of a signal: smallest node id of its junction, road and lane.
 type SignalKey = (NodeId, RoadId, i8);
 
-/// Record of a signal.
+/// Record of the lights of a signal.
 struct SignalRecord {
     heading: f64,
     changes: VecDeque<LightChange>,
@@ -129,7 +129,7 @@ struct SignalRecord {
     ended: Option<f64>,
 }
 
-/// Record of all signals of a run over the last minutes.
+/// Record of the lights of all signals of a run over the last minutes.
 #[derive(Default)]
 pub(super) struct SignalHistory {
     signals: BTreeMap<SignalKey, SignalRecord>,

@@ -36,7 +36,7 @@ const LOOK_PATIENCE: Duration = Duration::from_secs(2);
 /// but a city has more. Unused stack takes no memory.
 const STACK: usize = 64 << 20;
 
-/// A part of the road network that can be inspected during a run.
+/// A junction or road that can be inspected during a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coordinator {
     /// The junction of a node.
@@ -56,7 +56,7 @@ impl Coordinator {
     }
 }
 
-/// Orders to the thread.
+/// Orders to the simulation thread.
 enum Order {
     Play,
     Pause,
@@ -90,20 +90,20 @@ enum Order {
 /// A request to record a clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipOrder {
-    /// The agent.
+    /// Id of the agent whose motion is recorded.
     pub agent: u64,
     /// Number of frames per second.
     pub rate_hz: f64,
 }
 
-/// A user's attempt on a course, from the start of the run.
+/// A request to judge a user's attempt on a course, which begins at the start of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedRace {
     /// Number of the attempt.
     pub number: u64,
-    /// The agent that the user drives.
+    /// Id of the agent that the user drives.
     pub agent: u64,
-    /// The course.
+    /// The course that is driven.
     pub course: Course,
 }
 
@@ -123,7 +123,7 @@ pub struct RaceProgress {
 /// The clip that is being recorded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipProgress {
-    /// The agent.
+    /// Id of the agent whose motion is recorded.
     pub agent: u64,
     /// Number of frames recorded until now.
     pub frames: usize,
@@ -134,7 +134,7 @@ pub struct ClipProgress {
 /// Snapshot of the running simulation.
 #[derive(Debug, Clone, Default)]
 pub struct LivePicture {
-    /// The vehicles.
+    /// Vehicles, pedestrians and loose obstacles at the shown moment.
     pub snapshot: Snapshot,
     /// The ground of the run, once it has started.
     pub ground: Option<Arc<Ground>>,
@@ -154,7 +154,7 @@ pub struct LivePicture {
     pub pace: f64,
     /// All collisions of the run, up to the present.
     pub collisions: Arc<Vec<Collision>>,
-    /// The watched agent.
+    /// State of the watched agent.
     pub inspection: Option<Inspection>,
     /// The chain of vehicles that block the watched agent; `None` unless it stands.
     pub wait_chain: Option<WaitChain>,
@@ -163,9 +163,9 @@ pub struct LivePicture {
     pub ending: Option<(Status, f64)>,
     /// Recent history of the watched agent, oldest first.
     pub trace: Arc<Vec<TracePoint>>,
-    /// The inspected junction.
+    /// State of the inspected junction.
     pub junction: Option<JunctionInspection>,
-    /// The inspected road.
+    /// State of the inspected road.
     pub road: Option<RoadInspection>,
     /// State of the watched agent's planning; `None` if it does not plan over open ground.
     pub planning: Option<Arc<GroundInspection>>,
@@ -179,7 +179,7 @@ pub struct LivePicture {
     pub race: Option<RaceProgress>,
     /// Agents that have no path or are still searching for one.
     pub without_path: Vec<PathNotice>,
-    /// The heat map.
+    /// Traffic recorded for each cell of the heat map.
     pub heat: Arc<HeatCells>,
     /// Current results of the run.
     pub results: Arc<RunResults>,
@@ -208,7 +208,7 @@ pub struct LivePicture {
 /// An agent off the lanes that has no path, or is still searching for one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathNotice {
-    /// The agent.
+    /// Id of the agent.
     pub agent: u64,
     /// Middle of the agent's body, m.
     pub at: DVec2,
@@ -347,8 +347,8 @@ impl Live {
         self.give(Order::LookAtGround(question));
     }
 
-    /// The current input of an agent's behaviour; `None` if the agent is not driving or the thread does
-    /// not answer in time.
+    /// Returns the current input of an agent's behaviour; `None` if the agent is not driving or the
+    /// thread does not answer in time.
     pub fn behaviour_view(&mut self, agent: u64) -> Option<BehaviourView> {
         let (answer, inbox) = channel();
         // The answer is sent between two steps. It has its own channel, because only this caller

@@ -592,8 +592,8 @@ impl Runner {
         };
     }
 
-    /// State of the watched agent's planning. While the run plays, cells and searches are updated only a few
-    /// times a second, because they cost more than a step.
+    /// Inspects the watched agent's planning. While the run plays, cells and searches are updated
+    /// only a few times a second, because they cost more than a step.
     fn planning(&self, world: &World, before: &LivePicture) -> Option<Arc<GroundInspection>> {
         let watched = self.watched?;
         let is_cheap = self.ground == GroundQuestion::default();
@@ -700,7 +700,7 @@ impl Runner {
     }
 }
 
-/// Agents that have no path or are still searching for one.
+/// Returns the agents that have no path or are still searching for one.
 fn without_path(world: &World, snapshot: &Snapshot) -> Vec<PathNotice> {
     let notice = |(agent, status): (u64, &PathStatus)| {
         Some(PathNotice {

@@ -75,7 +75,7 @@ impl Grove {
         }
     }
 
-    /// Number of trees in the pieces that a box touches.
+    /// Counts the trees in the pieces that a box touches.
     pub fn trees_within(&self, low: DVec2, high: DVec2) -> usize {
         let is_apart = |own_low: DVec2, own_high: DVec2| {
             own_low.cmpgt(high).any() || own_high.cmplt(low).any()
@@ -123,7 +123,7 @@ fn color_with(opacity: f32) -> roadwright_render::Color {
     color
 }
 
-/// The trees of a forest, grouped by squares of its bounding box.
+/// Groups the trees of a forest by squares of its bounding box.
 fn pieces(forest: &Forest, ink: Ink) -> Vec<Arc<Instances>> {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let (low, high) = polygon::bounds(&forest.area).unwrap_or_default();
@@ -198,7 +198,8 @@ mod tests {
         }
     }
 
-    /// The parts of a grove that are shown in the middle of a window of 1,600 x 1,000 points.
+    /// Returns the parts of a grove that are drawn if its middle is in the middle of a window of
+    /// 1,600 x 1,000 points.
     fn shown(grove: &Grove, scale: f64, sizes: Sizes) -> Shown {
         let half = DVec2::new(800.0, 500.0) / scale;
         let view = View {

@@ -37,7 +37,7 @@ const GROUND_OPACITY: f32 = 0.75;
 /// Input of a heat map.
 #[derive(Clone)]
 pub struct HeatQuestion {
-    /// The roads.
+    /// The scene whose roads are coloured.
     pub scene: Arc<Scene>,
     /// Traffic recorded for each cell.
     pub cells: Arc<HeatCells>,
@@ -156,7 +156,7 @@ impl Heat {
     }
 }
 
-/// Roads in pale colours, so that the lanes stand out.
+/// Triangulates the roads in pale colours, so that the coloured lanes stand out.
 fn pale_roads(question: &HeatQuestion) -> Mesh {
     let mut builder = question.builder();
     let (road, casing) = palette::heat_road(question.is_dark);
@@ -195,7 +195,7 @@ fn pale_roads(question: &HeatQuestion) -> Mesh {
     builder.finish()
 }
 
-/// The coloured stretches.
+/// Triangulates the coloured stretches of lanes and connections.
 fn stretches(question: &HeatQuestion, top: f64) -> Mesh {
     let mut builder = question.builder();
     let mut roads = Roads::default();
@@ -248,7 +248,8 @@ struct Roads {
 }
 
 impl Roads {
-    /// A stretch of a lane between the junctions of its road; `None` if the lane no longer exists.
+    /// Returns the edges of the part of a stretch that is between the junctions of its road; `None`
+    /// if the lane no longer exists.
     fn lane(&mut self, scene: &Scene, id: RoadId, lane: i8, stretch: u32) -> Option<Band> {
         let road = scene.scenario.network().road(id)?;
         let (from, to) = scene.layout.remaining(id, road)?;
@@ -270,7 +271,8 @@ impl Roads {
     }
 }
 
-/// A stretch of a connection through a junction; `None` if it no longer exists.
+/// Returns the edges of a stretch of a connection through a junction; `None` if it no longer
+/// exists.
 fn connection(scene: &Scene, from: HeatLane, to: HeatLane, stretch: u32) -> Option<Band> {
     let road = scene.scenario.network().road(from.0)?;
     let is_meant = |path: &&ConnectingPath| {
@@ -297,7 +299,8 @@ fn connection(scene: &Scene, from: HeatLane, to: HeatLane, stretch: u32) -> Opti
     Some((layer, band(line, &distances, start, end, edges)))
 }
 
-/// Distances at which a road is sampled, close enough for its bends and for widening lanes.
+/// Returns the distances at which a road is sampled, close enough for its bends and for widening
+/// lanes.
 fn distances(road: &Road) -> Vec<f64> {
     let (right, left) = road.edges(0.0);
     let reach = left.max(-right).max(0.0);
@@ -310,7 +313,8 @@ fn distances(road: &Road) -> Vec<f64> {
     all
 }
 
-/// Left and right edge of a band along a line between two distances; empty if they are too close together.
+/// Returns the left and right edge of a band along a line between two distances; empty if the
+/// distances are too close together.
 fn band(
     line: &ReferenceLine,
     distances: &[f64],

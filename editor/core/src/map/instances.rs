@@ -11,7 +11,7 @@ pub type Instance = [u32; 6];
 /// Many copies of a figure.
 #[derive(Debug, Clone, Default)]
 pub struct Instances {
-    /// Unique among all lists; 0 for a list that changes every frame.
+    /// Number that is unique among all lists; 0 for a list that changes every frame.
     pub id: u64,
     /// World point that positions are relative to, m.
     pub origin: DVec2,
@@ -19,7 +19,7 @@ pub struct Instances {
     pub low: DVec2,
     /// North-east corner of the bounding box, m.
     pub high: DVec2,
-    /// The instances.
+    /// The copies of the figure, each packed for the GPU.
     pub list: Vec<Instance>,
 }
 

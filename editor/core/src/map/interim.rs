@@ -30,16 +30,16 @@ pub struct InterimKey {
     pub drawn: u64,
     /// Level of detail.
     pub level: Level,
-    /// Colours.
+    /// Colour scheme in which the tiles are drawn.
     pub ink: Ink,
 }
 
 /// A scene and its tiles.
 #[derive(Debug, Clone, Copy)]
 pub struct Sorted<'a> {
-    /// The scene.
+    /// The scene whose objects are sorted into tiles.
     pub scene: &'a Scene,
-    /// Its tiles.
+    /// The tiles into which the scene is sorted.
     pub tiles: &'a Tiles,
 }
 

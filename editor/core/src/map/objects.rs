@@ -10,21 +10,21 @@ use roadwright_simulation::LooseRecord;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Forests with their trees.
+/// Forests with their trees, by id.
 type Known = BTreeMap<ForestId, (Forest, Arc<Grove>)>;
 
 /// The objects of a scenario as triangles and instances.
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
-    /// Forest floors.
+    /// Mesh of the forest floors.
     pub floors: Arc<Mesh>,
     /// Loose obstacles at their initial positions.
     pub loose: Arc<Mesh>,
-    /// Places and destinations.
+    /// Mesh of points of interest and destinations.
     pub things: Arc<Mesh>,
     /// Vehicles at their starting positions.
     pub starts: Arc<Mesh>,
-    /// Trees.
+    /// The forests with their trees.
     pub groves: Vec<Arc<Grove>>,
     known: Known,
 }
@@ -63,7 +63,8 @@ fn floors(scenario: &Scenario, ink: Ink) -> Mesh {
     builder.finish()
 }
 
-/// Layer of loose obstacles in the mesh of things. Objects that can be hidden together share a layer.
+/// Layer of loose obstacles in the meshes of objects. Objects that can only be hidden together
+/// share a layer.
 pub const LOOSE: i8 = 0;
 /// Layer of points of interest.
 pub const PLACES: i8 = 1;
@@ -76,7 +77,8 @@ pub(super) fn all_loose(scenario: &Scenario) -> impl Iterator<Item = (&ObstacleI
     all.filter(|(_, obstacle)| obstacle.mass.is_some())
 }
 
-/// Mesh of pushed obstacles at their positions in a run; `origin` is the point that corners are relative to.
+/// Creates the mesh of pushed obstacles at their positions in a run. `origin` is the point that
+/// corners are relative to.
 pub fn loose<'a>(
     origin: DVec2,
     ink: Ink,

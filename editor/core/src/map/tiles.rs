@@ -267,19 +267,19 @@ pub const YARDS: i8 = -1;
 /// Land and fixed obstacles of a tile.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Contents<'a> {
-    /// Areas of land.
+    /// Ids of the areas of land.
     pub land: &'a [LandId],
-    /// Fixed obstacles.
+    /// Ids of the fixed obstacles.
     pub obstacles: &'a [ObstacleId],
 }
 
-/// The triangles of a tile's land and yards, below all roads.
+/// Triangulates the land and yards of a tile, which are below all roads.
 pub fn ground(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     let origin = 0.5 * (tile.low + tile.high);
     ground_of(&scene.scenario, tile.contents(), origin, level, ink)
 }
 
-/// The triangles of land and yards. `origin` is the point that corners are relative to, m.
+/// Triangulates land and yards. `origin` is the point that corners are relative to, m.
 pub fn ground_of(
     scenario: &Scenario,
     contents: Contents<'_>,
@@ -306,13 +306,14 @@ pub fn ground_of(
     builder.finish()
 }
 
-/// The triangles of a tile's fixed obstacles, drawn above the roads as in exported pictures.
+/// Triangulates the fixed obstacles of a tile, which are drawn above the roads as in exported
+/// pictures.
 pub fn obstacles(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     let origin = 0.5 * (tile.low + tile.high);
     obstacles_of(&scene.scenario, tile.contents(), origin, level, ink)
 }
 
-/// The triangles of fixed obstacles. `origin` is the point that corners are relative to, m.
+/// Triangulates fixed obstacles. `origin` is the point that corners are relative to, m.
 pub fn obstacles_of(
     scenario: &Scenario,
     contents: Contents<'_>,
@@ -331,7 +332,7 @@ pub fn obstacles_of(
     builder.finish()
 }
 
-/// The triangles of a tile.
+/// Triangulates the roads and junctions of a tile, lower layers first.
 pub fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
     if level == Level::Far {
@@ -376,8 +377,8 @@ pub fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     builder.finish()
 }
 
-/// The triangles of a tile's tunnels and of its roads with decks or roofs, which are drawn again above the
-/// vehicles below them.
+/// Triangulates the tunnels of a tile and its roads with decks or roofs, which are drawn again
+/// above the vehicles below them.
 pub fn decks(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
     if level == Level::Far {

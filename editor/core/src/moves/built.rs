@@ -21,7 +21,7 @@ pub struct BuildOrder {
     pub revision: u64,
     /// Name of the files, without the extension.
     pub name: String,
-    /// The clips.
+    /// The clips from which the library is built.
     pub clips: TrimmedClips,
     /// Rules for building the library.
     pub rules: BuildRules,
@@ -173,7 +173,7 @@ impl BuiltLibrary {
         )
     }
 
-    /// The library's entry in a scenario. `file` is its path relative to the scenario.
+    /// Returns the library's entry in a scenario. `file` is its path relative to the scenario.
     pub fn as_move_library(&self, file: &str) -> MoveLibrary {
         MoveLibrary::new(
             file,

@@ -35,7 +35,7 @@ pub struct ClipSource {
 }
 
 impl ClipSource {
-    /// Properties of clips of a vehicle type, with the ground taken from a recording.
+    /// Returns the properties of clips of a vehicle type, with the ground taken from a recording.
     pub fn of_rows(kind: &VehicleType, rows: &ClipRows) -> Self {
         let file = kind.file.as_ref();
         let name = file.and_then(|file| {
@@ -57,7 +57,7 @@ impl ClipSource {
         }
     }
 
-    /// Properties of the clips in a file.
+    /// Returns the properties of the clips in a file.
     pub fn of_file(file: &ClipFile) -> Self {
         Self {
             rate: file.rate,
@@ -123,12 +123,13 @@ pub(super) struct KeptFrames<'a> {
 }
 
 impl TrimmedClips {
-    /// Clips of a file without trimming.
+    /// Wraps the clips of a file, none of which is trimmed.
     pub fn whole(file: ClipFile) -> Self {
         Self::of(file, &BTreeMap::new())
     }
 
-    /// Clips of a file, with the number of frames trimmed from the start of each, by clip name.
+    /// Wraps the clips of a file. `before` is the number of frames trimmed from the start of each
+    /// clip, by name.
     pub(super) fn of(file: ClipFile, before: &BTreeMap<String, u32>) -> Self {
         let places = file.clips.iter().enumerate().map(|(index, clip)| {
             let before = before.get(&clip.name).copied().unwrap_or_default();
@@ -184,7 +185,7 @@ pub struct ClipOrigin {
 }
 
 impl BenchClip {
-    /// A clip with all its frames.
+    /// Creates a clip that keeps all its frames.
     pub fn new(name: &str, frames: &[Frame]) -> Self {
         Self {
             name: name.to_owned(),
@@ -226,7 +227,7 @@ impl BenchClip {
         frames.map(|frame| Placement::of(kept[frame].pose))
     }
 
-    /// The kept frames as a clip that begins at the origin. `rate` is in Hz.
+    /// Converts the kept frames to a clip that begins at the origin. `rate` is in Hz.
     pub(super) fn cut(&self, rate: f64) -> Clip {
         let recording = Recording {
             agent: 0,

@@ -24,7 +24,7 @@ pub struct DrawnGraph {
     pub states: Vec<String>,
     /// Index of the state in which vehicles start.
     pub start: usize,
-    /// The moves.
+    /// The moves between the states.
     pub moves: Vec<DrawnMove>,
     /// Limit on the motion jump between consecutive moves.
     pub seams: SeamLimit,
@@ -79,9 +79,9 @@ pub struct DrawnMove {
 /// A part of a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// First frame.
+    /// First frame of the part.
     pub first: u32,
-    /// Last frame.
+    /// Last frame of the part.
     pub last: u32,
 }
 
@@ -112,7 +112,8 @@ pub struct DrawnHistory {
     graph: DrawnGraph,
     past: Vec<DrawnGraph>,
     future: Vec<DrawnGraph>,
-    /// The state renamed by the last step. Typing a name is one step.
+    /// Index of the state that the last step renamed. All keystrokes of a new name form a single
+    /// step.
     renamed: Option<usize>,
 }
 
@@ -140,7 +141,7 @@ impl Display for TooLarge {
 impl Error for TooLarge {}
 
 impl SeamLimit {
-    /// Seam limit of a file, which may have a threshold.
+    /// Returns the seam limit of a file, which may have a threshold.
     fn of_file(threshold: Option<f64>) -> Self {
         threshold.map_or(Self::MayJump, Self::AtMost)
     }
@@ -166,7 +167,7 @@ impl Problems {
 }
 
 impl DrawnHistory {
-    /// The graph.
+    /// The graph in its current state.
     pub fn graph(&self) -> &DrawnGraph {
         &self.graph
     }
@@ -242,7 +243,7 @@ impl DrawnHistory {
 }
 
 impl DrawnGraph {
-    /// The graph of a loaded file, with the clips beside it.
+    /// Converts a loaded file and the clips beside it to a hand-drawn graph.
     ///
     /// # Errors
     /// If it has too many states or moves.
@@ -254,7 +255,7 @@ impl DrawnGraph {
         })
     }
 
-    /// The graph of a built library.
+    /// Converts the graph of a built library to a hand-drawn graph.
     ///
     /// # Errors
     /// If it has too many states or moves.
@@ -269,7 +270,8 @@ impl DrawnGraph {
         Ok(Self { seams, ..graph })
     }
 
-    /// The graph of a file, given the number of frames trimmed from the start of each clip.
+    /// Converts the graph of a file to a hand-drawn graph. `before` returns the number of frames
+    /// trimmed from the start of a clip.
     fn of(file: &MoveFile, before: impl Fn(&str) -> u32) -> Result<Self, TooLarge> {
         let (states, moves) = (file.states.len(), file.moves.len());
         if states.max(moves) > MOST_DRAWN {
@@ -378,7 +380,7 @@ impl DrawnGraph {
         }
     }
 
-    /// States and moves as a file without the name and hash of its clips.
+    /// Converts states and moves to a file without the name and hash of its clips.
     fn without_clips(&self, clips: &TrimmedClips) -> MoveFile {
         let name = |state: usize| self.states.get(state).cloned().unwrap_or_default();
         let moves = self.moves.iter().map(|one| {
@@ -401,7 +403,7 @@ impl DrawnGraph {
         }
     }
 
-    /// The graph as a drawing. Moves of missing clips or frames are drawn without speeds.
+    /// Arranges the graph as a diagram. Moves of missing clips or frames are drawn without speeds.
     pub fn figure(&self, clips: &TrimmedClips) -> LibraryFigure {
         let moves = self.moves.iter().map(|one| Move {
             name: one.words(),
@@ -447,7 +449,7 @@ impl DrawnGraph {
         self.moves.iter().find_map(|one| one.cut_off(clips))
     }
 
-    /// Problems of the graph with the given clips. `threshold` is that of the rules.
+    /// Finds the problems of the graph with the given clips. `threshold` is that of the rules.
     pub fn problems(&self, clips: &TrimmedClips, threshold: f64) -> Problems {
         let mut problems = Problems::default();
         if self.is_of_other_clips {

@@ -78,7 +78,7 @@ pub enum UseError {
     Library(String),
     /// An agent's vehicle differs from the recorded one.
     OtherVehicle {
-        /// The agent.
+        /// Id of the agent with the other vehicle.
         agent: AgentId,
         /// Vehicle type of the agent.
         kind: String,
@@ -87,7 +87,7 @@ pub enum UseError {
     },
     /// The level of dynamics of an agent cannot drive clips.
     Level {
-        /// The agent.
+        /// Id of the agent with this level.
         agent: AgentId,
         /// Level of dynamics of the agent.
         level: DynamicsLevel,
@@ -209,7 +209,7 @@ fn with_library(kind: &VehicleType, library: MoveLibrary) -> VehicleType {
     kind
 }
 
-/// Numeric value of an option, for a choice parameter of the planner.
+/// Returns the number that stands for an option in a choice parameter of the planner.
 fn number_of(registry: &Registry, parameter: &str, word: &str) -> f64 {
     let planners = registry.of::<dyn GroundPlanner>();
     let planner = planners.iter().find(|one| one.info.id == PLANNER);
@@ -243,8 +243,8 @@ fn with_planner(stack: &Stack, parameters: [(&str, f64); 2]) -> Stack {
     }
 }
 
-/// Key for a changed stack: the present key if nothing has changed, otherwise the key of an equal
-/// stack, or else an unused key.
+/// Returns the key for a changed stack: the present key if nothing has changed, otherwise the key
+/// of an equal stack, or else an unused key.
 fn key_of(
     scenario: &Scenario,
     made: &BTreeMap<String, Stack>,

@@ -29,7 +29,7 @@ const GAP: f64 = 0.1;
 const REACH: f64 = 40.0;
 /// Distance from a kerb within which a press snaps to it at any scale, m.
 const CATCHES: f64 = 2.0;
-/// Start of the names of bays in rows.
+/// Prefix of the names of bays in rows.
 const NAME: &str = "Bay ";
 /// Key of the stack added for parking vehicles.
 const PARKING: &str = "parking";
@@ -113,8 +113,8 @@ impl Kerb {
 }
 
 impl Row {
-    /// The row for a drag between two points. Over open ground, the bays lie on the left of the drag, or on its right
-    /// if `is_right`.
+    /// Returns the row for a drag between two points. Over open ground, the bays lie on the left of
+    /// the drag, or on its right if `is_right`.
     pub(super) fn drawn(
         kerb: Option<Kerb>,
         ends: [DVec2; 2],
@@ -162,7 +162,7 @@ impl Row {
         marks
     }
 
-    /// The edit that adds the bays, and their ids.
+    /// Returns the edit that adds the bays, and the ids of the bays.
     pub(super) fn edit(&self, scenario: &Scenario) -> (Edit, Vec<PointOfInterestId>) {
         let points = scenario.points_of_interest().values();
         let numbers = points.filter_map(|point| point.name.strip_prefix(NAME)?.parse::<u32>().ok());
@@ -277,8 +277,9 @@ fn parks(stack: &Stack) -> bool {
     })
 }
 
-/// The stack for a vehicle whose destination is a bay: its own stack if that stack can park, otherwise a
-/// stack for parking. The edit adds the stack for parking if the scenario does not have it.
+/// Returns the stack for a vehicle whose destination is a bay: its own stack if that stack can
+/// park, otherwise a stack for parking. The edit adds the stack for parking if the scenario does
+/// not have it.
 pub(super) fn stack_for_bay(own: &str, scenario: &Scenario) -> (String, Option<Edit>) {
     let stacks = scenario.stacks();
     if stacks.get(own).is_some_and(parks) {

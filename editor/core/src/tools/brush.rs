@@ -16,7 +16,7 @@ pub(super) trait Stroke: Sized {
         self.dab(at, context)
     }
 
-    /// Overlays for a brush at a position.
+    /// Returns the overlays for a brush at a position.
     fn marks(at: DVec2, context: &ToolContext<'_>) -> Vec<Mark>;
 
     /// Status line text that describes the current functions of the mouse buttons.
@@ -85,7 +85,7 @@ impl<S: Stroke> Tool for Brush<S> {
     }
 }
 
-/// The mark of a brush that paints or erases.
+/// Returns the circle that shows a brush, in the colour for painting or erasing.
 pub(super) fn circle(centre: DVec2, radius: f64, erases: bool) -> Mark {
     let tone = if erases { Tone::Danger } else { Tone::Accent };
     Mark::Circle {

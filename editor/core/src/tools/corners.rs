@@ -31,7 +31,7 @@ impl Corners {
         closes
     }
 
-    /// Appends corners.
+    /// Appends corners to the outline.
     pub(super) fn extend(&mut self, corners: impl IntoIterator<Item = DVec2>) {
         self.0.extend(corners);
     }

@@ -1,11 +1,11 @@
-//! Drawing flows of vehicles.
+//! The flow tool, which draws flows of vehicles.
 
 use super::trip::{Progress, Trip, missing, whereabouts};
 use super::{DrawnTrip, Effect, Mark, Tool, ToolContext, ToolEvent};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, Flow, ObjectId};
 
-/// The flow tool.
+/// Adds a flow once its origin and destination have been placed.
 #[derive(Default)]
 pub(super) struct FlowTool {
     trip: Trip,

@@ -1,4 +1,4 @@
-//! Painting forests.
+//! The forest tool, which paints and erases forests with a round brush.
 
 use super::brush::{self, Brush};
 use super::{Effect, Mark, ToolContext};
@@ -30,7 +30,7 @@ pub(super) struct Stroke {
     painted: Option<ForestId>,
 }
 
-/// The forest tool.
+/// Paints forests, or erases parts of them.
 pub(super) type ForestTool = Brush<Stroke>;
 
 impl brush::Stroke for Stroke {
@@ -150,7 +150,7 @@ fn points(ring: &Ring) -> Vec<DVec2> {
     ring.iter().map(|p| DVec2::from_array(*p)).collect()
 }
 
-/// Outline of the area within a radius of a line segment.
+/// Returns the outline of the area within a radius of a line segment.
 fn capsule(from: DVec2, to: DVec2, radius: f64) -> Ring {
     let circle = |centre: DVec2| {
         (0..CORNERS).map(move |i| {
@@ -174,8 +174,8 @@ fn near(regions: &[Ring], brush: &Ring) -> bool {
             .any(|(a, b)| !(a.cmpgt(high).any() || b.cmplt(low).any()))
 }
 
-/// The regions after applying the brush. Each is a ring without holes, because a cut opens each hole to the
-/// outside.
+/// Returns the regions after applying the brush. Each is a ring without holes, because a cut opens
+/// each hole to the outside.
 fn combined(regions: &[Ring], brush: &Ring, rule: OverlayRule) -> Vec<Ring> {
     let shapes = if regions.is_empty() {
         match rule {

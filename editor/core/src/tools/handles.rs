@@ -39,12 +39,12 @@ pub enum HandleKind {
     Turn,
 }
 
-/// A handle.
+/// A handle of the selection, which the user can drag to change a property.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Handle {
-    /// The property that it changes.
+    /// The property that dragging the handle changes.
     pub kind: HandleKind,
-    /// Position, m.
+    /// Position of the handle, m.
     pub at: DVec2,
 }
 
@@ -259,8 +259,8 @@ pub fn selection_box(context: &ToolContext<'_>) -> Option<(DVec2, DVec2)> {
     polygon::bounds(&corners)
 }
 
-/// The edit for dragging a handle to a point, based on the scenario before the drag; `None` if it is
-/// impossible.
+/// Returns the edit for dragging a handle to a point, based on the scenario before the drag; `None`
+/// if it is impossible.
 pub fn dragged(
     handle: &Handle,
     to: DVec2,
@@ -333,7 +333,7 @@ pub fn dragged(
     }
 }
 
-/// The edit for a rotation of the selection.
+/// Returns the edit that rotates the selection.
 pub fn turned(
     base: &Scenario,
     objects: &Objects,
@@ -423,7 +423,7 @@ pub fn without_way_point(base: &Scenario, id: AgentId, index: usize) -> Option<E
     Some(Edit::Agent(id, Some(Box::new(agent))))
 }
 
-/// The edit that removes a point of intersection; `None` if it cannot be removed.
+/// Returns the edit that removes a point of intersection; `None` if it cannot be removed.
 pub fn without_point(base: &Scenario, id: RoadId, index: usize) -> Option<Edit> {
     let road = base.network().road(id)?;
     let mut alignment = Alignment::of(&road.reference_line)?;
@@ -434,7 +434,8 @@ pub fn without_point(base: &Scenario, id: RoadId, index: usize) -> Option<Edit> 
     reshaped(base, id, alignment.line().ok()?).ok()
 }
 
-/// The edit that removes a corner of an area of land; `None` for a ring with only three corners.
+/// Returns the edit that removes a corner of an area of land; `None` for a ring with only three
+/// corners.
 pub fn without_corner(base: &Scenario, id: LandId, index: usize) -> Option<Edit> {
     let mut land = base.land().get(&id)?.clone();
     let mut before = 0;

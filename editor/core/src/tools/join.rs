@@ -108,8 +108,7 @@ fn boxes<'a>(scenario: &Scenario, context: &ToolContext<'a>) -> Cow<'a, RoadBoxe
     Cow::Owned(RoadBoxes::of(same.chain(changed.values()).copied()))
 }
 
-/// Description of the joint of an end, for the label at the pointer; `None` if the end joins
-/// nothing.
+/// Describes the joint of an end for the label at the pointer; `None` if the end joins nothing.
 pub(super) fn word(end: &StrokeEnd, scenario: &Scenario) -> Option<String> {
     match &end.joint {
         Joint::Free => None,

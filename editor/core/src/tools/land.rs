@@ -1,4 +1,4 @@
-//! Drawing land corner by corner or freehand.
+//! The land tool, which draws areas of land corner by corner or freehand.
 
 use super::outline::{self, OutlinePen};
 use super::{Effect, Mark, Tool, ToolContext, ToolEvent};
@@ -6,7 +6,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, Land, MAX_LAND_CORNERS, ObjectId};
 
-/// The land tool.
+/// Adds an area of land once its outline has been drawn.
 #[derive(Default)]
 pub(super) struct LandTool(OutlinePen);
 

@@ -1,10 +1,10 @@
-//! Measuring distances and angles.
+//! The measure tool, which measures distances and angles.
 
 use super::{Effect, HandleShape, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, heading_of};
 
-/// The measure tool.
+/// Measures a line of clicked or dragged points, which stays on the map until the next measurement.
 #[derive(Default)]
 pub(super) struct Measure {
     points: Vec<DVec2>,

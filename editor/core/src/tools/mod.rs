@@ -167,7 +167,7 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// A pointer at a point, without modifier keys.
+    /// Creates a pointer at a point, without modifier keys.
     pub fn at(x: f64, y: f64) -> Self {
         Self {
             at: DVec2::new(x, y),
@@ -261,7 +261,7 @@ pub struct ToolContext<'a> {
     pub scenario: &'a Arc<Scenario>,
     /// Data derived from the scenario, possibly from its previous revision.
     pub scene: &'a Scene,
-    /// The selection.
+    /// The selected objects.
     pub selection: &'a Objects,
     /// Options of the tools.
     pub options: &'a ToolOptions,
@@ -350,9 +350,9 @@ pub enum Mark {
     Line {
         /// World points, m.
         points: Vec<DVec2>,
-        /// Colour role.
+        /// Colour role of the line.
         tone: Tone,
-        /// Whether it is dashed.
+        /// Whether the line is dashed.
         dashed: bool,
     },
     /// A filled area.
@@ -364,35 +364,35 @@ pub enum Mark {
     },
     /// A circle in the world.
     Circle {
-        /// Centre, m.
+        /// Centre of the circle, m.
         centre: DVec2,
-        /// Radius, m.
+        /// Radius of the circle, m.
         radius: f64,
-        /// Colour role.
+        /// Colour role of the circle.
         tone: Tone,
     },
-    /// A handle.
+    /// A handle that the user can drag.
     Handle {
-        /// Position, m.
+        /// Position of the handle, m.
         at: DVec2,
-        /// Shape.
+        /// Shape of the handle.
         shape: HandleShape,
-        /// Whether the pointer is on it.
+        /// Whether the pointer is on the handle.
         hot: bool,
     },
     /// A text label, such as the kind of a snap target.
     Label {
-        /// Position, m.
+        /// Position of the label, m.
         at: DVec2,
-        /// Text, one or two lines.
+        /// Text of the label, one or two lines.
         text: String,
-        /// Colour role.
+        /// Colour role of the label.
         tone: Tone,
     },
 }
 
 impl Mark {
-    /// A plain line.
+    /// Creates a solid line.
     pub fn line(points: Vec<DVec2>, tone: Tone) -> Self {
         Self::Line {
             points,
@@ -401,7 +401,7 @@ impl Mark {
         }
     }
 
-    /// A dashed line.
+    /// Creates a dashed line.
     pub fn dashes(points: Vec<DVec2>, tone: Tone) -> Self {
         Self::Line {
             points,
@@ -410,7 +410,7 @@ impl Mark {
         }
     }
 
-    /// A text label.
+    /// Creates a text label.
     pub fn label(at: DVec2, text: impl Into<String>, tone: Tone) -> Self {
         Self::Label {
             at,
@@ -420,7 +420,7 @@ impl Mark {
     }
 }
 
-/// A tool.
+/// A tool: a state machine that turns input events into effects.
 pub trait Tool {
     /// Handles an event and returns its effects.
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect>;
@@ -493,7 +493,7 @@ impl LaneRule {
         }
     }
 
-    /// The stop of a trip at a place under the pointer.
+    /// Creates the stop of a trip at a place under the pointer.
     fn stop(self, place: Place, pointer: DVec2) -> DrawnStop {
         match self {
             Self::Quickest => DrawnStop::Pointed { place, pointer },

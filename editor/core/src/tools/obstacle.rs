@@ -1,4 +1,4 @@
-//! Placing obstacles.
+//! The obstacle tool, which places obstacles.
 
 use super::corners::{Corners, counter_clockwise};
 use super::snap::snap_to_grid;
@@ -12,7 +12,7 @@ const DEFAULT_SIZE: f64 = 2.0;
 /// Smallest size that a drag produces, m.
 const LEAST_SIZE: f64 = 0.2;
 
-/// The obstacle tool.
+/// Adds an obstacle with a drag or a click, or a polygon with a click for each corner.
 #[derive(Default)]
 pub(super) struct ObstacleTool {
     press: Option<DVec2>,
@@ -23,7 +23,7 @@ pub(super) struct ObstacleTool {
 }
 
 impl ObstacleTool {
-    /// The shape between the press and the current position of the pointer.
+    /// Returns the shape that a drag from the press to the current position of the pointer draws.
     fn shape(&self, kind: ObstacleKind) -> Option<Shape> {
         let (start, (now, turned)) = (self.press?, self.now?);
         let diagonal = now - start;

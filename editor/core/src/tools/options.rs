@@ -231,7 +231,7 @@ pub enum ObstacleKind {
 pub struct ObstacleOptions {
     /// Shape of the obstacle.
     pub kind: ObstacleKind,
-    /// Height, m.
+    /// Height of the obstacle, m.
     pub height: f64,
     /// Whether the obstacle can be pushed.
     pub loose: bool,
@@ -366,16 +366,16 @@ pub struct RandomTripOptions {
     pub repeats: bool,
 }
 
-/// Snap targets for the pointer.
+/// Targets to which the pointer snaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapOptions {
-    /// Grid intersections.
+    /// Whether points snap to grid intersections.
     pub grid: bool,
-    /// Nodes and road ends.
+    /// Whether points snap to nodes and road ends.
     pub nodes: bool,
-    /// Points on roads.
+    /// Whether points snap to roads.
     pub roads: bool,
-    /// Multiples of 15 degrees.
+    /// Whether directions snap to multiples of 15 degrees.
     pub angles: bool,
 }
 
@@ -386,7 +386,7 @@ pub const LAYERS: std::ops::RangeInclusive<i8> = -5..=5;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolOptions {
-    /// Available cross-sections.
+    /// Cross-sections from which the user can choose for new roads.
     pub presets: Vec<RoadPreset>,
     /// Index of the selected cross-section.
     pub preset: usize,
@@ -417,7 +417,7 @@ pub struct ToolOptions {
     pub random: RandomTripOptions,
     /// Vehicles per hour of new flows.
     pub rate_per_hour: f64,
-    /// Snap targets.
+    /// Targets to which the pointer snaps.
     pub snap: SnapOptions,
     /// Parts of the map that are locked.
     pub locks: BTreeSet<MapPart>,

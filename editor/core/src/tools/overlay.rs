@@ -1,4 +1,4 @@
-//! Placing the background picture.
+//! The tool that places the background picture.
 
 use super::{Effect, Mark, Tool, ToolContext, ToolEvent};
 use roadwright_geometry::DVec2;

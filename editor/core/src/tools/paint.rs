@@ -1,4 +1,5 @@
-//! Painting ground: layers of cells that planners over open ground avoid, prefer or must not enter.
+//! The paint tool. It paints layers of cells that planners over open ground avoid, prefer or must
+//! not enter.
 
 use super::brush::{self, Brush};
 use super::outline::{self, OutlinePen};

@@ -1,4 +1,4 @@
-//! Placing points of interest and parking bays.
+//! The place tool, which adds points of interest and parking bays.
 
 use super::bays::{Kerb, Row, kerb_at};
 use super::{BayKind, Effect, Fill, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent};
@@ -21,7 +21,8 @@ pub(super) struct PlaceTool {
 }
 
 impl PlaceTool {
-    /// The point at the position of the press. A bay has the heading of the drag.
+    /// Creates the point of interest at the position of the press. A bay has the heading of the
+    /// drag.
     fn point(&self, name: String) -> Option<PointOfInterest> {
         let at = self.press?;
         let drag = self.now.unwrap_or(at) - at;

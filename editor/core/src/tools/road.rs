@@ -1,4 +1,4 @@
-//! Drawing roads: freehand by dragging, or point by point by clicking.
+//! The road tool, which draws roads: freehand by dragging, or point by point by clicking.
 
 use super::snap::{angle_step, on_grid};
 use super::stroke_layers::{StrokeLayers, layer_at};
@@ -49,7 +49,7 @@ impl Stroke {
     }
 }
 
-/// The end of the road after a click at the pointer.
+/// The end that the road would have after a click at the pointer.
 #[derive(Clone)]
 struct Hover {
     /// Position of the next point, m. If the point joins something, this is the position of the joint.
@@ -68,7 +68,7 @@ impl Hover {
     }
 }
 
-/// The road tool.
+/// Draws a road from a freehand drag, or from points that are placed by clicks.
 #[derive(Default)]
 pub(super) struct RoadTool {
     press: Option<Pointer>,
@@ -234,7 +234,7 @@ impl RoadTool {
         }
     }
 
-    /// The next point of a chain, or the point where a road would start.
+    /// Returns the next point of a chain or, without a chain, the point where a road would start.
     fn next_point(&self, pointer: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Hover {
         let to = join::catch(modifiers, context);
         let (points, from, layers) = match &self.stroke {
@@ -335,7 +335,7 @@ impl RoadTool {
         Vec::new()
     }
 
-    /// The preview as a polyline, with the label at its end.
+    /// Returns the preview of the road as a polyline, with the label at its end.
     fn preview(&self, context: &ToolContext<'_>) -> Option<(Vec<DVec2>, String, Tone)> {
         match self.stroke.as_ref()? {
             Stroke::Freehand { points, ends, .. } => {
@@ -524,8 +524,8 @@ fn history_label(line: &ReferenceLine, ends: &[StrokeEnd; 2], context: &ToolCont
     label
 }
 
-/// Position of a point after snapping. It snaps to the grid if that is enabled and the point does
-/// not join anything.
+/// Returns the position of a point after snapping. It snaps to the grid if that is enabled and the
+/// point does not join anything.
 fn placed_at(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> DVec2 {
     let catch = join::catch(modifiers, context);
     let layer = layer_at(point, catch, context);

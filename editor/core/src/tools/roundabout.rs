@@ -1,4 +1,4 @@
-//! Drawing roundabouts by dragging from the centre to the ring.
+//! The roundabout tool. A drag from the centre to the ring draws a roundabout.
 
 use super::ribbon::ribbon;
 use super::stroke_layers::layer_at;
@@ -12,7 +12,7 @@ const DEFAULT_RADIUS: f64 = 15.0;
 /// Step of the radius of a ring, m.
 const STEP: f64 = 0.5;
 
-/// The roundabout tool.
+/// Draws a roundabout around the point of the press.
 #[derive(Default)]
 pub(super) struct RoundaboutTool {
     /// Snapped position of the press.

@@ -1,4 +1,4 @@
-//! Selecting, moving, rotating and reshaping.
+//! The select tool, which selects, moves, rotates and reshapes objects.
 
 use super::handles::{
     Handle, HandleKind, dragged, handles, selection_box, turned, with_point, without_corner,
@@ -20,7 +20,7 @@ use roadwright_scenario::{
 use roadwright_simulation::DrawnStop;
 use std::sync::Arc;
 
-/// Current drag.
+/// Purpose of the drag in progress.
 enum Drag {
     /// Moves the selection.
     Move(Objects),
@@ -75,7 +75,7 @@ impl Stroke {
     }
 }
 
-/// The select tool.
+/// Selects objects with clicks and boxes, and moves, rotates or reshapes them with drags.
 #[derive(Default)]
 pub(super) struct Select {
     hover: Option<ObjectId>,
@@ -410,7 +410,7 @@ fn loose_end_of(objects: &Objects, base: &Scenario) -> Option<(RoadId, RoadEnd)>
     }
 }
 
-/// Description of a set of objects for the history.
+/// Describes a set of objects for the history.
 pub fn named(objects: &Objects) -> String {
     match objects.first() {
         Some(object) if objects.len() == 1 => object.to_string(),
@@ -604,7 +604,8 @@ fn closed(mut points: Vec<DVec2>, tone: Tone) -> Mark {
     Mark::line(points, tone)
 }
 
-/// Both edges of a road as one polyline: forward along the left edge and back along the right edge.
+/// Returns both edges of a road as one polyline: forward along the left edge and back along the
+/// right edge.
 fn road_edges(road: &Road, scale: f64) -> Vec<DVec2> {
     // An error of a quarter of a point is invisible, as is any error below 5 cm.
     let tolerance = (0.25 * scale).max(0.05);
@@ -615,7 +616,8 @@ fn road_edges(road: &Road, scale: f64) -> Vec<DVec2> {
     there.map(left).chain(back.map(right)).collect()
 }
 
-/// The mark of a point of interest: the outline of a bay, or otherwise a circle around its sign.
+/// Returns the mark of a point of interest: the outline of a bay, or otherwise a circle around its
+/// pin.
 fn place_mark(point: &PointOfInterest, scale: f64, tone: Tone) -> Mark {
     match roadwright_render::bay(point) {
         Some(corners) => closed(corners.to_vec(), tone),

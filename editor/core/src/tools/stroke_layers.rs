@@ -27,7 +27,7 @@ pub(super) struct StrokeLayers {
 }
 
 impl StrokeLayers {
-    /// Layers of a stroke that starts at a point.
+    /// Begins the layers of a stroke that starts at a point.
     pub(super) fn from(start: DVec2, catch: Catch, context: &ToolContext<'_>) -> Self {
         Self {
             start: layer_at(start, catch, context),
@@ -61,7 +61,7 @@ impl StrokeLayers {
         [self.start, self.at_pointer(context)]
     }
 
-    /// Starts the chosen layer at the point with this index.
+    /// Changes to the chosen layer at the point with this index. Later changes are dropped.
     pub(super) fn follow(&mut self, point: usize, context: &ToolContext<'_>) {
         let layer = self.at_pointer(context);
         if layer == self.last() {

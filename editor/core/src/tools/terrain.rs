@@ -1,4 +1,4 @@
-//! Shaping the ground with a round brush.
+//! The terrain tool, which shapes the ground with a round brush.
 
 use super::brush::{self, Brush};
 use super::{Effect, Mark, TerrainMode, Tone, ToolContext};
@@ -31,7 +31,7 @@ pub(super) struct Stroke {
     level: f64,
 }
 
-/// The terrain tool.
+/// Raises, lowers, smooths or flattens the ground below the brush.
 pub(super) type TerrainTool = Brush<Stroke>;
 
 impl brush::Stroke for Stroke {

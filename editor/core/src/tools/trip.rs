@@ -1,4 +1,4 @@
-//! Drawing a trip from a start to a destination, as used for vehicles and flows.
+//! Input of a trip from its start to its destination, shared by the tools for vehicles and flows.
 
 use super::bays::{bay_at, is_in_bay, stack_for_bay};
 use super::handles::place_of;
@@ -193,7 +193,8 @@ const STRIP_REACH: f64 = 15.0;
 /// Distance between the points of a highlighted lane, m.
 const STRIP_SPACING: f64 = 1.5;
 
-/// The highlighted part of a lane on which a trip would begin, stop or end; `None` if the lane does not exist.
+/// Returns the mark that highlights the part of a lane on which a trip would begin, stop or end;
+/// `None` if the lane does not exist.
 pub(super) fn lane_strip(place: &LanePlace, context: &ToolContext<'_>) -> Option<Mark> {
     let road = context.scenario.network().road(place.road)?;
     let from = (place.s - STRIP_REACH).max(0.0);
@@ -256,7 +257,7 @@ fn lane_point(point: DVec2, end: TripEnd, context: &ToolContext<'_>) -> Option<D
 }
 
 impl Ends {
-    /// The trip between the ends, with the tool's vehicle type and stack.
+    /// Returns the trip between the ends, with the tool's vehicle type and stack.
     ///
     /// # Errors
     /// A refusal, if the scenario does not contain the chosen stack.
@@ -273,7 +274,7 @@ impl Ends {
         })
     }
 
-    /// The finished trip, on the lanes that suit it best.
+    /// Returns the finished trip, on the lanes that suit it best.
     ///
     /// # Errors
     /// A refusal, if the scenario does not contain the chosen stack.

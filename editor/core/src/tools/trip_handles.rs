@@ -17,8 +17,8 @@ pub(super) fn stop_of(handle: HandleKind, edit: &Edit) -> Option<usize> {
     }
 }
 
-/// The trip that results from the edit of a dragged handle; `None` for handles of other objects,
-/// and for an agent without a destination.
+/// Returns the trip that results from the edit of a dragged handle; `None` for handles of other
+/// objects, and for an agent without a destination.
 pub(super) fn trip_of(
     handle: HandleKind,
     edit: &Edit,

@@ -1,4 +1,4 @@
-//! Placing vehicles.
+//! The vehicle tool, which places vehicles with their destinations.
 
 use super::bays::{is_in_bay, stack_for_bay};
 use super::trip::{Ends, Progress, Trip, missing, places, stack_for, whereabouts};
@@ -7,7 +7,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Place};
 
-/// The vehicle tool.
+/// Places a vehicle and its destination, with a drag or two clicks.
 #[derive(Default)]
 pub(super) struct VehicleTool {
     trip: Trip,
@@ -93,9 +93,9 @@ impl VehicleTool {
     }
 }
 
-/// The stack for a trip: the given stack, or a parking stack if the destination is a bay and the
-/// stack is chosen automatically. The edit adds the parking stack if the scenario does not contain
-/// it.
+/// Returns the stack for a trip: the given stack, or a parking stack if the destination is a bay
+/// and the stack is chosen automatically. The edit adds the parking stack if the scenario does not
+/// contain it.
 fn suited(
     stack: String,
     vehicle: &str,

@@ -55,7 +55,7 @@ pub struct Bench {
     pub refused: Option<Refusal>,
     undo: Vec<Step>,
     redo: Vec<Step>,
-    /// The change in progress.
+    /// Label of the change in progress.
     gesture: Option<String>,
 }
 
@@ -198,8 +198,8 @@ impl Bench {
 }
 
 impl Bench {
-    /// Key of the vehicle type in a scenario: the type from which the vehicle was opened, the type that
-    /// already refers to its file, or a new one.
+    /// Returns the key of the vehicle type in a scenario: the type from which the vehicle was
+    /// opened, the type that already refers to its file, or a new one.
     pub fn type_key(&self, scenario: &Scenario) -> String {
         if let Source::Type(key) = &self.source {
             return key.clone();

@@ -115,8 +115,8 @@ fn cones(scenario: &mut Scenario, ground: Ground) -> Result<(), EditError> {
     Ok(())
 }
 
-/// Terrain with ridges of 10 cm, followed by waves that lift one side after the other. A ramp of 20 % is
-/// beside them.
+/// Creates terrain with ridges of 10 cm, followed by waves that lift one side after the other. A
+/// ramp of 20 % is beside them.
 fn bumps() -> Option<HeightField> {
     let (low, high) = (DVec2::new(-40.0, -20.0), DVec2::new(180.0, 45.0));
     let level = HeightField::level(low, high, SPACING).ok()?;

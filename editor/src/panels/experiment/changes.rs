@@ -106,7 +106,7 @@ impl Tables {
         }
     }
 
-    /// The tables that contain trained rules, with these rules.
+    /// Returns the tables that contain trained rules, each with these rules.
     fn trained<'a>(
         &self,
         all: &'a [Rule<'a>],
@@ -118,7 +118,7 @@ impl Tables {
         tables.filter(|(_, rules)| !rules.is_empty()).collect()
     }
 
-    /// Table, row and column of a gene; `None` if the gene is not a rule.
+    /// Returns the table, row and column of a gene; `None` if the gene is not a rule.
     fn place(&self, gene: &Gene) -> Option<(usize, usize, usize)> {
         if gene.module != self.module {
             return None;

@@ -39,7 +39,7 @@ pub(super) fn ui(
     }
 }
 
-/// The genes by module. The rules of a module are separate from its other parameters.
+/// Groups the genes by module. The rules of a module are separate from its other parameters.
 fn groups(all: &[Gene]) -> Vec<(String, Vec<&Gene>)> {
     let mut groups: Vec<(String, Vec<&Gene>)> = Vec::new();
     for gene in all {

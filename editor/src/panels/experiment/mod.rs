@@ -28,7 +28,7 @@ enum View {
     Setup,
     /// Progress of the training.
     Training,
-    /// The individuals.
+    /// Individuals of the pool and of the last generation.
     Individuals,
     /// Changes made by training.
     Changes,
@@ -167,7 +167,7 @@ fn fault(ui: &mut Ui, model: &Model, keys: &[&str]) {
     }
 }
 
-/// A button. If it is disabled, its hint says why.
+/// Shows a button. If the button is disabled, its hint says why.
 fn button(ui: &mut Ui, name: &str, is_on: bool, why_not: &str) -> bool {
     let button = ui.add_enabled(is_on, Button::new(name));
     button.on_disabled_hover_text(why_not).clicked()

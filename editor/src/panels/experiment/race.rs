@@ -12,7 +12,7 @@ use roadwright_training::{Course, DriveRow, Setup, UNSEEN_SEED};
 /// Largest seed that can be chosen.
 const LARGEST_SEED: u64 = 1_000_000;
 
-/// The chosen course.
+/// The course that the user has chosen for a race.
 pub(super) struct RaceChoice {
     /// Name of a built-in course; `None` for the scenario of the document.
     course: Option<String>,
@@ -55,7 +55,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, state: &mut RaceChoice, actions: &m
     }
 }
 
-/// The action that starts a race on the chosen course.
+/// Returns the action that starts a race on the chosen course.
 fn start(model: &Model, state: &RaceChoice) -> Action {
     let own = model.waiting.as_ref();
     let own = own.unwrap_or_else(|| model.document.scenario());

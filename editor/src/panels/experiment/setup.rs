@@ -28,7 +28,7 @@ const PLACED: [&str; 13] = [
     "time_compression",
     "stop",
 ];
-/// Keys of the drive budget.
+/// Keys of the settings for the drive budget.
 const SPENDING: [&str; 5] = ["racing", "halving", "growth", "time_compression", "stop"];
 
 pub(super) fn ui(

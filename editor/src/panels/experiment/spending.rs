@@ -282,7 +282,8 @@ pub(super) fn weights(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     }
 }
 
-/// Value of a parameter of the fitness.
+/// Returns the value of a parameter of the fitness, which is the default unless the experiment sets
+/// it.
 fn weight_of(experiment: &Experiment, info: &ParameterInfo) -> f64 {
     let set = match &experiment.fitness {
         Some(NameOr::Own(setting)) => setting.parameters.get(info.key).copied(),

@@ -64,7 +64,7 @@ fn state(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     }
 }
 
-/// Formats a duration.
+/// Formats a duration in seconds, minutes or hours.
 fn time(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{s:.0} s"),
@@ -173,7 +173,7 @@ fn curves(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     plot_with(ui, "Ended", LOW, 1.0, ended, |_| {});
 }
 
-/// Points for the values of generations; missing values are left out.
+/// Returns the points of a curve over the generations. Missing values are left out.
 fn points(rows: &[GenerationRow], of: fn(&GenerationRow) -> Option<f64>) -> Vec<[f64; 2]> {
     let points = rows
         .iter()

@@ -56,7 +56,7 @@ pub(super) struct Gesture {
 }
 
 impl Gesture {
-    /// The corridor with the dragged offset applied.
+    /// Returns the corridor with the dragged offset applied.
     pub(super) fn put(&self, corridor: &Corridor) -> Corridor {
         let mut shown = corridor.clone();
         let own = shown
@@ -89,7 +89,7 @@ pub(super) fn arrow(painter: &Painter, at: Pos2, along: Along, color: Color32) {
     painter.add(Shape::convex_polygon(corners, color, Stroke::NONE));
 }
 
-/// Contents of the diagram.
+/// The diagram of a corridor at a design speed.
 pub(super) struct Chart<'a> {
     pub(super) model: &'a Model,
     pub(super) corridor: &'a Corridor,

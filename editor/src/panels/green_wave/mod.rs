@@ -229,7 +229,7 @@ fn controls(
     speed
 }
 
-/// The action that creates a wave at a speed in m/s.
+/// Returns the action that creates a wave at a speed in m/s.
 fn wave(model: &Model, corridor: &Corridor, speed: f64) -> Action {
     let offsets = corridor.wave(speed).into_iter().zip(&corridor.signals);
     let offsets = offsets.map(|(offset, signal)| {
@@ -259,7 +259,7 @@ fn wave(model: &Model, corridor: &Corridor, speed: f64) -> Action {
     Action::Apply(label, offsets_edit(model, pairs))
 }
 
-/// The edit that sets the offsets of junctions, s.
+/// Returns the edit that sets the offsets of junctions, s.
 fn offsets_edit(model: &Model, offsets: impl IntoIterator<Item = (usize, f64)>) -> Edit {
     let junctions = &model.scene.layout.junctions;
     let offsets: Vec<(usize, f64)> = offsets.into_iter().collect();

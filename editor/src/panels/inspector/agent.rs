@@ -1,4 +1,4 @@
-//! An agent: its vehicle, its stack, and its trip.
+//! Properties of an agent: its vehicle, its stack, and its trip.
 
 use super::super::property::{Choice, OF, Property, Subject, TURN, TextProperty, fact};
 use super::super::widgets::heading;

@@ -63,7 +63,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, subject: &mut Subject<'_, Node>) {
         });
 }
 
-/// The edit that sets a parameter; a default value is not written.
+/// Returns the edit that sets a parameter; a default value is not written.
 fn changed(
     node: &Node,
     edit: &dyn Fn(Node) -> Edit,

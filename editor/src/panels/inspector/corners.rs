@@ -38,7 +38,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
         });
 }
 
-/// The corners that have an arc, with the roads on both sides.
+/// Returns the corners that have an arc, each with the roads on both sides.
 fn rounded(junction: &Junction) -> impl Iterator<Item = (RoadId, RoadId, Corner)> + '_ {
     let arms = &junction.arms;
     let corners = junction.corners.iter().enumerate();
@@ -47,7 +47,7 @@ fn rounded(junction: &Junction) -> impl Iterator<Item = (RoadId, RoadId, Corner)
         .map(|(i, corner)| (arms[i].road, arms[(i + 1) % arms.len()].road, *corner))
 }
 
-/// Shows the row of a corner, with its notes.
+/// Shows the radius of a corner in a row, with notes about it.
 fn radius(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,

@@ -1,4 +1,4 @@
-//! A flow: vehicles that spawn at a rate.
+//! Properties of a flow, which spawns vehicles at a rate.
 
 use super::super::property::{Choice, OF, Property, Subject, fact};
 use super::super::widgets::heading;

@@ -1,4 +1,4 @@
-//! A forest: an area with randomly placed trees.
+//! Properties of a forest, which is an area with randomly placed trees.
 
 use super::super::property::{OF, Property, Subject, fact};
 use super::super::widgets::heading;

@@ -310,8 +310,8 @@ fn majors(
     });
 }
 
-/// The edit that makes exactly these roads major. The nodes of a merged junction share one list, so
-/// only the node whose rules apply lists major roads.
+/// Returns the edit that makes exactly these roads major. The nodes of a merged junction share one
+/// list, so only the node whose rules apply lists major roads.
 fn with_majors(
     network: &RoadNetwork,
     ruling: NodeId,

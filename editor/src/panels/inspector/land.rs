@@ -1,4 +1,4 @@
-//! An area of land.
+//! Properties of an area of land.
 
 use super::super::property::{Choice, OF, Subject, TextProperty, fact};
 use super::super::widgets::heading;

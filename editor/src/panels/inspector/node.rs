@@ -1,4 +1,4 @@
-//! A node, at which roads meet.
+//! Properties of a node, at which roads meet.
 
 use super::super::property::{EXTENT, Property};
 use super::super::widgets::{change, heading};

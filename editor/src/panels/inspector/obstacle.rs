@@ -1,4 +1,4 @@
-//! An obstacle: a box, a circle or a polygon.
+//! Properties of an obstacle: a box, a circle or a polygon.
 
 use super::super::property::{EXTENT, OF, Property, Subject, TURN, TextProperty, fact};
 use super::super::widgets::heading;

@@ -278,7 +278,8 @@ impl Teller<'_> {
         junction.crossings.iter().filter_map(told).collect()
     }
 
-    /// Other connections that start from the same lane.
+    /// Names the other lanes to which the connection's lane leads, in one sentence; `None` if there
+    /// are none.
     fn parting(&self) -> Option<String> {
         let path = self.path();
         let others = self.law.junction.paths.iter();
@@ -297,7 +298,7 @@ impl Teller<'_> {
     }
 }
 
-/// A list of stages, numbered as in the editor.
+/// Formats a list of stages, numbered as in the editor.
 fn stages_title(stages: &[usize]) -> String {
     let numbers: Vec<String> = stages.iter().map(|stage| (stage + 1).to_string()).collect();
     match &numbers[..] {

@@ -1,4 +1,4 @@
-//! A point of interest: a named place that scripts can use, or a parking bay.
+//! Properties of a point of interest, which is a named place for scripts or a parking bay.
 
 use super::super::property::{EXTENT, OF, Property, Subject, TURN, TextProperty};
 use super::super::widgets::heading;

@@ -1,4 +1,4 @@
-//! A road. Its lanes are shown as separate cards.
+//! Properties of a road. Its lanes are shown as separate cards.
 
 use super::super::property::{Choice, OF, Property, Subject, TextProperty, fact};
 use super::super::widgets::heading;
@@ -72,13 +72,13 @@ pub(super) const NUMBERS: [Property<Road>; 2] = [
 /// Curvature below which a road counts as straight, 1/m: a radius of a million kilometres.
 const STRAIGHT: f64 = 1e-9;
 
-/// Classes with their names.
+/// Returns the road classes with their names on the screen.
 pub(super) fn classes() -> Vec<(RoadClass, String)> {
     let named = |class| (class, format!("{class:?}"));
     CLASSES.into_iter().map(named).collect()
 }
 
-/// Kinds of access with their names.
+/// Returns the kinds of access with their names on the screen.
 pub(super) fn accesses() -> Vec<(RoadAccess, String)> {
     let named = |access| (access, format!("{access:?}"));
     RoadAccess::ALL.into_iter().map(named).collect()

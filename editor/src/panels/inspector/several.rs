@@ -1,4 +1,4 @@
-//! Several objects of a kind. Their common properties are changed together in one step.
+//! Properties of several objects of the same kind, which are changed together in one step.
 
 use super::super::property::{Choice, Property, Subject, TextProperty};
 use super::super::widgets::{change, choice, heading};

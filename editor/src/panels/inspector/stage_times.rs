@@ -81,7 +81,7 @@ const ALL_RED: Time = Time {
     holds: |signals, stage| between(signals, stage).1,
 };
 
-/// Amber and all-red after a stage.
+/// Returns the amber and all-red times after a stage, s.
 fn between(signals: &Signals, stage: usize) -> (f64, f64) {
     let programme = &signals.programme;
     let between = programme.intergreen(stage, programme.next(stage));
@@ -191,7 +191,7 @@ fn rows(
     gone
 }
 
-/// The plan with an additional stage at its end.
+/// Returns the plan with an additional stage at its end.
 fn with_one_more(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = plan_with_stages(law, signals);
     // A copy is valid, because movements that share one stage may share another.
@@ -199,7 +199,7 @@ fn with_one_more(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     plan
 }
 
-/// The plan without a stage, unless a movement would never have green.
+/// Returns the plan without a stage, or a message if a movement would then never have green.
 fn without(law: &JunctionLaw, signals: &Signals, stage: usize) -> Result<SignalPlan, String> {
     let number = stage + 1;
     let stranded = goes_nowhere_without(&law.junction, signals, stage);

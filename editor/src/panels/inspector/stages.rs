@@ -77,8 +77,8 @@ impl Table {
         Self { rows }
     }
 
-    /// The movements that have the given right in a stage, in the form that plans use. If all turns
-    /// of a road have this right, the turns are left out.
+    /// Returns the movements that have the given right in a stage, in the form that plans use. If
+    /// all turns of a road have this right, the turns are left out.
     fn movements(&self, stage: usize, right: Right) -> Vec<Movement> {
         let mut roads: BTreeMap<RoadId, (Vec<Turn>, usize)> = BTreeMap::new();
         for (&(road, turn), rights) in &self.rows {
@@ -104,7 +104,7 @@ impl Table {
         meant.map(movement).collect()
     }
 
-    /// The same table with a different right for one movement in one stage.
+    /// Returns the table with a different right for one movement in one stage.
     fn with(&self, row: RoadTurn, stage: usize, right: Right) -> Self {
         let mut table = self.clone();
         if let Some(rights) = table.rows.get_mut(&row) {
@@ -179,7 +179,7 @@ pub(super) fn row_title(row: RoadTurn) -> String {
     format!("{road} {}", turn_title(turn))
 }
 
-/// A movement that would never have green without this stage.
+/// Finds a movement that would never have green without this stage.
 pub(super) fn goes_nowhere_without(
     junction: &Junction,
     signals: &Signals,
@@ -230,8 +230,8 @@ fn cell(ui: &mut Ui, theme: Theme, row: RoadTurn, stage: usize, right: Right) ->
     response.on_hover_text(name).clicked()
 }
 
-/// The plan after a click on a movement in a stage. Also returns why rights that would be preferred
-/// to the new one were refused. `None` if no other right is possible.
+/// Returns the plan after a click on a movement in a stage, and the reasons why rights that would
+/// be preferred to the new one were refused. `None` if no other right is possible.
 fn switched(
     law: &JunctionLaw,
     plan: &SignalPlan,
@@ -254,7 +254,7 @@ fn switched(
     (None, refused)
 }
 
-/// Reason why a plan with a switched movement is invalid.
+/// Returns the reason why a plan with a switched movement is invalid.
 fn refusal(
     law: &JunctionLaw,
     plan: &SignalPlan,
@@ -291,7 +291,8 @@ fn refusal(
     })
 }
 
-/// Movements that would conflict with a movement in a stage, because neither of the two yields.
+/// Returns the movements that would conflict with a movement in a stage, because neither of the two
+/// yields.
 fn meets(
     junction: &Junction,
     conflicts: &Conflicts,

@@ -56,13 +56,13 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     super::stage_times::ui(ui, model, id, &law, signals, actions);
 }
 
-/// The node whose rules a junction follows.
+/// Returns the node whose rules a junction follows.
 pub(super) fn ruling_node(model: &Model, law: &JunctionLaw, id: NodeId) -> NodeId {
     let network = model.document.scenario().network();
     operation::signals::ruling_node(network, &law.junction).unwrap_or(id)
 }
 
-/// The plan of a junction, with the mode and offset in effect.
+/// Returns the plan of a junction, with the mode and offset in effect.
 pub(super) fn plan_as_given(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = law.junction.plan.clone();
     // A plan with a module reports the mode `actuated`, but the mode stored beside it is the user's.
@@ -73,7 +73,7 @@ pub(super) fn plan_as_given(law: &JunctionLaw, signals: &Signals) -> SignalPlan 
     plan
 }
 
-/// The current plan with explicit stages, so that they can be changed.
+/// Returns the current plan with explicit stages, so that they can be changed.
 pub(super) fn plan_with_stages(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = plan_as_given(law, signals);
     if plan.stages.is_empty() {
@@ -84,20 +84,20 @@ pub(super) fn plan_with_stages(law: &JunctionLaw, signals: &Signals) -> SignalPl
     plan
 }
 
-/// The edit that sets a node's plan.
+/// Returns the edit that sets a node's plan.
 pub(super) fn plan_edit(model: &Model, id: NodeId, plan: SignalPlan) -> Option<Edit> {
     let node = model.document.base().network().node(id)?;
     Some(Edit::Node(id, Some(with_plan(node, plan))))
 }
 
-/// A node with another plan.
+/// Returns the node with another plan.
 pub(super) fn with_plan(node: &Node, plan: SignalPlan) -> Node {
     let mut node = node.clone();
     node.rules.plan = Some(plan);
     node
 }
 
-/// The dragged part.
+/// The part of the chart that is being dragged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Grip {
     /// The end of a stage's green.
@@ -338,7 +338,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// The draggable end of a stage's green.
+    /// Handles and draws the draggable end of a stage's green.
     fn end_of_green(&self, ui: &Ui, bars: Rect, stage: usize, theme: Theme) -> Response {
         let (start, [green, ..]) = self.stages[stage];
         let x = self.x(bars, start + green);
@@ -457,7 +457,7 @@ impl<'a> Chart<'a> {
     }
 }
 
-/// The plan after a drag.
+/// Returns the plan after a drag.
 fn moved(gesture: &Gesture, is_fixed: bool) -> SignalPlan {
     let mut plan = gesture.plan.clone();
     match gesture.grip {
@@ -506,7 +506,7 @@ fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
     }
 }
 
-/// The derived stages in the form that plans use, by road and turn.
+/// Converts the derived stages to the form that plans use, by road and turn.
 fn given_stages(law: &JunctionLaw, signals: &Signals) -> Vec<SignalStage> {
     let paths = &law.junction.paths;
     let stage = |(number, green): (usize, &Vec<bool>)| {
@@ -547,8 +547,8 @@ fn given_stages(law: &JunctionLaw, signals: &Signals) -> Vec<SignalStage> {
 /// green and whether it yields.
 type SameLights = (RoadId, Vec<(bool, bool)>);
 
-/// Movements that always have the same lights. Each has a name and one of its connections. They are ordered
-/// by road.
+/// Groups the movements that always have the same lights. Each group has a name and one of its
+/// connections. The groups are ordered by road.
 fn rows(law: &JunctionLaw, signals: &Signals) -> Vec<(String, usize)> {
     let paths = &law.junction.paths;
     let lights = |path: usize| -> Vec<(bool, bool)> {

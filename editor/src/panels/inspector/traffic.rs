@@ -42,7 +42,7 @@ pub(super) fn levels_of(model: &Model, vehicle: &str) -> Choices<Option<Dynamics
 /// The hint of the choice between levels.
 pub(super) const LEVEL_HINT: &str = "Model of the vehicle's motion.";
 
-/// Describes a place.
+/// Describes a place by its road, lane and position on it, or by its coordinates on open ground.
 pub(super) fn place_text(place: &Place) -> String {
     match place {
         Place::Lane(at) => format!("{}, lane {}, {:.1} m", at.road, at.lane, at.s),
@@ -69,7 +69,7 @@ pub(super) fn route(ui: &mut Ui, model: &Model, trip: ObjectId) {
     }
 }
 
-/// Formats a length.
+/// Formats a length in metres or kilometres.
 pub(super) fn length_text(length: f64) -> String {
     if length < 1000.0 {
         format!("{length:.0} m")
@@ -78,7 +78,7 @@ pub(super) fn length_text(length: f64) -> String {
     }
 }
 
-/// Formats a length and a time.
+/// Formats the length and the duration of a route.
 fn route_text(length: f64, time: f64) -> String {
     let length = length_text(length);
     let seconds = time.round();

@@ -194,7 +194,7 @@ impl Sheet<'_> {
     }
 }
 
-/// The first rule by which one connection yields to another.
+/// Returns the first rule by which one connection yields to another.
 pub(super) fn reason(
     junction: &Junction,
     path: &ConnectingPath,
@@ -228,7 +228,7 @@ pub(super) fn reason(
     }
 }
 
-/// A small button with a separate accessible name, because many buttons have the same text.
+/// Shows a small button with a separate accessible name, because many buttons have the same text.
 pub(super) fn named_button(ui: &mut Ui, word: &str, name: &str) -> bool {
     let response = ui.small_button(word);
     let name = name.to_owned();

@@ -194,7 +194,7 @@ fn curve(ui: &mut Ui, theme: Theme, number: usize, clip: &BenchClip, actions: &m
     }
 }
 
-/// A handle at a frame.
+/// Shows the handle at a frame of the curve.
 fn handle(ui: &Ui, curve: &Curve, frame: usize, name: &str) -> Response {
     let x = curve.x(frame);
     let grip = Rect::from_x_y_ranges(x - GRIP..=x + GRIP, curve.rect.y_range());

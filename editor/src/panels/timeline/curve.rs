@@ -90,7 +90,7 @@ fn row_at(rows: &[TimeRow], time: f64) -> Option<&TimeRow> {
     rows.get(after.checked_sub(1)?)
 }
 
-/// The area between a curve and the bottom.
+/// Returns the area between a curve and the bottom.
 fn filled(points: &[Pos2], bottom: f32, color: egui::Color32) -> Mesh {
     let mut mesh = Mesh::default();
     for point in points {

@@ -37,9 +37,9 @@ pub(super) struct LightRow<'a> {
 /// A period with the same light.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LightPeriod {
-    /// Start, s.
+    /// Start of the period, s.
     from: f64,
-    /// End, s.
+    /// End of the period, s.
     to: f64,
     light: Light,
 }
@@ -84,7 +84,7 @@ fn give_names(model: &Model, rows: &mut [LightRow<'_>]) {
     });
 }
 
-/// The distinct texts of lanes, in lane order.
+/// Joins the different texts of lanes, in lane order.
 fn listed(lanes: &[&LaneLights], text: impl Fn(&LaneLights) -> String) -> String {
     let mut texts: Vec<String> = Vec::new();
     for lane in lanes {
@@ -149,8 +149,8 @@ impl LightPeriod {
     }
 }
 
-/// The known lights of a row from the present until `until`, in seconds. With fixed times, all of
-/// them are known; otherwise only the rest of the current stage.
+/// Returns the known lights of a row from the present until `until`, in seconds. With fixed times,
+/// all of them are known; otherwise only the rest of the current stage.
 pub(super) fn ahead(
     ui: &Ui,
     model: &Model,

@@ -82,7 +82,8 @@ impl Curves<'_> {
         plot(ui, "Engine torque and power against rpm", HEIGHT, curves);
     }
 
-    /// Both vehicles, each with its name in the colour of its curve.
+    /// Returns both vehicles, each with the colour indices of its first and second curve. The
+    /// compared vehicle comes first, so that it is drawn below.
     fn both(&self, first: usize, second: usize) -> Vec<(&Drawn, usize, usize)> {
         let rival = self.rival.map(|rival| (rival, RIVAL, RIVAL));
         // The compared vehicle is drawn below.

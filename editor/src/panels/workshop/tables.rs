@@ -122,7 +122,7 @@ fn verdict(ui: &mut Ui, theme: Theme, one: &Manoeuvre) {
     };
 }
 
-/// Value and limit, or the reason why there is no value.
+/// Formats value and limit of a manoeuvre, or says why there is no value.
 fn measured(one: &Manoeuvre) -> String {
     let Some(value) = one.value else {
         return one.note.clone();

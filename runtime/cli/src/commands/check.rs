@@ -1,4 +1,4 @@
-//! `roadwright check`.
+//! `roadwright check`: checks a scenario or an experiment for mistakes.
 
 use super::{check_experiment, is_experiment, load, print_json};
 use crate::Outcome;

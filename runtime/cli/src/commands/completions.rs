@@ -1,4 +1,4 @@
-//! `roadwright completions`.
+//! `roadwright completions`: prints shell completions.
 
 use crate::Outcome;
 use crate::arguments::Arguments;

@@ -1,4 +1,4 @@
-//! `roadwright controller`.
+//! `roadwright controller`: inspects the built-in controllers.
 
 mod gains;
 

@@ -108,7 +108,7 @@ pub(crate) enum TrackArgument {
 }
 
 impl TrackArgument {
-    /// The tight place; `None` for the other tracks.
+    /// Returns the tight place; `None` for the other tracks.
     fn yard(self) -> Option<Yard> {
         match self {
             Self::DeadEnd => Some(Yard::DeadEnd),
@@ -198,7 +198,7 @@ fn track(arguments: &GenerateTrack) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// The vehicle that drives on the track.
+/// Returns the vehicle that drives on the track.
 fn racer(arguments: &GenerateTrack) -> anyhow::Result<Racer> {
     let Some(path) = &arguments.library else {
         let yard = arguments.track.and_then(TrackArgument::yard);
@@ -232,7 +232,7 @@ fn cars(scenario: &Scenario) -> usize {
     scenario.agents().len() - 1
 }
 
-/// The course of the arguments, with its description.
+/// Creates the requested course. Also returns a description of it.
 fn course(arguments: &GenerateTrack) -> anyhow::Result<(Course, String)> {
     let GenerateTrack {
         length,

@@ -1,4 +1,4 @@
-//! `roadwright import`.
+//! `roadwright import`: creates a scenario from OpenStreetMap data.
 
 use super::print_json;
 use crate::Outcome;

@@ -1,4 +1,4 @@
-//! `roadwright junction`.
+//! `roadwright junction`: shows the rules of the junctions of a scenario.
 
 use super::{load, print_json};
 use crate::Outcome;
@@ -31,7 +31,7 @@ struct Report {
     /// Ring of a mini roundabout; connections follow it.
     #[serde(skip_serializing_if = "Option::is_none")]
     ring: Option<RingReport>,
-    /// Pedestrian crossings.
+    /// Pedestrian crossings over the arms of the junction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     crossings: Vec<CrossingReport>,
     /// Connections. Included only in the report on a single junction.
@@ -97,7 +97,7 @@ struct SetBack {
 /// Ring of a mini roundabout; lengths in metres.
 #[derive(Serialize)]
 struct RingReport {
-    /// Centre.
+    /// Centre of the ring.
     centre: [f64; 2],
     /// Radius of the circle that vehicles follow.
     radius: f64,
@@ -131,7 +131,7 @@ struct Path {
     from: Lane,
     to: Lane,
     turn: Turn,
-    /// Length, m.
+    /// Length of the connection, m.
     length: f64,
     /// Minimum time gap that a vehicle needs in order to enter before another vehicle, s.
     critical_gap: f64,

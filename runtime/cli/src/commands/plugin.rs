@@ -1,4 +1,4 @@
-//! `roadwright plugin`.
+//! `roadwright plugin`: creates, builds, inspects and lists compiled plugins.
 
 mod course;
 mod ground_drive;

@@ -1,4 +1,4 @@
-//! `roadwright render`.
+//! `roadwright render`: draws a scenario as a picture or a film.
 
 use super::run::failure_text;
 use super::{load_for, session_at};

@@ -1,4 +1,4 @@
-//! `roadwright script`.
+//! `roadwright script`: creates and checks behaviour scripts.
 
 use super::{load, load_for, print_json, session_at};
 use crate::Outcome;

@@ -1,4 +1,4 @@
-//! `roadwright vehicle`.
+//! `roadwright vehicle`: checks, shows and measures vehicle files.
 
 mod plots;
 

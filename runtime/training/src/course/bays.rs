@@ -221,7 +221,7 @@ pub(super) fn draft(bay: Bay, seed: u64) -> Draft {
     draft
 }
 
-/// Draws a car with a caravan in a yard, and the bay into which it has to back.
+/// Creates a car with a caravan in a yard, and the bay into which it has to back.
 fn trailer_draft(seed: u64) -> Draft {
     let mut draft = Draft::new(Bay::Trailer.name(), seed, TIME);
     let mut stream = Stream::new(seed, Bay::Trailer.name(), 0);

@@ -75,45 +75,45 @@ pub enum CourseError {
     /// There is no course with this name.
     #[error("unknown course \"{name}\"; expected one of: {known}")]
     Unknown {
-        /// The name.
+        /// The name that was not found.
         name: String,
-        /// The available names.
+        /// Names of the built-in courses.
         known: String,
     },
     /// The scenario has no such vehicle type.
     #[error("course {course}: unknown vehicle type \"{vehicle}\"; expected one of: {known}")]
     NoSuchVehicle {
-        /// The course.
+        /// Name of the course.
         course: String,
-        /// The requested key.
+        /// Requested key of a vehicle type.
         vehicle: String,
-        /// The available keys.
+        /// Keys of the available vehicle types.
         known: String,
     },
     /// The setup does not fit the course.
     #[error("course {course}: {what}")]
     Setup {
-        /// The course.
+        /// Name of the course.
         course: String,
-        /// The problem.
+        /// Description of the problem.
         what: &'static str,
     },
     /// The scenario of the course cannot be created.
     #[error("course {course}: {error}")]
     Scenario {
-        /// The course.
+        /// Name of the course.
         course: String,
-        /// The problem.
+        /// Description of the problem.
         error: String,
     },
     /// The scenario cannot be run.
     #[error("course {course}, seed {seed}: {error}")]
     Simulation {
-        /// The course.
+        /// Name of the course.
         course: String,
         /// Seed of the course.
         seed: u64,
-        /// The reason.
+        /// Reason why the scenario cannot be run.
         error: Box<SimulationError>,
     },
     /// A score is not a finite number.
@@ -121,19 +121,19 @@ pub enum CourseError {
         "course {course}, seed {seed}: the fitness \"{fitness}\" returns {score}, which is not a finite number"
     )]
     NoNumber {
-        /// The course.
+        /// Name of the course.
         course: String,
         /// Seed of the course.
         seed: u64,
-        /// The fitness.
+        /// Id of the fitness.
         fitness: String,
-        /// The score.
+        /// The score that is not a finite number.
         score: f64,
     },
     /// A module failed in a run whose result was needed.
     #[error("course {course}, seed {seed}: {reason}; no result")]
     Failed {
-        /// The course.
+        /// Name of the course.
         course: String,
         /// Seed of the course.
         seed: u64,
@@ -143,7 +143,7 @@ pub enum CourseError {
     /// No agent has driven.
     #[error("course {course}, seed {seed}: no agent has driven, so there is nothing to rate")]
     NobodyDrove {
-        /// The course.
+        /// Name of the course.
         course: String,
         /// Seed of the course.
         seed: u64,
@@ -331,8 +331,8 @@ impl Course {
         self.driver == controller || !Self::all().iter().any(special)
     }
 
-    /// Whether drives of agents with a stack are scored. On tracks, drives of the other cars are
-    /// not.
+    /// Whether the drives of agents with the given stack are scored. On tracks, only the racer's
+    /// drive is.
     pub(crate) fn scores(&self, stack: &str) -> bool {
         !self.is_track() || draft::is_driver(stack)
     }

@@ -64,7 +64,7 @@ pub(super) fn planner() -> ModuleSetting {
     Racer::default().planner
 }
 
-/// The track with the start and the cars of a seed. The racer is the first agent.
+/// Creates the track with the start and the cars of a seed. The racer is the first agent.
 pub(super) fn draft(course: &Course, track: Track, seed: u64) -> Draft {
     let drawn = track.course().with_seed(seed);
     let scenario = drawn.scenario(&course.doc, &Racer::default());

@@ -35,7 +35,7 @@ const GIVE_UP: usize = 30;
 
 /// A measurement that is repeated over seeds.
 pub struct RunSeries<'a> {
-    /// The course.
+    /// The course that is driven.
     pub course: &'a Course,
     /// Vehicles, drivers and fitness functions.
     pub setup: &'a Setup,
@@ -343,9 +343,9 @@ fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> 
     }
 }
 
-/// Compares the external modules in use and their builds with the modules with which a file was
-/// made. Returns the difference as a phrase that continues "made", or `None` if there is no
-/// difference.
+/// Compares the external modules in use, and their builds, with the modules that a file records.
+/// Returns the difference as a phrase that follows "made", such as "with a, but b is used here";
+/// `None` if there is no difference.
 pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<String> {
     let without = |ours: &[String], theirs: &[String]| -> Vec<String> {
         ours.iter()

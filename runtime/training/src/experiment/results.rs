@@ -40,7 +40,7 @@ pub struct Head {
     pub stop: Stop,
     /// Confidence level of intervals.
     pub level: f64,
-    /// Version of the program.
+    /// Version of the program that made the rows.
     pub roadwright: String,
 }
 
@@ -119,7 +119,7 @@ pub enum ResultsError {
         number: usize,
         /// Seed of the row.
         seed: u64,
-        /// The problem.
+        /// Description of the problem.
         what: &'static str,
     },
     /// The rows were changed after they were written.

@@ -23,7 +23,7 @@ pub enum Stop {
     },
     /// Stops when the standard error of the mean fitness is small enough.
     StandardError {
-        /// Target, in the unit of the fitness.
+        /// Standard error at which the experiment stops, in the unit of the fitness.
         at_most: f64,
         /// Minimum number of runs.
         min_runs: u64,
@@ -32,7 +32,7 @@ pub enum Stop {
     },
     /// Stops when the confidence interval of the mean fitness is narrow enough.
     Width {
-        /// Target, in the unit of the fitness.
+        /// Width of the interval at which the experiment stops, in the unit of the fitness.
         at_most: f64,
         /// Minimum number of runs.
         min_runs: u64,
@@ -81,9 +81,9 @@ pub enum StopError {
         "at least {min} and at most {max} runs: the minimum must be at least 2 and not exceed the maximum"
     )]
     Bounds {
-        /// Minimum.
+        /// Requested minimum number of runs.
         min: u64,
-        /// Maximum.
+        /// Requested maximum number of runs.
         max: u64,
     },
     /// The target is not positive.

@@ -48,7 +48,7 @@ impl Estimate {
 /// Summary of the rows of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// The course.
+    /// Name of the course.
     pub course: String,
     /// Number of runs with a result. Each run has a seed and counts as one observation.
     pub runs: u64,

@@ -26,9 +26,9 @@ pub struct Gene {
     pub module: String,
     /// Key of the parameter in the module.
     pub key: &'static str,
-    /// Smallest value.
+    /// Smallest value of the gene.
     pub min: f64,
-    /// Largest value.
+    /// Largest value of the gene.
     pub max: f64,
     /// Change per level of mutation. It is 1 for whole numbers and terms.
     pub step: f64,
@@ -114,21 +114,21 @@ pub enum GeneError {
     /// The stack has no such module.
     #[error("gene \"{pattern}\": the stack uses no module \"{module}\"; it has: {known}")]
     NoModule {
-        /// The pattern.
+        /// The pattern that names the module.
         pattern: String,
-        /// The missing module.
+        /// Id of the missing module.
         module: String,
-        /// The available modules.
+        /// Ids of the stack's modules.
         known: String,
     },
     /// The module has no such parameter.
     #[error("gene \"{pattern}\": {module} has no such parameter; it has: {known}")]
     NoParameter {
-        /// The pattern.
+        /// The pattern that names the parameter.
         pattern: String,
-        /// The module.
+        /// Id of the module without the parameter.
         module: String,
-        /// The available parameters.
+        /// Names of the module's parameters.
         known: String,
     },
     /// A range cannot be searched.
@@ -154,9 +154,9 @@ pub enum GeneError {
         name: String,
         /// The text that was found.
         found: String,
-        /// Smallest value.
+        /// Smallest valid value.
         min: f64,
-        /// Largest value.
+        /// Largest valid value.
         max: f64,
     },
 }
@@ -225,7 +225,7 @@ impl Genome {
         }
     }
 
-    /// The genes.
+    /// The genes, in the order of the values in a chromosome.
     pub fn genes(&self) -> &[Gene] {
         &self.genes
     }

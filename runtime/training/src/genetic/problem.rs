@@ -44,9 +44,9 @@ pub enum ProblemError {
     /// There is no such stack.
     #[error("stack: unknown stack \"{name}\"; expected one of: {known}")]
     NoStack {
-        /// The name.
+        /// Name of the missing stack.
         name: String,
-        /// The available names.
+        /// Names of the available stacks.
         known: String,
     },
     /// The stack cannot be run.
@@ -150,7 +150,7 @@ impl Problem {
         })
     }
 
-    /// The genes.
+    /// The genes that are trained.
     pub fn genome(&self) -> &Genome {
         &self.genome
     }

@@ -99,7 +99,7 @@ pub struct Record {
     /// Version of the program that wrote the record; empty in records of version 1.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub roadwright: String,
-    /// The experiment.
+    /// The experiment that was carried out.
     pub experiment: Experiment,
     /// Names of the genes, in the order of chromosomes.
     pub genes: Vec<String>,
@@ -141,7 +141,7 @@ pub enum RecordError {
     Experiment {
         /// Key of the experiment.
         key: &'static str,
-        /// The problem.
+        /// Description of the problem.
         message: String,
     },
     /// The record was made with other external modules or other builds.

@@ -67,11 +67,11 @@ pub struct Point {
 /// A statement in the source, and whether our result agrees with it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statement {
-    /// The statement.
+    /// The statement in words.
     pub says: String,
     /// Whether our result agrees.
     pub holds: bool,
-    /// Our result.
+    /// Our result in words.
     pub found: String,
 }
 
@@ -101,12 +101,12 @@ pub struct GenerationRow {
     pub fitness: f64,
 }
 
-/// Generations printed in table 10.3.
+/// Numbers of the generations that the source prints in table 10.3.
 const PRINTED: [u32; 18] = [
     5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 25, 50, 75, 100, 200, 500, 999,
 ];
 
-/// All studies.
+/// Returns all studies.
 pub fn studies() -> Vec<Study> {
     let with = |label: String, change: &dyn Fn(&mut Operators)| {
         let mut operators = Operators::default();
@@ -249,8 +249,8 @@ impl Study {
         }
     }
 
-    /// Returns the ten numbers of individuals at which the curves are sampled. Each is a whole number of
-    /// generations for all lines.
+    /// Returns the numbers of evaluated individuals, at most ten, at which the curves are sampled.
+    /// Even at the smallest number, the line with the largest generations has completed one.
     fn marks(&self) -> Vec<usize> {
         // Lines are compared at the same numbers of individuals. At the smallest number, even the line with
         // the largest generations has completed one generation.

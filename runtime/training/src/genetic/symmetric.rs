@@ -49,14 +49,14 @@ impl Matrix {
         }
     }
 
-    /// The product with a vector.
+    /// Multiplies the matrix by a vector.
     pub(super) fn times(&self, vector: &[f64]) -> Vec<f64> {
         let rows = self.values.chunks(self.size.max(1));
         rows.map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum())
             .collect()
     }
 
-    /// The product of the transposed matrix with a vector.
+    /// Multiplies the transposed matrix by a vector.
     fn transposed_times(&self, vector: &[f64]) -> Vec<f64> {
         let column = |column| {
             let products = vector.iter().enumerate();
@@ -125,7 +125,7 @@ impl Matrix {
 }
 
 impl Eigen {
-    /// A vector multiplied by the inverse square root of the matrix.
+    /// Multiplies a vector by the inverse square root of the matrix.
     pub(super) fn whitened(&self, vector: &[f64]) -> Vec<f64> {
         let along = self.vectors.transposed_times(vector);
         let scaled = along.iter().zip(&self.values);

@@ -38,7 +38,7 @@ pub struct GenerationReport {
     /// Number of individuals that the user has struck out.
     #[serde(skip_serializing_if = "is_zero")]
     pub struck_out: usize,
-    /// Number of drives.
+    /// Total number of drives of all individuals.
     pub runs: usize,
     /// Genes of the best individual of the pool.
     pub genes: Option<String>,
@@ -252,12 +252,12 @@ impl<'a> Training<'a> {
         self.reports.len() >= stop.generations as usize || (is_good && !self.reports.is_empty())
     }
 
-    /// The experiment.
+    /// The experiment that is carried out.
     pub(super) fn experiment(&self) -> &Experiment {
         self.experiment
     }
 
-    /// The genes.
+    /// The genes that are trained.
     pub(super) fn genome(&self) -> &Genome {
         self.genome
     }

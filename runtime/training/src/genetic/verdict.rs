@@ -12,7 +12,7 @@ use thiserror::Error;
 /// Result of a training run, with confidence intervals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
-    /// The champion.
+    /// The champion and its results.
     pub champion: Champion,
     /// The champion's runs on the test courses, in the form that `bench run` reports.
     pub held_out: Summary,

@@ -1,5 +1,4 @@
-//! A user's attempts on a course ("tries"), stored with all control changes so that they can be
-//! repeated.
+//! A user's attempts on a course, stored with all control changes so that they can be repeated.
 
 use super::{Measured, RunRow, measure_driven};
 use crate::course::{Course, CourseError, Setup};
@@ -7,10 +6,10 @@ use roadwright_agent::Registry;
 use roadwright_simulation::{HandControls, SteeringLock};
 use serde::{Deserialize, Serialize};
 
-/// Value of the key `format`.
+/// Value of the key `format` in the files of attempts.
 const FORMAT: &str = "roadwright-try";
-/// Newest version of the format. 2: the full lock. Tries without it are written as version 1, which earlier programs
-/// read.
+/// Newest version of the format. Version 2 added the full steering lock. Attempts without it are
+/// written as version 1, which earlier versions of the program can read.
 const VERSION: u32 = 2;
 /// Maximum number of control changes in a file: more than an hour at 100 Hz.
 const MOST_CHANGES: usize = 400_000;
@@ -39,7 +38,7 @@ impl ControlChange {
     }
 }
 
-/// A person's drive on a course.
+/// A user's attempt: a recorded drive on a course, with its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PersonTry {
     /// Name of the course, or path of a user's scenario.
@@ -52,16 +51,16 @@ pub struct PersonTry {
     pub seed: u64,
     /// The control changes, in the order of steps.
     pub controls: Vec<ControlChange>,
-    /// The result.
+    /// Result of the drive.
     pub row: RunRow,
-    /// Version of the program.
+    /// Version of the program that recorded the attempt.
     pub roadwright: String,
 }
 
-/// Reason why a file cannot be read as a try.
+/// Reason why a file cannot be read as an attempt.
 #[derive(Debug, thiserror::Error)]
 pub enum TryError {
-    /// The text is not valid for a try file.
+    /// The text is not valid for the file of an attempt.
     #[error("cannot be read as a recorded attempt: {0}")]
     Syntax(String),
     /// The file has an unknown format or version.
@@ -69,9 +68,9 @@ pub enum TryError {
         "the format is \"{format}\", version {version}; expected {FORMAT}, version 1 to {VERSION}"
     )]
     Format {
-        /// The format.
+        /// The format that the file states.
         format: String,
-        /// Its version.
+        /// The version that the file states.
         version: u32,
     },
     /// A control change is out of range.
@@ -84,12 +83,12 @@ pub enum TryError {
     TooMany,
 }
 
-/// Result of repeating a try.
+/// Result of repeating an attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TryOutcome {
-    /// The row of the repeated try.
+    /// The row of the repeated drive.
     pub row: RunRow,
-    /// Reasons why the try was not reproduced; empty if it was.
+    /// Reasons why the attempt was not reproduced; empty if it was.
     pub wrong: Vec<String>,
 }
 
@@ -116,7 +115,7 @@ enum Written {
     Full(u64, f64, f64, FullLock),
 }
 
-/// The word for the full lock.
+/// The word that marks the full lock in files.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum FullLock {
@@ -179,7 +178,7 @@ impl PersonTry {
         })
     }
 
-    /// Repeats the try and compares the result.
+    /// Repeats the attempt and compares the results.
     ///
     /// # Errors
     /// If the course cannot be driven.
@@ -210,7 +209,7 @@ impl PersonTry {
         })
     }
 
-    /// Whether a text is a try. Only the format key is checked.
+    /// Whether a text is an attempt. Only the key `format` is checked.
     pub fn is_try(text: &str) -> bool {
         #[derive(Deserialize)]
         struct Header {
@@ -220,10 +219,10 @@ impl PersonTry {
         header.is_some_and(|header| header.format.as_deref() == Some(FORMAT))
     }
 
-    /// Reads a try.
+    /// Parses a recorded attempt.
     ///
     /// # Errors
-    /// If the text is not a valid try.
+    /// If the text is not a valid attempt.
     pub fn from_text(text: &str) -> Result<Self, TryError> {
         let document: Document =
             serde_json::from_str(text).map_err(|error| TryError::Syntax(error.to_string()))?;
@@ -260,7 +259,7 @@ impl PersonTry {
         })
     }
 
-    /// Returns the text of the try's file.
+    /// Returns the text of the attempt's file.
     pub fn to_text(&self) -> String {
         let is_full = |change: &ControlChange| change.lock == SteeringLock::Full;
         let version = if self.controls.iter().any(is_full) {
@@ -284,7 +283,7 @@ impl PersonTry {
     }
 }
 
-/// Describes a result.
+/// Describes the result of a drive.
 fn words(row: &RunRow) -> String {
     let ends: Vec<String> = (row.ends.iter())
         .map(|(end, count)| format!("{end} {count}"))

@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub(super) struct Watch {
     /// Whether anything is observed.
     looks: bool,
-    /// Number of checks in the time after which a vehicle counts as stuck.
+    /// Number of positions that are kept of each vehicle. They cover the time after which a vehicle
+    /// that has not moved counts as stuck.
     memory: usize,
     /// Last goal of each vehicle, by agent.
     goals: BTreeMap<u64, Pose>,

@@ -62,7 +62,7 @@ fn for_few(z: f64, freedom: f64) -> f64 {
     z * (1.0 + first + second)
 }
 
-/// Number of intervals between the possible means that are tested.
+/// Number of equal intervals into which the range from 0 to 1 is divided to get the possible means.
 const PLACES: usize = 1000;
 /// Maximum fraction of the capital that a single bet risks.
 const RISK: f64 = 0.5;

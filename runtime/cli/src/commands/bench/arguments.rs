@@ -34,8 +34,8 @@ pub(crate) enum BenchVerb {
     /// Measure path planning on maps of boxes and on changing maps, and compare with the published figures of
     /// 1998
     Planners(Planners),
-    /// Drive the experiments with move trees of [Adam 2007] from many starts, and compare with the published
-    /// figures
+    /// Repeat the experiments with move trees of [Adam 2007] from many starts, and compare with the
+    /// published figures
     MoveTrees(MoveTrees),
     /// Drive on open ground with many seeds, and list which vehicles arrive without contact and in time
     OpenGround(OpenGround),
@@ -306,7 +306,8 @@ pub(crate) struct MoveTrees {
     /// sides of the car
     #[arg(long)]
     pub(crate) source_sweep: bool,
-    /// How moves are tested for collisions; the drives are the same (section 5.6 of the source)
+    /// Method of testing moves for collisions; it does not affect the drives (section 5.6 of the
+    /// source)
     #[arg(long, value_enum, default_value_t)]
     pub(crate) collisions: Collisions,
     /// End each search with the first free leaf, which gives the same plans but expands fewer nodes

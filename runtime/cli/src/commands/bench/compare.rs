@@ -96,7 +96,7 @@ pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Warns that an experiment was interrupted, so that its end was not determined by a stopping rule.
+/// Warns if an experiment is not finished, so that only its completed runs are compared.
 fn tell_unfinished(results: &Results, path: &Path) {
     if results.stopped.is_none() {
         let runs = results.rows.len();

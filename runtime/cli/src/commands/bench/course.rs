@@ -322,7 +322,7 @@ fn stop_of(arguments: &RunCourse, against: Option<&Results>) -> anyhow::Result<S
     })
 }
 
-/// Number of concurrent runs.
+/// Returns the number of concurrent runs: the requested number, or one per core by default.
 pub(super) fn threads(wanted: Option<u16>) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     wanted.map_or_else(cores, usize::from)
@@ -386,7 +386,7 @@ struct Looker<'a> {
     bar: ProgressBar,
     files: &'a Files,
     log: Option<MileageLog>,
-    /// Number of rows at which the results are written again.
+    /// Number of rows at which the intermediate results are next written.
     next: AtomicUsize,
     /// Whether writing has failed.
     failed: AtomicBool,

@@ -198,7 +198,7 @@ pub(crate) struct Reproduce {
     /// Number of training seeds for each curve of a study
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = seeds)]
     pub(crate) seeds: usize,
-    /// Number of starts of each row of the tables of move trees; 0 leaves these tables out
+    /// Number of starts for each row of the move-tree tables; 0 leaves these tables out
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(..=20))]
     pub(crate) starts: u32,
     /// Level of dynamics of the vehicles in the forest [default: one_track]

@@ -27,9 +27,10 @@ const APART: f64 = 9.0;
 const MOST_DRAWS: u32 = 100_000;
 /// Length of a step, s.
 const DT: f64 = 1.0 / 60.0;
-/// Simulated time for the usual number of problems, s. No trip takes less time.
+/// Maximum simulated time, s. No trip takes less time than this.
 const SECONDS: f64 = 20.0;
-/// The usual number of problems. With fewer, the simulated time is shorter.
+/// Number of problems from which the maximum time is simulated. With fewer, the time is
+/// proportionally shorter.
 const USUAL_PROBLEMS: f64 = 1000.0;
 /// Shortest simulated time, s.
 const LEAST_SECONDS: f64 = 1.0;
@@ -84,7 +85,7 @@ pub(super) fn measure(seed: u64, problems: u32) -> anyhow::Result<Crowd> {
     })
 }
 
-/// Open ground with boxes at random headings, and jeeps with random trips.
+/// Creates a scenario with boxes at random headings on open ground, and jeeps with random trips.
 fn scenario(seed: u64) -> anyhow::Result<Scenario> {
     let mut scenario = Scenario::new("crowd");
     let settings = Settings {

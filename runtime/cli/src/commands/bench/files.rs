@@ -8,7 +8,7 @@ use roadwright_training::Course;
 use roadwright_training::experiment::Results;
 use std::path::Path;
 
-/// Results of an experiment with their paths.
+/// Output files of an experiment: its results, their table, and the mileage log.
 pub(super) struct Files {
     outputs: Outputs,
     /// The results. The same command can resume from them.

@@ -29,7 +29,7 @@ const LEAST_SHARE: f64 = 0.95;
 const CLOSED_SHARE: f64 = 1.0 / 12.0;
 /// Time after the exits have reopened that is not counted, s. During this time, their queues dissolve.
 const DRAINING: f64 = 60.0;
-/// Key of the vehicle that closes an exit.
+/// Key of the vehicle type that closes an exit.
 const BREAKDOWN: &str = "breakdown";
 /// Distance from the junction to the vehicle that closes an exit, m.
 const BREAKDOWN_AT: f64 = 90.0;
@@ -41,7 +41,7 @@ const FIRST_AT: f64 = 200.0;
 /// Speed of the first vehicle on each leg, m/s.
 const FIRST_SPEED: f64 = 10.0;
 
-/// Results of a junction.
+/// Results of the runs on one junction.
 #[derive(Debug, Serialize)]
 struct JunctionRow {
     control: &'static str,

@@ -20,7 +20,7 @@ const LONGEST: f64 = 2.5;
 /// Maximum number of failed seeds that are listed for each course.
 const LISTED: usize = 10;
 
-/// Result of a seed.
+/// Result of the run with one seed.
 #[derive(Debug, Serialize)]
 struct SeedRow {
     seed: u64,
@@ -34,7 +34,7 @@ struct SeedRow {
     slowest: Option<f64>,
 }
 
-/// Result of a course.
+/// Results of a course, over all seeds.
 #[derive(Debug, Serialize)]
 struct Report {
     course: String,
@@ -88,7 +88,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::of(has_passed))
 }
 
-/// The requested courses without lanes, or all of them.
+/// Returns the requested courses without lanes, or all of them if none were requested.
 fn courses_of(arguments: &Arguments) -> anyhow::Result<Vec<Course>> {
     let all = Course::all().into_iter();
     let known: Vec<Course> = all.filter(Course::is_on_open_ground).collect();

@@ -51,7 +51,7 @@ const AT_MOST: &str = "at most";
 /// Marks a target that is a lower limit.
 const AT_LEAST: &str = "at least";
 
-/// A scene of [Kuffner 1998].
+/// A scene from [Kuffner 1998].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scene {
     Maze,
@@ -139,7 +139,7 @@ struct PlannerRow {
     faster: f64,
 }
 
-/// The whole report.
+/// Report of `bench planners`.
 #[derive(Debug, Serialize)]
 struct Report {
     seed: u64,
@@ -151,7 +151,7 @@ struct Report {
     incremental: edits::Report,
 }
 
-/// Figures of `drivable_path`.
+/// Measured figures of the planner `drivable_path`.
 #[derive(Debug, Serialize)]
 struct Drivable {
     /// Number of problems that the first curve from start to goal does not solve.
@@ -359,7 +359,7 @@ fn walkers_aim(walkers: &Walkers) -> Aim {
     }
 }
 
-/// A scene as a map, with the map items for its boxes.
+/// A scene set up as a map, with one map item for each box.
 struct Stage {
     world: BoxWorld,
     ground: OpenGround,

@@ -290,7 +290,7 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
     })
 }
 
-/// The tables of move trees, as `bench move-trees` drives them.
+/// Drives the tables of move trees as `bench move-trees` does.
 fn move_tables(starts: u32) -> anyhow::Result<Vec<Part>> {
     if starts == 0 {
         return Ok(Vec::new());

@@ -26,7 +26,7 @@ const FROM: usize = 2;
 const TO: usize = 0;
 /// Speed limits, km/h.
 const SPEEDS: [f64; 3] = [30.0, 50.0, 70.0];
-/// Demand, vehicles/h.
+/// Demand on the measured leg, vehicles/h.
 const RATE: f64 = 2000.0;
 /// Green time of the leg with the queue, s. It is long enough for [`LAST`] vehicles to pass, and at
 /// [`RATE`] at least as many arrive per cycle.
@@ -42,11 +42,11 @@ const LAST: usize = 20;
 const RED: f64 = 15.0;
 /// Time until the length of the queue has become stable, s.
 const FILLING: f64 = 250.0;
-/// Permitted relative difference from the result of the law alone.
+/// Permitted relative difference from the result of the control law alone.
 const TOLERANCE: f64 = 0.05;
-/// Gap before a stop line according to the law, m.
+/// Gap before a stop line according to the control law, m.
 const BEFORE_LINE: f64 = 0.5;
-/// Gap between standing vehicles according to the law, m.
+/// Gap between standing vehicles according to the control law, m.
 const STANDSTILL_GAP: f64 = 2.0;
 
 /// Results for a speed limit.
@@ -57,7 +57,7 @@ struct SaturationRow {
     greens: usize,
     /// Mean headway from the 4th to the 20th vehicle, s.
     headway: f64,
-    /// Mean headway according to the law alone, s.
+    /// Mean headway according to the control law alone, s.
     alone: f64,
     /// Saturation flow, vehicles per hour of green.
     flow: f64,
@@ -217,8 +217,8 @@ impl Passing {
     }
 }
 
-/// Returns the mean headway according to the law alone, s. The law is applied to points that start
-/// one after another on a line.
+/// Returns the mean headway according to the control law alone, s. The law is applied to points
+/// that start one after another on a line.
 fn alone(speed_limit: f64, dt: f64) -> f64 {
     let car = VehicleType::car();
     let spacing = car.length + STANDSTILL_GAP;

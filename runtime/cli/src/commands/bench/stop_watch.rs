@@ -7,7 +7,7 @@ use cpu_time::ProcessTime;
 use roadwright_simulation::{Observer, Session, Stage, World};
 use std::time::Duration;
 
-/// Measures steps.
+/// Measures the CPU time of whole steps and of selected stages.
 pub(super) struct StopWatch {
     /// Times of the selected stages, summed for each step.
     pub(super) counted: Times,

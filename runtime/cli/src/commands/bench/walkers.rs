@@ -18,9 +18,10 @@ const APART: f64 = 12.0;
 const TRIP: f64 = 60.0;
 /// Length of a step, s.
 const DT: f64 = 1.0 / 60.0;
-/// Simulated time for the usual number of problems, s.
+/// Maximum simulated time, s.
 const SECONDS: f64 = 20.0;
-/// The usual number of problems. With fewer, the simulated time is shorter.
+/// Number of problems from which the maximum time is simulated. With fewer, the time is
+/// proportionally shorter.
 const USUAL_PROBLEMS: f64 = 1000.0;
 /// Shortest simulated time, s.
 const LEAST_SECONDS: f64 = 1.0;
@@ -75,7 +76,7 @@ pub(super) fn measure(seed: u64, problems: u32) -> anyhow::Result<Walkers> {
     })
 }
 
-/// People who walk side by side and behind each other across open ground.
+/// Creates a scenario in which people walk across open ground, side by side and behind each other.
 fn scenario(seed: u64) -> anyhow::Result<Scenario> {
     let mut scenario = Scenario::new("walkers");
     let settings = Settings {

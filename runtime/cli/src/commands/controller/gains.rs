@@ -99,7 +99,8 @@ pub(super) fn show(name: &str, vehicle: &str, design: &Design, json: bool) -> an
     Ok(())
 }
 
-/// Returns the type of a vehicle that supports a level.
+/// Returns the vehicle type with the given name; fails if it does not support the level or if `lqr`
+/// has no model for the level.
 fn kind_of(name: &str, level: DynamicsLevel) -> anyhow::Result<VehicleType> {
     if matches!(level, DynamicsLevel::Lane | DynamicsLevel::Rigid) {
         bail!(

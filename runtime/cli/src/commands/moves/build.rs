@@ -141,7 +141,7 @@ fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Size of a graph built with certain rules.
+/// Size of a graph, and the rules with which it was built.
 #[derive(Debug, Serialize)]
 struct Size {
     rules: &'static str,
@@ -150,7 +150,8 @@ struct Size {
     moves: u64,
 }
 
-/// Sizes of the graph as built, and before pruning with and without the rules that keep it small.
+/// Returns the size of the graph as built, and its sizes before pruning with and without the rules
+/// that keep it small.
 fn compared(clips: &ClipFile, rules: &BuildRules, built: &Built) -> Vec<Size> {
     let own = GraphSize {
         transitions: built.transitions.len() as u64,

@@ -104,7 +104,7 @@ fn touching(name: &str, from: f64, seconds: f64, object: ObjectId) -> String {
     )
 }
 
-/// Obstacles of a scenario that a vehicle can touch.
+/// Returns the obstacles of a scenario that a vehicle can touch.
 fn obstacles(path: &Path, vehicle: &VehicleFile) -> anyhow::Result<FixedOutlines> {
     let scenario = load(path)?;
     let ground = Ground::new(&scenario);

@@ -95,7 +95,7 @@ pub(super) fn show(arguments: &Show) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Figures of a move, without its states and its swept area.
+/// Returns the figures of a move, without its states and its swept area.
 fn measured(one: &Move, rate: f64) -> MoveRow {
     let slip = |frame: &roadwright_moves::Frame| {
         roadwright_geometry::math::atan2(frame.sideways, frame.forward.abs()).abs()

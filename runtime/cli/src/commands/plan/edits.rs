@@ -154,7 +154,7 @@ pub(crate) fn measure(map: GridMap, cells: u32, times: u32, seed: u64) -> anyhow
 }
 
 impl Report {
-    /// The report without the rows for the changes.
+    /// Returns the report without its rows, which describe single changes.
     pub(crate) fn without_rows(self) -> Self {
         Self {
             edits: Vec::new(),

@@ -236,7 +236,7 @@ fn vehicle_of<'a>(
     Ok((name, kind))
 }
 
-/// Id and parameters of the planner for open ground.
+/// The planner for open ground: its id and parameters.
 struct Planner {
     name: String,
     planning: GroundPlanning,

@@ -49,7 +49,7 @@ pub(super) struct GroundTrip {
     trail: Vec<[f64; 2]>,
 }
 
-/// Observes the car.
+/// Observes the car: its trail, and its changes between forwards and reverse.
 #[derive(Default)]
 struct Watch {
     trail: Vec<[f64; 2]>,

@@ -1,4 +1,4 @@
-//! `roadwright plugin records`.
+//! `roadwright plugin records`: prints the records of the binary interface.
 
 use crate::Outcome;
 use crate::commands::print_json;

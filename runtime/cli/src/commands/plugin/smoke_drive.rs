@@ -74,7 +74,7 @@ struct Driven {
 /// Scores of a fitness for two drivers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Scores {
-    /// The module.
+    /// Id of the fitness module.
     module: String,
     /// Score of the driver that arrives.
     drives: f64,
@@ -82,7 +82,7 @@ pub(super) struct Scores {
     stands: f64,
 }
 
-/// Results of a child process for a plugin.
+/// Results that a child process reports about a plugin.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Found {
     controller: Option<Driven>,
@@ -109,7 +109,8 @@ pub(super) struct Drives {
     trails: Vec<(String, Vec<DVec2>)>,
 }
 
-/// Observes a driver.
+/// Observes the tested driver: its trail, its distance from the lane, and its gap to the standing
+/// car.
 struct Watch {
     may_go: Arc<AtomicBool>,
     path: Vec<DVec2>,

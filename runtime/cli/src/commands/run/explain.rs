@@ -20,7 +20,7 @@ pub(super) struct Explainer {
 #[derive(Debug, Serialize)]
 pub(super) struct Explanation {
     agent: u64,
-    /// Time, s.
+    /// Simulated time of the explanation, s.
     time: f64,
     /// The description printed without `--json`.
     text: String,
@@ -42,7 +42,7 @@ struct Link {
     at: [f64; 2],
     road: Option<u32>,
     lane: Option<i8>,
-    /// Speed, m/s.
+    /// Speed of the vehicle, m/s.
     speed: f64,
     /// Time at which the vehicle came to a stop, s; `null` while it drives.
     since: Option<f64>,

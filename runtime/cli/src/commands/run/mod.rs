@@ -1,4 +1,4 @@
-//! `roadwright run`.
+//! `roadwright run`: runs a scenario and reports the results.
 
 mod coupling;
 mod drive;
@@ -159,7 +159,7 @@ fn is_quiet(arguments: &RunScenario) -> bool {
     arguments.quiet || arguments.json
 }
 
-/// Times of the rows of --trace.
+/// Returns the rate at which `--trace` writes rows.
 fn trace_rate(arguments: &RunScenario, world: &World) -> anyhow::Result<TraceRate> {
     let default = || Ok(TraceRate::default_of(world.dt()));
     arguments.trace_rate.map_or_else(default, |rate| {

@@ -10,7 +10,8 @@ use roadwright_simulation::{
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Writes positions of vehicles as CSV: before the first step, at the times of a rate, and at the end.
+/// Writes the positions of vehicles as CSV: before the first step, then at a fixed rate, and at the
+/// end.
 pub(in crate::commands) struct Trace {
     file: csv::Writer<Output>,
     path: PathBuf,

@@ -1,4 +1,5 @@
-//! `roadwright train study`.
+//! `roadwright train study`: parameter studies, whose learning curves are compared with published
+//! ones.
 
 use super::arguments::Study;
 use super::threads;

@@ -54,7 +54,7 @@ trait Manoeuvre {
     /// Returns how the manoeuvre ends; `None` if it continues. `is_last` is set after the last step.
     fn end(&self, is_last: bool) -> Option<End>;
 
-    /// The vehicle.
+    /// Returns the vehicle in its current state.
     fn car(&self) -> &car::Car;
 
     /// Straight-line distance to the intended final position, m.
@@ -71,7 +71,7 @@ trait Manoeuvre {
     fn state(&self) -> Vec<f64>;
 }
 
-/// Returns an input without lanes, leaders and obstacles.
+/// Returns an input that contains the state of the car, but no lanes, leaders or obstacles.
 fn row(car: &car::Car) -> ControllerInput {
     ControllerInput {
         speed: car.speed,
@@ -282,7 +282,7 @@ struct ManoeuvreRun {
     failure: Option<String>,
 }
 
-/// Sums over all steps.
+/// Sums over all steps, from which the inputs of the fitness functions are computed.
 #[derive(Default)]
 struct Sums {
     steps: u64,

@@ -282,7 +282,7 @@ struct Drawn {
     goal: DVec2,
 }
 
-/// The trips of a seed under construction.
+/// Draws the trips of a seed at random, one after another.
 struct Trips {
     obstacles: Vec<Obstacle>,
     finder: TripFinder,

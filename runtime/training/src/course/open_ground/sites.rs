@@ -30,7 +30,7 @@ pub(super) fn office(seed: u64, duration: f64) -> Draft {
     b
 }
 
-/// A cart for indoor use. Its turning radius is smaller than its own length.
+/// Returns a cart for indoor use. Its turning radius is smaller than its own length.
 fn cart() -> VehicleType {
     VehicleType {
         name: "Cart".into(),
@@ -167,7 +167,7 @@ fn field(b: &mut Draft, middle: DVec2, heading: f64) {
     }
 }
 
-/// Corners of a round outline.
+/// Returns the corners of a round outline.
 fn ring(middle: DVec2, radius: f64) -> Vec<DVec2> {
     let corner = |number: u32| {
         let along = roadwright_geometry::unit(f64::from(number) * PI / 12.0) * radius;
@@ -190,7 +190,7 @@ fn stone(name: &str, at: DVec2, radius: f64) -> Obstacle {
     }
 }
 
-/// Terrain heights, sampled every 5 m: three hills.
+/// Returns terrain with three hills, sampled every 5 m.
 fn hills() -> HeightField {
     let (low, high) = (DVec2::splat(-170.0), DVec2::splat(170.0));
     let level = HeightField::level(low, high, 5.0).expect("a small field");
@@ -251,7 +251,7 @@ fn forest(b: &mut Draft, area: &[DVec2], seed: u64) {
     b.apply(Edit::Forest(ForestId(id), Some(Box::new(forest))));
 }
 
-/// A box that cannot be pushed.
+/// Creates a box that cannot be pushed.
 fn solid(name: &str, middle: DVec2, heading: f64, size: DVec2, height: f64) -> Obstacle {
     Obstacle {
         name: name.into(),

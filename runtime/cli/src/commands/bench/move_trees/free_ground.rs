@@ -25,7 +25,7 @@ const CLOSE: f64 = 0.95;
 #[derive(Debug, Serialize)]
 struct Row {
     tree: &'static str,
-    /// `planned` or `random` moves.
+    /// Choice of the moves: `planned` or `random`.
     moves: &'static str,
     /// The subset of these drives: `all`, `with skids` or `without skids`.
     which: &'static str,

@@ -25,7 +25,7 @@ const SKID_COUNTS: f64 = 0.3;
 /// Prefix of the names of skids in the shipped trees.
 const SKID: &str = "skid";
 
-/// A row of a table, with the values that the source prints.
+/// Results for a row of a table, beside the values printed in the source.
 #[derive(Debug, Serialize)]
 struct MeasuredRow {
     table: &'static str,
@@ -175,7 +175,7 @@ struct Drive {
     cpu: f64,
 }
 
-/// A tree ready for planning.
+/// A move tree that is ready for planning, with its start state.
 struct Tree {
     library: Library,
     start: StateNumber,
@@ -192,7 +192,7 @@ impl Tree {
     }
 }
 
-/// The sliding car with which the trees were recorded.
+/// Returns the sliding car with which the trees were recorded.
 fn racer() -> anyhow::Result<SlidingCar> {
     let found = crate::commands::vehicle::find_with_text("sliding-racer")?;
     SlidingCar::of_file(&found.file)
@@ -239,7 +239,7 @@ fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Re
     Ok(row_of(printed, number, &course, &drives))
 }
 
-/// A tree that drives from several starts.
+/// A move tree with the vehicle and the search settings with which it is driven.
 struct Driver {
     tree: Tree,
     /// The vehicle, if it is driven by its own model.

@@ -56,7 +56,7 @@ pub(in crate::commands::bench) fn tables(starts: u32) -> anyhow::Result<Vec<Repr
     Ok(Table::ALL.map(table).into_iter().collect())
 }
 
-/// A row in one line.
+/// Describes a row in one line of text.
 fn words(row: &MeasuredRow) -> String {
     let limit = row.limit.map_or("no printed limit".to_owned(), |limit| {
         format!("{limit} nodes")

@@ -10,7 +10,8 @@ const MOST_CRASH: f64 = 0.75;
 const MOST_ARRIVE: f64 = 0.8;
 /// Minimum share of starts for the statement that most drives skid.
 const MOST_SKID: f64 = 0.9;
-/// Maximum difference between the motions before and after a seam of the large tree.
+/// Difference between the motions at a seam of the large tree up to which the statement about its
+/// seams holds.
 const THRESHOLD: f64 = 0.5;
 
 /// A statement about the rows.
