@@ -75,8 +75,8 @@ impl Plugin for Orca {
     const INFO: PluginInfo = PluginInfo::new("com.example.orca", "ORCA", "1.0.0")
         .author("Roadwright")
         .doc(
-            "Avoids other vehicles on open ground with reciprocally chosen velocities that a car \
-              can drive.",
+            "Avoids other vehicles on open ground by optimal reciprocal collision avoidance, with \
+             velocities that a car can drive.",
         );
 
     fn parameters(&mut self, list: &mut Parameters<'_>) {

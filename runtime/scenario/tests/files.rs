@@ -276,7 +276,7 @@ fn wrong_values_are_refused_with_line_key_and_expectation() {
     );
     let message = changed("\"version\": 2", "\"version\": 2000");
     assert!(
-        message.contains("a newer Roadwright is needed"),
+        message.contains("update Roadwright"),
         "{message}"
     );
 }

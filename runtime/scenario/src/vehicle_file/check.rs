@@ -89,8 +89,8 @@ impl VehicleFile {
                 return fault(
                     format!("trailers.{number}.coupling_to_axle"),
                     format!(
-                        "the axle is at {axle} m and the body from {} to {} m ahead of the coupling: \
-                         expected the axle under the body",
+                        "the axle, at {axle} m, is not under the body, which is from {} to {} m \
+                         ahead of the coupling",
                         trailer.rear(),
                         trailer.front
                     ),

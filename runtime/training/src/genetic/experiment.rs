@@ -474,7 +474,7 @@ impl Seeds {
         for (name, [first, last]) in named {
             if first > last {
                 return Some(format!(
-                    "{name}: [{first}, {last}] is empty: expected the smaller seed first"
+                    "{name}: [{first}, {last}] is empty; put the smaller seed first"
                 ));
             }
             if name != "train" && last - first >= MOST {

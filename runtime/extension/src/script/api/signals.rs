@@ -108,8 +108,8 @@ pub(super) fn requests(api: &mut Registrar) {
         api,
         "hold",
         "signal.hold(stage: int, seconds: float)",
-        "For behaviours: holds a stage for this time from now, as long as it is shown; a green \
-         can be held for at most 120 s in total.",
+        "For behaviours: holds a stage. For this many seconds from now, the stage does not end \
+         once it is shown; a green can be held for at most 120 s in total.",
         |s: &mut Signal, stage: i64, seconds: Dynamic| -> Outcome<()> {
             let (node, stage) = (s.node, s.stage(stage).or_else(fail)?);
             let effect = Effect::HoldStage {
