@@ -606,8 +606,8 @@ impl<'de> Deserialize<'de> for PaintedCells {
         for [row, first, last] in Vec::<[i32; 3]>::deserialize(deserializer)? {
             if last < first {
                 return Err(D::Error::custom(format!(
-                    "the run [{row}, {first}, {last}] ends before it starts: expected [row, first column, last \
-                     column]"
+                    "the run [{row}, {first}, {last}] ends before it starts; write it as [row, \
+                     first column, last column]"
                 )));
             }
             cells.add(row, CellRun { first, last });

@@ -673,9 +673,7 @@ pub struct TorqueCurve;
 impl Kind<Vec<(f64, f64)>> for TorqueCurve {
     fn check(points: &Vec<(f64, f64)>) -> Result<(), String> {
         if points.is_empty() {
-            return Err(
-                "the curve has no points: expected at least one pair of rpm and N m".into(),
-            );
+            return Err("the curve has no points; give at least one pair of rpm and N m".into());
         }
         for (number, &(rpm, torque)) in points.iter().enumerate() {
             let point = |why| format!("point {number}: {why}");
@@ -685,7 +683,8 @@ impl Kind<Vec<(f64, f64)>> for TorqueCurve {
         let back = points.windows(2).position(|pair| pair[1].0 <= pair[0].0);
         match back {
             Some(number) => Err(format!(
-                "point {} is not beyond point {number}: expected ascending rpm",
+                "point {} does not have a higher rpm than point {number}; list the points by \
+                 ascending rpm",
                 number + 1
             )),
             None => Ok(()),

@@ -82,7 +82,7 @@ fn bad_numbers_are_refused_with_key_and_reason() {
         (
             "/engine/torque_curve_rpm_nm",
             json!([[600.0, 100.0], [600.0, 120.0]]),
-            "engine.torque_curve_rpm_nm: point 1 is not beyond point 0",
+            "engine.torque_curve_rpm_nm: point 1 does not have a higher rpm than point 0",
         ),
         (
             "/engine/torque_curve_rpm_nm/1/1",

@@ -232,7 +232,8 @@ impl InProcess {
         let cells = u64::from(raw.rows) * u64::from(raw.columns);
         if cells == 0 || cells > MOST_CELLS as u64 {
             return Err(Fault::fatal(format!(
-                "the table {key} has {} rows of {} numbers: expected 1 to {MOST_CELLS} numbers",
+                "the table {key} has {} rows of {} numbers; expected 1 to {MOST_CELLS} numbers in \
+                 total",
                 raw.rows, raw.columns
             )));
         }
