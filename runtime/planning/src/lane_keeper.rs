@@ -62,7 +62,7 @@ static PARAMETERS: [ParameterInfo; 11] = [
         "m",
         (0.0, 500.0),
         40.0,
-        "Distance to the end of the lane below which half the gap suffices.",
+        "Distance to the end of the lane below which half of the minimum gap suffices.",
     ),
     ParameterInfo::number(
         "change_distance",

@@ -30,7 +30,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 code: Code::NoDestination,
                 object: ObjectId::Agent(id),
                 place: position_of(subjects, &agent.start),
-                message: "has neither a destination nor a waypoint; give it one".into(),
+                message: "has neither a destination nor a waypoint; add one of them".into(),
             });
         }
         journey(

@@ -112,8 +112,8 @@ impl<'a> Verification<'a> {
                 if !is_same(&judged.judgement, found) {
                     let (generation, number) = judged.birth;
                     different.push(format!(
-                        "generation {}: the result of individual {number} of generation {generation} differs \
-                         from the record",
+                        "generation {}: the result of individual {number}, which was bred in \
+                         generation {generation}, differs from the record",
                         index + 1
                     ));
                 }

@@ -67,12 +67,15 @@ pub(super) fn properties(api: &mut Registrar) {
             => signal.facts.remaining;
         "planned" -> "int", "Stage that the fixed-time plan would show now, or to which it would be changing."
             => i64::from(signal.facts.planned);
-        "queue" -> "array", "For each stage, the number of vehicles that it serves and that are stopped or crawling within 150 m of the stop line."
+        "queue" -> "array", "For each stage, the number of vehicles served by it that are stopped \
+             or crawling within 150 m of the stop line."
             => signal.of_stages(|stage| i64::from(stage.demand.queue));
         "waits" -> "array", "For each stage, the longest time for which a vehicle in its queue has \
                              been stationary, s."
             => signal.of_stages(|stage| stage.demand.longest_wait);
-        "arrivals" -> "array", "For each stage, the number of vehicles that it serves and that have passed the detectors, 40 m before the stop line, since the current stage began; 0 unless a script controls the signals."
+        "arrivals" -> "array", "For each stage, the number of vehicles served by it that have \
+             passed the detectors, 40 m before the stop line, since the current stage began; 0 \
+             unless a script controls the signals."
             => signal.of_stages(|stage| i64::from(stage.demand.arrivals));
         "calls" -> "array", "For each stage, whether it has been requested or traffic is waiting \
                              for it."
