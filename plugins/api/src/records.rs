@@ -289,9 +289,9 @@ pub const OBJECT_IS_ROUND: u32 = 2;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ObjectData {
-    /// Id of the agent that drives it, walks or tows it. An uncoupled trailer has the id of the
-    /// agent that uncoupled it. Persons without an agent, obstacles and forests have separate
-    /// numbers.
+    /// Id of the agent whose vehicle or body it is, or which tows the trailer. An uncoupled trailer
+    /// has the id of the agent that uncoupled it. Persons without an agent, obstacles and forests
+    /// have separate numbers.
     pub id: u64,
     /// Kind of the object, `OBJECT_*`.
     pub kind: u32,
