@@ -33,7 +33,7 @@ pub enum SaveError {
     /// The save is newer than the program.
     #[error(
         "the saved world was written by a newer Roadwright: part \"{part}\" has version \
-             {version}; update Roadwright"
+         {version}; update Roadwright"
     )]
     Newer {
         /// Name of the part.

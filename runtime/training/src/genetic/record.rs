@@ -127,7 +127,7 @@ pub enum RecordError {
     /// The version of the record cannot be read.
     #[error(
         "format version {0} is newer than this Roadwright supports; update Roadwright to read \
-             the record"
+         the record"
     )]
     Version(u32),
     /// This version does not exist.
