@@ -41,7 +41,7 @@ fn trailers(ui: &mut Ui, live: &LivePicture, agent: u64, chosen: &mut Vec<Action
             chosen.push(Action::Coupling(agent, order));
         }
     }
-    if !live.snapshot.standing.is_empty() && ui.button("Couple the trailer behind it").clicked() {
+    if !live.snapshot.standing.is_empty() && ui.button("Couple trailer").clicked() {
         chosen.push(Action::Coupling(agent, CouplingOrder::Couple));
     }
 }

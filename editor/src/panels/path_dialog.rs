@@ -22,7 +22,7 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
         Purpose::Open => (
             "Open scenario",
             "Open",
-            "path of a .scenario.json or .rwz file",
+            "path to a .scenario.json or .rwz file",
         ),
         Purpose::Results => (
             "Export results",
@@ -34,58 +34,58 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
             "Export",
             "folder for figures.csv, trips.csv and timeline.csv",
         ),
-        Purpose::OpenVehicle => ("Open vehicle", "Open", "path of a .vehicle.json file"),
+        Purpose::OpenVehicle => ("Open vehicle", "Open", "path to a .vehicle.json file"),
         Purpose::CompareVehicle => (
             "Compare with vehicle",
             "Compare",
-            "path of a .vehicle.json file",
+            "path to a .vehicle.json file",
         ),
-        Purpose::SaveVehicle => ("Save vehicle", "Save", "path of a .vehicle.json file"),
+        Purpose::SaveVehicle => ("Save vehicle", "Save", "path to a .vehicle.json file"),
         Purpose::UseVehicle => (
             "Save vehicle beside the scenario",
             "Save and use",
-            "path of a .vehicle.json file below the scenario's folder",
+            "path to a .vehicle.json file below the scenario's folder",
         ),
         Purpose::OpenClips => (
             "Open clips",
             "Open",
-            "path of a .clips.json or .moves.json file",
+            "path to a .clips.json or .moves.json file",
         ),
         Purpose::SaveMoves => (
             "Save moves",
             "Save",
-            "path of a .moves.json file; its clips are written beside it",
+            "path to a .moves.json file; its clips are written beside it",
         ),
-        Purpose::Drive => ("Save the drive", "Export", "path of a .csv file"),
-        Purpose::Share => ("Share scenario", "Export", "path of a .rwz file"),
-        Purpose::Save => ("Save scenario", "Save", "path of a .scenario.json file"),
+        Purpose::Drive => ("Save the drive", "Export", "path to a .csv file"),
+        Purpose::Share => ("Share scenario", "Export", "path to a .rwz file"),
+        Purpose::Save => ("Save scenario", "Save", "path to a .scenario.json file"),
         Purpose::Import => (
             "Import OpenStreetMap",
             "Import",
-            "path of an .osm or .osm.pbf file",
+            "path to an .osm or .osm.pbf file",
         ),
-        Purpose::Picture => ("Export picture", "Export", "path of a .png file"),
+        Purpose::Picture => ("Export picture", "Export", "path to a .png file"),
         Purpose::Experiment(ExperimentFile::Open) => (
             "Open experiment",
             "Open",
-            "path of an .experiment.json file",
+            "path to an .experiment.json file",
         ),
         Purpose::Experiment(ExperimentFile::Results) => (
             "Open results",
             "Open",
-            "path of a file written by bench run --out",
+            "path to a file written by bench run --out",
         ),
         Purpose::Experiment(ExperimentFile::Save) => (
             "Save experiment",
             "Save",
-            "path of an .experiment.json file",
+            "path to an .experiment.json file",
         ),
         Purpose::Experiment(ExperimentFile::Record) => (
             "Save training record",
             "Save",
-            "path of a .training.json file",
+            "path to a .training.json file",
         ),
-        Purpose::Background => ("Background picture", "Place", "path of a .png or .jpg file"),
+        Purpose::Background => ("Background picture", "Place", "path to a .png or .jpg file"),
     }
 }
 

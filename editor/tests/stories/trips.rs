@@ -476,7 +476,7 @@ fn keys_and_the_menu_of_a_vehicle_under_way_let_its_trailer_go() {
     bench.settle();
     assert_eq!(counts(&bench), (2, 1));
     right_click(&mut bench, at.x, at.y);
-    bench.press("Couple the trailer behind it");
+    bench.press("Couple trailer");
     bench.settle();
     assert_eq!(counts(&bench), (3, 0));
 }

@@ -267,7 +267,7 @@ typedef struct rw_signal_stage {
   double longest_wait; /* longest time that a vehicle with green in this stage has been standing, s */
   uint32_t queue;      /* number of those vehicles that are stopped or crawling within 150 m of the stop line */
   uint32_t arrivals;   /* number of them that have passed the detectors since the current stage began */
-  uint32_t is_called;  /* 1: the stage has been called or has traffic waiting */
+  uint32_t is_called;  /* 1: the stage has been requested or has traffic waiting */
   uint32_t reserved;
 } rw_signal_stage;
 
@@ -527,8 +527,8 @@ enum {
 /* A body of the world; RW_VIEW_OBJECTS lists each one once, whether or not it is near an agent. An obstacle
  * that is not convex is divided into convex bodies, which have its id and differ in part. */
 typedef struct rw_object {
-  uint64_t id;            /* of the agent that drives, walks or tows it, or that has uncoupled a trailer;
-                             other persons, obstacles and forests have numbers of their own */
+  uint64_t id;            /* of the agent whose vehicle or body it is, or which tows or has uncoupled the
+                             trailer; other persons, obstacles and forests have separate numbers */
   uint32_t kind;          /* RW_OBJECT_VEHICLE ... RW_OBJECT_TREE */
   uint32_t flags;         /* RW_OBJECT_IS_* */
   double x;               /* middle of its box, m */

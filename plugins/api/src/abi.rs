@@ -411,9 +411,9 @@ pub struct RwLanelet {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RwPoint {
-    /// Coordinate to the east, m.
+    /// East (x) coordinate, m.
     pub x: f64,
-    /// Coordinate to the north, m.
+    /// North (y) coordinate, m.
     pub y: f64,
 }
 

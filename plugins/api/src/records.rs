@@ -54,9 +54,9 @@ pub struct ControllerInput {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MotionInput {
-    /// Coordinate of the middle of the rear axle to the east, m.
+    /// East (x) coordinate of the middle of the rear axle, m.
     pub x: f64,
-    /// Coordinate to the north, m.
+    /// North (y) coordinate of the middle of the rear axle, m.
     pub y: f64,
     /// Height of the ground there, m.
     pub z: f64,
@@ -112,7 +112,7 @@ pub struct NeedsInput {
     /// Index of the first entry of this row in the list of nearby objects. Since 1.4, like the
     /// following fields.
     pub near_first: u32,
-    /// Number of entries.
+    /// Number of nearby objects of this row.
     pub near_count: u32,
     /// 1 if there are more objects within the radius than the controller has requested, otherwise
     /// 0.
@@ -208,12 +208,12 @@ pub struct VehicleData {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct HitchData {
-    /// Coupling, m ahead of the rear axle of the towing vehicle, or ahead of the coupling of the trailer
-    /// before it.
+    /// Position of the coupling, m ahead of the rear axle of the towing vehicle or, behind another
+    /// trailer, of that trailer's coupling.
     pub coupling: f64,
     /// Distance from the coupling back to the trailer's axle, m.
     pub to_axle: f64,
-    /// Front end of the trailer, m ahead of the coupling.
+    /// Position of the front end of the trailer, m ahead of the coupling.
     pub front: f64,
     /// Length of the trailer, m.
     pub length: f64,
@@ -244,13 +244,13 @@ pub const PATH_END: u32 = 16;
 pub struct PathPoint {
     /// Position along the path, m.
     pub s: f64,
-    /// Coordinate to the east, m.
+    /// East (x) coordinate, m.
     pub x: f64,
-    /// Coordinate to the north, m.
+    /// North (y) coordinate, m.
     pub y: f64,
     /// Height of the ground, m.
     pub z: f64,
-    /// Heading of travel, rad.
+    /// Heading in the direction of travel, rad.
     pub heading: f64,
     /// Curvature, 1/m.
     pub curvature: f64,
@@ -289,25 +289,25 @@ pub const OBJECT_IS_ROUND: u32 = 2;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ObjectData {
-    /// Number of the agent that drives, walks or tows it. For other trailers, it is the number of
-    /// the agent that has uncoupled them. Persons without an agent, obstacles and forests have
-    /// separate numbers.
+    /// Id of the agent whose vehicle or body it is, or which tows the trailer. An uncoupled trailer
+    /// has the id of the agent that uncoupled it. Persons without an agent, obstacles and forests
+    /// have separate numbers.
     pub id: u64,
     /// Kind of the object, `OBJECT_*`.
     pub kind: u32,
     /// `OBJECT_IS_*`, combined by bitwise or.
     pub flags: u32,
-    /// Coordinate of the middle of its box to the east, m.
+    /// East (x) coordinate of the middle of its box, m.
     pub x: f64,
-    /// Coordinate to the north, m.
+    /// North (y) coordinate of the middle of its box, m.
     pub y: f64,
     /// Height of its lower end, m.
     pub z: f64,
     /// Heading of the box's length, rad.
     pub heading: f64,
-    /// Velocity of its middle to the east, m/s.
+    /// East (x) component of the velocity of its middle, m/s.
     pub velocity_x: f64,
-    /// Velocity to the north, m/s.
+    /// North (y) component of the velocity of its middle, m/s.
     pub velocity_y: f64,
     /// Length of the box, m.
     pub length: f64,
@@ -330,12 +330,13 @@ pub struct ObjectData {
 
 /// Flag of a nearby object: it is the leader on the agent's route.
 pub const NEAR_LEADER: u32 = 1;
-/// Flag of a nearby object: the vehicle has priority where both routes meet in the next junction.
+/// Flag of a nearby object: it has priority over the agent where both routes meet in the next
+/// junction.
 pub const NEAR_HAS_PRIORITY: u32 = 2;
 /// Flag of a nearby object: both agents are in the same group.
 pub const NEAR_SAME_TEAM: u32 = 4;
 
-/// Lane of a nearby object that stands for "none".
+/// Value of `lane` of a nearby object that stands for "none".
 pub const LANE_UNKNOWN: i32 = 1000;
 
 /// An object, as seen by one agent. Since 1.4.
@@ -725,7 +726,7 @@ pub struct SignalStage {
     /// Number of vehicles with green in this stage that have passed the detectors since the current stage
     /// began.
     pub arrivals: u32,
-    /// 1 if the stage has been called or traffic is waiting for it, otherwise 0.
+    /// 1 if the stage has been requested or traffic is waiting for it, otherwise 0.
     pub is_called: u32,
     /// Unused; always 0.
     pub reserved: u32,
@@ -834,17 +835,17 @@ impl Default for SignalOutput {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GroundPlannerInput {
-    /// Coordinate of the start to the east, m.
+    /// East (x) coordinate of the start, m.
     pub start_x: f64,
-    /// Coordinate of the start to the north, m.
+    /// North (y) coordinate of the start, m.
     pub start_y: f64,
     /// Heading at the start, counter-clockwise from east, rad.
     pub start_heading: f64,
     /// Current speed of the vehicle, negative in reverse, m/s.
     pub speed: f64,
-    /// Coordinate of the goal to the east, m.
+    /// East (x) coordinate of the goal, m.
     pub goal_x: f64,
-    /// Coordinate of the goal to the north, m.
+    /// North (y) coordinate of the goal, m.
     pub goal_y: f64,
     /// Heading at the goal, rad; 0 with [`GROUND_ANY_HEADING`](crate::abi::GROUND_ANY_HEADING).
     pub goal_heading: f64,
@@ -890,7 +891,7 @@ pub struct GroundPlannerInput {
     pub hitch_count: u32,
     /// Index of the first entry of this row in the list of nearby objects.
     pub near_first: u32,
-    /// Number of entries.
+    /// Number of nearby objects of this row.
     pub near_count: u32,
     /// 1 if there are more objects within the radius than the planner has requested, otherwise 0.
     pub near_more: u32,
@@ -922,9 +923,9 @@ pub struct GroundPlannerOutput {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlanPose {
-    /// Coordinate of the rear axle to the east, m.
+    /// East (x) coordinate of the rear axle, m.
     pub x: f64,
-    /// Coordinate of the rear axle to the north, m.
+    /// North (y) coordinate of the rear axle, m.
     pub y: f64,
     /// Heading of the vehicle, also in reverse, rad.
     pub heading: f64,
@@ -943,9 +944,9 @@ pub struct PlanPose {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GridData {
-    /// Coordinate of the south-western corner of the first cell to the east, m.
+    /// East (x) coordinate of the south-western corner of the first cell, m.
     pub x: f64,
-    /// Coordinate of the south-western corner of the first cell to the north, m.
+    /// North (y) coordinate of the south-western corner of the first cell, m.
     pub y: f64,
     /// Size of the cells, m.
     pub cell: f64,

@@ -29,15 +29,15 @@ const ROLLING: f64 = 2.0;
 /// Largest angle between the heading and the preferred velocity, rad. A vehicle that has to turn
 /// round drives a bend.
 const SIDEWAYS: f64 = 1.2;
-/// Deceleration at which a vehicle approaches its destination, m/s^2; the next one is the distance
-/// before the destination at which it stops, m.
+/// Deceleration at which a vehicle approaches its destination, m/s^2.
 const ARRIVING: f64 = 1.5;
+/// Distance before the destination at which a vehicle stops, m.
 const ARRIVED: f64 = 4.0;
 /// Distance to the destination below which a vehicle no longer keeps to the right, m.
 const FINAL: f64 = 12.0;
-/// Minimum closing speed at which a neighbour counts as approaching, m/s; the next one is the total
-/// weight of neighbours at which the bias to the right is complete.
+/// Minimum closing speed at which a neighbour counts as approaching, m/s.
 const COMING: f64 = 0.5;
+/// Total weight of approaching neighbours at which the bias to the right is complete.
 const CROWD: f64 = 3.0;
 /// Time within which vehicles that are too close move apart, s.
 const APART: f64 = 0.3;
@@ -75,8 +75,8 @@ impl Plugin for Orca {
     const INFO: PluginInfo = PluginInfo::new("com.example.orca", "ORCA", "1.0.0")
         .author("Roadwright")
         .doc(
-            "Avoids other vehicles on open ground with reciprocally chosen velocities that a car \
-              can drive.",
+            "Avoids other vehicles on open ground by optimal reciprocal collision avoidance, with \
+             velocities that a car can drive.",
         );
 
     fn parameters(&mut self, list: &mut Parameters<'_>) {
@@ -185,7 +185,8 @@ impl Orca {
         reach
     }
 
-    /// Adds half-planes of the velocities that avoid nearby objects. Returns how crowded it is, 0 to 1.
+    /// Adds half-planes of the velocities that avoid nearby objects. Returns the crowding by approaching
+    /// agents, 0 to 1.
     fn avoid_all(&mut self, input: &NeedsInput, own: &Own, ahead: &Ahead<'_>) -> f64 {
         let mut crowd = 0.0;
         for near in ahead.near.iter() {

@@ -203,9 +203,9 @@ fn on_line(planes: &[HalfPlane], number: usize, most: f64, aim: Aim) -> Option<V
     Some(line.point + line.along.scaled(aim.on(line, low, high)))
 }
 
-/// Returns the best velocity within all half-planes, with the number of half-planes. If there is
-/// none, returns the best velocity within the half-planes before the first one that cannot be
-/// satisfied, with the index of that one.
+/// Returns the best velocity within all half-planes, and the number of half-planes. If no velocity
+/// satisfies all of them, returns the best velocity within the half-planes before the first one
+/// that cannot be satisfied, and the index of that one.
 fn within(planes: &[HalfPlane], most: f64, aim: Aim) -> (Vector, usize) {
     let mut best = aim.start(most);
     for number in 0..planes.len() {
@@ -252,7 +252,8 @@ pub fn choose(
     best
 }
 
-/// Returns the half-plane of velocities that violate one half-plane more than another.
+/// Returns the half-plane of velocities that violate `one` at least as much as `other`; `None` if
+/// both are parallel and on the same side.
 fn bisector(one: &HalfPlane, other: &HalfPlane) -> Option<HalfPlane> {
     let across = one.along.cross(other.along);
     let point = if across.abs() < 1e-9 {

@@ -138,7 +138,7 @@ pub struct Terrain<'a> {
 }
 
 impl Terrain<'_> {
-    /// Terrain without a vehicle and a map, for tests.
+    /// Terrain without a vehicle or a map, for tests.
     pub const NOTHING: Self = Self {
         vehicle: None,
         hitches: List::EMPTY,

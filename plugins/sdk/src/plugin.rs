@@ -289,7 +289,7 @@ pub struct Ahead<'a> {
 }
 
 impl<'a> Ahead<'a> {
-    /// Returns the object to which an entry of the list refers.
+    /// Returns the object to which an entry of `near` refers.
     pub fn object(&self, near: &NearData) -> Option<&'a ObjectData> {
         self.objects.get(near.object as usize)
     }

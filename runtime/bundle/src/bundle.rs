@@ -240,7 +240,8 @@ fn read_manifest(bytes: &[u8]) -> Result<Manifest, BundleError> {
     }
     if header.version > VERSION {
         let what = format!(
-            "the bundle has version {}, but this program reads versions up to {VERSION}; update Roadwright",
+            "the bundle has version {}, but this Roadwright reads versions up to {VERSION}; \
+             update Roadwright",
             header.version
         );
         return Err(BundleError::Content(what));

@@ -377,7 +377,7 @@ fn unusable_calls_end_with_two_and_say_why() {
     );
     refused(
         &["render", &file, "--out", "x.png", "--hide", "land,cars"],
-        "\"cars\" is not a part of a map: expected roads",
+        "\"cars\" is not a part of a map; use roads",
     );
     refused(&["render", &file, "--out", "x.gif"], "--until SECONDS");
     refused(

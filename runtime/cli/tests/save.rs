@@ -128,7 +128,7 @@ fn what_cannot_be_restored_is_said_in_words() {
         ("cut.rwworld", "not a saved world: its checksum differs"),
         (
             "newer.rwworld",
-            "the saved world needs a newer Roadwright: part \"claims\" has version",
+            "the saved world was written by a newer Roadwright: part \"claims\" has version",
         ),
         (
             "older.rwworld",

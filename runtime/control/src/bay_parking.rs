@@ -48,14 +48,15 @@ static PARAMETERS: [ParameterInfo; 6] = [
         "m",
         (0.0, 3.0),
         0.25,
-        "Distance outside the arc up to which it drives forwards before reversing.",
+        "Distance outside the arc that it reaches by driving forwards before it reverses.",
     ),
     ParameterInfo::number(
         "tolerance",
         "m",
         (0.05, 3.0),
         0.5,
-        "Distance inside the arc beyond which it drives forwards again.",
+        "Maximum distance inside the arc while reversing; beyond it, the car drives forwards \
+         again.",
     ),
 ];
 

@@ -2,7 +2,7 @@
 
 use crate::PdGains;
 
-/// Text shared by the laws of `idm`, `pursuit` and the fuzzy driver.
+/// Definition of the halting speed, shared by the laws of several controllers.
 const HALTING: &str = "\
 halting speed, m/s: the speed from which the vehicle can still stop 2 m behind the leader, which
 may brake too, and 0.5 m before the point where it must stop; b = braking, r = reaction
@@ -85,7 +85,7 @@ of 0 means standstill
     )
 }
 
-/// Speed law of `pursuit` and of the controllers that drive at its speeds.
+/// Speed law shared by `pursuit`, `stanley` and `lqr`.
 const SPEED_LAW: &str = "\
 acceleration, m/s^2: v = speed, T = headway
     allowed   = min(road_speed, v_halt)

@@ -27,7 +27,7 @@ const GAINS: [ParameterInfo; PLAIN] = [
     ParameterInfo::choice(
         "aggregation",
         &["max", "sum"],
-        "How rules with the same output term are combined.",
+        "Method of combining rules with the same output term.",
     ),
     ParameterInfo::number(
         "route_steering_gain",

@@ -43,7 +43,7 @@ const GAINS_AND_KNOTS: [ParameterInfo; FIRST_RULE] = [
     ParameterInfo::choice(
         "aggregation",
         &["max", "sum"],
-        "How rules with the same output term are combined.",
+        "Method of combining rules with the same output term.",
     ),
     ParameterInfo::number(
         "full_throttle",

@@ -88,7 +88,7 @@ static PARAMETERS: [ParameterInfo; 19] = [
 
 /// Difference between the speeds for which models are kept, m/s.
 const SPEED_STEP: f64 = 0.1;
-/// Number of models kept for later plans.
+/// Maximum number of models in the cache. It is cleared when it is full.
 const MOST_KEPT: usize = 256;
 /// Minimum rate at which wheels beyond their limit return, as a fraction of the maximum steering rate.
 const RETURN: f64 = 0.9;

@@ -84,7 +84,7 @@ static PARAMETERS: [ParameterInfo; 15] = [
 const SLOWEST: f64 = 1.0;
 /// Difference between the speeds for which gains are computed, m/s. Gains are interpolated in between.
 const SPEED_STEP: f64 = 0.25;
-/// Number of gains kept for later steps.
+/// Maximum number of gains in the cache. It is cleared when it is full.
 const MOST_KEPT: usize = 4096;
 
 /// Method that computes the gains.

@@ -47,7 +47,7 @@ struct Trial {
 
 #[derive(Default)]
 struct State {
-    /// Reasons by the hash of the build.
+    /// Reason why each quarantined build must not be loaded, by its hash.
     held: BTreeMap<String, String>,
     /// Marks of the builds that are on trial in this process. Each is locked until its trial or the process
     /// ends.

@@ -406,7 +406,7 @@ fn a_table_without_cells_or_with_too_many_is_refused() {
         (
             "none",
             "ROWS=0",
-            "the table weights has 0 rows of 3 numbers: expected 1 to 4096 numbers",
+            "the table weights has 0 rows of 3 numbers; expected 1 to 4096 numbers in total",
         ),
         (
             "many",

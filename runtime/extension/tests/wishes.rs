@@ -533,7 +533,7 @@ fn trailers_are_let_go_and_joined_on_again() {
         "coupled 1",
         "tows 1 of car",
         "uncoupled 1, which is parked with its brakes on",
-        "couple: the vehicle moves at ",
+        "couple: the vehicle is moving at ",
         "there is no trailer 0",
     ];
     assert_eq!(log.len(), expected.len(), "{log:#?}");

@@ -9,7 +9,7 @@ pub enum GeometryError {
     #[error("a reference line needs at least one segment")]
     Empty,
     /// A coordinate is not finite or too large.
-    #[error("position ({x}, {y}) is outside +-10,000 km; coordinates are metres")]
+    #[error("position ({x}, {y}) is not within 10,000 km of the origin; coordinates are in metres")]
     Position {
         /// x, m.
         x: f64,
@@ -17,7 +17,7 @@ pub enum GeometryError {
         y: f64,
     },
     /// A heading is not a plausible angle.
-    #[error("heading {0} is not an angle in radians")]
+    #[error("heading {0} is out of range; headings are in radians")]
     Heading(f64),
     /// A segment has a number that is out of range or not finite.
     #[error("segment {index}: a value is out of range or not finite")]

@@ -20,7 +20,7 @@ pub struct BodyOutline {
 }
 
 impl BodyOutline {
-    /// Outline of the vehicle in a vehicle file, without trailers.
+    /// Returns the outline of the vehicle in a vehicle file, without trailers.
     pub fn of_file(file: &VehicleFile) -> Self {
         let (_, rear_axle) = file.axles();
         let half_length = 0.5 * file.body.length;
@@ -78,7 +78,7 @@ impl Convex {
         Self { corners, count: 2 }
     }
 
-    /// Convex hull of eight points.
+    /// Creates the convex hull of eight points.
     pub fn hull(points: [DVec2; MOST_CORNERS]) -> Self {
         let mut sorted = points;
         sorted.sort_unstable_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
@@ -190,7 +190,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Bounding box of points.
+    /// Returns the bounding box of points.
     #[inline]
     pub fn of(points: &[DVec2]) -> Self {
         let mut bounds = Self {
@@ -204,7 +204,7 @@ impl Bounds {
         bounds
     }
 
-    /// Bounding box of two boxes.
+    /// Returns the bounding box of two boxes.
     pub fn with(&self, other: &Self) -> Self {
         Self {
             low: self.low.min(other.low),

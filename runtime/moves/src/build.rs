@@ -35,11 +35,11 @@ pub struct BuildRules {
 /// Definition of the states of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StateRule {
-    /// Each frame at which a transition begins or ends.
+    /// Each frame at which a transition begins or ends is a state.
     #[default]
     Frames,
-    /// Groups of similar frames. Clips are cut every `kc` frames or more, and all cut frames with
-    /// similar motions are one state. `ks` is not used.
+    /// Groups of similar frames are states. Clips are cut every `kc` frames or more, and all cut
+    /// frames with similar motions are one state. `ks` is not used.
     Similar,
 }
 
@@ -138,8 +138,8 @@ pub struct GraphSize {
     pub moves: u64,
 }
 
-/// Size of the graph in which each frame with a transition is a state, before anything is pruned. Large graphs are
-/// only counted and not built.
+/// Counts the states, moves and transitions of the graph in which each frame with a transition is a
+/// state, before pruning. The graph itself is not built, because it may be large.
 pub fn unpruned_size(clips: &ClipFile, rules: &BuildRules) -> GraphSize {
     let empty = || clips.clips.iter().map(|clip| vec![0u64; clip.frames.len()]);
     // For each frame, the number of transitions that end there, and whether the clip is cut there.
@@ -437,7 +437,8 @@ fn connected(entries: Vec<MoveEntry>) -> (Vec<MoveEntry>, Vec<Removed>) {
     (kept, removed)
 }
 
-/// Index of each node's strongly connected component, by Kosaraju's algorithm without recursion.
+/// Returns the index of each node's strongly connected component, by Kosaraju's algorithm without
+/// recursion.
 fn strong_parts(next: &[Vec<usize>]) -> Vec<usize> {
     let count = next.len();
     let mut order = Vec::with_capacity(count);

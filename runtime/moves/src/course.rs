@@ -6,7 +6,7 @@ use roadwright_geometry::math::{Stream, sin_cos, tan};
 use roadwright_geometry::{DVec2, Pose, heading_of, left_of, unit};
 use std::f64::consts::FRAC_PI_2;
 
-/// Distance to the goal, as in the source, m to the north. The goal is on the axis of the track.
+/// North coordinate of the goal, m, as in the source. The goal is on the axis of the track.
 const GOAL: f64 = 100_000.0;
 /// Length of the corridor before the start and after the finish, m.
 const RUN_OUT: f64 = 80.0;
@@ -50,8 +50,8 @@ impl CarLine {
         self.end == LineEnd::Returns || self.phase + self.speed * time < self.length()
     }
 
-    /// Moves the car along its line by a fraction of the line's length, or of the gap to the next
-    /// car if no cars follow.
+    /// Moves the car along its line by a fraction of the line's length or, if cars that leave are
+    /// not replaced, by a fraction of the gap to the next car.
     fn advance(&mut self, share: f64) {
         let whole = match self.end {
             LineEnd::Returns => self.length(),
@@ -196,7 +196,8 @@ impl Corridor {
         line
     }
 
-    /// Reason why the walls of the corridor would cross each other; `None` if they do not.
+    /// Returns the reason why the walls of the corridor would cross each other; `None` if they do
+    /// not.
     pub fn misfit(&self) -> Option<String> {
         too_tight(&self.centre_line(), self.width)
     }
@@ -382,8 +383,9 @@ fn walled(name: &str, line: &[DVec2], widths: &[f64], cars: Vec<CarLine>, second
     }
 }
 
-/// Reason why the walls along a line would cross each other: a stretch is shorter than the mitres at its
-/// ends. `None` if all stretches are long enough. The first and last stretch of the line are not checked.
+/// Returns the reason why the walls along a line would cross each other: a stretch is shorter than
+/// the mitres at its ends. `None` if all stretches are long enough. The first and last stretch of
+/// the line are not checked.
 pub(crate) fn too_tight(line: &[DVec2], width: f64) -> Option<String> {
     let turn = |corner: usize| {
         let [before, after] = [corner - 1, corner].map(|i| heading_of(line[i + 1] - line[i]));
@@ -457,9 +459,10 @@ fn beside_by(line: &[DVec2], offset: impl Fn(usize) -> f64) -> Vec<DVec2> {
 }
 
 impl Course {
-    /// Returns the course with a start and car positions drawn from a seed. The start is up to a metre beside
-    /// the centre line. All cars are moved along their lines by the same fraction of the line's length, or of the gap
-    /// between cars if none follow. Cars that would be too close to the start are removed.
+    /// Returns the course with a start and car positions drawn from a seed. The start is up to a
+    /// metre beside the centre line. All cars are moved along their lines by the same fraction of
+    /// the line's length or, if cars that leave are not replaced, of the gap between cars. Cars
+    /// that would be too close to the start are removed.
     pub fn with_seed(&self, seed: u64) -> Self {
         let mut draw = Stream::new(seed, "move tree start", 0);
         let aside = draw.next_in(-START_RANGE, START_RANGE);

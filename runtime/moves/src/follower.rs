@@ -26,7 +26,7 @@ const SPEED_GAIN: f64 = 2.0;
 const MOST_ACCELERATION: f64 = 3.0;
 /// Slip of the clip up to which the steering correction has its full size, rad.
 const ROLLS: f64 = 0.1;
-/// Slip of the clip from which the steering is not corrected, rad.
+/// Slip of the clip above which the steering is not corrected, rad.
 const SKIDS: f64 = 0.35;
 /// Pedal correction per acceleration correction, 1 per m/s^2.
 const PEDAL: f64 = 0.1;
@@ -47,7 +47,7 @@ pub struct FollowError {
 }
 
 impl FollowError {
-    /// Deviation of a motion from the motion in a clip, both in world coordinates.
+    /// Returns the deviation of a motion from the motion in a clip, both in world coordinates.
     pub fn of(now: &Frame, clip: &Frame) -> Self {
         let DVec2 { x, y } = clip.placement().to_local(now.pose.position);
         Self {
@@ -94,8 +94,8 @@ pub fn follow(now: &Frame, clip: &Frame, wheelbase: f64) -> FrameCommand {
     }
 }
 
-/// Steering angle that corresponds to the lateral error, rad, positive to the left. The correction is its
-/// negative.
+/// Returns the steering angle that corresponds to the lateral error, rad, positive to the left. The
+/// correction is its negative.
 fn lateral(error: &FollowError, clip: &Frame, direction: f64, wheelbase: f64) -> f64 {
     let speed = direction * clip.forward.abs().max(SLOWEST);
     let slip = atan2(clip.sideways.abs(), clip.forward.abs().max(SLOWEST));
@@ -105,7 +105,7 @@ fn lateral(error: &FollowError, clip: &Frame, direction: f64, wheelbase: f64) ->
     (share * wheelbase / (speed * speed) * wanted).clamp(-MOST_STEERING, MOST_STEERING)
 }
 
-/// Pedals that change the acceleration by `change` m/s^2.
+/// Adjusts the pedals so that the acceleration changes by `change` m/s^2.
 fn pressed(pedals: HeldPedals, change: f64) -> HeldPedals {
     let more = (PEDAL * change).max(0.0);
     let less = (-PEDAL * change).max(0.0);

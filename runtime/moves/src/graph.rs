@@ -175,7 +175,7 @@ impl MoveFile {
         text
     }
 
-    /// Hash of the text of the graph and of the clip hash in it.
+    /// Hash of the graph's text, which includes the hash of its clips.
     pub fn hash(&self) -> String {
         roadwright_scenario::vehicle_file::hash(&self.to_text())
     }

@@ -186,7 +186,8 @@ impl MaskMap {
     }
 }
 
-/// West and east end of the part of an outline between two heights; `None` if there is no such part.
+/// Returns the smallest and largest east coordinate of an outline between two north coordinates, m;
+/// `None` if no part of the outline is between them.
 fn extent(outline: &Convex, [low, high]: [f64; 2]) -> Option<[f64; 2]> {
     let corners = outline.corners();
     let mut extent = [f64::INFINITY, f64::NEG_INFINITY];

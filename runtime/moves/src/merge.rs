@@ -14,7 +14,7 @@ use crate::graph::MoveEntry;
 /// Moves between states of similar frames.
 pub(crate) struct Merged {
     pub(crate) entries: Vec<MoveEntry>,
-    /// A transition from each cut to the first frame of its state, unless it is this frame.
+    /// A transition from each cut to the first frame of its state; none if the cut is that frame.
     pub(crate) transitions: Vec<Transition>,
 }
 

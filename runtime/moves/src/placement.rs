@@ -65,7 +65,7 @@ impl Placement {
         }
     }
 
-    /// Returns the origin in local coordinates of this placement.
+    /// Returns the world's origin, facing east, in local coordinates of this placement.
     pub fn inverse(&self) -> Self {
         self.relative(&Self::ORIGIN)
     }

@@ -203,7 +203,7 @@ impl FreeGround<'_> {
         self.follow(place, moves)
     }
 
-    /// Moves from a state that are together at least as long as the drive.
+    /// Chooses consecutive moves from a state that are together at least as long as the drive.
     fn moves(&self, place: Placement, state: StateNumber, draw: &mut Stream) -> Vec<MoveNumber> {
         let around = Surroundings::of(Vec::new());
         let goal = place.position + unit(draw.next_in(-PI, PI)) * FAR_AWAY;

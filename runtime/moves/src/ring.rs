@@ -50,12 +50,12 @@ impl Ring {
             .collect()
     }
 
-    /// Reason why the walls of the track would cross each other; `None` if they do not.
+    /// Returns the reason why the walls of the track would cross each other; `None` if they do not.
     pub fn misfit(&self) -> Option<String> {
         too_tight(&self.round(), self.width)
     }
 
-    /// Returns the corners, with the last one before them and the first two after them.
+    /// Returns the corners, preceded by the last one and followed by the first two.
     fn round(&self) -> Vec<DVec2> {
         let corners = self.corners();
         let mut round = vec![corners[corners.len() - 1]];

@@ -73,8 +73,9 @@ pub struct Question<'a> {
     pub around: &'a Surroundings,
     /// Limits of the search.
     pub bounded: Bounded,
-    /// Bounds by which the list is sorted; `None` for the heuristic of the source. The plan is the same unless leaves
-    /// have equal f, or the limit comes first. Ignored if its goal is not the last one, or its horizon is another one.
+    /// Bounds by which the list is sorted; `None` for the heuristic of the source. The plan is the
+    /// same unless leaves have equal f, or the limit comes first. Ignored if its goal is not the
+    /// last goal of the search, or its horizon differs from that of the search.
     pub heuristic: Option<&'a Heuristic>,
 }
 
@@ -106,7 +107,7 @@ pub enum PlanEnd {
     Blocked,
     /// Every move is blocked.
     NoPath {
-        /// The obstacle that blocks the first move with the longest duration.
+        /// The obstacle that blocks the longest of the first moves.
         obstacle: Option<ObstacleNumber>,
     },
 }
@@ -376,8 +377,9 @@ impl<'a> Tree<'a> {
         (distance - reach).max(0.0) + self.beyond[next]
     }
 
-    /// Number of goals that have been passed at the end of a move, and the frame in which the last goal is reached;
-    /// `None` if it is not. A vehicle that has passed all goals passes no further ones.
+    /// Returns the number of goals that have been passed at the end of a move, and the frame in
+    /// which the last goal is reached; `None` if it is not. A vehicle that has passed all goals
+    /// passes no further ones.
     fn pass(
         &self,
         place: &Placement,
@@ -524,8 +526,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns the obstacle that blocks the first move with the longest duration. Among moves of
-    /// equal duration, the oldest one is used.
+    /// Returns the obstacle that blocks the longest of the first moves. Among moves of equal
+    /// duration, the oldest one is used.
     fn first_obstacle(&self) -> Option<ObstacleNumber> {
         let first = self.nodes.iter().enumerate();
         let longest = first.max_by_key(|(number, node)| (node.time, Reverse(*number)))?;

@@ -94,7 +94,8 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Sweep of a body over frames. If there is only one frame, the body does not move.
+    /// Computes the sweep of a body over frames. If there is only one frame, the body does not
+    /// move.
     pub fn of(frames: &[Frame], body: &BodyOutline, kind: SweepKind) -> Self {
         let track = Track::of(frames, body);
         let pieces = match kind {
@@ -108,7 +109,7 @@ impl Sweep {
         }
     }
 
-    /// Sweep between two consecutive frames, relative to the first of all frames.
+    /// Computes the sweep between two consecutive frames, relative to the first of all frames.
     pub fn between(frames: &[Frame], body: &BodyOutline, first: usize) -> Self {
         Self::without_mask(Track::of(frames, body).within(first))
     }
@@ -204,7 +205,7 @@ impl Track {
         farthest + arc + 0.25 * turned.abs() * self.body.diagonal()
     }
 
-    /// Pieces between a frame and the next one, with interpolated poses.
+    /// Returns the pieces between a frame and the next one, with interpolated poses.
     fn within(&self, from: usize) -> Vec<Piece> {
         let turned = self.turns[from];
         let error = self.error(from, from + 1);
@@ -228,7 +229,7 @@ impl Track {
         (0..count).map(piece).collect()
     }
 
-    /// Lines along both sides of the car, as the source tests them.
+    /// Returns the lines along both sides of the car, as the source tests them.
     fn lines_of_source(&self) -> Vec<Piece> {
         let last = self.places.len() - 1;
         let turned: f64 = self.turns.iter().map(|turn| turn.abs()).sum();

@@ -82,7 +82,7 @@ pub(crate) fn check_format(
         return Err(MoveFileError::at("format", reason));
     }
     if version != 1 {
-        let reason = format!("unknown version {version}; this program reads version 1");
+        let reason = format!("version {version} is not supported; this Roadwright reads version 1");
         return Err(MoveFileError::at("version", reason));
     }
     Ok(())

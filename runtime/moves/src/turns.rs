@@ -87,13 +87,13 @@ impl TurningLoss {
     }
 }
 
-/// Index of a direction, rad.
+/// Returns the index of the direction interval that contains a heading (rad).
 fn direction(heading: f64) -> usize {
     let share = (wrap_angle(heading) + PI) / TAU;
     ((share * DIRECTIONS as f64) as usize).min(DIRECTIONS - 1)
 }
 
-/// Bounds of a direction, rad.
+/// Returns the bounds of a direction interval, rad.
 fn bounds(direction: usize) -> [f64; 2] {
     let width = TAU / DIRECTIONS as f64;
     let low = direction as f64 * width - PI;
@@ -119,7 +119,7 @@ fn turns(library: &Library) -> Vec<Turn> {
 }
 
 impl Turn {
-    /// Returns the least loss of the move for headings within a direction, s.
+    /// Returns the least loss of the move for headings within a direction interval, s.
     fn loss(&self, direction: usize) -> f64 {
         let [low, high] = bounds(direction).map(|bound| bound + self.aside);
         // The largest cosine between both bounds.
@@ -131,7 +131,7 @@ impl Turn {
         (self.seconds - gained).max(0.0)
     }
 
-    /// Directions in which the move may end.
+    /// Returns the first and last direction interval in which the move may end.
     fn next(&self, direction: usize) -> [usize; 2] {
         bounds(direction).map(|bound| self::direction(bound + self.turned))
     }

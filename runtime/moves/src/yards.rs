@@ -15,7 +15,7 @@ pub enum Yard {
     NarrowTurn,
 }
 
-/// Distance to the goal of the plans, m to the north.
+/// North coordinate of the goal of the plans, m.
 const GOAL: f64 = 100_000.0;
 /// Maximum duration of a drive, s.
 const LONGEST: f64 = 120.0;

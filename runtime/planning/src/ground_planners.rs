@@ -69,7 +69,7 @@ const AHEAD: ParameterInfo = ParameterInfo::number(
     "s",
     (0.0, 10.0),
     1.0,
-    "Additional driving time to the waypoint at the current speed.",
+    "Lookahead time, which is multiplied by the speed and added to the distance at standstill.",
 );
 const PAUSE: ParameterInfo = ParameterInfo::number(
     "pause",
@@ -90,7 +90,7 @@ const VERDICT_BUDGET: ParameterInfo = ParameterInfo::number(
     "",
     (512.0, 1e6),
     1024.0,
-    "Number of cells that the search for the existence of a path expands per step.",
+    "Number of cells expanded per step by the search that checks whether a path exists.",
 );
 const AVOID: ParameterInfo = ParameterInfo::choice(
     "avoid",
@@ -241,8 +241,8 @@ static WITH_MOVES: [ParameterInfo; 5] = [
     ParameterInfo::choice(
         "heuristic",
         &["straight", "detours"],
-        "Search order: as if vehicles drove straight to the goal at top speed, or including \
-         detours and turns.",
+        "Estimate of the remaining time that orders the search: straight to the goal at top \
+         speed, or including detours and turns.",
     ),
 ];
 

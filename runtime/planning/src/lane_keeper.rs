@@ -62,7 +62,7 @@ static PARAMETERS: [ParameterInfo; 11] = [
         "m",
         (0.0, 500.0),
         40.0,
-        "Distance to the end of the lane below which half the gap suffices.",
+        "Distance to the end of the lane below which half of the minimum gap suffices.",
     ),
     ParameterInfo::number(
         "change_distance",
@@ -105,7 +105,7 @@ static PARAMETERS: [ParameterInfo; 11] = [
         "s",
         (0.0, 20.0),
         4.0,
-        "Reduction of that gap per unit of speed by which the leading vehicle is faster.",
+        "Reduction of the required gap per unit of speed by which the front vehicle is faster.",
     ),
     // The comfortable deceleration of the intelligent driver model.
     ParameterInfo::number(
@@ -113,7 +113,8 @@ static PARAMETERS: [ParameterInfo; 11] = [
         "m/s^2",
         (0.5, 9.0),
         2.5,
-        "Deceleration of the following vehicle to the speed of the leading one where a lane ends.",
+        "Deceleration at which the rear vehicle must be able to slow down to the speed of the \
+         front vehicle where a lane ends.",
     ),
     ParameterInfo::number(
         "queue_speed",

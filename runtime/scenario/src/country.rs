@@ -90,7 +90,7 @@ pub(crate) fn check_code(code: &str) -> Result<(), String> {
     }
     let shown: String = code.chars().take(20).collect();
     Err(format!(
-        "{shown:?} is not a country code: expected two capital letters of ISO 3166-1, such as \"US\""
+        "{shown:?} is not a country code; use two capital letters of ISO 3166-1, such as \"US\""
     ))
 }
 

@@ -170,7 +170,7 @@ fn read_text(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError>
         return assemble(document, text, files);
     }
     // If that fails, the header is read first. A file of a newer version may have keys that this
-    // version rejects, and "a newer Roadwright is needed" is more helpful than "unknown field".
+    // version rejects, and "update Roadwright" is more helpful than "unknown field".
     let header = migrate::header(text)?;
     if header < VERSION {
         // Line numbers in errors refer to the migrated text, if the text had to be migrated.

@@ -130,7 +130,7 @@ impl Validate for Land {
         let corners = self.corners();
         if corners > MAX_LAND_CORNERS {
             return Err(format!(
-                "outline: {corners} corners, including those of its holes: expected at most \
+                "outline: {corners} corners, including those of its holes, exceed the limit of \
                  {MAX_LAND_CORNERS}; split it into several areas"
             ));
         }

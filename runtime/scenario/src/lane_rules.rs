@@ -78,7 +78,8 @@ fn check_polynomials(
         let inside = |value: f64| value >= range.start() - 1e-3 && value <= *range.end();
         if !(0..=8).all(|k| inside(poly.value(place(k)))) {
             return Err(
-                "a lane's width is outside 0 to 100 m, or the lane offset is outside +-1000 m",
+                "a lane's width is not between 0 and 100 m, or the lane offset is not between \
+                 -1000 and 1000 m",
             );
         }
     }

@@ -86,8 +86,8 @@ pub fn hides_layer(hidden: &BTreeSet<MapPart>, layer: i8) -> bool {
 /// Error for a word that is not the name of a part.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "\"{0}\" is not a part of a map: expected roads, obstacles, forests, land, places, vehicles, or layer:N for \
-     the roads of layer N, -128 to 127"
+    "\"{0}\" is not a part of a map; use roads, obstacles, forests, land, places, vehicles, or \
+     layer:N for the roads of layer N, -128 to 127"
 )]
 pub struct NoSuchPart(String);
 

@@ -190,8 +190,8 @@ impl Validate for PaintLayer {
         let corners: usize = self.outlines.iter().map(|outline| outline.len()).sum();
         if corners > MAX_PAINT_CORNERS {
             return Err(format!(
-                "outlines: {corners} corners: expected at most {MAX_PAINT_CORNERS}; simplify the outlines or split \
-                 the layer"
+                "outlines: {corners} corners exceed the limit of {MAX_PAINT_CORNERS}; simplify \
+                 the outlines or split the layer"
             ));
         }
         // Checked before the areas are filled, because the filling time is proportional to the
@@ -203,8 +203,8 @@ impl Validate for PaintLayer {
             .sum();
         if rows > 2.0 * MAX_PAINT_RUNS as f64 {
             return Err(format!(
-                "outlines: span {rows:.0} rows of cells: expected at most {}; paint with larger \
-                 cells or split the layer",
+                "outlines: span {rows:.0} rows of cells, more than the limit of {}; paint with \
+                 larger cells or split the layer",
                 2 * MAX_PAINT_RUNS
             ));
         }
@@ -212,14 +212,15 @@ impl Validate for PaintLayer {
         let runs = painted.run_count();
         if runs > MAX_PAINT_RUNS {
             return Err(format!(
-                "cells: {runs} runs: expected at most {MAX_PAINT_RUNS}; paint with larger cells or split the layer"
+                "cells: {runs} runs exceed the limit of {MAX_PAINT_RUNS}; paint with larger cells \
+                 or split the layer"
             ));
         }
         let squares: u64 = painted.runs().map(|(_, run)| run.squares(SQUARE)).sum();
         if squares > MAX_PAINT_SQUARES {
             return Err(format!(
-                "cells: the runs are too long: expected at most {MAX_PAINT_SQUARES} pieces of {SQUARE} cells; \
-                 paint with larger cells"
+                "cells: the runs consist of more than {MAX_PAINT_SQUARES} pieces of {SQUARE} \
+                 cells; paint with larger cells"
             ));
         }
         if let Some((low, high)) = self.bounds()
@@ -605,8 +606,8 @@ impl<'de> Deserialize<'de> for PaintedCells {
         for [row, first, last] in Vec::<[i32; 3]>::deserialize(deserializer)? {
             if last < first {
                 return Err(D::Error::custom(format!(
-                    "the run [{row}, {first}, {last}] ends before it starts: expected [row, first column, last \
-                     column]"
+                    "the run [{row}, {first}, {last}] ends before it starts; write it as [row, \
+                     first column, last column]"
                 )));
             }
             cells.add(row, CellRun { first, last });

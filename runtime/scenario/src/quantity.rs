@@ -515,11 +515,11 @@ const LONGEST: f64 = roadwright_geometry::MAX_LENGTH;
 
 ranges! {
     /// A coordinate, m.
-    Coordinate: With(-FARTHEST), With(FARTHEST), "metres within +-10,000,000";
+    Coordinate: With(-FARTHEST), With(FARTHEST), "-10,000,000 to 10,000,000 m";
     /// A distance along a road, m.
     Distance: With(0.0), With(LONGEST), "0 to 10,000,000 m";
     /// An angle, rad.
-    Angle: With(-100.0), With(100.0), "an angle in radians within +-100";
+    Angle: With(-100.0), With(100.0), "-100 to 100 rad";
     /// A size, m.
     Size: Without(0.0), With(1e4), "more than 0 and at most 10,000 m";
     /// Duration of a cycle of two steps, s.
@@ -561,7 +561,7 @@ ranges! {
     /// A force (N), or the torque of a motor (N m).
     Force: With(0.0), With(1e8), "0 to 100,000,000 N";
     /// The ratio of a gear. It is negative for reverse.
-    GearRatio: With(-1e3), With(1e3), "a ratio within +-1,000";
+    GearRatio: With(-1e3), With(1e3), "-1,000 to 1,000";
     /// The ratio of a final drive.
     FinalDrive: Without(0.0), With(1e3), "more than 0 and at most 1,000";
     /// A fraction of a whole.
@@ -579,7 +579,7 @@ ranges! {
     /// A moment of inertia, kg m^2.
     Inertia: Without(0.0), With(1e9), "more than 0 and at most 1,000,000,000 kg m^2";
     /// A position on a vehicle, m.
-    Offset: With(-1e3), With(1e3), "metres within +-1,000";
+    Offset: With(-1e3), With(1e3), "-1,000 to 1,000 m";
     /// The density of the air, kg/m^3.
     Density: With(0.0), With(10.0), "0 to 10 kg/m^3";
     /// A drag coefficient.
@@ -601,7 +601,7 @@ ranges! {
     /// The edge length of cells of painted ground, m.
     PaintCell: With(0.1), With(64.0), "0.1 to 64 m";
     /// A coefficient of a polynomial.
-    Coefficient: With(-1e6), With(1e6), "a coefficient within +-1,000,000";
+    Coefficient: With(-1e6), With(1e6), "-1,000,000 to 1,000,000";
 }
 
 /// The corners of an area, m. There are at least three.
@@ -673,9 +673,7 @@ pub struct TorqueCurve;
 impl Kind<Vec<(f64, f64)>> for TorqueCurve {
     fn check(points: &Vec<(f64, f64)>) -> Result<(), String> {
         if points.is_empty() {
-            return Err(
-                "the curve has no points: expected at least one pair of rpm and N m".into(),
-            );
+            return Err("the curve has no points; give at least one pair of rpm and N m".into());
         }
         for (number, &(rpm, torque)) in points.iter().enumerate() {
             let point = |why| format!("point {number}: {why}");
@@ -685,7 +683,8 @@ impl Kind<Vec<(f64, f64)>> for TorqueCurve {
         let back = points.windows(2).position(|pair| pair[1].0 <= pair[0].0);
         match back {
             Some(number) => Err(format!(
-                "point {} is not beyond point {number}: expected ascending rpm",
+                "point {} does not have a higher rpm than point {number}; list the points by \
+                 ascending rpm",
                 number + 1
             )),
             None => Ok(()),

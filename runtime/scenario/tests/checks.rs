@@ -323,7 +323,7 @@ fn lanes_that_lead_away_are_found_and_exchanged_for_those_beside_them() {
         message.contains("leads away from the destination; start on lane -1"),
         "{message}"
     );
-    assert!(told(&both).contains("use the lanes beside them"));
+    assert!(told(&both).contains("there. In addition, no route leads to lane"));
     for scenario in [goal, both, start] {
         is_repaired(&scenario, Code::WrongLane);
     }

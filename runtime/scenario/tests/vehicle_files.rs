@@ -82,7 +82,7 @@ fn bad_numbers_are_refused_with_key_and_reason() {
         (
             "/engine/torque_curve_rpm_nm",
             json!([[600.0, 100.0], [600.0, 120.0]]),
-            "engine.torque_curve_rpm_nm: point 1 is not beyond point 0",
+            "engine.torque_curve_rpm_nm: point 1 does not have a higher rpm than point 0",
         ),
         (
             "/engine/torque_curve_rpm_nm/1/1",
@@ -498,17 +498,17 @@ fn bad_trailers_are_refused_with_key_and_reason() {
         (
             "/trailers/0/coupling_to_axle",
             json!(12.0),
-            "trailers.0.coupling_to_axle: the axle is at -12 m and the body from -7.49 to -0.3 m",
+            "trailers.0.coupling_to_axle: the axle, at -12 m, is not under the body, which is from -7.49 to -0.3 m",
         ),
         (
             "/trailers/0/front",
             json!(-5.0),
-            "expected the axle under the body",
+            "is not under the body, which is from",
         ),
         (
             "/trailers/0",
             with("centre", json!(0.5)),
-            "trailers.0.centre: the centre of gravity is at 0.5 m: expected -5.5 to -0.5",
+            "trailers.0.centre: the centre of gravity is at 0.5 m; it must be between -5.5 and -0.5",
         ),
         (
             "/trailers/0",
@@ -588,15 +588,15 @@ fn axles_springs_and_brakes_of_trailers_are_read_and_checked() {
         ),
         (
             json!({"axles": [-4.68, -3.5]}),
-            "trailers.0.axles.1: -3.5 m follows -4.68 m: expected axles from front to back",
+            "trailers.0.axles.1: -3.5 m follows -4.68 m; list the axles from front to back",
         ),
         (
             json!({"axles": [-3.9, -4.28]}),
-            "at least the diameter of a wheel, 0.96 m, apart",
+            "at least 0.96 m (the diameter of a wheel) apart",
         ),
         (
             json!({"axles": [-4.0, -5.5]}),
-            "trailers.0.coupling_to_axle: 4.09 m is not the centre of the axles: expected 4.75 m",
+            "trailers.0.coupling_to_axle: 4.09 m is not the distance to the centre of the axles, which is 4.75 m",
         ),
         (
             json!({"axles": vec![-4.09; 9]}),
@@ -605,7 +605,7 @@ fn axles_springs_and_brakes_of_trailers_are_read_and_checked() {
         (json!({"axles": ["front"]}), "axles"),
         (
             json!({"track": 2.6}),
-            "trailers.0.track: 2.6 m is wider than the body: expected at most 2.55 m",
+            "trailers.0.track: 2.6 m is wider than the body, which is 2.55 m wide",
         ),
         (json!({"track": 0.0}), "track: 0 is out of range"),
         (json!({"brakes": -1.0}), "brakes: -1 is out of range"),

@@ -24,7 +24,8 @@ pub enum CouplingError {
     NotDriving(u64),
     /// The vehicle is too fast.
     #[error(
-        "the vehicle moves at {0:.1} m/s; slow down to walking speed ({WALK} m/s) or stop, and try again"
+        "the vehicle is moving at {0:.1} m/s; slow down to walking speed ({WALK} m/s) or stop, \
+         then try again"
     )]
     Moves(f64),
     /// The vehicle has no trailers.

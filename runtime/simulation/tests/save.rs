@@ -225,7 +225,7 @@ fn a_part_of_another_version_is_refused_by_name_and_the_others_are_not() {
         };
         let part = || name.clone();
         let (error, version) = with(|version| version + 1);
-        assert!(error.to_string().contains("needs a newer Roadwright"));
+        assert!(error.to_string().contains("written by a newer Roadwright"));
         assert!(
             error
                 .to_string()

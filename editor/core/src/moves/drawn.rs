@@ -132,8 +132,8 @@ impl Display for TooLarge {
         let Self { states, moves } = self;
         write!(
             f,
-            "A graph with {states} states and {moves} moves is too large to draw by hand: expected \
-             at most {MOST_DRAWN} states and {MOST_DRAWN} moves."
+            "A graph with {states} states and {moves} moves is too large to draw by hand; at most \
+             {MOST_DRAWN} states and {MOST_DRAWN} moves are possible."
         )
     }
 }

@@ -160,7 +160,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
             ui.end_row();
             if junction.plan.mode.rules() {
                 let title = ui.label("Red-amber");
-                title.on_hover_text("How long red and amber are shown together before green.");
+                title.on_hover_text("Time for which red and amber are shown together before green.");
                 let all = red_ambers(junction, node);
                 if let Some(chosen) = choice(ui, "Red-amber", &red_amber_of(node), &all) {
                     let label = format!("Set red-amber of {}", subject.name);

@@ -70,9 +70,9 @@ impl MatrixPicture {
             linked.len() - used
         );
         response.widget_info(move || WidgetInfo::labeled(Role::Image, true, &label));
-        let hint = "How similar each frame (from top to bottom) is to each other frame (from left to right): the \
-            darker, the more similar. Dots are transitions: red ones begin a move of the library, grey ones were \
-            left out. Lines separate clips.";
+        let hint = "Similarity of each frame (from top to bottom) to every other frame (from left \
+             to right); darker means more similar. Dots are transitions: red ones begin a move of \
+             the library, grey ones were left out. Lines separate clips.";
         response.on_hover_text(hint);
     }
 

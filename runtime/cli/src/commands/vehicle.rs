@@ -193,7 +193,7 @@ pub(super) fn find(name: &str) -> anyhow::Result<VehicleFile> {
     if !name.ends_with(EXTENSION) && !Path::new(name).exists() {
         let names: Vec<_> = SHIPPED.iter().map(|shipped| shipped.name).collect();
         bail!(
-            "unknown vehicle \"{name}\": expected a file NAME{EXTENSION}, or one of {}",
+            "unknown vehicle \"{name}\"; specify a file NAME{EXTENSION}, or one of {}",
             names.join(", ")
         );
     }

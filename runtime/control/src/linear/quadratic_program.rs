@@ -122,8 +122,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Moves to the minimum at which a violated limit is active in addition. Drops limits whose multipliers
-    /// would be negative there.
+    /// Moves to the minimum at which a violated limit is active in addition to the current ones.
+    /// Drops limits whose multipliers would be negative there.
     fn take_up(&mut self, row: usize, bound: f64, left: &mut u32) -> Result<(), NoMinimum> {
         let length = self.program.lengths[row];
         let limit = self.program.rows.row(row);

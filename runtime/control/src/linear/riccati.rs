@@ -58,8 +58,8 @@ pub struct Gains {
 }
 
 impl Gains {
-    /// Returns the controls for a state and the known values ahead. Values beyond the number of gains are
-    /// ignored. If there are fewer values than gains, the last value continues.
+    /// Returns the controls for a state and the known values ahead. Values beyond the number of
+    /// gains are ignored. If there are fewer values than gains, the last value is repeated.
     pub fn controls(&self, state: &[f64], known: &[f64]) -> Vec<f64> {
         let last = known.last().copied().unwrap_or(0.0);
         let ahead = known.iter().copied().chain(std::iter::repeat(last));

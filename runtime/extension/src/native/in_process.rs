@@ -29,9 +29,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Maximum number of listed parameters.
 // The count comes from the plugin, so an invalid value must not fill the memory.
 const MOST_PARAMETERS: u32 = 256;
-/// Number of views in the current version; the next two are those of versions 1.4 and 1.3.
+/// Number of views in the current version.
 const VIEWS: usize = 9;
+/// Number of views in version 1.4.
 const VIEWS_1_4: usize = 6;
+/// Number of views in version 1.3.
 const VIEWS_1_3: usize = 3;
 /// Maximum number of cells of all tables of a module.
 const MOST_CELLS: usize = 4096;
@@ -230,7 +232,8 @@ impl InProcess {
         let cells = u64::from(raw.rows) * u64::from(raw.columns);
         if cells == 0 || cells > MOST_CELLS as u64 {
             return Err(Fault::fatal(format!(
-                "the table {key} has {} rows of {} numbers: expected 1 to {MOST_CELLS} numbers",
+                "the table {key} has {} rows of {} numbers; expected 1 to {MOST_CELLS} numbers in \
+                 total",
                 raw.rows, raw.columns
             )));
         }

@@ -68,8 +68,9 @@ pub(super) struct Layout {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct StepHead {
     pub(super) count: f64,
-    /// Distance between two input rows, bytes; the next field is the distance between two output rows.
+    /// Distance between two input rows, bytes.
     pub(super) input_stride: f64,
+    /// Distance between two output rows, bytes.
     pub(super) output_stride: f64,
     pub(super) step: f64,
     pub(super) time: f64,
@@ -80,24 +81,29 @@ pub(super) struct StepHead {
     pub(super) delays: f64,
     pub(super) has_roads: f64,
     pub(super) by_pedals: f64,
-    /// Whether the rows refer to views; the next field is the number of points of the paths.
+    /// Whether the rows refer to views.
     pub(super) has_views: f64,
+    /// Number of points of the paths.
     pub(super) points: f64,
-    /// Number of entries in the lists of nearby objects; the next fields are the numbers of objects
-    /// and of outline corners that change between steps.
+    /// Number of entries in the lists of nearby objects.
     pub(super) near: f64,
+    /// Number of objects that change between steps.
     pub(super) objects: f64,
+    /// Number of outline corners that change between steps.
     pub(super) outlines: f64,
-    /// Number of hitch angles; the next fields are the numbers of maps and of their cells.
+    /// Number of hitch angles.
     pub(super) hitch_angles: f64,
+    /// Number of maps.
     pub(super) grids: f64,
+    /// Number of cells of all maps.
     pub(super) cells: f64,
-    /// Capacity of the buffer of poses; the next field is the number of poses that the answer contains.
+    /// Capacity of the buffer of poses.
     pub(super) poses: f64,
+    /// Number of poses that the answer contains.
     pub(super) pose_length: f64,
-    /// Number of lanelets that the answer contains; the next field states whether the floating-point mode was
-    /// changed.
+    /// Number of lanelets that the answer contains.
     pub(super) route_length: f64,
+    /// Whether the floating-point mode was changed.
     pub(super) changed_mode: f64,
 }
 
@@ -422,8 +428,8 @@ pub(super) enum Reply {
     GivenUp,
 }
 
-/// Time limit of a call. The child enforces it itself. A call in progress can therefore learn about it from
-/// `cancelled`, and an answer that is being sent is not lost.
+/// Time limit of a call. The child process enforces it, so that a running call can see through
+/// `cancelled` that its time is up, and an answer that is already being sent is not lost.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 /// Interval at which the duration of a call is checked.
 const LOOK: Duration = Duration::from_millis(20);

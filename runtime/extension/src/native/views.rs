@@ -42,8 +42,9 @@ const FOR_GROUND_PLANNERS: u64 = NEED_VEHICLES | NEED_NEAR | NEED_TREES | NEED_G
 const CELLS: (f64, f64) = (0.2, 4.0);
 /// Maximum number of points of a path.
 const MOST_POINTS: u32 = 1000;
-/// Maximum requested length of a path, m; the next one is its maximum duration, s.
+/// Maximum requested length of a path, m.
 const FARTHEST: f64 = 1000.0;
+/// Maximum requested duration of a path, s.
 const LONGEST: f64 = 60.0;
 /// Maximum number of nearby objects.
 const MOST_NEAR: u32 = 1000;
@@ -153,9 +154,9 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind, minor: u16) -> Result<Nee
     })
 }
 
-/// Distance by which the post on trial maps stands to the left of the straight line, m; the next
-/// one is the radius of the post, m.
+/// Distance by which the post on trial maps stands to the left of the straight line, m.
 const POST_ASIDE: f64 = 4.0;
+/// Radius of the post on trial maps, m.
 const POST_RADIUS: f64 = 2.0;
 /// Value of plain ground on maps for trials.
 const PLAIN: u16 = 16;

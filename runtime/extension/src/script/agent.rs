@@ -160,9 +160,9 @@ pub(super) struct Content {
     pub(super) faults: u32,
     /// Number of collisions in which the agent was involved.
     pub(super) collisions: u32,
-    /// Names of the conditions that `once` has reported; the next field holds the times at which
-    /// `every` last returned true, s.
+    /// Names of the conditions that `once` has reported.
     pub(super) once: BTreeSet<String>,
+    /// Time at which `every` last returned true for each name, s.
     pub(super) every: BTreeMap<String, f64>,
     /// Last reported stage of each watched signal and of the signals ahead, by node.
     pub(super) stages: BTreeMap<u32, u32>,
@@ -382,7 +382,7 @@ impl Agent {
         content.wants.pulls_over = Some((offset, within));
     }
 
-    /// Returns whether a condition holds for the first time.
+    /// Returns true the first time that a condition holds for a name, and false at all other times.
     pub(super) fn once(&self, name: &str, holds: bool) -> Result<bool, String> {
         let mut content = self.content();
         if !holds || content.once.contains(name) {
@@ -395,8 +395,7 @@ impl Agent {
         Ok(true)
     }
 
-    /// Returns whether the given number of seconds has passed since this function last returned true for the
-    /// name. Returns true the first time.
+    /// Returns true at most once every `seconds` seconds for a name, starting with the first call.
     pub(super) fn every(&self, name: &str, seconds: f64) -> Result<bool, String> {
         let mut content = self.content();
         let now = content.time;

@@ -55,8 +55,8 @@ impl ScriptedCar {
         self.car.after(now, command, 1.0 / self.rate)
     }
 
-    /// Frames of the car in a steady turn at the given speed (m/s) and yaw rate (rad/s). The clip begins at the
-    /// origin, facing east.
+    /// Returns the frames of the car in a steady turn at the given speed (m/s) and yaw rate
+    /// (rad/s). The clip begins at the origin, facing east.
     pub(super) fn steady(&self, speed: f64, yaw_rate: f64, frames: u32) -> Vec<Frame> {
         let mut now = self.car.begin(speed);
         let mut steering = 0.0;
@@ -78,12 +78,13 @@ impl ScriptedCar {
         from_origin(&recorded)
     }
 
-    /// Frames of the car during the given holds. It begins by driving straight ahead at `speed` m/s.
+    /// Returns the frames of the car during the given holds. The car is driving straight ahead at
+    /// `speed` m/s when the first hold begins.
     pub(super) fn drive(&self, speed: f64, holds: &[Hold]) -> Vec<Frame> {
         self.drive_in(Gear::Forwards, speed, holds)
     }
 
-    /// Frames of the car during the given holds, driven in the given gear.
+    /// Returns the frames of the car during the given holds, driven in the given gear.
     pub(super) fn drive_in(&self, gear: Gear, speed: f64, holds: &[Hold]) -> Vec<Frame> {
         let mut now = self.car.begin(speed);
         let mut frames = Vec::new();
@@ -177,9 +178,9 @@ const GROWTH: f64 = 0.05;
 const FIRST: [f64; 3] = [0.05, 0.02, -0.05];
 
 impl ScriptedCar {
-    /// Frames of a manoeuvre that reaches the given goal. The steering angles and the acceleration are found
-    /// by a damped Newton method. The heading change is increased step by step, and each solution starts from
-    /// the previous one.
+    /// Returns the frames of a manoeuvre that reaches the given goal. The steering angles and the
+    /// acceleration are found by a damped Newton method. The heading change is increased step by
+    /// step, and each solution starts from the previous one.
     pub(super) fn manoeuvre(&self, shape: &Shape, goal: &Goal) -> Vec<Frame> {
         let count = (goal.turn / GROWTH).ceil().max(1.0) as u32;
         let seconds = f64::from(shape.frames()) / self.rate;

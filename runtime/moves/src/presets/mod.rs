@@ -254,15 +254,17 @@ impl Pace {
     }
 }
 
-/// The racer loses 4 m/s with 7.1 of the 8 m/s^2 that its brakes have, so that a plan that has to stop needs less than
-/// 3.5 s from the highest speed.
+/// Pace of the racer. To reach the next slower state, it loses 4 m/s at 7.1 m/s^2, of the 8 m/s^2
+/// that its brakes can provide, so a plan that has to stop from the highest speed needs less than
+/// 3.5 s.
 const QUICK: Pace = Pace {
     top: 24.0,
     braking: 14,
     turns: TURNS,
 };
-/// With a horizon of 49 frames, a second of the plan remains after the first move. The car brakes
-/// at 6.5 m/s^2, and from this speed it stops within the distance covered by the rest of the plan.
+/// Pace for a horizon of 49 frames, of which a second remains after the first move. The car brakes
+/// at 6.5 m/s^2 and can stop from the highest speed within the distance covered by the rest of the
+/// plan.
 const SLOW: Pace = Pace {
     top: 14.0,
     braking: 9,
@@ -416,7 +418,7 @@ fn large(car: &ScriptedCar, pace: &Pace, skids: &[Skid]) -> Vec<Scripted> {
     all
 }
 
-/// From standstill: drives off, turns round and stops.
+/// Drives off from standstill, turns round and stops.
 const OFF_AND_ROUND: [Hold; 3] = [
     hold(20, 0.55, 4.0),
     hold(10, 0.55, 0.0),
@@ -448,7 +450,7 @@ const SHUNTS: [(&str, Sides, [Hold; 3]); 4] = [
     ),
 ];
 
-/// Moves from standstill to standstill, forwards and in reverse.
+/// Returns the moves from standstill to standstill, forwards and in reverse.
 fn shunting(car: &ScriptedCar) -> Vec<Scripted> {
     let mut all = Vec::new();
     for (gear, word) in [(Gear::Forwards, "forwards"), (Gear::Reverse, "reverse")] {

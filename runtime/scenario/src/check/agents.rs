@@ -30,7 +30,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 code: Code::NoDestination,
                 object: ObjectId::Agent(id),
                 place: position_of(subjects, &agent.start),
-                message: "has neither a destination nor a waypoint; give it one".into(),
+                message: "has neither a destination nor a waypoint; add one of them".into(),
             });
         }
         journey(
@@ -366,23 +366,22 @@ impl OtherLanes {
             Place::Lane(at) => format!("lane {} of {}", at.lane, at.road),
             Place::Ground(_) => "the ground".into(),
         };
-        match (self.from, self.to) {
-            (Some(from), None) => format!(
+        let start = self.from.map(|from| {
+            format!(
                 "{} leads away from the destination; start on lane {} there",
                 lane(&places[0]),
                 from.lane
-            ),
-            (None, Some(to)) => format!(
+            )
+        });
+        let end = self.to.map(|to| {
+            format!(
                 "no route leads to {}; end on lane {} there",
                 lane(&places[1]),
                 to.lane
-            ),
-            _ => format!(
-                "{} leads away from the destination, and no route leads to {}; use the lanes beside them",
-                lane(&places[0]),
-                lane(&places[1])
-            ),
-        }
+            )
+        });
+        let parts: Vec<String> = start.into_iter().chain(end).collect();
+        parts.join(". In addition, ")
     }
 }
 

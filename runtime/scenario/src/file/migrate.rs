@@ -80,8 +80,8 @@ pub(super) fn header(text: &str) -> Result<u32, TextError> {
         Some(version) => Err(TextError::whole(
             "version",
             format!(
-                "the file has version {version}, but this Roadwright reads versions up to {VERSION}; \
-                 a newer Roadwright is needed"
+                "the file has version {version}, but this Roadwright reads versions up to \
+                 {VERSION}; update Roadwright"
             ),
         )),
         None => Err(TextError::whole(

@@ -203,12 +203,12 @@ fn check_path(file: &str, ending: &str, what: &str) -> Result<(), String> {
         .all(|part| matches!(part, Component::Normal(_)));
     if !stays || file.contains(['\\', ':']) {
         return Err(format!(
-            "file: \"{file}\" is outside the folder of the scenario: expected a path below it"
+            "file: \"{file}\" is outside the folder of the scenario; use a path below that folder"
         ));
     }
     if !file.ends_with(ending) {
         return Err(format!(
-            "file: \"{file}\" is not {what}: expected a name that ends with {ending}"
+            "file: \"{file}\" is not {what}; use a file whose name ends with {ending}"
         ));
     }
     Ok(())

@@ -89,8 +89,8 @@ impl VehicleFile {
                 return fault(
                     format!("trailers.{number}.coupling_to_axle"),
                     format!(
-                        "the axle is at {axle} m and the body from {} to {} m ahead of the coupling: \
-                         expected the axle under the body",
+                        "the axle, at {axle} m, is not under the body, which is from {} to {} m \
+                         ahead of the coupling",
                         trailer.rear(),
                         trailer.front
                     ),
@@ -140,7 +140,7 @@ impl VehicleFile {
         match numbers.iter().find(|number| usize::from(**number) >= count) {
             Some(number) => fault(
                 key,
-                format!("there is no wheel {number}: expected 0 to {}", count - 1),
+                format!("there is no wheel {number}; use 0 to {}", count - 1),
             ),
             None => Ok(()),
         }
@@ -178,8 +178,8 @@ impl VehicleFile {
             return fault(
                 "body.yaw_inertia",
                 format!(
-                    "{inertia:.1} is implausible for this mass and wheelbase: expected \
-                     {least:.1} to {most:.1} kg m^2"
+                    "{inertia:.1} is implausible for this mass and wheelbase; expected {least:.1} \
+                     to {most:.1} kg m^2"
                 ),
             );
         }
@@ -200,7 +200,7 @@ impl VehicleFile {
                 return fault(
                     key("ratio"),
                     format!(
-                        "{} drives no wheels: expected a ratio of at least {LEAST_RATIO}, or a \
+                        "{} drives no wheels; use a ratio of at least {LEAST_RATIO}, or a \
                          negative one for reverse (neutral is not listed)",
                         gear.ratio
                     ),

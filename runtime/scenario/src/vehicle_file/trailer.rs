@@ -178,8 +178,8 @@ impl Trailer {
                 return fault(
                     key,
                     format!(
-                        "{axle} m follows {before} m: expected axles from front to back, at least the \
-                         diameter of a wheel, {diameter} m, apart"
+                        "{axle} m follows {before} m; list the axles from front to back, at least \
+                         {diameter} m (the diameter of a wheel) apart"
                     ),
                 );
             }
@@ -190,7 +190,10 @@ impl Trailer {
                 let given = self.coupling_to_axle;
                 return fault(
                     "coupling_to_axle".into(),
-                    format!("{given} m is not the centre of the axles: expected {mean:.2} m"),
+                    format!(
+                        "{given} m is not the distance to the centre of the axles, which is \
+                         {mean:.2} m"
+                    ),
                 );
             }
         }
@@ -200,13 +203,14 @@ impl Trailer {
             let width = self.width;
             return fault(
                 "track".into(),
-                format!("{track} m is wider than the body: expected at most {width} m"),
+                format!("{track} m is wider than the body, which is {width} m wide"),
             );
         }
         match &self.suspension {
             Some(suspension) if suspension.spring <= 0.0 => fault(
                 "suspension.spring".into(),
-                "a trailer without springs lies on the ground: expected more than 0 N/m".into(),
+                "must be more than 0 N/m, because a trailer without springs lies on the ground"
+                    .into(),
             ),
             _ => Ok(()),
         }
@@ -221,8 +225,8 @@ impl Trailer {
             return Err((
                 "centre",
                 format!(
-                    "the centre of gravity is at {centre} m: expected {rear} to {front}, under the body \
-                     and behind the coupling"
+                    "the centre of gravity is at {centre} m; it must be between {rear} and \
+                     {front} m, within the body and behind the coupling"
                 ),
             ));
         }
@@ -235,7 +239,7 @@ impl Trailer {
             Some((key, height)) => Err((
                 key,
                 format!(
-                    "{} m is above the body, which ends at {} m: expected less",
+                    "{} m is not below the top of the body, which is at {} m",
                     height.unwrap_or_default(),
                     self.height
                 ),

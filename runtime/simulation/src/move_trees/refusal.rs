@@ -153,8 +153,8 @@ pub(super) fn libraries(
         MoveTreeLibrary::OfVehicle => {
             if kind.move_libraries.is_empty() {
                 return Err(format!(
-                    "its vehicle type \"{vehicle}\" has no move libraries; list them under its key \
-                     move_libraries, or choose a library that ships with the program"
+                    "its vehicle type \"{vehicle}\" has no move libraries; list them under its \
+                     key move_libraries, or choose a library that ships with Roadwright"
                 ));
             }
             let own = kind.move_libraries.iter().map(|own| {

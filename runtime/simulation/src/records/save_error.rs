@@ -31,7 +31,10 @@ pub enum SaveError {
     #[error("the save is damaged ({0}); restore from an older save")]
     Damaged(String),
     /// The save is newer than the program.
-    #[error("the saved world needs a newer Roadwright: part \"{part}\" has version {version}")]
+    #[error(
+        "the saved world was written by a newer Roadwright: part \"{part}\" has version \
+         {version}; update Roadwright"
+    )]
     Newer {
         /// Name of the part.
         part: String,

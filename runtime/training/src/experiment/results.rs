@@ -95,8 +95,8 @@ pub enum ResultsError {
     Format(String),
     /// The file was written by a newer version of the program.
     #[error(
-        "version {0} is newer than {VERSION}, the newest version that this program reads; use a \
-         newer program"
+        "version {0} is newer than {VERSION}, the newest supported version; update Roadwright to \
+         read it"
     )]
     Newer(u32),
     /// This version does not exist.

@@ -167,7 +167,7 @@ impl RunSeries<'_> {
             match stopped {
                 Some(_) if !is_last => {
                     return Some(format!(
-                        "the stopping rule ends with row {}, but there are {}",
+                        "the stopping rule ends with row {}, but the file has {} rows",
                         index + 1,
                         rows.len()
                     ));

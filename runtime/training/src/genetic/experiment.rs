@@ -366,8 +366,8 @@ impl Experiment {
             let fits = (1..=10_000).contains(&growth.runs) && (1..=100_000).contains(&growth.most);
             if !fits || growth.most < self.runs {
                 let message = format!(
-                    "runs is {} and most is {}: expected runs from 1 to 10000, and most from the \
-                     runs of the first generation to 100000",
+                    "runs is {} and most is {}; runs must be 1 to 10000, and most must be from \
+                     the runs of the first generation to 100000",
                     growth.runs, growth.most
                 );
                 return Some(("growth", message));
@@ -474,7 +474,7 @@ impl Seeds {
         for (name, [first, last]) in named {
             if first > last {
                 return Some(format!(
-                    "{name}: [{first}, {last}] is empty: expected the smaller seed first"
+                    "{name}: [{first}, {last}] is empty; put the smaller seed first"
                 ));
             }
             if name != "train" && last - first >= MOST {

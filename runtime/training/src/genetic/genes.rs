@@ -107,8 +107,7 @@ impl Gene {
 pub enum GeneError {
     /// A pattern does not have the required form.
     #[error(
-        "\"{0}\" is not a gene: expected module.parameter, or module.* for all parameters of a \
-             module"
+        "\"{0}\" is not a gene; use module.parameter, or module.* for all parameters of a module"
     )]
     Form(String),
     /// The stack has no such module.
@@ -138,7 +137,7 @@ pub enum GeneError {
     #[error("no genes are specified, so there is nothing to train")]
     None,
     /// A chromosome has the wrong length.
-    #[error("the chromosome has {found} genes: expected {expected}")]
+    #[error("the chromosome has {found} genes; expected {expected}")]
     Length {
         /// Number of values that were found.
         found: usize,

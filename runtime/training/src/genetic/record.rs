@@ -125,7 +125,10 @@ pub enum RecordError {
     #[error("the file is not a training record: {0}")]
     Text(String),
     /// The version of the record cannot be read.
-    #[error("format version {0} is unknown: the file was written by a newer Roadwright")]
+    #[error(
+        "format version {0} is newer than this Roadwright supports; update Roadwright to read \
+         the record"
+    )]
     Version(u32),
     /// This version does not exist.
     #[error("format version {0} does not exist: the file was changed")]

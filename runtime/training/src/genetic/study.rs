@@ -188,7 +188,8 @@ pub fn studies() -> Vec<Study> {
         Study {
             name: "baselines",
             of: "",
-            doc: "Breeding compared with random search, hill climbing and CMA-ES, on the same number of individuals.",
+            doc: "Breeding compared with random search, hill climbing and CMA-ES, with the same \
+                 number of individuals.",
             evaluations: 400,
             lines: [
                 ("genetic", Method::Genetic),

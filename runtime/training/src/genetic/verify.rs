@@ -55,7 +55,8 @@ impl<'a> Verification<'a> {
         let mut wrong = Vec::new();
         match self.over_after {
             Some(after) if after < generations => wrong.push(format!(
-                "the stopping rule ends the training after generation {after}, but there are {generations}"
+                "the stopping rule ends the training after generation {after}, but the record has \
+                 {generations} generations"
             )),
             None if self.record.champion.is_some() => wrong.push(format!(
                 "the champion was chosen after generation {generations}, but the stopping rule requires more"
@@ -111,8 +112,8 @@ impl<'a> Verification<'a> {
                 if !is_same(&judged.judgement, found) {
                     let (generation, number) = judged.birth;
                     different.push(format!(
-                        "generation {}: the result of individual {number} of generation {generation} differs \
-                         from the record",
+                        "generation {}: the result of individual {number}, which was bred in \
+                         generation {generation}, differs from the record",
                         index + 1
                     ));
                 }

@@ -18,7 +18,8 @@ use std::sync::Arc;
 pub(super) fn show(name: &str, vehicle: &str, design: &Design, json: bool) -> anyhow::Result<()> {
     if name != "lqr" {
         bail!(
-            "--vehicle computes the gains of lqr; {name} has none, so leave --vehicle and --speed out"
+            "--vehicle computes the gains of lqr; {name} has no gains, so omit --vehicle and \
+             --speed"
         );
     }
     let speed = design.speed.context("--speed is missing")?;

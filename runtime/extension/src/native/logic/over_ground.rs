@@ -23,9 +23,9 @@ use roadwright_plugin_api::{GroundPlannerInput, GroundPlannerOutput, PlanPose};
 const LONGEST_PIECE: f64 = 2.0;
 /// Maximum distance of the first pose from the start, m, and maximum difference in heading, rad.
 const AT_START: (f64, f64) = (0.3, 0.05);
-/// Factor by which a path may exceed the requested curvature. The next value is added to the
-/// permitted change of heading, rad.
+/// Factor by which a path may exceed the requested curvature.
 const SHARPER: f64 = 1.3;
+/// Tolerance that is added to the permitted change of heading, rad.
 const TURNED: f64 = 0.02;
 /// Maximum angle between the direction to the next pose and the heading, rad. The vehicle cannot drive sideways.
 const SIDEWAYS: f64 = 0.4;

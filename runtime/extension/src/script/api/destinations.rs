@@ -26,7 +26,7 @@ pub(super) fn destinations(api: &mut Registrar) {
         api,
         "go_to",
         "agent.go_to(place: array)",
-        "Drives to a position [x, y], such as the result of agent.place(), as above.",
+        "Same as go_to(x, y), for an array [x, y] such as the result of agent.place().",
         |a: &mut Agent, place: Array| -> Outcome<()> {
             charge(ROUTE)?;
             let [x, y, ..] = place.as_slice() else {

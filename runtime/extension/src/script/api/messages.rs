@@ -84,7 +84,7 @@ pub(super) fn letters(api: &mut Registrar) {
         api,
         "broadcast",
         "agent.broadcast(radius: float, topic: string, value)",
-        "Sends a message to all agents within radius metres, with a number or a map.",
+        "Sends a message to all agents within `radius` metres, with a number or a map.",
         |a: &mut Agent, radius: Dynamic, topic: &str, value: Dynamic| -> Outcome<()> {
             broadcast(a, number(&radius)?, letter(topic, value)?);
             Ok(())
@@ -94,7 +94,7 @@ pub(super) fn letters(api: &mut Registrar) {
         api,
         "broadcast",
         "agent.broadcast(radius: float, topic: string)",
-        "Sends a message without a value to all agents within radius metres.",
+        "Sends a message without a value to all agents within `radius` metres.",
         |a: &mut Agent, radius: Dynamic, topic: &str| -> Outcome<()> {
             broadcast(a, number(&radius)?, letter(topic, Dynamic::from(0.0))?);
             Ok(())

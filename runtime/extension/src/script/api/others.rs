@@ -13,7 +13,7 @@ pub(super) fn finding(api: &mut Registrar) {
         api,
         "nearby",
         "agent.nearby(radius: float) -> array",
-        "Other agents within radius metres, nearest first, at most 64.",
+        "Other agents within `radius` metres, nearest first, at most 64.",
         |a: &mut Agent, radius: Dynamic| -> Outcome<Array> {
             // The cost covers all agents nearby and the searched area, not only the 64 agents that are
             // returned.

@@ -31,11 +31,10 @@ pub(super) fn free_paths(api: &mut Registrar) {
         api,
         "pull_over",
         "agent.pull_over(offset: float, within: float)",
-        "Moves offset metres to the left of its lane's centre line (negative: to the right, as to \
-         the kerb) and stops there, both within the next `within` metres. \
-         If a junction lies within \
-         that distance, it pulls over after the \
-         junction. At the end it has arrived; go_to() takes it back.",
+        "Moves `offset` metres to the left of its lane's centre line (negative: to the right, for \
+         example to the kerb) and stops there, both within the next `within` metres. If a \
+         junction lies within that distance, it pulls over after the junction. At the end it has \
+         arrived; go_to() takes it back.",
         |a: &mut Agent, offset: Dynamic, within: Dynamic| -> Outcome<()> {
             check_swerve(number(&offset)?, number(&within)?, 0.0)?;
             charge(ROUTE)?;
@@ -66,7 +65,7 @@ pub(super) fn parking(api: &mut Registrar) {
         api,
         "park",
         "agent.park(place: array)",
-        "Parks at a position with a heading, [x, y, heading], as above.",
+        "Same as park(x, y, heading), for an array [x, y, heading].",
         |a: &mut Agent, place: Array| -> Outcome<()> {
             charge(ROUTE)?;
             let [x, y, heading] = place.as_slice() else {
@@ -85,10 +84,10 @@ pub(super) fn passing(api: &mut Registrar) {
         api,
         "pass",
         "agent.pass(offset: float, within: float, along: float)",
-        "Passes an obstacle: moves offset metres to the left of its lane's centre line (negative: \
-         to the right) over `within` metres, stays there for `along` metres, moves back over \
-         `within` metres, and continues to its destinations. Meanwhile, it does not \
-         watch for other traffic.",
+        "Passes an obstacle: moves `offset` metres to the left of its lane's centre line \
+         (negative: to the right) over `within` metres, stays there for `along` metres, moves \
+         back over `within` metres, and continues to its destinations. It ignores other traffic \
+         while it does so.",
         |a: &mut Agent, offset: Dynamic, within: Dynamic, along: Dynamic| -> Outcome<()> {
             let (offset, within, along) = (number(&offset)?, number(&within)?, number(&along)?);
             check_swerve(offset, within, along)?;

@@ -36,8 +36,9 @@ pub(super) fn lane(api: &mut Registrar) {
         api,
         "road_speed_within",
         "agent.road_speed_within(distance: float) -> float",
-        "Lowest speed allowed by speed limits and bends on its route within the distance (at most 200 \
-         m) or up to the end of the route, m/s. 1,000,000 if nothing is known about its road yet.",
+        "Lowest speed that speed limits and bends allow on its route within the given distance \
+         (at most 200 m), or up to the end of the route if that is nearer, m/s; 1,000,000 while \
+         its road is not known yet.",
         |a: &mut Agent, distance: Dynamic| -> Outcome<f64> {
             charge(LOOK_AHEAD)?;
             Ok(a.road_speed_within(number(&distance)?))

@@ -67,12 +67,15 @@ pub(super) fn properties(api: &mut Registrar) {
             => signal.facts.remaining;
         "planned" -> "int", "Stage that the fixed-time plan would show now, or to which it would be changing."
             => i64::from(signal.facts.planned);
-        "queue" -> "array", "For each stage, the number of vehicles that it serves and that are stopped or crawling within 150 m of the stop line."
+        "queue" -> "array", "For each stage, the number of vehicles served by it that are stopped \
+             or crawling within 150 m of the stop line."
             => signal.of_stages(|stage| i64::from(stage.demand.queue));
         "waits" -> "array", "For each stage, the longest time for which a vehicle in its queue has \
                              been stationary, s."
             => signal.of_stages(|stage| stage.demand.longest_wait);
-        "arrivals" -> "array", "For each stage, the number of vehicles that it serves and that have passed the detectors, 40 m before the stop line, since the current stage began; 0 unless a script controls the signals."
+        "arrivals" -> "array", "For each stage, the number of vehicles served by it that have \
+             passed the detectors, 40 m before the stop line, since the current stage began; 0 \
+             unless a script controls the signals."
             => signal.of_stages(|stage| i64::from(stage.demand.arrivals));
         "calls" -> "array", "For each stage, whether it has been requested or traffic is waiting \
                              for it."
@@ -108,8 +111,8 @@ pub(super) fn requests(api: &mut Registrar) {
         api,
         "hold",
         "signal.hold(stage: int, seconds: float)",
-        "For behaviours: holds a stage for this time from now, as long as it is shown; a green \
-         can be held for at most 120 s in total.",
+        "For behaviours: holds a stage. For this many seconds from now, the stage does not end \
+         once it is shown; a green can be held for at most 120 s in total.",
         |s: &mut Signal, stage: i64, seconds: Dynamic| -> Outcome<()> {
             let (node, stage) = (s.node, s.stage(stage).or_else(fail)?);
             let effect = Effect::HoldStage {

@@ -94,7 +94,7 @@ pub(super) fn places(api: &mut Registrar) {
         api,
         "is_within",
         "agent.is_within(x: float, y: float, radius: float) -> bool",
-        "Whether the agent is within radius metres of the position (x, y).",
+        "Whether the agent is within `radius` metres of the position (x, y).",
         |a: &mut Agent, x: Dynamic, y: Dynamic, radius: Dynamic| -> Outcome<bool> {
             let place = DVec2::new(number(&x)?, number(&y)?);
             Ok((a.place() - place).length() <= number(&radius)?)
@@ -108,15 +108,16 @@ pub(super) fn conditions(api: &mut Registrar) {
         api,
         "once",
         "agent.once(name: string, condition: bool) -> bool",
-        "Whether the condition holds for the first time under this name; at most 64 names.",
+        "Returns true the first time the condition holds for this name, and false at all other \
+         times; at most 64 names.",
         |a: &mut Agent, name: &str, holds: bool| a.once(name, holds).or_else(fail)
     );
     call!(
         api,
         "every",
         "agent.every(name: string, seconds: float) -> bool",
-        "Whether this many seconds have passed since it last returned true for this name; true the \
-         first time; at most 64 names.",
+        "Returns true at most once every `seconds` seconds, starting with the first call. Each \
+         name is a separate timer; at most 64 names.",
         |a: &mut Agent, name: &str, seconds: Dynamic| -> Outcome<bool> {
             a.every(name, number(&seconds)?).or_else(fail)
         }

@@ -292,7 +292,7 @@ impl Adding<'_> {
             return Ok(Vec::new());
         }
         if corners.len() > MAX_LAND_CORNERS {
-            return Err("areas of more than 20,000 corners");
+            return Err("areas with more than 20,000 corners");
         }
         if !rings::is_tame(rings, &mut self.left) {
             return Err("areas with too many self-intersections");
@@ -321,7 +321,7 @@ impl Adding<'_> {
             (high - low).length() > LARGEST_BUILDING
         };
         if shapes.iter().any(is_large) {
-            let reason = "buildings of more than 1,000 m from corner to corner";
+            let reason = "buildings more than 1,000 m across";
             self.warnings.add(reason, area.object.clone());
             return Ok(());
         }
