@@ -156,6 +156,7 @@ impl Reachability {
                 Growth::Footprint(_) => Growth::HalfWidth,
                 other => other,
             },
+            room: 0.0,
             measure: Measure::Outline,
             occupied: Occupied::Anything,
             ..profile.clone()
