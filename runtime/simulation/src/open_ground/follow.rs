@@ -73,7 +73,7 @@ const LEAST_MARGIN: f64 = 0.1;
 /// Margin of a path where there is room, as a multiple of the tracking margin. Drivers who leave such a path a little
 /// are still clear of obstacles.
 pub(super) const SPARE: f64 = 1.7;
-/// Overlaps with obstacles from which a vehicle can still drive away, in ascending order, m.
+/// Overlaps with obstacles from which a vehicle of usual size can still drive away, in ascending order, m.
 const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// Fraction of its acceleration that a vehicle can use against gravity where it has to drive off.
 const AGAINST_SLOPE: f64 = 0.9;
@@ -231,7 +231,8 @@ impl Driver<'_> {
     /// Margin with which the vehicle drives away from a pose, m. If it overlaps an obstacle there, the margin is
     /// negative.
     pub(super) fn own_margin(&self, pose: Pose) -> f64 {
-        let overlap = OVERLAPS.into_iter().find(|&by| self.fits(pose, -by));
+        let mut overlaps = OVERLAPS.into_iter().map(|by| by * self.scale());
+        let overlap = overlaps.find(|&by| self.fits(pose, -by));
         -overlap.unwrap_or(0.0)
     }
 

@@ -220,7 +220,8 @@ impl View<'_> {
         let now = at(pose, 0.0);
         let rounding = ROUNDING * self.clearance(agent, 0.0);
         let sweep = |wanted: f64, ignored: f64| {
-            let most = (now + rounding).max(ignored);
+            // A body that touches something must not come closer at all, otherwise it would creep into it.
+            let most = (now + rounding).min(now.max(clearance)).max(ignored);
             let (mut pose, mut bend) = (pose, bend);
             let (mut travelled, mut time) = (0.0, 0.0);
             while travelled < reach {
@@ -282,9 +283,9 @@ impl View<'_> {
             }
             let distances = drive.map_or([0.0; 2], |drive| drive.distances(speed, time));
             for distance in distances {
-                let there = OrientedBox {
-                    centre: theirs.centre + forward * distance,
-                    ..theirs
+                let there = match part {
+                    0 => self.driven_on(other, &theirs, distance),
+                    _ => straight_on(&theirs, forward * distance),
                 };
                 deepest = deepest.max(body.penetration(&there));
             }
@@ -292,9 +293,35 @@ impl View<'_> {
         deepest
     }
 
+    /// Outline of another vehicle once it has driven this distance (m) as its wheels are set; straight on if it is on a
+    /// lane.
+    fn driven_on(&self, other: AgentIndex, body: &OrientedBox, distance: f64) -> OrientedBox {
+        let pose = self.pose(other);
+        let kind = self.vehicle_type(other);
+        if self.position(other).is_on_lane() || kind.is_disc {
+            return straight_on(body, pose.forward() * distance);
+        }
+        let bend = tan(self.bodies().steering(other, kind)) / kind.limits.wheelbase;
+        let there = moved(pose, distance, bend);
+        let middle = pose.to_local(body.centre);
+        OrientedBox {
+            centre: there.point(middle.x, middle.y),
+            forward: there.forward(),
+            ..*body
+        }
+    }
+
     /// Whether an agent is off the lanes, or on a lane at ground level.
     fn is_on_level_ground(&self, agent: AgentIndex) -> bool {
         let lanelet = self.position(agent).lanelet;
         lanelet == NO_LANELET || self.ground.lanelet(lanelet).layer == 0
+    }
+}
+
+/// A body moved by an offset.
+fn straight_on(body: &OrientedBox, offset: DVec2) -> OrientedBox {
+    OrientedBox {
+        centre: body.centre + offset,
+        ..*body
     }
 }
