@@ -5,7 +5,7 @@ use glam::DVec2;
 use roadwright_agent::Slot;
 use roadwright_scenario::{
     Agent, AgentId, Edit, Land, LandId, LandUse, ModuleSetting, Obstacle, ObstacleId, PaintCost,
-    PaintId, PaintLayer, Place, Scenario, Shape, Stack,
+    PaintId, PaintLayer, Place, Scenario, Shape, Stack, VehicleType,
 };
 use roadwright_simulation::{
     Disagreement, Ground, GroundQuestion, ModuleOverrides, NoPathKind, PathStatus, RunOptions,
@@ -991,4 +991,48 @@ fn a_vehicle_turns_its_wheels_at_a_change_of_gear_instead_of_creeping() {
         // Turning the wheels from lock to lock takes 1.4 s.
         assert!(slow < 6.0, "{controller}: {slow} s at a walking pace");
     }
+}
+
+/// The guard once braked a vehicle to a stand for the vehicle that came up behind it, which then ran into it.
+#[test]
+fn a_vehicle_does_not_brake_for_the_vehicle_behind_it() {
+    let (start, goal) = (
+        Place::ground(-90.0, 0.0, 0.0),
+        Place::ground(100.0, 0.0, 0.0),
+    );
+    let mut scenario = field(&[], "pursuit", start, goal);
+    let mut straight = Stack::with_controller("pursuit");
+    straight.ground_planner = Some(ModuleSetting::new("straight"));
+    let edit = Edit::Stack("straight".into(), Some(Box::new(straight)));
+    scenario.apply(edit).unwrap();
+    for (id, x, max_speed, stack) in [(1, -90.0, 3.0, "pursuit"), (2, -96.0, 3.4, "straight")] {
+        let kind = VehicleType {
+            max_speed: max_speed.into(),
+            ..VehicleType::willys_mb()
+        };
+        let name = format!("jeep_{id}");
+        let edit = Edit::VehicleType(name.clone(), Some(Box::new(kind)));
+        scenario.apply(edit).unwrap();
+        let agent = Agent {
+            vehicle: name,
+            ..jeep(
+                stack,
+                Place::ground(x, 0.0, 0.0),
+                Place::ground(100.0, 0.0, 0.0),
+            )
+        };
+        let edit = Edit::Agent(AgentId(id), Some(Box::new(agent)));
+        scenario.apply(edit).unwrap();
+    }
+    let options = RunOptions::default();
+    let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+    let mut before = 0.0;
+    while world.time() < 6.0 {
+        world.step();
+        let speed = world.snapshot().vehicle(1).unwrap().speed;
+        assert!(speed >= before, "at {} s: {speed} m/s", world.time());
+        before = speed;
+    }
+    let gap = |id| world.snapshot().vehicle(id).unwrap().pose.position.x;
+    assert!(gap(1) - gap(2) < 4.5, "the follower has come near");
 }

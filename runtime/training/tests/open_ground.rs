@@ -1,8 +1,11 @@
 //! Tests of courses without lanes.
 
 use roadwright_geometry::DVec2;
-use roadwright_scenario::{Agent, AgentId, Edit, Obstacle, ObstacleId, Place, Scenario, Shape};
-use roadwright_simulation::{RunOptions, Status, World, builtin_modules};
+use roadwright_geometry::math::Stream;
+use roadwright_scenario::{
+    Agent, AgentId, Edit, ModuleSetting, Obstacle, ObstacleId, Place, Scenario, Settings, Shape,
+};
+use roadwright_simulation::{Collision, Party, RunOptions, Status, World, builtin_modules};
 use roadwright_training::{Course, End, Measured, Setup, measure};
 use std::collections::BTreeMap;
 
@@ -148,4 +151,168 @@ fn a_cart_drives_through_doors_to_its_goal() {
     assert_eq!(world.summary().collisions.len(), 0);
     // Short vehicles get closer to their goals than long ones.
     assert!((last.x - 5.5).abs() < 1.5, "{last}");
+}
+
+/// Carts keep to ways wide enough for their drivers, and meet each other without a contact.
+#[test]
+fn carts_drive_between_the_rooms_of_an_office_in_time() {
+    for seed in [2, 12, 16] {
+        let (measured, ratios) = drive("office", seed);
+        let ends = measured.drives.iter();
+        assert!(
+            ends.clone().all(|drive| drive.end == End::Arrived),
+            "{seed}: {:?}",
+            measured.drives
+        );
+        assert!(
+            ratios.values().all(|ratio| *ratio <= 2.5),
+            "{seed}: {ratios:?}"
+        );
+    }
+}
+
+/// Number of rooms along each edge of the office.
+const ROOMS: usize = 6;
+/// Size of the rooms, m.
+const ROOM: f64 = 4.5;
+/// Number of steps of the test per second.
+const STEPS: u32 = 60;
+/// Time for which the obstacle is dragged, and then left alone, s.
+const DRAGGED: f64 = 2.0;
+
+/// Middle of a room, which is free of furniture.
+fn middle(room: usize) -> DVec2 {
+    let at = |number: usize| (number as f64 + 0.5) * ROOM;
+    DVec2::new(at(room % ROOMS), at(room / ROOMS))
+}
+
+/// The office with 20 carts in rooms of their own that plan in each step, and the number of the obstacle that is dragged.
+fn busy_office(stream: &mut Stream) -> (Scenario, ObstacleId) {
+    let course = Course::named("office").unwrap();
+    let mut scenario = course.scenario(1, &Setup::default()).unwrap();
+    let settings = Settings {
+        dt: (1.0 / f64::from(STEPS)).into(),
+        ..scenario.settings()
+    };
+    scenario.apply(Edit::Settings(settings)).unwrap();
+    let cart = scenario.agents()[&AgentId(1)].clone();
+    for id in scenario.agents().keys().copied().collect::<Vec<_>>() {
+        scenario.apply(Edit::Agent(id, None)).unwrap();
+    }
+    let mut stack = scenario.stacks()[&cart.stack].clone();
+    let planner = stack.ground_planner.take().unwrap();
+    stack.ground_planner = Some(ModuleSetting {
+        rate_hz: Some(f64::from(STEPS)).into(),
+        ..planner
+    });
+    let edit = Edit::Stack(cart.stack.clone(), Some(Box::new(stack)));
+    scenario.apply(edit).unwrap();
+    for number in 0..20 {
+        // Neighbouring rooms would be as good, but the carts would have farther to the first meeting.
+        let start = middle((number * 7) % (ROOMS * ROOMS));
+        let agent = Agent {
+            start: Place::ground(start.x, start.y, stream.next_in(-3.0, 3.0)),
+            destination: Some(anywhere_else(start, stream)),
+            ..cart.clone()
+        };
+        let edit = Edit::Agent(AgentId(number as u32 + 1), Some(Box::new(agent)));
+        scenario.apply(edit).unwrap();
+    }
+    let dragged = scenario.next_obstacle_id();
+    place_box(&mut scenario, dragged, DVec2::splat(0.5 * ROOM));
+    (scenario, dragged)
+}
+
+/// The middle of a room that is not near.
+fn anywhere_else(here: DVec2, stream: &mut Stream) -> Place {
+    loop {
+        let there = middle(stream.next_index(ROOMS * ROOMS));
+        if (there - here).length() > 1.5 * ROOM {
+            return Place::ground(there.x, there.y, 0.0);
+        }
+    }
+}
+
+fn place_box(scenario: &mut Scenario, id: ObstacleId, at: DVec2) {
+    let obstacle = Obstacle {
+        name: "dragged".into(),
+        shape: Shape::Box {
+            x: at.x.into(),
+            y: at.y.into(),
+            heading: 0.0.into(),
+            length: 0.4.into(),
+            width: 0.4.into(),
+        },
+        base: 0.0.into(),
+        height: 1.0.into(),
+        mass: None.into(),
+    };
+    let edit = Edit::Obstacle(id, Some(Box::new(obstacle)));
+    scenario.apply(edit).unwrap();
+}
+
+/// Drags goals of carts that have nearly arrived to other rooms, and a box after the carts, for some seconds. Returns the
+/// contacts, and the distance that all carts have driven, m.
+fn drag(seconds: f64) -> (Vec<Collision>, f64) {
+    let mut stream = Stream::new(7, "dragging", 0);
+    let (mut scenario, dragged) = busy_office(&mut stream);
+    let modules = builtin_modules();
+    let mut world = World::new(&scenario, &modules, &RunOptions::default()).unwrap();
+    let mut at = DVec2::splat(0.5 * ROOM);
+    for step in 1..=(seconds * f64::from(STEPS)) as u32 {
+        world.step();
+        let before = scenario.clone();
+        let mut is_edited = false;
+        let carts = world.snapshot();
+        for (id, agent) in before.agents() {
+            let Some(cart) = carts.vehicle(u64::from(id.0)) else {
+                continue;
+            };
+            let here = cart.pose.position;
+            let goal = before.pose_of(agent.destination.as_ref().unwrap()).unwrap();
+            // All goals are dragged now and then, and before carts arrive.
+            let is_dragged = (step + 97 * id.0) % (10 * STEPS) == 0;
+            if is_dragged || (goal.position - here).length() < 1.5 {
+                let agent = Agent {
+                    destination: Some(anywhere_else(here, &mut stream)),
+                    ..agent.clone()
+                };
+                let edit = Edit::Agent(*id, Some(Box::new(agent)));
+                scenario.apply(edit).unwrap();
+                is_edited = true;
+            }
+        }
+        let phase = (world.time() / DRAGGED) as u32;
+        if phase % 2 == 0 && step % 6 == 0 {
+            // The hand follows one cart after the other.
+            let target = carts.vehicle(u64::from(phase / 2 % 20) + 1).unwrap();
+            at += (target.pose.position - at).clamp_length_max(0.2);
+            place_box(&mut scenario, dragged, at);
+            is_edited = true;
+        }
+        if is_edited {
+            world.update(&before, &scenario, &modules).unwrap();
+        }
+    }
+    let summary = world.summary();
+    assert_eq!(summary.agents.arrived, 0, "goals are dragged in time");
+    let is_to_blame = |contact: &Collision| {
+        let phase = ((contact.time - 0.1) / DRAGGED) as u32;
+        contact.with == Party::Obstacle(dragged.0) && phase % 2 == 0
+    };
+    let mut contacts = summary.collisions;
+    contacts.retain(|contact| !is_to_blame(contact));
+    (contacts, summary.distance_driven)
+}
+
+/// Twenty carts plan in every step while goals and an obstacle are dragged ([Kuffner 1998], section 8).
+#[test]
+fn carts_that_plan_in_every_step_touch_nothing_while_things_are_dragged() {
+    let seconds = 6.0;
+    let begun = std::time::Instant::now();
+    let (contacts, distance) = drag(seconds);
+    let took = begun.elapsed().as_secs_f64();
+    println!("{took:.1} s for {seconds} s, {distance:.0} m in all");
+    assert!(contacts.is_empty(), "{contacts:?}");
+    assert!(distance > 2.0 * seconds, "{distance}");
 }

@@ -214,6 +214,8 @@ pub struct Profile {
     pub cell: CellSize,
     /// Growth of obstacles.
     pub growth: Growth,
+    /// Additional growth of obstacles, so that paths keep this distance from them, m.
+    pub room: f64,
     /// Points between which the growth is measured.
     pub measure: Measure,
     /// Condition under which an obstacle occupies a cell.
@@ -242,6 +244,7 @@ impl Profile {
             vehicle_type: None,
             cell,
             growth: Growth::default(),
+            room: 0.0,
             measure: Measure::default(),
             occupied: Occupied::default(),
             costs: ObstacleCosts::default(),
@@ -258,10 +261,11 @@ impl Profile {
     /// Radius by which obstacles are inflated for this body, m. For the oriented footprint it is half the
     /// width, the minimum over all headings.
     pub fn growth_radius(&self) -> f64 {
-        match self.growth {
+        let body = match self.growth {
             Growth::HalfWidth | Growth::Footprint(_) => 0.5 * self.body.width,
             Growth::Circumscribed => self.body.circumscribed_radius(),
-        }
+        };
+        body + self.room
     }
 
     /// Maximum distance from the outline of an obstacle at which it affects the centre of a cell, m.

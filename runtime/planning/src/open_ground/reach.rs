@@ -157,6 +157,7 @@ impl Reachability {
                 Growth::Footprint(_) => Growth::HalfWidth,
                 other => other,
             },
+            room: 0.0,
             measure: Measure::Outline,
             occupied: Occupied::Anything,
             ..profile.clone()

@@ -8,7 +8,7 @@ use super::profile::Heights;
 use super::shape::Shape;
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_geometry::{DVec2, Pose};
+use roadwright_geometry::{DVec2, Pose, heading_of};
 
 /// Generates a map on which rectangles block a fraction `share` of the cells, or slightly more.
 ///
@@ -184,9 +184,29 @@ pub fn maze(edge: f64, seed: u64) -> BoxWorld {
 /// Generates an office with 6 by 6 rooms of 4.5 m, doors of 1.2 m, cabinets and four-legged tables. It has
 /// 1,296 boxes in all. The office of [Kuffner 1998] has 15,320 triangles, which correspond to 1,277 boxes.
 pub fn office(seed: u64) -> BoxWorld {
-    const ROOM: f64 = 4.5;
-    const DOOR: f64 = 1.2;
+    furnished_office(seed, None)
+}
+
+/// Generates an office as [`office`] does, whose furniture leaves a way of this width free from each door to the middle
+/// of the rooms on both sides, m.
+pub fn office_with_ways(seed: u64, width: f64) -> BoxWorld {
+    furnished_office(seed, Some(width))
+}
+
+/// Size of the rooms of an office, m.
+const OFFICE_ROOM: f64 = 4.5;
+/// Width of the doors of an office, m.
+const DOOR: f64 = 1.2;
+/// Length and width of the places of cabinets, m. There is room to move a cabinet a little.
+const CABINET_ROOM: [f64; 2] = [0.9, 0.8];
+/// Maximum number of places that are drawn for a piece of furniture.
+const PLACES: usize = 200;
+
+/// An office in which furniture keeps off ways of the given width, m; `None` for furniture anywhere.
+fn furnished_office(seed: u64, way: Option<f64>) -> BoxWorld {
+    const ROOM: f64 = OFFICE_ROOM;
     const WALL: f64 = 0.1;
+    let mut ways: Vec<OrientedBox> = Vec::new();
     let mut stream = Stream::new(seed, "office", 0);
     let mut boxes = Vec::new();
     for_each_wall(OFFICE_ROOMS, |wall| {
@@ -196,17 +216,32 @@ pub fn office(seed: u64) -> BoxWorld {
             let from = stream.next_in(0.1, 0.9 - DOOR / ROOM);
             boxes.push(wall_box(wall, ROOM, WALL, [0.0, from]));
             boxes.push(wall_box(wall, ROOM, WALL, [from + DOOR / ROOM, 1.0]));
+            let width = way.into_iter();
+            ways.extend(
+                width.flat_map(|width| ways_through(wall, from + 0.5 * DOOR / ROOM, width)),
+            );
         }
     });
     for room in 0..OFFICE_ROOMS * OFFICE_ROOMS {
         let column = (room % OFFICE_ROOMS) as f64;
         let row = (room / OFFICE_ROOMS) as f64;
         let corner = DVec2::new(column, row) * ROOM;
+        let mut free_place = |size: [f64; 2]| {
+            let mut pose = place_in(corner, ROOM, &mut stream);
+            for _ in 0..PLACES {
+                let outline = OrientedBox::new(pose, size[0], size[1]);
+                if !ways.iter().any(|way| way.penetration(&outline) > 0.0) {
+                    break;
+                }
+                pose = place_in(corner, ROOM, &mut stream);
+            }
+            pose
+        };
         for _ in 0..6 {
-            table(place_in(corner, ROOM, &mut stream), &mut boxes);
+            table(free_place([1.0, 0.5]), &mut boxes);
         }
         for _ in 0..2 {
-            let outline = OrientedBox::new(place_in(corner, ROOM, &mut stream), 0.5, 0.4);
+            let outline = OrientedBox::new(free_place(CABINET_ROOM), 0.5, 0.4);
             let heights = Heights::up_to(1.8);
             boxes.push(WorldBox { outline, heights });
         }
@@ -215,6 +250,27 @@ pub fn office(seed: u64) -> BoxWorld {
         boxes,
         edge: ROOM * OFFICE_ROOMS as f64,
     }
+}
+
+/// Ways of the given width (m) from the middles of the rooms on both sides of a wall through a door, whose middle is at
+/// this fraction of the length of the wall.
+fn ways_through(wall: Wall, door: f64, width: f64) -> [OrientedBox; 3] {
+    let corner = DVec2::new(wall.column as f64, wall.row as f64) * OFFICE_ROOM;
+    let (along, across) = match wall.is_west {
+        true => (DVec2::Y, DVec2::X),
+        false => (DVec2::X, DVec2::Y),
+    };
+    let door = corner + along * door * OFFICE_ROOM;
+    // Straight through the door first, so that vehicles need not turn inside it.
+    let [before, behind] = [-0.5, 0.5].map(|side| door + side * DOOR * across);
+    let [one, other] = [-0.5, 0.5].map(|side| corner + OFFICE_ROOM * (0.5 * along + side * across));
+    [[one, before], [before, behind], [behind, other]].map(|[from, to]| {
+        let pose = Pose {
+            position: 0.5 * (from + to),
+            heading: heading_of(to - from),
+        };
+        OrientedBox::new(pose, (to - from).length() + width, width)
+    })
 }
 
 /// Draws a place for a piece of furniture. Places along a wall are more likely than those in the middle of
@@ -342,6 +398,7 @@ mod tests {
     fn maze_and_office_have_as_many_boxes_as_those_of_the_source() {
         assert_eq!(maze(150.0, 1).boxes.len(), 256);
         assert_eq!(office(1).boxes.len(), 1296);
+        assert_eq!(office_with_ways(1, 1.0).boxes.len(), 1296);
     }
 
     #[test]

@@ -74,8 +74,7 @@ const LEAST_MARGIN: f64 = 0.1;
 /// Margin of a path where there is room, as a multiple of the tracking margin, so that drivers who
 /// deviate slightly from the path are still clear of obstacles.
 pub(super) const SPARE: f64 = 1.7;
-/// Depths of overlap with an obstacle at which a vehicle may still drive away from the obstacle, in
-/// ascending order, m.
+/// Overlaps with obstacles from which a vehicle of usual size can still drive away, in ascending order, m.
 const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// Fraction of its acceleration that a vehicle can use against gravity to drive off.
 const AGAINST_SLOPE: f64 = 0.9;
@@ -234,7 +233,8 @@ impl Driver<'_> {
     /// Margin at which the vehicle drives away from a pose, m. It is negative if the vehicle
     /// overlaps an obstacle there.
     pub(super) fn own_margin(&self, pose: Pose) -> f64 {
-        let overlap = OVERLAPS.into_iter().find(|&by| self.fits(pose, -by));
+        let mut overlaps = OVERLAPS.into_iter().map(|by| by * self.scale());
+        let overlap = overlaps.find(|&by| self.fits(pose, -by));
         -overlap.unwrap_or(0.0)
     }
 

@@ -207,6 +207,18 @@ impl Planner<'_> {
         }
     }
 
+    /// Distance that the paths of a short vehicle keep from obstacles where such a path exists, m. Short vehicles are
+    /// planned for over cells so fine that the least gap between the obstacles is hardly wider than the vehicle, and no
+    /// driver steers through that.
+    fn room(&self) -> f64 {
+        let is_short = self.body_kind == BodyKind::Vehicle && self.kind.scale() < 1.0;
+        match self.planning.search {
+            GroundSearch::Bounded { .. } if is_short => self.planning.tracking_margin,
+            _ => 0.0,
+        }
+    }
+
+    /// Profile of the vehicle for paths as close to obstacles as it fits.
     pub(super) fn profile(&self, cell: f64) -> Profile {
         let cell = CellSize::new(cell).unwrap_or(CellSize::WAY_POINTS);
         Profile {
@@ -218,10 +230,13 @@ impl Planner<'_> {
         }
     }
 
-    /// Trip to the goal over cells of the given size, m.
-    fn trip(&self, map: &mut OpenGround, cell: f64, from: Pose) -> Trip {
+    /// The trip to the goal over cells of the given size, m, that keeps `room` metres from obstacles.
+    fn trip(&self, map: &mut OpenGround, cell: f64, from: Pose, room: f64) -> Trip {
         Trip {
-            profile: map.add_profile(self.profile(cell)),
+            profile: map.add_profile(Profile {
+                room,
+                ..self.profile(cell)
+            }),
             owner: Some(self.owner()),
             from: Spot::at(from),
             to: match self.heading_at_goal() {
@@ -662,6 +677,7 @@ impl GroundPlans {
             agent,
             asked,
             plan,
+            room: agent.room(),
             others: &others,
             spent: &mut self.spent,
             searches: &mut self.searches,
@@ -694,7 +710,7 @@ impl AgentPlan {
 
     /// Trip for which the agent's planner searches for a path.
     pub(super) fn trip(&self, map: &mut OpenGround, agent: &Planner<'_>) -> Trip {
-        agent.trip(map, self.cell(agent), agent.centre())
+        agent.trip(map, self.cell(agent), agent.centre(), agent.room())
     }
 
     /// Costs from a search that starts at the goal; `None` if no such search was needed.
@@ -713,7 +729,7 @@ impl AgentPlan {
             }
         }
         let Some(saved) = self.verdict else { return };
-        let trip = agent.trip(map, agent.planning.cell, saved.from);
+        let trip = agent.trip(map, agent.planning.cell, saved.from, 0.0);
         let mut searches = Reachability::new(map, trip);
         searches.advance(map, saved.spent.min(MOST_SPENT));
         self.live.searches = Some(searches);
@@ -760,6 +776,8 @@ pub(super) struct Planning<'a> {
     pub(super) agent: &'a Planner<'a>,
     pub(super) asked: &'a Asked<'a>,
     pub(super) plan: &'a mut AgentPlan,
+    /// Distance that paths keep from obstacles, m.
+    room: f64,
     /// Characters around the agent, if the agent is a character.
     pub(super) others: &'a [Other],
     /// Number of cells and poses that the first plans of agents have expanded in this step.
@@ -886,7 +904,7 @@ impl Planning<'_> {
             return;
         }
         let from = self.agent.centre();
-        let trip = self.agent.trip(self.map, self.agent.planning.cell, from);
+        let trip = (self.agent).trip(self.map, self.agent.planning.cell, from, 0.0);
         self.plan.verdict = Some(SavedSearch { from, spent: 0 });
         self.plan.live.searches = Some(Reachability::new(self.map, trip));
     }
@@ -1094,7 +1112,10 @@ impl Planning<'_> {
     }
 
     pub(super) fn driver(&mut self) -> Driver<'_> {
-        let profile = self.agent.profile(self.plan.cell(self.agent));
+        let profile = Profile {
+            room: self.room,
+            ..self.agent.profile(self.plan.cell(self.agent))
+        };
         let steering = (self.asked.steering)();
         Driver {
             profile: self.map.add_profile(profile),
@@ -1125,8 +1146,22 @@ impl Planning<'_> {
         self.drive_along(found)
     }
 
+    /// Searches for a path that keeps its distance from obstacles, or for any path if there is none.
     pub(super) fn find(&mut self) -> Found {
-        let trip = self.plan.trip(self.map, self.agent);
+        self.room = self.agent.room();
+        let found = self.find_with_room();
+        if self.room <= 0.0 || matches!(found.end, PlanEnd::Goal | PlanEnd::Budget) {
+            return found;
+        }
+        self.room = 0.0;
+        self.find_with_room()
+    }
+
+    fn find_with_room(&mut self) -> Found {
+        let trip = Trip {
+            profile: self.driver().profile,
+            ..self.plan.trip(self.map, self.agent)
+        };
         let mut seeker = Seeker {
             map: self.map,
             hybrid: self.hybrid,

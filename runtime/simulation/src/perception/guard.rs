@@ -9,9 +9,9 @@ use super::open_ground::{curvature_to, planned_curvature};
 use crate::open_ground::moved;
 use crate::records::AgentIndex;
 use crate::route::PlannedPath;
-use roadwright_geometry::Pose;
 use roadwright_geometry::math::{tan, wrap_angle};
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{DVec2, Pose};
 use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::f64::consts::PI;
@@ -47,12 +47,46 @@ const CREEPS: f64 = 0.7;
 /// Lower limit for the speed that is used to compute how far the wheels turn along the path, m/s.
 const ROLLING: f64 = 0.3;
 
+/// Cosine of the largest angle between the directions of travel of a vehicle and one that follows it.
+const FOLLOWS: f64 = 0.5;
+
 /// Outline of a vehicle at a future time on its path.
 #[derive(Clone, Copy)]
 struct Outline {
     body: OrientedBox,
     /// Time from now, s.
     time: f64,
+    /// How the vehicle drives there; `None` for a place that is only looked at.
+    drive: Option<Driven>,
+}
+
+/// Present outline and motion of a vehicle that is checked.
+#[derive(Clone, Copy)]
+struct Driven {
+    body: OrientedBox,
+    /// Direction of travel.
+    forward: DVec2,
+    /// Deceleration with which it and others brake, m/s^2.
+    braking: f64,
+}
+
+impl Driven {
+    /// Whether another body with its velocity in m/s runs up from behind. Braking for it would help neither vehicle.
+    fn is_followed_by(&self, other: &OrientedBox, velocity: DVec2) -> bool {
+        let offset = other.centre - self.body.centre;
+        let direction = velocity.normalize_or_zero();
+        direction.dot(self.forward) > FOLLOWS
+            && offset.dot(self.forward) < -self.body.half_length
+            && direction.perp_dot(offset).abs() < self.body.half_width + other.half_width
+    }
+
+    /// Distances that another vehicle with this speed (m/s) may have driven after a time (s): on as it drives now, or
+    /// braking at once, as it does when its driver notices this vehicle.
+    fn distances(&self, speed: f64, time: f64) -> [f64; 2] {
+        let until = time.min(speed.abs() / self.braking);
+        let braked = speed * until - 0.5 * (self.braking * until * until).copysign(speed);
+        [speed * time, braked]
+    }
 }
 
 impl View<'_> {
@@ -106,7 +140,12 @@ impl View<'_> {
                 ..pose
             };
             let body = self.outline(agent, place, 0.0);
-            self.overlap(agent, Outline { body, time: 0.0 })
+            let outline = Outline {
+                body,
+                time: 0.0,
+                drive: None,
+            };
+            self.overlap(agent, outline)
         };
         at(SIDE_ROOM * side) <= at(0.0)
     }
@@ -158,6 +197,11 @@ impl View<'_> {
         let step = (STEP * scale).max(reach / MOST_STEPS);
         let slowest = ROLLING * scale.sqrt();
         let speed = input.speed.max(0.0);
+        let drive = Driven {
+            body: self.outline(agent, self.pose(agent), 0.0),
+            forward: pose.forward(),
+            braking,
+        };
         let at = |pose: Pose, time: f64| {
             let own = match is_reversing {
                 true => Pose {
@@ -166,14 +210,19 @@ impl View<'_> {
                 },
                 false => pose,
             };
-            let body = self.outline(agent, own, speed);
-            self.overlap(agent, Outline { body, time })
+            let outline = Outline {
+                body: self.outline(agent, own, speed),
+                time,
+                drive: Some(drive),
+            };
+            self.overlap(agent, outline)
         };
         let clearance = self.clearance(agent, speed);
         let now = at(pose, 0.0);
         let rounding = ROUNDING * self.clearance(agent, 0.0);
         let sweep = |wanted: f64, ignored: f64| {
-            let most = (now + rounding).max(ignored);
+            // A body that touches something must not come closer at all, otherwise it would creep into it.
+            let most = (now + rounding).min(now.max(clearance)).max(ignored);
             let (mut pose, mut bend) = (pose, bend);
             let (mut travelled, mut time) = (0.0, 0.0);
             while travelled < reach {
@@ -205,7 +254,7 @@ impl View<'_> {
 
     /// Maximum depth by which an outline overlaps obstacles, uncoupled trailers or other vehicles, m.
     fn overlap(&self, agent: AgentIndex, outline: Outline) -> f64 {
-        let Outline { body, time } = outline;
+        let Outline { body, time, drive } = outline;
         let mut deepest = 0.0_f64;
         self.ground.obstacles().for_each_contact(
             body.centre,
@@ -228,20 +277,52 @@ impl View<'_> {
                 return;
             }
             let theirs = bodies.body(other, part, self.types);
-            let motion = self.motion(other);
-            let ahead = self.pose(other).forward() * motion.speed * time;
-            let theirs = OrientedBox {
-                centre: theirs.centre + ahead,
-                ..theirs
-            };
-            deepest = deepest.max(body.penetration(&theirs));
+            let speed = self.motion(other).speed;
+            let forward = self.pose(other).forward();
+            if drive.is_some_and(|drive| drive.is_followed_by(&theirs, forward * speed)) {
+                return;
+            }
+            let distances = drive.map_or([0.0; 2], |drive| drive.distances(speed, time));
+            for distance in distances {
+                let there = match part {
+                    0 => self.driven_on(other, &theirs, distance),
+                    _ => straight_on(&theirs, forward * distance),
+                };
+                deepest = deepest.max(body.penetration(&there));
+            }
         });
         deepest
+    }
+
+    /// Outline of another vehicle once it has driven this distance (m) as its wheels are set; straight on if it is on a
+    /// lane.
+    fn driven_on(&self, other: AgentIndex, body: &OrientedBox, distance: f64) -> OrientedBox {
+        let pose = self.pose(other);
+        let kind = self.vehicle_type(other);
+        if self.position(other).is_on_lane() || kind.is_disc {
+            return straight_on(body, pose.forward() * distance);
+        }
+        let bend = tan(self.bodies().steering(other, kind)) / kind.limits.wheelbase;
+        let there = moved(pose, distance, bend);
+        let middle = pose.to_local(body.centre);
+        OrientedBox {
+            centre: there.point(middle.x, middle.y),
+            forward: there.forward(),
+            ..*body
+        }
     }
 
     /// Whether an agent is off the lanes, or on a lane at ground level.
     fn is_on_level_ground(&self, agent: AgentIndex) -> bool {
         let lanelet = self.position(agent).lanelet;
         lanelet == NO_LANELET || self.ground.lanelet(lanelet).layer == 0
+    }
+}
+
+/// A body moved by an offset.
+fn straight_on(body: &OrientedBox, offset: DVec2) -> OrientedBox {
+    OrientedBox {
+        centre: body.centre + offset,
+        ..*body
     }
 }

@@ -55,6 +55,9 @@ struct Drawing {
     apart: f64,
     /// Free space around a body at its start and its goal, m.
     margin: f64,
+    /// Room on all sides of a vehicle with which there is a path from its start to its goal, m. Drivers cannot steer
+    /// through gaps that are hardly wider than their vehicles.
+    room: f64,
     /// Maximum shift of loose objects along each axis, m.
     shift: f64,
     /// Whether vehicles start parallel to the axes.
@@ -122,6 +125,7 @@ impl Site {
                 first: 150.0,
                 apart: 10.0,
                 margin: 0.8,
+                room: 0.0,
                 shift: 0.0,
                 is_aligned: true,
             },
@@ -132,6 +136,7 @@ impl Site {
                 first: 30.0,
                 apart: 2.0,
                 margin: 0.15,
+                room: 0.15,
                 shift: 0.2,
                 is_aligned: false,
             },
@@ -142,6 +147,7 @@ impl Site {
                 first: 60.0,
                 apart: 15.0,
                 margin: 0.8,
+                room: 0.0,
                 shift: 1.5,
                 is_aligned: false,
             },
@@ -152,6 +158,7 @@ impl Site {
                 first: 100.0,
                 apart: 15.0,
                 margin: 0.8,
+                room: 0.0,
                 shift: 2.0,
                 is_aligned: false,
             },
@@ -169,16 +176,22 @@ impl Site {
     /// Calibrates the rules of a fuzzy driver for the site's vehicle.
     fn calibrated(self, driver: ModuleSetting) -> ModuleSetting {
         match self {
-            // A cart turns in less than its own length. With the corresponding gain, the printed
-            // rules would turn it sharply towards waypoints that are almost straight ahead. They
-            // would also stop it near obstacles, but all furniture that it passes is near.
-            Self::Office => driver
-                .with("rule_route_steer_narrow_medium", 0.0)
-                .with("rule_route_steer_narrow_far", 0.0)
-                .with("rule_route_steer_wide_far", 6.0)
-                .with("rule_avoid_speed_narrow_near", 3.0)
-                .with("rule_avoid_speed_mid_near", 3.0)
-                .with("rule_avoid_speed_wide_near", 3.0),
+            // A cart turns in less than its own length. With the gain for that, the printed rules would turn it sharply
+            // towards waypoints almost straight ahead. All furniture that it passes is near, where they would have it
+            // stop, and it stops so soon that nothing farther away matters.
+            Self::Office => {
+                let mut driver = driver
+                    .with("rule_route_steer_narrow_medium", 0.0)
+                    .with("rule_route_steer_narrow_far", 0.0)
+                    .with("rule_route_steer_wide_far", 6.0);
+                for angle in ["narrow", "mid", "wide"] {
+                    for (distance, speed) in [("near", 4.0), ("medium", 5.0), ("far", 5.0)] {
+                        let rule = format!("rule_avoid_speed_{angle}_{distance}");
+                        driver = driver.with(&rule, speed);
+                    }
+                }
+                driver
+            }
             Self::Maze | Self::ObstacleTown | Self::HillCountry => driver,
         }
     }
@@ -340,8 +353,9 @@ impl Trips {
         if self.drawn.iter().any(is_near) || !self.is_free(drawn) {
             return false;
         }
-        let length = self.plan(drawn).map(|plan| plan.length());
+        let length = self.plan(drawn, 0.0).map(|plan| plan.length());
         length.is_some_and(|length| !is_first || length > DETOUR * straight)
+            && (self.drawing.room <= 0.0 || self.plan(drawn, self.drawing.room).is_some())
     }
 
     /// Whether the body is free of obstacles at the start, and at the goal with any heading.
@@ -366,9 +380,15 @@ impl Trips {
         !self.obstacles.iter().any(is_met)
     }
 
-    fn plan(&mut self, drawn: &Drawn) -> Option<TripPlan> {
+    /// Plans a trip with this much room on all sides of the vehicle, m.
+    fn plan(&mut self, drawn: &Drawn, room: f64) -> Option<TripPlan> {
+        let width = self.vehicle.width.get() + 2.0 * room;
+        let vehicle = VehicleType {
+            width: width.into(),
+            ..self.vehicle.clone()
+        };
         let of = Traveller {
-            vehicle: &self.vehicle,
+            vehicle: &vehicle,
             vehicle_type: self.vehicle_type,
             stack: "",
             planning: self.planning,
