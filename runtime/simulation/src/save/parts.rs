@@ -123,8 +123,9 @@ parts! {
     DRIVES "drives" 3;
     /// Searches of agents off the lanes that modules carry out.
     MODULE_SEARCHES "module_searches" 1;
-    /// Courses of characters around each other. Version 2: courses to the goal, and how far along them.
-    WALKS "walks" 2;
+    /// Courses of characters around each other. Version 2: courses to the goal, and how far along them. 3: waits, and
+    /// calls for plans together.
+    WALKS "walks" 3;
     /// Searches from the goals of agents off the lanes: number of expanded cells.
     GOAL_COSTS "goal_costs" 1;
     /// Moves of agents with move trees. Version 2: libraries of vehicle types, figures of libraries.

@@ -47,9 +47,6 @@ const AT_PART_START: f64 = 0.6;
 const FIRST: f64 = 0.4;
 /// Error of the wheel angle above which the vehicle waits before it drives off, rad.
 const TURNED: f64 = 0.02;
-/// Maximum standing time of a character that turns, s. Vehicles need no limit, because the wheels of
-/// stationary vehicles turn at all levels.
-const PATIENCE_ON_FOOT: f64 = 2.5;
 /// Time for which a vehicle stands to turn its wheels before a planned path, s. It may have stood for a while before
 /// it found the path, and then it tries in turns to drive off as it is.
 const TURNS_WHEELS: f64 = 6.0;
@@ -165,10 +162,11 @@ impl View<'_> {
         };
         let (start, is_patient) = match part {
             Some(_) => (AT_PART_START * scale, in_turn < TURNS_WHEELS),
-            None if kind.is_disc => (AT_START, progress.standing < PATIENCE_ON_FOOT),
             None => (AT_START, true),
         };
-        let waits = position.s < start && input.speed < STANDS * scale && is_patient;
+        // A character turns as it walks off, or on the spot (`pivot.rs`).
+        let waits =
+            !kind.is_disc && position.s < start && input.speed < STANDS * scale && is_patient;
         let wheels = waits.then(|| {
             let curvature = path.curvature(position.s, position.s + FIRST * scale);
             let steering = atan(input.wheelbase * curvature);
