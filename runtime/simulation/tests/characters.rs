@@ -2,6 +2,7 @@
 
 use crate::common;
 use glam::DVec2;
+use roadwright_geometry::math::Stream;
 use roadwright_scenario::{
     Agent, AgentId, DynamicsLevel, Edit, ModuleSetting, Obstacle, ObstacleId, Place, Scenario,
     Shape, Stack, VehicleType, file,
@@ -326,8 +327,25 @@ fn people_who_are_alone_in_the_office_keep_close_to_their_paths() {
     assert!(jogging.mean > walking.mean && jogging.speed > walking.speed);
 }
 
+/// Longest time for which two people have been standing before each other, s. `together` has the times of all pairs.
+fn face_to_face(world: &World, dt: f64, together: &mut BTreeMap<(u64, u64), f64>) -> f64 {
+    let people = world.snapshot().vehicles.clone();
+    let mut longest: f64 = 0.0;
+    for (at, a) in people.iter().enumerate() {
+        for b in &people[at + 1..] {
+            let between = b.body.position - a.body.position;
+            let near = between.length() < 1.2;
+            let face = between.dot(a.body.forward()) > 0.0 && between.dot(b.body.forward()) < 0.0;
+            let stand = near && face && a.speed < 0.1 && b.speed < 0.1;
+            let time = together.entry((a.agent, b.agent)).or_default();
+            *time = if stand { *time + dt } else { 0.0 };
+            longest = longest.max(*time);
+        }
+    }
+    longest
+}
+
 #[test]
-#[ignore = "not reached yet: twelve people in narrow rooms block each other for more than 5 s"]
 fn in_the_office_all_arrive_without_a_contact_close_to_their_paths() {
     let scenario = office();
     for dt in [0.02, 1.0 / 30.0] {
@@ -350,24 +368,8 @@ fn in_the_office_all_arrive_without_a_contact_close_to_their_paths() {
                     own.walking += 1.0;
                 }
             }
-            for (at, a) in snapshot.vehicles.iter().enumerate() {
-                for b in &snapshot.vehicles[at + 1..] {
-                    let between = b.body.position - a.body.position;
-                    let near = between.length() < 1.2;
-                    let face =
-                        between.dot(a.body.forward()) > 0.0 && between.dot(b.body.forward()) < 0.0;
-                    let stand = near && face && a.speed < 0.1 && b.speed < 0.1;
-                    let time = together.entry((a.agent, b.agent)).or_default();
-                    *time = if stand { *time + dt } else { 0.0 };
-                    assert!(
-                        *time < 5.0,
-                        "{} and {} at {} s",
-                        a.agent,
-                        b.agent,
-                        world.time()
-                    );
-                }
-            }
+            let longest = face_to_face(world, dt, &mut together);
+            assert!(longest < 5.0, "{longest} s at {} s", world.time());
         });
         assert_all_arrived(&world, "office");
         let samples: f64 = people.values().map(|own| own.samples).sum();
@@ -383,6 +385,59 @@ fn in_the_office_all_arrive_without_a_contact_close_to_their_paths() {
         assert!(away <= 0.2, "{away} m");
         assert!(most <= 0.8, "{most} m");
         assert!(speed >= 0.7, "{speed} m/s");
+    }
+}
+
+/// The office with other starts, destinations and departures.
+fn drawn_office(seed: u64) -> Scenario {
+    let mut scenario = office();
+    let mut stream = Stream::new(seed, "office", 0);
+    for (id, mut agent) in scenario.agents().clone() {
+        agent.depart = stream.next_in(0.0, 3.0).into();
+        let mut moved = |place: Place| match place {
+            Place::Ground(place) => to(
+                place.x.get() + stream.next_in(-0.25, 0.25),
+                place.y.get() + stream.next_in(-0.25, 0.25),
+            ),
+            Place::Lane(_) => place,
+        };
+        agent.start = moved(agent.start);
+        agent.destination = agent.destination.map(moved);
+        scenario
+            .apply(Edit::Agent(id, Some(Box::new(agent))))
+            .unwrap();
+    }
+    scenario
+}
+
+#[test]
+#[ignore = "not reached yet: about one of 32 runs does not end, and about one of 20 has a contact of 2 cm"]
+fn with_other_departures_all_in_the_office_arrive_as_well() {
+    let first = match std::env::var("OFFICE_FIRST") {
+        Ok(text) => text.parse().unwrap(),
+        Err(_) => 1,
+    };
+    let count = roadwright_testing::scaled(64);
+    for seed in first..first + count {
+        let dt = [0.02, 1.0 / 30.0][(seed % 2) as usize];
+        let options = RunOptions {
+            dt: Some(dt),
+            ..RunOptions::default()
+        };
+        let scenario = drawn_office(seed);
+        let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        let mut together: BTreeMap<(u64, u64), f64> = BTreeMap::new();
+        let mut longest: f64 = 0.0;
+        walk(&mut world, 150.0, |world| {
+            longest = longest.max(face_to_face(world, dt, &mut together));
+        });
+        println!(
+            "{seed}: {:.1} s, longest {longest:.1} s, contacts {}",
+            world.time(),
+            world.collisions().len()
+        );
+        assert_all_arrived(&world, &format!("seed {seed}"));
+        assert!(longest < 5.0, "seed {seed}: {longest} s");
     }
 }
 

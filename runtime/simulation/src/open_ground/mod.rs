@@ -18,10 +18,12 @@
 //! | `module_search.rs` | searches that a module carries out itself |
 //! | `manoeuvre.rs` | manoeuvres, forwards and in reverse, that bring a vehicle onto its path |
 //! | `walking.rs` | characters on foot, and how they plan around each other |
+//! | `agreement.rs` | how characters that block each other plan together |
 //! | `space_time.rs` | the search for a walk among moving characters |
 //! | `mixed.rs` | the quickest trips on lanes and over open ground |
 //! | `verdict.rs` | whether an agent can reach its goal, as reported to users |
 
+mod agreement;
 mod cost_layers;
 mod drivable;
 mod fixed_items;

@@ -413,10 +413,10 @@ impl AgentPlan {
 
 /// The map of a world off the lanes, and the plans of its agents.
 pub(crate) struct GroundPlans {
-    live: Option<LiveMap>,
-    agents: BTreeMap<u64, AgentPlan>,
+    pub(super) live: Option<LiveMap>,
+    pub(super) agents: BTreeMap<u64, AgentPlan>,
     /// Characters, from west to east.
-    pedestrians: Vec<Pedestrian>,
+    pub(super) pedestrians: Vec<Pedestrian>,
     hybrid: HybridPath,
     fields: Fields,
     /// Number of cells and poses that the first plans of agents have expanded in this step.

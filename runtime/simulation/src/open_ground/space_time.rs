@@ -5,7 +5,7 @@
 //! possible ([Phillips 2011]). Thus the search finds the earliest arrival, including waits, without
 //! a node for each time slot.
 
-use super::walking::Moment;
+use super::walking::{Apart, Moment};
 use roadwright_geometry::DVec2;
 use roadwright_planning::open_ground::{Cell, CellSize, GridMap};
 use std::cmp::Reverse;
@@ -168,9 +168,9 @@ impl SpaceTime {
         }
     }
 
-    /// Marks the cells within `reach` metres of a character as occupied. `place` returns the
-    /// position of the character at a time, or `None` once it has left.
-    pub(super) fn take(&mut self, reach: f64, place: impl Fn(f64) -> Option<DVec2>) {
+    /// Marks the cells that are too near to a character as occupied. `place` returns the position
+    /// of the character at a time, or `None` once it has left.
+    pub(super) fn take(&mut self, apart: Apart, place: impl Fn(f64) -> Option<DVec2>) {
         let mut slot = 0;
         let at = |slot: u32| place(self.begin + (f64::from(slot) + 0.5) * SLOT);
         let mut runs = Vec::new();
@@ -189,19 +189,19 @@ impl SpaceTime {
             }
         }
         for (here, mask) in runs {
-            self.take_around(here, reach, &mask);
+            self.take_around(here, apart, &mask);
         }
     }
 
-    fn take_around(&mut self, at: DVec2, reach: f64, mask: &Slots) {
+    fn take_around(&mut self, at: DVec2, apart: Apart, mask: &Slots) {
         let Some(middle) = self.size.cell_of(at) else {
             return;
         };
-        let cells = (reach / self.size.metres()).ceil() as i32;
+        let cells = (apart.reach() / self.size.metres()).ceil() as i32;
         for y in -cells..=cells {
             for x in -cells..=cells {
                 let cell = Cell::new(middle.x + x, middle.y + y);
-                let is_near = (self.size.centre(cell) - at).length() < reach;
+                let is_near = apart.is_near(self.size.centre(cell) - at);
                 if let Some(index) = self.index_of(cell).filter(|_| is_near) {
                     self.taken[index].add(mask);
                 }
@@ -513,6 +513,11 @@ fn key(cell: Cell) -> Cell2 {
 mod tests {
     use super::*;
 
+    const REACH: Apart = Apart {
+        distance: 0.65,
+        beside: 0.0,
+    };
+
     /// A corridor of 3 rows and 60 columns with walls around it, and a niche of 3 x 3 cells at its middle.
     fn corridor() -> SpaceTime {
         let size = CellSize::new(0.2).unwrap();
@@ -542,7 +547,7 @@ mod tests {
     fn one_steps_into_the_niche_until_the_other_has_passed() {
         let mut search = corridor();
         let other = |time: f64| DVec2::new(11.0 - 1.2 * time, 0.4);
-        search.take(0.65, |time| Some(other(time)));
+        search.take(REACH, |time| Some(other(time)));
         let [from, to] = [DVec2::new(1.0, 0.4), DVec2::new(11.0, 0.4)];
         let found = search.find(from, to, 0.0, Room::Usual).unwrap();
         assert!(found.arrives);
@@ -559,7 +564,7 @@ mod tests {
     #[test]
     fn where_nobody_can_pass_one_stays_out_of_the_other_s_way() {
         let mut search = corridor();
-        search.take(0.65, |_| Some(DVec2::new(8.0, 0.4)));
+        search.take(REACH, |_| Some(DVec2::new(8.0, 0.4)));
         let (from, to) = (DVec2::new(1.0, 0.4), DVec2::new(11.0, 0.4));
         let found = search.find(from, to, 0.0, Room::Narrow).unwrap();
         assert!(!found.arrives);

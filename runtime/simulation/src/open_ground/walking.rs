@@ -26,7 +26,7 @@ use crate::route::{Exact, PlannedPath, Waypoint};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose, heading_of, polyline};
 use roadwright_planning::open_ground::{
-    Cell, CellSize, PlanEnd, Reader, Reading, Space, TileCache, TileSpace, Window,
+    Cell, CellSize, OpenGround, PlanEnd, Reader, Reading, Space, TileCache, TileSpace, Window,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -37,16 +37,20 @@ const LOOKS_EVERY: f64 = 0.24;
 pub(super) const SIGHT: f64 = 9.0;
 /// Distance within which courses of other characters are taken into account when a course is planned, m.
 pub(super) const FAR_SIGHT: f64 = 45.0;
-/// Minimum distance between the centres of two characters in their courses, as a multiple of the
-/// diagonal of their outline.
-const APART: f64 = 1.5;
+/// Preferred and minimum distance between the centres of two characters in their courses, as
+/// multiples of the diagonal of their outline. The cells and time slots of the search make courses
+/// inexact by up to 0.25 m.
+pub(super) const APART: [f64; 2] = [2.0, 1.65];
+/// Minimum distance between two characters along one of the axes of the world, as a multiple of the
+/// side of their outline.
+const BESIDE_EACH_OTHER: f64 = 1.08;
 /// Distance between the centres of two characters at which one of them waits, as a multiple of the
 /// diagonal of their outline.
 const HELD: f64 = 1.25;
 /// Distance ahead for which a character checks whether it may walk on, m.
 const AHEAD: f64 = 3.0;
 /// Sampling interval for comparing courses, s.
-const TICK: f64 = 0.1;
+const TICK: f64 = 0.05;
 /// Maximum number of other characters that a character takes into account. The nearest ones are
 /// used.
 pub(super) const MOST_OTHERS: usize = 64;
@@ -61,6 +65,10 @@ const RENEWED: f64 = 10.0;
 /// Time for which a character is blocked by one without a course, or finds no course, before it
 /// plans again, s.
 const PATIENCE: f64 = 1.0;
+/// Time for which a character waits for others before it asks them to change their courses, s.
+const LONGEST_WAIT: f64 = 3.0;
+/// Time after which a character may plan together with others again, s.
+const CALLS_EVERY: f64 = 2.0;
 /// Time for which an arrived character is expected to remain at its destination, s.
 const LEAVES: f64 = 0.6;
 /// Time after which a character without a course is expected to have left its place, s.
@@ -171,6 +179,16 @@ pub(crate) struct WalkPlan {
     moved_at: f64,
     /// Time of the next look at other characters, s.
     looks_at: f64,
+    /// Whether the controller has no part of the course yet.
+    is_new: bool,
+    /// Whether the character gets on only if others change their courses.
+    asks: bool,
+    /// Time from which it may plan together with others again, s.
+    calls_from: f64,
+    /// Distance along the course at which it waits, m.
+    waited: f64,
+    /// Time since which it has been waiting there, s.
+    waits_from: f64,
 }
 
 /// A character on the map.
@@ -223,6 +241,34 @@ impl Other {
         }
     }
 
+    /// A character that has not yet started on its course.
+    pub(super) fn with_course(one: &Pedestrian, course: &Course, ends_at_goal: bool) -> Self {
+        let last = course.moments.last().map_or(0.0, |last| last.time);
+        Self {
+            place: one.place,
+            radius: one.radius,
+            fastest: fastest(&course.moments),
+            reached: course.moments.first().map_or(0.0, |first| first.time),
+            until: match course.is_whole && ends_at_goal {
+                true => last + LEAVES,
+                false => f64::INFINITY,
+            },
+            course: course.moments.as_slice().into(),
+        }
+    }
+
+    /// A character without a course that stays in its place until a time, s.
+    pub(super) fn leaving(one: &Pedestrian, until: f64) -> Self {
+        Self {
+            place: one.place,
+            radius: one.radius,
+            course: Arc::default(),
+            fastest: 0.0,
+            reached: 0.0,
+            until,
+        }
+    }
+
     /// Whether, according to its course, the character still has to pass within `apart` metres of a
     /// place before a planned time, s.
     fn is_to_pass(&self, place: DVec2, time: f64, apart: f64) -> bool {
@@ -230,7 +276,7 @@ impl Other {
             return (self.place - place).length() < apart;
         }
         let mut at = self.reached;
-        while at <= time {
+        while at < time {
             let Some(there) = self.at(at) else {
                 return false;
             };
@@ -281,7 +327,14 @@ impl WalkPlan {
             self.given,
             self.fastest,
         ];
-        let all = [self.renews_from, self.moved, self.moved_at];
+        let all = [
+            self.renews_from,
+            self.moved,
+            self.moved_at,
+            self.calls_from,
+            self.waited,
+            self.waits_from,
+        ];
         numbers.iter().chain(&all).all(|number| number.is_finite())
             && self.blocked_since.is_none_or(f64::is_finite)
             && times.all(f64::is_finite)
@@ -358,7 +411,77 @@ impl WalkPlan {
         from
     }
 
-    /// Records that the character has reached a distance along its course, m.
+    /// Starts a course at the time `now`, s.
+    pub(super) fn adopt(&mut self, course: Course, now: f64) {
+        self.mode = Mode::Walking;
+        self.reached = course.moments.first().map_or(now, |first| first.time);
+        let length = length_of(&course.moments);
+        self.renews_from = match (course.is_whole, course.arrives) {
+            (true, _) => FARTHEST,
+            (false, true) => length - RENEWED,
+            (false, false) => length - NEARLY,
+        };
+        self.fastest = fastest(&course.moments);
+        self.course = course.moments.into();
+        self.is_whole = course.is_whole;
+        self.walked = 0.0;
+        self.given = 0.0;
+        self.blocked_since = None;
+        self.is_new = true;
+        self.looks_at = now;
+    }
+
+    /// Abandons the course. The character stands.
+    pub(super) fn stand(&mut self, agent: &Planner<'_>) {
+        let path = self.path.iter().copied();
+        let (from, _) = nearest_on(path, agent.pose.position, 0.0, f64::INFINITY);
+        self.mode = match agent.path.is_some() {
+            true => Mode::Standing,
+            false => Mode::Idle,
+        };
+        self.course = Arc::default();
+        self.walked = from;
+        self.given = 0.0;
+        self.looks_at = agent.now;
+    }
+
+    /// Whether the character asks others for a joint plan at a time, s.
+    pub(super) fn calls(&self, now: f64) -> bool {
+        self.asks && now >= self.calls_from && self.path.len() > 1
+    }
+
+    /// Whether the character is walking on a course that does not end in a deadlock.
+    pub(super) fn gets_on(&self) -> bool {
+        self.mode == Mode::Walking && !self.asks
+    }
+
+    /// Records that the character took part in a joint plan at a time, s.
+    pub(super) fn has_agreed(&mut self, now: f64) {
+        self.calls_from = now + CALLS_EVERY;
+    }
+
+    /// Sets whether the character needs a joint plan because its course does not reach the destination.
+    pub(super) fn ask(&mut self, asks: bool) {
+        self.asks = asks;
+    }
+
+    /// Path around all stationary obstacles, m.
+    pub(super) fn path(&self) -> &[DVec2] {
+        &self.path
+    }
+
+    /// Remaining length of the path from the point nearest to a place, m.
+    pub(super) fn path_left(&self, place: DVec2) -> f64 {
+        let (from, _) = nearest_on(self.path.iter().copied(), place, 0.0, f64::INFINITY);
+        polyline::length(&self.path) - from
+    }
+
+    /// Whether the path ends at the goal.
+    pub(super) fn ends_at_goal(&self) -> bool {
+        self.ends_at_goal
+    }
+
+    /// Notes that the character has got to a distance along its course, m.
     fn arrive_at(&mut self, along: f64) {
         self.walked = self.walked.max(along);
         self.reached = self.reached.max(self.time_at(self.walked));
@@ -435,12 +558,44 @@ fn course_along(points: impl IntoIterator<Item = DVec2>, now: f64, speed: f64) -
     moments.collect()
 }
 
-/// Minimum distance between the centres of two characters, m. `usual` is the multiple of the
-/// diagonal of their outline. If they are already closer, the current distance is the minimum.
-fn apart(agent: &Planner<'_>, other: &Other, usual: f64) -> f64 {
-    let both = agent.kind.radius + other.radius;
-    let now = (other.place - agent.pose.position).length();
-    (usual * both).min(now.max(TOUCHING * both))
+/// Time of the character that is farthest behind on its announced course, s, and at most `now`.
+pub(super) fn begin_among(others: &[Other], now: f64) -> f64 {
+    let announced = others.iter().filter(|other| !other.course.is_empty());
+    announced.fold(now, |first, other| first.min(other.reached))
+}
+
+/// How far a course has to stay away from another character.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Apart {
+    /// Distance between the centres, m.
+    pub(super) distance: f64,
+    /// Distance along one of the axes of the world, m, because outlines are squares along them.
+    pub(super) beside: f64,
+}
+
+impl Apart {
+    /// The distance as a multiple of the diagonal of the outlines. If the characters are already closer, they must not
+    /// come closer still.
+    fn new(agent: &Planner<'_>, other: &Other, usual: f64) -> Self {
+        let both = agent.kind.radius + other.radius;
+        let now = other.place - agent.pose.position;
+        let side = both * std::f64::consts::FRAC_1_SQRT_2;
+        Self {
+            distance: (usual * both).min(now.length().max(TOUCHING * both)),
+            beside: (BESIDE_EACH_OTHER * side).min(now.abs().max_element()),
+        }
+    }
+
+    /// Whether a place with this offset from the other character is too near.
+    pub(super) fn is_near(&self, offset: DVec2) -> bool {
+        offset.length_squared() < self.distance * self.distance
+            || offset.abs().max_element() < self.beside
+    }
+
+    /// Distance within which places may be too near, m.
+    pub(super) fn reach(&self) -> f64 {
+        self.distance.max(std::f64::consts::SQRT_2 * self.beside)
+    }
 }
 
 impl Planning<'_> {
@@ -456,7 +611,8 @@ impl Planning<'_> {
             .planned_at
             .is_some_and(|at| agent.now - at < agent.planning.pause);
         let is_over = !self.plan.walk.ends_at_goal && self.is_nearly_over(walked);
-        let has_lost_leg = agent.path.is_none() && self.plan.walk.mode != Mode::Idle;
+        let has_lost_leg =
+            agent.path.is_none() && self.plan.walk.mode != Mode::Idle && !self.plan.walk.is_new;
         if !has_path || has_lost_leg || has_strayed || is_over {
             return match is_paused && agent.path.is_some() {
                 true => Step::Stays,
@@ -482,7 +638,8 @@ impl Planning<'_> {
         if self.plan.walk.needs_course(agent.now) {
             return self.announce();
         }
-        self.walk_on(None)
+        let is_new = std::mem::take(&mut self.plan.walk.is_new);
+        self.walk_on(is_new.then_some(0.0))
     }
 
     fn is_nearly_over(&self, walked: f64) -> bool {
@@ -595,73 +752,53 @@ impl Planning<'_> {
     /// Plans a course around the courses of other characters, and announces it.
     fn announce(&mut self) -> Step {
         let agent = *self.agent;
-        let here = agent.pose.position;
-        let begin = self.begin();
-        let path = &self.plan.walk.path;
-        let (from, _) = nearest_on(path.iter().copied(), here, 0.0, f64::INFINITY);
-        let left = rest(path, from);
-        let points = std::iter::once(here).chain(left.iter().skip(1).copied());
-        let starts = begin + self.delay(left.get(1).copied().unwrap_or(agent.goal));
-        let mut course = course_along(points, starts, agent.top_speed.max(SLOWEST));
-        course.insert(
-            0,
-            Moment {
-                place: here,
-                time: begin,
-            },
-        );
-        // A character that makes no progress along the plain path tries another path.
+        let path = std::mem::take(&mut self.plan.walk.path);
+        let mut walker = Walker {
+            agent: &agent,
+            others: self.others,
+            path: &path,
+            map: self.map,
+            cell: self.plan.cell(&agent),
+            apart: APART[0],
+        };
+        let begin = walker.begin();
+        // A character without progress along the plain path tries another one.
         let is_stuck = self.plan.walk.blocked_since.is_some();
-        let found = match !is_stuck && self.is_undisturbed(&course) {
-            true => Some((course, true, true)),
-            false if *self.searches >= MOST_SEARCHES => {
+        let plain = if is_stuck { None } else { walker.plain(begin) };
+        let found = match plain {
+            Some(course) => Some(course),
+            None if *self.searches >= MOST_SEARCHES => {
+                self.plan.walk.path = path;
                 self.plan.walk.looks_at = agent.now;
                 return match agent.path.is_some() {
                     true => Step::Stays,
                     false => self.halt(),
                 };
             }
-            false => {
+            None => {
                 *self.searches += 1;
-                self.around(&left, begin, starts - begin)
+                walker.around(begin)
             }
         };
         let walk = &mut self.plan.walk;
+        walk.path = path;
         walk.blocked_since = None;
-        let Some((course, is_whole, arrives)) = found else {
-            walk.mode = Mode::Standing;
-            walk.course = Arc::default();
-            walk.walked = from;
+        walk.asks = is_stuck || found.as_ref().is_none_or(|course| !course.arrives);
+        let Some(course) = found else {
+            walk.stand(&agent);
             walk.looks_at = agent.now + PATIENCE;
             return match agent.path.is_some() && agent.speed == 0.0 {
                 true => Step::Stays,
                 false => self.halt(),
             };
         };
-        walk.mode = Mode::Walking;
-        walk.reached = course.first().map_or(agent.now, |first| first.time);
-        walk.renews_from = match (is_whole, arrives) {
-            (true, _) => FARTHEST,
-            (false, true) => length_of(&course) - RENEWED,
-            (false, false) => length_of(&course) - NEARLY,
-        };
-        walk.fastest = fastest(&course);
-        walk.course = course.into();
-        walk.is_whole = is_whole;
-        walk.walked = 0.0;
-        walk.given = 0.0;
+        walk.adopt(course, agent.now);
+        self.plan.walk.is_new = false;
         self.walk_on(Some(0.0))
     }
 
-    /// Time at which a course begins. This is the planned time of the character that is farthest
-    /// behind, so that everything the others still have to walk is considered.
-    fn begin(&self) -> f64 {
-        let announced = self.others.iter().filter(|other| !other.course.is_empty());
-        announced.fold(self.agent.now, |first, other| first.min(other.reached))
-    }
-
-    /// Gives the controller the path up to the place where the character has to wait for others.
-    /// `given` is the distance along the course up to which the controller already has a path.
+    /// Gives the controller the path up to the place where the character has to wait for others. `given` is the
+    /// distance along the course up to which it has one.
     fn walk_on(&mut self, given: Option<f64>) -> Step {
         let agent = self.agent;
         let (limit, is_blocked) = self.limit();
@@ -695,6 +832,11 @@ impl Planning<'_> {
             walk.arrive_at(limit);
             let is_standing = given.is_none() && walk.given <= walk.walked && agent.speed < STANDS;
             walk.given = walk.walked;
+            if walk.walked > walk.waited + PROGRESS || given.is_some() {
+                (walk.waited, walk.waits_from) = (walk.walked, agent.now);
+            } else if agent.now - walk.waits_from >= LONGEST_WAIT {
+                walk.asks = true;
+            }
             return match is_standing {
                 true => Step::Stays,
                 false => self.halt(),
@@ -772,7 +914,7 @@ impl Planning<'_> {
         let held: Vec<f64> = self
             .others
             .iter()
-            .map(|other| apart(agent, other, HELD))
+            .map(|other| Apart::new(agent, other, HELD).distance)
             .collect();
         while time < end && along < walk.walked + AHEAD {
             let next = (time + TICK).min(end);
@@ -780,7 +922,7 @@ impl Planning<'_> {
             let moved = (place - here).length();
             if moved > 1e-9 {
                 for (other, &held) in self.others.iter().zip(&held) {
-                    if other.is_to_pass(place, next, held) {
+                    if other.is_to_pass(place, time, held) {
                         return (along, other.course.is_empty());
                     }
                 }
@@ -792,118 +934,6 @@ impl Planning<'_> {
             true => (length_of(&walk.course), false),
             false => (along, false),
         }
-    }
-
-    /// Time lost before the character walks at full speed towards a place, s. It has to accelerate,
-    /// and to turn first if the place is behind it. Only half of the acceleration time counts,
-    /// because the character already moves during it.
-    fn delay(&self, towards: DVec2) -> f64 {
-        let agent = self.agent;
-        let limits = &agent.kind.limits;
-        let missing = (agent.top_speed - agent.speed.max(0.0)).max(0.0);
-        let accelerates = 0.5 * missing / limits.max_acceleration;
-        let offset = towards - agent.pose.position;
-        if offset.length() < SHORTEST {
-            return accelerates;
-        }
-        let angle = wrap_angle(heading_of(offset) - agent.pose.heading).abs();
-        match angle > TURNS_FROM {
-            true => accelerates + angle / TURNING,
-            false => accelerates,
-        }
-    }
-
-    fn is_undisturbed(&self, course: &[Moment]) -> bool {
-        let (Some(first), Some(last)) = (course.first(), course.last()) else {
-            return true;
-        };
-        let own = fastest(course);
-        self.others.iter().all(|other| {
-            let apart = apart(self.agent, other, APART);
-            let mut time = first.time;
-            while time <= last.time
-                && let Some(at) = other.at(time)
-            {
-                let away = (at - place_at(course, time)).length();
-                if away < apart {
-                    return false;
-                }
-                // The two cannot be nearer to each other before this time.
-                time += ((away - apart) / (own + other.fastest).max(0.1)).max(TICK);
-            }
-            true
-        })
-    }
-
-    /// Searches for a course around other characters. Returns the course, whether it leads to the
-    /// end of the path, and whether it leads to the end of the part of the path that was searched.
-    fn around(
-        &mut self,
-        left: &[DVec2],
-        begin: f64,
-        delay: f64,
-    ) -> Option<(Vec<Moment>, bool, bool)> {
-        let here = self.agent.pose.position;
-        let (target, after) = split(left, RESERVED);
-        let mut search = self.space_time(here, left, target, begin)?;
-        // If there is no passage with the usual clearance, a passage without it is tried.
-        let found = search
-            .find(here, target, delay, Room::Usual)
-            .filter(|found| found.arrives)
-            .or_else(|| search.find(here, target, delay, Room::Narrow))?;
-        let is_whole = found.arrives && after.is_empty();
-        let is_move = length_of(&found.moments) >= SHORTEST;
-        is_move.then_some((found.moments, is_whole, found.arrives))
-    }
-
-    /// Cells around a character and its target, with the times at which other characters occupy
-    /// them.
-    fn space_time(
-        &mut self,
-        here: DVec2,
-        path: &[DVec2],
-        target: DVec2,
-        begin: f64,
-    ) -> Option<SpaceTime> {
-        let agent = *self.agent;
-        let profile = agent.profile(self.plan.cell(&agent));
-        let size = profile.cell;
-        let profile = self.map.add_profile(profile);
-        let mut points = vec![here, target];
-        let mut length = 0.0;
-        for pair in path.windows(2) {
-            length += (pair[1] - pair[0]).length();
-            if length <= RESERVED {
-                points.push(pair[1]);
-            }
-        }
-        let lowest = points.iter().fold(here, |low, point| low.min(*point));
-        let highest = points.iter().fold(here, |high, point| high.max(*point));
-        let low = size.cell_of(lowest - BEYOND)?;
-        let high = size.cell_of(highest + BEYOND)?;
-        let window = Window {
-            origin: low,
-            columns: high.x.abs_diff(low.x) + 1,
-            rows: high.y.abs_diff(low.y) + 1,
-        };
-        let owner = Some(agent.owner());
-        let mut map = self
-            .map
-            .window(profile, owner, Reading::Standing, window)
-            .ok()?;
-        // The cells around the character's own position count as free.
-        if let Some(own) = size.cell_of(here)
-            && map.factor_at(own) == 0
-        {
-            for (x, y) in (-1..=1).flat_map(|y| (-1..=1).map(move |x| (x, y))) {
-                map.set(Cell::new(own.x + x, own.y + y), 16);
-            }
-        }
-        let mut search = SpaceTime::new(map, size, begin, agent.top_speed.max(SLOWEST));
-        for other in self.others {
-            search.take(apart(&agent, other, APART), |time| other.at(time));
-        }
-        Some(search)
     }
 
     /// Follows points at the given speeds, m/s.
@@ -949,7 +979,187 @@ impl Planning<'_> {
     }
 }
 
-/// Returns the point at a distance along a line (m), and the points after it.
+/// A course with what is known about its end.
+#[derive(Debug, Clone)]
+pub(super) struct Course {
+    pub(super) moments: Vec<Moment>,
+    /// Whether it leads to the end of the path.
+    is_whole: bool,
+    /// Whether it leads to the end of the part of the path that was searched. Otherwise it leads to a place beside
+    /// other characters.
+    pub(super) arrives: bool,
+}
+
+/// A character that plans a course among others.
+pub(super) struct Walker<'a> {
+    pub(super) agent: &'a Planner<'a>,
+    pub(super) others: &'a [Other],
+    /// The path around everything that is stationary, m.
+    pub(super) path: &'a [DVec2],
+    pub(super) map: &'a mut OpenGround,
+    /// Size of the cells, m.
+    pub(super) cell: f64,
+    /// Distance from others, as a multiple of the diagonal of both outlines.
+    pub(super) apart: f64,
+}
+
+impl Walker<'_> {
+    /// Time at which a course begins: that of the character that is farthest behind, so that all that the others
+    /// still have to walk counts.
+    fn begin(&self) -> f64 {
+        begin_among(self.others, self.agent.now)
+    }
+
+    /// The rest of the path.
+    fn left(&self) -> Vec<DVec2> {
+        let here = self.agent.pose.position;
+        let (from, _) = nearest_on(self.path.iter().copied(), here, 0.0, f64::INFINITY);
+        rest(self.path, from)
+    }
+
+    /// Time at which a character walks at full speed along the rest of its path, s.
+    fn starts(&self, left: &[DVec2], begin: f64) -> f64 {
+        begin + self.delay(left.get(1).copied().unwrap_or(self.agent.goal))
+    }
+
+    /// The course along the path, if it keeps its distance from all others.
+    pub(super) fn plain(&self, begin: f64) -> Option<Course> {
+        let place = self.agent.pose.position;
+        let left = self.left();
+        let points = std::iter::once(place).chain(left.iter().skip(1).copied());
+        let speed = self.agent.top_speed.max(SLOWEST);
+        let mut moments = course_along(points, self.starts(&left, begin), speed);
+        moments.insert(0, Moment { place, time: begin });
+        self.is_undisturbed(&moments).then_some(Course {
+            moments,
+            is_whole: true,
+            arrives: true,
+        })
+    }
+
+    /// Time until the character walks at full speed towards a place, s: it accelerates, and turns first if
+    /// the place lies behind it. Only half of the time to accelerate counts, because the character already
+    /// moves during that time.
+    fn delay(&self, towards: DVec2) -> f64 {
+        let agent = self.agent;
+        let limits = &agent.kind.limits;
+        let missing = (agent.top_speed - agent.speed.max(0.0)).max(0.0);
+        let accelerates = 0.5 * missing / limits.max_acceleration;
+        let offset = towards - agent.pose.position;
+        if offset.length() < SHORTEST {
+            return accelerates;
+        }
+        let angle = wrap_angle(heading_of(offset) - agent.pose.heading).abs();
+        match angle > TURNS_FROM {
+            true => accelerates + angle / TURNING,
+            false => accelerates,
+        }
+    }
+
+    fn is_undisturbed(&self, course: &[Moment]) -> bool {
+        let (Some(first), Some(last)) = (course.first(), course.last()) else {
+            return true;
+        };
+        let own = fastest(course);
+        self.others.iter().all(|other| {
+            let apart = Apart::new(self.agent, other, self.apart);
+            let mut time = first.time;
+            while time <= last.time
+                && let Some(at) = other.at(time)
+            {
+                let offset = at - place_at(course, time);
+                if apart.is_near(offset) {
+                    return false;
+                }
+                // Until then, they cannot be nearer.
+                time +=
+                    ((offset.length() - apart.reach()) / (own + other.fastest).max(0.1)).max(TICK);
+            }
+            true
+        })
+    }
+
+    /// Searches for a course around other characters.
+    pub(super) fn around(&mut self, begin: f64) -> Option<Course> {
+        let wide = self.around_at(begin).filter(|course| course.arrives);
+        if wide.is_some() {
+            return wide;
+        }
+        self.apart = APART[1];
+        self.around_at(begin)
+    }
+
+    /// Searches for a course at the distance from others that is set.
+    fn around_at(&mut self, begin: f64) -> Option<Course> {
+        let here = self.agent.pose.position;
+        let left = self.left();
+        let delay = self.starts(&left, begin) - begin;
+        let (target, after) = split(&left, RESERVED);
+        let mut search = self.space_time(here, &left, target, begin)?;
+        // If there is no passage with the usual clearance, there may be one without it.
+        let found = search
+            .find(here, target, delay, Room::Usual)
+            .filter(|found| found.arrives)
+            .or_else(|| search.find(here, target, delay, Room::Narrow))?;
+        let is_move = length_of(&found.moments) >= SHORTEST;
+        is_move.then_some(Course {
+            is_whole: found.arrives && after.is_empty(),
+            moments: found.moments,
+            arrives: found.arrives,
+        })
+    }
+
+    /// The cells around a character and its target, with the times at which other characters are there.
+    fn space_time(
+        &mut self,
+        here: DVec2,
+        path: &[DVec2],
+        target: DVec2,
+        begin: f64,
+    ) -> Option<SpaceTime> {
+        let agent = *self.agent;
+        let profile = agent.profile(self.cell);
+        let size = profile.cell;
+        let profile = self.map.add_profile(profile);
+        let mut points = vec![here, target];
+        let mut length = 0.0;
+        for pair in path.windows(2) {
+            length += (pair[1] - pair[0]).length();
+            if length <= RESERVED {
+                points.push(pair[1]);
+            }
+        }
+        let lowest = points.iter().fold(here, |low, point| low.min(*point));
+        let highest = points.iter().fold(here, |high, point| high.max(*point));
+        let low = size.cell_of(lowest - BEYOND)?;
+        let high = size.cell_of(highest + BEYOND)?;
+        let window = Window {
+            origin: low,
+            columns: high.x.abs_diff(low.x) + 1,
+            rows: high.y.abs_diff(low.y) + 1,
+        };
+        let owner = Some(agent.owner());
+        let mut map = self
+            .map
+            .window(profile, owner, Reading::Standing, window)
+            .ok()?;
+        // The cells around the character's own position count as free.
+        if let Some(own) = size.cell_of(here)
+            && map.factor_at(own) == 0
+        {
+            for (x, y) in (-1..=1).flat_map(|y| (-1..=1).map(move |x| (x, y))) {
+                map.set(Cell::new(own.x + x, own.y + y), 16);
+            }
+        }
+        let mut search = SpaceTime::new(map, size, begin, agent.top_speed.max(SLOWEST));
+        for other in self.others {
+            search.take(Apart::new(&agent, other, self.apart), |time| other.at(time));
+        }
+        Some(search)
+    }
+}
+
+/// Returns the point at a distance along a line, m, and the points beyond it.
 fn split(points: &[DVec2], distance: f64) -> (DVec2, Vec<DVec2>) {
     let mut left = distance;
     for (at, pair) in points.windows(2).enumerate() {

@@ -126,8 +126,8 @@ parts! {
     /// Searches of agents off the lanes that modules carry out.
     MODULE_SEARCHES "module_searches" 1;
     /// Courses of characters around each other. Version 2: courses to the goal, and the distance
-    /// walked on them.
-    WALKS "walks" 2;
+    /// walked on them. Version 3: waiting times, and requests for joint plans.
+    WALKS "walks" 3;
     /// Searches from the goals of agents off the lanes, stored as numbers of expanded cells.
     GOAL_COSTS "goal_costs" 1;
     /// Moves of agents with move trees. Version 2: libraries of vehicle types, statistics of

@@ -50,9 +50,6 @@ const AT_PART_START: f64 = 0.6;
 const FIRST: f64 = 0.4;
 /// Error of the wheel angle above which the vehicle waits before it drives off, rad.
 const TURNED: f64 = 0.02;
-/// Maximum time for which a character stands to turn, s. Vehicles need no limit, because the wheels
-/// of stationary vehicles turn at all levels.
-const PATIENCE_ON_FOOT: f64 = 2.5;
 /// Time for which a vehicle stands to turn its wheels at the start of a planned path, s. If it had
 /// already stood for longer before the path was found, it alternates between turning its wheels and
 /// trying to drive off.
@@ -171,10 +168,11 @@ impl View<'_> {
         };
         let (start, is_patient) = match part {
             Some(_) => (AT_PART_START * scale, in_turn < TURNS_WHEELS),
-            None if kind.is_disc => (AT_START, progress.standing < PATIENCE_ON_FOOT),
             None => (AT_START, true),
         };
-        let waits = position.s < start && input.speed < STANDS * scale && is_patient;
+        // A character turns as it walks off, or on the spot (`pivot.rs`).
+        let waits =
+            !kind.is_disc && position.s < start && input.speed < STANDS * scale && is_patient;
         let wheels = waits.then(|| {
             let curvature = path.curvature(position.s, position.s + FIRST * scale);
             let steering = atan(input.wheelbase * curvature);

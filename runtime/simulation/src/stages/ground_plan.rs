@@ -129,6 +129,13 @@ pub(crate) fn plan_ground(
     let pool = &given.modules.pools.ground_planner;
     rota.update(pool, agents.census);
     given.update_map(plans, &planned, routes, agents.lent());
+    if plans.anyone_calls(given.clock.time()) {
+        let planners = planned.iter();
+        let planners: Vec<Planner<'_>> = planners
+            .map(|&one| given.planner(one, routes, agents.lent()))
+            .collect();
+        plans.agree(&planners);
+    }
     let mut without_path = Vec::new();
     let known = RefCell::new(std::mem::take(&mut plans.steering));
     let listed = RefCell::new(Listed {
