@@ -30,9 +30,14 @@ const LANE_SHARE: f64 = 0.95;
 const SLIM: f64 = 0.2;
 /// Radius below which drivers deviate from a connection into or out of a roundabout's ring, m. Such a bend
 /// takes a car's steering nearly to full lock, just after the opposite bend of the ring.
-pub(super) const TIGHT: f64 = 5.0;
+const TIGHT: f64 = 7.0;
 /// Deviation from a tight connection to either side, m.
 const DRIFT: f64 = 0.2;
+/// Radius below which a car cannot follow a connection, m. Its rear axle drives a circle of this radius at full lock.
+const TOO_TIGHT: f64 = 3.85;
+/// Deviation from a connection that a car cannot follow to either side, m. Its driver begins to turn early and
+/// leaves the bend late.
+const TOO_TIGHT_DRIFT: f64 = 0.4;
 /// Minimum distance between the centres of two lanes at which vehicles can pass each other in a bend, m.
 const NARROW: f64 = 2.8;
 /// Gap between two vehicles that pass each other in a bend, m.
@@ -166,8 +171,8 @@ struct Swept<'a> {
     high: DVec2,
     /// Distance by which the body swings out on the connection, m.
     swing: f64,
-    /// Whether drivers deviate from the connection.
-    is_tight: bool,
+    /// Distance by which drivers deviate from the connection to either side, m.
+    drift: f64,
     /// The lanes at both ends of the connection, and the positions of these ends.
     ends: [(LaneEnd, DVec2); 2],
     /// Boxes of the body along the connection. They are computed on demand, because most connections are not
@@ -335,6 +340,16 @@ fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     }
 }
 
+/// Distance by which drivers deviate from a connection to either side beyond what they do in any bend, m.
+pub(super) fn drift(path: &ShapePath) -> f64 {
+    let radius = path.min_radius();
+    match path.is_at_ring {
+        true if radius < TIGHT => DRIFT,
+        false if radius < TOO_TIGHT => TOO_TIGHT_DRIFT,
+        _ => 0.0,
+    }
+}
+
 fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option<Swept<'a>> {
     let curve = path.curve.as_ref()?;
     let span = lines.push(&curve.sample(0.01, 0.0))?;
@@ -346,7 +361,7 @@ fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option
         low,
         high,
         swing: body.swing(path),
-        is_tight: path.is_at_ring && path.min_radius() < TIGHT,
+        drift: drift(path),
         ends: [
             (path.from, curve.start().position),
             (path.to, curve.end().position),
@@ -367,12 +382,23 @@ fn meeting(
     if are_narrow(between, body) {
         return near;
     }
-    if between.is_finite() && (a.is_tight || b.is_tight) {
+    let drift = a.drift.max(b.drift);
+    if between.is_finite() && drift > 0.0 {
         let wide = Body {
-            width: body.width + 2.0 * DRIFT,
+            width: body.width + 2.0 * drift,
             ..body
         };
-        return Boxes::along(a.curve, wide).meeting(&Boxes::along(b.curve, wide), SLIM, near);
+        let boxes = [a, b].map(|one| Boxes::along(one.curve, wide));
+        let (mut on_a, mut on_b) = boxes[0].meeting(&boxes[1], SLIM, near)?;
+        // A car that cannot follow its connection passes the other lane sooner or later than its connection does, so
+        // whoever comes out of that lane waits at the line.
+        if a.drift >= TOO_TIGHT_DRIFT {
+            on_b.from = 0.0;
+        }
+        if b.drift >= TOO_TIGHT_DRIFT {
+            on_a.from = 0.0;
+        }
+        return Some((on_a, on_b));
     }
     let depth = if between.is_finite() { SLIM } else { 0.0 };
     a.boxes(body).meeting(b.boxes(body), depth, near)
