@@ -33,11 +33,6 @@ const SLIM: f64 = 0.2;
 const TIGHT: f64 = 7.0;
 /// Deviation from a tight connection to either side, m.
 const DRIFT: f64 = 0.2;
-/// Radius below which a car cannot follow a connection, m. Its rear axle drives a circle of this radius at full lock.
-const TOO_TIGHT: f64 = 3.85;
-/// Deviation from a connection that a car cannot follow to either side, m. Its driver begins to turn early and
-/// leaves the bend late.
-const TOO_TIGHT_DRIFT: f64 = 0.4;
 /// Minimum distance between the centres of two lanes at which vehicles can pass each other in a bend, m.
 const NARROW: f64 = 2.8;
 /// Gap between two vehicles that pass each other in a bend, m.
@@ -342,11 +337,9 @@ fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
 
 /// Distance by which drivers deviate from a connection to either side beyond what they do in any bend, m.
 pub(super) fn drift(path: &ShapePath) -> f64 {
-    let radius = path.min_radius();
-    match path.is_at_ring {
-        true if radius < TIGHT => DRIFT,
-        false if radius < TOO_TIGHT => TOO_TIGHT_DRIFT,
-        _ => 0.0,
+    match path.is_at_ring && path.min_radius() < TIGHT {
+        true => DRIFT,
+        false => 0.0,
     }
 }
 
@@ -388,17 +381,7 @@ fn meeting(
             width: body.width + 2.0 * drift,
             ..body
         };
-        let boxes = [a, b].map(|one| Boxes::along(one.curve, wide));
-        let (mut on_a, mut on_b) = boxes[0].meeting(&boxes[1], SLIM, near)?;
-        // A car that cannot follow its connection passes the other lane sooner or later than its connection does, so
-        // whoever comes out of that lane waits at the line.
-        if a.drift >= TOO_TIGHT_DRIFT {
-            on_b.from = 0.0;
-        }
-        if b.drift >= TOO_TIGHT_DRIFT {
-            on_a.from = 0.0;
-        }
-        return Some((on_a, on_b));
+        return Boxes::along(a.curve, wide).meeting(&Boxes::along(b.curve, wide), SLIM, near);
     }
     let depth = if between.is_finite() { SLIM } else { 0.0 };
     a.boxes(body).meeting(b.boxes(body), depth, near)
