@@ -239,6 +239,15 @@ fn arrived(result: &serde_json::Value) -> u64 {
     result["agents"]["arrived"].as_u64().unwrap()
 }
 
+/// Runs a command that succeeds, and returns what it prints.
+fn printed(folder: &Path, words: &str) -> String {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let output = roadwright(folder, &words);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{words:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[test]
 fn a_library_of_ones_own_drives_on_a_generated_track() {
     let folder = folder();
@@ -323,6 +332,7 @@ fn tracks_are_generated_by_seed() {
     for track in [
         "long-straight",
         "cornered",
+        "cornered-cars",
         "sharp-corners",
         "final",
         "final-dense",
@@ -385,14 +395,8 @@ fn clips_are_followed_on_free_ground_and_on_tracks() {
 fn ten_minutes_of_pursuit_become_a_graph_that_takes_the_cornered_track() {
     let folder = folder();
     let at = folder.path();
-    let ok = |words: &str| {
-        let words: Vec<&str> = words.split_whitespace().collect();
-        let output = roadwright(at, &words);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{words:?}: {said}");
-        String::from_utf8(output.stdout).unwrap()
-    };
-    // One of the racers of the kart track, which drive twenty laps instead of two.
+    let ok = |words: &str| printed(at, words);
+    // One of the racers of the kart track, which drives twenty laps instead of two.
     let text = std::fs::read_to_string(at.join("scenarios/kart-track.scenario.json")).unwrap();
     std::fs::create_dir(at.join("vehicles")).unwrap();
     for name in ["sliding-racer", "soapbox-kart"] {
@@ -425,4 +429,49 @@ fn ten_minutes_of_pursuit_become_a_graph_that_takes_the_cornered_track() {
     let result: serde_json::Value = serde_json::from_str(&result).unwrap();
     assert_eq!(arrived(&result), 1, "{result}");
     assert_eq!(result["move_trees"][0]["library"], "ten.moves.json");
+}
+
+#[test]
+fn ten_minutes_of_a_double_decker_become_a_library_that_takes_bends() {
+    let folder = folder();
+    let at = folder.path();
+    let ok = |words: &str| printed(at, words);
+    std::fs::create_dir(at.join("vehicles")).unwrap();
+    let file = "vehicles/enviro-400.vehicle.json";
+    std::fs::copy(at.join("scenarios").join(file), at.join(file)).unwrap();
+    // Laps on open ground, around six places.
+    ok("generate track --length 400 --corners 0 --width 80 --quiet --out bus.scenario.json");
+    let text = std::fs::read_to_string(at.join("bus.scenario.json")).unwrap();
+    let mut scenario: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let places = [(60, 0), (90, 30), (60, 60), (0, 60), (-30, 30), (0, 0)];
+    let place = |(x, y): (i32, i32)| serde_json::json!({ "x": x, "y": y });
+    let laps: Vec<serde_json::Value> = (0..20).flat_map(|_| places.map(place)).collect();
+    let mut bus = scenario["agents"]["1"].clone();
+    bus["vehicle"] = "bus".into();
+    bus["stack"] = "pursuit".into();
+    bus["dynamics"] = "one_track".into();
+    bus["start"] = serde_json::json!({ "x": 0, "y": 0, "heading": 0 });
+    bus["destination"] = place((30, 0));
+    bus["via"] = laps.into();
+    scenario["agents"] = serde_json::json!({ "1": bus });
+    scenario["obstacles"] = serde_json::json!({});
+    scenario["vehicle_types"]["bus"] = serde_json::json!({ "file": file });
+    scenario["settings"]["duration"] = 600.0.into();
+    std::fs::write(at.join("bus.scenario.json"), scenario.to_string()).unwrap();
+    ok("run bus.scenario.json --seconds 600 --quiet --trace bus.csv --trace-rate 25");
+    ok("moves record bus.csv --vehicle enviro-400 --mirror --out bus.clips.json");
+    ok(
+        "moves build bus.clips.json --merge --kc 24 --prune 1 --prune-angle 0.1 --prune-frames 8 --out bus.moves.json",
+    );
+    ok("moves check bus.moves.json --dt 0.02");
+    ok(
+        "generate track --length 300 --corners 3 --sharpness 0.5 --width 30 --seed 4 --library bus.moves.json --quiet --out bends.scenario.json",
+    );
+    let result = ok("run bends.scenario.json --seconds 120 --json");
+    let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+    assert_eq!(arrived(&result), 1, "{result}");
+    assert_eq!(result["collisions"], serde_json::json!([]), "{result}");
+    let used = &result["move_trees"][0];
+    assert_eq!(used["library"], "bus.moves.json");
+    assert_eq!(used["without_path"], 0, "{used}");
 }

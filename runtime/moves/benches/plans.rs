@@ -1,6 +1,7 @@
 //! Times of searches for plans, printed as CPU times of one thread.
 //!
-//! `cargo bench -p roadwright-moves --bench plans` plans with 250,000 nodes among walls, without and with 40 cars; drives
+//! `cargo bench -p roadwright-moves --bench plans` plans with 250,000 nodes among walls, without and with 40 cars, with
+//! exact sweeps and with the sides of the car as in the source; drives
 //! 100 m from a standing start through the 210 posts of the course `forest` with 200 seeds; and makes 1,000 plans with a
 //! horizon of 49 frames at random places among these posts.
 
@@ -15,10 +16,12 @@ use std::f64::consts::FRAC_PI_2;
 
 fn main() {
     let recorded = Preset::Large.record();
-    let library = recorded.graph.library(&recorded.clips, SweepKind::Exact);
-    let library = library.expect("the preset is a library");
+    let with = |sweep| recorded.graph.library(&recorded.clips, sweep);
+    let [library, of_source] =
+        [SweepKind::Exact, SweepKind::Source].map(|sweep| with(sweep).expect("a valid preset"));
     let start = recorded.graph.start_state();
-    large_plans(&library, start);
+    large_plans("", &library, start);
+    large_plans(", sides of the source", &of_source, start);
     forest(&library, start);
     agents(&library);
 }
@@ -55,7 +58,7 @@ fn drive(
     }
 }
 
-fn large_plans(library: &Library, start: StateNumber) {
+fn large_plans(what: &str, library: &Library, start: StateNumber) {
     const NODES: u32 = 250_000;
     let bounded = Bounded {
         horizon: 400,
@@ -72,7 +75,8 @@ fn large_plans(library: &Library, start: StateNumber) {
             // Only searches that reach the limit.
             times.extend(driven.filter(|one| one.1 >= NODES).map(|one| one.0));
         }
-        print(&format!("250,000 nodes among walls and {cars} cars"), times);
+        let searched = format!("250,000 nodes among walls and {cars} cars{what}");
+        print(&searched, times);
     }
 }
 

@@ -996,6 +996,12 @@ fn lanes_that_overlap_without_a_junction_are_found() {
         "{:?}",
         found[0].place
     );
+    // Of both lanes of the long street, the one that is covered farther counts.
+    for y in [-2.0, 2.0] {
+        let (from, to) = beside(y);
+        let found = overlaps(from, to, 0);
+        assert!(found[0].message.contains("by up to 2.0 m"), "{found:?}");
+    }
     // A bridge is not an overlap, and neither are roads 6.5 m wide that run side by side.
     assert_eq!(overlaps(from, to, 1), []);
     let (from, to) = beside(6.3);

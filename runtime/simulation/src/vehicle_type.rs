@@ -163,6 +163,18 @@ impl VehicleType {
         (0.5 * (self.front - self.rear_overhang), 0.5 * size.length())
     }
 
+    /// Footprint of the vehicle with its trailers in line when its rear axle is at `pose`.
+    pub(crate) fn in_line(&self, pose: Pose) -> OrientedBox {
+        if !self.tows {
+            return self.covered(pose);
+        }
+        let centre = Pose {
+            position: pose.point(self.hull_circle().0, 0.0),
+            ..pose
+        };
+        OrientedBox::new(centre, self.whole_length, self.width)
+    }
+
     /// Footprint of the body when its rear axle is at `pose`.
     pub(crate) fn covered(&self, pose: Pose) -> OrientedBox {
         self.footprint(pose.point(self.body_centre, 0.0), pose.heading)

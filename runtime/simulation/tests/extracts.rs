@@ -1,10 +1,11 @@
-//! Tests of real OpenStreetMap extracts with difficult junctions, on which cars drive random trips.
+//! Tests of difficult junctions, from OpenStreetMap and of our own making, on which cars drive random trips.
 
 use roadwright_interchange::osm::{ImportOptions, import, read};
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
     Collision, Ending, JunctionWatch, RunOptions, Session, World, builtin_modules,
 };
+use roadwright_testing::{RingArm, near_crossings, ring};
 use std::collections::BTreeMap;
 
 /// Number of cars (`CARS`), and the time by which all of them must have arrived, s (`RUN`).
@@ -37,6 +38,7 @@ fn faults(scenario: &Scenario, seed: u64) -> (Vec<String>, usize) {
     let mut session = Session::new(world);
     let mut watch = JunctionWatch::default();
     let (mut since, mut longest): (BTreeMap<u64, f64>, f64) = (BTreeMap::new(), 0.0);
+    let mut why: Vec<String> = Vec::new();
     for second in 1..=RUN as u32 {
         let until = f64::from(second);
         let ending = Ending::AtTime(until);
@@ -46,7 +48,15 @@ fn faults(scenario: &Scenario, seed: u64) -> (Vec<String>, usize) {
             if vehicle.speed > STANDING {
                 *begun = until;
             }
-            longest = longest.max(until - *begun);
+            let stood = until - *begun;
+            longest = longest.max(stood);
+            if stood > LONGEST_STOP && why.is_empty() {
+                let chain = session.world().wait_chain(vehicle.agent).unwrap();
+                let links = chain.links.iter();
+                why = links
+                    .map(|link| format!("{} {:?} {}", link.agent, link.lane, link.why()))
+                    .collect();
+            }
         }
     }
     let summary = session.world().summary();
@@ -68,7 +78,7 @@ fn faults(scenario: &Scenario, seed: u64) -> (Vec<String>, usize) {
         wrong.push(format!("{law:?}"));
     }
     if longest > LONGEST_STOP {
-        wrong.push(format!("a car stands for {longest} s"));
+        wrong.push(format!("a car stands for {longest} s: {why:?}"));
     }
     println!(
         "seed {seed}: longest stop {longest} s, {} contacts",
@@ -84,6 +94,53 @@ fn faults(scenario: &Scenario, seed: u64) -> (Vec<String>, usize) {
         }
     }
     (wrong, grazes)
+}
+
+/// Runs cars with seeds 1 to 3, and expects that all arrive without touching anything.
+fn assert_all_arrive(what: &str, osm: &str) {
+    let scenario = imported(osm);
+    for seed in 1..=3 {
+        let (wrong, grazes) = faults(&scenario, seed);
+        assert!(
+            wrong.is_empty() && grazes == 0,
+            "{what}, seed {seed}: {grazes} grazes, {wrong:#?}"
+        );
+    }
+}
+
+#[test]
+fn nothing_touches_at_tight_rings() {
+    let streets =
+        |at: &[usize]| -> Vec<RingArm> { at.iter().copied().map(RingArm::Street).collect() };
+    for (radius, at) in [
+        (5.5, &[0, 8, 16][..]),
+        (5.5, &[0, 7, 15]),
+        (5.5, &[0, 6, 12, 18]),
+        (6.3, &[0, 7, 12, 15, 21]),
+        (7.0, &[0, 6, 12, 18]),
+    ] {
+        assert_all_arrive(&format!("{radius} m, {at:?}"), &ring(radius, &streets(at)));
+    }
+}
+
+/// Rings whose pieces are 1.3 to 10.5 m long, with entries beside exits.
+#[test]
+fn nothing_touches_at_rings_of_short_pieces() {
+    use RingArm::{Entry, Exit, Street};
+    for (radius, arms) in [
+        (5.5, [Street(0), Street(7), Exit(12), Entry(13), Street(19)]),
+        (5.0, [Street(0), Street(8), Exit(9), Entry(16), Street(17)]),
+        (5.7, [Street(0), Exit(1), Entry(8), Street(9), Street(16)]),
+    ] {
+        assert_all_arrive(&format!("{radius} m, {arms:?}"), &ring(radius, &arms));
+    }
+}
+
+#[test]
+fn all_arrive_over_merged_junctions_with_arrows_for_the_farther_one() {
+    for gap in [6.0, 9.0, 14.0] {
+        assert_all_arrive(&format!("{gap} m"), &near_crossings(gap));
+    }
 }
 
 mod real_data {

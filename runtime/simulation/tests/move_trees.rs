@@ -4,7 +4,7 @@ use crate::common::{restored, vehicle};
 use roadwright_agent::Slot;
 use roadwright_geometry::math::Stream;
 use roadwright_moves::{
-    ClipFile, Corridor, Course, MoveFile, Racer, Ring, ShippedLibrary, Traffic, Yard,
+    ClipFile, Corridor, Course, MoveFile, Racer, Ring, ShippedLibrary, Track, Traffic, Yard,
 };
 use roadwright_scenario::check::check;
 use roadwright_scenario::{
@@ -672,6 +672,13 @@ fn assert_passable(name: &str, course: &Course) {
     found.extend(check_on_ground(&scenario));
     assert!(found.is_empty(), "{name}: {found:?}");
     assert!(unmet(&scenario, &builtin_modules()).is_empty(), "{name}");
+}
+
+#[test]
+fn tracks_of_the_tables_are_passable_and_without_findings() {
+    for track in Track::ALL {
+        assert_passable(track.name(), &track.course().with_seed(1));
+    }
 }
 
 #[test]

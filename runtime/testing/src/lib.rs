@@ -13,10 +13,12 @@
 //! ```
 
 mod city;
+mod near_crossings;
 mod split_roundabout;
 
 pub use city::{CITY_RESTRICTIONS, CITY_SIGNALS, city};
-pub use split_roundabout::{SplitRoundabout, small_ring};
+pub use near_crossings::near_crossings;
+pub use split_roundabout::{RingArm, SplitRoundabout, ring, small_ring};
 
 use std::path::PathBuf;
 

@@ -87,37 +87,57 @@ fn scaled([x, y]: [f64; 2], by: f64) -> [f64; 2] {
     [by * x, by * y]
 }
 
-fn node(id: usize, [x, y]: [f64; 2], tags: &str) -> String {
+pub(crate) fn node(id: usize, [x, y]: [f64; 2], tags: &str) -> String {
     let (latitude, longitude) = (CENTRE.0 + y / METRES.0, CENTRE.1 + x / METRES.1);
     format!("<node id=\"{id}\" lat=\"{latitude:.8}\" lon=\"{longitude:.8}\">{tags}</node>\n")
 }
 
-fn way(id: usize, nodes: &[usize], tags: &str) -> String {
+pub(crate) fn way(id: usize, nodes: &[usize], tags: &str) -> String {
     let nodes: String = nodes.iter().map(|n| format!("<nd ref=\"{n}\"/>")).collect();
     format!("<way id=\"{id}\">{nodes}{tags}</way>\n")
 }
 
-/// Returns OpenStreetMap data of a small roundabout with five two-way arms. The arms meet the ring at
-/// irregular distances, so that some pieces of the ring are shorter than a car. The ring starts between two
-/// arms.
-pub fn small_ring() -> String {
-    let radius = 6.3;
-    // Arms in steps of 15 degrees, clockwise from the west.
-    let arms: [usize; 5] = [0, 7, 12, 15, 21];
+/// A street at a ring. The number is the node of the ring, in steps of 15 degrees, clockwise from the west.
+#[derive(Debug, Clone, Copy)]
+pub enum RingArm {
+    /// A two-way street with a lane in each direction.
+    Street(usize),
+    /// A one-way street that leads to the ring.
+    Entry(usize),
+    /// A one-way street that leads away from the ring.
+    Exit(usize),
+}
+
+/// Returns OpenStreetMap data of a roundabout with a ring of the given radius, m, which starts between two arms.
+pub fn ring(radius: f64, arms: &[RingArm]) -> String {
     let mut text = String::from("<osm version=\"0.6\">\n");
     for i in 0..RING_NODES {
         text += &node(100 + i, scaled(direction(i), radius), "");
     }
-    let street = "<tag k=\"highway\" v=\"residential\"/><tag k=\"lanes\" v=\"2\"/>";
+    let tags = |lanes: &str| format!("<tag k=\"highway\" v=\"residential\"/>{lanes}");
+    let street = tags("<tag k=\"lanes\" v=\"2\"/>");
+    let one_way = tags("<tag k=\"oneway\" v=\"yes\"/><tag k=\"lanes\" v=\"1\"/>");
     let mut ways = String::new();
-    for (arm, at) in arms.into_iter().enumerate() {
-        text += &node(arm + 1, scaled(direction(at), 200.0), "");
-        ways += &way(arm + 1, &[100 + at, arm + 1], street);
+    for (number, &arm) in (1..).zip(arms) {
+        let (RingArm::Street(at) | RingArm::Entry(at) | RingArm::Exit(at)) = arm;
+        text += &node(number, scaled(direction(at), 200.0), "");
+        let outwards = [100 + at, number];
+        ways += &match arm {
+            RingArm::Street(_) => way(number, &outwards, &street),
+            RingArm::Exit(_) => way(number, &outwards, &one_way),
+            RingArm::Entry(_) => way(number, &[number, 100 + at], &one_way),
+        };
     }
     let first = 13;
-    let ring: Vec<usize> = (0..=RING_NODES)
+    let round: Vec<usize> = (0..=RING_NODES)
         .map(|i| 100 + (first + i) % RING_NODES)
         .collect();
-    let tags = "<tag k=\"highway\" v=\"residential\"/><tag k=\"junction\" v=\"roundabout\"/>";
-    text + &ways + &way(9, &ring, tags) + "</osm>"
+    let tags = tags("<tag k=\"junction\" v=\"roundabout\"/>");
+    text + &ways + &way(99, &round, &tags) + "</osm>"
+}
+
+/// Returns OpenStreetMap data of a small roundabout with five two-way arms. The arms meet the ring at
+/// irregular distances, so that some pieces of the ring are shorter than a car.
+pub fn small_ring() -> String {
+    ring(6.3, &[0, 7, 12, 15, 21].map(RingArm::Street))
 }

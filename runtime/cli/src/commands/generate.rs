@@ -95,6 +95,8 @@ pub(crate) enum TrackArgument {
     LongStraight,
     /// Corners of various angles (figure 4.3)
     Cornered,
+    /// The same with slow cars
+    CorneredCars,
     /// Long straights and sharp corners (figure 4.5)
     SharpCorners,
     /// Normal corners, a sharp one, and cars in a large centre (figure 4.6)
@@ -121,6 +123,7 @@ impl TrackArgument {
         match self {
             Self::LongStraight => Track::LongStraight.course(),
             Self::Cornered => Track::Cornered.course(),
+            Self::CorneredCars => Track::CorneredCars.course(),
             Self::SharpCorners => Track::SharpCorners.course(),
             Self::Final => Track::Final.course(),
             Self::FinalDense => Track::FinalDense.course(),

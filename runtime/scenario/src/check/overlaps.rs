@@ -84,10 +84,13 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             };
             stretch.length() > least
         };
-        let found = stretches(points).into_iter().filter(is_fault);
-        let Some(longest) = found.max_by(|a, b| a.length().total_cmp(&b.length())) else {
+        let found: Vec<Stretch> = stretches(points).into_iter().filter(is_fault).collect();
+        let by_length = |a: &&Stretch, b: &&Stretch| a.length().total_cmp(&b.length());
+        let Some(longest) = found.iter().max_by(by_length) else {
             continue;
         };
+        // Of lanes beside each other, the longest overlap is often the narrowest.
+        let width = found.iter().map(|one| one.width).fold(0.0, f64::max);
         let middle = 0.5 * (longest.from + longest.to);
         findings.push(Finding {
             severity: Severity::Warning,
@@ -99,7 +102,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                  them, so vehicles drive through each other; move the roads apart, join them, or move one \
                  to another layer",
                 longest.length(),
-                longest.width
+                width
             ),
         });
     }

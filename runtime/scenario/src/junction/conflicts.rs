@@ -31,7 +31,7 @@ const SLIM: f64 = 0.2;
 /// Radius of a connection into or out of a roundabout's ring below which drivers deviate from it,
 /// m. Such a bend takes a car's steering nearly to full lock, just after the opposite bend of the
 /// ring.
-pub(super) const TIGHT: f64 = 5.0;
+const TIGHT: f64 = 7.0;
 /// Lateral deviation from a tight connection, to either side, m.
 const DRIFT: f64 = 0.2;
 /// Minimum distance between the centres of two lanes at which vehicles can pass each other in a bend, m.
@@ -167,8 +167,8 @@ struct Swept<'a> {
     high: DVec2,
     /// Distance by which the body swings out on the connection, m.
     swing: f64,
-    /// Whether drivers deviate from the connection.
-    is_tight: bool,
+    /// Distance by which drivers deviate from the connection to either side, m.
+    drift: f64,
     /// The lanes at both ends of the connection, and the positions of these ends.
     ends: [(LaneEnd, DVec2); 2],
     /// Boxes of the body along the connection. They are computed on demand, because most connections are not
@@ -337,6 +337,14 @@ fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     }
 }
 
+/// Distance by which drivers deviate from a connection to either side beyond what they do in any bend, m.
+pub(super) fn drift(path: &ShapePath) -> f64 {
+    match path.is_at_ring && path.min_radius() < TIGHT {
+        true => DRIFT,
+        false => 0.0,
+    }
+}
+
 fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option<Swept<'a>> {
     let curve = path.curve.as_ref()?;
     let span = lines.push(&curve.sample(0.01, 0.0))?;
@@ -348,7 +356,7 @@ fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option
         low,
         high,
         swing: body.swing(path),
-        is_tight: path.is_at_ring && path.min_radius() < TIGHT,
+        drift: drift(path),
         ends: [
             (path.from, curve.start().position),
             (path.to, curve.end().position),
@@ -370,9 +378,10 @@ fn meeting(
     if are_narrow(between, body) {
         return near;
     }
-    if between.is_finite() && (a.is_tight || b.is_tight) {
+    let drift = a.drift.max(b.drift);
+    if between.is_finite() && drift > 0.0 {
         let wide = Body {
-            width: body.width + 2.0 * DRIFT,
+            width: body.width + 2.0 * drift,
             ..body
         };
         return Boxes::along(a.curve, wide).meeting(&Boxes::along(b.curve, wide), SLIM, near);

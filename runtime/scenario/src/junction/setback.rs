@@ -8,7 +8,7 @@
 //!     |  |   |=====| <- line
 //! ```
 
-use super::conflicts::{Body, TIGHT};
+use super::conflicts::{Body, drift};
 use super::shape::{JunctionShape, ShapePath};
 use super::{Junction, LaneEnd};
 use glam::DVec2;
@@ -17,8 +17,8 @@ use roadwright_geometry::OwnFrame;
 /// Half the width of the waiting vehicle plus a margin, m. The margin of 0.25 m is the largest deviation of a
 /// turning car from its path when its driver follows the bend.
 const HALF: f64 = 1.15;
-/// Additional deviation of a turning car in a bend with a radius below [`TIGHT`] at the ring of a
-/// roundabout, m. Its driver steers to full lock before the bend and straightens up late.
+/// Additional deviation of a turning car in a tight bend at the ring of a roundabout, m. Its driver
+/// steers to full lock before the bend and straightens up late.
 const TIGHT_DRIFT: f64 = 0.35;
 /// Gap between the turning vehicle and the waiting vehicle, m.
 const GAP: f64 = 0.4;
@@ -100,7 +100,7 @@ impl DrivenPath {
         };
         Some(Self {
             from: path.from,
-            half: match path.is_at_ring && path.min_radius() < TIGHT {
+            half: match path.is_at_ring && drift(path) > 0.0 {
                 true => HALF + TIGHT_DRIFT,
                 false => HALF,
             },

@@ -22,7 +22,7 @@ const BRAKING: f64 = 3.0;
 /// Minimum distance between the bounding circles of two bodies off the lanes, m.
 const APART: f64 = 0.2;
 /// Search distance for bodies off the lanes, and for vehicles ahead on lanes, m.
-const REACH: f64 = 30.0;
+pub(crate) const REACH: f64 = 30.0;
 /// Limit of the search beyond an alley: the number of consecutive lanelets without room for a
 /// vehicle to stand.
 const MOST_WITHOUT_PLACE: usize = 200;
@@ -204,6 +204,50 @@ impl Room<'_> {
                     .all(|agent| self.is_apart_on_ground(agent, pose, own_type))
             }
         }
+    }
+
+    /// Whether no body covers the place of a departure, whatever lane it is on: roads may overlap without a junction.
+    /// `appeared` are the agents admitted in this step that may be near. The grid must have been built.
+    pub(crate) fn is_clear_of_bodies(
+        &self,
+        departure: &Departure,
+        mut appeared: impl Iterator<Item = AgentIndex>,
+    ) -> bool {
+        let Start::Lane { lanelet, .. } = departure.start else {
+            return true;
+        };
+        let ground = self.bodies.ground;
+        let (layers, pose) = (ground.layers_of(lanelet), departure.start.pose(ground));
+        let own = self.types.get(departure.vehicle_type).in_line(pose);
+        let is_on_layer = |agent: AgentIndex| {
+            let position = &self.bodies.agents.position[agent.index()];
+            !position.is_on_lane() || ground.layers_of(position.lanelet) & layers != 0
+        };
+        let is_clear = |agent: AgentIndex, body: OrientedBox| {
+            !is_on_layer(agent) || own.penetration(&body) <= 0.0
+        };
+        let mut all_clear = true;
+        self.index.for_each_near(pose.position, REACH, |number, _| {
+            let (agent, part) = self.index.body(number);
+            all_clear = all_clear
+                && match part.checked_sub(1) {
+                    None => is_clear(
+                        agent,
+                        self.vehicle_type(agent).covered(self.bodies.pose(agent)),
+                    ),
+                    Some(trailer) => {
+                        let boxes = self.bodies.trailer_boxes(agent, self.types);
+                        boxes
+                            .get(usize::from(trailer))
+                            .is_none_or(|&body| is_clear(agent, body))
+                    }
+                };
+        });
+        all_clear
+            && appeared.all(|agent| {
+                let body = self.vehicle_type(agent).in_line(self.bodies.pose(agent));
+                is_clear(agent, body)
+            })
     }
 
     /// Whether the place is clear of uncoupled trailers.

@@ -9,7 +9,7 @@ mod repeats;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use departure::{Departure, Room, Start, places, places_on_foot};
+pub(crate) use departure::{Departure, REACH, Room, Start, places, places_on_foot};
 pub(crate) use departures::Departures;
 pub use flow::agent_name;
 pub(crate) use flow::{AgentKey, FlowProgress, RunningFlow};

@@ -46,10 +46,11 @@ const LEFT_BEHIND: f64 = 1.2;
 const SETTLES_IN: f64 = 1.0;
 
 /// Fraction of the distance to a merge by which the gap to the preceding vehicle may still be too
-/// short. With this value, vehicles that leave two lanes at 3 m/s accelerate by 10 m/s over the
-/// last 250 m while they open their gaps. With a larger value, they open the gaps later and at a
-/// lower speed, and fewer vehicles pass: with 0.4, a fifth fewer.
-const OPENS: f64 = 0.015;
+/// short. Vehicles that leave a queue accelerate by about 10 m/s up to the merge, so that the desired
+/// gap of a driver with a headway of 1.2 s grows by 12 m, which is 0.03 of the 400 m at which the end
+/// of the lane is announced. They open their gaps while they accelerate, all at the same time. From
+/// 0.01 to 0.04 the same number of vehicles pass, with 0.05 a seventh fewer.
+const OPENS: f64 = 0.03;
 /// Minimum gap that is reported while a vehicle opens a gap before a merge, m. With it, the
 /// intelligent driver model brakes at about 1.5 m/s^2.
 const OPENING_GAP: f64 = 2.0;

@@ -209,7 +209,7 @@ impl<'a> View<'a> {
     }
 
     #[inline]
-    fn route(&self, agent: AgentIndex) -> &'a Route {
+    pub(crate) fn route(&self, agent: AgentIndex) -> &'a Route {
         self.routes.get(self.progress(agent).route)
     }
 

@@ -3,7 +3,7 @@
 use super::retire::Exit;
 use crate::agents::{AgentRow, Agents, Status};
 use crate::clock::Clock;
-use crate::demand::{Demand, Departure, Room, Start};
+use crate::demand::{Demand, Departure, REACH, Room, Start};
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::messages::{Log, LogLine};
 use crate::modules::Modules;
@@ -16,6 +16,7 @@ use crate::route::{Route, Routes, Travel, Trip, plan_legs};
 use crate::traffic::{Delays, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
+use roadwright_geometry::Pose;
 use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_scenario::{DynamicsLevel, OffRoad};
@@ -63,6 +64,7 @@ pub(crate) fn admit(
     // that are admitted in this step. Without this list, two agents could be admitted at the same
     // place.
     let mut appeared: BTreeMap<_, Vec<AgentIndex>> = BTreeMap::new();
+    let mut by_cell: BTreeMap<Cell, Vec<AgentIndex>> = BTreeMap::new();
     let mut admitted = Vec::new();
     demand.departures.offer(|departure| {
         let bodies = Bodies {
@@ -88,16 +90,47 @@ pub(crate) fn admit(
         if !room.is_there(&departure) {
             return Some(departure);
         }
+        let pose = departure.start.pose(scene.ground);
+        if lanelet.is_some() {
+            // Only where there is room on the lane, because this takes O(agents).
+            index.locate(&bodies, scene.types);
+            let room = Room {
+                bodies,
+                types: scene.types,
+                index,
+                claims,
+                appeared: &appeared,
+            };
+            let near = cells_around(pose).filter_map(|cell| by_cell.get(&cell));
+            if !room.is_clear_of_bodies(&departure, near.flatten().copied()) {
+                return Some(departure);
+            }
+        }
         // The agent gets its index before its planner has found a route. Otherwise, every attempt
         // to spawn a queued departure would cost a planner request.
         let level = level(scene, &departure, log);
         let agent = place(scene, departure, level, routes, agents);
         dynamics.insert(agent, level);
         appeared.entry(lanelet).or_default().push(agent);
+        by_cell.entry(cell_of(pose)).or_default().push(agent);
         admitted.push(agent);
         None
     });
     admitted
+}
+
+/// A square of [`REACH`] metres, by its column and row.
+type Cell = (i64, i64);
+
+fn cell_of(pose: Pose) -> Cell {
+    let cell = (pose.position / REACH).floor();
+    (cell.x as i64, cell.y as i64)
+}
+
+/// The cell of a pose and those around it.
+fn cells_around(pose: Pose) -> impl Iterator<Item = Cell> {
+    let (x, y) = cell_of(pose);
+    (-1..=1).flat_map(move |column| (-1..=1).map(move |row| (x + column, y + row)))
 }
 
 /// Plans the routes of admitted agents and lets them drive. An agent without a route to its goals is refused.

@@ -4,7 +4,7 @@ use super::Standing;
 use crate::open_ground::PathStatus;
 use crate::perception::{Look, StopCause};
 use crate::records::AgentIndex;
-use crate::traffic::Waits;
+use crate::traffic::{Waits, Why};
 use glam::DVec2;
 use roadwright_geometry::unit;
 use roadwright_plugin_api::NOTHING;
@@ -174,7 +174,13 @@ impl Standing<'_> {
                     return None;
                 };
                 let node = self.view.ground.node(junction)?;
-                match waits().filter(|waits| waits.node == node) {
+                // An alley that begins behind the junction is named by a node of its road, which may be another one.
+                let asked_for = self.view.agents.claim[agent.index()].asked_for;
+                let is_asked = self.view.route(agent).lanelet(asked_for) == Some(connection);
+                let is_of_alley = |why| matches!(why, Why::Alley(_) | Why::NoRoom);
+                let concerns =
+                    |waits: &Waits| waits.node == node || is_asked && is_of_alley(waits.why);
+                match waits().filter(concerns) {
                     Some(waits) => StopReason::Junction(waits),
                     None => StopReason::NotAsked(node),
                 }

@@ -173,6 +173,32 @@ impl Room<'_> {
         self.room_on(&beyond, request, need, trust, situation)
     }
 
+    /// Returns the vehicles that take the room beyond a junction, for display: all vehicles in a ring, otherwise the
+    /// last vehicle on the lanes beyond, or else those that have been promised room there.
+    pub(super) fn taken_by(
+        &self,
+        request: &Request,
+        need: &Need,
+        situation: &Situation<'_>,
+    ) -> Vec<AgentIndex> {
+        let on = |lane: LaneletIndex| situation.index.on_lanelet(lane).iter();
+        if let Some(ring) = situation.ground.ring(need.exit) {
+            let lanes = ring.lanelets.iter();
+            return lanes
+                .flat_map(|&lane| on(lane))
+                .map(|entry| entry.agent)
+                .collect();
+        }
+        let beyond = self.lanes_beyond(request, need, situation);
+        let parts = &beyond.parts[..beyond.count];
+        let mut there = parts.iter().flat_map(|part| on(part.lane));
+        if let Some(last) = there.find(|entry| entry.agent != request.agent) {
+            return vec![last.agent];
+        }
+        let promised = (self.grants).promised(situation.agents, need.junction, need.exit);
+        promised.map(|grant| grant.agent).collect()
+    }
+
     /// Returns the lanes beyond a junction, up to the first lane at whose end a vehicle may have to wait, or
     /// up to a lane that is far enough away.
     fn lanes_beyond(

@@ -211,9 +211,18 @@ impl Claims {
                 first.map(|other| other.agent).collect()
             }
             Why::NoRoom => {
-                let exit = situation.route(agent).lanelet(at + 1);
-                let beyond = exit.and_then(|exit| situation.index.hindmost(exit));
-                beyond.map(|entry| entry.agent).into_iter().collect()
+                let request = Request {
+                    since: situation.agents.claim[agent.index()].asked_since(),
+                    id: situation.agents.identity[agent.index()].id,
+                    agent,
+                    at,
+                    path,
+                };
+                let mut needs = Vec::new();
+                situation.needs(&request, &mut needs);
+                let mut taken =
+                    (needs.iter()).map(|need| self.room().taken_by(&request, need, situation));
+                taken.find(|agents| !agents.is_empty()).unwrap_or_default()
             }
         }
     }
