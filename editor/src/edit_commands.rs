@@ -3,6 +3,7 @@
 use crate::arrangement::{Arrangement, MirrorAxis};
 use crate::context::Context;
 use crate::model::Tone;
+use crate::panels::counted;
 use crate::settings::Settings;
 use crate::tools::named;
 use roadwright_geometry::DVec2;
@@ -266,11 +267,19 @@ impl Editing {
             return;
         }
         let selection = std::mem::take(&mut cx.model.selection);
-        let edit = operation::deleted(cx.model.document.scenario(), &selection);
+        let scenario = cx.model.document.scenario().clone();
+        let edit = operation::deleted(&scenario, &selection);
         cx.apply(&format!("Delete {}", named(&selection)), edit);
-        // The user notices a single missing object at once, but may not have seen all of several objects.
-        if selection.len() > 1 {
-            cx.say_undoable(&format!("Deleted {} objects.", selection.len()));
+        // The user notices a single missing object at once, but may not have seen all of several objects, nor
+        // that trips ended together with their road.
+        let trips = lost_trips(&scenario, cx.model.document.scenario(), &selection);
+        match (selection.len(), trips) {
+            (1, None) => {}
+            (1, Some(trips)) => cx.say_undoable(&format!("Also deleted {trips}.")),
+            (count, None) => cx.say_undoable(&format!("Deleted {count} objects.")),
+            (count, Some(trips)) => {
+                cx.say_undoable(&format!("Deleted {count} objects, and also {trips}."));
+            }
         }
     }
 
@@ -441,6 +450,22 @@ impl EditAction {
             | Self::ShowHidden => false,
         }
     }
+}
+
+/// Names the vehicles and flows that were lost with the selected objects, although they were not selected
+/// themselves; `None` if there are none.
+fn lost_trips(before: &Scenario, after: &Scenario, selection: &Objects) -> Option<String> {
+    let vehicles = before.agents().keys().filter(|&id| {
+        !after.agents().contains_key(id) && !selection.contains(&ObjectId::Agent(*id))
+    });
+    let flows = before
+        .flows()
+        .keys()
+        .filter(|&id| !after.flows().contains_key(id) && !selection.contains(&ObjectId::Flow(*id)));
+    let counts = [(vehicles.count(), "vehicle"), (flows.count(), "flow")];
+    let lost = counts.into_iter().filter(|(count, _)| *count > 0);
+    let lost: Vec<String> = lost.map(|(count, kind)| counted(count, kind)).collect();
+    (!lost.is_empty()).then(|| lost.join(" and "))
 }
 
 /// Cancels the stroke in progress, if there is one.

@@ -67,6 +67,9 @@ impl Playing {
                 if cx.model.is_playing() {
                     self.live(cx).pause();
                 } else {
+                    if has_ended(cx) {
+                        self.live(cx).reset();
+                    }
                     self.live(cx).play();
                     cx.open_timeline();
                 }
@@ -340,4 +343,11 @@ impl Playing {
         }
         self.with_run(cx, |live| live.watch(agent));
     }
+}
+
+/// Whether the run is at its end, so that only a reset lets it play again. Playing from a shown earlier
+/// moment needs no reset.
+fn has_ended(cx: &Context) -> bool {
+    let live = cx.model.live.as_ref();
+    live.is_some_and(|live| live.is_over && live.timeline.at.is_none())
 }

@@ -95,7 +95,7 @@ pub(super) fn text(
 }
 
 /// Returns a count with its noun, in the plural if needed.
-pub(super) fn counted(number: usize, thing: &str) -> String {
+pub(crate) fn counted(number: usize, thing: &str) -> String {
     let s = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{s}")
 }

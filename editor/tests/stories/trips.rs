@@ -75,6 +75,56 @@ fn the_stack_is_automatic_until_one_is_chosen_and_the_label_names_it() {
 }
 
 #[test]
+fn play_on_a_finished_run_starts_it_again() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-100.0, -1.6), (100.0, -1.6)]);
+    bench.ask(Action::Speed(f64::INFINITY));
+    bench.key(Key::Space);
+    assert!(bench.play_until(200.0, |editor| {
+        let live = editor.model().live.as_ref();
+        live.is_some_and(|live| live.is_over)
+    }));
+    assert_eq!(bench.live().counts.arrived, 1);
+    let end = bench.live().snapshot.time;
+    bench.ask(Action::Speed(1.0));
+    bench.key(Key::Space);
+    assert!(bench.play_until(end, |editor| {
+        let live = editor.model().live.as_ref();
+        live.is_some_and(|live| !live.is_over && live.is_playing && live.counts.arrived == 0)
+    }));
+}
+
+#[test]
+fn deleting_a_road_names_the_trips_that_end_with_it() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-100.0, -1.6), (100.0, -1.6)]);
+    bench.key(Key::L);
+    bench.drag(&[(-90.0, -1.6), (100.0, -1.6)]);
+    let Place::Lane(start) = bench.scenario().agents().values().next().unwrap().start else {
+        panic!("the vehicle is off the lanes");
+    };
+    bench.ask(Action::Select(Objects::from([ObjectId::Road(start.road)])));
+    bench.ask(Action::Do(Command::Delete));
+    assert!(bench.scenario().agents().is_empty() && bench.scenario().flows().is_empty());
+    let told = "Also deleted 1 vehicle and 1 flow.";
+    assert!(bench.harness.query_by_label(told).is_some());
+    bench.ask(Action::Do(Command::Undo));
+    // A road without trips is deleted without a message.
+    bench.ask(Action::Do(Command::Undo));
+    bench.ask(Action::Do(Command::Undo));
+    bench.ask(Action::Select(Objects::from([ObjectId::Road(start.road)])));
+    bench.ask(Action::Do(Command::Delete));
+    assert!(
+        bench
+            .harness
+            .query_by_label_contains("Also deleted 0")
+            .is_none()
+    );
+}
+
+#[test]
 fn a_dragged_trip_tells_its_route_or_why_there_is_none() {
     let mut bench = Bench::crossroads();
     bench.key(Key::L);
