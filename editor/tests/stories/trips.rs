@@ -1,6 +1,7 @@
 //! Vehicles, their trips, and runs that are edited.
 
 use super::*;
+use roadwright_editor::command::Command;
 use roadwright_editor::route_source::RouteSource;
 use roadwright_editor::scene::Scene;
 use roadwright_editor::tools::{
