@@ -1,7 +1,8 @@
 //! Tests that compare the statistics of a run with its summary, with those for other numbers of
 //! threads, and with unobserved runs.
 
-use roadwright_scenario::{Scenario, file};
+use roadwright_scenario::operation;
+use roadwright_scenario::{ObjectId, Scenario, file};
 use roadwright_simulation::{
     Ending, Observer, RunOptions, Session, Statistics, Status, World, builtin_modules,
     time_rows_as_csv, trips_as_csv,
@@ -57,6 +58,34 @@ fn rows_come_each_second_and_end_as_the_summary_says() {
         let (first, last) = trip.places.unwrap();
         assert!(first.distance(last) <= trip.distance + 30.0, "{trip:?}");
     }
+}
+
+#[test]
+fn the_last_trip_of_a_run_that_ends_within_a_second_is_listed() {
+    let shipped = scenario("crossroads");
+    let agents = shipped.agents().keys().map(|id| ObjectId::Agent(*id));
+    let flows = shipped.flows().keys().map(|id| ObjectId::Flow(*id));
+    let traffic = agents.chain(flows).collect();
+    let mut quiet = shipped.clone();
+    quiet.apply(operation::deleted(&shipped, &traffic)).unwrap();
+    let mut within = 0;
+    for populate in 1..=4 {
+        let options = RunOptions {
+            populate,
+            ..RunOptions::default()
+        };
+        let world = World::new(&quiet, &builtin_modules(), &options).unwrap();
+        let (mut session, mut statistics) = (Session::new(world), Statistics::default());
+        session.run(Ending::WhenOver(600.0), &mut [&mut statistics], |_| true);
+        let world = session.world();
+        assert!(world.is_over(), "not all vehicles have arrived");
+        assert_eq!(statistics.trips().len(), world.finished().count());
+        within += usize::from((world.time() - world.time().round()).abs() > 0.05);
+    }
+    assert!(
+        within > 0,
+        "all runs end at whole seconds: the test shows nothing"
+    );
 }
 
 #[test]
