@@ -690,8 +690,7 @@ fn a_hang_that_hears_that_it_is_given_up_ends_in_good_order() {
         let said = told(&output);
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains("has not answered for 2 s"), "{said}");
-        let expected =
-            "org.roadwright.chaos is not responding: it did not answer for 20 s. The run was ended";
+        let expected = "org.roadwright.chaos is not responding: it did not answer for 20 s. The run was stopped";
         assert!(said.contains(expected), "{said}");
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(document["reproducible"], false);

@@ -153,7 +153,7 @@ fn a_cart_drives_through_doors_to_its_goal() {
     assert!((last.x - 5.5).abs() < 1.5, "{last}");
 }
 
-/// Carts keep to ways wide enough for their drivers, and meet each other without a contact.
+/// Carts keep to passages that are wide enough for their drivers, and pass each other without contact.
 #[test]
 fn carts_drive_between_the_rooms_of_an_office_in_time() {
     for seed in [2, 12, 16] {

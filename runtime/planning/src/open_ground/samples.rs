@@ -187,9 +187,9 @@ pub fn office(seed: u64) -> BoxWorld {
     furnished_office(seed, None)
 }
 
-/// Generates an office as [`office`] does, whose furniture leaves a way of this width free from each door to the middle
-/// of the rooms on both sides, m.
-pub fn office_with_ways(seed: u64, width: f64) -> BoxWorld {
+/// Generates an office like [`office`], but with an aisle of the given width (m) without furniture
+/// from each door to the middle of the rooms on both sides.
+pub fn office_with_aisles(seed: u64, width: f64) -> BoxWorld {
     furnished_office(seed, Some(width))
 }
 
@@ -202,11 +202,12 @@ const CABINET_ROOM: [f64; 2] = [0.9, 0.8];
 /// Maximum number of places that are drawn for a piece of furniture.
 const PLACES: usize = 200;
 
-/// An office in which furniture keeps off ways of the given width, m; `None` for furniture anywhere.
-fn furnished_office(seed: u64, way: Option<f64>) -> BoxWorld {
+/// Generates an office with aisles of the given width (m) between its doors. With `None`, furniture
+/// may stand anywhere.
+fn furnished_office(seed: u64, aisle: Option<f64>) -> BoxWorld {
     const ROOM: f64 = OFFICE_ROOM;
     const WALL: f64 = 0.1;
-    let mut ways: Vec<OrientedBox> = Vec::new();
+    let mut aisles: Vec<OrientedBox> = Vec::new();
     let mut stream = Stream::new(seed, "office", 0);
     let mut boxes = Vec::new();
     for_each_wall(OFFICE_ROOMS, |wall| {
@@ -216,9 +217,9 @@ fn furnished_office(seed: u64, way: Option<f64>) -> BoxWorld {
             let from = stream.next_in(0.1, 0.9 - DOOR / ROOM);
             boxes.push(wall_box(wall, ROOM, WALL, [0.0, from]));
             boxes.push(wall_box(wall, ROOM, WALL, [from + DOOR / ROOM, 1.0]));
-            let width = way.into_iter();
-            ways.extend(
-                width.flat_map(|width| ways_through(wall, from + 0.5 * DOOR / ROOM, width)),
+            let width = aisle.into_iter();
+            aisles.extend(
+                width.flat_map(|width| aisles_through(wall, from + 0.5 * DOOR / ROOM, width)),
             );
         }
     });
@@ -230,7 +231,7 @@ fn furnished_office(seed: u64, way: Option<f64>) -> BoxWorld {
             let mut pose = place_in(corner, ROOM, &mut stream);
             for _ in 0..PLACES {
                 let outline = OrientedBox::new(pose, size[0], size[1]);
-                if !ways.iter().any(|way| way.penetration(&outline) > 0.0) {
+                if !aisles.iter().any(|aisle| aisle.penetration(&outline) > 0.0) {
                     break;
                 }
                 pose = place_in(corner, ROOM, &mut stream);
@@ -252,9 +253,10 @@ fn furnished_office(seed: u64, way: Option<f64>) -> BoxWorld {
     }
 }
 
-/// Ways of the given width (m) from the middles of the rooms on both sides of a wall through a door, whose middle is at
-/// this fraction of the length of the wall.
-fn ways_through(wall: Wall, door: f64, width: f64) -> [OrientedBox; 3] {
+/// Returns the aisles of the given width (m) that lead from the middles of the rooms on both sides of
+/// a wall through a door. `door` is the position of the door's middle as a fraction of the wall's
+/// length.
+fn aisles_through(wall: Wall, door: f64, width: f64) -> [OrientedBox; 3] {
     let corner = DVec2::new(wall.column as f64, wall.row as f64) * OFFICE_ROOM;
     let (along, across) = match wall.is_west {
         true => (DVec2::Y, DVec2::X),

@@ -22,14 +22,14 @@ pub(super) fn maze(seed: u64, duration: f64) -> Draft {
     b
 }
 
-/// Width of the ways between the doors of the office, which are free of furniture, m.
-const WAYS: f64 = 1.0;
+/// Width of the aisles between the doors of the office, m. No furniture stands in them.
+const AISLES: f64 = 1.0;
 
-/// Returns an office with tables and cabinets, and a vehicle type `cart`. Furniture does not stand in the ways between
-/// the doors.
+/// Returns an office with tables and cabinets, and a vehicle type `cart`. No furniture stands in the
+/// aisles between the doors.
 pub(super) fn office(seed: u64, duration: f64) -> Draft {
     let mut b = begin("office", seed, duration);
-    boxes(&mut b, &samples::office_with_ways(3, WAYS).boxes, 1.8);
+    boxes(&mut b, &samples::office_with_aisles(3, AISLES).boxes, 1.8);
     b.apply(Edit::VehicleType("cart".into(), Some(Box::new(cart()))));
     b
 }
