@@ -400,7 +400,7 @@ mod tests {
     fn maze_and_office_have_as_many_boxes_as_those_of_the_source() {
         assert_eq!(maze(150.0, 1).boxes.len(), 256);
         assert_eq!(office(1).boxes.len(), 1296);
-        assert_eq!(office_with_ways(1, 1.0).boxes.len(), 1296);
+        assert_eq!(office_with_aisles(1, 1.0).boxes.len(), 1296);
     }
 
     #[test]
