@@ -132,7 +132,7 @@ fn bad_numbers_are_refused_in_place_with_key_and_reason() {
         (
             "Gear 2",
             "0.5",
-            "gearbox.gears.3.ratio: expected forward gears",
+            "gearbox.gears.3.ratio: list the forward gears",
         ),
         (
             "Shifts down at",

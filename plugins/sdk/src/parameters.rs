@@ -168,7 +168,7 @@ impl Parameters<'_> {
     ) -> Parameter<'_> {
         assert!(
             cells.len() == shape.rows * shape.columns,
-            "{key} has {} cells, but {} rows of {}",
+            "{key} has {} cells, which do not form {} rows of {}",
             cells.len(),
             shape.rows,
             shape.columns

@@ -235,7 +235,8 @@ fn read_manifest(bytes: &[u8]) -> Result<Manifest, BundleError> {
     let wrong = |error: serde_json::Error| BundleError::Content(format!("{MANIFEST}: {error}"));
     let header: Header = serde_json::from_slice(bytes).map_err(wrong)?;
     if header.format != FORMAT || header.version == 0 {
-        let what = format!("{MANIFEST}: expected format \"{FORMAT}\" and version 1 or later");
+        let what =
+            format!("{MANIFEST}: the format must be \"{FORMAT}\", and the version 1 or later");
         return Err(BundleError::Content(what));
     }
     if header.version > VERSION {
@@ -312,7 +313,7 @@ fn check_format(path: &str, bytes: &[u8], format: &str) -> Result<(), BundleErro
     match serde_json::from_slice::<Header>(bytes) {
         Ok(header) if header.format == format => Ok(()),
         Ok(_) => Err(BundleError::Content(format!(
-            "{path}: format: expected \"{format}\""
+            "{path}: the format is not \"{format}\""
         ))),
         Err(error) => Err(BundleError::Content(format!("{path}: {error}"))),
     }
@@ -324,7 +325,7 @@ fn read_scenario(manifest: &Manifest, files: &Files) -> Result<Scenario, BundleE
     let text = bytes.and_then(|bytes| std::str::from_utf8(bytes).ok());
     let text = text.filter(|_| !path.contains('/')).ok_or_else(|| {
         BundleError::Content(format!(
-            "{MANIFEST}: scenario: expected a file in the bundle with the extension {SCENARIO}"
+            "{MANIFEST}: scenario: the bundle has no such file with the extension {SCENARIO}"
         ))
     })?;
     file::from_text(text).map_err(|error| {

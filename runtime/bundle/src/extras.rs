@@ -36,18 +36,20 @@ impl Placement {
         let wrong = |error: &dyn std::fmt::Display| format!("{PLACEMENT}: {error}");
         let placement: Self = serde_json::from_slice(bytes).map_err(|error| wrong(&error))?;
         if !PICTURES.contains(&placement.picture.as_str()) {
-            return Err(wrong(&"picture: expected background.png, .jpg or .jpeg"));
+            return Err(wrong(
+                &"picture: the name must be background.png, background.jpg or background.jpeg",
+            ));
         }
         if !placement.low.iter().all(|x| x.abs() <= 1e7) {
             return Err(wrong(
-                &"low: expected coordinates within 10,000 km, in metres",
+                &"low: the coordinates must be within 10,000 km of the origin, in metres",
             ));
         }
         if !(1e-4..=1e4).contains(&placement.metres_per_pixel) {
-            return Err(wrong(&"metres_per_pixel: expected 0.0001 to 10,000"));
+            return Err(wrong(&"metres_per_pixel must be 0.0001 to 10,000"));
         }
         if !(0.0..=1.0).contains(&placement.opacity) {
-            return Err(wrong(&"opacity: expected 0 to 1"));
+            return Err(wrong(&"opacity must be 0 to 1"));
         }
         Ok(placement)
     }

@@ -201,12 +201,15 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("hidden state", Fails("state", "saved and restored")),
     ("shared scratch", Fails("two threads", "it declares")),
     // Cost.
-    ("200 us a row", Fails("speed", "us per agent, budget 5 us")),
+    (
+        "200 us a row",
+        Fails("speed", "us per agent (budget: 5 us)"),
+    ),
     (
         "20 ms a call",
-        Fails("speed", "us for a call with one agent"),
+        Fails("speed", "a call with one agent takes"),
     ),
-    ("much memory", Fails("speed", "budget 5 us")),
+    ("much memory", Fails("speed", "budget: 5 us")),
     ("leaked memory", Fails("leaks", "MiB after")),
     ("leaked files", Fails("leaks", "files open")),
     ("leaked threads", Fails("leaks", "threads")),

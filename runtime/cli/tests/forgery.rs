@@ -427,7 +427,12 @@ fn a_stopping_rule_that_cannot_be_is_told_once_and_another_one_in_words() {
     forged.head.stop = Stop::Runs { runs: 0 };
     let (code, said) = verify(folder.path(), &forged);
     assert_eq!(code, Some(2), "{said}");
-    assert_eq!(said.matches("0 runs: expected 1 to").count(), 1, "{said}");
+    assert_eq!(
+        said.matches("the number of runs, 0, is out of range")
+            .count(),
+        1,
+        "{said}"
+    );
     let output = call(folder.path(), &RUN.replace("--runs 30", "--runs 24"));
     let said = told(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");

@@ -392,7 +392,7 @@ fn unusable_calls_end_with_two_and_say_why() {
         &[
             "render", &file, "--out", "x.gif", "--at", "5", "--until", "5",
         ],
-        "expected more than --at, which is 5",
+        "must be later than --at, which is 5",
     );
     refused(
         &["render", &file, "--out", "x.gif", "--until", "1e9"],
@@ -402,7 +402,7 @@ fn unusable_calls_end_with_two_and_say_why() {
         &[
             "render", &file, "--out", "x.gif", "--until", "1", "--every", "0",
         ],
-        "expected 0.02 to 60 seconds",
+        "is out of range: expected 0.02 to 60 s",
     );
     refused(
         &[

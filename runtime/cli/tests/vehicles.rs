@@ -52,7 +52,7 @@ fn vehicles_are_listed_shown_checked_and_measured() {
     let shown = call(&["vehicle", "show", "semi-trailer-tractor"]);
     let text = String::from_utf8(shown.stdout).unwrap();
     assert!(
-        text.contains("unavailable, the file has no wheels.friction"),
+        text.contains("unavailable, because the file has no wheels.friction"),
         "{text}"
     );
     for id in [

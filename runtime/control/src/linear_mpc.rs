@@ -523,7 +523,9 @@ impl LinearMpc {
         let answers = *lock(&self.unsolved);
         (answers > 0).then(|| Failure {
             answers,
-            reason: "no plan within its limits and iterations; lqr steered instead".into(),
+            reason:
+                "the solver found no plan within its limits and iterations; lqr steered instead"
+                    .into(),
             ..Failure::default()
         })
     }

@@ -130,7 +130,7 @@ fn a_panic_falls_back_restarts_three_times_and_is_taken_out() {
     assert!(first.contains("panicked at"), "{first}");
     assert!(first.contains("lib.rs:"), "{first}");
     assert!(first.contains("index out of bounds"), "{first}");
-    assert!(first.contains("fallback for"), "{first}");
+    assert!(first.contains("fallback used for"), "{first}");
     assert!(first.contains("restart 1 of 3"), "{first}");
     assert!(swaps[3].note.contains("idm drives"), "{}", swaps[3].note);
     assert_eq!((swaps[3].from.len(), swaps[3].to.as_str()), (64, ""));

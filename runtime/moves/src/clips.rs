@@ -242,7 +242,7 @@ impl ClipFile {
                 return Err(MoveFileError::at(format!("clips[{number}].name"), reason));
             }
             if !(2..=MOST_FRAMES).contains(&clip.frames.len()) {
-                let reason = format!("expected a clip of 2 to {MOST_FRAMES} frames");
+                let reason = format!("a clip must have 2 to {MOST_FRAMES} frames");
                 return Err(MoveFileError::at(format!("clips[{number}].frames"), reason));
             }
             for (row, frame) in clip.frames.iter().enumerate() {

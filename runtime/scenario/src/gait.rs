@@ -52,7 +52,8 @@ impl Gaits {
         of("jog", &self.jog)?;
         if self.walk.speed + FASTER > self.jog.speed.get() {
             return Err(format!(
-                "gaits.jog.speed: {} m/s; expected at least {FASTER} m/s more than gaits.walk.speed, {} m/s",
+                "gaits.jog.speed: {} m/s is too slow; expected at least {FASTER} m/s more than \
+                 gaits.walk.speed ({} m/s)",
                 self.jog.speed, self.walk.speed
             ));
         }
@@ -69,11 +70,13 @@ impl GaitNumbers {
         for (name, curve) in [("swing", &self.swing), ("height", &self.height)] {
             if curve.len() != GAIT_SAMPLES {
                 let count = curve.len();
-                return Err(format!("{name}: {count} values; expected {GAIT_SAMPLES}"));
+                return Err(format!(
+                    "{name}: the list has {count} values; expected {GAIT_SAMPLES}"
+                ));
             }
         }
         if self.swing.first() != Some(&0.0) || self.swing.last() != Some(&1.0) {
-            return Err("swing: expected values from 0 to 1".into());
+            return Err("swing: the values must be from 0 to 1".into());
         }
         Ok(())
     }

@@ -261,7 +261,7 @@ impl Validate for JunctionRules {
         if plan.stages.len() > MAX_STAGES {
             let count = plan.stages.len();
             return Err(format!(
-                "plan.stages: {count} stages; expected at most {MAX_STAGES}"
+                "plan.stages: {count} stages are too many; expected at most {MAX_STAGES}"
             ));
         }
         for (i, stage) in plan.stages.iter().enumerate() {
@@ -276,7 +276,7 @@ fn validate_crossings(crossings: &[CrossingRule]) -> Result<(), String> {
     if crossings.len() > MAX_CROSSINGS {
         let count = crossings.len();
         return Err(format!(
-            "crossings: {count} crossings; expected at most {MAX_CROSSINGS}"
+            "crossings: {count} crossings are too many; expected at most {MAX_CROSSINGS}"
         ));
     }
     for (i, crossing) in crossings.iter().enumerate() {
@@ -297,7 +297,7 @@ fn validate_internal_roads(roads: &[RoadId]) -> Result<(), String> {
     if roads.len() > MAX_INTERNAL {
         let count = roads.len();
         return Err(format!(
-            "internal_roads: {count} roads; expected at most {MAX_INTERNAL}"
+            "internal_roads: {count} roads are too many; expected at most {MAX_INTERNAL}"
         ));
     }
     match (1..)

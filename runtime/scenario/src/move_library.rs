@@ -70,8 +70,8 @@ impl MoveLibrary {
         let clips = names.clips;
         if clips.contains(['/', '\\', ':']) || !clips.ends_with(CLIPS_ENDING) {
             return Err(format!(
-                "{file}: clips: expected the name of a file in the same folder that ends with \
-                 {CLIPS_ENDING}, but got \"{clips}\""
+                "{file}: clips: \"{clips}\" is not the name of a file in the same folder that ends with \
+                 {CLIPS_ENDING}"
             ));
         }
         Ok(match file.rsplit_once('/') {
@@ -84,7 +84,9 @@ impl MoveLibrary {
 /// Checks that a vehicle type does not have too many libraries, and that none is listed twice.
 pub(crate) fn check(libraries: &[MoveLibrary]) -> Result<(), String> {
     if libraries.len() > MOST {
-        return Err(format!("move_libraries: expected at most {MOST}"));
+        return Err(format!(
+            "move_libraries: at most {MOST} libraries are allowed"
+        ));
     }
     for (number, one) in libraries.iter().enumerate() {
         if libraries[..number]

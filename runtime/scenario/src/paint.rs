@@ -227,7 +227,7 @@ impl Validate for PaintLayer {
             && low.abs().max(high.abs()).max_element() > MAX_COORDINATE
         {
             return Err(format!(
-                "cells: expected coordinates up to {MAX_COORDINATE} m in cells of {} m",
+                "cells: coordinates exceed {MAX_COORDINATE} m at a cell size of {} m",
                 self.cell
             ));
         }

@@ -91,12 +91,12 @@ impl TimedRestriction {
         if all.len() > MOST_AT_A_NODE {
             let count = all.len();
             return Err(format!(
-                "timed_restrictions: {count} restrictions; expected at most {MOST_AT_A_NODE}"
+                "timed_restrictions: {count} restrictions are too many; expected at most {MOST_AT_A_NODE}"
             ));
         }
         match all.iter().position(|rule| rule.via.len() > MOST_VIA) {
             Some(i) => Err(format!(
-                "timed_restrictions.{i}.via: {} roads; expected at most {MOST_VIA}",
+                "timed_restrictions.{i}.via: {} roads are too many; expected at most {MOST_VIA}",
                 all[i].via.len()
             )),
             None => Ok(()),
@@ -132,14 +132,14 @@ impl ViaRestriction {
         if all.len() > MOST_AT_A_NODE {
             let count = all.len();
             return Err(format!(
-                "via_restrictions: {count} restrictions; expected at most {MOST_AT_A_NODE}"
+                "via_restrictions: {count} restrictions are too many; expected at most {MOST_AT_A_NODE}"
             ));
         }
         for (i, rule) in all.iter().enumerate() {
             let count = rule.via.len();
             if !(1..=MOST_VIA).contains(&count) {
                 return Err(format!(
-                    "via_restrictions.{i}.via: {count} roads; expected 1 to {MOST_VIA}"
+                    "via_restrictions.{i}.via: the list has {count} roads; expected 1 to {MOST_VIA}"
                 ));
             }
         }

@@ -212,13 +212,13 @@ impl VehicleType {
         }
         if self.length != self.width {
             return Err(format!(
-                "width: a character is a disc; expected the same as length, {} m",
+                "width: a character is a disc, so its width must equal its length ({} m)",
                 self.length
             ));
         }
         if self.rear_overhang != 0.5 * self.length {
             return Err(format!(
-                "rear_overhang: the axle of a character is in its middle; expected half of length, {} m",
+                "rear_overhang: the axle of a character is in its middle; expected half of its length ({} m)",
                 0.5 * self.length
             ));
         }

@@ -222,7 +222,7 @@ fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
     let missing = &bench.drawn.missing;
     if !missing.is_empty() {
         let text = format!(
-            "Not a rigid body, because the file has no {}. Driven at level {}.",
+            "Level rigid is unavailable because the file has no {}. Running at level {} instead.",
             missing.join(", "),
             bench.drawn.level
         );
@@ -230,7 +230,8 @@ fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
     }
     if bench.drawn.is_too_stiff {
         let text = format!(
-            "Springs or tyres are too stiff for the mass. Driven at level {}.",
+            "Level rigid is unavailable because springs or tyres are too stiff for the mass. \
+             Running at level {} instead.",
             bench.drawn.level
         );
         ui.colored_label(color, text);

@@ -68,7 +68,7 @@ fn geo_box(values: &[f64]) -> anyhow::Result<GeoBox> {
     let on_earth = west.abs() <= 180.0 && east.abs() <= 180.0 && south >= -90.0 && north <= 90.0;
     if !((west < east || across) && south < north && on_earth) {
         bail!(
-            "--box {west},{south},{east},{north}: expected WEST < EAST and SOUTH < NORTH in degrees"
+            "--box {west},{south},{east},{north}: WEST < EAST and SOUTH < NORTH are required, in degrees"
         );
     }
     Ok(GeoBox {

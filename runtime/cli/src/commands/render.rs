@@ -112,10 +112,10 @@ fn film(
 ) -> anyhow::Result<Drawn> {
     let (from, every) = (arguments.at.unwrap_or(0.0), arguments.every);
     if !(0.02..=60.0).contains(&every) {
-        bail!("--every {every}: expected 0.02 to 60 seconds");
+        bail!("--every {every} is out of range: expected 0.02 to 60 s");
     }
     if until <= from || (until - from).is_nan() {
-        bail!("--until {until}: expected more than --at, which is {from}");
+        bail!("--until {until} must be later than --at, which is {from}");
     }
     let frames = ((until - from) / every).floor() + 1.0;
     let pixels = frames * f64::from(picture.size.0) * f64::from(picture.size.1);

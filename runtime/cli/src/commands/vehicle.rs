@@ -343,7 +343,7 @@ fn level_line(vehicle: &VehicleFile, level: DynamicsLevel) -> String {
         format!("level {level}: available")
     } else {
         format!(
-            "level {level}: unavailable, the file has no {}",
+            "level {level}: unavailable, because the file has no {}",
             missing.join(", ")
         )
     }

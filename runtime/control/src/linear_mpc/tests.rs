@@ -347,7 +347,7 @@ fn time_of_a_step(module: &Module<dyn Controller>, part: f64) -> f64 {
 }
 
 #[test]
-#[ignore = "prints figures of the documents"]
+#[ignore = "prints the figures quoted in the documentation"]
 fn the_lane_change_is_measured() {
     let (own, lqr) = (module(), Lqr::entry().make());
     println!("rms of linear_mpc {:.4} m", deviation(&own, 0.05 * SPEED));

@@ -67,7 +67,7 @@ pub(super) fn header(text: &str) -> Result<u32, TextError> {
         other => {
             let found = other.map_or("nothing".into(), |text| format!("\"{text}\""));
             let message =
-                format!("expected \"{FORMAT}\", found {found}: not a Roadwright scenario");
+                format!("this is not a Roadwright scenario: expected \"{FORMAT}\", found {found}");
             return Err(TextError::whole("format", message));
         }
     }

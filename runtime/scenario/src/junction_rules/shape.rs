@@ -96,7 +96,7 @@ impl TurnRules {
             let count = turns.len();
             if count > MAX_TURNS {
                 return Err(format!(
-                    "turns.{key}: {count} turns; expected at most {MAX_TURNS}"
+                    "turns.{key}: {count} turns are too many; expected at most {MAX_TURNS}"
                 ));
             }
         }
@@ -132,7 +132,7 @@ impl CornerRule {
         if corners.len() > MAX_CORNERS {
             let count = corners.len();
             return Err(format!(
-                "corners: {count} corners; expected at most {MAX_CORNERS}"
+                "corners: {count} corners are too many; expected at most {MAX_CORNERS}"
             ));
         }
         for (i, corner) in corners.iter().enumerate() {

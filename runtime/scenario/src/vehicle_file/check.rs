@@ -59,7 +59,9 @@ impl VehicleFile {
             if count < 2 {
                 return fault(
                     "tracks",
-                    format!("{count} wheels on the {side} side: expected at least 2 per track"),
+                    format!(
+                        "the track on the {side} side has too few wheels ({count}); expected at least 2"
+                    ),
                 );
             }
         }
@@ -80,7 +82,10 @@ impl VehicleFile {
             let count = self.trailers.len();
             return fault(
                 "trailers",
-                format!("{count} trailers given: expected at most {}", Trailer::MOST),
+                format!(
+                    "{count} trailers are too many; expected at most {}",
+                    Trailer::MOST
+                ),
             );
         }
         for (number, trailer) in self.trailers.iter().enumerate() {
@@ -112,7 +117,9 @@ impl VehicleFile {
             let count = places.len();
             return fault(
                 "wheels.positions",
-                format!("{count} wheels given: expected 3 to {MOST_WHEELS}"),
+                format!(
+                    "a vehicle with {count} wheels is not supported; expected 3 to {MOST_WHEELS}"
+                ),
             );
         }
         for (number, place) in places.iter().enumerate() {
@@ -220,7 +227,7 @@ impl VehicleFile {
                 if gear.ratio >= last {
                     return fault(
                         key("ratio"),
-                        "expected forward gears from the highest ratio to the lowest",
+                        "list the forward gears from the highest ratio to the lowest",
                     );
                 }
                 last = gear.ratio.get();
@@ -235,7 +242,7 @@ impl VehicleFile {
         if gearbox.down_rpm >= gearbox.up_rpm {
             return fault(
                 "gearbox.down_rpm",
-                format!("expected less than up_rpm, {}", gearbox.up_rpm),
+                format!("expected less than up_rpm ({})", gearbox.up_rpm),
             );
         }
         Ok(())

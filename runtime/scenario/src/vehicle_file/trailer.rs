@@ -154,7 +154,7 @@ impl Trailer {
             let most = Self::MOST_AXLES;
             return fault(
                 "axles".into(),
-                format!("{count} axles given: expected at most {most}"),
+                format!("{count} axles are too many; expected at most {most}"),
             );
         }
         let own = self.wheels.and_then(|wheels| *wheels.radius);

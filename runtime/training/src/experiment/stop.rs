@@ -74,11 +74,11 @@ mod digits {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum StopError {
     /// The number of runs is out of range.
-    #[error("{0} runs: expected 1 to {MOST_RUNS}")]
+    #[error("the number of runs, {0}, is out of range: expected 1 to {MOST_RUNS}")]
     Runs(u64),
     /// The minimum and maximum are in the wrong order.
     #[error(
-        "at least {min} and at most {max} runs: the minimum must be at least 2 and not exceed the maximum"
+        "the minimum number of runs ({min}) must be at least 2 and must not exceed the maximum ({max})"
     )]
     Bounds {
         /// Requested minimum number of runs.
@@ -87,10 +87,10 @@ pub enum StopError {
         max: u64,
     },
     /// The target is not positive.
-    #[error("{0}: the standard error or width to stop at must be a positive number")]
+    #[error("the target standard error or width ({0}) must be a positive number")]
     AtMost(f64),
     /// The confidence level of the interval is out of range.
-    #[error("level {0}: expected more than 0 and less than 1")]
+    #[error("the confidence level {0} is out of range: expected more than 0 and less than 1")]
     Level(f64),
 }
 

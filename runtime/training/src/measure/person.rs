@@ -75,7 +75,7 @@ pub enum TryError {
     },
     /// A control change is out of range.
     #[error(
-        "controls[{0}]: expected steps in ascending order, and pedals and steering from -1 to 1"
+        "controls[{0}]: steps must be in ascending order, and pedals and steering from -1 to 1"
     )]
     Control(usize),
     /// There are too many control changes.

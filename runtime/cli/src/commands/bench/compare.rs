@@ -53,7 +53,7 @@ struct Document {
 pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
     if !(arguments.level > 0.0 && arguments.level < 1.0) {
         bail!(
-            "--level {}: expected more than 0 and less than 1",
+            "--level {} is out of range: expected more than 0 and less than 1",
             arguments.level
         );
     }

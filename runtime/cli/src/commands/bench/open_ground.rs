@@ -100,7 +100,9 @@ fn courses_of(arguments: &Arguments) -> anyhow::Result<Vec<Course>> {
         course.cloned().with_context(|| {
             let names: Vec<&str> = known.iter().map(|course| course.name.as_str()).collect();
             let names = names.join(", ");
-            format!("--course {name}: expected one of {names}; `bench run` drives other courses")
+            format!(
+                "--course {name}: this benchmark drives only {names}; use `bench run` for other courses"
+            )
         })
     });
     named.collect()

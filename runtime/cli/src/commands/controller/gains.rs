@@ -24,7 +24,9 @@ pub(super) fn show(name: &str, vehicle: &str, design: &Design, json: bool) -> an
     }
     let speed = design.speed.context("--speed is missing")?;
     if !(0.0..=100.0).contains(&speed) {
-        bail!("--speed {speed}: expected 0 to 100 m/s; --reverse drives backwards");
+        bail!(
+            "--speed {speed} is out of range: expected 0 to 100 m/s; to drive backwards, use --reverse"
+        );
     }
     let kind = kind_of(vehicle, design.level)?;
     let travel = match design.reverse {

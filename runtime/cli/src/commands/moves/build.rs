@@ -83,8 +83,8 @@ fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
     let most = usize::from(u16::MAX);
     if built.graph.moves.len().max(built.graph.states.len()) > most {
         bail!(
-            "the graph has {} states and {} moves, and a library at most {most} of each; use --merge, or larger \
-             values of --kc and --ks",
+            "the graph has {} states and {} moves, but a library can have at most {most} of each; use --merge, \
+             or larger values of --kc and --ks",
             built.graph.states.len(),
             built.graph.moves.len()
         );

@@ -44,18 +44,18 @@ pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
     };
     let budget = K::BUDGET_US;
     let micros = best(K::ROWS, MOST_OVER_BUDGET * budget)?;
-    let mut note = format!("{micros:.3} us per agent, budget {budget} us");
+    let mut note = format!("{micros:.3} us per agent (budget: {budget} us)");
     if micros > MOST_OVER_BUDGET * budget {
         return Err(format!(
-            "{note}: more than {MOST_OVER_BUDGET} times the budget"
+            "{note}, more than {MOST_OVER_BUDGET} times the budget"
         ));
     }
     // A single row measures the overhead of a call, which many rows share.
     let call = best(1, MOST_OF_A_CALL * budget)?;
     if call > MOST_OF_A_CALL * budget {
         return Err(format!(
-            "{call:.0} us for a call with one agent, budget {budget} us: more than \
-             {MOST_OF_A_CALL} times the budget"
+            "a call with one agent takes {call:.0} us, more than {MOST_OF_A_CALL} times the budget \
+             of {budget} us"
         ));
     }
     if micros > budget {

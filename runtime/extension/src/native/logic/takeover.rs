@@ -37,7 +37,7 @@ impl<K: Kind> Native<K> {
                     self.active = Some(active);
                     let kept = if kept { "state kept" } else { "started fresh" };
                     let note = format!(
-                        "{}; fallback for {agents} agents, restart {count} of {MOST_RESTARTS}, {kept}",
+                        "{}; fallback used for {agents} agents; restart {count} of {MOST_RESTARTS} ({kept})",
                         fault.message
                     );
                     self.cell.note_fault(&note);

@@ -119,7 +119,7 @@ fn path_of(points: &Array) -> Outcome<Vec<(DVec2, f64)>> {
 fn check_swerve(offset: f64, within: f64, along: f64) -> Outcome<()> {
     if offset.abs() > 20.0 || !(2.0..=200.0).contains(&within) || !(0.0..=500.0).contains(&along) {
         return fail(
-            "expected an offset from -20 to 20 m, reached within 2 to 200 m and held over 0 to 500 m".into(),
+            "`offset` must be -20 to 20 m, `within` 2 to 200 m and `along` 0 to 500 m".into(),
         );
     }
     Ok(())
