@@ -190,7 +190,7 @@ fn check_names(flags: &ExtensionFlags, host: &Host) -> anyhow::Result<()> {
         // `Trust` needs at least this many digits, so fewer would silently allow nothing.
         let is_hash = hash.len() >= 8 && hash.chars().all(|c| c.is_ascii_hexdigit());
         if !is_hash {
-            bail!("--allow-plugin {hash}: expected at least 8 hexadecimal digits of a hash");
+            bail!("--allow-plugin {hash}: specify at least 8 hexadecimal digits of a hash");
         }
         if !files
             .iter()

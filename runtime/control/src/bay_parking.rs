@@ -48,7 +48,7 @@ static PARAMETERS: [ParameterInfo; 6] = [
         "m",
         (0.0, 3.0),
         0.25,
-        "Distance outside the arc that it reaches by driving forwards before it reverses.",
+        "Distance outside the arc that the car reaches by driving forwards before it reverses.",
     ),
     ParameterInfo::number(
         "tolerance",

@@ -81,7 +81,7 @@ const GAINS: [ParameterInfo; PLAIN] = [
     ParameterInfo::choice(
         "aim",
         &["way", "bend"],
-        "Position of its waypoint on a lane: on the path itself, or on the circle that the path \
+        "Position of the waypoint on a lane: on the path itself, or on the circle that the path \
          follows just ahead, which avoids cutting corners.",
     ),
 ];

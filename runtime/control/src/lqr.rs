@@ -28,7 +28,7 @@ pub(crate) const APPROACH: ParameterInfo = ParameterInfo::number(
     "rad",
     (0.05, 1.2),
     0.3,
-    "Maximum angle at which it returns to the path.",
+    "Maximum angle at which the vehicle returns to the path.",
 );
 /// Parameter of the steering limits: lateral acceleration.
 pub(crate) const LATERAL_ACCELERATION: ParameterInfo = ParameterInfo::number(

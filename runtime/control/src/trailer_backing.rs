@@ -54,7 +54,7 @@ static PARAMETERS: [ParameterInfo; 8] = [
         "rad",
         (0.2, 1.0),
         0.75,
-        "Hitch angle above which it drives forwards until the trailer is straight.",
+        "Hitch angle above which the vehicle drives forwards until the trailer is straight.",
     ),
     ParameterInfo::number("speed", "m/s", (0.2, 5.0), 1.5, "Maximum speed."),
     ParameterInfo::number(

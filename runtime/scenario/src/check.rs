@@ -204,13 +204,13 @@ impl Code {
     /// Heading for findings of this kind, such as "Roads that cross themselves".
     pub fn title(self) -> &'static str {
         match self {
-            Self::JointGap => "Road ends away from their nodes",
+            Self::JointGap => "Road ends that do not meet their nodes",
             Self::Kink => "Bends too tight for the road's width",
             Self::SelfIntersection => "Roads that cross themselves",
             Self::EndsOnRoad => "Road ends that touch a road without joining it",
             Self::DanglingRestriction => "Turn restrictions for missing roads",
-            Self::DanglingCrossing => "Crossings of missing roads",
-            Self::DanglingTurn => "Turns of missing lanes",
+            Self::DanglingCrossing => "Crossings over missing roads",
+            Self::DanglingTurn => "Turns from missing lanes",
             Self::DanglingCorner => "Radii of corners that do not exist",
             Self::DanglingInternalRoad => "Internal roads outside their junction",
             Self::DanglingMajor => "Major roads that do not lead to their junction",
@@ -239,7 +239,7 @@ impl Code {
             Self::AgentsOverlap => "Agents that start in the same place",
             Self::FacingInAlley => "Agents that start facing each other in an alley",
             Self::UnreachableDestination => "Destinations that cannot be reached",
-            Self::WrongLane => "Trips on a lane without a route",
+            Self::WrongLane => "Trips that start or end on the wrong lane",
             Self::ClosedRoad => "Trips to closed roads",
             Self::StraightIntoObstacle => "Trips that head straight into an obstacle",
             Self::BlockedMoves => "Agents whose moves are all blocked at the start",
@@ -249,7 +249,7 @@ impl Code {
             Self::VehicleFileChanged => "Vehicle files that have changed",
             Self::WrongLevel => "Dynamics levels that cannot move the body",
             Self::GroupMember => "Invalid members of groups",
-            Self::TooMuch => "Limits that are exceeded",
+            Self::TooMuch => "Exceeded limits",
         }
     }
 }

@@ -146,7 +146,7 @@ pub const CHANNELS: [Channel; 18] = [
         unit: "",
         point: Point::Vehicle,
         levels: ChannelLevels::All,
-        meaning: "Id of the road that it follows; empty off the roads.",
+        meaning: "Id of the road that the vehicle follows; empty off the roads.",
         cell: |vehicle, _| {
             let road = vehicle.lane.map(|(road, _)| road.0.to_string());
             road.unwrap_or_default()
@@ -157,7 +157,7 @@ pub const CHANNELS: [Channel; 18] = [
         unit: "",
         point: Point::Vehicle,
         levels: ChannelLevels::All,
-        meaning: "Id of the lane that it follows; empty off the roads.",
+        meaning: "Id of the lane that the vehicle follows; empty off the roads.",
         cell: |vehicle, _| {
             let lane = vehicle.lane.map(|(_, lane)| lane.to_string());
             lane.unwrap_or_default()

@@ -75,7 +75,7 @@ pub(super) fn header(text: &str) -> Result<u32, TextError> {
         Some(version) if (1..=VERSION).contains(&version) => Ok(version),
         Some(0) => Err(TextError::whole(
             "version",
-            "0; format versions start at 1".into(),
+            "there is no version 0; versions start at 1".into(),
         )),
         Some(version) => Err(TextError::whole(
             "version",
@@ -86,7 +86,7 @@ pub(super) fn header(text: &str) -> Result<u32, TextError> {
         )),
         None => Err(TextError::whole(
             "version",
-            "missing; expected a positive whole number".into(),
+            "the key is missing; expected a positive whole number".into(),
         )),
     }
 }

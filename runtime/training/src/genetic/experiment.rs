@@ -325,7 +325,7 @@ impl Experiment {
     /// Returns the first invalid key and the problem with it; `None` if the experiment is valid.
     pub fn fault(&self) -> Option<(&'static str, String)> {
         if self.format != FORMAT {
-            let message = format!("\"{}\": expected \"{FORMAT}\"", self.format);
+            let message = format!("\"{}\" is not \"{FORMAT}\"", self.format);
             return Some(("format", message));
         }
         if self.version != VERSION {
@@ -562,7 +562,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
         for (from, to, expected) in [
-            ("roadwright-experiment", "x", "2: format: \"x\": expected"),
+            ("roadwright-experiment", "x", "2: format: \"x\" is not"),
             (
                 "\"version\": 1",
                 "\"version\": 2",

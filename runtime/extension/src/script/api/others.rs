@@ -53,13 +53,13 @@ pub(super) fn properties(api: &mut Registrar) {
             => i64::from(other.facts.trailers);
         "distance" -> "float", "Distance to it, m."
             => other.distance;
-        "angle" -> "float", "Direction to it relative to the agent's heading, rad, positive to the left."
+        "angle" -> "float", "Direction to the other agent relative to this agent's heading, rad, positive to the left."
             => other.angle;
         "vehicle" -> "string", "Name of its vehicle type."
             => other.vehicle.clone();
         "stack" -> "string", "Name of its stack."
             => other.stack.clone();
-        "road" -> "int", "Id of the road that it is on; -1 in junctions and on open ground."
+        "road" -> "int", "Id of the road that the agent is on; -1 in junctions and on open ground."
             => road_of(Some(&other.facts));
         "offset" -> "float", "Its offset to the left of its lane's centre line, m."
             => other.facts.t;

@@ -19,7 +19,7 @@ fn light_name(light: Option<Light>) -> &'static str {
 /// Registers the identity, speed limit and remaining length of the agent's lane.
 pub(super) fn lane(api: &mut Registrar) {
     properties! { api, agent: Agent;
-        "road" -> "int", "Id of the road that it is on; -1 in junctions and on open ground."
+        "road" -> "int", "Id of the road that the agent is on; -1 in junctions and on open ground."
             => road_of(agent.content().facts.as_ref());
         "lane" -> "int", "Lane id on that road; 0 if there is none."
             => agent.content().facts.map_or(0, |facts| i64::from(facts.lane));
@@ -69,7 +69,7 @@ pub(super) fn ahead(api: &mut Registrar) {
             => agent.content().input.leader_speed;
         "junction_distance" -> "float", "Distance to the next junction on the route, m; a million if there is none."
             => agent.content().input.junction_distance;
-        "junction_turn" -> "string", "Turn of the route at that junction: left, right, straight or back."
+        "junction_turn" -> "string", "Turn of the route at the next junction: left, right, straight or back."
             => turn_name(agent.content().input.junction_turn);
         "goal_distance" -> "float", "Straight-line distance to the next destination, m."
             => agent.content().input.goal_distance;

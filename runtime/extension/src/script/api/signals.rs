@@ -19,7 +19,7 @@ pub(super) fn of_agent(api: &mut Registrar) {
         "signal_node" -> "int", "Node of the signals at the end of its lane; -1 if there are none."
             => ahead_of(agent).map_or(-1, |(node, _)| i64::from(node));
         // Stages are bits, of which the lowest one that is set is the first stage.
-        "signal_stage" -> "int", "First stage of those signals in which its movement has green; -1 if there are none."
+        "signal_stage" -> "int", "First stage of the signals at the end of its lane in which its movement has green; -1 if there are none."
             => ahead_of(agent).map_or(-1, |(_, stages)| i64::from(stages.trailing_zeros()));
     }
     call!(

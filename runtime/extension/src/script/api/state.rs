@@ -32,7 +32,7 @@ pub(super) fn properties(api: &mut Registrar) {
             => own_name(agent, |scene| &scene.vehicles, |facts| facts.vehicle);
         "stack" -> "string", "Name of its stack."
             => own_name(agent, |scene| &scene.stacks, |facts| facts.stack);
-        "waiting" -> "float", "Time for which it has been stationary, s."
+        "waiting" -> "float", "Time for which the agent has been stationary, s."
             => agent.content().input.waiting;
         "collisions" -> "int", "Number of collisions so far."
             => i64::from(agent.content().collisions);

@@ -115,7 +115,7 @@ pub(super) fn signals(api: &mut Registrar) {
         api,
         "ignore_law",
         "agent.ignore_law(ignores: bool)",
-        "Sets whether it enters junctions without a grant: on red, past stop signs, without giving \
+        "Sets whether the agent enters junctions without a grant: on red, past stop signs, without giving \
          way. The summary counts each violation; other vehicles keep clear.",
         |a: &mut Agent, ignores: bool| {
             // As for the indicator, the script reads the wish and the world applies the effect.
@@ -193,7 +193,7 @@ pub(super) fn waiting(api: &mut Registrar) {
         }
     );
     properties! { api, agent: Agent;
-        "is_waiting" -> "bool", "Whether it is stopped because of stop() or wait()."
+        "is_waiting" -> "bool", "Whether the agent is stopped because of stop() or wait()."
             => {
                 let content = agent.content();
                 content.wants.is_stopped || content.time < content.wants.waits_until
