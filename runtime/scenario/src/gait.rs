@@ -65,7 +65,10 @@ impl GaitNumbers {
     fn validate(&self) -> Result<(), String> {
         check_keys!(self => speed, duration, duty, half_width, lift, twist, swing, height)?;
         if !(0.1..=0.9).contains(&self.duty.get()) {
-            return Err(format!("duty: {}; expected 0.1 to 0.9", self.duty));
+            return Err(format!(
+                "duty: {} is out of range: expected 0.1 to 0.9",
+                self.duty
+            ));
         }
         for (name, curve) in [("swing", &self.swing), ("height", &self.height)] {
             if curve.len() != GAIT_SAMPLES {

@@ -163,7 +163,7 @@ impl FromStr for WeekTimes {
         let groups = text.split(';').map(str::trim).filter(|g| !g.is_empty());
         let groups = groups.map(group).collect::<Result<Vec<Group>, String>>()?;
         match groups.is_empty() {
-            true => Err("no times".into()),
+            true => Err("expected days or times".into()),
             false => Ok(Self(groups)),
         }
     }
@@ -206,7 +206,7 @@ fn group(text: &str) -> Result<Group, String> {
         }
     }
     match entries.is_empty() {
-        true => Err(format!("\"{text}\": no times")),
+        true => Err(format!("\"{text}\": expected days or times")),
         false => Ok(entries),
     }
 }

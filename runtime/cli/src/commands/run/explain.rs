@@ -162,12 +162,14 @@ fn described(seen: &Inspection, world: &World) -> String {
     let place = record.map_or(String::new(), |vehicle| {
         let at = vehicle.pose.position;
         match vehicle.lane {
-            Some((road, lane)) => format!(" on {road} lane {lane}, {:.1} m along", vehicle.s),
+            Some((road, lane)) => {
+                format!(" on {road} lane {lane}, {:.1} m from its start", vehicle.s)
+            }
             None => format!(" at ({:.1}, {:.1}) m", at.x, at.y),
         }
     });
     let mut text = format!(
-        "agent {} at {:.2} s:{place}; {:.1} of {:.1} m/s, {} wants {:+.2} m/s^2",
+        "agent {} at {:.2} s:{place}; speed {:.1} m/s, allowed {:.1} m/s; {} requests {:+.2} m/s^2",
         seen.agent,
         world.time(),
         input.speed,
@@ -218,7 +220,7 @@ fn link_line(link: &WaitLink) -> String {
     };
     let at = link.at;
     format!(
-        "\n  agent {}{place} at ({:.1}, {:.1}) m {since}: {}",
+        "\n  agent {}{place} at ({:.1}, {:.1}) m, {since}: {}",
         link.agent,
         at.x,
         at.y,

@@ -362,7 +362,7 @@ fn stood(summary: &Summary) -> String {
     let causes = summary.standing.iter().map(|standing| {
         let [x, y] = standing.at;
         format!(
-            "{} {}, first agent {} at ({x:.0}, {y:.0}) m, {:.0} s",
+            "{} {} (first: agent {} at {:.0} s, at ({x:.0}, {y:.0}) m)",
             standing.count,
             standing.cause.replace('_', " "),
             standing.agent,

@@ -37,21 +37,21 @@ pub(super) fn finding(api: &mut Registrar) {
 /// Registers the properties of another agent.
 pub(super) fn properties(api: &mut Registrar) {
     properties! { api, other: Other;
-        "id" -> "int", "Its id."
+        "id" -> "int", "Id of the other agent."
             => other.facts.id as i64;
         "x" -> "float", "East coordinate of its rear axle, m."
             => other.facts.position.x;
         "y" -> "float", "North coordinate of its rear axle, m."
             => other.facts.position.y;
-        "heading" -> "float", "Its heading, rad."
+        "heading" -> "float", "Heading of the other agent, rad."
             => other.facts.heading;
-        "speed" -> "float", "Its speed, m/s."
+        "speed" -> "float", "Speed of the other agent, m/s."
             => other.facts.speed;
-        "length" -> "float", "Its length, m."
+        "length" -> "float", "Length of its vehicle, m."
             => other.facts.length;
         "trailers" -> "int", "Number of trailers in tow."
             => i64::from(other.facts.trailers);
-        "distance" -> "float", "Distance to it, m."
+        "distance" -> "float", "Distance to the other agent, m."
             => other.distance;
         "angle" -> "float", "Direction to the other agent relative to this agent's heading, rad, positive to the left."
             => other.angle;
@@ -61,11 +61,11 @@ pub(super) fn properties(api: &mut Registrar) {
             => other.stack.clone();
         "road" -> "int", "Id of the road that the agent is on; -1 in junctions and on open ground."
             => road_of(Some(&other.facts));
-        "offset" -> "float", "Its offset to the left of its lane's centre line, m."
+        "offset" -> "float", "Offset of the other agent to the left of its lane's centre line, m."
             => other.facts.t;
         "indicator" -> "string", "State of its indicators: left, right, hazard or off."
             => ImmutableString::from(other.facts.indicator.name());
-        "lane" -> "int", "Its lane id; 0 if there is none."
+        "lane" -> "int", "Id of its lane; 0 if there is none."
             => i64::from(other.facts.lane);
     }
 }

@@ -10,13 +10,13 @@ use roadwright_agent::{AgentFacts, Surroundings};
 /// empty, so that scripts that only compare them do not fail.
 pub(super) fn properties(api: &mut Registrar) {
     properties! { api, agent: Agent;
-        "id" -> "int", "Its id."
+        "id" -> "int", "Id of the agent."
             => agent.content().id as i64;
         "time" -> "float", "Simulation time, s."
             => agent.content().time;
         "time_of_day" -> "float", "Time of day in the scenario, h, from 0 to below 24."
             => agent.content().scene.as_ref().map_or(12.0, |scene| scene.time_of_day);
-        "speed" -> "float", "Own speed, m/s."
+        "speed" -> "float", "Speed of the agent, m/s."
             => agent.content().input.speed;
         "x" -> "float", "East coordinate of the rear axle, m."
             => agent.place().x;
