@@ -70,7 +70,9 @@ pub(super) fn braking(
         .rev()
         .map(|[distance, speed]| [exact - distance, *speed]);
     recorder.series("integral of v dv / a", Look::Dashed, closed);
-    let note = format!("from {from:.1} m/s; steps of 10, 5 and 2.5 ms differ by {spread:.5}");
+    let note = format!(
+        "starts at {from:.1} m/s; the results with steps of 10, 5 and 2.5 ms differ by {spread:.5}"
+    );
     Measured {
         sound: spread < 0.02,
         ..Measured::near(value, exact, 0.02, note)
@@ -120,7 +122,9 @@ pub(super) fn circle(
         recorder.mark(MarkAxis::X, most, "top speed");
     }
     recorder.mark(MarkAxis::Y, left_at, "left the circle here");
-    let note = format!("radius {radius} m; a distance of {OFF} m counts as leaving it");
+    let note = format!(
+        "circle with a radius of {radius} m; a distance of {OFF} m from it counts as leaving it"
+    );
     // Slipping tyres add resistance, so a weak engine reaches its limit before the grip does.
     Measured::near(highest, most, 0.15, note)
 }
@@ -158,7 +162,7 @@ pub(super) fn step_steer(
     let steady = LinearState::steady(model, car.state.speed, wheels).yaw_rate;
     recorder.mark(MarkAxis::Y, steady, "steady state of the linear model");
     let note = format!(
-        "wheels to {wheels:.4} rad at {speed:.1} m/s; overshoot {:.1} %",
+        "wheels turned to {wheels:.4} rad at {speed:.1} m/s; the overshoot is {:.1} %",
         100.0 * (highest / value - 1.0)
     );
     Measured::near(value, steady, 0.1, note)

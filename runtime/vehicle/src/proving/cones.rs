@@ -191,7 +191,7 @@ pub(super) fn run(
         tolerance: 0.0,
         sound: highest > 0.0,
         note: format!(
-            "{}, highest entry speed without a knocked-over cone; the limit is for a point mass \
+            "{}, highest entry speed at which no cone is knocked over; the limit is for a point mass \
              with full grip",
             course.name
         ),

@@ -140,7 +140,10 @@ pub(super) fn rest_on_slope(
         bound: Bound::Max,
         tolerance: 0.0,
         sound: true,
-        note: format!("hand brake, 60 s on {angle:.3} rad: {}", said.join(", ")),
+        note: format!(
+            "parked with the hand brake for 60 s on a slope of {angle:.3} rad: {}",
+            said.join(", ")
+        ),
     })
 }
 
@@ -179,7 +182,7 @@ pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured 
         rigid,
         0.15,
         format!(
-            "tilt table to {angle:.3} rad; the body leans on its springs before the wheels lift"
+            "tilt table up to {angle:.3} rad; the body leans on its springs before the wheels lift"
         ),
     )
 }
@@ -363,7 +366,7 @@ pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measure
         tolerance: 0.0,
         sound: true,
         note: format!(
-            "tested up to {top:.1} m/s; half-round obstacle of {HALF_ROUND} m, at most 2.5 \
+            "tested up to {top:.1} m/s on a half-round obstacle of {HALF_ROUND} m; the limit is 2.5 \
              g{too_slow}"
         ),
     }
@@ -468,7 +471,7 @@ pub(super) fn pivot_turn(
             rate,
             tracks.pivot_rate(model),
             0.15,
-            format!("2 v / B without slip is {free:.3}; the centre moved {moved:.2} m"),
+            format!("without slip, 2 v / B would be {free:.3}; the centre moved by {moved:.2} m"),
         )
     })
 }

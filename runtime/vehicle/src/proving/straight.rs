@@ -68,7 +68,7 @@ pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measu
     }
     recorder.series("sum of m dv / F", Look::Dashed, closed);
     let note = format!(
-        "from rest to {target:.1} m/s at full throttle; {:.4} of the engine's energy unaccounted for",
+        "from rest to {target:.1} m/s at full throttle; {:.4} of the engine's energy is unaccounted for",
         run.energy.unaccounted()
     );
     Measured {

@@ -53,8 +53,8 @@ pub(super) fn jackknife(
     }) / exact;
     let behind = -first.coupling;
     let note = format!(
-        "coupling {behind:.2} m behind the rear axle, {:.2} m from there to its own axle; steps of 50, 20 and 10 ms \
-         differ by {spread:.5}",
+        "the coupling is {behind:.2} m behind the rear axle and {:.2} m ahead of the trailer's axle; the results with \
+         steps of 50, 20 and 10 ms differ by {spread:.5}",
         first.to_axle
     );
     Ok(Measured {
