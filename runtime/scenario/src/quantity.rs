@@ -622,7 +622,7 @@ impl Kind<Vec<DVec2>> for Corners {
         }
         if points.len() < 3 {
             return Err(format!(
-                "the outline has too few points ({}); expected at least 3",
+                "{} points are too few; expected at least 3",
                 points.len()
             ));
         }

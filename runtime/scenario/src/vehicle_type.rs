@@ -218,7 +218,7 @@ impl VehicleType {
         }
         if self.rear_overhang != 0.5 * self.length {
             return Err(format!(
-                "rear_overhang: the axle of a character is in its middle; expected half of its length ({} m)",
+                "rear_overhang: the axle of a character is in its middle; expected half of length ({} m)",
                 0.5 * self.length
             ));
         }

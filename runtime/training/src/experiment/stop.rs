@@ -78,7 +78,7 @@ pub enum StopError {
     Runs(u64),
     /// The minimum and maximum are in the wrong order.
     #[error(
-        "the minimum number of runs ({min}) must be at least 2 and must not exceed the maximum ({max})"
+        "the minimum number of runs ({min}) must be at least 2 and not exceed the maximum ({max})"
     )]
     Bounds {
         /// Requested minimum number of runs.
