@@ -90,7 +90,8 @@ static PARAMETERS: [ParameterInfo; 19] = [
 const SPEED_STEP: f64 = 0.1;
 /// Maximum number of models in the cache. It is cleared when it is full.
 const MOST_KEPT: usize = 256;
-/// Minimum rate at which wheels beyond their limit return, as a fraction of the maximum steering rate.
+/// Minimum rate at which wheels steered beyond the limit are brought back to it, as a fraction of
+/// the maximum steering rate.
 const RETURN: f64 = 0.9;
 /// Tolerance of the time at which the next plan is due, s.
 const EARLY: f64 = 1e-9;

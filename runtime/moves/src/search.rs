@@ -365,8 +365,9 @@ impl<'a> Tree<'a> {
         outlook.map_or(0.0, |outlook| outlook.bound(end))
     }
 
-    /// Distance to the last goal for a vehicle that has passed `passed` of them, m. It is never more than the vehicle
-    /// has to drive until it is within reach of the last goal, plus this reach.
+    /// Lower bound on the distance to the last goal along the remaining goals, m. `passed` is the
+    /// number of goals already passed. Corners that the vehicle may cut within `reach` of a goal
+    /// are deducted.
     fn distance_left(&self, position: DVec2, passed: u16) -> f64 {
         let Question { goals, reach, .. } = self.question;
         let next = usize::from(passed);

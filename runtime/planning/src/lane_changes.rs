@@ -93,8 +93,8 @@ impl Room<'_> {
         self.delays.get(id.index()).copied().unwrap_or(0.0)
     }
 
-    /// Returns the numbers of lane changes on the road of a lanelet of the route, before and after that
-    /// lanelet.
+    /// Returns how many consecutive lane changes the route makes directly before and directly after
+    /// lanelet `at`.
     fn changes_around(&self, route: &[LaneletIndex], at: usize) -> (usize, usize) {
         let changes = |at: usize| self.side(route[at], route[at + 1]).is_some();
         let before = (0..at).rev().take_while(|&at| changes(at)).count();

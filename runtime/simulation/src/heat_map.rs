@@ -99,8 +99,8 @@ impl HeatMap {
         self.cells.iter().map(|(&place, &cell)| (place, cell))
     }
 
-    /// Number of samples taken so far. As long as it stays the same, only collisions may have been
-    /// added.
+    /// Number of samples taken so far. If this number has not changed, the only possible change to
+    /// the map is added collisions.
     pub fn samples(&self) -> u64 {
         self.samples
     }

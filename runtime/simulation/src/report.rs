@@ -58,9 +58,9 @@ impl World {
         Some(drive_so_far(self, agent))
     }
 
-    /// Returns the drives of all agents. Finished drives come first, in the order in which they
-    /// ended, then those of driving agents in the order of their ids. Calls their fitness
-    /// functions.
+    /// Returns the drives of all agents: finished drives in the order in which they ended, then
+    /// those of driving agents in the order of ids. Calls the fitness functions of the driving
+    /// agents.
     pub fn drives(&self) -> Vec<Drive<'_>> {
         drives(self)
     }

@@ -226,8 +226,9 @@ pub(crate) trait Level {
     /// Condition under which a goal at the end of an exact path is reached.
     const EXACT_GOAL: ExactGoal = ExactGoal::Stand;
 
-    /// Distance from a goal on open ground at which a body has arrived, m, unless the body has to
-    /// stop at the end of its path. It is shorter for vehicles that are shorter than usual.
+    /// Distance to a goal on open ground below which a body counts as arrived, m, unless the body
+    /// has to stop at the end of its path. Vehicles that are shorter than usual have a smaller
+    /// radius.
     fn goal_radius(kind: &VehicleType) -> f64 {
         crate::route::GROUND_GOAL_RADIUS * kind.scale()
     }

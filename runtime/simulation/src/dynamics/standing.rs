@@ -29,7 +29,7 @@ pub(crate) struct StandingTrain {
     pub(crate) first: u8,
     /// States from front to back.
     pub(crate) states: Vec<TrailerState>,
-    /// Layers of roads on which they stand.
+    /// Road layers that the trailers are on.
     pub(crate) layers: u32,
 }
 
@@ -171,7 +171,7 @@ impl StandingTrains {
         self.trains.iter()
     }
 
-    /// Footprints of all trailers, with the layers of roads on which they stand.
+    /// Returns the footprints of all trailers, with the road layers that they are on.
     pub(crate) fn footprints<'a>(
         &'a self,
         types: &'a VehicleTypes,

@@ -182,7 +182,8 @@ impl Editing<'_> {
         speed * self.clock.dt + speed * speed / (2.0 * FIRM)
     }
 
-    /// Footprint of a vehicle at its current place or, if it moves, where it can stop on its path.
+    /// Returns the footprint of a vehicle at its current place or, if it moves, at the place on its
+    /// path where it can stop.
     fn stands(&self, agent: AgentIndex, sweep: &[OrientedBox]) -> OrientedBox {
         let steps = (self.distance_to_stop(agent) / SPACING) as usize;
         let ahead = sweep.get(steps).filter(|_| steps > 0);

@@ -401,7 +401,8 @@ impl Editing<'_> {
 
     /// Carries alleys over an edit. A rerouted agent keeps the alleys that it is inside. It also
     /// keeps those that its new route reaches along the same lanes, unless it has to request a
-    /// junction before them again. `passed` is the place of each rerouted agent on its old route.
+    /// junction on the way there again. `passed` is the place of each rerouted agent on its old
+    /// route.
     fn take_over_alleys(
         &mut self,
         held: &Claims,

@@ -48,8 +48,8 @@ pub(crate) struct Membership {
     told: Vec<Instances>,
     added: Vec<(AgentIndex, Instances)>,
     removed: Vec<(AgentIndex, Instances)>,
-    /// Agents whose removal has not been announced yet, and for which it is unknown which instances
-    /// know them. All instances are notified of their removal.
+    /// Removed agents for which it is unknown which instances know them. Their removal has not been
+    /// announced yet, and all instances will be notified of it.
     untold: Vec<AgentIndex>,
 }
 

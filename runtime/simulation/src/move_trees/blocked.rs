@@ -122,8 +122,8 @@ struct LibraryKey<'a> {
 
 impl<'a> Inquiry<'a> {
     /// Returns a finding if all moves of an agent are blocked at its start. `None` if a move is
-    /// free, or if the agent does not start off the lanes with a move tree, or if its ground or
-    /// speed does not fit the library.
+    /// free, if the agent does not start off the lanes with a move tree, or if its ground or speed
+    /// does not fit the library.
     fn finding(&mut self, id: AgentId, agent: &'a Agent) -> Option<Finding> {
         let Place::Ground(_) = agent.start else {
             return None;

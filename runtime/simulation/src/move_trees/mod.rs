@@ -704,7 +704,8 @@ impl MoveTreeView<'_> {
         Ok(steps)
     }
 
-    /// The state of a library in which an agent can begin now; `None` if its motion matches none.
+    /// Returns the state of a library from which an agent can begin now; `None` if no state matches
+    /// the motion of the agent.
     fn state(&self, player: &Player, ready: &Ready) -> Option<StateNumber> {
         let own = self.motion(player.agent, ready);
         state_for(&ready.loaded, &own)

@@ -46,8 +46,8 @@ const STANDS_FOR: f64 = 0.7;
 const END_SPEED: f64 = 0.3;
 /// Maximum speed in places where the usual clearance does not fit, m/s.
 const NARROW_SPEED: f64 = 1.0;
-/// Maximum number of times that an agent repeats the last part of its trip because it does not
-/// stand exactly at its goal. After that, the trip ends at the pose that the agent has reached.
+/// Maximum number of times that an agent repeats the last part of its trip because it has not
+/// stopped exactly at its goal. After that, the trip ends at the pose that the agent has reached.
 const MOST_CORRECTIONS: u32 = 5;
 /// Lateral offset from the path beyond which the agent replans, m.
 const BESIDE: f64 = 0.6;
@@ -367,8 +367,8 @@ impl Planning<'_> {
         stands && agent.s >= until - PART_END.min(near) || stays && agent.s >= until - near
     }
 
-    /// Plans again for a vehicle that stands at the end of its path, but not exactly at its goal. After
-    /// several attempts, the vehicle counts as arrived where it stands.
+    /// Plans again for a vehicle that has stopped at the end of its path, but not exactly at its
+    /// goal. After several attempts, the vehicle counts as arrived where it is.
     fn correct(&mut self) -> Option<Step> {
         self.plan.drive.corrections += 1;
         if self.plan.drive.corrections > MOST_CORRECTIONS {
@@ -415,9 +415,10 @@ impl Planning<'_> {
         Bounds { low, high }.grown(self.agent.kind.length)
     }
 
-    /// Returns the position on the current part up to which the vehicle can drive, m; `None` if the
-    /// whole path is free. If only a later part is blocked, this is the end of the current part,
-    /// `until`. Checks whole waypoints, so that the result does not depend on when it is called.
+    /// Returns how far the vehicle can drive on the current part, m from its start; `None` if the
+    /// whole path is free. If only a later part is blocked, the result is the end of the current
+    /// part, `until`. Checks whole waypoints, so that the result does not depend on the time of the
+    /// call.
     fn free_until(&mut self, until: f64) -> Option<f64> {
         let agent = self.agent;
         let path = agent.path?;

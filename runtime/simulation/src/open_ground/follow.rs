@@ -238,8 +238,8 @@ impl Driver<'_> {
         -overlap.unwrap_or(0.0)
     }
 
-    /// Clearance at which the vehicle drives away from a pose, m: at most `margin`, and negative if
-    /// it overlaps an obstacle there.
+    /// Largest clearance, up to `margin`, that the vehicle has at a pose, m. Negative if it
+    /// overlaps an obstacle there.
     pub(super) fn room_at(&self, pose: Pose, margin: f64) -> f64 {
         if self.fits(pose, margin) {
             return margin;
@@ -374,8 +374,8 @@ impl Driver<'_> {
         })
     }
 
-    /// Distance along a line at which the vehicle would touch something, m. If it would touch
-    /// nothing, the usual length of a drive.
+    /// Returns how far the vehicle can drive along a line before it would touch something, m; at
+    /// most the usual length of a drive.
     pub(super) fn reach_along(&self, start: Pose, points: &[DVec2]) -> f64 {
         let mut lines = CentreLines::default();
         let Some(span) = lines.push(points) else {

@@ -207,9 +207,9 @@ impl Planner<'_> {
         }
     }
 
-    /// Distance that the paths of a short vehicle keep from obstacles where such a path exists, m. Short vehicles are
-    /// planned for over cells so fine that the least gap between the obstacles is hardly wider than the vehicle, and no
-    /// driver steers through that.
+    /// Clearance of a short vehicle's path to obstacles where such a path exists, m. Short vehicles
+    /// are planned for over such fine cells that a path could otherwise lead through gaps hardly
+    /// wider than the vehicle, and no driver steers through those.
     fn room(&self) -> f64 {
         let is_short = self.body_kind == BodyKind::Vehicle && self.kind.scale() < 1.0;
         match self.planning.search {

@@ -188,8 +188,8 @@ impl Seeker<'_> {
         }
     }
 
-    /// Path along the cost field of the agent's goal. The field is shared, so it includes the costs
-    /// that the agent itself causes.
+    /// Finds a path along the cost field of the agent's goal. The field is shared, so it includes
+    /// the costs that the agent itself causes.
     fn along_field(&mut self) -> Found {
         let size = self.size();
         let profile = self.trip.profile;

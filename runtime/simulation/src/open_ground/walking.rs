@@ -44,7 +44,7 @@ pub(super) const APART: [f64; 2] = [2.0, 1.65];
 /// Minimum distance between two characters along one of the axes of the world, as a multiple of the
 /// side of their outline.
 const BESIDE_EACH_OTHER: f64 = 1.08;
-/// Distance between the centres of two characters at which one of them waits, as a multiple of the
+/// If the centres of two characters are closer than this, one of them waits. A multiple of the
 /// diagonal of their outline.
 const HELD: f64 = 1.25;
 /// Distance ahead for which a character checks whether it may walk on, m.
@@ -369,9 +369,10 @@ impl WalkPlan {
         self.mode == Mode::Idle && self.path.is_empty() && self.course.is_empty()
     }
 
-    /// Distance along the course, or along the path if there is none, of the point nearest to a
-    /// place (m), and the distance from the place to it (m). Of a course, only the part that the
-    /// character may walk on counts, because the course may return to the same place later.
+    /// Finds the point nearest to a place on the course, or on the path if there is no course.
+    /// Returns its distance along that line (m) and its distance from the place (m). Only the part
+    /// of the course that the character may walk on counts, because the course may return to the
+    /// same place later.
     fn project(&self, place: DVec2) -> (f64, f64) {
         match self.course.is_empty() {
             true => nearest_on(self.path.iter().copied(), place, 0.0, f64::INFINITY),
@@ -902,8 +903,8 @@ impl Planning<'_> {
         (points, speeds)
     }
 
-    /// Distance along the course up to which the character may walk now, m, and whether it is
-    /// blocked there by a character without a course.
+    /// Returns how far along its course the character may walk now, m, and whether a character
+    /// without a course blocks it there.
     fn limit(&self) -> (f64, bool) {
         let walk = &self.plan.walk;
         let agent = self.agent;
@@ -1004,8 +1005,8 @@ pub(super) struct Walker<'a> {
 }
 
 impl Walker<'_> {
-    /// Time at which a course begins: that of the character that is farthest behind, so that all that the others
-    /// still have to walk counts.
+    /// Time at which a new course begins: the course time that the character farthest behind has
+    /// reached, so that everything that the others still have to walk is taken into account.
     fn begin(&self) -> f64 {
         begin_among(self.others, self.agent.now)
     }
@@ -1017,7 +1018,8 @@ impl Walker<'_> {
         rest(self.path, from)
     }
 
-    /// Time at which a character walks at full speed along the rest of its path, s.
+    /// Time at which the character has turned towards the rest of its path and walks at full speed,
+    /// s.
     fn starts(&self, left: &[DVec2], begin: f64) -> f64 {
         begin + self.delay(left.get(1).copied().unwrap_or(self.agent.goal))
     }
@@ -1109,7 +1111,8 @@ impl Walker<'_> {
         })
     }
 
-    /// The cells around a character and its target, with the times at which other characters are there.
+    /// Prepares a search among the cells around a character and its target, with the times at which
+    /// other characters are there.
     fn space_time(
         &mut self,
         here: DVec2,

@@ -136,7 +136,7 @@ impl Crossing<'_> {
 #[derive(Debug, Clone, Copy)]
 struct Window {
     from: f64,
-    /// Time at which it has entered the lane if it keeps to the speeds of its path, even if they
+    /// Time at which the agent reaches the lane if it keeps to the speeds of its path, even if they
     /// are low.
     entered: f64,
     to: f64,

@@ -128,7 +128,7 @@ impl View<'_> {
         OPEN_GROUND_SPEED * self.open_ground_share(agent)
     }
 
-    /// Factor by which low grip reduces speeds off the roads, chosen so that braking distances stay
+    /// Factor by which speeds off the roads are reduced on low grip, so that braking distances stay
     /// the same.
     pub(super) fn open_ground_share(&self, agent: AgentIndex) -> f64 {
         if !self.ground.is_grip_known() {

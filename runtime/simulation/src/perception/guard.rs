@@ -294,8 +294,8 @@ impl View<'_> {
         deepest
     }
 
-    /// Outline of another vehicle once it has driven this distance (m) as its wheels are set; straight on if it is on a
-    /// lane.
+    /// Returns the outline of another vehicle after it has driven `distance` metres at its current
+    /// wheel angle, or straight ahead if it is on a lane.
     fn driven_on(&self, other: AgentIndex, body: &OrientedBox, distance: f64) -> OrientedBox {
         let pose = self.pose(other);
         let kind = self.vehicle_type(other);

@@ -386,8 +386,9 @@ impl View<'_> {
         )
     }
 
-    /// Nearest place within `reach` metres at which an agent on a lane has to stop because of its leader or
-    /// its route. Returns the distance from the front (m), the place and the cause.
+    /// Finds the nearest place within `reach` metres where an agent on a lane has to stop because
+    /// of its leader or its route. Returns the distance from the front (m), the place and the
+    /// cause.
     pub(crate) fn nearest_stop(
         &self,
         agent: AgentIndex,
@@ -498,8 +499,9 @@ impl View<'_> {
         self.merging(agent, connection, next, f64::NEG_INFINITY, distance)
     }
 
-    /// A vehicle that has turned off at a fork while its tail still blocks the branch of the
-    /// agent's route. It is not on any lanelet of the route, so the other searches do not find it:
+    /// Finds a vehicle that has turned off at a fork while its tail still blocks the branch of the
+    /// agent's route. The vehicle is not on any lanelet of the route, so the other searches do not
+    /// find it:
     ///
     /// ```text
     ///                    .--[A]->     A has turned off, its tail is at the fork
@@ -529,10 +531,10 @@ impl View<'_> {
         self.nearest(tails)
     }
 
-    /// A vehicle on another connection into the same lane, if its rear has reached the point where
-    /// both connections meet. From that point on, the agent follows it as if it were on the agent's
-    /// own connection, at the same distance from the end. Before that point, the junction decides
-    /// which vehicle goes first and where the other vehicle waits.
+    /// Finds a vehicle on another connection into the same lane whose rear has reached the point
+    /// where both connections meet. From that point on, the agent follows this vehicle as if it
+    /// were on the agent's own connection, at the same distance from the end. Before that point,
+    /// the junction decides which vehicle goes first and where the other vehicle waits.
     ///
     /// ```text
     ///   ---[A]--.                 A is ahead of B, which is farther from the end

@@ -60,7 +60,7 @@ pub(crate) struct ObjectSources<'a> {
 pub(super) struct Other {
     /// Number of the object.
     pub(super) object: u32,
-    /// Layers of roads on which it stands.
+    /// Road layers that the object is on.
     pub(super) layers: u32,
     /// Number of the body on the ground, if it is a pushed obstacle.
     pub(super) body: Option<u32>,

@@ -132,8 +132,8 @@ pub(super) fn beyond(line: CentreLine<'_>, s: f64) -> Pose {
     }
 }
 
-/// Curvature of the circle on which a vehicle reaches a target, allowing for the time in which its
-/// wheels turn, 1/m.
+/// Curvature of the circle that takes a vehicle to a target, 1/m. Allows for the time that the
+/// wheels need to turn.
 pub(super) fn curvature_to(target: DVec2, pose: Pose, input: &ControllerInput) -> f64 {
     let bend = tan(input.steering) / input.wheelbase;
     let soon = moved(pose, FORESIGHT * input.speed.max(0.0), bend);
@@ -158,15 +158,15 @@ fn curvature_within(path: &GroundPath, s: f64, speed: f64, scale: f64) -> f64 {
     path.curvature(s, s + EXACT_AHEAD * scale + time * speed.max(0.0))
 }
 
-/// Speed below which a vehicle of usual length follows the bends of its path exactly, m/s. If it
-/// steered for a waypoint in a bend ahead, it would turn more sharply than its path and hit the
-/// obstacle that the path avoids.
+/// Speed below which a vehicle of usual length follows the bends of its path exactly, m/s. If such
+/// a vehicle steered for a waypoint in a bend ahead, it would turn more sharply than its path and
+/// hit the obstacle that the path avoids.
 const SLOW: f64 = 1.0;
 
 /// Like `SLOW`, for a character, m/s.
 const SLOW_ON_FOOT: f64 = 0.2;
 
-/// Curvature with which a vehicle on a planned path steers, 1/m. `target` is its waypoint.
+/// Steering curvature of a vehicle on a planned path, 1/m. `target` is its waypoint.
 pub(super) fn planned_curvature(
     planned: &PlannedPath,
     kind: &VehicleType,
@@ -186,7 +186,7 @@ pub(super) fn planned_curvature(
     }
 }
 
-/// Steering curvature with which a vehicle returns to a path that it has to follow exactly, 1/m.
+/// Steering curvature that brings a vehicle back to a path that it has to follow exactly, 1/m.
 fn exact_curvature(path: &GroundPath, s: f64, input: &ControllerInput, scale: f64) -> f64 {
     let back = EXACT_RETURN * scale;
     let errors = 2.0 * input.heading_error + input.lane_offset / back;
@@ -235,9 +235,9 @@ impl View<'_> {
         beyond(planned.path.line(), self.position(agent).s + reach)
     }
 
-    /// Speed that an agent's controller chooses at the angle to its waypoint, as a fraction of the
-    /// allowed speed. The speeds of planned paths already take bends into account. A driver that
-    /// also slows down in bends may therefore be given a higher allowed speed.
+    /// Speed that an agent's controller would choose for the angle to its waypoint, as a fraction
+    /// of the allowed speed. The speeds of planned paths already take bends into account, so an
+    /// agent whose controller also slows down in bends may be given a higher allowed speed.
     pub(super) fn pace(&self, agent: AgentIndex, input: &ControllerInput) -> f64 {
         if self.position(agent).is_on_lane() {
             return 1.0;

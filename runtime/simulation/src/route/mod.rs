@@ -28,11 +28,11 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 use serde::{Deserialize, Serialize};
 
-/// Maximum distance from a goal with a heading at which the goal is reached, m.
+/// Position tolerance for goals that specify a heading, m.
 const EXACT_OFFSET: f64 = 0.15;
-/// Maximum heading error at which a goal with a heading is reached, rad.
+/// Heading tolerance for goals that specify a heading, rad.
 const EXACT_TURN: f64 = 0.07;
-/// Speed below which a vehicle counts as standing at a goal with a heading, m/s.
+/// Speed below which a vehicle counts as stationary at a goal that specifies a heading, m/s.
 const EXACT_SPEED: f64 = 0.05;
 
 /// A place that a route has to reach.

@@ -429,8 +429,8 @@ impl<S> Mover<'_, S> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Position on the agent's lanelet up to which the agent only has to drive straight on, m. 0 if
-    /// the agent is seeking a gap, is leaving a lane, or has its next goal on the lanelet.
+    /// Position on the agent's lanelet before which the agent only has to drive straight on, m. 0
+    /// if the agent is seeking a gap, is leaving a lane, or has its next goal on the lanelet.
     #[inline]
     fn quiet_until(&self, ground: &Ground) -> f64 {
         let is_quiet = self.position.may_change_lane()

@@ -90,9 +90,9 @@ pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut C
 }
 
 impl View<'_> {
-    /// Side step of a character towards its path, or towards the offset from the path that its
-    /// behaviour wants. The character takes side steps only if it faces along the path and hardly
-    /// moves.
+    /// Returns the side step of a character towards its path, or towards the offset from the path
+    /// that its behaviour requests. The character takes side steps only if it faces along the path
+    /// and hardly moves.
     fn side_step(&self, agent: AgentIndex) -> Aside {
         let index = agent.index();
         let position = &self.agents.position[index];
@@ -134,7 +134,7 @@ impl View<'_> {
         before.toward(wanted, speed, dt)
     }
 
-    /// Offset at which a car passes the tight place that it is in or approaches, m to the left; `None` if
+    /// Offset to keep at the tight place that a car is in or approaches, m to the left; `None` if
     /// there is no tight place. Long vehicles take turns in tight places instead.
     fn tight_offset(&self, agent: AgentIndex, speed: f64) -> Option<f64> {
         let position = &self.agents.position[agent.index()];
@@ -163,7 +163,7 @@ impl View<'_> {
         wish.abs().min(room.max(0.0)).copysign(wish)
     }
 
-    /// Largest offset at which an agent stays in its lane over a distance ahead of its front, m.
+    /// Largest offset that keeps an agent in its lane over a distance ahead of its front, m.
     fn room_in_lane(&self, agent: AgentIndex, sight: f64) -> f64 {
         let kind = self.vehicle_type(agent);
         let lanes = self.lanelets_ahead(agent, kind.front + sight);

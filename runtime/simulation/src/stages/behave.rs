@@ -183,10 +183,10 @@ impl Effecting<'_> {
         }
     }
 
-    /// Whether a vehicle has a gap for a change to the given position on the adjacent lane, and the
-    /// space in the gap has not been promised to other vehicles. If it has been promised, this is
-    /// recorded, so that a vehicle behind does not wait to let this vehicle in while this vehicle
-    /// waits for vehicles that come up from behind.
+    /// Whether a vehicle can change to the given position on the adjacent lane: there is a gap, and
+    /// its space has not been promised to other vehicles. Records a refusal because of a promise.
+    /// Otherwise, the vehicle behind would wait to let this one in, while this one waits for the
+    /// promised vehicles.
     fn has_room_to_change(&mut self, agent: AgentIndex, beside: LaneSpot, room: f64) -> bool {
         let lanes = Lanes {
             ground: self.ground,

@@ -723,8 +723,8 @@ impl View<'_> {
         }
     }
 
-    /// Stop of an agent on a planned path, if the agent would otherwise touch something. `stand` is
-    /// the agent's stop on its route.
+    /// Returns the place where an agent on a planned path has to stop because it would otherwise
+    /// touch something. `stand` is the agent's stop on its route.
     fn guard(&self, agent: AgentIndex, input: &ControllerInput, stand: Stand) -> Option<Stand> {
         let kind = self
             .types

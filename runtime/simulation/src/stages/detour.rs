@@ -44,8 +44,9 @@ impl DetourInputs<'_> {
         true
     }
 
-    /// Route of an agent that continues on another lane after the junction where the agent waits.
-    /// `None` if no such route leads to its next goal, or if the goal is before that junction.
+    /// Returns a route for an agent that continues on another lane after the junction before which
+    /// it waits. `None` if no such route leads to its next goal, or if the goal is before that
+    /// junction.
     fn route_by(&self, detour: &Detour, routes: &Routes, agents: AgentsRef<'_>) -> Option<Route> {
         let index = detour.agent.index();
         let progress = &agents.progress[index];

@@ -22,9 +22,9 @@ use roadwright_plugin_api::ControllerInput;
 const STOPPING: f64 = 1.0;
 /// Distance from the end of a path within which the vehicle is stopped immediately, m.
 const AT_END: f64 = 0.03;
-/// Speed along the path below which a vehicle has not driven off yet, m/s. This includes a vehicle
-/// that still rolls against its new gear. On some levels, such a vehicle reverses its motion within
-/// a step, so that it never stands still at the end of a step.
+/// If a vehicle is slower than this along its path, it has not driven off yet, m/s. This includes a
+/// vehicle that still rolls against its new gear. On some levels, such a vehicle reverses its
+/// motion within a step, so that its speed is never 0 at the end of a step.
 const STANDS: f64 = 0.02;
 /// Distance from the end of a path within which the host keeps a vehicle rolling whose controller
 /// slows down too early, m.
@@ -50,9 +50,9 @@ const AT_PART_START: f64 = 0.6;
 const FIRST: f64 = 0.4;
 /// Error of the wheel angle above which the vehicle waits before it drives off, rad.
 const TURNED: f64 = 0.02;
-/// Time for which a vehicle stands to turn its wheels at the start of a planned path, s. If it had
-/// already stood for longer before the path was found, it alternates between turning its wheels and
-/// trying to drive off.
+/// Maximum time for which a vehicle waits at the start of a planned path while its wheels turn, s.
+/// A vehicle that has already been stationary for longer when the path is found alternates between
+/// turning its wheels and trying to drive off.
 const TURNS_WHEELS: f64 = 6.0;
 /// Time for each attempt to drive off with the current wheel angle, s.
 const DRIVES_OFF: f64 = 2.0;

@@ -14,9 +14,9 @@ use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Standing time after which an agent searches for another route, s. It is longer than the red
-/// phases of signals. If the old route is still the best one, the agent tries again after the same
-/// time, and later after two, four and eight times this time.
+/// Time that an agent stands before it searches for another route, s. The time is longer than the
+/// red phases of signals. If the old route is still the best one, the agent searches again after
+/// the same time, and later after two, four and eight times this time.
 const REROUTE_AFTER: f64 = 45.0;
 /// Maximum number of times that [`REROUTE_AFTER`] is doubled.
 const MOST_DOUBLED: u8 = 3;

@@ -22,8 +22,8 @@ const CHANGE_GAP: f64 = 3.0;
 const CHANGE_TIME: f64 = 1.5;
 /// Distance to the end of a lane below which no optional lane change is begun, m.
 const LATEST_CHANGE: f64 = 30.0;
-/// Deceleration at which a vehicle must still be able to stop before the end of its lane if it
-/// gives up its grant there, m/s^2.
+/// If a vehicle gives up its grant, it must be able to stop before the end of its lane with this
+/// deceleration, m/s^2.
 const GENTLE_BRAKING: f64 = 2.0;
 /// Maximum extra length of a route because of an optional lane change, m.
 const DETOUR: f64 = 60.0;

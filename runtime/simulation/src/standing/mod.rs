@@ -53,7 +53,7 @@ impl Standing<'_> {
         self.view.bodies().pose(agent).point(front, 0.0)
     }
 
-    /// Time for which an agent has stood, s; 0 while it drives.
+    /// Time since an agent has stopped, s; 0 while it drives.
     fn time_of(&self, agent: AgentIndex) -> f64 {
         self.view.agents.progress[agent.index()].standing
     }

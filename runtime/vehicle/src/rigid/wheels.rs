@@ -113,9 +113,9 @@ impl WheelState {
         }
     }
 
-    /// Updates the rotation of a rolling wheel whose tyre has responded to the requested force
-    /// `wanted` with a longitudinal force, N. The difference between the forces makes the wheel
-    /// slide or stops it.
+    /// Updates the spin of a rolling wheel. `wanted` is the longitudinal force that was requested,
+    /// `force` the one that the tyre transmits, N. If the tyre transmits less, an excess of braking
+    /// slows the wheel down, possibly to a stop, and an excess of drive makes it slide.
     pub(super) fn roll(
         &mut self,
         torque: Torque,

@@ -41,7 +41,7 @@ const FAR: f64 = 2.5;
 const STEP_TOWING: [f64; 2] = [1.75, 1.0];
 /// Distance to the target up to which curves are tried from every pose of a vehicle with a trailer, m.
 const NEAR_TOWING: f64 = 30.0;
-/// Number of expansions that the curves from one pose count as if there is a trailer, because each
+/// Number of expansions charged for the curves from one pose if there is a trailer, because each
 /// curve has to be simulated.
 const CURVES_TOWING: u64 = 4;
 /// Curvatures of steps, as fractions of the maximum curvature.
@@ -54,10 +54,11 @@ const LONGEST_SHUNT: f64 = 0.6;
 const LEAST_SHUNT: f64 = 0.1;
 /// Curvatures of shunts, as fractions of the maximum curvature.
 const SHUNT_SHARES: [f64; 3] = [1.0, -1.0, 0.0];
-/// Distance to the target up to which a curve to the target is tried from every pose, in turning radii.
-const NEAR: f64 = 3.0;
-/// Distance to the target up to which the estimate includes the cost of a curve to the target, in turning
+/// Maximum distance to the target for which every pose tries a curve to the target, in turning
 /// radii.
+const NEAR: f64 = 3.0;
+/// Maximum distance to the target for which the estimate includes the cost of a final curve, in
+/// turning radii.
 const ESTIMATED: f64 = 8.0;
 /// Beyond [`NEAR`], curves to the target are tried only from every n-th pose, where n is the distance to the target in
 /// turning radii divided by this value.

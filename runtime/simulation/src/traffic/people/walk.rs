@@ -38,7 +38,7 @@ pub(super) struct Seen {
     is_locked: Vec<bool>,
     /// Crossings with at least one pedestrian.
     busy: Vec<u32>,
-    /// Obstacles outside lane traffic, with the road layers on which they stand.
+    /// Obstacles outside lane traffic, with the road layers that they are on.
     standing: Vec<(OrientedBox, u32)>,
 }
 

@@ -371,8 +371,8 @@ impl<'a> Model<'a> {
         first
     }
 
-    /// The lane on which a vehicle stands: the alley from which it comes, or the vertex at which it
-    /// begins.
+    /// Where a vehicle waits: the alley that it came from (`Ok`), or the start vertex of its route
+    /// (`Err`).
     fn lane(&self, number: usize) -> Result<AlleySide, usize> {
         let (route, at) = (self.route(number), self.vehicles[number].at);
         match at.checked_sub(1) {
