@@ -333,8 +333,8 @@ impl Settings {
         }
     }
 
-    /// Combines seeking with avoidance, to which switch S3 gives priority (figure 12.4, algorithm
-    /// 3).
+    /// Combines seeking and avoidance. Switch S3 gives priority to avoidance (figure 12.4,
+    /// algorithm 3).
     fn drive(&self, input: &ControllerInput) -> Shares {
         let mut shares = self.seek(input);
         if input.obstacle_distance >= NOTHING {

@@ -134,7 +134,7 @@ const LEAST_SHARE: f64 = 0.01;
 /// Lateral distance from the straight line ahead beyond which obstacles are ignored, m.
 const CLEARANCE: f64 = 1.5;
 
-/// Returns (v / v0)^4. A desired speed of 0 means that the vehicle has to stand still.
+/// Returns (v / v0)^4. A desired speed of 0 means that the vehicle must not move.
 #[inline]
 fn share_of_wanted(speed: f64, wanted: f64) -> f64 {
     if wanted > 0.0 {

@@ -82,7 +82,7 @@ const ASKEW: f64 = 0.08;
 const FUNNEL: f64 = 0.25;
 /// Distance to the end of the path below which the car shunts if the trailer is not aligned, m.
 const LAST: f64 = 2.5;
-/// Distance from the end of the path up to which the car drives forward in a shunt, m.
+/// In a shunt, the car drives forward until it is this far from the end of the path, m.
 const OUT: f64 = 9.0;
 /// Lateral offset (m) and heading error (rad) below which the car reverses again after a shunt.
 const STRAIGHT: (f64, f64) = (0.05, 0.03);

@@ -69,8 +69,8 @@ impl Path {
         Self { curvature, samples }
     }
 
-    /// Distance along the path, offset and heading error of a pose. `before` is the previous
-    /// distance.
+    /// Returns the distance along the path, the offset and the heading error of a pose. `before` is
+    /// the previous distance.
     fn errors(&self, place: Place, before: f64) -> [f64; 3] {
         let ahead_of = |at: usize| {
             let sample = self.samples[at];

@@ -24,7 +24,7 @@ const ALONG_GAIN: f64 = 1.0;
 const SPEED_GAIN: f64 = 2.0;
 /// Maximum correction of the acceleration, m/s^2.
 const MOST_ACCELERATION: f64 = 3.0;
-/// Slip of the clip up to which the steering correction has its full size, rad.
+/// The steering correction has its full size while the slip of the clip is at most this, rad.
 const ROLLS: f64 = 0.1;
 /// Slip of the clip above which the steering is not corrected, rad.
 const SKIDS: f64 = 0.35;

@@ -74,8 +74,8 @@ impl Default for Weights {
     }
 }
 
-/// Difference between the motions of two frames, each in vehicle axes ([Adam 2007], section 3.4). It is the weighted
-/// sum of the differences in speed, lateral speed and yaw rate.
+/// Returns the difference between the motions of two frames in vehicle axes ([Adam 2007], section
+/// 3.4): the weighted sum of the differences in speed, lateral speed and yaw rate.
 pub fn distance(one: &Frame, other: &Frame, weights: &Weights) -> f64 {
     weights.forward * (one.forward - other.forward).abs()
         + weights.sideways * (one.sideways - other.sideways).abs()

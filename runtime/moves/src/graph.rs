@@ -242,7 +242,8 @@ impl MoveFile {
         states.filter(|state| !left.contains(state)).collect()
     }
 
-    /// States that moves leave, but from which no sequence of moves leads back to the initial state.
+    /// Returns the states from which no sequence of moves leads back to the initial state, although
+    /// moves leave them.
     pub fn states_without_return(&self) -> Vec<&str> {
         let mut entered: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for one in &self.moves {

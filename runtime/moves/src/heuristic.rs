@@ -69,7 +69,7 @@ pub struct Heuristic {
 pub struct HeuristicGoal {
     /// Position of the goal, m.
     pub place: DVec2,
-    /// Maximum distance from the goal at which a vehicle has reached it, m.
+    /// A vehicle has reached the goal if it is within this distance, m.
     pub reach: f64,
 }
 
@@ -248,7 +248,7 @@ impl Heuristic {
     }
 }
 
-/// End of a node for which a bound is wanted.
+/// State of the search at the end of a node, for which a bound is computed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NodeEnd {
     pub(crate) place: Placement,
@@ -323,8 +323,8 @@ impl<'a> Outlook<'a> {
         })
     }
 
-    /// Lower bound of f for the leaves below a node, which ends before the horizon; 0 if the field does not
-    /// contain the end of the node.
+    /// Lower bound of f for the leaves below a node that ends before the horizon; 0 if the field
+    /// does not contain the end of the node.
     pub(crate) fn bound(&self, end: &NodeEnd) -> f64 {
         let Some(distance) = self.field.at(end.place.position) else {
             return 0.0;

@@ -60,7 +60,7 @@ impl Move {
         now.between(&self.frame_at(place, frame + 1), share)
     }
 
-    /// Placement at which the move has to begin for a frame to be at `there`.
+    /// Returns the placement where the move has to begin so that `frame` is at `there`.
     pub fn place_for(&self, frame: usize, there: &Placement) -> Placement {
         there.then(&self.placement(frame).inverse())
     }

@@ -48,8 +48,8 @@ impl Driven<'_> {
 }
 
 impl<'a> Played<'a> {
-    /// Turns a drive made by [`Played::new`] into one in which the model of the vehicle drives. The vehicle
-    /// begins with the motion at the start of the moves that leave its state.
+    /// Converts a drive made by [`Played::new`] so that the vehicle is driven by its own model. The
+    /// vehicle begins with the motion at the start of the moves that leave its state.
     pub fn replayed(mut self, car: &'a SlidingCar) -> Self {
         let first = self.library.moves_from(self.state).next();
         let begin = first.map_or_else(Frame::default, |number| {

@@ -67,15 +67,16 @@ pub struct Question<'a> {
     pub state: StateNumber,
     /// Positions to reach in this order, at least one. The last one is the destination.
     pub goals: &'a [DVec2],
-    /// Maximum distance from a goal at which a vehicle has reached it, m; 0 if the vehicle never arrives.
+    /// A vehicle has reached a goal if it is within this distance, m; 0 if it never arrives.
     pub reach: f64,
     /// Obstacles. Movers are at their current positions.
     pub around: &'a Surroundings,
     /// Limits of the search.
     pub bounded: Bounded,
-    /// Bounds by which the list is sorted; `None` for the heuristic of the source. The plan is the
-    /// same unless leaves have equal f, or the limit comes first. Ignored if its goal is not the
-    /// last goal of the search, or its horizon differs from that of the search.
+    /// Bounds that determine the order of the list; `None` for the heuristic of the source. The
+    /// plan is the same unless leaves have equal f, or the limit comes first. Ignored if the
+    /// heuristic's goal is not the last goal of the search, or its horizon differs from that of the
+    /// search.
     pub heuristic: Option<&'a Heuristic>,
 }
 
@@ -357,8 +358,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Lower bound of f for the leaves below a node, by the heuristic; 0 if there is none, or while there are goals before
-    /// the last one.
+    /// Lower bound of f for the leaves below a node, from the heuristic. 0 if there is no
+    /// heuristic, or while goals before the last one remain.
     fn bound(&self, end: &NodeEnd, passed: u16) -> f64 {
         let is_last = usize::from(passed) + 1 == self.question.goals.len();
         let outlook = self.outlook.as_ref().filter(|_| is_last);

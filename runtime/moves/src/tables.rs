@@ -166,9 +166,11 @@ pub const ROWS: [TableRow; 29] = [
     },
 ];
 
-/// Additional rows that support the statements of the source: the cornered track with a horizon in which 45,000 nodes
-/// can be reached and with a slower tree, sharp corners without skids, sharp corners with skids of several angles, and many cars with a small
-/// limit.
+/// Additional rows that support statements of the source:
+///
+/// - the cornered track, with a horizon in which 45,000 nodes can be reached, and with a slower tree;
+/// - sharp corners without skids, and with skids of several angles;
+/// - many cars with a small limit.
 pub const CONTROLS: [TableRow; 7] = [
     row(Table::T45, Preset::Large, 499, MANY, Printed::Nothing),
     row(Table::T45, Preset::LargeSlow, 49, MANY, Printed::Nothing),

@@ -203,8 +203,8 @@ impl Course {
         }
     }
 
-    /// Length by which the end of a wall would overlap the next wall, m. `along` is the direction of the wall and
-    /// `outwards` the side on which it is thick.
+    /// Length of the overlap between the end of a wall and the next wall, m. `along` is the
+    /// direction of the wall and `outwards` the side on which it is thick.
     fn overlap(&self, along: DVec2, outwards: DVec2, end: DVec2) -> f64 {
         let next = self.walls.iter().find_map(|wall| {
             let corners = wall.corners();

@@ -38,8 +38,8 @@ const UNIT: f64 = 1.0 / 16.0;
 const LONGEST: u16 = u16::MAX / 2;
 /// Time that stands for "no route". It exceeds every other time by more than [`LONGEST`].
 const NEVER: u16 = u16::MAX;
-/// Minimum number of lanelets for which landmarks are used. In smaller networks, finding them would
-/// take longer than they save.
+/// Landmarks are used only in networks with at least this many lanelets. In smaller networks,
+/// finding landmarks would take longer than they save.
 const FEWEST: usize = 64;
 /// Times that lane changes and turns cost.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -131,7 +131,8 @@ pub struct LaneKeeper;
 
 /// Fraction of the usual gap that suffices near the end of the lane.
 const URGENT_SHARE: f64 = 0.5;
-/// Maximum gap at which the vehicle ahead in the other lane shows whether that lane is a queue, m.
+/// The vehicle ahead in the other lane shows whether that lane is a queue only if its gap is at
+/// most this, m.
 const SEEN_AHEAD: f64 = 80.0;
 
 /// Requirements for a gap in the other lane.
@@ -195,8 +196,8 @@ impl GapRule {
             && input.target_gap_behind >= kept(behind, behind - speed)
     }
 
-    /// Minimum gaps ahead and behind for a change, m. If the other vehicle drives away, only the plain gap is
-    /// required.
+    /// Returns the minimum gaps ahead and behind for a change, m. Towards a vehicle that drives
+    /// away, only the plain gap is required.
     fn needed(&self, input: &BehaviourInput) -> [f64; 2] {
         let needed = |closing: f64| self.gap + self.gap_time * closing.max(0.0);
         [

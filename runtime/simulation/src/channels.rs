@@ -272,8 +272,8 @@ impl fmt::Display for UnusableRate {
 
 impl std::error::Error for UnusableRate {}
 
-/// Times at which rows of a trace are written: before the first step, and then in the first step at or after
-/// the end of each period.
+/// Schedule of the rows of a trace: one before the first step, and then one in the first step at or
+/// after the end of each period.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TraceRate {
     rate_hz: f64,

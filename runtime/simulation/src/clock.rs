@@ -65,8 +65,8 @@ impl Clock {
         (self.step + 1) as f64 * self.dt
     }
 
-    /// Number of steps between two beats, which are a fifth of a second apart, or one step if that
-    /// is longer.
+    /// Number of steps between two beats. Beats are a fifth of a second apart, or one step if a
+    /// step is longer.
     pub(crate) fn beat_steps(&self) -> u64 {
         Rate::new(BEATS, self.dt).period()
     }
@@ -91,7 +91,7 @@ impl Clock {
         self.step.saturating_sub(step) as f64 * self.dt
     }
 
-    /// Current time, time step and the given rate, in the form that modules receive.
+    /// Returns the current time, the time step and the given rate in the form that modules receive.
     pub(crate) fn moment(&self, rate: Rate) -> Step<'static> {
         Step {
             time: self.time(),

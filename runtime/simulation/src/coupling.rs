@@ -13,7 +13,7 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_ground::Ground;
 use thiserror::Error;
 
-/// Maximum speed at which trailers can be uncoupled and coupled, m/s. This is walking speed.
+/// Maximum speed for uncoupling and coupling trailers, m/s. This is walking speed.
 const WALK: f64 = 1.4;
 
 /// Reason why trailers cannot be uncoupled or coupled.
@@ -81,7 +81,7 @@ pub enum CouplingError {
     Askew {
         /// Angle between the two headings, degrees.
         angle: f64,
-        /// Largest angle at which trailers can be coupled, degrees.
+        /// Largest angle for coupling trailers, degrees.
         most: f64,
     },
 }

@@ -401,7 +401,7 @@ fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct)
         + parameters.value("speed_weight") * (1.0 - share)
 }
 
-/// Remaining distance at which the distance penalty reaches half of its maximum, m.
+/// At this remaining distance, the distance penalty is half of its maximum, m.
 const FAR: f64 = 100.0;
 
 /// Rates contacts, lost time, time above the limit, and the remaining distance of drives that do

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const STANDING: f64 = 0.1;
 /// Deceleration by engine drag when no pedal is pressed, m/s^2.
 const DRAG: f64 = 0.4;
-/// Lateral acceleration up to which [`SteeringLock::Limited`] lets the wheels turn, m/s^2. It is
+/// [`SteeringLock::Limited`] lets the wheels turn up to this lateral acceleration, m/s^2. It is
 /// about the grip of tyres on dry asphalt, so a vehicle can lose grip, but not from a single key
 /// press.
 const SIDEWAYS: f64 = 8.0;
@@ -24,8 +24,8 @@ const SIDEWAYS: f64 = 8.0;
 /// Limit of the front wheel angle that a user's steering wheel can command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SteeringLock {
-    /// The angle at which the lateral acceleration would be 8 m/s^2, or the full angle of the
-    /// vehicle if that is less.
+    /// The angle that gives a lateral acceleration of 8 m/s^2, or the full angle of the vehicle if
+    /// that is less.
     #[default]
     Limited,
     /// The full angle of the vehicle at any speed, so that the user can make it skid.
@@ -36,7 +36,7 @@ pub enum SteeringLock {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct HandControls {
     /// Pedals, -1 to 1. Positive values are throttle: 0.5 demands half of the engine's torque.
-    /// Negative values brake a moving vehicle, and reverse once it stands.
+    /// Negative values brake a moving vehicle, and make a stationary vehicle reverse.
     pub pedals: f64,
     /// Position of the steering wheel, -1 (right) to 1 (left), as a fraction of the largest wheel
     /// angle.

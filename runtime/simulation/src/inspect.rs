@@ -23,7 +23,7 @@ use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use roadwright_scenario::{DynamicsLevel, NodeId, RoadId};
 
-/// Distance ahead for which the route is reported, m.
+/// The route is reported up to this distance ahead, m.
 const PATH_REACH: f64 = 400.0;
 
 impl World {
@@ -56,7 +56,7 @@ impl World {
     }
 }
 
-/// Linear model by which a controller follows a path, with the current state of the model.
+/// The linear model that a controller uses to follow a path, with the current state of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Followed {
     /// Model at the current speed of the vehicle, or at 1 m/s if the vehicle is slower.
@@ -82,8 +82,8 @@ pub struct Inspection {
     pub input: ControllerInput,
     /// Last output of the agent's controller.
     pub command: ControllerOutput,
-    /// Linear model by which the controller steers, with its state; `None` if the controller uses
-    /// none.
+    /// The linear model that the controller uses for steering, with its state; `None` if the
+    /// controller uses none.
     pub following: Option<Followed>,
     /// Points along the next 400 m of the agent's route, m.
     pub path: Vec<DVec2>,

@@ -15,9 +15,9 @@ const OFF_LANE: f64 = 0.5;
 /// accelerator.
 const BRAKING: f64 = -0.5;
 
-/// Turn signal of an agent. A signal set by its behaviour has precedence. Otherwise, the agent
-/// signals a lane change that it is making or waiting for, or the turn that it is making or
-/// approaching.
+/// Determines the turn signal of an agent. A signal set by its behaviour has precedence. Otherwise,
+/// the agent signals a lane change that it is making or waiting for, or the turn that it is making
+/// or approaching.
 pub(crate) fn indicator(world: &World, agent: AgentIndex) -> Indicator {
     let index = agent.index();
     let wished = world.agents.wish[index].indicator;
@@ -70,8 +70,8 @@ fn lane_change(world: &World, route: &Route, index: usize) -> f64 {
     }
 }
 
-/// Connection that an agent is on or reaches within the signalling distance, and the turn of that
-/// connection.
+/// Finds the connection that an agent is on or reaches within the signalling distance, and the turn
+/// of that connection.
 fn turn_ahead(world: &World, route: &Route, index: usize) -> Option<(LaneletIndex, Turn)> {
     let (progress, position) = (&world.agents.progress[index], &world.agents.position[index]);
     let graph = world.ground.graph();

@@ -24,7 +24,7 @@ pub enum DrawnStop {
 }
 
 impl DrawnStop {
-    /// The place of the stop before lanes are chosen.
+    /// Returns the place of the stop before lanes are chosen.
     pub fn place(&self) -> Place {
         match *self {
             Self::Fixed(place) | Self::Pointed { place, .. } => place,
@@ -90,7 +90,8 @@ impl RouteFinder {
         }
     }
 
-    /// Combinations of lanes for which the planner finds a route; empty if a stop is off the lanes.
+    /// Finds the combinations of lanes that the planner can connect by a route; empty if a stop is
+    /// off the lanes.
     fn candidates_with_route(&self, vehicle: &str, stack: &str, stops: &[DrawnStop]) -> Vec<Found> {
         let mut all = vec![Candidate::default()];
         for stop in stops {

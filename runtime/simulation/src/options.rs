@@ -34,9 +34,9 @@ pub struct RunOptions {
     pub verify: bool,
     /// Modules that override those of all stacks.
     pub modules: ModuleOverrides,
-    /// Whether agents without a goal, or with places that do not exist, are refused individually.
-    /// This is used for scenarios that are still being drawn. Otherwise, such an agent makes the
-    /// whole run fail.
+    /// Whether an agent without a goal, or with a place that does not exist, is refused
+    /// individually. This is used for scenarios that are still being drawn. If not set, such an
+    /// agent makes the whole run fail.
     pub lenient: bool,
 }
 

@@ -122,8 +122,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Moves to the minimum at which a violated limit is active in addition to the current ones.
-    /// Drops limits whose multipliers would be negative there.
+    /// Adds a violated limit to the active ones and moves to the minimum on all of them. Drops
+    /// limits whose multipliers would be negative there.
     fn take_up(&mut self, row: usize, bound: f64, left: &mut u32) -> Result<(), NoMinimum> {
         let length = self.program.lengths[row];
         let limit = self.program.rows.row(row);
@@ -167,8 +167,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Solves R r = d, where d is the first part of a normal expressed in the basis. r is the rate at which
-    /// the multipliers of the active limits decrease.
+    /// Returns the rates r at which the multipliers of the active limits decrease. Solves R r = d,
+    /// where d is the first part of a normal expressed in the basis.
     fn pulls(&self, turned: &[f64]) -> Vec<f64> {
         let mut pulls = turned[..self.active.len()].to_vec();
         for at in (0..pulls.len()).rev() {
@@ -181,8 +181,8 @@ impl<'a> Search<'a> {
         pulls
     }
 
-    /// Returns the step length at which the first multiplier of an active limit reaches 0, and the position
-    /// of that limit in the list; infinity and `None` if no multiplier decreases.
+    /// Finds the active limit whose multiplier reaches 0 first. Returns the step length until then
+    /// and the position of the limit in the list; infinity and `None` if no multiplier decreases.
     fn first_to_yield(&self, pulls: &[f64]) -> (f64, Option<usize>) {
         let mut first = (f64::INFINITY, None);
         for (place, (pull, force)) in pulls.iter().zip(&self.forces).enumerate() {

@@ -33,8 +33,8 @@ pub enum Preset {
     LargeAngles,
     /// The large tree without skids, for comparison.
     LargeWithoutSkids,
-    /// The large tree with a top speed from which the car can stop within a horizon of 49 frames. It does not ship with
-    /// the program.
+    /// The large tree with a lower top speed, from which the car can stop within a horizon of 49
+    /// frames. It does not ship with the program.
     LargeSlow,
     /// Short moves from standstill to standstill, forwards and in reverse: section 5.7.
     Shunting,
@@ -262,9 +262,9 @@ const QUICK: Pace = Pace {
     braking: 14,
     turns: TURNS,
 };
-/// Pace for a horizon of 49 frames, of which a second remains after the first move. The car brakes
-/// at 6.5 m/s^2 and can stop from the highest speed within the distance covered by the rest of the
-/// plan.
+/// Pace for a horizon of 49 frames. A second of such a plan remains after its first move. The car
+/// brakes at 6.5 m/s^2, so within the distance covered by the rest of the plan it can stop from the
+/// highest speed.
 const SLOW: Pace = Pace {
     top: 14.0,
     braking: 9,
@@ -324,7 +324,7 @@ const STRAIGHT: u32 = 3;
 const SKID: [u32; 3] = [20, 16, 12];
 /// Durations of the holds of a wider skid, frames.
 const WIDE_SKID: [u32; 3] = [30, 16, 14];
-/// Change of heading up to which [`SKID`] is used, rad.
+/// Maximum change of heading for which [`SKID`] is used, rad.
 const WIDEST: f64 = 1.6;
 
 /// A skid from the fastest state.

@@ -125,7 +125,8 @@ impl CellSize {
     pub const HEADINGS: Self = Self(0.5);
     /// Size for characters on foot.
     pub const CHARACTERS: Self = Self(0.2);
-    /// Smallest size to which cells are halved before the answer is "no path".
+    /// Smallest size of cells. A search that fails halves the cells down to this size before its
+    /// answer is "no path".
     pub const FINEST: Self = Self(0.25);
     /// Half of [`Self::FINEST`], for spaces that are too large to be searched for gaps.
     pub(super) const FINEST_ROOM: Self = Self(0.125);

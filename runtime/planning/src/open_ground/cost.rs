@@ -64,8 +64,8 @@ impl StepCosts {
         }
     }
 
-    /// Cost of the shortest path between two cells without obstacles, if the factors add up to 1 for each
-    /// step.
+    /// Cost of the shortest path between two cells without obstacles, if the factors of the cells
+    /// of each step add up to 1.
     #[inline]
     pub fn between(self, a: Cell, b: Cell) -> u64 {
         let distance = a.distance(b);

@@ -265,9 +265,9 @@ fn shortest(first: &Piece, second: &Piece) -> Line {
     }
 }
 
-/// Returns the point of `piece` at which a candidate for the shortest line to `other` begins, given
-/// a special point of `piece`: on an edge, the special point itself; on a circle, the point nearest
-/// to `other`.
+/// Returns the end on `piece` of a candidate for the shortest line to `other`, given a special
+/// point of `piece`. On an edge, it is the special point itself; on a circle, it is the point
+/// nearest to `other`.
 fn end_toward(piece: &Piece, other: &Piece, special: DVec2) -> DVec2 {
     match piece {
         Piece::Edge(..) => special,

@@ -215,8 +215,8 @@ impl HybridMemory {
         tiles.all(|tile| tile.len() == TILE_CELLS)
     }
 
-    /// Sets the stamp at which the memory was last compared with the map. Saves do not store it in the
-    /// memories, because a rebuilt map restarts its count of changes.
+    /// Records that the memory was last compared with the map at `stamp`. Saves do not store the
+    /// stamp in the memories, because a rebuilt map restarts its count of changes.
     pub fn set_stamp(&mut self, stamp: Stamp) {
         self.stamp = stamp.count();
     }

@@ -244,7 +244,8 @@ impl IncrementalPath {
         Key { estimated, cost }
     }
 
-    /// Adds a cell to the queue, updates its key, or removes it, according to its costs.
+    /// Adds a cell to the queue or updates its key if its settled cost differs from the recomputed
+    /// one; otherwise removes the cell from the queue.
     #[inline]
     fn update(&mut self, node: NodeIndex) {
         let label = self.labels[node.index()];

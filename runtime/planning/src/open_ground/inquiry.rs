@@ -25,7 +25,7 @@ const MEANWHILE: u64 = 60_000;
 const PORTION: u64 = 65_536;
 /// Maximum number of times that cells are halved because they are too coarse for a sufficiently wide gap.
 const HALVINGS: u32 = 4;
-/// Distance between two positions at which a straight path is checked, m.
+/// Distance between the positions that are checked on a straight path, m.
 const STRIDE: f64 = 0.25;
 
 /// A request for the path of a trip.

@@ -24,8 +24,8 @@ pub struct ItemId {
 /// Effect of an item on cells.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Role {
-    /// Blocks cells in which a body would overlap the obstacle, if the obstacle is between the body's ground
-    /// clearance and its height.
+    /// Blocks the cells where a body would overlap the obstacle. Applies only if the obstacle is
+    /// between the body's ground clearance and its height.
     Obstacle(Heights),
     /// Adds to the factor of cells whose centre is inside the area.
     Area(i32),

@@ -258,8 +258,8 @@ impl Profile {
         named.map_or(Effect::AsItIs, |named| named.effect)
     }
 
-    /// Radius by which obstacles are inflated for this body, m. For the oriented footprint it is half the
-    /// width, the minimum over all headings.
+    /// Radius by which obstacles are inflated for this body, m. For the oriented footprint, this is
+    /// half the width, which is the minimum over all headings.
     pub fn growth_radius(&self) -> f64 {
         let body = match self.growth {
             Growth::HalfWidth | Growth::Footprint(_) => 0.5 * self.body.width,
@@ -268,7 +268,8 @@ impl Profile {
         body + self.room
     }
 
-    /// Maximum distance from the outline of an obstacle at which it affects the centre of a cell, m.
+    /// Distance from the outline of an obstacle beyond which the obstacle does not affect the
+    /// centre of a cell, m.
     pub(super) fn reach(&self) -> f64 {
         let blocked = match self.growth {
             Growth::Footprint(_) => self.body.circumscribed_radius(),

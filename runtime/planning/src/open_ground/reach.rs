@@ -292,8 +292,8 @@ impl Reachability {
         });
     }
 
-    /// Returns the widest path out of the area in which a search has run out of cells. It is
-    /// searched for from the inside, because the ground outside may be unbounded.
+    /// Finds the widest path out of the area in which a search has run out of cells. Searches from
+    /// the inside, because the ground outside may be unbounded.
     fn widest(&self, ground: &OpenGround, from: Origin, needed: f64) -> Passage {
         let reader = reader(&self.trip, self.profile);
         let (start, goal) = (self.trip.from.position, self.trip.to.position);

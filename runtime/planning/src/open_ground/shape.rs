@@ -308,8 +308,9 @@ fn enters(a: DVec2, b: DVec2, half: DVec2) -> bool {
     from < to
 }
 
-/// Area of a polygon inside a body's rectangle, m^2, by clipping it along the four sides ([Sutherland 1974]).
-/// Clipping a concave polygon can leave edges that are traversed twice, but these cancel out.
+/// Computes the area of a polygon inside a body's rectangle, m^2, by clipping the polygon along the
+/// four sides ([Sutherland 1974]). Clipping a concave polygon can leave edges that are traversed
+/// twice, but these cancel out.
 fn covered_area(corners: &[DVec2], body: &OrientedBox) -> f64 {
     let mut points: Vec<DVec2> = corners.iter().map(|corner| local(body, *corner)).collect();
     let sides = [

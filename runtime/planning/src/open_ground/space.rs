@@ -5,7 +5,8 @@ use super::cost::{Corners, Rules, SMALLEST_FACTOR};
 
 /// Map of cells that a search can run on.
 pub trait Space {
-    /// Number of indices assigned so far. It grows in spaces that create cells when they are first needed.
+    /// Number of indices assigned so far. In spaces that create cells when they are first needed,
+    /// this number grows.
     fn len(&self) -> usize;
 
     /// Whether no index has been assigned.

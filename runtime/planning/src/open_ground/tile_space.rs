@@ -18,7 +18,8 @@ const UNKNOWN: u32 = u32::MAX;
 const OPENED: u32 = 8 * PLAIN as u32;
 /// Maximum distance from the body at which an agent searches for a free cell, m.
 const WAY_OUT: f64 = 3.0;
-/// Maximum overlap with an obstacle at which an agent can still drive away after touching it, m.
+/// If an agent that has touched an obstacle overlaps it by at most this distance, it can still
+/// drive away, m.
 const TOUCH: f64 = 0.15;
 /// Number of headings that are tried for a goal without a heading.
 const HEADINGS: u32 = 16;
@@ -323,8 +324,9 @@ impl TileSpace<'_> {
         self.cache.factors[node.index()] = factor as u16;
     }
 
-    /// Outline of the body at a spot, with a heading at which it overlaps no obstacle; `None` if there is no
-    /// such heading. A body that has touched an obstacle is shrunk by [`TOUCH`].
+    /// Returns the outline of the body at a spot, at a heading without overlap with an obstacle;
+    /// `None` if there is no such heading. A body that has touched an obstacle is shrunk by
+    /// [`TOUCH`].
     fn body_at(&self, spot: Spot) -> Option<OrientedBox> {
         let body = self.ground.profile(self.cache.reader.profile).body;
         let at = |heading| {
@@ -416,8 +418,8 @@ fn node_at(slot: u32, position: usize) -> NodeIndex {
     NodeIndex(slot * TILE_CELLS as u32 + position as u32)
 }
 
-/// Direction from this tile to the tile that contains a column and row relative to this tile; `None` if it is
-/// this tile.
+/// Returns the direction from this tile to the tile that contains a column and row, given relative
+/// to this tile; `None` if that is this tile.
 fn tile_beside(x: i32, y: i32) -> Option<Direction> {
     let offset = (x >> 6, y >> 6);
     Direction::ALL

@@ -234,7 +234,7 @@ lends! {
         reads { claim, wish, aside, command, pedals }
         writes { motion, position, progress, statistics }
     }
-    /// Inputs for detecting contacts and near misses, and the statistics in which they are counted.
+    /// Inputs for detecting contacts and near misses, and the statistics that count them.
     ContactColumns {
         reads { motion, position, progress, claim, wish, aside }
         writes { statistics }

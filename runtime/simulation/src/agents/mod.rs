@@ -152,8 +152,8 @@ impl Agents {
         self.revision += 1;
     }
 
-    /// Replaces the list of free indices, from whose end indices are assigned. `order` must be a
-    /// permutation of the indices below its length.
+    /// Replaces the list of free indices with `order`, which must be a permutation of the indices
+    /// below its length. Indices are assigned from the end of the list.
     #[cfg(test)]
     pub(crate) fn scatter(&mut self, order: &[AgentIndex]) {
         for index in 0..order.len() {

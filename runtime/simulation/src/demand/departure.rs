@@ -17,14 +17,15 @@ use std::collections::BTreeMap;
 
 /// Clearance between a spawned vehicle and other vehicles, m.
 const ROOM: f64 = 2.0;
-/// Deceleration to which a spawned vehicle may force the vehicles behind it, m/s^2.
+/// A spawned vehicle may force the vehicles behind it to brake with at most this deceleration,
+/// m/s^2.
 const BRAKING: f64 = 3.0;
 /// Minimum distance between the bounding circles of two bodies off the lanes, m.
 const APART: f64 = 0.2;
 /// Search distance for bodies off the lanes, and for vehicles ahead on lanes, m.
 pub(crate) const REACH: f64 = 30.0;
-/// Limit of the search beyond an alley: the number of consecutive lanelets without room for a
-/// vehicle to stand.
+/// The search beyond an alley ends after this many consecutive lanelets without room for a vehicle
+/// to stand.
 const MOST_WITHOUT_PLACE: usize = 200;
 /// Distance behind a spawned vehicle beyond which vehicles on its lane always have room to brake,
 /// m.

@@ -20,7 +20,7 @@ const MIN_TRIP: f64 = 250.0;
 const SHORTEST: f64 = 20.0;
 /// Maximum number of attempts to find a free start, and to find a destination that is far enough away.
 const TRIES: usize = 200;
-/// Number of consecutive starts without a route after which a lane is no longer used for starts.
+/// After this many consecutive starts without a route, a lane is no longer used for starts.
 const PATIENCE: usize = 8;
 /// With `PopulateFrom::Both`, probability that the start of a trip is at an edge of the map. The
 /// same probability applies to its destination.

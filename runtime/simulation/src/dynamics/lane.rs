@@ -48,8 +48,8 @@ pub(crate) struct LaneState {
     /// Curvature of the lane at the start of this stride, 1/m. Extrapolated and fully computed
     /// bodies use the same value.
     curvature: f32,
-    /// Position on the lanelet up to which the body is extrapolated in this stride instead of being
-    /// recomputed, m; 0 if every step is computed in full.
+    /// The body is extrapolated in this stride, instead of being recomputed, until it reaches this
+    /// position on the lanelet, m; 0 if every step is computed in full.
     rolls_to: f32,
     rolls_on: LaneletIndex,
     /// Whether a slope kept the vehicle from accelerating as its driver wanted in this stride.
@@ -332,7 +332,7 @@ mod tests {
     /// Distances from the rear axle to the front of a car and of a bus, m.
     const FRONTS: [f64; 2] = [3.7, 8.0];
 
-    /// A car with a top speed of 14 m/s on a straight road of 200 m.
+    /// Creates a car with a top speed of 14 m/s on a straight road of 200 m.
     fn road() -> (Stand, VehicleType, LaneletIndex) {
         let stand = Stand::on(&[((0.0, 0.0), (200.0, 0.0), 1, 0)]);
         let mut vehicle_type = *stand.types.get(0);

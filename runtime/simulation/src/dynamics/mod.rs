@@ -236,7 +236,7 @@ pub(crate) trait Level {
     /// States of this level.
     fn states(dynamics: &Dynamics) -> &Self::States;
 
-    /// Mutable access to the states of this level.
+    /// Returns the states of this level for writing.
     fn states_mut(dynamics: &mut Dynamics) -> &mut Self::States;
 
     /// Number of steps of `dt` seconds for which the level holds a command.

@@ -10,9 +10,9 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_vehicle::trailer::{Hitched, TrailerState};
 use serde::{Deserialize, Serialize};
 
-/// Maximum distance at which a coupling engages, m.
+/// A coupling engages only within this distance, m.
 pub(crate) const REACH: f64 = 0.5;
-/// Maximum angle at which a coupling engages, rad: 45 degrees, or less if the trailer cannot turn
+/// A coupling engages only within this angle, rad: 45 degrees, or less if the trailer cannot turn
 /// that far.
 pub(crate) const MOST_ANGLE: f64 = std::f64::consts::FRAC_PI_4;
 
@@ -54,8 +54,8 @@ pub(crate) struct FreeCoupling<'a> {
 }
 
 impl FreeCoupling<'_> {
-    /// Vehicle type that results from coupling an uncoupled train; `None` if the train does not
-    /// fit.
+    /// Returns the vehicle type that results from coupling an uncoupled train; `None` if the train
+    /// does not fit.
     ///
     /// The next trailer in the vehicle's own file always fits. A trailer of another type fits only
     /// directly behind the towing vehicle. It must be the first trailer in its own vehicle file,

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 /// Level of characters. Slopes and slippery ground do not affect them.
 pub(crate) struct Walker;
 
-/// Distance from a goal on open ground at which a character without a planned path has arrived, m.
+/// A character without a planned path has arrived when it is this close to its goal on open ground,
+/// m.
 const ARRIVED: f64 = 0.5;
 
 /// State of one character.
@@ -125,7 +126,8 @@ impl Level for Walker {
 }
 
 impl Bodies<'_> {
-    /// Feet and shoulders of a character; `None` for vehicles. Computed only when a snapshot is made.
+    /// Computes the feet and shoulders of a character; `None` for vehicles. Called only when a
+    /// snapshot is made.
     pub(crate) fn figure(&self, agent: AgentIndex, types: &VehicleTypes) -> Option<Figure> {
         if self.level(agent) != DynamicsLevel::Walker {
             return None;

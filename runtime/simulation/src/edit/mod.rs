@@ -344,7 +344,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Returns the inputs from which departures of a scenario are created.
+    /// Returns the inputs for creating the departures of a scenario.
     fn sources<'b>(&'b self, new: &'b Scenario) -> Sources<'b> {
         Sources {
             scenario: new,

@@ -16,14 +16,14 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Distance beyond a stop line at which a vehicle counts as inside the junction, m. A vehicle that
-/// stops at the line may be slightly beyond it.
+/// A vehicle counts as inside the junction if it is farther than this beyond the stop line, m. A
+/// vehicle that stops at the line may be slightly beyond it.
 const OVER_LINE: f64 = 0.5;
-/// Minimum overlap at which a vehicle counts as sweeping over another one, m.
+/// A vehicle counts as sweeping over another one if they overlap by at least this, m.
 const CLEAR: f64 = 0.1;
 /// Distance between the sampled footprints of a vehicle along its path, m.
 const SPACING: f64 = 0.5;
-/// Deceleration with which the stopping point of a moving vehicle is computed, m/s^2.
+/// Deceleration for computing the stopping point of a moving vehicle, m/s^2.
 const FIRM: f64 = 5.0;
 /// Distance beyond which two vehicles are assumed not to meet, because one of them leaves the
 /// junction first, m.
@@ -128,9 +128,9 @@ impl Editing<'_> {
         }
     }
 
-    /// Order in which vehicles proceed, as indices into the list. This is the order of the list,
-    /// except that a vehicle never goes ahead of another vehicle that it would sweep over. O(n^2 *
-    /// steps of the path through a junction).
+    /// Returns the order in which vehicles proceed, as indices into the list. This is the order of
+    /// the list, except that a vehicle never goes ahead of another vehicle that it would sweep
+    /// over. O(n^2 * steps of the path through a junction).
     fn in_turn(&self, over: &[Over]) -> Vec<usize> {
         let sweeps: Vec<Vec<OrientedBox>> = over.iter().map(|one| self.swept_boxes(one)).collect();
         let standing: Vec<OrientedBox> = over

@@ -25,7 +25,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{AgentId, Connection, JunctionIndex, Scenario};
 use std::collections::BTreeSet;
 
-/// Maximum distance beyond the end of a lane at which a place still counts as being on the lane, m.
+/// A place counts as being on a lane if it is at most this far beyond the end of the lane, m.
 const END_REACH: f64 = 0.5;
 
 /// Maps places on the ground before an edit to the ground after it.
@@ -124,10 +124,10 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// The same route on the new ground, along the same lanes to goals on the same lanes. `None` if
-    /// a lane was deleted, no longer leads to the next one, or has stricter access. Lanelets before
-    /// `first` and goals that have been reached are not checked. Deleted lanelets among them are
-    /// replaced by `first`.
+    /// Converts a route to the new ground: along the same lanes to goals on the same lanes. `None`
+    /// if a lane was deleted, no longer leads to the next one, or has stricter access. Lanelets
+    /// before `first` and goals that have been reached are not checked. Deleted lanelets before
+    /// `first` are replaced by `first`.
     fn route(&self, route: &Route, goals: &[Goal], first: u32, reached: u32) -> Option<Route> {
         let (first, reached) = (first as usize, reached as usize);
         let ahead = route.lanelets[first..].iter().map(|&id| self.lanelet(id));

@@ -28,7 +28,7 @@ const LONGEST: f64 = 30.0;
 /// signal cycle.
 const LONGEST_TO_CLEAR: f64 = 90.0;
 
-/// Distance up to which a moved stop line still counts as unchanged, m.
+/// A stop line that has moved by no more than this counts as unchanged, m.
 const SAME_LINE: f64 = 0.1;
 
 /// An edit that waits until junctions are empty.

@@ -292,7 +292,7 @@ fn programme(world: &World, junction: JunctionIndex) -> Option<ProgrammeInspecti
     })
 }
 
-/// Time since the phase of a fixed-time programme began, and time until it ends, s.
+/// Returns the time since the phase of a fixed-time programme began and the time until it ends, s.
 fn by_the_clock(programme: &Programme, time: f64) -> (f64, f64) {
     let (stage, within) = programme.stage_at(time);
     let green = programme.stages[stage].green;

@@ -16,9 +16,9 @@ use roadwright_scenario::{Connection, NodeId, RoadId};
 
 /// Length of a car plus its gap in a queue, m. It is the minimum length of a cell.
 const CAR_AND_GAP: f64 = 4.5 + 2.0;
-/// Maximum length by which a body may extend into a cell without occupying it, m.
+/// A body occupies a cell if it extends into the cell by more than this, m.
 const TOUCH: f64 = 0.1;
-/// Distance ahead for which paths and stops of vehicles are reported, m.
+/// Paths and stops of vehicles are reported up to this distance ahead, m.
 const REACH: f64 = 120.0;
 
 /// State of a road for inspection.

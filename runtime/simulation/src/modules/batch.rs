@@ -152,9 +152,9 @@ impl Rota {
         self.update_in_strides(pool, agents, |_| 1);
     }
 
-    /// Updates the schedule of a slot whose outputs are held. `stride` returns the number of steps
-    /// for which a level holds them. All levels that hold outputs for more than one step hold them
-    /// for the same number of steps.
+    /// Updates the schedule of a slot whose outputs are held by dynamics levels. `stride` returns
+    /// the number of steps that a level holds an output. All levels with more than one step have
+    /// the same number of steps.
     pub(crate) fn update_in_strides<L: Choosable + ?Sized>(
         &mut self,
         pool: &ModulePool<L>,
@@ -186,8 +186,8 @@ impl Rota {
         }
     }
 
-    /// Indices and ids of the agents of an instance that are due in a step: those for which step plus id is a
-    /// multiple of the period.
+    /// Returns the indices and ids of the agents of an instance that are due in a step: those whose
+    /// id plus the step is a multiple of the period.
     pub(crate) fn due(&mut self, instance: usize, step: u64) -> Due<'_> {
         self.of[instance].due(step, &mut self.chosen)
     }

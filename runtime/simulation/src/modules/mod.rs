@@ -282,7 +282,7 @@ impl Modules {
         behaviour.is_some_and(|instance| instance.module().logic.handles_arrival())
     }
 
-    /// Context in which an agent's planner is called.
+    /// Returns the context for calls of an agent's planner.
     pub(crate) fn asking<'a>(
         &'a self,
         clock: &Clock,

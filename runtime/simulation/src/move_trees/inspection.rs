@@ -179,7 +179,7 @@ impl CurrentMove {
     }
 }
 
-/// Path over the rest of a move and the moves planned after it.
+/// Returns the path over the rest of a move and the moves planned after it.
 fn route(own: &AgentMoves, current: &CurrentMove, ready: &Ready) -> Vec<DVec2> {
     let library = &ready.loaded.library;
     let mut points = Vec::new();

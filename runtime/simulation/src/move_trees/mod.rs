@@ -209,7 +209,7 @@ pub(crate) struct AgentMoves {
     /// Remaining moves of the last plan after the current one, in reverse order.
     ahead: Vec<u16>,
     status: MoveStatus,
-    /// Step before which the agent does not plan.
+    /// The agent does not plan before this step.
     waits_until: u64,
 }
 
@@ -397,8 +397,8 @@ impl MoveTrees {
         self.frames.push(player.id, placed.at(current.moment));
     }
 
-    /// Issues the command with which an agent's vehicle follows its move in this step. A vehicle
-    /// without a free move brakes.
+    /// Commands an agent's vehicle to follow its move in this step. A vehicle without a free move
+    /// brakes.
     fn follow(
         &mut self,
         player: &Player,
@@ -661,7 +661,7 @@ impl MoveTreeView<'_> {
         self.bodies.agents.motion[agent.index()].speed.abs() > STANDS
     }
 
-    /// Command to brake as hard as possible while the wheels keep their angle.
+    /// Returns the command to brake as hard as possible while the wheels keep their angle.
     fn braking(&self, agent: AgentIndex) -> FrameCommand {
         let kind = self.kind(agent);
         let speed = self.bodies.agents.motion[agent.index()].speed;
@@ -680,8 +680,11 @@ impl MoveTreeView<'_> {
         (seconds / self.dt).ceil() as u64
     }
 
-    /// Number of simulation steps per frame if an agent can play a library in its state and on this
-    /// ground. Otherwise, the error gives the reason.
+    /// Returns the number of simulation steps per frame.
+    ///
+    /// # Errors
+    /// If an agent cannot play a library in its state or on this ground. The error gives the
+    /// reason.
     fn steps(&self, player: &Player, loaded: &Loaded) -> Result<u32, Misfit> {
         let who = &self.bodies.agents.identity[player.agent.index()];
         if !refusal::can_drive(who.level, player.search.execution) {
@@ -712,8 +715,8 @@ impl MoveTreeView<'_> {
     }
 }
 
-/// State of a library that best matches a motion; `None` if none matches. In a library whose speeds
-/// may jump, the first state matches every motion.
+/// Finds the state of a library that best matches a motion; `None` if none matches. In a library
+/// whose speeds may jump, the first state matches every motion.
 fn state_for(loaded: &Loaded, motion: &Frame) -> Option<StateNumber> {
     let Some(threshold) = loaded.graph.threshold else {
         return Some(loaded.graph.start_state());

@@ -11,8 +11,8 @@ use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{Item, Layer, PLAIN, SMALLEST_FACTOR, Shape};
 use roadwright_scenario::LandUse;
 
-/// Maximum number of terrain squares for which slopes are computed. Finer terrain is read in
-/// blocks, each as steep as its steepest sample.
+/// Slopes are computed for at most this many terrain squares. Finer terrain is read in blocks, each
+/// as steep as its steepest sample.
 const MOST_SQUARES: usize = 40_000;
 
 /// Adds the cost layers of a ground.

@@ -28,10 +28,10 @@ const STEP: f64 = 0.25;
 const METRES_PER_SECOND: f64 = 4.0;
 /// Clearance that is used where even the minimum clearance does not fit, m.
 const TIGHT: f64 = 0.02;
-/// Maximum distance from the start of a found path at which a vehicle can begin to follow the path, m.
+/// A vehicle can begin to follow a found path if it is at most this far from its start, m.
 const NEAR_START: f64 = 0.3;
-/// Maximum difference from the heading at the start of a found path at which a vehicle can begin to follow
-/// the path, rad.
+/// A vehicle can begin to follow a found path if its heading differs by at most this from the
+/// heading at the start of the path, rad.
 const TURNED_FROM_START: f64 = 0.05;
 /// Speed below which a vehicle counts as stationary, m/s.
 const STANDS: f64 = 0.05;
@@ -78,7 +78,8 @@ pub(crate) struct DrivePlan {
     halts: bool,
     /// Time before which no new search begins, s.
     waits_until: Option<f64>,
-    /// Number of corrections so far, made because the agent did not stand exactly at its goal.
+    /// Number of corrections so far, each made because the agent had not stopped exactly at its
+    /// goal.
     corrections: u32,
     #[serde(skip)]
     live: Option<DrivableSearch>,
@@ -94,7 +95,7 @@ pub(crate) struct DrivePlan {
     /// Reason that a module has just given for not finding a path.
     #[serde(skip)]
     reason: Option<GroundReason>,
-    /// Version of the map for which the path was last checked.
+    /// Version of the map when the path was last checked.
     #[serde(skip)]
     checked: Stamp,
 }
@@ -356,8 +357,8 @@ impl Planning<'_> {
         }
     }
 
-    /// Whether the vehicle stands at the end of the current part, or has stood near the end for
-    /// some time.
+    /// Whether the vehicle has stopped at the end of the current part, or near the end some time
+    /// ago.
     fn is_part_over(&self, until: f64) -> bool {
         let agent = self.agent;
         let since = (self.plan.planned_at).map_or(f64::INFINITY, |at| agent.now - at);
@@ -735,7 +736,7 @@ impl Planning<'_> {
         self.follow_as(part, exact)
     }
 
-    /// Whether the vehicle has to stand exactly at its goal.
+    /// Whether the vehicle has to stop exactly at its goal.
     fn is_exact(&self) -> bool {
         self.agent.lane.is_none() && self.agent.heading_at_goal().is_some()
     }

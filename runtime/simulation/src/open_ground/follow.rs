@@ -74,7 +74,8 @@ const LEAST_MARGIN: f64 = 0.1;
 /// Margin of a path where there is room, as a multiple of the tracking margin, so that drivers who
 /// deviate slightly from the path are still clear of obstacles.
 pub(super) const SPARE: f64 = 1.7;
-/// Overlaps with obstacles from which a vehicle of usual size can still drive away, in ascending order, m.
+/// A vehicle of usual size can still drive away from these overlaps with obstacles, in ascending
+/// order, m.
 const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// Fraction of its acceleration that a vehicle can use against gravity to drive off.
 const AGAINST_SLOPE: f64 = 0.9;
@@ -82,7 +83,7 @@ const AGAINST_SLOPE: f64 = 0.9;
 const DISC: f64 = 2.5;
 /// Minimum distance of a body from the edge of a free disc, m. It covers rounding errors.
 const INSIDE: f64 = 1e-6;
-/// Number of bisections with which the clearance of a vehicle is measured.
+/// Number of bisections for measuring the clearance of a vehicle.
 const BISECTIONS: u32 = 6;
 /// Number of poses that are checked in each step of a vehicle that is close to an obstacle. At full
 /// lock, the corners of a vehicle move far sideways within a step.
@@ -153,7 +154,7 @@ impl Track {
 }
 
 impl Driver<'_> {
-    /// Factor by which the distances in this module are shortened for a short vehicle.
+    /// Factor that shortens the distances in this module for a short vehicle.
     pub(super) fn scale(&self) -> f64 {
         self.kind.scale()
     }
@@ -219,7 +220,7 @@ impl Driver<'_> {
         -self.pull(pose, gear) > AGAINST_SLOPE * self.kind.limits.max_acceleration
     }
 
-    /// Smallest margin with which the vehicle drives past obstacles, m.
+    /// Smallest margin that the vehicle keeps when it passes obstacles, m.
     pub(super) fn least_margin(&self) -> f64 {
         (LEAST_MARGIN * self.scale()).min(self.margin)
     }
@@ -230,7 +231,7 @@ impl Driver<'_> {
         [self.margin, 0.5 * (self.margin + least), least]
     }
 
-    /// Margin at which the vehicle drives away from a pose, m. It is negative if the vehicle
+    /// Margin that the vehicle has when it drives away from a pose, m. Negative if the vehicle
     /// overlaps an obstacle there.
     pub(super) fn own_margin(&self, pose: Pose) -> f64 {
         let mut overlaps = OVERLAPS.into_iter().map(|by| by * self.scale());
@@ -302,7 +303,8 @@ impl Driver<'_> {
         smooth
     }
 
-    /// Index of the farthest point to which a straight line costs no more than the path.
+    /// Finds the index of the farthest point that a straight line reaches at no more than the cost
+    /// of the path.
     fn farthest_straight(&mut self, points: &[DVec2], factors: &[u32], at: usize) -> usize {
         let mut best = at + 1;
         let (mut stride, mut candidate) = (2, at + 2);
@@ -408,7 +410,7 @@ impl Driver<'_> {
         tracks.next().is_some()
     }
 
-    /// Motion of the vehicle when it begins a path at a pose.
+    /// Returns the motion of the vehicle when it begins a path at a pose.
     fn rolling(&self, pose: Pose) -> Rolling {
         Rolling {
             pose,
@@ -634,7 +636,7 @@ struct Drive {
     margin: f64,
     /// Maximum length along the line, m.
     length: f64,
-    /// Length after which the drive may end early if the vehicle cannot continue, m; `None` if it
+    /// The drive may end early after this length if the vehicle cannot continue, m; `None` if it
     /// has to reach the end of the line.
     least: Option<f64>,
 }
@@ -680,7 +682,8 @@ pub(super) fn end_slowly(waypoints: &mut [Waypoint], speed: f64) {
     brake_in_time(waypoints);
 }
 
-/// Pose after the given distance along an arc. A negative distance is driven in reverse.
+/// Returns the pose after the given distance along an arc. A negative distance is driven in
+/// reverse.
 pub(crate) fn moved(pose: Pose, distance: f64, curvature: f64) -> Pose {
     let turn = distance * curvature;
     let chord = Pose {

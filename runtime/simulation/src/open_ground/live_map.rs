@@ -16,7 +16,7 @@ use roadwright_scenario::{BodyKind, DynamicsLevel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Time after which a stopped vehicle counts as standing, s. Verdicts on reachability include
+/// A stopped vehicle counts as standing after this time, s. Verdicts on reachability include
 /// standing vehicles.
 const STANDS_AFTER: f64 = 5.0;
 /// Speed below which a body blocks the cells under it, m/s. Faster bodies soon leave them.
@@ -56,7 +56,7 @@ pub(crate) struct OnGround<'a> {
     pub(crate) types: &'a VehicleTypes,
     /// Agents that plan over open ground.
     pub(crate) planning: &'a [AgentIndex],
-    /// Time ahead for which the motion of bodies is forecast, s.
+    /// Duration of the motion forecasts of bodies, s.
     pub(crate) forecast: f64,
 }
 

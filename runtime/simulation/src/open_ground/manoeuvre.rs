@@ -25,7 +25,7 @@ const PIECE: f64 = 0.5;
 const CELL: f64 = 1.0;
 /// Tolerance for rounding errors when the number of collision checks within a step is computed.
 const ROUNDING: f64 = 1e-6;
-/// Maximum factor by which a step is shorter than usual. Vehicles that could turn even more sharply
+/// A step is shorter than usual by at most this factor. Vehicles that could turn even more sharply
 /// do not use their sharpest bends.
 const MOST_FINER: f64 = 3.0;
 /// Number of headings that are distinguished.
@@ -221,7 +221,7 @@ impl Driver<'_> {
         })
     }
 
-    /// Finds the fastest forward drive by which a moving vehicle gets onto its path at least
+    /// Finds the fastest forward drive that brings a moving vehicle onto its path, at least
     /// `nearest` metres along the path; `None` if the search finds none within its limits.
     pub(super) fn swing(
         &mut self,
@@ -425,8 +425,8 @@ impl Driver<'_> {
     }
 
     /// Returns the pose and the curvature after a step. `None` if the vehicle would collide, or
-    /// would get onto a slope on which it could not drive off. Near the start, it may be closer to
-    /// an obstacle than the margin allows.
+    /// could not drive off again from the slope that it reaches. Near the start, it may be closer
+    /// to an obstacle than the margin allows.
     fn stepped(&self, node: &Node, gear: i8, turn: Turn, room: Room) -> Option<(Pose, f64)> {
         let piece = f64::from(gear) * room.piece;
         let (mut pose, mut bend) = (node.pose, turn.begins);

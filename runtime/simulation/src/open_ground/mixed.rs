@@ -44,8 +44,7 @@ const CHANGE: f64 = 3.0;
 const TURN: f64 = 1.5;
 /// Time for a U-turn at a junction, as in the route planner, s.
 const U_TURN: f64 = 6.0;
-/// Distance before the turn-off at which a vehicle leaves its lane, m. It is the room to brake and
-/// turn.
+/// A vehicle leaves its lane this far before the turn-off, to have room to brake and turn, m.
 const EXIT_BEFORE: f64 = 30.0;
 /// Minimum distance between the point where a vehicle joins a lane and its goal on that lane, m. It
 /// is the room to align with the lane.
@@ -55,8 +54,7 @@ const ROOM_TO_JOIN: f64 = 30.0;
 const OPEN: f64 = 3.0;
 /// Cost factor of a blocked cell that counts as free.
 const OPENED: u32 = 8 * PLAIN as u32;
-/// Edge lengths of cells, each with the maximum straight-line length of the trips for which it is
-/// used, m.
+/// Edge lengths of cells, each with the maximum straight-line length of the trips that use it, m.
 const SIZES: [(f64, f64); 3] = [(1.0, 150.0), (2.0, 600.0), (4.0, f64::INFINITY)];
 /// Maximum number of nodes that a search expands. If this is not enough, the trip uses the exit
 /// nearest to its goal.
@@ -245,8 +243,8 @@ impl<'a> MixedTrips<'a> {
         self.ground
     }
 
-    /// The fastest trip between two places on lanes and over open ground; `None` if none is found within the maximum
-    /// number of nodes.
+    /// Finds the fastest trip between two places on lanes and over open ground; `None` if the
+    /// search finds none within the maximum number of nodes.
     pub(crate) fn quickest(&self, traveller: &Traveller, ends: [End; 2]) -> Option<Itinerary> {
         let graph = self.ground.graph();
         let mut state = self.state.borrow_mut();
@@ -672,8 +670,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Part of the trip after the vehicle has driven from one lanelet onto another; `None` if that
-    /// is not allowed.
+    /// Returns the part of the trip that the vehicle is in after it has driven from one lanelet
+    /// onto another; `None` if this is not allowed.
     fn enters(&self, from: LaneletIndex, to: LaneletIndex, part: TripPart) -> Option<TripPart> {
         let (before, after) = (self.graph.lanelet(from), self.graph.lanelet(to));
         let onto = part.onto(before.road_access, after.road_access);
@@ -829,7 +827,7 @@ mod tests {
         }
     }
 
-    /// Two streets, 400 m apart in the west, whose eastern ends are 60 m apart.
+    /// Creates two streets that are 400 m apart in the west and 60 m apart at their eastern ends.
     fn streets() -> Scenario {
         let mut scenario = Scenario::new("streets");
         let style = street(1, 1);

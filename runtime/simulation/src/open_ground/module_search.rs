@@ -112,7 +112,7 @@ impl SearchArea {
         change != Change::Unchanged
     }
 
-    /// Input row for a search with the usual settings of an agent.
+    /// Creates the input row for a search with the usual settings of an agent.
     pub(super) fn row(&self, agent: &Planner<'_>, start: SearchStart) -> GroundPlannerInput {
         let heading = agent.heading_at_goal();
         let planning = &agent.planning;

@@ -49,33 +49,33 @@ const TURNS_WHEELS: f64 = 3.0;
 const BLOCKED_WITHIN: f64 = 0.4;
 /// Length of the path ahead that must be drivable for an agent to keep its path, m.
 const KEPT: f64 = 10.0;
-/// Maximum offset from its path at which an agent keeps the path, m.
+/// An agent keeps its path as long as its offset from the path is at most this, m.
 const KEPT_BESIDE: f64 = 0.2;
 /// Maximum speed at which a vehicle that begins a manoeuvre counts as stationary, m/s.
 const ROLLING: f64 = 0.1;
 /// A vehicle that rolls faster than this against its gear counts as stuck, m/s. The slope ahead is
 /// then too steep for its engine.
 const ROLLS_BACK: f64 = 1.0;
-/// Offset from a part of a manoeuvre at which the manoeuvre is replanned, m. The clearance of the
-/// manoeuvre was checked without such an offset.
+/// A manoeuvre is replanned if the vehicle is farther than this from its current part, m. The
+/// clearance of the manoeuvre was checked without such an offset.
 const ASTRAY: f64 = 0.7;
-/// Distance along the last part of a manoeuvre after which the agent may switch to a path, m.
+/// After this distance along the last part of a manoeuvre, the agent may switch to a path, m.
 const LEAVES_AFTER: f64 = 2.0;
 /// Minimum cell size of a planner, m.
 const FINEST: f64 = 0.05;
-/// Distance from the end of a part of a manoeuvre at which the part counts as complete, m.
+/// A part of a manoeuvre counts as complete at this distance from its end, m.
 const PART_END: f64 = 0.3;
 /// Distance from the end of the last part within which the agent replans, m.
 const LAST_PART_END: f64 = 3.0;
 /// Maximum fraction of the last part that may remain when the agent replans.
 const LAST_SHARE: f64 = 0.5;
-/// Length for which a path that joins a lane continues along the lane, m.
+/// A path that joins a lane continues along the lane for this length, m.
 const ALONG_LANE: f64 = 30.0;
 /// Distance between the points of the path along the lane, m.
 const LANE_STEP: f64 = 6.0;
 /// Deceleration of a vehicle that has found no path, m/s^2.
 const HALTING: f64 = 2.5;
-/// Maximum distance that a vehicle without a path still drives to stand clear of the lanes, m.
+/// Maximum distance that a vehicle without a path still drives to get clear of the lanes, m.
 const FARTHEST_CLEAR: u32 = 40;
 /// Speed at which a vehicle without a path clears the lanes, m/s.
 const CLEARING_SPEED: f64 = 2.5;
@@ -130,7 +130,7 @@ pub(crate) struct Planner<'a> {
     /// Pose of the rear axle.
     pub(crate) pose: Pose,
     pub(crate) speed: f64,
-    /// Path curvature to which the wheels are set, 1/m.
+    /// Path curvature that corresponds to the current wheel angle, 1/m.
     pub(crate) curvature: f64,
     /// Time for which the vehicle has been stationary, s.
     pub(crate) standing: f64,
@@ -218,7 +218,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Profile of the vehicle for paths as close to obstacles as it fits.
+    /// Creates the vehicle's profile for paths as close to obstacles as the vehicle fits.
     pub(super) fn profile(&self, cell: f64) -> Profile {
         let cell = CellSize::new(cell).unwrap_or(CellSize::WAY_POINTS);
         Profile {
@@ -230,7 +230,8 @@ impl Planner<'_> {
         }
     }
 
-    /// The trip to the goal over cells of the given size, m, that keeps `room` metres from obstacles.
+    /// Creates the trip to the goal over cells of the given size, m. It keeps `room` metres from
+    /// obstacles.
     fn trip(&self, map: &mut OpenGround, cell: f64, from: Pose, room: f64) -> Trip {
         Trip {
             profile: map.add_profile(Profile {
@@ -290,8 +291,8 @@ pub(crate) fn has_left(place: LeftPath<'_>) -> bool {
     place.t.abs() > BESIDE * place.kind.scale() || wrap_angle(place.heading - heading).abs() > ASKEW
 }
 
-/// Functions with which a plan obtains data about its agent. They are slow, so they are called only
-/// if necessary.
+/// Functions that a plan calls for data about its agent. They are slow, so they are called only if
+/// necessary.
 pub(crate) struct Asked<'a> {
     /// Returns the driver's steering, for a new path.
     pub(crate) steering: &'a dyn Fn() -> Steering,
@@ -320,7 +321,7 @@ pub(crate) struct AgentPlan {
     /// manoeuvre.
     pub(super) manoeuvre_until: Option<f64>,
     pub(super) gear: i8,
-    /// Time before which no manoeuvre is searched for, because the last search found none, s.
+    /// No manoeuvre is searched for before this time, because the last search found none, s.
     gives_up_until: f64,
     /// Position of the vehicle at the last gear change, m.
     pub(super) changed_at: DVec2,
@@ -701,7 +702,7 @@ impl AgentPlan {
         &self.memory
     }
 
-    /// Factor by which a bounded search expands more cells than usual. Finer cells cover less
+    /// Number of times that a bounded search expands as many cells as usual. Finer cells cover less
     /// ground, so more are needed.
     pub(super) fn budget_factor(&self, planning: &GroundPlanning) -> u64 {
         let scale = planning.cell / self.cell.unwrap_or(planning.cell);
@@ -1038,8 +1039,8 @@ impl Planning<'_> {
         }))
     }
 
-    /// Returns a path on which the agent stops. It stops clear of the lanes if it can get there by
-    /// driving straight, forwards or in reverse.
+    /// Returns a path that stops the agent. The agent stops clear of the lanes if it can get there
+    /// by driving straight, forwards or in reverse.
     pub(super) fn halt(&mut self) -> Step {
         let gear = if self.agent.speed < 0.0 { -1 } else { 1 };
         if let Some(distance) = self.way_off_lanes(gear) {
@@ -1057,8 +1058,8 @@ impl Planning<'_> {
         self.follow(vec![place(0.0), place(HALT)], 0.0)
     }
 
-    /// Distance that the agent has to drive straight to stand clear of the lanes, m; negative in
-    /// reverse. `None` if it will be clear of them anyway or cannot get clear.
+    /// Distance that the agent has to drive straight to get clear of the lanes, m; negative in
+    /// reverse. `None` if the agent will be clear of them anyway or cannot get clear.
     fn way_off_lanes(&mut self, gear: i8) -> Option<f64> {
         let agent = self.agent;
         let braking = agent.speed * agent.speed / (2.0 * HALTING);
@@ -1304,7 +1305,8 @@ impl Planning<'_> {
     }
 }
 
-/// Line along which an agent follows a path over cells, including the lane beyond the path.
+/// Returns the line that an agent follows for a path over cells, including the lane beyond the
+/// path.
 fn path_over(driver: &mut Driver<'_>, agent: &Planner<'_>, found: &Found) -> Vec<DVec2> {
     let mut path = vec![agent.pose.position];
     let mut smooth = driver.smoothed(&found.points);
@@ -1327,7 +1329,8 @@ fn path_over(driver: &mut Driver<'_>, agent: &Planner<'_>, found: &Found) -> Vec
     path
 }
 
-/// Track along a forward manoeuvre and the path beyond it. A smoother line is used if it is free.
+/// Creates the track along a forward manoeuvre and the path beyond it. Uses a smoother line if that
+/// is free.
 fn swung(driver: &Driver<'_>, agent: &Planner<'_>, swing: &Manoeuvre, path: &[DVec2]) -> Track {
     let own = &swing.parts[0].track;
     let poses = own.poses.iter().step_by(SWING_POINTS);
@@ -1417,7 +1420,8 @@ fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre) -> Vec<PlannedPart> {
     manoeuvre.parts.iter().enumerate().map(part).collect()
 }
 
-/// Waypoints of a path that may not be free, with speeds at which the vehicle creeps along it.
+/// Returns waypoints of a path that may not be free, with low speeds, so that the vehicle creeps
+/// along it.
 fn creeping(agent: &Planner<'_>, path: &[DVec2]) -> Vec<Waypoint> {
     let mut before = agent.pose;
     let point = |&place: &DVec2| {

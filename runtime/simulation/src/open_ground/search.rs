@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Maximum number of cells that a search over the whole map expands. It is large, because such a
 /// search runs only if a path is known to exist.
 const MOST: u64 = 1_000_000;
-/// Distance by which the map of `incremental_path` extends beyond start and goal, m.
+/// The map of `incremental_path` extends this far beyond start and goal, m.
 const BEYOND: f64 = 40.0;
 /// Maximum number of cells along an edge of the map of `incremental_path`.
 const LONGEST_EDGE: u32 = 2048;
@@ -329,7 +329,7 @@ impl Field {
 }
 
 impl SavedWindow {
-    /// Window around two cells; `None` if it would be too large.
+    /// Creates the window around two cells; `None` if it would be too large.
     fn around(a: Cell, b: Cell, beyond: i32) -> Option<Self> {
         let low = Cell::new(a.x.min(b.x) - beyond, a.y.min(b.y) - beyond);
         let high = Cell::new(a.x.max(b.x) + beyond, a.y.max(b.y) + beyond);
@@ -368,7 +368,7 @@ impl From<SavedWindow> for Window {
     }
 }
 
-/// Cells in which two maps of the same window differ.
+/// Finds the cells that differ between two maps of the same window.
 fn changes(before: &GridMap, now: &GridMap) -> Vec<FactorChange> {
     let origin = now.origin();
     let mut changes = Vec::new();

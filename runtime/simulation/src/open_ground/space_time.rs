@@ -21,7 +21,7 @@ pub(super) const SLOT: f64 = 0.1;
 const SLOT_MS: u32 = 100;
 /// Maximum number of states that a search expands.
 const MOST: u32 = 20_000;
-/// Cost factor from which a cell counts as too close to obstacles for the usual clearance.
+/// A cell with at least this cost factor counts as too close to obstacles for the usual clearance.
 const NEAR_OBSTACLES: u32 = 32;
 /// Cost factor of a cell without obstacles near it.
 const PLAIN: u32 = 16;
@@ -446,8 +446,8 @@ impl SpaceTime {
         }
     }
 
-    /// Joins consecutive steps into straight lines on which every cell is free when the character
-    /// reaches it.
+    /// Joins consecutive steps into straight lines. Every cell on such a line is free when the
+    /// character reaches it.
     fn straightened(&self, query: &Query, moments: &[Moment]) -> Vec<Moment> {
         let mut joined = vec![moments[0]];
         let mut at = 0;
@@ -518,7 +518,8 @@ mod tests {
         beside: 0.0,
     };
 
-    /// A corridor of 3 rows and 60 columns with walls around it, and a niche of 3 x 3 cells at its middle.
+    /// Creates a corridor of 3 rows and 60 columns with walls around it, and a niche of 3 x 3 cells
+    /// at its middle.
     fn corridor() -> SpaceTime {
         let size = CellSize::new(0.2).unwrap();
         let mut map = GridMap::new(Cell::new(0, 0), 60, 8).unwrap();

@@ -83,7 +83,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The first finding about a journey. Further findings would usually have the same cause.
+    /// Returns the first finding about a journey. Further findings would usually have the same
+    /// cause.
     fn finding(&mut self, journey: &Journey<'_>) -> Option<Finding> {
         let vehicle = self.scenario.vehicle_types().get(journey.vehicle)?;
         if vehicle.off_road == OffRoad::Never {
@@ -238,7 +239,7 @@ mod tests {
         }
     }
 
-    /// A car with a destination, and walls.
+    /// Creates a scenario of a car with a destination, and walls.
     fn yard(goal: DVec2, walls: &[[f64; 4]]) -> Scenario {
         let mut scenario = Scenario::new("yard");
         let agent = Agent {

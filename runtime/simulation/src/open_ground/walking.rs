@@ -47,7 +47,7 @@ const BESIDE_EACH_OTHER: f64 = 1.08;
 /// If the centres of two characters are closer than this, one of them waits. A multiple of the
 /// diagonal of their outline.
 const HELD: f64 = 1.25;
-/// Distance ahead for which a character checks whether it may walk on, m.
+/// A character checks this distance ahead whether it may walk on, m.
 const AHEAD: f64 = 3.0;
 /// Sampling interval for comparing courses, s.
 const TICK: f64 = 0.05;
@@ -59,19 +59,19 @@ pub(super) const MOST_OTHERS: usize = 64;
 pub(super) const MOST_SEARCHES: u32 = 4;
 /// Length of path for which a course is planned at a time, m.
 const RESERVED: f64 = 30.0;
-/// Distance before the end of a course at which the next course is planned if the path continues,
-/// m.
+/// The next course is planned at this distance before the end of the current one if the path
+/// continues, m.
 const RENEWED: f64 = 10.0;
-/// Time for which a character is blocked by one without a course, or finds no course, before it
-/// plans again, s.
+/// A character plans again after it has been blocked for this time by a character without a course,
+/// or has found no course for this time, s.
 const PATIENCE: f64 = 1.0;
-/// Time for which a character waits for others before it asks them to change their courses, s.
+/// After it has waited this long for others, a character asks them to change their courses, s.
 const LONGEST_WAIT: f64 = 3.0;
-/// Time after which a character may plan together with others again, s.
+/// Interval after which a character may plan together with others again, s.
 const CALLS_EVERY: f64 = 2.0;
 /// Time for which an arrived character is expected to remain at its destination, s.
 const LEAVES: f64 = 0.6;
-/// Time after which a character without a course is expected to have left its place, s.
+/// A character without a course is expected to have left its place after this time, s.
 const SETS_OFF: f64 = 6.0;
 /// Like `RENEWED`, for a course that only leads to a waiting place beside other characters, m.
 const NEARLY: f64 = 0.3;
@@ -87,7 +87,7 @@ const EXTENDS: f64 = 2.0;
 const STOPS_WITHIN: f64 = 0.2;
 /// Minimum distance along a course that counts as progress, m.
 const PROGRESS: f64 = 0.05;
-/// Time without progress after which a character that may walk on counts as stuck, s.
+/// A character that may walk on counts as stuck after this time without progress, s.
 const STUCK: f64 = 2.0;
 /// Distance from the end of its path within which a stuck character counts as arrived there, m.
 const NEAR_STOP: f64 = 0.3;
@@ -101,7 +101,7 @@ const SHARPEST: f64 = 0.7;
 const BESIDE: f64 = 0.15;
 /// Length of course within which a change of direction counts as one corner, m.
 const CORNER: f64 = 0.45;
-/// Distance by which the map for a detour extends beyond the start and end of the detour, m.
+/// The map for a detour extends this far beyond the start and end of the detour, m.
 const BEYOND: f64 = 2.5;
 /// Distance from its path beyond which a character searches for a new one, m.
 const STRAYED: f64 = 0.45;
@@ -119,8 +119,8 @@ const STOPPING: f64 = 1.0;
 const MARGIN: f64 = 0.03;
 /// Maximum length of the straight pieces of a path, in cells.
 const LONGEST_CHORD: usize = 100;
-/// Distance from the end of a path that does not reach the goal at which the character searches for
-/// the next path, m.
+/// If a path does not reach the goal, the character searches for the next path at this distance
+/// from its end, m.
 const LEFT: f64 = 2.0;
 /// Lowest speed for which courses are planned, m/s. At lower speeds, courses would have too many
 /// samples to compare. The difference does not matter, because a course only promises an order.
@@ -164,16 +164,16 @@ pub(crate) struct WalkPlan {
     fastest: f64,
     /// Whether the course ends where the path ends.
     is_whole: bool,
-    /// Distance along the course from which the next course is planned, m. If the course is whole,
-    /// it lies beyond the end.
+    /// The next course is planned when the character has reached this distance along the course, m.
+    /// If the course is whole, this distance lies beyond its end.
     renews_from: f64,
     /// Planned time of the character's current position on its course, s.
     reached: f64,
-    /// Distance along the course up to which the controller has been given a path, m.
+    /// The controller has been given a path up to this distance along the course, m.
     given: f64,
     /// Time at which a character without a course began to block the path, s.
     blocked_since: Option<f64>,
-    /// Distance along the course at which progress was last recorded, m.
+    /// Distance along the course when progress was last recorded, m.
     moved: f64,
     /// Time of the last progress, s.
     moved_at: f64,
@@ -183,9 +183,9 @@ pub(crate) struct WalkPlan {
     is_new: bool,
     /// Whether the character gets on only if others change their courses.
     asks: bool,
-    /// Time from which it may plan together with others again, s.
+    /// The character may plan together with others again from this time on, s.
     calls_from: f64,
-    /// Distance along the course at which it waits, m.
+    /// Distance along the course where the character waits, m.
     waited: f64,
     /// Time since which it has been waiting there, s.
     waits_from: f64,
@@ -241,7 +241,7 @@ impl Other {
         }
     }
 
-    /// A character that has not yet started on its course.
+    /// Creates a character that has not yet started on its course.
     pub(super) fn with_course(one: &Pedestrian, course: &Course, ends_at_goal: bool) -> Self {
         let last = course.moments.last().map_or(0.0, |last| last.time);
         Self {
@@ -257,7 +257,7 @@ impl Other {
         }
     }
 
-    /// A character without a course that stays in its place until a time, s.
+    /// Creates a character without a course that stays in its place until a time, s.
     pub(super) fn leaving(one: &Pedestrian, until: f64) -> Self {
         Self {
             place: one.place,
@@ -290,8 +290,9 @@ impl Other {
         false
     }
 
-    /// Position at a planned time, s; `None` once the character has left. A character without a
-    /// course is expected to stay in place, but only for some time if it wants to walk.
+    /// Returns the position at a planned time, s; `None` once the character has left. A character
+    /// without a course is expected to stay in place. If it wants to walk, it is expected to leave
+    /// after some time.
     fn at(&self, time: f64) -> Option<DVec2> {
         let place = || match self.course.is_empty() {
             true => self.place,
@@ -547,7 +548,7 @@ fn rest(line: &[DVec2], from: f64) -> Vec<DVec2> {
     points
 }
 
-/// Course along points at a speed, m/s, beginning at `now`, s.
+/// Creates a course along points at a speed, m/s. It begins at `now`, s.
 fn course_along(points: impl IntoIterator<Item = DVec2>, now: f64, speed: f64) -> Vec<Moment> {
     let mut time = now;
     let mut before: Option<DVec2> = None;
@@ -575,8 +576,8 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    /// The distance as a multiple of the diagonal of the outlines. If the characters are already closer, they must not
-    /// come closer still.
+    /// Computes the distance to keep: `usual` times the diagonal of the outlines. If the characters
+    /// are already closer, they must not come closer still.
     fn new(agent: &Planner<'_>, other: &Other, usual: f64) -> Self {
         let both = agent.kind.radius + other.radius;
         let now = other.place - agent.pose.position;
@@ -698,7 +699,8 @@ impl Planning<'_> {
         })
     }
 
-    /// Path over cells without the points that a straight line can skip at no additional cost.
+    /// Returns the path over cells without the points that a straight line can skip at no
+    /// additional cost.
     fn straightened(&mut self, found: &Found) -> Vec<DVec2> {
         let here = self.agent.pose.position;
         let goal = self.agent.goal;
@@ -798,8 +800,8 @@ impl Planning<'_> {
         self.walk_on(Some(0.0))
     }
 
-    /// Gives the controller the path up to the place where the character has to wait for others. `given` is the
-    /// distance along the course up to which it has one.
+    /// Gives the controller the path up to the place where the character has to wait for others.
+    /// `given` is how far along the course the controller's current path reaches.
     fn walk_on(&mut self, given: Option<f64>) -> Step {
         let agent = self.agent;
         let (limit, is_blocked) = self.limit();
@@ -862,8 +864,8 @@ impl Planning<'_> {
         self.follow_walk(&points, &speeds, is_end && ends_at_goal)
     }
 
-    /// Part of the course from the character to a distance along it (m), without waits, as points
-    /// and speeds (m/s).
+    /// Returns the part of the course from the character to a distance along the course (m),
+    /// without waits, as points and speeds (m/s).
     fn stretch(&self, until: f64) -> (Vec<DVec2>, Vec<f64>) {
         let walk = &self.plan.walk;
         let most = self.agent.top_speed;
@@ -1024,7 +1026,7 @@ impl Walker<'_> {
         begin + self.delay(left.get(1).copied().unwrap_or(self.agent.goal))
     }
 
-    /// The course along the path, if it keeps its distance from all others.
+    /// Creates the course along the path; `None` unless it keeps its distance from all others.
     pub(super) fn plain(&self, begin: f64) -> Option<Course> {
         let place = self.agent.pose.position;
         let left = self.left();
@@ -1176,8 +1178,8 @@ fn split(points: &[DVec2], distance: f64) -> (DVec2, Vec<DVec2>) {
     (points.last().copied().unwrap_or(DVec2::ZERO), Vec::new())
 }
 
-/// Distance along a line of the point nearest to a place (m), and the distance between the two (m).
-/// Only the part of the line between two distances along it counts.
+/// Finds the point of a line that is nearest to a place. Returns its distance along the line and
+/// its distance from the place, m. Only the part of the line between two distances along it counts.
 fn nearest_on(
     line: impl Iterator<Item = DVec2> + Clone,
     place: DVec2,

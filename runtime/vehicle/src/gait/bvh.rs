@@ -382,7 +382,7 @@ fn simple(name: &str) -> String {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// Rotation matrix about an axis, for an angle in rad.
+/// Returns the rotation matrix for an axis and an angle in rad.
 fn turned(axis: usize, angle: f64) -> DMat3 {
     let (s, c) = (sin(angle), cos(angle));
     let columns = match axis {

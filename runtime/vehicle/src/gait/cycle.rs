@@ -14,8 +14,8 @@ const LEAST_DISTANCE: f64 = 0.2;
 const SHORTEST: f64 = 0.2;
 /// Maximum duration of a cycle, s.
 const LONGEST: f64 = 5.0;
-/// Height above its lowest position up to which a foot counts as on the ground, as a fraction of
-/// its range of heights.
+/// If a foot is higher than this above its lowest position, it is off the ground. A fraction of the
+/// range of heights of the foot.
 const DOWN: f64 = 0.12;
 /// Minimum lift of a foot, m.
 const LEAST_LIFT: f64 = 0.01;
@@ -171,8 +171,8 @@ impl Cycle {
         })
     }
 
-    /// The longest period in which a foot is on the ground; `None` if it is always or never on the
-    /// ground.
+    /// Finds the longest period in which a foot is on the ground; `None` if the foot is always or
+    /// never on the ground.
     fn steps(&self, side: usize) -> Option<Steps> {
         let heights = self.frames.iter().map(|frame| frame.feet[side].z);
         let lowest = heights.clone().fold(f64::INFINITY, f64::min);
@@ -199,7 +199,7 @@ impl Cycle {
         })
     }
 
-    /// Progress and height of a foot during its swing, at equally spaced times.
+    /// Samples the progress and height of a foot during its swing at equally spaced times.
     fn swing(&self, side: usize, steps: &Steps) -> [[f64; 2]; SAMPLES] {
         let count = self.frames.len();
         let first = steps.landed + steps.standing - 1;
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use roadwright_geometry::math::sin;
 
-    /// A step cycle at a heading, sampled from a gait.
+    /// Creates the frames of a step cycle at a heading by sampling a gait.
     pub(crate) fn recorded(speed: f64, duty: f64, heading: f64) -> Vec<Frame> {
         let (duration, count): (f64, usize) = (1.0, 60);
         let stride = speed * duration;

@@ -92,7 +92,7 @@ impl Gait {
         }
     }
 
-    /// A gait with smooth lift-off and landing of the feet.
+    /// Creates a gait with smooth lift-off and landing of the feet.
     fn smooth() -> Self {
         let share = |at: usize| at as f64 / (SAMPLES - 1) as f64;
         Self {
@@ -112,7 +112,7 @@ impl Gait {
         self.speed * self.duration
     }
 
-    /// The blend of two gaits. `share` is 0 for this gait and 1 for the other.
+    /// Blends this gait with another. `share` is 0 for this gait and 1 for the other.
     fn blended(&self, other: &Self, share: f64) -> Self {
         let mix = |a: f64, b: f64| a + share * (b - a);
         Self {
@@ -167,7 +167,7 @@ impl From<&GaitNumbers> for Gait {
 }
 
 impl Gait {
-    /// The gait as values of a vehicle type, rounded to four decimals.
+    /// Converts the gait to values of a vehicle type, rounded to four decimals.
     pub fn numbers(&self) -> GaitNumbers {
         let rounded = |value: f64| (value * 1e4).round() / 1e4;
         let curve = |values: &[f64; SAMPLES]| values.map(rounded).to_vec().into();
@@ -185,8 +185,8 @@ impl Gait {
 }
 
 impl From<&VehicleType> for GaitTable {
-    /// The gaits of a vehicle type, or the shipped gaits if it has none or they do not fit
-    /// together.
+    /// Returns the gaits of a vehicle type, or the shipped gaits if the type has no gaits or its
+    /// gaits do not fit together.
     fn from(kind: &VehicleType) -> Self {
         let own = kind.gaits.as_ref();
         let own = own.and_then(|gaits| Self::new((&gaits.walk).into(), (&gaits.jog).into()).ok());
@@ -217,7 +217,7 @@ impl GaitTable {
         Ok(Self { walk, jog })
     }
 
-    /// Fraction of the fast gait at a speed, 0 to 1.
+    /// Weight of the fast gait in the blend at a speed, 0 to 1.
     fn blend(&self, speed: f64) -> f64 {
         let share = (speed - self.walk.speed) / (self.jog.speed - self.walk.speed);
         let share = share.clamp(0.0, 1.0);
@@ -252,7 +252,8 @@ impl GaitTable {
         self.walk.half_width + self.blend(speed) * (self.jog.half_width - self.walk.half_width)
     }
 
-    /// The gait at a speed in m/s, with its heights and rotations reduced in proportion to its stride.
+    /// Returns the gait at a speed in m/s, with its heights and rotations reduced in proportion to
+    /// its stride.
     pub fn gait(&self, speed: f64) -> Gait {
         let share = self.blend(speed);
         let mut gait = self.walk.blended(&self.jog, share);

@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 /// Duration of the step by which a person who has stopped places one foot beside the other, s.
 const SETTLES: f64 = 0.45;
-/// Maximum distance between a foot and its neutral position at which a standing person leaves the
-/// foot in place, m.
+/// If a foot of a standing person is within this distance of its neutral position, it stays in
+/// place, m.
 const NEAR: f64 = 0.06;
 
-/// Maximum phase of the standing foot up to which a stopping person continues walking, so that the
-/// other foot has time to swing.
+/// Maximum phase of the standing foot when a stopped person walks on. It leaves the other foot
+/// enough time to swing.
 const LATEST: f64 = 0.38;
 
 /// Steps of one person on a line. Positions are in metres along the line.
@@ -73,7 +73,7 @@ impl LineGait {
 /// A foot between two footprints, with positions along the line.
 #[derive(Debug, Clone, Copy)]
 struct Track {
-    /// Position where the foot stands or was lifted.
+    /// Position of the foot on the ground, or where the foot was lifted.
     place: f64,
     /// Position where the foot will land.
     aim: f64,

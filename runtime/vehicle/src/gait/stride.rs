@@ -13,20 +13,20 @@ const TURN: f64 = 1.5;
 const STANDING: f64 = 0.04;
 /// Cadence with which a stopping character places its feet side by side, 1/s.
 const SETTLING: f64 = 0.9;
-/// Maximum distance between a foot and its neutral position at which a standing character leaves
-/// the foot in place, m.
+/// If a foot of a standing character is within this distance of its neutral position, it stays in
+/// place, m.
 const NEAR: f64 = 0.06;
-/// Maximum rotation of a foot relative to the body at which a standing character leaves the foot in
+/// If a foot of a standing character is rotated by less than this relative to the body, it stays in
 /// place, rad.
 const TURNED: f64 = 0.3;
-/// Distance from the base point at which a foot is always lifted, because the leg cannot reach
+/// A foot farther than this from the base point is always lifted, because the leg cannot reach
 /// farther, m.
 const REACH: f64 = 0.62;
 /// Maximum rotation of the body that is predicted for the landing position, rad.
 const MOST_TURN: f64 = 0.9;
-/// Fraction of its swing up to which a foot fully follows changes of its landing position.
+/// Until this fraction of its swing, a foot fully follows changes of its landing position.
 const AIMING: f64 = 0.7;
-/// Fraction of its swing from which a foot no longer changes its aim.
+/// After this fraction of its swing, a foot keeps its landing position.
 const AIMED: f64 = 0.9;
 /// Half the distance between the shoulders, m.
 const SHOULDERS: f64 = 0.2;
@@ -68,7 +68,7 @@ impl BaseMotion {
     }
 }
 
-/// A foot, with the position where it stands or where it was lifted.
+/// A foot, with its position on the ground or the position where it was lifted.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Foot {
     place: DVec2,
@@ -210,8 +210,8 @@ impl Stride {
         }
     }
 
-    /// Feet and shoulders for the given motion of the base point, which at the end of a step is the
-    /// motion that was passed to [`Self::advance`].
+    /// Computes the feet and shoulders for the given motion of the base point. At the end of a
+    /// step, this is the motion that was passed to [`Self::advance`].
     pub fn figure(&self, table: &GaitTable, base: &BaseMotion) -> Figure {
         let mut own = *self;
         if !own.has_feet {
@@ -301,7 +301,7 @@ impl Stride {
     }
 }
 
-/// Landing position of a foot at the given phase, which is the expected position of the hips in the
+/// Predicts where a foot at the given phase will land: the expected position of the hips in the
 /// middle of the foot's next stance.
 fn landing(base: &BaseMotion, rhythm: Rhythm, side: usize, phase: f64) -> Pose {
     let cycles = (1.0 - phase) + 0.5 * rhythm.duty;

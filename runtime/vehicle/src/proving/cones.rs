@@ -33,8 +33,9 @@ pub(super) struct Course {
     name: &'static str,
 }
 
-/// ISO 3888-1, double lane change. The lanes are 15, 25 and 30 m long. The second lane is 3.5 m to
-/// the left. The change to it takes place over 30 m, and the change back over 25 m.
+/// Creates the course of ISO 3888-1, double lane change. The lanes are 15, 25 and 30 m long. The
+/// second lane is 3.5 m to the left. The change to it takes place over 30 m, and the change back
+/// over 25 m.
 pub(super) fn iso_3888_1(width: f64) -> Course {
     let gate = |from: f64, to: f64, left: f64, factor: f64| Gate {
         from,
@@ -52,9 +53,9 @@ pub(super) fn iso_3888_1(width: f64) -> Course {
     }
 }
 
-/// ISO 3888-2, obstacle avoidance. The lanes are 12, 11 and 12 m long. The second lane is on the
-/// left. The change to it takes place over 13.5 m, and the change back over 12.5 m. The lateral gap
-/// between the first lane and the second is one metre wide.
+/// Creates the course of ISO 3888-2, obstacle avoidance. The lanes are 12, 11 and 12 m long. The
+/// second lane is on the left. The change to it takes place over 13.5 m, and the change back over
+/// 12.5 m. The lateral gap between the first lane and the second is one metre wide.
 pub(super) fn iso_3888_2(width: f64) -> Course {
     let (first, second) = (1.1 * width + 0.25, width + 1.0);
     let third = (1.3 * width + 0.25).max(3.0);
@@ -150,8 +151,8 @@ fn over(before: Gate, after: Gate, x: f64) -> Aim {
     }
 }
 
-/// Measures the highest entry speed up to which no cone is hit at any speed. The driver keeps the
-/// speed as constant as possible.
+/// Measures the maximum entry speed such that no cone is hit at this speed or below. The driver
+/// keeps the speed as constant as possible.
 pub(super) fn run(
     subject: &Subject<'_>,
     model: &SingleTrack,

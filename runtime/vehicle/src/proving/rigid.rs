@@ -10,8 +10,8 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::{atan, sin, sin_cos, tan, wrap_angle};
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Fraction of the limit for rigid springs from which a vehicle may tip. It is below 1, because the
-/// hull leans outwards on its springs.
+/// The vehicle must not tip below this fraction of the limit for rigid springs. It is below 1,
+/// because the hull leans outwards on its springs.
 const SPRUNG: f64 = 0.85;
 /// Time after which a pivot turn is steady, s.
 const PIVOT_START: f64 = 4.0;
@@ -103,8 +103,7 @@ const PARK: Controls = Controls {
 };
 
 /// Measures the drift within a minute on a slope with the hand brake applied: nose up, nose down
-/// and across. The slope is 70 % of the slope on which the held wheels would slide with the nose
-/// down.
+/// and across. The slope is 70 % of the one that makes the held wheels slide with the nose down.
 pub(super) fn rest_on_slope(
     model: &RigidModel,
     recorder: &mut Recorder,
@@ -187,7 +186,7 @@ pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured 
     )
 }
 
-/// Measures the side slope on which the vehicle with its own tyres slides or tips. The result is
+/// Measures the side slope that makes the vehicle, on its own tyres, slide or tip. The result is
 /// compared with the smaller of atan(mu) and atan(T / 2 h), less the effect of the springs.
 pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let (slides, tips) = (
@@ -309,8 +308,9 @@ fn level() -> Slope {
     }
 }
 
-/// Measures the highest speed up to 15 m/s at which the vehicle crosses a half-round obstacle of 10
-/// cm with an upward hull acceleration of at most 2.5 g, and stays on its wheels.
+/// Measures the highest speed at which the vehicle can cross a half-round obstacle of 10 cm: the
+/// upward hull acceleration must not exceed 2.5 g, and the vehicle must stay on its wheels. Speeds
+/// above 15 m/s are not tried.
 pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let top = model.limits.max_speed.min(15.0);
     let course = Course {

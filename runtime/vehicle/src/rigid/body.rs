@@ -12,9 +12,9 @@ const SAG: f64 = 0.005;
 const CALM: f64 = 0.03;
 /// Time for which a body has to be slow before it comes to rest, s.
 const PATIENCE: f64 = 0.5;
-/// Minimum number of corners on the ground with which a body can come to rest.
+/// A body can come to rest if at least this many of its corners are on the ground.
 const FEET: usize = 3;
-/// Displacement by other bodies up to which a body does not count as pushed, m.
+/// If other bodies displace a body by no more than this, it does not count as pushed, m.
 const UNTOUCHED: f64 = 1e-3;
 
 /// Position and motion of a rigid body, at its centre of gravity.

@@ -31,11 +31,11 @@ pub(super) const DISC: f64 = 0.5;
 const COMMON_WHEEL: f64 = 20.0;
 /// Default friction coefficient of hulls, which is that of painted sheet metal.
 pub(super) const HULL_FRICTION: f64 = 0.2;
-/// Distance by which hulls are shrunk on each side for contacts, m. Touching bodies therefore
+/// Hulls are shrunk by this distance on each side for contacts, m. Touching bodies therefore
 /// overlap slightly on the map, so that their collisions are counted as at the other dynamics
 /// levels.
 pub(super) const SKIN: f64 = 0.02;
-/// Fraction of the width by which the corners of a hull are cut off in plan view. Otherwise,
+/// The corners of a hull are cut off by this fraction of the width in plan view. Otherwise,
 /// vehicles that scrape along each other would catch at their corners.
 const CORNER: f64 = 0.15;
 /// Number of solver steps per radian of the fastest oscillation of springs and tyres.
@@ -73,8 +73,7 @@ impl Wheel {
         self.contact + DVec3::Z * radius
     }
 
-    /// Spring compression at which the wheel hangs free at the end of its travel, m. It is
-    /// negative.
+    /// Spring compression of a wheel that hangs free at the end of its travel, m. It is negative.
     pub(crate) fn longest(&self) -> f64 {
         -self.sprung / self.spring
     }

@@ -21,8 +21,8 @@ const STANDING: f64 = 0.05;
 const SETTLING: f64 = 3.0;
 /// Cosine of the tilt beyond which all corners of a hull are checked for ground contact: 60 degrees.
 const LEANING: f64 = 0.5;
-/// Minimum cosine of the angle between a wheel's spring axis and the ground normal at which there
-/// is contact.
+/// A wheel has contact only if the cosine of the angle between its spring axis and the ground
+/// normal is at least this value.
 const FLAT: f64 = 0.2;
 
 /// Contact of a wheel with the ground.
@@ -387,8 +387,8 @@ impl<S: Surface> Moment<'_, S> {
         (spring + contact.damper).max(0.0)
     }
 
-    /// Mean compression of the wheels on the same side, because connected air springs have equal
-    /// pressure.
+    /// Mean compression of the wheels on the same side as `wheel`. Connected air springs have equal
+    /// pressure, so this mean determines their force.
     fn mean_compression(&self, wheel: &Wheel, contacts: &[Contact]) -> f64 {
         let all = self.model.wheels.iter().zip(contacts);
         let side = all.filter(|(other, _)| other.contact.y * wheel.contact.y > 0.0);

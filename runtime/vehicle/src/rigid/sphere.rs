@@ -41,8 +41,8 @@ const MOST_TRAVEL: f64 = 2.0;
 /// Minimum fraction of a wheel's load that its spring carries, for files whose wheels are heavier
 /// than their loads.
 const LEAST_SPRUNG: f64 = 0.02;
-/// Cosine of the maximum angle to the spring axis at which a body that touches a sphere supports
-/// it: 45 degrees.
+/// A body that touches a sphere supports it only if the cosine of the angle between the contact
+/// direction and the spring axis is at least this value: 45 degrees.
 const BEARS: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// Minimum fraction of the inertia that remains with the hull, whatever the mass of its wheels.
 const LEAST_INERTIA: f64 = 0.1;
@@ -325,8 +325,8 @@ impl Line {
     }
 }
 
-/// Returns the change of speed along the spring at which `inertia` times the change equals the sum of tyre
-/// force, spring force and weight at the end of the step.
+/// Returns the change of speed along the spring that balances the forces at the end of the step:
+/// `inertia` times the change equals the sum of tyre force, spring force and weight.
 fn balance(inertia: f64, spring: &Line, tyre: &Line, facing: f64, weight: f64) -> f64 {
     let sum = tyre.now * facing - spring.now - weight;
     sum / (inertia + spring.slope - tyre.slope * facing)

@@ -137,8 +137,7 @@ struct Side {
 }
 
 impl<S: Surface> Moment<'_, S> {
-    /// Returns the engine force with which the driver keeps the vehicle's centre in place during a
-    /// turn on the spot.
+    /// Returns the engine force that keeps the vehicle's centre in place during a turn on the spot.
     pub(super) fn hold_middle(&self, state: &mut CarState, speed: f64) -> Push {
         (state.drive.throttle, state.drive.brake) = (0.0, 0.0);
         Push {

@@ -20,7 +20,8 @@ const CLOSE: f64 = 0.25;
 /// Heading tolerance at the goal, rad.
 const ALIGNED: f64 = TAU / HEADINGS as f64;
 
-/// Cost of the cheapest path within a square whose south-west corner is the origin; `None` if there is no path.
+/// Finds the cost of the cheapest path within a square whose south-west corner is the origin;
+/// `None` if there is no path.
 pub(super) fn least_cost(
     ground: &mut OpenGround,
     trip: &DrivableTrip,

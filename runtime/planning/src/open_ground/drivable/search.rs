@@ -22,8 +22,9 @@ use std::f64::consts::TAU;
 pub const LONGEST_TRIP: f64 = 1000.0;
 /// Number of headings that the search distinguishes.
 const HEADINGS: u32 = 72;
-/// Numbers of expansions after which an attempt raises the weight of the estimate, each with the factor. Low
-/// weights find short paths, and high weights make long searches end in time.
+/// After each of these numbers of expansions, an attempt multiplies the configured weight of the
+/// estimate by the factor next to it. Low weights find short paths, and high weights make long
+/// searches end in time.
 const HURRIES: [(u64, f64); 2] = [(1500, 2.0), (6000, 4.0)];
 /// Margin of the searched area around start and goal, as a fraction of the distance between them.
 const BEYOND: f64 = 0.3;
@@ -39,7 +40,8 @@ const ROOM_FOR_LONG: f64 = 0.75;
 const FAR: f64 = 2.5;
 /// Length of a step with a trailer, m: forwards and in reverse.
 const STEP_TOWING: [f64; 2] = [1.75, 1.0];
-/// Distance to the target up to which curves are tried from every pose of a vehicle with a trailer, m.
+/// Maximum distance to the target for which every pose of a vehicle with a trailer tries curves to
+/// the target, m.
 const NEAR_TOWING: f64 = 30.0;
 /// Number of expansions charged for the curves from one pose if there is a trailer, because each
 /// curve has to be simulated.
@@ -63,7 +65,7 @@ const ESTIMATED: f64 = 8.0;
 /// Beyond [`NEAR`], curves to the target are tried only from every n-th pose, where n is the distance to the target in
 /// turning radii divided by this value.
 const RADII_PER_POSE: f64 = 1.0;
-/// Fraction of the cost by which another path may still be better when the search ends.
+/// The search ends when no other path can be cheaper by more than this fraction of the cost.
 const SLACK: f64 = 0.05;
 /// Number of hitch angles that the search distinguishes, from one lock to the other.
 const HITCHES: u32 = 16;

@@ -255,8 +255,9 @@ impl Surface {
         Some(Roomy { at, room })
     }
 
-    /// Length of the part of an arc that the vehicle can drive without a collision, m; at most the length of the arc.
-    /// `room` is the clearance at the start. [`Self::sweep`] succeeds on an arc of this length.
+    /// Returns how far the vehicle can drive along an arc without a collision, m; at most the
+    /// length of the arc. `room` is the clearance at the start. [`Self::sweep`] succeeds on an arc
+    /// of the returned length.
     pub(super) fn free_length(
         &self,
         vehicle: &DrivableVehicle,

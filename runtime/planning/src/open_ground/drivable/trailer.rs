@@ -59,7 +59,8 @@ impl DrivableTrailer {
         self.outline(Placement::of(pose), hitch, margin)
     }
 
-    /// Pose of the rear axle of a vehicle, given the pose of the axle of the trailer straight behind it.
+    /// Returns the pose of a vehicle's rear axle from the pose of the trailer's axle, with the
+    /// trailer straight behind the vehicle.
     pub fn towing(&self, axle: Pose) -> Pose {
         Pose {
             position: axle.point(self.to_axle - self.coupling, 0.0),
@@ -170,7 +171,7 @@ impl Combination {
 const OFFSET_GAIN: f64 = 0.08;
 const HEADING_GAIN: f64 = 0.6;
 const HITCH_GAIN: f64 = 0.6;
-/// Fraction of the maximum hitch angle up to which the law bends the combination.
+/// The law bends the combination by at most this fraction of the maximum hitch angle.
 const BENDS: f64 = 0.9;
 
 /// Deviation of a trailer's axle from the curve along which it is pushed, seen in the direction of travel.

@@ -179,7 +179,7 @@ impl RigidBodies {
     }
 }
 
-/// Record of a loose obstacle that has been pushed.
+/// Creates the record of a loose obstacle that has been pushed.
 pub(crate) fn record_of(kind: &LooseKind, state: &LooseState) -> LooseRecord {
     LooseRecord {
         obstacle: kind.id,
