@@ -24,7 +24,7 @@ pub struct JunctionFigures {
     pub approaches: Vec<ApproachFigures>,
     /// Longest time for which a vehicle has waited at the junction, s.
     pub longest_wait: f64,
-    /// Upper bound on the time for which a vehicle waits after its request, provided that the lanes
+    /// Upper bound on the waiting time of a vehicle after its request, provided that the lanes
     /// beyond the junction keep draining, s.
     pub bound: f64,
 }

@@ -119,7 +119,7 @@ impl RouteFinder {
         &self.scenario
     }
 
-    /// The quickest route between two places on lanes.
+    /// Finds the quickest route between two places on lanes.
     pub(crate) fn between(&self, question: &LaneQuestion<'_>) -> OnLanes {
         let (starts, goals) = (self.lanes_at(&question.from), self.lanes_at(&question.to));
         if starts.is_empty() || goals.is_empty() {
@@ -160,7 +160,7 @@ impl RouteFinder {
         }
     }
 
-    /// The quickest route between two places on lanes; `None` if no lanes connect them.
+    /// Finds the quickest route between two places on lanes; `None` if no lanes connect them.
     pub(crate) fn on_lanes(
         &self,
         vehicle: &VehicleType,
@@ -206,7 +206,7 @@ impl RouteFinder {
         spots.into_iter().filter(is_on).collect()
     }
 
-    /// Route through a list of places, for a vehicle type with a stack.
+    /// Finds the route through a list of places, for a vehicle type with a stack.
     pub(crate) fn find(
         &self,
         vehicle: &str,
@@ -311,7 +311,7 @@ impl RouteFinder {
     }
 }
 
-/// Route over open ground: straight from goal to goal.
+/// Creates a route over open ground, straight from goal to goal.
 fn straight(start: DVec2, goals: &[Goal], vehicle: &VehicleType) -> PlannedRoute {
     let on_ground = |goal: &Goal| match goal {
         Goal::Ground(place) => Some(*place),

@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Lean angle above which a body counts as tipped over, rad: 60 degrees.
 const TIPPED: f64 = std::f64::consts::FRAC_PI_3;
-/// Time after which a stationary vehicle counts as stuck, s. It is longer than the red phase of any common
-/// signal.
+/// A stationary vehicle counts as stuck after this time, s. It is longer than the red phase of any
+/// common signal.
 const STUCK: f64 = 120.0;
 
 impl World {

@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The modules among `saved` that could not export their state.
+/// Returns the modules among `saved` that could not export their state.
 fn unsaved(saved: &[SavedInstance]) -> Vec<String> {
     let modules = saved
         .iter()

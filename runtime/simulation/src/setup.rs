@@ -84,7 +84,7 @@ impl Sources<'_> {
         Repeats::new(again.collect())
     }
 
-    /// Departure of an agent of the scenario.
+    /// Creates the departure of an agent of the scenario.
     pub(crate) fn departure(
         &self,
         id: AgentId,
@@ -169,8 +169,8 @@ impl Sources<'_> {
     }
 }
 
-/// Initial state of each flow in the scenario. If `lenient` is set, flows whose start or
-/// destination does not exist are skipped; otherwise they are an error.
+/// Creates the initial state of each flow in the scenario. If `lenient` is set, flows whose start
+/// or destination does not exist are skipped; otherwise they are an error.
 pub(crate) fn running_flows(
     scenario: &Scenario,
     trips: &MixedTrips<'_>,
@@ -286,7 +286,7 @@ impl TripDriver<'_> {
             || planner.is_some_and(|setting| !roadwright_planning::uses_map(&setting.module))
     }
 
-    /// The quickest trip through the given places, on lanes and over open ground.
+    /// Finds the quickest trip through the given places, on lanes and over open ground.
     fn mixed(
         &self,
         kind: &VehicleType,

@@ -13,8 +13,9 @@ const STEEPEST: f64 = 1.0;
 /// distance in water.
 pub(crate) const WATER_COST: i32 = 63 * PLAIN;
 
-/// Added cost of the steepest slope class that a vehicle with the given maximum acceleration (m/s^2) can
-/// climb. A class counts as climbable if the vehicle can climb the middle of the class.
+/// Added cost of the steepest slope class that a vehicle can climb with the given maximum
+/// acceleration (m/s^2). A class counts as climbable if the vehicle can climb the middle of the
+/// class.
 pub(crate) fn climbable_cost(acceleration: f64) -> i32 {
     let steepest = acceleration / GRAVITY;
     slope_cost((steepest - 0.5 * STEP).clamp(0.0, STEEPEST))

@@ -116,7 +116,8 @@ pub struct WheelRecord {
     /// Wheel load on the ground, N; 0 in the air.
     pub load: f64,
     /// Difference between the wheel's circumferential speed and the ground speed, divided by the
-    /// larger of the two: -1 for a locked wheel, 1 for a wheel that spins while the vehicle stands.
+    /// larger of the two: -1 for a locked wheel, 1 for a wheel that spins under a stationary
+    /// vehicle.
     pub slip_ratio: f64,
     /// Angle between the wheel's heading and its direction of motion, rad. Positive if the wheel
     /// drifts to the left.
@@ -131,9 +132,9 @@ impl WheelRecord {
     /// Slip angle beyond which a wheel slides, rad: 8.6 degrees.
     pub const SLIDING_ANGLE: f64 = 0.15;
 
-    /// Whether the wheel is on the ground and slides instead of rolling. It does if its slip
-    /// exceeds the value at which tyres on asphalt transfer their maximum force: a slip ratio of
-    /// 0.1 to 0.2, or a slip angle of 6 to 9 degrees.
+    /// Whether the wheel is on the ground and slides instead of rolling. It slides if its slip
+    /// exceeds the value for the maximum force of tyres on asphalt: a slip ratio of 0.1 to 0.2, or
+    /// a slip angle of 6 to 9 degrees.
     pub fn slides(&self) -> bool {
         let is_beyond = self.slip_ratio.abs() > Self::SLIDING_RATIO
             || self.slip_angle.abs() > Self::SLIDING_ANGLE;
@@ -246,7 +247,7 @@ impl Snapshot {
         place.ok().map(|place| &self.mechanics[place])
     }
 
-    /// Feet and shoulders of an agent; `None` if it is not a character.
+    /// Returns the feet and shoulders of an agent; `None` if the agent is not a character.
     pub fn character(&self, agent: u64) -> Option<&CharacterRecord> {
         let place = self
             .characters

@@ -44,8 +44,7 @@ pub struct StandingCount {
     pub count: u64,
     /// The first vehicle that was counted for this cause.
     pub agent: u64,
-    /// Time at which the first vehicle was counted, s. This is up to 5 s after it had stood for a
-    /// minute.
+    /// Time when the first vehicle was counted, s: up to 5 s after it had stood for a minute.
     pub time: f64,
     /// Position of the first vehicle's front, m.
     pub at: [f64; 2],

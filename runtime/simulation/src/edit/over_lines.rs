@@ -19,7 +19,7 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 /// A vehicle counts as inside the junction if it is farther than this beyond the stop line, m. A
 /// vehicle that stops at the line may be slightly beyond it.
 const OVER_LINE: f64 = 0.5;
-/// A vehicle counts as sweeping over another one if they overlap by at least this, m.
+/// The footprints of a vehicle along its path are enlarged by this on each side, m.
 const CLEAR: f64 = 0.1;
 /// Distance between the sampled footprints of a vehicle along its path, m.
 const SPACING: f64 = 0.5;

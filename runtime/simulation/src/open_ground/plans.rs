@@ -702,8 +702,8 @@ impl AgentPlan {
         &self.memory
     }
 
-    /// Number of times that a bounded search expands as many cells as usual. Finer cells cover less
-    /// ground, so more are needed.
+    /// Factor on the usual budget of a bounded search. Finer cells cover less ground, so more of
+    /// them are needed.
     pub(super) fn budget_factor(&self, planning: &GroundPlanning) -> u64 {
         let scale = planning.cell / self.cell.unwrap_or(planning.cell);
         (scale * scale).round().clamp(1.0, 64.0) as u64

@@ -83,7 +83,7 @@ pub(super) struct Seeker<'a> {
     pub(super) fields: &'a mut Fields,
     pub(super) planning: &'a GroundPlanning,
     pub(super) trip: Trip,
-    /// Factor by which a bounded search expands more cells than usual.
+    /// Factor on the usual budget of a bounded search.
     pub(super) budget_factor: u64,
     /// Costs to the goal that guide a bounded search; `None` if they are not known.
     pub(super) costs: Option<&'a GoalCosts>,

@@ -31,9 +31,9 @@ struct Leaving {
 }
 
 impl View<'_> {
-    /// Input of a behaviour that only chooses when to change lanes; empty if the route requires no
-    /// lane change and the lane does not end. `sight` contains the distances at which the behaviour
-    /// sees the end of its lane; `None` if it does not look for lane ends.
+    /// Returns the input of a behaviour that only chooses when to change lanes. It is empty if the
+    /// route requires no lane change and the lane does not end. `sight` contains the distances from
+    /// which the behaviour sees the end of its lane; `None` if it does not look for lane ends.
     pub(crate) fn lane_change_input(
         &self,
         agent: AgentIndex,
@@ -60,8 +60,8 @@ impl View<'_> {
         input
     }
 
-    /// Lane to which an agent can change because its own lane ends within sight and its route
-    /// continues beyond that end; `None` if there is none.
+    /// Finds a lane that an agent can change to because its own lane ends within sight and its
+    /// route continues beyond that end; `None` if there is none.
     fn lane_to_leave(&self, agent: AgentIndex, sight: LaneEndSight) -> Option<Leaving> {
         let (position, progress) = (self.position(agent), self.progress(agent));
         let end = self.ground.lane_end(position.lanelet)?;
@@ -84,8 +84,8 @@ impl View<'_> {
         })
     }
 
-    /// Lane to which an agent can change to make room for a vehicle ahead on an adjacent lane that
-    /// ends; `None` if there is no such vehicle, or no lane on the other side.
+    /// Finds a lane that an agent can change to in order to make room for a vehicle ahead on an
+    /// adjacent lane that ends; `None` if there is no such vehicle, or no lane on the other side.
     fn lane_to_clear(&self, agent: AgentIndex, sight: LaneEndSight) -> Option<Leaving> {
         let (position, progress) = (self.position(agent), self.progress(agent));
         if !self.ground.has_beside(position.lanelet) {
@@ -195,7 +195,7 @@ impl View<'_> {
         }
     }
 
-    /// Straight-line distance to the next goal, m; 0 without one.
+    /// Straight-line distance to the next goal, m; 0 if there is no goal.
     fn goal_distance(&self, agent: AgentIndex) -> f64 {
         let goal = self.route(agent).next_goal(self.progress(agent).reached);
         goal.map_or(0.0, |goal| {

@@ -23,10 +23,10 @@ use crate::traffic::{LaneEntry, Lanes};
 use roadwright_agent::LaneEndSight;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Time for which a vehicle has to seek a gap before others let it in, s.
+/// A vehicle is let in after it has sought a gap for this time, s.
 const PATIENCE: f32 = 5.0;
-/// Maximum time for which a vehicle stands to let another one in, s. After that time, the other
-/// vehicle is assumed to be unable to change lanes.
+/// Maximum time that a vehicle stands to let another one in, s. After that time, the other vehicle
+/// is assumed to be unable to change lanes.
 const COURTESY: f64 = 15.0;
 /// Deceleration for letting a vehicle in, m/s^2.
 const SLOWING: f64 = 1.5;
@@ -45,13 +45,14 @@ const FALLING_BACK: f64 = 0.7;
 const NEARLY_STANDING: f64 = 2.0;
 /// Time gap that an agent opens to the vehicle ahead on the other lane before a lane ends, s.
 const ROOM_AT_LANE_END: f64 = 1.0;
-/// Speed at which an agent opens a gap before a lane ends, as a fraction of its previous speed.
-/// With the intelligent driver model, this is a deceleration of 0.8 m/s^2.
+/// Speed of an agent that opens a gap before a lane ends, as a fraction of its previous speed. With
+/// the intelligent driver model, this is a deceleration of 0.8 m/s^2.
 const EASING_OFF: f64 = 0.9;
-/// Largest speed difference at which an agent opens a gap for a slower vehicle at the end of a
-/// lane, m/s. An even slower vehicle is passed.
+/// An agent opens a gap for a slower vehicle at the end of a lane if their speeds differ by at most
+/// this, m/s. An even slower vehicle is passed.
 const SIMILAR_SPEED: f64 = 5.0;
-/// Fraction of the speed limit below which traffic is a queue, in which vehicles alternate at the end of a lane.
+/// Traffic below this fraction of the speed limit is a queue. Vehicles in a queue alternate at the
+/// end of a lane.
 const QUEUE_SPEED: f64 = 0.4;
 
 /// Reaction of an agent to vehicles beside it: it follows one of them or falls back.

@@ -47,7 +47,7 @@ const BEFORE: f64 = 0.5;
 const ADAPTING: f64 = 4.0;
 /// Acceleration that vehicles on lanes are expected to reach, m/s^2.
 const THEIRS: f64 = 2.0;
-/// Factor by which vehicles on lanes are expected to exceed the free speed.
+/// Vehicles on lanes are expected to exceed the free speed by up to this factor.
 const EXCESS: f64 = 1.1;
 /// Deceleration with which vehicles on lanes are expected to brake for a manoeuvring agent, m/s^2.
 const YIELDING: f64 = 4.5;
@@ -55,9 +55,9 @@ const YIELDING: f64 = 4.5;
 const BEFORE_AGENT: f64 = 2.0;
 /// Corner radius of a manoeuvring vehicle, m.
 const CORNER: f64 = 0.3;
-/// Standing time after which a vehicle before the crossing is no longer expected to start, s.
+/// A vehicle before the crossing that has stood for this time is no longer expected to start, s.
 const WAITS: f64 = 5.0;
-/// Time ahead for which vehicles on lanes are considered, s. Lanes are searched backwards for the
+/// Vehicles on lanes are considered for this time ahead, s. Lanes are searched backwards for the
 /// distance that is driven in this time at their free speed.
 const HORIZON: f64 = 14.0;
 /// Angle to a lane below which an agent counts as joining or leaving the lane, and not as crossing
@@ -179,8 +179,8 @@ impl View<'_> {
     }
 
     /// Whether an agent is in the middle of a manoeuvre, such as parking. On the sharp bends of a
-    /// manoeuvre, its front does not follow the line of its rear axle. Because it is slow, it
-    /// enters the road as soon as other vehicles can brake.
+    /// manoeuvre, the agent's front does not follow the line of its rear axle. Because the agent is
+    /// slow, it enters the road as soon as other vehicles can brake.
     fn is_manoeuvring(&self, agent: AgentIndex) -> bool {
         let reached = self.progress(agent).reached;
         self.route(agent).exact_to(reached).is_some()
@@ -410,7 +410,7 @@ mod tests {
     use super::*;
     use crate::route::Waypoint;
 
-    /// A straight path of 20 m with the same speed everywhere except at its end, m/s.
+    /// Creates a straight path of 20 m. Its speed is the same everywhere except at its end, m/s.
     fn straight(speed: f64, at_end: f64) -> GroundPath {
         let waypoint = |number: u32| Waypoint {
             pose: Pose::new(f64::from(number), 0.0, 0.0),

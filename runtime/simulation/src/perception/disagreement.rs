@@ -46,8 +46,8 @@ impl View<'_> {
         driving.disagreement(target.position)
     }
 
-    /// The nearest obstacle ahead, if the driver is steering around it. `None` in reverse, because
-    /// drivers avoid obstacles only when driving forwards.
+    /// Returns the nearest obstacle ahead if the driver is steering around it. `None` in reverse,
+    /// because drivers avoid obstacles only when driving forwards.
     fn avoiding(&self, agent: AgentIndex, pose: Pose) -> Option<Avoiding> {
         if self.is_reversing(agent) {
             return None;

@@ -9,10 +9,10 @@ use crate::records::AgentIndex;
 use roadwright_ground::{COUNTED_ON, PROFILE_BRAKING};
 use roadwright_plugin_api::ControllerInput;
 
-/// Maximum deceleration on which drivers rely, even if there is more grip, m/s^2.
+/// Drivers rely on at most this deceleration, even if there is more grip, m/s^2.
 const FIRM: f64 = 4.0;
-/// Minimum deceleration on which drivers rely, m/s^2. Without it, stopping distances could be
-/// infinite.
+/// Drivers rely on at least this deceleration, m/s^2. Without this minimum, stopping distances
+/// could be infinite.
 const LEAST: f64 = 0.1;
 /// Spacing of the samples of the ground ahead, m.
 const SAMPLE: f64 = 3.0;
@@ -115,7 +115,7 @@ impl View<'_> {
         lost + 2.0 * braking * (stretch - end).max(0.0)
     }
 
-    /// Deceleration on which a driver relies at the vehicle's current position, m/s^2.
+    /// Deceleration that a driver relies on at the vehicle's current position, m/s^2.
     fn braking_here(&self, agent: AgentIndex) -> f64 {
         let lanelet = self.position(agent).lanelet;
         let (pose, layers) = (self.pose(agent), self.ground.layers(lanelet));

@@ -41,8 +41,8 @@ const IGNORED_AS_IT_IS: f64 = 0.7;
 const ROUNDING: f64 = 0.2;
 /// Search distance for the centres of other vehicles around the vehicle's outline, m.
 const OTHERS: f64 = 12.0;
-/// Speed up to which the wheels turn fast enough to follow the path, m/s. At lower speeds, the
-/// current wheel angle is not checked.
+/// Up to this speed, the wheels turn fast enough to follow the path, and the current wheel angle is
+/// not checked, m/s.
 const CREEPS: f64 = 0.7;
 /// Lower limit for the speed that is used to compute how far the wheels turn along the path, m/s.
 const ROLLING: f64 = 0.3;
@@ -66,7 +66,7 @@ struct Driven {
     body: OrientedBox,
     /// Direction of travel.
     forward: DVec2,
-    /// Deceleration with which it and others brake, m/s^2.
+    /// Braking deceleration of the vehicle and of others, m/s^2.
     braking: f64,
 }
 
@@ -90,8 +90,8 @@ impl Driven {
 }
 
 impl View<'_> {
-    /// Distance that an agent on a planned path can drive before it touches something, m. `None` if
-    /// it can stop before that with a deceleration of `braking` m/s^2.
+    /// Returns how far an agent on a planned path can drive before it touches something, m. `None`
+    /// if the agent can stop before that with a deceleration of `braking` m/s^2.
     pub(crate) fn room_on_path(
         &self,
         agent: AgentIndex,
@@ -319,7 +319,7 @@ impl View<'_> {
     }
 }
 
-/// A body moved by an offset.
+/// Returns a body, moved by an offset.
 fn straight_on(body: &OrientedBox, offset: DVec2) -> OrientedBox {
     OrientedBox {
         centre: body.centre + offset,

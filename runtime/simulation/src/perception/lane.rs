@@ -20,20 +20,19 @@ const HORIZON_MARGIN: f64 = 20.0;
 /// Minimum lookahead distance of controllers, m. It applies to slow vehicles, whose stopping distance is
 /// short.
 const LEAST_HORIZON: f64 = 30.0;
-/// Distance beyond its goal at which a vehicle that has to stop at the goal aims to stop, m.
-/// Controllers stop slightly short of their stops, so the vehicle would otherwise not reach the
-/// goal.
+/// A vehicle that has to stop at its goal aims to stop this far beyond the goal, m. Controllers
+/// stop slightly short of their stops, so the vehicle would otherwise not reach the goal.
 const STOP_BEYOND: f64 = 1.5;
-/// Distance from the end of a lane at which a vehicle stops if it has to change to another lane, m.
+/// A vehicle that has to change to another lane stops at this distance from the end of its lane, m.
 const LANE_END_GAP: f64 = 1.0;
-/// Constant part of the distance ahead at which the current bend is measured, m. If it is smaller,
-/// the wheels do not turn in time where a bend begins abruptly. If it is larger, steering begins
-/// and ends too early.
+/// The current bend is measured at a distance ahead, of which this is the constant part, m. If it
+/// is smaller, the wheels do not turn in time where a bend begins abruptly. If it is larger,
+/// steering begins and ends too early.
 const BEND_AHEAD: f64 = 2.0;
 /// Part of the distance in [`BEND_AHEAD`] that is proportional to the speed, s.
 const BEND_TIME: f64 = 0.3;
 
-/// Deceleration with which a vehicle stops before the end of its lane if it finds no gap, m/s^2.
+/// A vehicle that finds no gap stops before the end of its lane with this deceleration, m/s^2.
 const MERGE_BRAKING: f64 = 3.0;
 /// A vehicle on an ending lane keeps its speed as long as the end of the lane is farther away than
 /// its braking distance plus this margin, m.
@@ -41,15 +40,16 @@ const MERGE_MARGIN: f64 = 10.0;
 /// Distance of the body's centre from the new lane beyond which the body still counts as being on its old
 /// lane, m.
 const LEFT_BEHIND: f64 = 1.2;
-/// Time after which a vehicle that has merged close behind a faster vehicle expects the gap to be
-/// normal, s.
+/// A vehicle that has merged close behind a faster vehicle expects the gap to be normal after this
+/// time, s.
 const SETTLES_IN: f64 = 1.0;
 
-/// Fraction of the distance to a merge by which the gap to the preceding vehicle may still be too
-/// short. Vehicles that leave a queue accelerate by about 10 m/s up to the merge, so that the desired
-/// gap of a driver with a headway of 1.2 s grows by 12 m, which is 0.03 of the 400 m at which the end
-/// of the lane is announced. They open their gaps while they accelerate, all at the same time. From
-/// 0.01 to 0.04 the same number of vehicles pass, with 0.05 a seventh fewer.
+/// The gap to the preceding vehicle may still be too short by this fraction of the distance to a
+/// merge. Vehicles that leave a queue accelerate by about 10 m/s up to the merge. The desired gap
+/// of a driver with a headway of 1.2 s therefore grows by 12 m, which is 0.03 of the 400 m at which
+/// the end of the lane is announced. Vehicles open their gaps while they accelerate, all at the
+/// same time. With values from 0.01 to 0.04 the same number of vehicles pass, with 0.05 a seventh
+/// fewer.
 const OPENS: f64 = 0.03;
 /// Minimum gap that is reported while a vehicle opens a gap before a merge, m. With it, the
 /// intelligent driver model brakes at about 1.5 m/s^2.
@@ -73,7 +73,7 @@ struct OnOtherLane {
 const TIGHT_SPEED: f64 = 15.0 / 3.6;
 /// Deceleration of cars that slow down for a tight place, m/s^2.
 const TIGHT_BRAKING: f64 = 1.0;
-/// Distance before a tight place at which a car begins to watch for oncoming vehicles, m.
+/// A car begins to watch for oncoming vehicles at this distance before a tight place, m.
 const TIGHT_SIGHT: f64 = 60.0;
 
 /// Reasons why an agent has to stop at a place ahead.
@@ -273,18 +273,19 @@ impl View<'_> {
         })
     }
 
-    /// Highest current speed from which an agent that brakes gently reaches the allowed speed at
-    /// the start of a stretch, m/s: v^2 = v_entry^2 + 2 b d. Within a lanelet, the speed profile of
-    /// the ground already includes this. Here it is applied across the lanelets of the route.
+    /// Returns the highest current speed that still lets an agent reach the allowed speed at the
+    /// start of a stretch by gentle braking, m/s: v^2 = v_entry^2 + 2 b d. Within a lanelet, the
+    /// speed profile of the ground already includes this. Here it is applied across the lanelets of
+    /// the route.
     #[inline]
     fn reachable_speed(&self, stretch: &Stretch) -> f64 {
         let entry_speed = self.ground.entry_speed(stretch.lanelet);
         (entry_speed * entry_speed + 2.0 * PROFILE_BRAKING * stretch.distance).sqrt()
     }
 
-    /// Speed limit for an agent that has to change lanes, m/s. From this speed, it can brake gently
-    /// to the last place from which the changes are still possible. Returns `allowed` if it cannot
-    /// or need not wait there.
+    /// Speed limit for an agent that has to change lanes, m/s. An agent at this speed can still
+    /// brake gently before the last place where the changes are possible. Returns `allowed` if the
+    /// agent cannot or need not wait there.
     ///
     /// ```text
     ///     beside   [====]  [====]  [====]  [====]
@@ -370,7 +371,7 @@ impl View<'_> {
         line > needed && self.ground.lane_end(self.position(agent).lanelet).is_some()
     }
 
-    /// Distance before a connection at which vehicles stop, m.
+    /// Vehicles stop at this distance before a connection, m.
     #[inline]
     fn setback(&self, stretch: &Stretch) -> f64 {
         let contested = self.ground.contested(stretch.lanelet);
@@ -438,8 +439,8 @@ impl View<'_> {
         self.agents.wish[agent.index()].ignores_law
     }
 
-    /// The vehicle ahead on the agent's lanelet, or on the lane that the agent has not left yet. Vehicles
-    /// whose tail is still on the lanelet are included.
+    /// Finds the vehicle ahead on the agent's lanelet, or on the lane that the agent has not left
+    /// yet. Vehicles whose tail is still on the lanelet are included.
     fn leader_here(&self, agent: AgentIndex) -> Option<Ahead> {
         let position = self.position(agent);
         let on_it = self.index.ahead_on_lanelet(agent);
@@ -462,8 +463,9 @@ impl View<'_> {
         self.nearer(ahead, merging)
     }
 
-    /// Vehicle to follow on a stretch, or at the fork at its end. Only later stretches are searched
-    /// for a leader, because the search on the agent's current lanelet has already been done.
+    /// Finds the vehicle to follow on a stretch, or at the fork at its end. Only later stretches
+    /// are searched for a leader, because the search on the agent's current lanelet has already
+    /// been done.
     #[inline]
     fn leader_on(&self, agent: AgentIndex, stretch: &Stretch) -> Option<Ahead> {
         let on_it = (stretch.at > self.progress(agent).at)
@@ -490,8 +492,8 @@ impl View<'_> {
         self.nearer(Some((nearest, begin)), merging)
     }
 
-    /// Vehicle that merges into the agent's route on a lanelet ahead, at route index `at` and `distance`
-    /// metres away.
+    /// Finds a vehicle that merges into the agent's route on a lanelet ahead, at route index `at`
+    /// and `distance` metres away.
     #[inline]
     fn merging_ahead(&self, agent: AgentIndex, at: u32, distance: f64) -> Option<Ahead> {
         let route = self.route(agent);
@@ -633,8 +635,8 @@ impl View<'_> {
         entries.min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
     }
 
-    /// Point on a stretch at the lookahead distance. Beyond the end of the route, or of a lane that the
-    /// vehicle has to leave, the point lies straight ahead.
+    /// Finds the point on a stretch at the lookahead distance. Beyond the end of the route, or of a
+    /// lane that the vehicle has to leave, the point lies straight ahead.
     #[inline]
     fn waypoint_on(&self, stretch: &Stretch, lookahead: f64) -> Option<Pose> {
         let end = stretch.distance + stretch.length;

@@ -287,8 +287,8 @@ impl<'a> View<'a> {
     }
 
     /// Lookahead time of an agent's controller, s. On a lane, it is at least the time that the
-    /// wheels take to turn from one side to the other. With less, a bus that has been pushed aside
-    /// corrects too late and weaves.
+    /// wheels take to turn from one side to the other. With a shorter lookahead, a bus that has
+    /// been pushed aside corrects too late and weaves.
     #[inline]
     fn lookahead_time(&self, agent: AgentIndex, look: Look) -> f64 {
         if !self.position(agent).is_on_lane() {

@@ -368,8 +368,8 @@ impl Describing<'_, '_> {
         flags
     }
 
-    /// Lane of a vehicle relative to the agent's route, and the lanelet of the route on the same
-    /// road.
+    /// Finds the lane of a vehicle relative to the agent's route, and the lanelet of the route on
+    /// the same road.
     fn lane(&self, other: AgentIndex) -> (i32, Option<Span>) {
         let OwnPath::Lanes { spans, count } = &self.path else {
             return (LANE_UNKNOWN, None);
@@ -462,7 +462,7 @@ mod tests {
         trees: false,
     };
 
-    /// A row with the objects to which the row refers.
+    /// A row, with the objects that the row refers to.
     struct Row {
         input: NeedsInput,
         near: Vec<NearData>,
@@ -526,7 +526,8 @@ mod tests {
         }
     }
 
-    /// A crossing with cars: 1 drives east, 2 is ahead of it, 3 behind it, and 4 comes from the south.
+    /// Creates a crossing with cars: 1 drives east, 2 is ahead of it, 3 behind it, and 4 comes from
+    /// the south.
     fn crossing() -> (Stand, AgentIndex, AgentIndex) {
         let mut stand = Stand::crossing();
         let east = stand.straight(DVec2::X);

@@ -34,7 +34,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Size of an index cell for bodies that are neither fixed nor part of an agent, m.
 const CELL: f64 = 20.0;
-/// Shortest distance from the coupling of a trailer to its axle for which a turn rate is computed, m.
+/// A turn rate is computed only for trailers with at least this distance from the coupling to the
+/// axle, m.
 const LEAST_DRAWBAR: f64 = 0.1;
 /// All layers of roads.
 const ALL_LAYERS: u32 = u32::MAX;
@@ -46,7 +47,7 @@ const GROUPS: usize = 256;
 /// Groups of an agent, one bit each.
 type Team = [u64; GROUPS / 64];
 
-/// Data from which the list is made, besides the data that controllers perceive.
+/// Data for making the list, in addition to the data that controllers perceive.
 #[derive(Clone, Copy)]
 pub(crate) struct ObjectSources<'a> {
     pub(crate) ground: &'a Arc<Ground>,

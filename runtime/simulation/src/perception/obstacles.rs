@@ -10,17 +10,17 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_ground::{MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, SIDE_CLEARANCE};
 use roadwright_plugin_api::ControllerInput;
 
-/// Maximum distance behind the vehicle's front at which the nearest point of a body still counts as
-/// being ahead, m.
+/// The nearest point of a body counts as being ahead until it is this far behind the vehicle's
+/// front, m.
 const PAST_FRONT: f64 = 0.5;
 /// Deceleration assumed for the sight distance, m/s^2. On a planned path, obstacles are seen within the
 /// braking distance at this deceleration plus [`STANDSTILL`].
 const BRAKING: f64 = 2.0;
 /// Margin added to the braking distance, m.
 const STANDSTILL: f64 = 3.0;
-/// Distance from a vehicle on its planned path within which an obstacle counts as being on the
-/// path, as a fraction of the clearance with which the path was planned. It is reduced because
-/// positions on paths have small errors.
+/// An obstacle within this distance of a vehicle on its planned path counts as being on the path.
+/// It is a fraction of the clearance of the plan, and below 1 because positions on paths have small
+/// errors.
 const ON_PATH: f64 = 0.8;
 /// Distance along a planned path over which a vehicle beside the path is expected to return to it, m.
 const RETURN: f64 = 8.0;
@@ -226,8 +226,8 @@ impl View<'_> {
             .for_each_near(eye.pose.position, OBSTACLE_REACH, visit);
     }
 
-    /// The nearest point of a vehicle's outline that obstructs the agent; `None` if no point does.
-    /// `stands` states whether that vehicle is stationary.
+    /// Finds the nearest point of a vehicle's outline that obstructs the agent; `None` if no point
+    /// does. `stands` states whether that vehicle is stationary.
     fn seen_point(&self, eye: &Eye, body: &OrientedBox, stands: bool) -> Option<DVec2> {
         let is_seen = |point: DVec2| match stands {
             true => self.is_in_the_way(eye.agent, eye.pose, point),

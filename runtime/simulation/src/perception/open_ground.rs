@@ -39,7 +39,7 @@ const LEAST_ROOM: f64 = 0.05;
 /// Preview time for steering on a planned path, s. It compensates for the time that the wheels take to turn.
 const FORESIGHT: f64 = 0.15;
 
-/// Time ahead for which a driver on a planned path adapts to the speed of the path, s.
+/// A driver on a planned path adapts to the speed of the path this time ahead, s.
 const SPEED_LEAD: f64 = 0.4;
 
 /// Constant part of the distance over which the curvature of an exact path is averaged, m.
@@ -72,8 +72,8 @@ impl Reach {
         }
     }
 
-    /// Maximum distance along a path at which the straight line from `place` to the path stays near
-    /// the path, m.
+    /// Returns the farthest distance along a path such that the straight line from `place` to this
+    /// point stays near the path, m.
     fn straight(self, line: CentreLine<'_>, s: f64, place: DVec2) -> f64 {
         let mut reach = self.least.min(self.most);
         let mut next = reach;
@@ -120,7 +120,7 @@ fn move_away(distance: f64, sharpest: f64, input: &mut ControllerInput) {
     input.waypoint_distance = distance;
 }
 
-/// Pose at a distance along a line. Beyond the end, the line continues straight.
+/// Returns the pose at a distance along a line. Beyond the end, the line continues straight.
 pub(super) fn beyond(line: CentreLine<'_>, s: f64) -> Pose {
     if s <= line.length() {
         return line.pose(s);
@@ -214,16 +214,16 @@ impl View<'_> {
         }
     }
 
-    /// Distance along a planned path at which an agent's waypoint lies, m. `pose` faces the direction of travel;
-    /// `speed` is in m/s.
+    /// Returns the position of an agent's waypoint along a planned path, m. `pose` faces the
+    /// direction of travel; `speed` is in m/s.
     fn reach_on(&self, agent: AgentIndex, planned: &PlannedPath, pose: Pose, speed: f64) -> f64 {
         let s = self.position(agent).s;
         let reach = Reach::of(planned, self.vehicle_type(agent), speed);
         reach.straight(planned.path.line(), s, pose.position)
     }
 
-    /// Pose on a planned path towards which an agent steers. `pose` faces the direction of travel; `speed` is
-    /// in m/s.
+    /// Returns the pose on a planned path that an agent steers towards. `pose` faces the direction
+    /// of travel; `speed` is in m/s.
     pub(super) fn target_on(
         &self,
         agent: AgentIndex,

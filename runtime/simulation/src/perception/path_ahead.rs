@@ -101,8 +101,8 @@ impl View<'_> {
         }
     }
 
-    /// The trailer that an agent pushes along a planned path for the trailer's axle, and this path;
-    /// `None` if the agent's plan contains no path for a trailer.
+    /// Returns the trailer that an agent pushes along a planned path for the trailer's axle, and
+    /// this path; `None` if the agent's plan contains no path for a trailer.
     fn pushed<'b>(&self, agent: AgentIndex, planned: &'b PlannedPath) -> Option<Pushed<'b>> {
         let path = planned.towed.as_ref()?;
         let length = planned.path.line().length().max(1e-3);
@@ -112,8 +112,8 @@ impl View<'_> {
         Some(Pushed { towed, path, from })
     }
 
-    /// The first trailer of an agent that follows a path in reverse. `path` is the path of the
-    /// vehicle. Ahead of the vehicle, the trailer follows it as well.
+    /// Returns the first trailer of an agent that follows a path in reverse. `path` is the path of
+    /// the vehicle. Ahead of the vehicle, the trailer follows this path as well.
     fn towed(&self, agent: AgentIndex, path: &GroundPath) -> Option<TowedInput> {
         let train = (self.types).train(self.agents.identity[agent.index()].vehicle_type);
         let hitched = train.trailers().first()?;
@@ -122,8 +122,8 @@ impl View<'_> {
         self.towed_at(agent, path, guess).map(|(towed, _)| towed)
     }
 
-    /// The first trailer of an agent, and the position of its axle on a path, m. The search for the
-    /// position starts at `guess`.
+    /// Returns the first trailer of an agent, and the position of its axle on a path, m. The search
+    /// for the position starts at `guess`.
     fn towed_at(
         &self,
         agent: AgentIndex,

@@ -24,17 +24,18 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::FRAC_PI_2;
 use std::sync::{Mutex, PoisonError};
 
-/// Maximum distance from the wanted line at which a vehicle counts as being on the line, m. Its
-/// path then follows the line. For a vehicle farther away, the path begins this much closer to the
-/// line than the vehicle.
+/// A vehicle within this distance of the wanted line counts as being on the line, m. Its path then
+/// follows the line. For a vehicle farther away, the path begins this much closer to the line than
+/// the vehicle.
 const ON_LINE: f64 = 0.3;
-/// Time in which the offset of the path from the wanted line decreases to 37 % when it is small, s.
+/// Time constant of small offsets of the path from the wanted line: they decrease to 37 % in this
+/// time, s.
 const RETURN_TIME: f64 = 1.2;
 /// Minimum distance that counts as covered in [`RETURN_TIME`], m.
 const LEAST_RETURN: f64 = 5.0;
 /// Offset beyond which the path returns to the line at a constant angle, m. Larger values make lane changes quicker.
 const STRAIGHT_BEYOND: f64 = 1.0;
-/// Largest offset from the wanted line at which a path may begin, m.
+/// A path begins at most this far from the wanted line, m.
 const FARTHEST: f64 = 50.0;
 /// Time for half of a lane change that has not begun yet, s.
 const HALF_OF_CHANGE: f64 = 1.5;
@@ -173,7 +174,7 @@ fn clear<T: Clone + Default>(elements: &mut [T], used: &mut u32, count: usize) {
 #[derive(Debug, Clone, Copy)]
 struct Stage {
     road: Road,
-    /// Position along the path from which on the agent still has to change to the last lane, m.
+    /// From this position along the path on, the agent still has to change to the last lane, m.
     from: f64,
 }
 
@@ -260,9 +261,9 @@ struct LaneCourse<'a> {
 }
 
 impl View<'_> {
-    /// Input of a controller that requests more than the usual row, before the request of the
-    /// behaviour is applied. `last` is the last command of its agent. Fills in the lists of the
-    /// row, and zeroes the elements that the previous row used and this one does not.
+    /// Returns the input of a controller that requests more than the usual row, before the request
+    /// of the behaviour is applied. `last` is the last command of its agent. Fills in the lists of
+    /// the row. Zeroes the elements that only the previous row used.
     pub(crate) fn needs_input(
         &self,
         agent: AgentIndex,
@@ -422,7 +423,7 @@ impl View<'_> {
         count
     }
 
-    /// Path of an agent and its position along it, m; `None` if no path is known.
+    /// Finds the path of an agent and its position along it, m; `None` if no path is known.
     fn course(
         &self,
         agent: AgentIndex,
@@ -698,8 +699,8 @@ impl LaneCourse<'_> {
     }
 }
 
-/// Place at the fraction `share` of a lane change that is `length` metres long. The heading is
-/// continuous, also where the lane change begins and ends.
+/// Returns the place at the fraction `share` of a lane change that is `length` metres long. The
+/// heading is continuous, also where the lane change begins and ends.
 fn between(old: &Place, new: &Place, share: f64, length: f64) -> Place {
     let weight = share * share * share * (10.0 - 15.0 * share + 6.0 * share * share);
     let growth = 30.0 * share * share * (1.0 - share) * (1.0 - share) / length;

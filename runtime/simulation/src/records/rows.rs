@@ -164,7 +164,7 @@ pub(crate) struct Progress {
 /// Requests and grants of an agent at junctions.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Claim {
-    /// Route index before which the connections are granted, so that the agent may enter them.
+    /// The connections before this route index are granted, so that the agent may enter them.
     pub(crate) granted_to: u32,
     // Index 0 is never requested, because the agent starts there and only requests connections
     // ahead of it.
@@ -173,10 +173,10 @@ pub(crate) struct Claim {
     /// Step of the request. [`u32::MAX`] also stands for all later steps (after 497 days at 0.01
     /// s), whose requests are ordered by id.
     asked_at: u32,
-    /// Route index, plus one, of the connection on which the agent has to wait for another vehicle
-    /// to pass first; 0 for none.
+    /// Route index, plus one, of the connection where the agent has to let another vehicle pass
+    /// first; 0 for none.
     pub(crate) wall_at: u32,
-    /// Position on that connection at which the agent waits, m.
+    /// Position of this waiting place along the connection, m.
     pub(crate) wall_s: f32,
     /// Reason why the agent was not admitted in the last step.
     pub(crate) refused: Refusal,
@@ -290,8 +290,8 @@ impl From<ControllerOutput> for Command {
     }
 }
 
-/// Command for an agent's vehicle, and the pedal positions from which it was derived if the
-/// controller uses pedals.
+/// Command for an agent's vehicle. If the controller uses pedals, it includes the pedal positions
+/// that the command was derived from.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Order {
     /// The command. With pedals, its acceleration is their estimated effect at the time when they

@@ -5,8 +5,8 @@ use roadwright_ground::Ground;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 
-/// Distance before the end of a lane at which a vehicle that has not begun a lane change gives it
-/// up, m.
+/// A vehicle gives up a lane change that it has not begun at this distance before the end of its
+/// lane, m.
 pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
 /// Distance between the place where a vehicle waits for a gap and the place where it gives up the lane
 /// change, m.
@@ -78,8 +78,8 @@ impl Route {
         }
     }
 
-    /// Position on lanelet `at` that is level with the last goal, m; `None` unless the vehicle
-    /// reaches the lane of the goal after `changes` lane changes.
+    /// Returns the position on lanelet `at` that is level with the last goal, m; `None` unless the
+    /// vehicle reaches the lane of the goal after `changes` lane changes.
     pub(crate) fn goal_beside(
         &self,
         at: u32,
@@ -214,9 +214,9 @@ mod tests {
     use super::*;
     use crate::testing::Stand;
 
-    /// A two-lane street that a side street crosses at 150 m. The lanelets are: the right lane before the
-    /// junction, its left neighbour, the two connections straight ahead, and the two lanes after the
-    /// junction.
+    /// Creates a two-lane street that a side street crosses at 150 m. The lanelets are: the right
+    /// lane before the junction, its left neighbour, the two connections straight ahead, and the
+    /// two lanes after the junction.
     fn street() -> (Stand, [LaneletIndex; 6]) {
         let stand = Stand::on(&[
             ((0.0, 0.0), (300.0, 0.0), 2, 0),

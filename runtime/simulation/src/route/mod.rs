@@ -141,7 +141,7 @@ impl Route {
             && (is_on_route || !position.is_on_lane())
     }
 
-    /// A route with goals but no legs yet.
+    /// Creates a route with goals but no legs yet.
     pub(crate) fn unplanned(goals: Vec<Goal>) -> Self {
         Self {
             goals: goals.into(),

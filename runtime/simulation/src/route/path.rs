@@ -7,8 +7,8 @@ use roadwright_geometry::{DVec2, Pose};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// Waypoint spacing up to which the headings of waypoints determine the headings of the path, m. It
-/// is about the spacing of the path's points.
+/// Up to this spacing of waypoints, their headings determine the headings of the path, m. It is
+/// about the spacing of the path's points.
 const CLOSE: f64 = 0.26;
 /// Distance over which the curvature at an end of a path is measured, m.
 const CURVATURE_PIECE: f64 = 0.5;
@@ -49,8 +49,8 @@ pub(crate) struct PlannedPath {
     /// with speed (s).
     pub(crate) near: f64,
     pub(crate) ahead: f64,
-    /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
-    /// farther away.
+    /// When the waypoint is moved farther away, the sine of the angle to it may grow by at most
+    /// this factor.
     pub(crate) sharpest: f64,
     /// Steering response of the driver to waypoints; `None` if it is unknown.
     pub(crate) response: Option<SteeringResponse>,
@@ -67,21 +67,23 @@ pub(crate) struct Exact {
     pub(crate) is_last: bool,
 }
 
-/// Speeds at which the steering response of a driver is probed, m/s.
+/// Speeds for probing the steering response of a driver, m/s.
 const SPEEDS: [f64; 3] = [1.0, 4.0, 8.0];
-/// Spacing of the angles at which the steering response of a driver is probed, rad.
+/// Spacing of the angles for probing the steering response of a driver, rad.
 const ANGLE_STEP: f64 = 0.1;
 /// Number of angles at each speed.
 const ANGLES: usize = 16;
-/// Speeds at which the speed choice of a driver is probed, as fractions of the allowed speed.
+/// Speeds for probing the speed choice of a driver, as fractions of the allowed speed.
 const PACES: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 /// Small angle that replaces 0, because the steering of some drivers is discontinuous there, rad.
 const LEAST_ANGLE: f64 = 1e-3;
 
-/// Steering response of a driver: the curvatures with which it steers towards waypoints at a fixed distance.
+/// Steering response of a driver: the curvatures that it steers towards waypoints at a fixed
+/// distance.
 ///
-/// Some drivers, such as fuzzy ones, do not steer along the circle to their waypoint. They still follow a
-/// path closely if the waypoint is placed at an angle at which they steer with the curvature of the path.
+/// Some drivers, such as fuzzy ones, do not steer along the circle to their waypoint. They still
+/// follow a path closely if the angle to the waypoint is chosen such that they steer the curvature
+/// of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SteeringResponse {
     /// Distance of the waypoints, m.
@@ -92,7 +94,7 @@ pub(crate) struct SteeringResponse {
     paces: [f32; ANGLES],
 }
 
-/// A speed (m/s) and an angle to the left (rad) at which the response of a driver is measured.
+/// A speed (m/s) and an angle to the left (rad) for measuring the response of a driver.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Probe {
     pub(crate) speed: f64,
@@ -103,7 +105,7 @@ impl SteeringResponse {
     /// Number of probes.
     pub(crate) const PROBES: usize = SPEEDS.len() * ANGLES;
 
-    /// Speeds and angles at which a driver is probed, in the order of [`Self::new`].
+    /// Returns the speeds and angles for probing a driver, in the order of [`Self::new`].
     pub(crate) fn probes() -> impl Iterator<Item = Probe> {
         SPEEDS.into_iter().flat_map(|speed| {
             (0..ANGLES).map(move |at| Probe {
@@ -116,7 +118,7 @@ impl SteeringResponse {
     /// Number of probes of the commanded speed.
     pub(crate) const PACE_PROBES: usize = PACES.len() * ANGLES;
 
-    /// Speeds and angles at which the speed choice of a driver is probed, in the order of
+    /// Returns the speeds and angles for probing the speed choice of a driver, in the order of
     /// [`Self::new`]. Speeds are in m/s for an allowed speed of `allowed`.
     pub(crate) fn pace_probes(allowed: f64) -> impl Iterator<Item = Probe> {
         (0..ANGLES).flat_map(move |at| {
@@ -152,7 +154,7 @@ impl SteeringResponse {
         low + (place - before as f64) * (high - low)
     }
 
-    /// Distance at which the waypoint is placed, m.
+    /// Distance of the waypoint from the vehicle, m.
     pub(crate) fn distance(&self) -> f64 {
         self.distance
     }
@@ -204,8 +206,9 @@ impl SteeringResponse {
     }
 }
 
-/// Commanded speed of a driver as a fraction of the allowed speed, derived from its accelerations
-/// at the probed speeds: it accelerates below the commanded speed and slows down above it.
+/// Derives the commanded speed of a driver, as a fraction of the allowed speed, from its
+/// accelerations at the probed speeds: it accelerates below the commanded speed and slows down
+/// above it.
 fn pace(accelerations: &[f64; PACES.len()]) -> f64 {
     if accelerations[0] <= 0.0 {
         return PACES[0];
@@ -291,8 +294,8 @@ impl From<GroundPath> for Vec<Waypoint> {
 }
 
 impl GroundPath {
-    /// Length of the straight lines between waypoints, m; `None` if a pose or speed is not finite or lies out
-    /// of range.
+    /// Returns the length of the straight lines between waypoints, m; `None` if a pose or speed is
+    /// not finite or is out of range.
     pub(super) fn checked_length(&self) -> Option<f64> {
         let is_sound = |w: &Waypoint| {
             let Pose { position, heading } = w.pose;

@@ -123,7 +123,7 @@ fn questions(start: LaneSpot, goals: &[Goal], class: VehicleClass) -> Option<Vec
     (!questions.is_empty() || goals.is_empty()).then_some(questions)
 }
 
-/// Request for the route to a goal; `None` if the goal is off the lanes.
+/// Creates the request for the route to a goal; `None` if the goal is off the lanes.
 pub(crate) fn goal_input(goal: Goal, from: LaneSpot, class: VehicleClass) -> Option<PlannerInput> {
     let LaneSpot { lanelet, s } = goal.on_lane()?;
     Some(PlannerInput {

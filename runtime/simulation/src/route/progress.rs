@@ -24,7 +24,7 @@ pub(crate) const GROUND_GOAL_RADIUS: f64 = 6.0;
 /// Condition under which a goal at the end of an exact path is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExactGoal {
-    /// The body stands at the goal with the heading of the path.
+    /// The body is stationary at the goal, with the heading of the path.
     Stand,
     /// The body is at the end of the path. The heading does not matter.
     PathEnd,
@@ -48,9 +48,9 @@ pub(crate) struct Travel<'a> {
     pub(crate) claim: &'a mut Claim,
 }
 
-/// Distance from the end of its lane at which a vehicle begins to seek a gap, m.
+/// A vehicle begins to seek a gap at this distance from the end of its lane, m.
 const SEEKING_DISTANCE: f64 = 200.0;
-/// Distance from the end of a path at which it counts as completed, m.
+/// A path counts as completed at this distance from its end, m.
 pub(super) const PATH_END: f64 = 0.1;
 
 /// Result of advancing along a route.
@@ -148,7 +148,7 @@ impl Progress {
         self.goal_at = route.goal_at(self.reached).unwrap_or(0);
     }
 
-    /// Updates the time for which the agent has been seeking a gap for a lane change.
+    /// Updates how long the agent has been seeking a gap for a lane change.
     #[inline]
     pub(crate) fn seek(
         &mut self,

@@ -24,7 +24,7 @@ impl Road {
 }
 
 impl Route {
-    /// The road that begins with the lane at route index `first`. It starts at position `begin`
+    /// Returns the road that begins with the lane at route index `first` and at position `begin`
     /// along the route, m.
     pub(crate) fn road(&self, first: u32, begin: f64, ground: &Ground) -> Road {
         let length = self.lanelet(first).map_or(0.0, |id| ground.length(id));

@@ -51,7 +51,7 @@ impl SavedWorld {
         }
     }
 
-    /// The contents of a file: the save, followed by its checksum.
+    /// Returns the contents of a file: the save, followed by its checksum.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = postcard::to_allocvec(self).expect("plain state can be written");
         bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());

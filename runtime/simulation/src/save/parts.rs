@@ -23,7 +23,7 @@ impl Part {
         self.name
     }
 
-    /// Version in which the part is written, and the only version that can be read.
+    /// Version of the part. It is the only version that is written and read.
     pub(super) fn version(self) -> u16 {
         self.version
     }

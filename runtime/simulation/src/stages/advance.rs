@@ -24,7 +24,7 @@ use roadwright_scenario::{DynamicsLevel, junction};
 use roadwright_vehicle::PedalCommand;
 use std::hint::black_box;
 
-/// Standing time after which the unfinished lane change of a vehicle between two lanes is ended, s.
+/// If a vehicle between two lanes stands for this time, its unfinished lane change is ended, s.
 const HALFWAY_PATIENCE: f64 = 3.0;
 /// Clearance between a vehicle that is changing lanes and a stationary vehicle on the old lane, m.
 /// It covers the tail of the changing vehicle, which still points towards the old lane.
@@ -34,7 +34,7 @@ const HALFWAY: f64 = 0.45;
 const ACROSS: f64 = 0.85;
 /// Distance from the centre line of the new lane below which a vehicle of any width has left its old lane, m.
 const IN_LANE: f64 = 0.1;
-/// Time for which a vehicle fails to climb a slope before a warning is logged, s.
+/// A warning is logged after a vehicle has failed to climb a slope for this time, s.
 const TOO_STEEP: f64 = 2.0;
 
 /// Inputs for moving agents.

@@ -32,7 +32,7 @@ pub(crate) struct AppearInputs<'a> {
     pub(crate) levels: LevelChoice,
 }
 
-/// Borrowed parts of the world to which new agents are added.
+/// Borrowed parts of the world that new agents are added to.
 pub(crate) struct Arrivals<'a> {
     pub(crate) demand: &'a mut Demand,
     pub(crate) routes: &'a mut Routes,
@@ -127,7 +127,7 @@ fn cell_of(pose: Pose) -> Cell {
     (cell.x as i64, cell.y as i64)
 }
 
-/// The cell of a pose and those around it.
+/// Returns the cell of a pose and the cells around it.
 fn cells_around(pose: Pose) -> impl Iterator<Item = Cell> {
     let (x, y) = cell_of(pose);
     (-1..=1).flat_map(move |column| (-1..=1).map(move |row| (x + column, y + row)))
@@ -267,7 +267,7 @@ pub(crate) fn off_lanes(level: DynamicsLevel, id: u64, time: f64, log: &mut Log)
     instead
 }
 
-/// Initial values of an agent's columns.
+/// Returns the initial values of an agent's columns.
 fn place(
     scene: AppearInputs<'_>,
     departure: Departure,

@@ -15,7 +15,7 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 
-/// Lateral acceleration of the guidance, m/s^2: well below the 2 m/s^2 at which passengers begin to hold on.
+/// Lateral acceleration of the guidance, m/s^2. Passengers begin to hold on only at 2 m/s^2.
 const COMFORT: f64 = 0.7;
 /// Maximum lateral speed, m/s.
 const FASTEST: f64 = 0.8;
@@ -24,7 +24,7 @@ const FASTEST: f64 = 0.8;
 const STEEPEST: f64 = 0.1;
 /// Speed below which a character takes side steps, m/s.
 const STEPS_BELOW: f64 = 0.3;
-/// Maximum angle between a character and its path at which it takes side steps, rad.
+/// A character takes side steps if the angle to its path is at most this, rad.
 const FACING: f64 = 0.4;
 /// A character takes a side step only if the offset is at least this, m.
 const WORTH_A_STEP: f64 = 0.12;
@@ -36,14 +36,14 @@ const EDGE: f64 = 0.1;
 const BESIDE: f64 = 0.3;
 /// Longitudinal distance within which bodies count as side by side, m.
 const ALONG: f64 = 3.0;
-/// Time ahead for which the lane is checked for space, so that narrow places are detected in time, s.
+/// The lane is checked for space this time ahead, so that narrow places are detected in time, s.
 const SIGHT: f64 = 2.0;
-/// Distance before a junction at which an agent has to be back on the centre line, m.
+/// An agent has to be back on the centre line at this distance before a junction, m.
 const BEFORE_JUNCTION: f64 = 5.0;
-/// Time before a tight place at which a car begins to move over, s.
+/// A car begins to move over this time before a tight place, s.
 const TIGHT_TIME: f64 = 1.5;
-/// Distance before a tight place at which a stationary car begins to move over, m. For a moving car, the
-/// distance that it covers in [`TIGHT_TIME`] is added.
+/// A stationary car begins to move over at this distance before a tight place, m. For a moving car,
+/// the distance that it covers in [`TIGHT_TIME`] is added.
 const TIGHT_REACH: f64 = 2.0;
 /// Distance from the wanted offset below which the offset counts as reached, m.
 const THERE: f64 = 1e-4;
@@ -150,7 +150,7 @@ impl View<'_> {
             .map(|place| place.offset)
     }
 
-    /// Lateral offset that is granted to an agent, m to the left: the offset that its behaviour
+    /// Returns the lateral offset granted to an agent, m to the left: the offset that its behaviour
     /// requests, limited by the lane and by vehicles beside the agent.
     fn granted(&self, agent: AgentIndex, speed: f64) -> f64 {
         let wish = f64::from(self.agents.wish[agent.index()].lane_offset);
@@ -172,7 +172,7 @@ impl View<'_> {
         0.5 * (narrowest - kind.width) - EDGE
     }
 
-    /// Largest offset to one side at which an agent keeps clear of vehicles on that side, m.
+    /// Largest offset to one side that keeps an agent clear of the vehicles on that side, m.
     fn room_beside(&self, agent: AgentIndex, to_left: bool) -> f64 {
         let position = &self.agents.position[agent.index()];
         let own = self.ground.lanelet(position.lanelet);
@@ -221,8 +221,8 @@ impl View<'_> {
 }
 
 impl Aside {
-    /// Next offset on the way to `wanted` (m to the left), after `dt` seconds at the given speed,
-    /// m/s.
+    /// Returns the next offset on the way to `wanted` (m to the left), after `dt` seconds at the
+    /// given speed, m/s.
     fn toward(self, wanted: f64, speed: f64, dt: f64) -> Self {
         let (now, rate) = (f64::from(self.now), f64::from(self.rate));
         let left = wanted - now;

@@ -88,9 +88,9 @@ struct Asking {
 /// Deceleration above which the host itself brakes a vehicle before a place where it has to stop,
 /// m/s^2. Controllers that look ahead brake earlier.
 const HELD_FROM: f64 = 5.0;
-/// Fraction of a vehicle's maximum deceleration on which the host relies.
+/// The host relies on this fraction of a vehicle's maximum deceleration.
 const SURE_BRAKING: f64 = 0.9;
-/// Distance before a mandatory stop at which the host stops the vehicle, m.
+/// The host stops the vehicle at this distance before a mandatory stop, m.
 const HELD_BEFORE: f64 = 0.1;
 
 /// Updates the controllers that are due. Returns the number of agents that the host had to brake
@@ -215,7 +215,7 @@ impl Asking {
     }
 }
 
-/// A controller with the data from which its rows are filled in.
+/// A controller, with the data for filling in its rows.
 #[derive(Clone, Copy)]
 struct Perceiving<'a> {
     module: &'a Module<dyn Controller>,
@@ -229,7 +229,7 @@ struct Perceiving<'a> {
 /// Input row of a controller for one agent. The answer is a command or pedal positions.
 trait Question: Default + Clone + Send + Sync {
     type Answer: Default + Clone + Send;
-    /// Lists to which the row refers.
+    /// Lists that the row refers to.
     type Lists: Columns;
 
     /// Fills in a row. `row` is its number within the slice.
@@ -254,7 +254,7 @@ trait Question: Default + Clone + Send + Sync {
     fn order(&self, answer: &Self::Answer) -> Order;
 }
 
-/// Lists to which the rows of a slice refer.
+/// Lists that the rows of a slice refer to.
 type Lists<'a, Q> = <<Q as Question>::Lists as Columns>::Part<'a>;
 
 impl Question for ControllerInput {
@@ -413,7 +413,7 @@ impl Perceiving<'_> {
         self.seen.needs_input(agent, self.look, wanted, last, lists)
     }
 
-    /// Lists to which the rows of a slice or batch refer.
+    /// Returns the lists that the rows of a slice or batch refer to.
     fn views<'v>(&'v self, wanted: Wanted<'v>, lists: &'v NeedsPart<'_>) -> Views<'v> {
         let needs = wanted.needs;
         let records = &*self.seen.types.records;
@@ -527,7 +527,7 @@ impl Question for NeedsPedalsInput {
     }
 }
 
-/// Rows of a controller with the lists to which they refer.
+/// Rows of a controller, with the lists that they refer to.
 type QuestionRows<Q> = Rows<Q, <Q as Question>::Answer, Sample, <Q as Question>::Lists>;
 
 /// Updates a controller for a batch of agents. Returns the number of agents that the host had to brake.
@@ -633,8 +633,8 @@ pub(super) struct Stand {
 }
 
 impl Stand {
-    /// Acceleration that replaces `wanted`, m/s^2. `None` if the vehicle can accelerate by `wanted`
-    /// for `period` seconds without having to brake hard afterwards.
+    /// Returns the acceleration that replaces `wanted`, m/s^2. `None` if the vehicle can accelerate
+    /// by `wanted` for `period` seconds without having to brake hard afterwards.
     pub(super) fn held(self, wanted: f64, period: f64) -> Option<f64> {
         let speed = self.speed + wanted * period;
         // During the period, the vehicle drives at the mean of both speeds. Afterwards v^2 / 2 b must fit
@@ -661,8 +661,8 @@ const BESIDE_LANE: f64 = 1.6;
 /// Up to this fraction of the allowed speed, a vehicle certainly keeps to the speed limit, which
 /// then need not be looked up. The fraction is slightly below 1 because of rounding errors.
 const KEEPS_TO: f64 = 1.0 - 1e-6;
-/// Fraction by which the speed must exceed the limit to count as speeding. Controllers that keep to
-/// the limit oscillate slightly around it.
+/// A vehicle counts as speeding if it exceeds the limit by more than this fraction. Controllers
+/// that keep to the limit oscillate slightly around it.
 const ABOVE_LIMIT: f64 = 0.05;
 /// Speed below which a vehicle counts as standing in the computation of jerk, m/s.
 const STANDING: f64 = 0.1;
@@ -734,7 +734,8 @@ impl View<'_> {
         Some(Stand { way, firm, ..stand })
     }
 
-    /// Fraction by which a speed exceeds the speed limit of a lanelet. `allowed` is the allowed speed, m/s.
+    /// Returns the fraction by which a speed exceeds the speed limit of a lanelet; 0 below the
+    /// limit. `allowed` is the allowed speed, m/s.
     fn speeding(&self, lanelet: LaneletIndex, speed: f64, allowed: f64) -> f64 {
         // The allowed speed never exceeds the limit, except by rounding to single precision. A vehicle that
         // keeps to the allowed speed keeps to the limit, so the limit need not be looked up.

@@ -171,7 +171,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Mutable access to the lasting requests of an agent's behaviour.
+    /// Returns the lasting requests of an agent's behaviour for writing.
     fn wish(&mut self, agent: AgentIndex) -> &mut Wish {
         &mut self.agents.wish[agent.index()]
     }
@@ -314,7 +314,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Context for a request to an agent's planner.
+    /// Returns the context for a request to an agent's planner.
     pub(super) fn asking(&self, agent: AgentIndex) -> Asking<'_> {
         let fixed = Fixed {
             ground: self.ground,

@@ -29,7 +29,7 @@ const STANDS: f64 = 0.02;
 /// Distance from the end of a path within which the host keeps a vehicle rolling whose controller
 /// slows down too early, m.
 const CREEPING: f64 = 0.6;
-/// Maximum speed at which the host keeps a vehicle rolling, m/s.
+/// The host keeps a vehicle rolling at this speed at most, m/s.
 const CREEP: f64 = 0.3;
 /// Deceleration of the approach to the end of the path while the host keeps a vehicle rolling,
 /// m/s^2.
@@ -67,7 +67,7 @@ pub(super) struct ExactDrive {
     /// The end of the path, where the vehicle has to stop; `None` if it need not stop there, or if
     /// the controller stops the vehicle without help from the host.
     end: Option<Stand>,
-    /// Speed at which the vehicle still rolls against the direction of the current part of a
+    /// Speed of a vehicle that still rolls against the direction of the current part of a
     /// manoeuvre, m/s; `None` if it does not.
     rolls_back: Option<f64>,
     /// Wheel angle that the vehicle needs before it drives off, rad; `None` if the wheels already
@@ -115,8 +115,8 @@ impl ExactDrive {
 }
 
 impl ExactDrive {
-    /// Acceleration that keeps a vehicle rolling just before the end of its path; `None` farther
-    /// away.
+    /// Returns the acceleration that keeps a vehicle rolling just before the end of its path;
+    /// `None` farther away.
     ///
     /// Controllers approach a stop asymptotically, so the last centimetres of each move would take
     /// them seconds.
@@ -130,9 +130,9 @@ impl ExactDrive {
 }
 
 impl View<'_> {
-    /// Control of an agent's start and stop on a path that is driven to its end. For other planned
-    /// paths, and for paths set by a behaviour, only the start is controlled. `None` without a
-    /// path.
+    /// Controls the start and stop of an agent on a path that is driven to its end. For other
+    /// planned paths, and for paths set by a behaviour, only the start is controlled. `None`
+    /// without a path.
     #[inline]
     pub(super) fn exact_drive(
         &self,

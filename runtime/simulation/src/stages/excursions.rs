@@ -27,16 +27,17 @@ const LEAST_STEP: f64 = 0.1;
 const CREEP: f64 = 0.5;
 /// Maximum length of a path, m. Longer paths are cut off.
 const LONGEST: f64 = 2000.0;
-/// Maximum distance from a lane at which an agent can join it, m.
+/// An agent can join a lane only within this distance of it, m.
 const JOIN_REACH: f64 = 4.0;
-/// Maximum angle to a lane at which an agent can join it, rad.
+/// An agent can join a lane only within this angle to it, rad.
 const JOIN_ANGLE: f64 = 0.8;
-/// Maximum offset from the lane's centre line at which a trip over open ground continues on the lane, m.
+/// A trip over open ground continues on a lane if its offset from the lane's centre line is at most
+/// this, m.
 const JOINED_OFFSET: f64 = 1.2;
-/// Maximum distance from the planned joining place at which a trip over open ground may join its
-/// lane, or another one, m.
+/// A trip over open ground may join its lane, or another one, only within this distance of the
+/// planned joining place, m.
 const JOINED_WITHIN: f64 = 45.0;
-/// Maximum angle to the lane at which a trip over open ground continues on the lane, rad.
+/// A trip over open ground continues on a lane if its angle to the lane is at most this, rad.
 const JOINED_ANGLE: f64 = 0.45;
 
 /// Lateral profile of a swerve, relative to the centre line of the agent's lane.
@@ -175,7 +176,8 @@ impl Effecting<'_> {
         lanelets.any(|lanelet| self.ground.contested(lanelet).is_some())
     }
 
-    /// Line of a swerve: the centre lines of the lanelets ahead, shifted sideways. Empty off the lanes.
+    /// Returns the line of a swerve: the centre lines of the lanelets ahead, shifted sideways.
+    /// Empty off the lanes.
     fn line_beside(&self, agent: AgentIndex, swerve: &Swerve) -> Vec<(DVec2, f64)> {
         let index = agent.index();
         let position = self.agents.position[index];
@@ -327,7 +329,7 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
-    /// Remaining goals on lanes, to which an agent drives after its current path.
+    /// Returns the remaining goals on lanes, which an agent drives to after its current path.
     fn goals_left(&self, agent: AgentIndex, reached: u32) -> Vec<Goal> {
         let goals = self.route_of(agent).goals.iter().skip(reached as usize);
         goals
@@ -367,7 +369,7 @@ impl Effecting<'_> {
         self.take_lane(agent, spot, route)
     }
 
-    /// A nearby lane that leads in the agent's direction.
+    /// Finds a nearby lane that leads in the agent's direction.
     fn lane_beside(&self, agent: AgentIndex) -> Option<Spot> {
         let pose = self.bodies().pose(agent);
         let spots = self
@@ -380,7 +382,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Route from a place on a lane to several goals, in order.
+    /// Plans a route from a place on a lane to several goals, in order.
     fn route_from(&self, agent: AgentIndex, start: LaneSpot, goals: Vec<Goal>) -> Option<Route> {
         let class = self.vehicle_type(agent).class;
         let mut lanelets = vec![start.lanelet];
@@ -426,7 +428,7 @@ impl Effecting<'_> {
     }
 }
 
-/// Position along the lane, without the lateral offset.
+/// Returns the position along the lane, without the lateral offset.
 fn on_lane(spot: Spot) -> LaneSpot {
     let (lanelet, s, _) = spot;
     LaneSpot { lanelet, s }

@@ -29,12 +29,12 @@ use roadwright_vehicle::trailer::TrailerState;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Waypoint distances at which a controller's steering is also probed if it does not steer sharply
-/// enough at its lookahead distance, m. Controllers that follow the circle to their waypoint steer
-/// more sharply if the waypoint is nearer.
+/// If a controller does not steer sharply enough at its lookahead distance, its steering is also
+/// probed at these waypoint distances, m. Controllers that follow the circle to their waypoint
+/// steer more sharply if the waypoint is nearer.
 const PROBE_DISTANCES: [f64; 2] = [1.5, 0.5];
-/// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved farther
-/// away, for a driver with unknown steering response.
+/// For a driver with unknown steering response, the sine of the angle to a waypoint may grow by at
+/// most this factor when the waypoint is moved farther away.
 const MOST_SHARPER: f64 = 4.0;
 /// Speed allowed while the steering of a controller is probed, as a multiple of the speed on open ground. Fuzzy drivers
 /// command at least a fifth of the allowed speed.
@@ -375,8 +375,8 @@ impl OffRoad<'_> {
         module.logic.search(&step, &views, &row, poses)
     }
 
-    /// The goal off the lanes to which an agent has to plan a path. `None` if it has none, follows
-    /// a given path, or is under manual control.
+    /// Returns the goal off the lanes that an agent has to plan a path to. `None` if the agent has
+    /// no such goal, follows a given path, or is under manual control.
     pub(super) fn goal(
         &self,
         agent: AgentIndex,
@@ -396,9 +396,9 @@ impl OffRoad<'_> {
         goal.on_lane().is_none().then_some(goal)
     }
 
-    /// Next goals of an agent off the lanes, beginning with that of [`goal`](Self::goal). The list
-    /// ends with the last goal of the trip, or earlier if it is full or the trip continues on
-    /// lanes.
+    /// Returns the next goals of an agent off the lanes, beginning with that of
+    /// [`goal`](Self::goal). The list ends with the last goal of the trip, or earlier if it is full
+    /// or the trip continues on lanes.
     pub(super) fn goals(
         &self,
         agent: AgentIndex,
@@ -527,7 +527,7 @@ impl OffRoad<'_> {
         self.surroundings(routes).with(agents).disagreement(agent)
     }
 
-    /// A driver's steering, probed once for each setting of a built-in controller.
+    /// Returns a driver's steering. Each setting of a built-in controller is probed only once.
     fn known_steering(
         &self,
         agent: AgentIndex,
@@ -551,9 +551,9 @@ impl OffRoad<'_> {
         }
     }
 
-    /// A driver's steering limits: those of the vehicle or, if it steers more gently, those of the
-    /// controller. Only built-in controllers are probed, because other controllers might remember
-    /// the artificial inputs of a probe.
+    /// Returns a driver's steering limits: those of the vehicle or, if the controller steers more
+    /// gently, those of the controller. Only built-in controllers are probed, because other
+    /// controllers might remember the artificial inputs of a probe.
     fn steering(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> Steering {
         let who = &agents.identity[agent.index()];
         let limits = &self.types.get(who.vehicle_type).limits;
@@ -572,9 +572,9 @@ impl OffRoad<'_> {
         }
     }
 
-    /// Steering response of a controller at its lookahead distance, or at a shorter waypoint
-    /// distance if it steers more sharply there. `most` is the maximum curvature of the vehicle,
-    /// 1/m.
+    /// Probes the steering response of a controller at its lookahead distance, or at a shorter
+    /// waypoint distance if it steers more sharply there. `most` is the maximum curvature of the
+    /// vehicle, 1/m.
     fn response(&self, agent: AgentIndex, agents: AgentsRef<'_>, most: f64) -> SteeringResponse {
         let who = &agents.identity[agent.index()];
         let farthest = self.modules.controller(who.modules).lookahead().distance;

@@ -19,10 +19,10 @@ use roadwright_planning::open_ground::{
 };
 use roadwright_scenario::OffRoad;
 
-/// Maximum distance between a place and the centre line of a lane at which a trip to the place ends
-/// on that lane, m.
+/// A trip to a place ends on a lane if the centre line of the lane is within this distance of the
+/// place, m.
 const BESIDE_LANES: f64 = 25.0;
-/// Spacing of the poses at which a path is checked for obstacles, m.
+/// Spacing of the poses on a path that are checked for obstacles, m.
 const STEP: f64 = 0.5;
 /// Clearance for checking a path set by a behaviour, m. It is negative, so that a path may end in
 /// contact with an object.
@@ -249,8 +249,8 @@ impl Scene {
         self.first_blocked(paths, clearance).is_none()
     }
 
-    /// Last free waypoint before the first obstacle on the paths, as the indices of its path and of
-    /// the waypoint.
+    /// Finds the last free waypoint before the first obstacle on the paths. Returns the indices of
+    /// its path and of the waypoint.
     fn first_blocked(&self, paths: &[Vec<Waypoint>], clearance: f64) -> Option<(usize, usize)> {
         let start = paths.first()?.first()?;
         if !self.is_free(start.pose, CLEARANCE) {

@@ -37,8 +37,8 @@ const STRAIGHT_ENDS: [f64; 3] = [0.8, 0.4, 0.0];
 const LONGEST: f64 = 60.0;
 /// Maximum distance that a vehicle drives past a bay before it reverses into the bay, m.
 const OVERSHOOT: f64 = 24.0;
-/// Distances behind the vehicle, along the lane, that are tried for the end of the path on which it
-/// reverses out of a bay, m.
+/// To reverse out of a bay, the end of the path is tried at these distances behind the vehicle,
+/// along the lane, m.
 const BACK: [f64; 7] = [3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 16.0];
 /// Offsets from the lane's centre line that are tried for the end of the path out of a bay, m.
 const BESIDE: [f64; 7] = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
@@ -174,8 +174,8 @@ fn about(pose: Pose) -> Pose {
     }
 }
 
-/// Clothoid between two poses; `None` if its curvature would exceed `sharpest`, 1/m. If there is
-/// enough space, it ends with a straight section that aligns the vehicle.
+/// Creates a clothoid between two poses; `None` if its curvature would exceed `sharpest`, 1/m. If
+/// there is enough space, the clothoid ends with a straight section that aligns the vehicle.
 fn curve(from: Pose, to: Pose, sharpest: f64) -> Option<ReferenceLine> {
     let mut ends = STRAIGHT_ENDS.into_iter();
     ends.find_map(|end| curve_with_end(from, to, sharpest, end))
@@ -197,7 +197,7 @@ fn curve_with_end(from: Pose, to: Pose, sharpest: f64, end: f64) -> Option<Refer
     line.joined(&straight).ok()
 }
 
-/// Waypoints along a line, with speeds at which the vehicle can stop at its end.
+/// Creates waypoints along a line. Their speeds let the vehicle stop at the end of the line.
 fn path(line: &ReferenceLine, gear: i8) -> Vec<Waypoint> {
     let length = line.length();
     let count = (length / SPACING).ceil().max(1.0) as u32;

@@ -19,8 +19,8 @@ const FROM: f64 = 1.2;
 const UNTIL: f64 = 0.2;
 /// Yaw rate above which a vehicle counts as turning, rad/s.
 const TURNING: f64 = 0.05;
-/// Factor by which the steering exceeds the wheel angle at which one track stands still. It makes
-/// sure that this angle is actually reached.
+/// The steering exceeds the wheel angle that stops one track by this factor, so that this angle is
+/// actually reached.
 const BEYOND: f64 = 1.03;
 /// Distance to an obstacle ahead below which the vehicle does not turn on the spot, m. Its
 /// controller then decides how to pass the obstacle.

@@ -20,13 +20,13 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 const REROUTE_AFTER: f64 = 45.0;
 /// Maximum number of times that [`REROUTE_AFTER`] is doubled.
 const MOST_DOUBLED: u8 = 3;
-/// Standing time after which a vehicle that waits for a gap gives up the lane change, s. After this
-/// time it has not been let in, and it blocks others.
+/// A vehicle that has stood for this time while it waits for a gap gives up the lane change, s. It
+/// has not been let in by then, and it blocks others.
 const WAITS_FOR_GAP: f64 = 12.0;
 /// Distance from the place where a lane change is given up within which a standing vehicle counts
 /// as waiting for a gap, m.
 const WAITING_PLACE: f64 = 3.0;
-/// Distance after which a detour of a stuck agent returns to its route, m. Every second attempt
+/// A detour of a stuck agent returns to its route after this distance, m. Every second attempt
 /// instead searches for a completely new route to the goal, which costs much more.
 const REJOIN: f64 = 1500.0;
 /// Time between attempts after a missed lane change, s.
@@ -148,8 +148,8 @@ fn replan(
     travel.replan(route, clock.step);
 }
 
-/// If an agent cannot reach its last goal because it is on an adjacent lane, lets the agent arrive
-/// beside the goal.
+/// Lets an agent arrive beside its last goal if the goal is on an adjacent lane that the agent
+/// cannot reach.
 fn end_beside(
     clock: &Clock,
     ground: &Ground,
@@ -228,9 +228,9 @@ impl PlanInputs<'_> {
         changed
     }
 
-    /// Route of an agent without the lane change that it has missed; `None` if a planner is needed.
-    /// The agent changes lanes one road later. If no vehicle could have changed lanes in time, the
-    /// agent ends its trip beside the goal.
+    /// Returns an agent's route without the lane change that it has missed; `None` if a planner is
+    /// needed. The agent changes lanes one road later. If no vehicle could have changed lanes in
+    /// time, the agent ends its trip beside the goal.
     fn without_change(&self, agent: AgentIndex) -> Option<Route> {
         let progress = &self.agents.progress[agent.index()];
         let (at, reached) = (progress.at, progress.reached);
@@ -249,8 +249,8 @@ impl PlanInputs<'_> {
         route.ending_beside(at, reached, graph)
     }
 
-    /// Route index before which an agent must keep its route, because junctions and alleys have
-    /// admitted it.
+    /// Returns the route index before which an agent must keep its route, because junctions and
+    /// alleys have admitted it up to there.
     fn kept_to(&self, agent: AgentIndex) -> u32 {
         let granted_to = self.agents.claim[agent.index()].granted_to;
         granted_to.max(self.claims.alleys.held_to(agent))
@@ -261,7 +261,7 @@ impl PlanInputs<'_> {
         self.types.get(identity.vehicle_type).class
     }
 
-    /// Reason why an agent needs another route; `None` if it needs none.
+    /// Returns the reason why an agent needs another route; `None` if it needs no other route.
     #[inline]
     fn trigger(&self, agent: AgentIndex) -> Option<Trigger> {
         let index = agent.index();
@@ -314,7 +314,8 @@ impl PlanInputs<'_> {
         self.ground.lanelet(position.lanelet).length() - position.s
     }
 
-    /// The part of an agent's route that has to be replaced, and the request to the planner.
+    /// Returns the part of an agent's route that has to be replaced, and the request to the
+    /// planner.
     fn need(&self, agent: AgentIndex, trigger: Trigger) -> Option<Need> {
         let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
@@ -355,8 +356,8 @@ impl PlanInputs<'_> {
         Some(Need { from, to, input })
     }
 
-    /// Place where a detour from lanelet `from` returns to the route: the end of the first lane
-    /// that is farther away than [`REJOIN`]. `None` if the goal is closer.
+    /// Returns the place where a detour from lanelet `from` returns to the route: the end of the
+    /// first lane that is farther away than [`REJOIN`]. `None` if the goal is closer.
     fn rejoin(&self, route: &Route, from: u32, goal_at: u32) -> Option<(u32, Goal)> {
         let mut distance = 0.0;
         for at in from + 1..goal_at {

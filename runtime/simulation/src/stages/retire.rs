@@ -89,7 +89,7 @@ impl Exit<'_> {
     }
 }
 
-/// Borrowed parts of the world from which scores are computed.
+/// Borrowed parts of the world for computing scores.
 #[derive(Clone, Copy)]
 pub(crate) struct Scored<'a> {
     pub(crate) clock: &'a Clock,

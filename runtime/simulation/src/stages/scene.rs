@@ -165,8 +165,9 @@ impl Onlooking<'_> {
         Some(path)
     }
 
-    /// Offset of an agent from the centre line of its lane, m to the left. Off the lanes, it is the offset
-    /// from the nearest lane in the agent's direction, or 0 if there is none nearby.
+    /// Offset of an agent from the centre line of its lane, m to the left. Off the lanes, the
+    /// offset is measured from the nearest lane in the agent's direction; it is 0 if there is none
+    /// nearby.
     fn beside_lane(&self, position: &LanePosition, pose: Pose) -> f64 {
         if position.is_on_lane() {
             return position.t;

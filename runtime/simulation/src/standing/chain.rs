@@ -51,7 +51,7 @@ pub enum ChainEnd {
     Ring(usize),
 }
 
-/// A chain of vehicles, each of which waits for the next one.
+/// A chain of vehicles. Each vehicle waits for the next one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaitChain {
     /// The vehicles, beginning with the inspected one. Never empty.

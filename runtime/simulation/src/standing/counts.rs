@@ -9,12 +9,13 @@ use roadwright_agent::Rate;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Time after which a standing vehicle is counted, s.
+/// A stationary vehicle is counted after this time, s.
 const STANDS_LONG: f64 = 60.0;
 /// Frequency at which stationary vehicles are counted, Hz.
 const RATE: f64 = 0.2;
 /// Causes that are not counted. Signals may show red for longer than a minute. Vehicles may stay at
-/// a destination, or stand under manual control, for as long as their behaviour or user wants.
+/// a destination or remain stationary under manual control for as long as their behaviour or user
+/// wants.
 const NOT_COUNTED: [&str; 3] = ["red", "destination", "hand"];
 
 /// Numbers of stationary vehicles by cause. They are part of saves but not of the state hash.

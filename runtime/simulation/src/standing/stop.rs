@@ -188,7 +188,7 @@ impl Standing<'_> {
         })
     }
 
-    /// The nearest obstacle or vehicle off the lanes that obstructs an agent.
+    /// Finds the nearest obstacle or vehicle off the lanes that obstructs an agent.
     fn obstacle_ahead(&self, agent: AgentIndex) -> Option<StopTarget> {
         let who = &self.view.agents.identity[agent.index()];
         let look = Look::of(self.modules.controller(who.modules));

@@ -81,13 +81,13 @@ use roadwright_scenario::alleys::{AlleyDirection, AlleySide};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use serde::{Deserialize, Serialize};
 
-/// Distance before an alley at which vehicles wait, m.
+/// Vehicles wait at this distance before an alley, m.
 const BEFORE: f64 = 1.0;
 /// Distance inside an alley beyond which a vehicle is no longer stopped before the alley, m.
 const INSIDE: f64 = 0.5;
 
-/// Number of lanelets beyond an alley on which a vehicle can block another one that stands in the
-/// alley. They include a junction and the lanes on both sides of it.
+/// A vehicle on one of this many lanelets beyond an alley can block another vehicle that stands in
+/// the alley. The lanelets include a junction and the lanes on both sides of it.
 const LANELETS_BEYOND: u32 = 4;
 
 /// An alley that a vehicle has been granted or is inside.
@@ -194,7 +194,7 @@ struct Kept {
 }
 
 impl Alleys {
-    /// State to be hashed, with ids instead of indices.
+    /// Returns the state to be hashed, with ids instead of indices.
     pub(super) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let held = self.held.iter();
         let held = held.map(|hold| {
@@ -317,8 +317,9 @@ impl Alleys {
         self.waiting.extend(waiting);
     }
 
-    /// End of the last alley that an agent is inside on the lanelet at index `at` of its route, as
-    /// a position along the lanelet, m. `None` if the agent is not inside an alley there.
+    /// Returns the end of the last alley that an agent is inside on the lanelet at index `at` of
+    /// its route, as a position along the lanelet, m. `None` if the agent is not inside an alley
+    /// there.
     pub(crate) fn inside_up_to(&self, agent: AgentIndex, at: u32, ground: &Ground) -> Option<f64> {
         let own = self.held.iter();
         let own = own.filter(|hold| hold.agent == agent && hold.at == at && hold.has_entered);
@@ -351,8 +352,9 @@ impl Alleys {
         }
     }
 
-    /// Route index up to which an agent holds alleys; 0 if it holds none. The route is not replanned before
-    /// this index, because the new route could lead through an alley that another vehicle holds.
+    /// An agent holds alleys up to this route index; 0 if it holds none. The route is not replanned
+    /// before this index, because the new route could lead through an alley that another vehicle
+    /// holds.
     pub(crate) fn held_to(&self, agent: AgentIndex) -> u32 {
         let own = self.held.iter().filter(|hold| hold.agent == agent);
         own.map(|hold| hold.at + 1).max().unwrap_or(0)
@@ -500,9 +502,9 @@ impl Alleys {
         out.extend(waiting.map(|one| (one.agent, one.hold)));
     }
 
-    /// The next alley on an agent's route that the agent does not hold, and the place where the
-    /// agent waits for it. `None` if the alley is far away, or if the agent needs the grant of a
-    /// junction first.
+    /// Finds the next alley on an agent's route that the agent does not hold, and the place where
+    /// the agent waits for it. `None` if the alley is far away, or if the agent needs the grant of
+    /// a junction first.
     fn next(
         &self,
         agent: AgentIndex,
@@ -544,8 +546,9 @@ impl Alleys {
         None
     }
 
-    /// The alleys that an agent needs together. They start at route index `from` and extend to the
-    /// first place after the lanelet at index `beyond` where the vehicle can stand clear of alleys.
+    /// Finds the alleys that an agent needs together. They start at route index `from` and extend
+    /// to the first place after the lanelet at index `beyond` where the vehicle can stand clear of
+    /// alleys.
     fn chain(
         &self,
         agent: AgentIndex,
@@ -684,9 +687,9 @@ impl Alleys {
         })
     }
 
-    /// Whether the vehicle `keeper`, for which alleys are reserved, has to wait until `agent` has
-    /// left. This is the case if `agent` is in one of these alleys, where it spawned, or if a
-    /// vehicle behind it is (`is_behind`). Then `agent` must not wait for `keeper`.
+    /// Whether the vehicle `keeper` has to wait until `agent` has left the alleys that are reserved
+    /// for `keeper`. This is the case if `agent` is in one of these alleys, where it spawned, or if
+    /// a vehicle behind it is (`is_behind`). Then `agent` must not wait for `keeper`.
     fn waits_for(
         &self,
         keeper: AgentIndex,
@@ -729,8 +732,8 @@ impl Alleys {
         taken == 0.0 || taken + situation.space(agent) <= length
     }
 
-    /// Vehicles that leave no room for an agent behind an alley: the vehicles that stand there or,
-    /// if there are none, the vehicles that were let in before the agent. `None` if there is room.
+    /// Returns the vehicles that leave no room for an agent behind an alley: those that stand there
+    /// or, if there are none, those that were let in before the agent. `None` if there is room.
     pub(super) fn whom_behind(
         &self,
         agent: AgentIndex,
@@ -792,9 +795,9 @@ impl Alleys {
         Some(end - direction.to)
     }
 
-    /// Position along a lanelet of an agent's route up to which the agent drives if it waits for an
-    /// alley there, m. Infinite if there is no alley, if the agent holds it or is inside it, or if
-    /// the alley begins so early that the agent is let into it together with the junction before it
+    /// Returns how far an agent drives along a lanelet of its route if it waits for an alley there,
+    /// m. Infinite if there is no alley, if the agent holds it or is inside it, or if the alley
+    /// begins so early that the agent is let into it together with the junction before it
     /// (`chain`). `at` is the route index of the lanelet.
     pub(super) fn waits_up_to(&self, agent: AgentIndex, at: u32, situation: &Situation<'_>) -> f64 {
         if !self.are_heeded(situation.ground) {
@@ -975,7 +978,7 @@ impl Alleys {
         known.is_ok_and(|place| self.waiting[place].at < at)
     }
 
-    /// Oncoming agents for which an agent has to wait before alleys.
+    /// Returns the oncoming agents that an agent has to wait for before alleys.
     pub(super) fn whom(
         &self,
         agent: AgentIndex,
@@ -986,7 +989,7 @@ impl Alleys {
         others.map(|hold| hold.agent).collect()
     }
 
-    /// The oncoming agent that will leave first. The other oncoming agents follow it.
+    /// Returns the oncoming agent that will leave first. The other oncoming agents follow it.
     pub(super) fn first_of(
         &self,
         agent: AgentIndex,
@@ -1056,8 +1059,8 @@ fn reach_of(agent: AgentIndex, situation: &Situation<'_>) -> f64 {
     )
 }
 
-/// Place on the open road where a vehicle waits before an alley on the lanelet at index `at` of its route;
-/// `None` if a junction lets it into the alley.
+/// Returns the place on the open road where a vehicle waits before an alley on the lanelet at index
+/// `at` of its route; `None` if a junction lets the vehicle into the alley.
 fn hold_before(
     direction: AlleyDirection,
     here: u32,

@@ -28,9 +28,8 @@ pub(super) const ASKING: f64 = 3.0;
 /// same time to leave the kerb.
 const BEFORE_PEOPLE: f64 = 3.0;
 
-/// Maximum time for which an agent waits for the junction at a node, s. `None` if there is no such
-/// node. It is assumed that the lanes beyond the junction drain and that the junction itself is not
-/// obstructed.
+/// Maximum time that an agent waits for the junction at a node, s. `None` if there is no such node.
+/// Assumes that the lanes beyond the junction drain and that the junction itself is not obstructed.
 #[must_use]
 pub fn longest_wait_at(ground: &Ground, node: NodeId) -> Option<f64> {
     let junction = ground.junction_of(node)?;
@@ -38,8 +37,8 @@ pub fn longest_wait_at(ground: &Ground, node: NodeId) -> Option<f64> {
 }
 
 impl Claims {
-    /// Maximum waiting time of a vehicle that requests a junction, s. It is assumed that the lanes
-    /// beyond the junction drain and that no vehicle stands in the junction.
+    /// Maximum waiting time of a vehicle that requests a junction, s. Assumes that the lanes beyond
+    /// the junction drain and that no vehicle stands in the junction.
     pub(crate) fn bound(junction: JunctionIndex, ground: &Ground) -> f64 {
         let connections = ground.connections_through(junction);
         let longest = connections.lengths.fold(0.0, f64::max);

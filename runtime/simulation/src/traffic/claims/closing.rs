@@ -23,7 +23,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 /// distance.
 const SIGHT: f64 = 100.0;
 
-/// Tolerance by which a held vehicle may stand closer to the junction than required, m.
+/// A held vehicle may stand closer to the junction than required by this tolerance, m.
 const SLACK: f64 = 0.5;
 
 /// The next connection on an agent's route into a junction that is being closed.
@@ -33,8 +33,8 @@ struct ComingJunction {
     at: u32,
     /// Distance from the agent's front to the start of the connection, m.
     distance: f64,
-    /// Distance before the connection at which the agent is stopped, m; 0 if the lane is too short to stop it
-    /// there.
+    /// The agent is stopped at this distance before the connection, m; 0 if the lane is too short
+    /// to stop it there.
     hold: f64,
 }
 
@@ -141,8 +141,8 @@ impl Closing {
             })
     }
 
-    /// Next connection of an agent into a junction from which vehicles are held back; `None` if the
-    /// agent is not near such a junction.
+    /// Finds the next connection of an agent into a junction that holds vehicles back; `None` if
+    /// the agent is not near such a junction.
     fn junction_to_hold_before(
         &self,
         agent: AgentIndex,
@@ -156,8 +156,8 @@ impl Closing {
         connections.find(|connection| self.held_back.contains(&connection.junction))
     }
 
-    /// Distance before the end of a lane at which vehicles are held back, m; 0 if they are not held back
-    /// there.
+    /// Distance between the end of a lane and the vehicles that are held back on it, m; 0 if none
+    /// are held back there.
     pub(super) fn kept_free_before_end(
         &self,
         lane: LaneletIndex,
@@ -187,8 +187,8 @@ impl Closing {
         );
     }
 
-    /// The junctions that will be changed: the closed ones or, if there are none, those from which
-    /// vehicles are held back.
+    /// Returns the junctions that will be changed: the closed ones or, if there are none, those
+    /// that hold vehicles back.
     pub(crate) fn changing(&self) -> &[JunctionIndex] {
         match self.closed.is_empty() {
             true => &self.held_back,
@@ -196,7 +196,7 @@ impl Closing {
         }
     }
 
-    /// Reason why an agent waits before a connection without a conflict.
+    /// Returns the reason why an agent waits before a connection without conflicts.
     pub(super) fn waits_before_closed(
         &self,
         connection: LaneletIndex,
@@ -293,7 +293,7 @@ fn each_once(junctions: impl Iterator<Item = JunctionIndex>) -> Vec<JunctionInde
 }
 
 impl Situation<'_> {
-    /// The junction that a moving agent left within the last few metres.
+    /// Returns the junction that a moving agent left within the last few metres.
     fn just_left(&self, agent: AgentIndex) -> Option<JunctionIndex> {
         let at = self.agents.progress[agent.index()].at.checked_sub(1)?;
         let lanelet = self.route(agent).lanelet(at)?;

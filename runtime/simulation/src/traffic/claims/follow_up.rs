@@ -18,11 +18,11 @@ use roadwright_scenario::{Connection, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Age after which entries are dropped, s. It exceeds every follow-up time.
+/// Entries are dropped at this age, s. It exceeds every follow-up time.
 const FORGOTTEN_AFTER: f64 = 10.0;
 
-/// Step in which a vehicle last crossed each stop line with a sign. A stop line is identified by
-/// the lanelet that ends there.
+/// For each stop line with a sign, the step in which a vehicle last crossed it. A stop line is
+/// identified by the lanelet that ends there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entries(BTreeMap<LaneletIndex, u64>);
 

@@ -138,7 +138,7 @@ pub(crate) struct Claims {
     pub(crate) grants: Grants,
     counts: LawCounts,
     pub(crate) requests: Requests,
-    /// Step in which a vehicle last crossed each stop line with a sign.
+    /// For each stop line with a sign, the step in which a vehicle last crossed it.
     entries: Entries,
     pub(crate) gridlock: Gridlock,
     pub(crate) alleys: Alleys,
@@ -183,7 +183,7 @@ impl<T> DerefMut for Scratch<T> {
 struct Lists {
     /// Agents that have to give back grants, each with the first route index of these grants.
     revoked: Vec<(AgentIndex, u32)>,
-    /// Time for which pedestrians have kept vehicles waiting at each busy crossing, s.
+    /// Time that pedestrians have kept vehicles waiting at each busy crossing, s.
     kept: Vec<f64>,
     walls: Vec<(AgentIndex, Wall)>,
     needs: Vec<Need>,
@@ -205,8 +205,8 @@ impl Claims {
         self.grants.count() * size_of::<Grant>() + self.requests.bytes()
     }
 
-    /// State to be hashed, with ids instead of indices, so that the hash does not depend on where
-    /// agents are stored.
+    /// Returns the state to be hashed, with ids instead of indices, so that the hash does not
+    /// depend on where agents are stored.
     pub(crate) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64 + Copy) -> impl Serialize {
         (
             (self.grants.hashed(id_of), self.alleys.hashed(id_of)),

@@ -19,8 +19,8 @@ pub struct AlleyWait {
     pub road: RoadId,
     /// Start and end of the alley along the road, m.
     pub span: (f64, f64),
-    /// Upper bound on the time for which a vehicle waits for the alley and the alleys that touch
-    /// it, s, provided that the lanes beyond drain.
+    /// Upper bound on the waiting time of a vehicle for the alley and the alleys that touch it, s,
+    /// provided that the lanes beyond drain.
     pub bound: f64,
 }
 

@@ -24,7 +24,7 @@ const THROUGH: u32 = 7;
 const VEHICLES: usize = 6;
 /// Times between the requests of consecutive vehicles, s.
 const HEADWAYS: [u32; 2] = [0, 3];
-/// Time without any change after which a model counts as deadlocked, s.
+/// A model counts as deadlocked after this time without any change, s.
 const DEADLOCKED: u32 = 2 * TURN_AFTER as u32;
 
 /// Alleys between vertices.
@@ -52,7 +52,8 @@ impl Network {
         (0..self.ends.len() as u32).flat_map(AlleySide::both)
     }
 
-    /// All connected networks with the given number of alleys, one of each isomorphism class.
+    /// Creates all connected networks with the given number of alleys, one of each isomorphism
+    /// class.
     fn all(alleys: usize) -> Vec<Self> {
         let pairs: Vec<[usize; 2]> = (0..=alleys)
             .flat_map(|a| (a + 1..=alleys).map(move |b| [a, b]))
@@ -86,7 +87,7 @@ impl Network {
         found.into_iter().collect()
     }
 
-    /// The network with renumbered vertices; `None` if a number is too large.
+    /// Returns the network with renumbered vertices; `None` if a number is too large.
     fn renamed(&self, order: &[usize]) -> Option<Self> {
         let vertices = self.has_place.len();
         let mut has_place = vec![false; vertices];
@@ -490,7 +491,7 @@ impl<'a> Model<'a> {
 
 /// Numbers of arrangements that are tested per network.
 struct Budget {
-    /// Maximum number of arrangements for which all of them are tested.
+    /// All arrangements are tested if their number is at most this.
     all: usize,
     /// Number of random arrangements of six vehicles.
     drawn: u64,
@@ -510,8 +511,8 @@ impl Budget {
         }
     }
 
-    /// Calls a function for each tested arrangement of a network. Returns the number of vehicles up
-    /// to which all arrangements were tested.
+    /// Calls a function for each tested arrangement of a network. Returns the largest number of
+    /// vehicles for which all arrangements were tested.
     fn for_each(
         &self,
         network: &Network,
