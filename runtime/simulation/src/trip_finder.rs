@@ -321,7 +321,7 @@ impl TripFinder {
         })
     }
 
-    /// Map of the area around a trip, with the path marked if there is one. `None` if the
+    /// Creates a map of the area around a trip, with the path marked if there is one. `None` if the
     /// coordinates of either end are out of range or not finite.
     pub fn map_around(
         &mut self,
@@ -411,8 +411,7 @@ fn plain_cost(path: &CellPath, rules: Rules) -> u64 {
 fn corners(points: &[DVec2], last: Option<f64>) -> Vec<Pose> {
     /// Smallest change of direction that counts as a bend, rad.
     const BEND: f64 = 1e-3;
-    /// Distance below which two points are merged, m, because such points do not define a
-    /// direction.
+    /// Points closer than this are merged, because they do not define a direction, m.
     const CLOSE: f64 = 1e-3;
     let mut poses: Vec<Pose> = Vec::new();
     for pair in points.windows(2) {

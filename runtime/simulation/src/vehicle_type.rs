@@ -27,8 +27,8 @@ use std::sync::Arc;
 /// Curvature limit of normal driving, as a fraction of the curvature at full lock. The rest is a
 /// reserve for returning to the lane within a bend. For a car, the limit is a radius of 4.3 m.
 const EASE: f64 = 0.9;
-/// Vehicle length for which distances off the lanes are defined, m. They are reduced in proportion
-/// for shorter vehicles.
+/// Distances off the lanes are defined for vehicles of this length, m. They are reduced in
+/// proportion for shorter vehicles.
 const USUAL_LENGTH: f64 = 3.0;
 /// Minimum factor for the distances of short vehicles.
 const LEAST_SCALE: f64 = 0.2;
@@ -59,7 +59,7 @@ pub(crate) struct VehicleType {
     pub(crate) radius: f64,
     /// Vehicle class, which determines the reserved lanes that may be used.
     pub(crate) class: VehicleClass,
-    /// Fraction of the vehicle's wheels on which the hand brake acts, 0 to 1.
+    /// Fraction of the vehicle's wheels that the hand brake acts on, 0 to 1.
     pub(crate) held: f64,
     pub(crate) limits: OneTrackLimits,
     /// Maximum curvature in normal driving, 1/m.
@@ -102,13 +102,13 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
 }
 
 impl VehicleType {
-    /// Factor by which distances off the lanes are shortened for a short vehicle.
+    /// Factor that shortens distances off the lanes for a short vehicle.
     pub(crate) fn scale(&self) -> f64 {
         (self.length / USUAL_LENGTH).clamp(LEAST_SCALE, 1.0)
     }
 
-    /// Factor that shortens the distances at which a short vehicle reacts off the lanes. It is 1
-    /// for characters, because these distances are defined for their size.
+    /// Factor that shortens the reaction distances of a short vehicle off the lanes. It is 1 for
+    /// characters, because these distances are defined for their size.
     pub(crate) fn reaction_scale(&self) -> f64 {
         match self.is_disc {
             true => 1.0,
@@ -152,8 +152,8 @@ impl VehicleType {
         self.tows || body.exceeds_car()
     }
 
-    /// Bounding circle of the vehicle with its trailers in line: its centre (m ahead of the rear axle) and
-    /// its radius (m).
+    /// Returns the bounding circle of the vehicle with its trailers in line: its centre (m ahead of
+    /// the rear axle) and its radius (m).
     #[inline]
     pub(crate) fn hull_circle(&self) -> (f64, f64) {
         if !self.tows {
@@ -212,7 +212,8 @@ pub fn body_of(vehicle: &roadwright_scenario::VehicleType) -> GroundBody {
 /// Slopes cost more for vehicles with less acceleration, and much more if a vehicle cannot climb them. Tracks
 /// halve the cost of slippery ground and water.
 pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect> {
-    /// Acceleration for which slopes have their default cost, m/s^2: that of a mid-size car.
+    /// Slopes have their default cost for vehicles with this acceleration, m/s^2: that of a
+    /// mid-size car.
     const COMMON_ACCELERATION: f64 = 2.6;
     /// Minimum cost of a slope, in thousandths of the default.
     const LEAST: f64 = 250.0;
@@ -256,7 +257,7 @@ const MOST_STRANGERS: usize = 1000;
 struct Part {
     /// Number of the same type with all its trailers.
     whole: u16,
-    /// Number of the type to which the trailers belong, usually the same type.
+    /// Number of the type that the trailers belong to, usually the same type.
     of: u16,
     /// Number of towed trailers, counted from the front.
     towed: u8,
@@ -512,13 +513,13 @@ impl VehicleTypes {
         self.parts[number as usize].whole
     }
 
-    /// Number of the type to which the trailers of a type belong; its own number if it tows none.
+    /// Number of the type that the trailers of a type belong to; its own number if it tows none.
     pub(crate) fn trailers_of(&self, number: u16) -> u16 {
         self.parts[number as usize].of
     }
 
-    /// Number of the variant of a type that tows the first `towed` of its own trailers, or all of
-    /// them if it has fewer.
+    /// Number of the variant of a type that tows the first `towed` of the type's own trailers, or
+    /// all of them if it has fewer.
     pub(crate) fn towing(&self, number: u16, towed: usize) -> u16 {
         let of = self.trailers_of(number);
         self.towing_of(number, of, towed)
@@ -653,7 +654,7 @@ fn gaits_of(described: &roadwright_scenario::VehicleType) -> Option<Arc<GaitTabl
     }
 }
 
-/// Fraction of the wheels on which the hand brake acts; one half if the file does not state it.
+/// Fraction of the wheels that the hand brake acts on; one half if the file does not state it.
 fn held(described: &roadwright_scenario::VehicleType) -> f64 {
     let Some(file) = &described.file else {
         return 0.5;

@@ -420,7 +420,7 @@ impl World {
         }
     }
 
-    /// Borrows the parts of the world on which effects act, and the buffers of the behaviour stage.
+    /// Borrows the parts of the world that effects change, and the buffers of the behaviour stage.
     fn effecting(&mut self) -> (Effecting<'_>, &mut Behaving) {
         self.scratch.trips.belong_to(&self.ground);
         let effecting = Effecting {
@@ -555,7 +555,8 @@ impl World {
         }
     }
 
-    /// The change between lanes and open ground that an agent has to make now; `None` if there is none.
+    /// Returns the change between lanes and open ground that an agent has to make now; `None` if
+    /// there is none.
     fn ground_change(&self, agent: AgentIndex) -> Option<GroundChange> {
         let index = agent.index();
         let progress = &self.agents.progress[index];
@@ -861,14 +862,15 @@ impl World {
         }
     }
 
-    /// Sets the registry from which new modules are created. Running modules switch to new builds
-    /// without this call.
+    /// Sets the registry for creating new modules. Running modules switch to new builds without
+    /// this call.
     pub fn use_modules(&mut self, modules: &Registry) {
         self.modules.registry = modules.clone();
     }
 
-    /// Adds a pedestrian at a crossing of the junction at a node: over the given road or, without a road,
-    /// over the first arm with a crossing. Returns the number of the pedestrian, starting at 1.
+    /// Adds a pedestrian at a crossing of the junction at a node. The crossing leads over the given
+    /// road or, without a road, over the first arm with a crossing. Returns the number of the
+    /// pedestrian, starting at 1.
     ///
     /// # Errors
     /// If there is no such crossing, or if two hundred pedestrians are already there.

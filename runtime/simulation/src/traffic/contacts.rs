@@ -88,7 +88,7 @@ impl Search<'_> {
         (lanelet != NO_LANELET).then(|| self.bodies.ground.lanelet(lanelet).layer)
     }
 
-    /// A contact of two agents, attributed to the agent with the smaller id.
+    /// Creates a contact of two agents, attributed to the agent with the smaller id.
     fn contact(&self, a: AgentIndex, b: AgentIndex, place: DVec2, depth: f64) -> Contact {
         let (agent, other) = if self.id(a) < self.id(b) {
             (a, b)
@@ -191,8 +191,8 @@ impl Search<'_> {
         is_near(own.lanelet) || is_at_end && next().is_some_and(is_near)
     }
 
-    /// The contact between two agents that follow their lanes. The other agent's rear axle is `distance`
-    /// metres ahead.
+    /// Finds the contact between two agents that follow their lanes. The other agent's rear axle is
+    /// `distance` metres ahead.
     fn contact_with(
         &self,
         own: &LaneEntry,

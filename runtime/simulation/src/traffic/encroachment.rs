@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 /// Post-encroachment time above which an arriving vehicle counts as undisturbed, s.
 const LATEST: f64 = 5.0;
 
-/// Time that is recorded if one vehicle arrives in the same step in which the other leaves, s. It
+/// If one vehicle arrives in the same step in which the other leaves, this time is recorded, s. It
 /// is not 0, because 0 means that there was no other vehicle.
 const LEAST: f32 = 1e-3;
 

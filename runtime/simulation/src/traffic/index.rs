@@ -43,7 +43,7 @@ struct Range {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OffLane {
     pub(crate) body: OrientedBox,
-    /// Road layers on which the body stands (bit mask).
+    /// Road layers that the body is on (bit mask).
     pub(crate) layers: u32,
 }
 
@@ -195,14 +195,13 @@ impl Index {
         }
     }
 
-    /// The bodies in the grid by number. Each is given by its agent and its number within the
-    /// agent.
+    /// Returns the bodies in the grid by number, each as its agent and its number within the agent.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = (AgentIndex, u8)> + '_ {
         self.located.iter().copied().zip(self.parts.iter().copied())
     }
 
-    /// The agent of a body in the grid, and the number of the body within its agent: 0 for the
-    /// vehicle, 1 for its first trailer.
+    /// Returns the agent of a body in the grid, and the number of the body within its agent: 0 for
+    /// the vehicle, 1 for its first trailer.
     pub(crate) fn body(&self, number: u32) -> (AgentIndex, u8) {
         (self.located[number as usize], self.parts[number as usize])
     }
@@ -327,7 +326,7 @@ impl Index {
     }
 }
 
-/// The lanelets on which an agent has an entry.
+/// Returns the lanelets that contain an entry of the agent.
 #[inline]
 fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletIndex> {
     let lanelets = [position.lanelet, position.leaving];

@@ -56,8 +56,8 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Position at which the first vehicle of a queue waits, m: the end of the lane or, if it is
-    /// before the end, the stop line.
+    /// Position of the first vehicle in a queue, m: the end of the lane or, if it is before the
+    /// end, the stop line.
     pub(super) fn queue_end(self, lanelet: LaneletIndex) -> f64 {
         self.ground.length(lanelet) - self.line_before_end(lanelet)
     }
@@ -85,9 +85,9 @@ impl<'a> Lanes<'a> {
     }
 
     /// Whether a vehicle at the given position on a lane can drive far enough to complete a change
-    /// to the adjacent lane, even if the vehicle ahead of it stops. It has to complete the change
-    /// within `room` metres in any case. If it stopped between two lanes, it would block both of
-    /// them, and possibly even the vehicles for which it waits.
+    /// to the adjacent lane, even if the vehicle ahead of it stops. The change has to be complete
+    /// within `room` metres in any case. If the vehicle stopped between two lanes, it would block
+    /// both of them, and possibly even the vehicles that it waits for.
     pub(crate) fn has_room_to_get_over(self, agent: AgentIndex, spot: LaneSpot, room: f64) -> bool {
         let LaneSpot { lanelet, s } = spot;
         let mut others = self.index.on_lanelet(lanelet).iter();
@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    /// A road of 300 m with its two lanes, from the right.
+    /// Creates a road of 300 m. Returns it with its two lanes, from the right.
     fn road() -> (Stand, Vec<LaneletIndex>) {
         let stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
         let lanes = stand.lanes_from_the_right();

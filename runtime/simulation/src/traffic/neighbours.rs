@@ -66,7 +66,7 @@ struct Followed {
     state: State,
 }
 
-/// State of a followed body, which determines the bodies with which it is compared.
+/// State of a followed body. It determines which bodies the body is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// The body is driving and is compared with all other bodies.
@@ -407,7 +407,8 @@ mod tests {
     use roadwright_scenario::{Scenario, Shape, VerticalSpan};
     use std::collections::BTreeSet;
 
-    /// Two crossing streets with posts and boxes on and beside them, and a third street with posts along it.
+    /// Creates two crossing streets with posts and boxes on and beside them, and a third street
+    /// with posts along it.
     fn surroundings() -> Scenario {
         let mut scenario = Scenario::new("posts");
         for (from, to) in [((-60.0, 0.0), (60.0, 0.0)), ((0.0, -60.0), (0.0, 60.0))] {

@@ -103,9 +103,9 @@ impl TripFinder {
         })
     }
 
-    /// Pose of the rear axle at the start. If the start has no heading, several headings are tried,
-    /// starting with the heading towards the goal, and the first free pose is returned. `None` if
-    /// no pose is free.
+    /// Returns the pose of the rear axle at the start. If the start has no heading, several
+    /// headings are tried, starting with the heading towards the goal, and the first free pose is
+    /// returned. `None` if no pose is free.
     fn start(&self, question: &TripQuestion<'_>, profile: ProfileId) -> Option<Pose> {
         let TripEnd { position, heading } = question.from;
         if let Some(heading) = heading {

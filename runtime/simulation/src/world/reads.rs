@@ -34,8 +34,8 @@ impl World {
         self.ground_plans.status(id)
     }
 
-    /// The agents off the lanes that have no path, or whose search has not ended, with the statuses
-    /// of their paths, by id.
+    /// Returns the agents off the lanes that have no path, or whose search has not ended, with the
+    /// statuses of their paths, by id.
     pub fn without_known_path(&self) -> impl Iterator<Item = (u64, &PathStatus)> {
         self.ground_plans.without_known_path()
     }
@@ -83,9 +83,9 @@ impl World {
         !has_people && self.agents.census().count() == 0 && self.demand.is_over(self.time())
     }
 
-    /// Smallest node ids of the junctions for which a pending edit waits. Until the edit is
-    /// applied, these junctions admit no vehicles or hold back approaching vehicles. Empty if no
-    /// edit is pending.
+    /// Smallest node ids of the junctions that a pending edit waits for. Until the edit is applied,
+    /// these junctions admit no vehicles or hold back approaching vehicles. Empty if no edit is
+    /// pending.
     pub fn closing_nodes(&self) -> Vec<NodeId> {
         let closed = self.traffic.claims.closing.changing().iter();
         closed.filter_map(|&at| self.ground.node(at)).collect()
@@ -191,9 +191,9 @@ impl World {
         onlooking.behaviour_view(id)
     }
 
-    /// The reason why a driving agent stands, with the chain of vehicles that it waits for; `None` if the
-    /// agent is not driving. O(vehicles in the chain), plus O(driving vehicles) for each vehicle of the chain
-    /// that is off the lanes.
+    /// Returns the reason why a driving agent stands, with the chain of vehicles that it waits for;
+    /// `None` if the agent is not driving. O(vehicles in the chain), plus O(driving vehicles) for
+    /// each vehicle of the chain that is off the lanes.
     pub fn wait_chain(&self, id: u64) -> Option<WaitChain> {
         let agent = self.agents.census().find(id)?;
         Some(self.standing().chain(agent))

@@ -119,7 +119,7 @@ impl Grant {
 /// is not allowed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Terms {
-    /// Ticket before which the new grant is inserted; `None` to append it after all others.
+    /// The new grant is inserted before this ticket; `None` to append it after all others.
     pub(super) before: Option<u64>,
     /// Whether the vehicle enters the first junction at a red light.
     pub(super) is_on_red: bool,
@@ -421,7 +421,7 @@ impl Grants {
         }
     }
 
-    /// Smallest route index at which each agent holds a grant; `u32::MAX` for agents without grants.
+    /// Smallest route index with a grant, for each agent; `u32::MAX` for agents without grants.
     pub(crate) fn firsts(&self, agents: usize) -> Vec<u32> {
         let mut firsts = vec![u32::MAX; agents];
         for grant in self.granted.iter().flatten() {

@@ -35,26 +35,26 @@ use serde::{Deserialize, Serialize};
 
 /// Rate of the search for rings, Hz.
 const RATE: f64 = 1.0;
-/// Rate at which the heads of an unresolved ring search for another route, Hz. It is low because
-/// the search is expensive.
+/// The heads of an unresolved ring search for another route at this rate, Hz. It is low because the
+/// search is expensive.
 const DETOUR_RATE: f64 = 0.1;
-/// Minimum standing time of a vehicle that counts as part of a ring, s. Vehicles in moving queues also stand
-/// briefly.
+/// A vehicle counts as part of a ring if it has stood for at least this time, s. Vehicles in moving
+/// queues also stand briefly.
 pub(super) const STANDS: f64 = 3.0;
-/// Time for which all heads of a ring have to stand before one of them is rerouted, s.
+/// One head of a ring is rerouted after all its heads have stood for this time, s.
 const TURNS_WITHIN: f64 = 60.0;
 /// Like `TURNS_WITHIN`, for a ring whose heads need green, s. Each head may have to wait for two
 /// signal cycles.
 const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
-/// Standing time after which the heads of a ring request green, s. Most queues have moved on by
-/// then.
+/// The heads of a ring request green after they have stood for this time, s. Most queues have moved
+/// on by then.
 const ASKS_FOR_GREEN: f64 = 15.0;
 /// Maximum number of lanelets, starting at an exit, that are searched for the vehicle that blocks
 /// the exit.
 const QUEUE: usize = 12;
 /// Maximum number of adjacent lanes that are followed in the search for the blocking vehicle.
 const MOST_LANES_BESIDE: usize = 8;
-/// Maximum distance from the stop line at which a vehicle is let in together with its ring, m. The
+/// A vehicle is let in together with its ring only within this distance of the stop line, m. The
 /// other vehicles of the ring rely on this vehicle. If it were farther away, its signal might turn
 /// red before it reaches the line, and only part of the ring would move.
 pub(super) const AT_LINE: f64 = 3.0;
@@ -257,7 +257,7 @@ impl Gridlock {
         self.lists.asks_for_green.clear();
     }
 
-    /// Removes and returns the rings that stood in the last update and in which a vehicle has to be
+    /// Removes and returns the rings that stood in the last update and need a vehicle to be
     /// rerouted.
     pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
         std::mem::take(&mut self.lists.stuck)
@@ -278,8 +278,8 @@ struct Rings<'a> {
 }
 
 impl Rings<'_> {
-    /// Vehicles that stand at a junction because there is no room beyond it, each with the vehicle
-    /// for which it waits.
+    /// Finds the vehicles that stand at a junction because there is no room beyond it, each with
+    /// the vehicle that it waits for.
     fn heads(&self, situation: &Situation<'_>) -> Vec<Head> {
         let agents = situation.agents;
         let standing = self.requests.all().iter().filter(|request| {
@@ -346,7 +346,7 @@ impl Rings<'_> {
         })
     }
 
-    /// The oncoming vehicle in an alley that a request needs, at a junction or after it.
+    /// Finds the oncoming vehicle in an alley that a request needs, at a junction or after it.
     fn oncoming(
         &self,
         request: &Request,
@@ -372,8 +372,8 @@ impl Rings<'_> {
         !alleys.is_empty()
     }
 
-    /// The requests and needs of the heads of a ring; `None` unless all heads may enter now and find room if
-    /// they enter together.
+    /// Returns the requests and needs of the heads of a ring; `None` unless all heads may enter now
+    /// and find room if they enter together.
     fn batch(&self, ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> Option<Batch> {
         let mut batch: Batch = Vec::with_capacity(ring.len());
         for &number in ring {
@@ -442,9 +442,9 @@ impl Rings<'_> {
         })
     }
 
-    /// Other lanes with room that the heads of a ring can enter from their current positions, in
-    /// the order of ids and lanelets. The planners determine whether a route to the goals leads on
-    /// from there.
+    /// Finds other lanes with room that the heads of a ring can enter from their current positions,
+    /// in the order of ids and lanelets. The planners determine whether a route to the goals leads
+    /// on from there.
     fn detours(&self, ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> Vec<Detour> {
         let mut ring = ring.to_vec();
         ring.sort_unstable();
@@ -564,7 +564,7 @@ fn foremost(lane: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex>
     None
 }
 
-/// Time for which all heads of a ring have stood, s.
+/// Time since the last head of a ring stopped, s.
 fn stood_for(ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> f64 {
     let agents = ring
         .iter()

@@ -25,8 +25,8 @@ pub struct Ticket {
     /// Whether the junction let the agent in. If `false`, the agent is inside without having been let in, and
     /// others keep clear of it.
     pub is_invited: bool,
-    /// Position at which the agent waits inside for vehicles that pass first, m along the connection; `None`
-    /// if it need not wait.
+    /// Position along the connection where the agent waits inside for vehicles that pass first, m;
+    /// `None` if it need not wait.
     pub wall: Option<f64>,
     /// Ids of the vehicles that pass first, in ascending order.
     pub behind: Vec<u64>,

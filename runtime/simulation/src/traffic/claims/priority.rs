@@ -19,8 +19,8 @@ pub(crate) struct Next {
 }
 
 impl Next {
-    /// The next connection with conflicts on the route of an agent, including one that the agent is
-    /// on; `None` if there is none nearby.
+    /// Finds the next connection with conflicts on the route of an agent, including one that the
+    /// agent is on; `None` if there is none nearby.
     pub(crate) fn of(
         agent: AgentIndex,
         setting: &Setting<'_>,

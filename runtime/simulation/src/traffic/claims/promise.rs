@@ -68,9 +68,9 @@ impl Grants {
         (promised > 0.0).then_some(promised)
     }
 
-    /// Like `promised_length`, but 0 if there are no such vehicles. Vehicles that do not fit on a
-    /// short lane are included if they continue from it onto this lane without a request. `far` is
-    /// the distance that is searched backwards, m.
+    /// Like `promised_length`, but 0 if there are no such vehicles. Also includes vehicles for
+    /// which a short lane has no room, if they continue from it onto this lane without a request.
+    /// `far` is the distance that is searched backwards, m.
     fn promised_from(&self, lanes: Lanes<'_>, lanelet: LaneletIndex, far: f64) -> f64 {
         let ground = lanes.ground;
         let connections = ground.graph().predecessors(lanelet);

@@ -17,10 +17,10 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 
-/// Distance before the latest braking point at which a vehicle makes its request, m. The latest
-/// braking point is where its braking distance reaches the stop line. With this margin, a free
-/// junction admits the vehicle before it has to brake. A larger value would make vehicles hold the
-/// junction for longer before they enter, so that others would have to wait.
+/// A vehicle makes its request this far before its latest braking point, m. The latest braking
+/// point is where its braking distance reaches the stop line. With this margin, a free junction
+/// admits the vehicle before it has to brake. A larger value would make vehicles hold the junction
+/// for longer before they enter, so that others would have to wait.
 const ASKING_MARGIN: f64 = 12.0;
 /// Time to arrival at a junction below which other vehicles take an approaching vehicle into
 /// account, s. It is slightly longer than the longest critical gap.
@@ -70,7 +70,7 @@ impl Request {
         u128::from(self.since) << 64 | u128::from(self.id)
     }
 
-    /// Time for which the vehicle has waited, s.
+    /// Time that the vehicle has waited, s.
     pub(super) fn age(&self, situation: &Situation<'_>) -> f64 {
         situation.step.saturating_sub(self.since) as f64 * situation.dt
     }
@@ -149,10 +149,10 @@ impl Situation<'_> {
         }
     }
 
-    /// Route index of the connection before which the holder of a grant has to stop for the signals
-    /// of the junction. This is the connection of the grant. If the vehicle does not fit between it
-    /// and narrow bends before it, this is the first of these bends (see `needs`). `None` if an
-    /// earlier junction decides for both.
+    /// Returns the route index of the connection where the holder of a grant has to stop for the
+    /// signals of the junction. This is the connection of the grant or, if the vehicle does not fit
+    /// between this connection and narrow bends before it, the first of these bends (see `needs`).
+    /// `None` if an earlier junction decides for both.
     pub(super) fn law_from(&self, grant: &Grant) -> Option<u32> {
         if grant.is_first {
             return Some(grant.at);
@@ -221,7 +221,8 @@ impl Situation<'_> {
 
     /// Whether a queue on a connection without conflicts reaches back to the end of a lane.
     /// Vehicles need no request for such a connection and may stand there for a long time. If a
-    /// vehicle that turns off behind the queue were let in, it would block others while it waits.
+    /// vehicle that turns off behind the queue were let in, that vehicle would block others while
+    /// it waits.
     fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
         let mut connections = self.ground.successors(lane).iter();
         connections.any(|&connection| {
@@ -234,8 +235,8 @@ impl Situation<'_> {
     }
 
     /// Whether a vehicle stands close ahead on the lane that this vehicle is leaving. This vehicle
-    /// cannot pass it before the lane change is complete, and the vehicle ahead may in turn wait
-    /// for this vehicle.
+    /// cannot pass the other one before the lane change is complete, and the other one may in turn
+    /// wait for this vehicle.
     fn is_behind_queue_on_lane_left(&self, agent: AgentIndex) -> bool {
         let position = &self.agents.position[agent.index()];
         if position.leaving == NO_LANELET {
@@ -498,8 +499,9 @@ fn next_contested(
     None
 }
 
-/// Distance ahead of the rear axle within which a vehicle makes requests, m. Example: a car drives at 8 m/s,
-/// and its front is 3.6 m ahead of its rear axle. It makes requests from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
+/// A vehicle makes requests within this distance ahead of its rear axle, m. Example: a car drives
+/// at 8 m/s, and its front is 3.6 m ahead of its rear axle. It makes requests from 64 / (2 * 1.8) +
+/// 12 + 3.6 = 33 m.
 #[inline]
 pub(super) fn reach(
     ground: &Ground,

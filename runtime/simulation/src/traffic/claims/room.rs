@@ -12,8 +12,7 @@ use roadwright_ground::{Ground, Ring};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Minimum time for which a vehicle has to have sought a gap before room on the adjacent lane is
-/// reserved for it, s.
+/// Room on the adjacent lane is reserved for a vehicle after it has sought a gap for this time, s.
 const SEEKS_FOR: f32 = 10.0;
 /// Room on the adjacent lane is reserved for a vehicle that is no farther than this from the end of
 /// its own lane, m.
@@ -45,12 +44,12 @@ pub(super) enum Trust {
 pub(super) enum Stay {
     /// The vehicle may have to stop on these lanes, because it does not request the junction after them.
     Stop,
-    /// The vehicle drives on into the next junction, for which it has made the same request.
+    /// The vehicle drives on into the next junction, which is part of the same request.
     Pass,
 }
 
-/// Distance after a junction up to which lanes are considered, m. Vehicles farther away do not
-/// block the junction.
+/// Lanes are considered up to this distance after a junction, m. Vehicles farther away do not block
+/// the junction.
 pub(super) const FAR_ENOUGH: f64 = 30.0;
 /// Maximum number of lanelets beyond a junction that are considered. A street that is divided into short
 /// pieces is considered as a whole.
@@ -159,9 +158,9 @@ impl Room<'_> {
         fits || room >= self.reach_of(&beyond, situation)
     }
 
-    /// Returns the length that remains on the lanes beyond a junction, m, if all vehicles there,
-    /// and all vehicles that have been promised room there, stand in a queue. Negative if they do
-    /// not fit. Vehicles that are trusted to drive on into the next junction are left out.
+    /// Returns the free length on the lanes beyond a junction, m. It is computed as if all vehicles
+    /// there, and all vehicles that have been promised room there, stood in a queue. Negative if
+    /// they do not fit. Vehicles that are trusted to drive on into the next junction are left out.
     pub(super) fn room_beyond(
         &self,
         request: &Request,
@@ -199,8 +198,8 @@ impl Room<'_> {
         promised.map(|grant| grant.agent).collect()
     }
 
-    /// Returns the lanes beyond a junction, up to the first lane at whose end a vehicle may have to wait, or
-    /// up to a lane that is far enough away.
+    /// Returns the lanes beyond a junction. The list ends with the first lane where a vehicle may
+    /// have to wait at the end, or with a lane that is far enough away.
     fn lanes_beyond(
         &self,
         request: &Request,
@@ -403,8 +402,8 @@ fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
 }
 
 impl Situation<'_> {
-    /// Position on the lane at index `at` of the route that the vehicle's front is certain to
-    /// reach, m. A vehicle that has to change lanes may wait there for a gap. For all other
+    /// Returns the position that the vehicle's front is certain to reach on the lane at index `at`
+    /// of the route, m. A vehicle that has to change lanes may wait there for a gap. For all other
     /// vehicles, the value is infinite.
     fn waits_up_to(&self, agent: AgentIndex, at: u32, lane: LaneletIndex) -> f64 {
         let changes = self.route(agent).lane_changes_on(at, self.ground);
@@ -417,9 +416,9 @@ impl Situation<'_> {
         place + kind.front
     }
 
-    /// Whether the holder of a grant that has not entered yet is certain to enter. It is if it can
-    /// no longer stop, or if no pedestrian can cross its connection and no signal can end its green
-    /// before it enters.
+    /// Whether the holder of a grant that has not entered yet is certain to enter. This is the case
+    /// if the holder can no longer stop, or if no pedestrian can cross its connection and no signal
+    /// can end its green before it enters.
     fn is_bound_to_enter(&self, grant: &Grant, connection: Connection) -> bool {
         let (junction, path) = (connection.junction, connection.number);
         let distance = self.before_line(junction, grant).max(0.0);

@@ -12,9 +12,8 @@ use roadwright_scenario::junction::{GAP_ON_RED, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
-/// Maximum time for which a vehicle may have to wait inside a junction for another one, s. If it
-/// would have to wait longer, it is not let in. A larger value lets in more vehicles, which then
-/// obstruct each other.
+/// A vehicle is let in only if it has to wait for another one inside the junction for at most this
+/// time, s. A larger value lets in more vehicles, which then obstruct each other.
 pub(super) const LONGEST_WAIT_INSIDE: f64 = 1.0;
 /// Minimum time between the departure of another vehicle and the arrival of a requesting vehicle,
 /// s. It applies where vehicles alternate without signs or lights. A vehicle that has to wait
@@ -29,14 +28,14 @@ pub(super) const GENTLE: f64 = 2.0;
 /// Minimum time between the departure of the vehicle that passes first and the arrival of the
 /// admitted vehicle, s.
 const LEAST_TIME_BETWEEN: f64 = 1.0;
-/// Waiting time after which a request may no longer be passed over, s.
+/// A request may no longer be passed over after it has waited for this time, s.
 const LOCK_AFTER: f64 = 60.0;
-/// Time for which a vehicle yields if no approach has a sign, s. At signals, this is the time for
-/// which a vehicle that turns across oncoming traffic yields. After this time, such a vehicle may
-/// not be passed over either, because on a shared lane it would block the vehicles behind it for
-/// their whole green.
+/// A vehicle yields for this time if no approach has a sign, s. At signals, a vehicle that turns
+/// across oncoming traffic yields for this time. After this time, such a vehicle may not be passed
+/// over either, because on a shared lane it would block the vehicles behind it for their whole
+/// green.
 pub(super) const TURN_AFTER: f64 = 6.0;
-/// Time for which a vehicle may be passed over if no approach has a sign, s.
+/// A vehicle may be passed over for this time if no approach has a sign, s.
 const OPEN_FOR: f64 = 30.0;
 /// Smallest fraction of the critical gap that drivers accept after a long wait. The longer they
 /// wait, the shorter the gaps that they accept.
@@ -49,9 +48,9 @@ const GAP_TO_JOIN: f64 = 1.5;
 /// Additional critical gap for joining, per m/s below the speed limit, s^2/m. For a vehicle that
 /// joins a motorway from rest, the critical gap is 6.5 s, as at a yield sign.
 const GAP_PER_SLOWNESS: f64 = 0.15;
-/// Where lanes alternate, a vehicle whose turn it is goes first even if it is up to this much
-/// farther from the merge than the vehicle on the other lane, m. It is the length of a vehicle and
-/// its gap in a slow queue.
+/// Where lanes alternate, the vehicle whose turn it is goes first unless it is farther from the
+/// merge than the vehicle on the other lane by more than this, m. The value is the length of a
+/// vehicle and its gap in a slow queue.
 const ALTERNATES_WITHIN: f64 = 12.0;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
@@ -71,7 +70,7 @@ pub(super) enum Verdict {
     Refused(Refusal),
 }
 
-/// State of a junction on which its decisions are based.
+/// State of a junction that its decisions are based on.
 pub(super) struct JunctionState<'a> {
     pub(super) inside: &'a [Grant],
     /// Vehicles that may no longer be passed over, each with the room or connection that is
@@ -172,7 +171,7 @@ impl EntryRule<'_> {
     }
 }
 
-/// The approaches that lead to a junction. `approaches` is sorted by junction.
+/// Returns the approaches that lead to a junction. `approaches` is sorted by junction.
 pub(super) fn of_junction(approaches: &[Approach], junction: JunctionIndex) -> &[Approach] {
     let from = approaches.partition_point(|approach| approach.path.junction < junction);
     let to = approaches.partition_point(|approach| approach.path.junction <= junction);
@@ -209,7 +208,7 @@ fn kind_of(junction: JunctionIndex, situation: &Situation<'_>) -> (Control, bool
     (situation.ground.control(junction), has_signals)
 }
 
-/// Time for which a vehicle has waited while it might have been let in, s.
+/// Time that a vehicle has waited while it might have been let in, s.
 fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>) -> f64 {
     let age = request.age(situation);
     if situation.ground.signal_group_of(junction).is_none() {
@@ -223,7 +222,7 @@ fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>)
     )
 }
 
-/// Time for which a vehicle yields, s. At signals, only green time counts.
+/// Time after which a vehicle no longer yields, s. At signals, only green time counts.
 pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::AllWayStop | Control::Zipper => 0.0,
@@ -235,9 +234,10 @@ pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
 }
 
 /// Waiting time after which a vehicle may no longer be passed over, s. At signals, only green time
-/// counts. If no approach has a sign, vehicles without a conflict with those inside may go in the
-/// meantime. If all of them waited for the first vehicle after [`TURN_AFTER`], throughput would
-/// fall to five sixths at a junction with four arms, and to half at a mini-roundabout with six.
+/// counts. If no approach has a sign, vehicles that do not conflict with the vehicles inside may go
+/// in the meantime. If all of them waited for the first vehicle after [`TURN_AFTER`], throughput
+/// would fall to five sixths at a junction with four arms, and to half at a mini-roundabout with
+/// six.
 pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::Uncontrolled => OPEN_FOR,
@@ -279,8 +279,9 @@ pub(super) fn is_passed_over_for_room(
     request.age(situation) >= situation.ground.longest_cycle(junction)
 }
 
-/// Decides whether a vehicle may enter a junction now. Returns the ticket before which the vehicle
-/// passes, or `None` if it passes after all others. If it may not enter, returns the reason.
+/// Decides whether a vehicle may enter a junction now. Returns the ticket that the vehicle passes
+/// before, or `None` if it passes after all others. If the vehicle may not enter, returns the
+/// reason.
 fn may_enter(
     request: &Request,
     need: &Need,
@@ -393,10 +394,10 @@ pub(super) fn is_stopped(
     Ok(())
 }
 
-/// Finds the place of a request in the junction's order. Returns the ticket before which the
-/// vehicle passes, or `None` if it passes after all others. Refuses the request if admitted
-/// vehicles leave no place for it, or if the vehicle would overtake an earlier request that has
-/// reserved a conflicting connection.
+/// Finds the place of a request in the junction's order. Returns the ticket that the vehicle passes
+/// before, or `None` if it passes after all others. Refuses the request if admitted vehicles leave
+/// no place for it, or if the vehicle would overtake an earlier request that has reserved a
+/// conflicting connection.
 pub(super) fn find_place(
     request: &Request,
     need: &Need,
@@ -421,9 +422,9 @@ pub(super) fn find_place(
     }
 }
 
-/// Finds the place of a vehicle among the admitted vehicles. Returns the ticket before which the
-/// vehicle can pass, `Some(None)` if it passes after all others, and `None` if there is no place
-/// for it.
+/// Finds the place of a vehicle among the admitted vehicles. Returns the ticket that the vehicle
+/// can pass before, `Some(None)` if it passes after all others, and `None` if there is no place for
+/// it.
 ///
 /// Usually a vehicle passes after all others. However, an admitted vehicle may still be so far away
 /// that it is not disturbed if another vehicle passes first. Otherwise, vehicles could never use
@@ -493,9 +494,8 @@ fn has_stopped(agent: AgentIndex, distance: f64, situation: &Situation<'_>) -> b
     situation.speed(agent) < STANDING && distance < AT_LINE
 }
 
-/// Whether an admitted vehicle blocks the requesting vehicle. It does if their conflict is so close
-/// that the requesting vehicle could not stop before it, or if the requesting vehicle would have to
-/// wait there for a long time.
+/// Whether an admitted vehicle blocks the requesting vehicle. This is the case if the requesting
+/// vehicle could not stop before their conflict, or would have to wait there for a long time.
 ///
 /// ```text
 ///              |  u |
@@ -599,8 +599,8 @@ fn comes_within(
     situation.time_for(to_place, other.agent, other.at) < waits + gap
 }
 
-/// Critical gap: the smallest gap before the next vehicle with right of way that a vehicle accepts,
-/// s. It decreases with the waiting time.
+/// Smallest gap that a vehicle accepts before the next vehicle with right of way (critical gap), s.
+/// It decreases with the waiting time.
 fn critical_gap(request: &Request, need: &Need, situation: &Situation<'_>) -> f64 {
     let patience = (request.age(situation) / LOCK_AFTER).min(1.0);
     let path = Connection::new(need.junction, need.path);

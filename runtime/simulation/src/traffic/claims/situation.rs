@@ -23,9 +23,9 @@ const EXPECTED_ACCELERATION: f64 = 1.5;
 const LEAST_ACCELERATION: f64 = 0.1;
 /// Speed below which a vehicle is treated as starting from rest, m/s.
 const HARDLY_MOVING: f64 = 1.0;
-/// Minimum speed at which a vehicle is assumed to drive through a junction, m/s.
+/// A vehicle is assumed to drive through a junction at this speed or faster, m/s.
 const LEAST_SPEED: f64 = 3.0;
-/// Maximum deceleration with which a vehicle stops at amber, m/s^2. If it would have to brake
+/// A vehicle stops at amber if this deceleration is enough, m/s^2. If it would have to brake
 /// harder, it drives on.
 const AMBER_BRAKING: f64 = 3.0;
 /// Like `AMBER_BRAKING`, for a vehicle that has not been let in and is therefore already braking,
@@ -34,8 +34,8 @@ const BRAKING_FIRMLY: f64 = 4.5;
 
 /// Speed below which a vehicle counts as standing, m/s.
 pub(super) const STANDING: f64 = 0.5;
-/// Distance before a stop line at which a stopping vehicle is not affected by edits, m. Edits
-/// rarely move a stop line farther than this.
+/// A vehicle that stops this far before a stop line is not affected by edits, m. Edits rarely move
+/// a stop line farther than this.
 pub(super) const FAR: f64 = 15.0;
 
 /// Queue length taken up by one vehicle of this type, including the gap, m.
@@ -152,7 +152,7 @@ impl<'a> Situation<'a> {
         passing.holds_up(self.is_long(agent), self.is_long(other))
     }
 
-    /// Data for computing room on lanes.
+    /// Returns the data for computing room on lanes.
     pub(super) fn lanes(&self) -> Lanes<'a> {
         Lanes {
             ground: self.ground,
@@ -259,7 +259,7 @@ impl<'a> Situation<'a> {
     }
 
     /// Whether an agent stands before the connection at index `at` of its route, or is far enough
-    /// away to stop before it comfortably.
+    /// away to stop comfortably before the connection.
     pub(super) fn stands_or_is_far(&self, agent: AgentIndex, at: u32) -> bool {
         let speed = self.speed(agent);
         let distance = -self.front(agent, at);

@@ -170,7 +170,7 @@ impl Claims {
         agents.driving().filter(waits).collect()
     }
 
-    /// The agents that `agent` waits for at a connection of a junction.
+    /// Returns the agents that `agent` waits for at a connection of a junction.
     fn whom(
         &self,
         agent: AgentIndex,
@@ -229,7 +229,8 @@ impl Claims {
 }
 
 impl Alleys {
-    /// Reason why an agent waits for an alley, with the place; `None` if no alley stops it.
+    /// Returns the reason why an agent waits for an alley, with the place; `None` if no alley stops
+    /// it.
     fn waits_of(&self, agent: AgentIndex, situation: &Situation<'_>) -> Option<Waits> {
         let claim = &situation.agents.claim[agent.index()];
         let is_refused = matches!(claim.refused, Refusal::Alley | Refusal::NoRoom);

@@ -96,8 +96,7 @@ const INSIDE: f64 = 0.5;
 /// Reaction time of a merging vehicle, in addition to one decision period, s.
 const REACTION: f64 = 0.2;
 
-/// Minimum gap at which a vehicle follows another one into a merge, in addition to its reaction
-/// distance, m.
+/// Minimum gap for following another vehicle into a merge, in addition to the reaction distance, m.
 const LEAST_GAP: f64 = 1.0;
 
 /// A conflict between two agents in a junction that the other agent has not left yet.
@@ -111,8 +110,8 @@ pub(super) struct Meeting {
 }
 
 impl Meeting {
-    /// The conflict of an agent with the holder of a grant; `None` if there is none, or if the
-    /// holder has left it.
+    /// Finds the conflict of an agent with the holder of a grant; `None` if there is no conflict,
+    /// or if the holder has left it.
     pub(super) fn of(
         connection: Connection,
         agent: AgentIndex,
@@ -140,10 +139,10 @@ impl Meeting {
         situation.time_as_it_drives(self.to_clear, other.agent, other.at) + f64::from(other.delay)
     }
 
-    /// Whether the holder of a grant need not slow down yet for the vehicle with which it merges.
-    /// `distance` is the distance to its waiting place, m. `delay` is the time by which it would
-    /// reach the conflict too early, s. If it slowed down immediately, it would creep towards the
-    /// place and merge slowly, and vehicles behind it would have to brake.
+    /// Whether the holder of a grant need not slow down yet for the vehicle that it merges with.
+    /// `distance` is the distance to its waiting place, m. `delay` states how much too early it
+    /// would reach the conflict, s. If it slowed down immediately, it would creep towards the place
+    /// and merge slowly, and vehicles behind it would have to brake.
     fn rolls_on(
         &self,
         distance: f64,
@@ -159,9 +158,9 @@ impl Meeting {
         distance > speed * (REACTION + situation.period) + speed * speed / (2.0 * braking)
     }
 
-    /// Whether the holder of a grant is far enough behind the vehicle with which it merges to
-    /// follow that vehicle into the merge, as if both were already on one lane. `front` is the
-    /// position of the holder's front along its connection, m.
+    /// Whether the holder of a grant is far enough behind the vehicle that it merges with to follow
+    /// that vehicle into the merge, as if both were already on one lane. `front` is the position of
+    /// the holder's front along its connection, m.
     fn is_behind(
         &self,
         front: f64,
@@ -176,7 +175,7 @@ impl Meeting {
         gap > LEAST_GAP + speed * (REACTION + situation.period) + slowing
     }
 
-    /// Time for which the holder of a grant has to wait for the other vehicle, s. `front` is the
+    /// Time that the holder of a grant has to wait for the other vehicle, s. `front` is the
     /// position of the holder's front along its connection, m.
     fn delay(&self, front: f64, grant: &Grant, other: &Grant, situation: &Situation<'_>) -> f32 {
         let distance = self.own.from - front;

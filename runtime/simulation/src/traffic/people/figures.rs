@@ -23,8 +23,8 @@ pub(crate) struct SavedSteps {
 }
 
 impl People {
-    /// Feet and shoulders of all pedestrians, in the order of [`People::records`]. They are only
-    /// computed on request, so they cost nothing in steps without a snapshot.
+    /// Computes the feet and shoulders of all pedestrians, in the order of [`People::records`].
+    /// This is done only on request, so steps without a snapshot cost nothing.
     pub(crate) fn figures(&self, ground: &Ground, clock: &Clock) -> Vec<Figure> {
         let sites = ground.crossings().sites();
         let time = clock.time();

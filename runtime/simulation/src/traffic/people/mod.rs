@@ -52,18 +52,19 @@ use walk::Seen;
 const CLEARANCE: f64 = 0.075;
 /// Radius of the space that a pedestrian needs, m: the body of a character plus the clearance.
 pub const RADIUS: f64 = 0.5 * VehicleType::PERSON_DIAMETER + CLEARANCE;
-/// Distance from the kerb at which pedestrians wait, m.
+/// Pedestrians wait at this distance from the kerb, m.
 const BEFORE_KERB: f64 = 0.4;
-/// Distance from the kerb at which pedestrians appear, m. Drivers see them two seconds before they
+/// Pedestrians appear at this distance from the kerb, m. Drivers see them two seconds before they
 /// reach the kerb.
 const COMES_FROM: f64 = 2.4;
-/// Distance beyond the other kerb at which pedestrians disappear, m.
+/// Pedestrians disappear at this distance beyond the other kerb, m.
 const GOES_TO: f64 = 1.0;
-/// Waiting time after which a vehicle is let in ahead of pedestrians that have not started to
+/// A vehicle that has waited for this time is let in ahead of pedestrians that have not started to
 /// cross, s.
 pub(super) const PATIENCE_OF_DRIVERS: f64 = 20.0;
-/// Waiting time at a zebra crossing after which pedestrians go ahead of every vehicle that can still stop, s.
-/// Vehicles that cannot stop leave the junction long before the wait reaches one minute.
+/// Pedestrians who have waited at a zebra crossing for this time go ahead of every vehicle that can
+/// still stop, s. Vehicles that cannot stop leave the junction long before the wait reaches one
+/// minute.
 pub(super) const PATIENCE: f64 = 25.0;
 /// Maximum number of pedestrians at one crossing. There is no space for more.
 const MOST_AT_CROSSING: usize = 200;
@@ -84,8 +85,8 @@ pub(crate) struct People {
     beside: Vec<f64>,
     /// Time at which each pedestrian began to wait, s; infinite while walking.
     since: Vec<f64>,
-    /// Steps of each pedestrian, from which its feet are computed. They only affect rendering, so
-    /// the state hash leaves them out, and saves store them separately.
+    /// Steps of each pedestrian, for computing the feet. They only affect rendering, so the state
+    /// hash leaves them out, and saves store them separately.
     #[serde(skip)]
     steps: Vec<LineSteps>,
     strays: Vec<Stray>,
@@ -140,9 +141,9 @@ impl People {
         (self.counts.came > 0).then_some(self.counts)
     }
 
-    /// Adds a pedestrian at a crossing of the junction at a node. The crossing is the one over the given road
-    /// or, without a road, over the first arm that has a crossing. The pedestrian starts on the side with
-    /// fewer pedestrians. Returns its number.
+    /// Adds a pedestrian at a crossing of the junction at a node. The crossing leads over the given
+    /// road or, without a road, over the first arm that has a crossing. The pedestrian starts on
+    /// the side with fewer pedestrians. Returns the pedestrian's number.
     ///
     /// # Errors
     /// If there is no such crossing, or no space at the crossing.
@@ -235,7 +236,7 @@ impl People {
         self.renew_sources(after, rate, clock);
     }
 
-    /// Position beyond the other kerb at which a pedestrian disappears, m.
+    /// Position beyond the other kerb where a pedestrian disappears, m.
     fn end(&self, person: usize, site: &CrossingSite) -> DVec2 {
         let crossing = &site.crossing;
         let across = if self.is_from_right[person] {

@@ -7,7 +7,7 @@ use roadwright_ground::Ground;
 use roadwright_scenario::{RoadEnd, RoadId};
 use serde::{Deserialize, Serialize};
 
-/// Maximum time by which the next arrival may be overdue in a valid save, s.
+/// In a valid save, the next arrival is overdue by at most this time, s.
 const LATEST: f64 = 10.0;
 
 /// The source of pedestrians on one side of a crossing.

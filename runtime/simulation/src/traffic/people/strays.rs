@@ -26,7 +26,7 @@ const HEEDED: f64 = 7.0;
 /// Distance between the centre line of a lane and the path within which the path blocks the lane,
 /// m. It is half the width of a bus plus half the width of a pedestrian.
 const NEAR: f64 = 1.8;
-/// Distance before the pedestrian's path at which drivers stop, m.
+/// Drivers stop at this distance before the pedestrian's path, m.
 const BEFORE: f64 = 2.0;
 /// Lookahead time of drivers, s.
 const SIGHT: f64 = 6.0;
@@ -154,8 +154,8 @@ impl People {
         }
     }
 
-    /// Place where an agent has to stop for stray pedestrians: route index, and position along the
-    /// lanelet, m.
+    /// Returns the place where an agent has to stop for stray pedestrians: route index, and
+    /// position along the lanelet, m.
     fn wall_for(
         &self,
         agent: AgentIndex,
@@ -245,7 +245,7 @@ impl People {
     }
 }
 
-/// A vehicle for which pedestrians may have to wait.
+/// A vehicle that pedestrians may have to wait for.
 struct Sweep<'a> {
     pose: Pose,
     /// Speed, m/s.

@@ -10,9 +10,9 @@ use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::junction::{Interval, WALK_WINDOW, WALKING_SPEED};
 use roadwright_vehicle::gait::OnLine;
 
-/// Distance before a lane at which pedestrians stop for a vehicle, m.
+/// Pedestrians who stop for a vehicle stop at this distance before its lane, m.
 const BEFORE_LANE: f64 = 0.2;
-/// Distance before a stationary obstacle at which pedestrians stop, m.
+/// Pedestrians stop at this distance before a stationary obstacle, m.
 const BEFORE_STANDING: f64 = 0.2;
 /// Difference below which two positions count as equal, m.
 const NEAR: f64 = 1e-6;
@@ -100,8 +100,9 @@ impl People {
         seen.is_locked.resize(sites.len(), false);
     }
 
-    /// Decides which pedestrians want to walk. Must be called after [`People::gather`]. `kept` contains the
-    /// longest time for which a vehicle has waited for pedestrians at each busy crossing, s.
+    /// Decides which pedestrians want to walk. Must be called after [`People::gather`]. For each
+    /// busy crossing, `kept` contains the longest time that a vehicle has waited for pedestrians
+    /// there, s.
     pub(crate) fn decide(
         &mut self,
         clock: &Clock,
@@ -153,8 +154,8 @@ impl People {
         self.seen = seen;
     }
 
-    /// Junctions at whose signals pedestrians wait, with the stages for which they wait, one bit
-    /// per stage.
+    /// Returns the signalled junctions where pedestrians wait, with the stages that they wait for,
+    /// one bit per stage.
     pub(crate) fn calls<'a>(
         &'a self,
         ground: &'a Ground,
@@ -202,7 +203,7 @@ impl People {
         })
     }
 
-    /// Sets the stationary obstacles to which pedestrians react.
+    /// Sets the stationary obstacles that pedestrians react to.
     pub(crate) fn heed(&mut self, standing: impl Iterator<Item = (OrientedBox, u32)>) {
         self.seen.standing.clear();
         self.seen.standing.extend(standing);
@@ -235,8 +236,8 @@ impl People {
         !standing.is_empty() && self.wall(person, site, standing) < stretch.to + RADIUS
     }
 
-    /// Position that a pedestrian can reach before the next obstacle, m along the pedestrian's
-    /// path. It is not beyond the given position.
+    /// Returns the position that a pedestrian can reach before the next obstacle, m along the
+    /// pedestrian's path; at most the given position.
     fn before_standing(
         &self,
         person: usize,
@@ -342,8 +343,8 @@ impl People {
         self.seen.wants[person] && vehicles.iter().all(is_free)
     }
 
-    /// Position up to which a pedestrian on a section may walk. The pedestrian may not enter a lane
-    /// that a vehicle has been let into.
+    /// Returns how far a pedestrian on a section may walk, as a position. The pedestrian may not
+    /// enter a lane that a vehicle has been let into.
     fn held(
         &self,
         person: usize,
@@ -380,8 +381,8 @@ impl People {
     }
 }
 
-/// Distance in a direction at which a pedestrian meets a body, m; `None` if the pedestrian passes
-/// the body or is already inside it.
+/// Distance that a pedestrian can walk in a direction before meeting a body, m; `None` if the
+/// pedestrian passes the body or is already inside it.
 fn enters(body: &OrientedBox, place: DVec2, way: DVec2) -> Option<f64> {
     let reach = RADIUS + BEFORE_STANDING;
     let side = body.forward.perp();

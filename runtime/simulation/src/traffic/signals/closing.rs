@@ -16,7 +16,7 @@ impl Phase {
 }
 
 impl State {
-    /// State at the start of closing, after an edit has changed the signals.
+    /// Creates the state at the start of closing, after an edit has changed the signals.
     fn closing(time: f64) -> Self {
         Self {
             stage: 0,
@@ -43,8 +43,8 @@ impl SignalStates {
         (self.states, self.desks) = both.collect();
     }
 
-    /// State of a new signal group that continues the closing of the previous signals; `None`
-    /// unless those signals are already closing.
+    /// Creates the state of a new signal group that continues the closing of the previous signals;
+    /// `None` unless those signals are already closing.
     fn closing_before(&self, before: &Ground, after: &Ground, group: usize) -> Option<State> {
         let mut nodes = after
             .signal_group(group)

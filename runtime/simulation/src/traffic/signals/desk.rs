@@ -8,7 +8,7 @@ use roadwright_scenario::Connection;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Maximum time for which a stage can be held, s. All crossing traffic waits during a hold.
+/// A stage can be held for at most this time, s. All crossing traffic waits during a hold.
 pub(crate) const LONGEST_HOLD: f64 = 120.0;
 /// Maximum number of pending requests for one programme.
 const MOST_REQUESTS: usize = 64;
@@ -43,8 +43,8 @@ pub(super) struct Desk {
     pub(super) is_off_clock: bool,
     /// Whether the module failed in its last call, so that demand decides instead.
     pub(super) is_by_demand: bool,
-    /// Time at which vehicles or pedestrians began to wait for each stage, s. Recorded while a
-    /// module decides, and after the first request.
+    /// For each stage, the time when vehicles or pedestrians began to wait for it, s. Recorded
+    /// while a module decides, and after the first request.
     waiting: Vec<Option<f64>>,
     /// Ids of the vehicles within range of the detectors.
     near: Vec<u64>,

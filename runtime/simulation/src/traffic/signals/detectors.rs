@@ -37,7 +37,7 @@ pub(crate) struct Comer {
     standing: f64,
 }
 
-/// All vehicles that approach signals. O(agents).
+/// Finds all vehicles that approach signals. O(agents).
 pub(crate) fn look(
     ground: &Ground,
     types: &VehicleTypes,
@@ -92,7 +92,7 @@ fn comer(
     None
 }
 
-/// Vehicle demand on each connection.
+/// Computes the vehicle demand on each connection.
 fn demand_by_path(comers: &[Comer], group: usize) -> BTreeMap<Connection, Demand> {
     let mut demand: BTreeMap<_, Demand> = BTreeMap::new();
     for comer in comers.iter().filter(|comer| comer.group == group) {

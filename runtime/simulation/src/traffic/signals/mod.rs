@@ -151,13 +151,13 @@ pub(crate) struct SignalStates {
     /// Requests for the stages of each programme.
     desks: Vec<Desk>,
     demand: Vec<Demand>,
-    /// Programmes, each with the stages in which waiting pedestrians would walk, one bit each.
+    /// Programmes, each with a bit mask of the stages in which waiting pedestrians would walk.
     #[serde(skip)]
     walks: Vec<(usize, u32)>,
 }
 
 impl State {
-    /// State at the start of a run or of a programme.
+    /// Creates the state at the start of a run or of a programme.
     fn begin(programme: &Programme, time: f64) -> Self {
         let mut state = Self {
             stage: 0,
@@ -264,7 +264,7 @@ impl State {
         !desk.is_off_clock
     }
 
-    /// The next stage; `None` if the current green should continue.
+    /// Returns the next stage; `None` if the current green should continue.
     fn wanted(
         &mut self,
         programme: &Programme,
@@ -349,7 +349,7 @@ impl State {
 }
 
 impl SignalStates {
-    /// State at the beginning of a run.
+    /// Creates the state at the beginning of a run.
     pub(crate) fn new(ground: &Ground) -> Self {
         let states: Vec<State> = ground.programmes().map(|p| State::begin(p, 0.0)).collect();
         Self {
@@ -490,8 +490,8 @@ impl SignalStates {
         Ok(())
     }
 
-    /// Calls and holds the stage in which a connection has green, for an agent in a ring of full lanes. The
-    /// request expires unless it is repeated every second.
+    /// For an agent in a ring of full lanes, calls and holds the stage that gives a connection
+    /// green. The request expires unless it is repeated every second.
     pub(crate) fn ask_for_green(
         &mut self,
         ground: &Ground,
@@ -557,7 +557,7 @@ impl SignalStates {
         }
     }
 
-    /// Light of the signal of a connection; green if it has none.
+    /// Light of the signal of a connection; green if the connection has no signal.
     pub(crate) fn light(&self, ground: &Ground, connection: Connection) -> Light {
         let (junction, path) = (connection.junction, connection.number);
         let Some(group) = ground.signal_group_of(junction) else {
@@ -650,8 +650,8 @@ impl SignalStates {
         }
     }
 
-    /// The signal data to be hashed: the stage of each programme, and its requests if there are
-    /// any.
+    /// Returns the signal data to be hashed: the stage of each programme, and its requests if there
+    /// are any.
     pub(crate) fn hashed(&self) -> impl Serialize + '_ {
         Hashed(self)
     }

@@ -46,7 +46,7 @@ impl Policy<'_> {
     }
 }
 
-/// The stage that a fixed-time plan shows at `time` (in seconds), or to which it is changing.
+/// Returns the stage that a fixed-time plan shows, or is changing to, at `time` (in seconds).
 pub(super) fn planned(programme: &Programme, time: f64) -> u32 {
     let (stage, within) = programme.stage_at(time);
     if within < programme.stages[stage].green {

@@ -8,17 +8,17 @@ use roadwright_scenario::{JunctionIndex, SignalMode};
 /// Signal state that lets pedestrians walk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
-    /// Time for which pedestrians have been allowed to walk, s.
+    /// Time since pedestrians have been allowed to walk, s.
     pub(crate) elapsed: f64,
-    /// Minimum remaining time for which the crossed lanes stay red, s.
+    /// The crossed lanes stay red for at least this time from now, s.
     pub(crate) left: f64,
     /// Whether a vehicle or pedestrian waits for another stage.
     pub(crate) is_opposed: bool,
 }
 
 impl SignalStates {
-    /// Makes waiting pedestrians call the stages of a junction in which they may walk. The calls take effect
-    /// in the next update. Pedestrians who may start now do not call.
+    /// Makes waiting pedestrians call the stages of a junction that let them walk. The calls take
+    /// effect in the next update. Pedestrians who may start now do not call.
     pub(crate) fn call_walk(
         &mut self,
         ground: &Ground,
@@ -35,8 +35,8 @@ impl SignalStates {
         }
     }
 
-    /// State of a junction's signals for pedestrians who may walk in `stages` (bit mask); `None` if
-    /// the current stage is not one of these stages.
+    /// Returns the state of a junction's signals for pedestrians who may walk in `stages` (bit
+    /// mask); `None` if the current stage is not one of these stages.
     pub(in crate::traffic) fn walk(
         &self,
         ground: &Ground,
