@@ -73,8 +73,8 @@ const NEAR: f64 = 0.3;
 /// Gain on the straight line: heading per metre of lateral offset, 1/m.
 const NEAR_GAIN: f64 = 1.0;
 
-/// Reverses into a bay. It reads a row of the course `parking`: `stop_distance` is the distance
-/// along the bay's centre line, `lane_offset` the distance to the left of this line, and
+/// Reverses into a bay. The controller reads a row of the course `parking`: `stop_distance` is the
+/// distance along the bay's centre line, `lane_offset` the distance to the left of this line, and
 /// `heading_error` the heading relative to the line. Left and right are those of a car in the bay
 /// with its front towards the road.
 ///
@@ -82,8 +82,8 @@ const NEAR_GAIN: f64 = 1.0;
 /// h(y) = acos(1 - |y| / radius) to the side of y: the heading of an arc that ends in the line
 /// ```
 ///
-/// It keeps no state between steps: the driving direction follows from the rolling direction and the
-/// position.
+/// The controller keeps no state between steps: the driving direction follows from the rolling
+/// direction and the position.
 pub struct BayParking;
 
 /// Parameter values of `bay_parking` for one batch.

@@ -88,9 +88,9 @@ pub fn halting_speed(input: &ControllerInput, braking: f64, reaction: f64) -> f6
     behind.min(before)
 }
 
-/// Returns the acceleration towards a speed that may be negative, m/s^2. It is `gain` per unit of
-/// speed error, limited to 2 m/s^2, as is usual among parked cars. If the vehicle has reached its
-/// target and must stand still, it brakes as hard as necessary.
+/// Returns the acceleration towards a speed that may be negative, m/s^2. The acceleration is `gain`
+/// per unit of speed error, limited to 2 m/s^2, as is usual among parked cars. If the vehicle has
+/// reached its target and must stand still, it brakes as hard as necessary.
 #[inline]
 pub fn towards_speed(speed: f64, wanted: f64, gain: f64, is_there: bool) -> f64 {
     if is_there {

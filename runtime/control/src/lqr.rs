@@ -80,7 +80,7 @@ static PARAMETERS: [ParameterInfo; 15] = [
     speed_law::REACTION,
 ];
 
-/// Minimum speed for which gains are computed, m/s. A stationary vehicle cannot be steered.
+/// Gains are computed for this speed and above, m/s. A stationary vehicle cannot be steered.
 const SLOWEST: f64 = 1.0;
 /// Difference between the speeds for which gains are computed, m/s. Gains are interpolated in between.
 const SPEED_STEP: f64 = 0.25;
@@ -164,11 +164,12 @@ fn seen_alone(gains: Gains) -> Gains {
     Gains { known, ..gains }
 }
 
-/// Steers by u = -K x + sum of F(i) curvature(i), where x contains the errors of a linear model of the
-/// vehicle at its level and u is the steering rate (Pollithy). It drives at the speeds of `pursuit`.
+/// Steers by u = -K x + sum of F(i) curvature(i) (Pollithy). Here, x contains the errors of a
+/// linear model of the vehicle at its level, and u is the steering rate. The speeds are those of
+/// `pursuit`.
 ///
-/// Errors that would need steeper approaches, faster steering or sharper bends than allowed are clamped, so
-/// the control is no longer optimal far from the path.
+/// Errors that would need steeper approaches, faster steering or sharper bends than allowed are
+/// clamped, so the control is no longer optimal far from the path.
 #[derive(Default)]
 pub struct Lqr {
     // Each gain depends on its key alone, so it does not matter which agent computed it first.

@@ -11,9 +11,9 @@ static INFO: ModuleInfo = ModuleInfo {
     doc: "Balances a pole on the roof with a linear law. Made for the course \"pendulum\".",
 };
 
-/// Parameters. The default gains place the four poles of the car with a 2 m pole at -2.7, -2.7, -0.5 and -0.5
-/// 1/s. The pole is caught as fast as it falls (2.7 1/s), while the car returns to its mark slowly, because a
-/// faster return would tip the pole.
+/// Parameters. For a 2 m pole, the default gains place the four poles of the closed loop at -2.7,
+/// -2.7, -0.5 and -0.5 1/s. The pole is caught as fast as it falls (2.7 1/s), while the car returns
+/// to its mark slowly, because a faster return would tip the pole.
 static PARAMETERS: [ParameterInfo; 4] = [
     ParameterInfo::number(
         "lean_gain",

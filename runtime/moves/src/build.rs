@@ -90,7 +90,8 @@ pub struct Removed {
 /// Reason why a move was removed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RemovedBecause {
-    /// The move is nearly the same as another one between the same states, which starts at frame `first` of `clip`.
+    /// The move is nearly the same as another move between the same states. That move starts at
+    /// frame `first` of `clip`.
     Like {
         /// Clip of the other move.
         clip: String,

@@ -50,8 +50,8 @@ impl CarLine {
         self.end == LineEnd::Returns || self.phase + self.speed * time < self.length()
     }
 
-    /// Moves the car along its line by a fraction of the line's length or, if cars that leave are
-    /// not replaced, by a fraction of the gap to the next car.
+    /// Moves the car along its line by a fraction of a length. This is the length of the line or,
+    /// if cars that leave are not replaced, the gap to the next car.
     fn advance(&mut self, share: f64) {
         let whole = match self.end {
             LineEnd::Returns => self.length(),
@@ -404,7 +404,7 @@ pub(crate) fn too_tight(line: &[DVec2], width: f64) -> Option<String> {
     })
 }
 
-/// Returns a line with bends instead of corners, concentric with those of the lines beside it.
+/// Replaces the corners of a line by bends that are concentric with those of the lines beside it.
 /// `inside` is the distance to the innermost line in bends to the left and to the right, m.
 fn rounded(line: &[DVec2], inside: [f64; 2]) -> Vec<DVec2> {
     let mut bent = vec![line[0]];

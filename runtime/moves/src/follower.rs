@@ -1,10 +1,10 @@
-//! The clip follower: the recorded commands of a clip, corrected so that a vehicle driven by its own model stays on
-//! the clip.
+//! The clip follower. It drives a vehicle with its own model by the recorded commands of a clip,
+//! and corrects the commands so that the vehicle stays on the clip.
 //!
-//! Across the clip, the correction of the steering gives a rolling vehicle a damped response of 1.5 rad/s.
-//! Along the clip, position and speed are corrected by the acceleration. In a skid the tyres are saturated
-//! and a steering correction acts differently than on a rolling vehicle, so it fades out with the slip of the
-//! clip.
+//! Across the clip, the correction of the steering gives a rolling vehicle a damped response of 1.5
+//! rad/s. Along the clip, position and speed are corrected by the acceleration. In a skid, the
+//! tyres are saturated, and a steering correction does not act as on a rolling vehicle. The
+//! correction therefore fades out with the slip of the clip.
 
 use crate::frame::{Frame, FrameCommand, Gear, HeldPedals};
 use roadwright_geometry::DVec2;

@@ -224,7 +224,8 @@ fn outlook<'a>(library: &'a Library, question: &Question<'a>) -> Option<Outlook<
     Outlook::new(heuristic, library, question.place.position)
 }
 
-/// Schedule of the movers of a question; `None` if there are no movers or the search uses no masks.
+/// Creates the schedule of the movers of a question; `None` if there are no movers or the search
+/// uses no masks.
 fn schedule(library: &Library, question: &Question<'_>) -> Option<Schedule> {
     let Bounded { horizon, phase, .. } = question.bounded;
     if phase != Phase::Masks {

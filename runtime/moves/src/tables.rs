@@ -39,7 +39,7 @@ pub enum Track {
     SharpCorners,
     /// Figure 4.6: normal corners, a sharp one, and cars in a large centre.
     Final,
-    /// Figure 4.6, with half the gaps and therefore twice as many cars.
+    /// Figure 4.6 with half the gaps between cars, and therefore twice as many cars.
     FinalDense,
 }
 

@@ -1,9 +1,9 @@
 //! Uncoupling and coupling of trailers, between two steps or at the request of a behaviour.
 //!
 //! A vehicle can couple its own trailers, and trailers of another vehicle type if both couplings
-//! have the same height. Uncoupled trailers then stand still ([`crate::dynamics::StandingTrains`]).
-//! The towing vehicle switches to a variant of its type with fewer trailers, so that its length,
-//! mass and rear overhang match the trailers that it still tows.
+//! have the same height. Trailers that have been uncoupled stand still
+//! ([`crate::dynamics::StandingTrains`]). The towing vehicle switches to the variant of its type
+//! for the trailers that it still tows, so that its length, mass and rear overhang match.
 
 use crate::agents::Agents;
 use crate::dynamics::{Bodies, Dynamics, FreeCoupling, MOST_ANGLE, REACH, StandingTrain};

@@ -73,7 +73,7 @@ impl HeatCell {
     }
 }
 
-/// Counts vehicles by stretches of lanes, twice a second. It is an observer of a
+/// Counts the vehicles on each stretch of a lane, twice a second. A heat map is an observer of a
 /// [`Session`](crate::Session), and [`begin`](Observer::begin) resets it.
 ///
 /// A vehicle is counted at its rear axle, on the lane that it follows. A vehicle that follows no

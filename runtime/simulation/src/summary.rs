@@ -27,7 +27,7 @@ pub struct AgentCounts {
 /// Numbers of driving vehicles that cannot continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct MishapCounts {
-    /// Vehicles that lie on their side or roof, which are rigid bodies that lean by more than 60
+    /// Number of vehicles that lie on their side or roof: rigid bodies that lean by more than 60
     /// degrees.
     pub tipped_over: usize,
     /// Vehicles that have stood for at least two minutes without having reached their goal, whether

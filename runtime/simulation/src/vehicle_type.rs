@@ -320,7 +320,7 @@ pub(crate) struct VehicleTypes {
     keys: Vec<Arc<str>>,
     /// Type and towed trailers of each number.
     parts: Vec<Part>,
-    /// Coupling on each vehicle itself; `None` if it has none.
+    /// For each type, the coupling of the vehicle itself; `None` if the vehicle has no coupling.
     couplings: Vec<Option<OwnCoupling>>,
     types: Vec<VehicleType>,
     /// Drive trains, for vehicle files that have one.

@@ -1,5 +1,5 @@
 //! The rule tables of the fuzzy mechanic ([Gerdelan 2011], figures 12.3 and 12.4), and its rules as
-//! parameters. There is one parameter per rule, and its values are the output terms.
+//! parameters. Each rule is a parameter whose possible values are the output terms.
 //!
 //! The source prints the inputs and outputs of the six tables but not their rules, so the rules
 //! here were made by hand. As in the other tables, the input of the columns is called `distance`

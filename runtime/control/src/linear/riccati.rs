@@ -167,8 +167,8 @@ pub struct Regulator {
     pub gain: Matrix,
     /// A - B K.
     pub closed: Matrix,
-    /// Minimum number of steps for which a finite horizon has the same gain, to within 1e-9 of its largest
-    /// value.
+    /// A finite horizon of at least this many steps has the same gain, to within 1e-9 of its
+    /// largest value.
     pub horizon: usize,
     reply: Matrix,
 }

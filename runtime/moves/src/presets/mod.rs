@@ -254,9 +254,9 @@ impl Pace {
     }
 }
 
-/// Pace of the racer. To reach the next slower state, it loses 4 m/s at 7.1 m/s^2, of the 8 m/s^2
-/// that its brakes can provide, so a plan that has to stop from the highest speed needs less than
-/// 3.5 s.
+/// Pace of the racer. From state to state, it slows down by 4 m/s. It brakes at 7.1 m/s^2 of the 8
+/// m/s^2 that its brakes can provide, so a plan that has to stop from the highest speed needs less
+/// than 3.5 s.
 const QUICK: Pace = Pace {
     top: 24.0,
     braking: 14,

@@ -1,4 +1,4 @@
-//! Cells, and the indices by which searches refer to them.
+//! Cells, and the indices that searches use for them.
 
 use roadwright_geometry::DVec2;
 

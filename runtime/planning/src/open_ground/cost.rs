@@ -19,8 +19,8 @@ pub enum StepCosts {
     /// straight ones, so the cheapest path may be 1 % longer than the shortest.
     #[default]
     TenFourteen,
-    /// 5741 for straight and 8119 for diagonal steps. Their ratio is so close to the square root of two that the
-    /// cheapest path is the shortest one on any map that fits into memory.
+    /// A straight step costs 5741, a diagonal step 8119. Their ratio is so close to the square root
+    /// of two that the cheapest path is the shortest one on any map that fits into memory.
     Octile,
 }
 

@@ -109,7 +109,8 @@ impl RunningFlow {
         running
     }
 
-    /// Continues the flow from its progress before an edit, so that the same agents follow.
+    /// Continues the flow from its progress before an edit: keeps the random stream and the count
+    /// and, if the rate is unchanged, the time of the next agent.
     pub(crate) fn continue_from(&mut self, before: &FlowProgress) {
         let now = &mut self.progress;
         // The flow continues with the same random numbers and ids, so an edit elsewhere changes nothing here.

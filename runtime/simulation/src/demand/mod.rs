@@ -27,8 +27,8 @@ pub(crate) struct Demand {
     pub(crate) flows: Vec<RunningFlow>,
     /// Agents that depart again after they have arrived. The list is derived from the scenario.
     pub(crate) repeats: Repeats,
-    /// Progress of flows that an edit has removed. If a later edit adds them again, they continue
-    /// their counts.
+    /// Progress of flows that an edit has removed. If a later edit adds such a flow again, the flow
+    /// continues its counts.
     pub(crate) retired_flows: Vec<FlowProgress>,
     /// Statistics of random trips; `None` if none were requested.
     pub(crate) population: Option<Population>,

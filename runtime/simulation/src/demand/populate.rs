@@ -264,9 +264,9 @@ impl Draw<'_> {
     }
 }
 
-/// Draws a place from `pool` that can be reached from `start` and is far away from it. If no drawn
-/// place is farther away than the minimum distance of trips, this is the farthest place drawn.
-/// `None` if none of them is suitable.
+/// Draws a place from `pool` that is reachable from `start` and far away from it. If no drawn place
+/// exceeds the minimum distance of trips, returns the farthest one that was drawn. `None` if none
+/// of them is suitable.
 fn far_spot(
     graph: &LaneGraph,
     reachable: &mut Reachability<'_>,

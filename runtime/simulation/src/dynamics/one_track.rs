@@ -129,7 +129,8 @@ fn keep(motion: &mut Motion, after: &OneTrackState, dt: f64) {
 }
 
 /// Turns around a vehicle that rolls backwards, so that it rolls forwards with its rear axle at the
-/// same place. In this model, both vehicles trace the same path if the wheels are mirrored.
+/// same place. In this model, the original and the turned vehicle trace the same path if the wheels
+/// are mirrored.
 fn turned_about(state: &OneTrackState) -> OneTrackState {
     OneTrackState {
         pose: Pose {

@@ -97,8 +97,8 @@ impl Messages {
         }
     }
 
-    /// Deletes the messages that their receivers could read in this step, and those to receivers
-    /// that no longer drive. Messages sent in this step are kept for the next one.
+    /// Deletes the messages that could be read in this step, and messages to receivers that no
+    /// longer drive. Messages sent in this step are kept for the next one.
     pub(crate) fn drop_read(
         &mut self,
         read: &Arc<Surroundings>,

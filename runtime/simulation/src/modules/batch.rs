@@ -122,13 +122,13 @@ fn clear(all: &mut Vec<Turns>, rates: impl Iterator<Item = Rate>) {
     all.truncate(count);
 }
 
-/// Schedule of one slot: which agents are updated in which step. It is rebuilt only when agents are
-/// added, leave or choose other modules.
+/// Schedule of one slot: which agents are updated in which step. The schedule is rebuilt only when
+/// agents are added, leave or choose other modules.
 ///
 /// An agent is updated in the steps for which step plus id is a multiple of the period. Example:
 /// with a period of 3, agents 1 and 4 are updated in step 2, agent 2 in step 1, and agent 3 in
-/// steps 0 and 3. Thus all steps update about the same number of agents, and the steps in which an
-/// agent is updated depend only on its id.
+/// steps 0 and 3. Thus all steps update about the same number of agents, and an agent's steps
+/// depend only on its id.
 ///
 /// If a dynamics level holds an output for a stride of several steps, some slots update the agents
 /// on this level only at the beginning of strides.

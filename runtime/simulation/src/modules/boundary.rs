@@ -1,9 +1,9 @@
-//! Step boundaries, at which modules are notified of added and removed agents, and newer builds replace older
-//! ones.
+//! Step boundaries: modules are notified of added and removed agents, and newer builds replace
+//! older ones.
 //!
-//! Modules keep data about agents by index, and indices are reused. So each instance is notified of the
-//! agents that it gains and loses. A free index stays unused for one boundary, so that its new owner is never
-//! announced together with the removal of the old one.
+//! Modules keep data about agents by index, and indices are reused. So each instance is notified of
+//! the agents that it gains and loses. A free index stays unused for one boundary, so that its new
+//! owner is never announced together with the removal of the old one.
 //!
 //! ```text
 //!   step    5         6                      7

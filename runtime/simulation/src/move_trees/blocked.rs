@@ -64,8 +64,8 @@ impl FixedOutlines {
         all
     }
 
-    /// First contact of a clip that was recorded on this ground; `None` if there is none. Poses are
-    /// those of the rear axle's centre in world coordinates.
+    /// Finds the first contact of a clip that was recorded on this ground; `None` if there is none.
+    /// Poses are those of the rear axle's centre in world coordinates.
     pub fn first_touch(&self, frames: &[Frame], body: &BodyOutline) -> Option<ObstacleTouch> {
         let touch = first_touch(frames, body, &self.outlines)?;
         Some(ObstacleTouch {

@@ -50,8 +50,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Distance from the goal within which an agent has arrived, m. It is slightly less than the radius
-/// of goals, so that an agent arrives if its plan touches this circle.
+/// An agent has arrived if it is within this distance of the goal, m. The distance is slightly less
+/// than the radius of goals, so that an agent arrives if its plan touches the circle of its goal.
 const REACH: f64 = 5.0;
 /// Time after a contact before the agent plans again, s.
 const PAUSE: f64 = 1.0;

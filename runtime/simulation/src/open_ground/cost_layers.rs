@@ -1,6 +1,7 @@
 //! Cost layers of open ground: slopes, water, paved and slippery ground.
 //!
-//! They make cells more expensive but never block them, so that a vehicle on such cells can still leave.
+//! The layers make cells more expensive but never block them, so that a vehicle on such cells can
+//! still leave.
 
 use super::fixed_items::{FixedItems, ItemSource};
 use super::pieces::cut;

@@ -277,7 +277,7 @@ impl End {
     }
 }
 
-/// Key of a query, under which its result is kept.
+/// Key for storing the result of a query.
 fn key(traveller: &Traveller, ends: &[End; 2]) -> Vec<u64> {
     let body = &traveller.body;
     let mut key: Vec<u64> = [

@@ -1,9 +1,9 @@
 //! Search for a walk among moving characters: where to walk, and when to wait.
 //!
-//! For each cell around a character, the search knows the times at which another character is too
-//! close. A state of the search is a cell in one of its free intervals, reached as early as
-//! possible ([Phillips 2011]). Thus the search finds the earliest arrival, including waits, without
-//! a node for each time slot.
+//! For each cell around a character, the search knows when another character is too close. A state
+//! of the search is a cell together with an interval in which the cell is free. The search reaches
+//! each state as early as possible ([Phillips 2011]). Thus it finds the earliest arrival, including
+//! waits, without a node for each time slot.
 
 use super::walking::{Apart, Moment};
 use roadwright_geometry::DVec2;

@@ -96,8 +96,8 @@ const STANDS: f64 = 0.05;
 /// A path ends at a corner where the direction changes by more than this within [`CORNER`], rad.
 /// Controllers that steer towards a waypoint ahead would cut such a corner.
 const SHARPEST: f64 = 0.7;
-/// Distance from its course beyond which a character's path begins at the character itself instead
-/// of on the course, m.
+/// If a character is farther than this from its course, its path begins at the character itself
+/// instead of on the course, m.
 const BESIDE: f64 = 0.15;
 /// Length of course within which a change of direction counts as one corner, m.
 const CORNER: f64 = 0.45;
@@ -269,8 +269,8 @@ impl Other {
         }
     }
 
-    /// Whether, according to its course, the character still has to pass within `apart` metres of a
-    /// place before a planned time, s.
+    /// Whether the course of the character still leads within `apart` metres of a place before a
+    /// planned time, s.
     fn is_to_pass(&self, place: DVec2, time: f64, apart: f64) -> bool {
         if self.course.is_empty() {
             return (self.place - place).length() < apart;

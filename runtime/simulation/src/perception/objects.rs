@@ -549,8 +549,8 @@ impl Rolling {
         self.ahead * forward + (self.left + self.yaw_rate * along) * left_of(forward)
     }
 
-    /// Motion, at its coupling, of a trailer that this body tows. The axle of the trailer rolls
-    /// without slip.
+    /// Returns the motion of a trailer that this body tows, at the coupling of the trailer. The
+    /// axle of the trailer rolls without slip.
     fn towing(&self, trailer: &Hitched, state: Option<&TrailerState>) -> Self {
         let pose = Pose {
             position: self.pose.point(trailer.coupling, 0.0),

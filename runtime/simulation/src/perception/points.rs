@@ -110,8 +110,8 @@ impl KeptPath {
     }
 }
 
-/// Points of all agents' paths that depend only on their routes. The caller gets exactly the points
-/// that it would compute itself, so it does not matter which points are kept.
+/// Points of all agents' paths, kept if they depend only on the route. They are exactly the points
+/// that the caller would compute itself, so it does not matter which points are kept.
 #[derive(Default)]
 pub(crate) struct KeptPaths {
     of: Vec<Mutex<KeptPath>>,
@@ -187,8 +187,8 @@ impl From<Road> for Stage {
     }
 }
 
-/// Lateral offset of a path from the line that the agent should follow. It starts at the agent's
-/// offset and decays along the path.
+/// Lateral offset of a path from the line that the agent should follow. The offset is the agent's
+/// own at the start of the path, and decays along it.
 ///
 /// The slope depends only on the offset: `-(w / length) tanh(offset / w)`, where `w` is
 /// [`STRAIGHT_BEYOND`]. Thus a vehicle on the path gets the same path at its next place, and a

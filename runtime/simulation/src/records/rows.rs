@@ -294,7 +294,7 @@ impl From<ControllerOutput> for Command {
 /// that the command was derived from.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Order {
-    /// The command. With pedals, its acceleration is their estimated effect at the time when they
+    /// The command. With pedals, its acceleration is the effect of the pedals, estimated when they
     /// were set.
     pub(crate) command: Command,
     pub(crate) pedals: Option<PedalCommand>,

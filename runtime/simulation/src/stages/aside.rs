@@ -251,7 +251,8 @@ impl Aside {
 mod tests {
     use super::*;
 
-    /// Offsets of an agent on its approach to a wanted offset, and the time until it reaches it, s.
+    /// Returns the offsets of an agent on its approach to a wanted offset, and the time until it
+    /// reaches that offset, s.
     fn way(from: Aside, wanted: f64, speed: f64, dt: f64) -> (Vec<Aside>, f64) {
         let mut all = vec![from];
         while all[all.len() - 1].now != wanted as f32 || all[all.len() - 1].rate != 0.0 {

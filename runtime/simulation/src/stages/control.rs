@@ -85,8 +85,8 @@ struct Asking {
     needs_pedals: QuestionRows<NeedsPedalsInput>,
 }
 
-/// Deceleration above which the host itself brakes a vehicle before a place where it has to stop,
-/// m/s^2. Controllers that look ahead brake earlier.
+/// If a vehicle would need more than this deceleration to stop where it has to, the host itself
+/// brakes it, m/s^2. Controllers that look ahead brake earlier.
 const HELD_FROM: f64 = 5.0;
 /// The host relies on this fraction of a vehicle's maximum deceleration.
 const SURE_BRAKING: f64 = 0.9;

@@ -1,7 +1,8 @@
 //! Parking manoeuvres: into bays, forwards or in reverse, and out of them in reverse.
 //!
-//! A vehicle enters a bay along a clothoid from its current position. If this clothoid is too sharp for the
-//! vehicle, the vehicle drives farther along its lane and reverses into the bay along another clothoid:
+//! A vehicle enters a bay along a clothoid from its current position. If this clothoid is too
+//! sharp, the vehicle drives farther along its lane and reverses into the bay along another
+//! clothoid:
 //!
 //! ```text
 //!   forwards                in reverse
@@ -10,7 +11,7 @@
 //!   ------ [bay] -------    [bay]__/ ---------------
 //! ```
 //!
-//! A bay that has no exit ahead is left in reverse, until the vehicle is aligned with a nearby lane.
+//! A vehicle leaves a bay without an exit ahead in reverse, until it is aligned with a nearby lane.
 
 use super::effects::Effecting;
 use super::over_ground::BAY_CLEARANCE;

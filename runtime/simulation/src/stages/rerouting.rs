@@ -244,9 +244,9 @@ impl Effecting<'_> {
         self.agents.claim[index].granted_to > self.agents.progress[index].at + 1
     }
 
-    /// Whether an agent that a junction has admitted may still change to the lane `target`. It may
-    /// if its own lane ends and it can stop gently before the end, in case it is not admitted
-    /// again. It also may if an adjacent lane ends and `target` needs no admission.
+    /// Whether an agent that a junction has admitted may still change to the lane `target`. There
+    /// are two such cases. Either its own lane ends, and it can stop gently before the end in case
+    /// it is not admitted again. Or an adjacent lane ends, and `target` needs no admission.
     fn may_give_up_merge(&self, agent: AgentIndex, target: LaneletIndex) -> bool {
         let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);

@@ -192,8 +192,8 @@ impl Neighbours {
         self.bodies.len()
     }
 
-    /// The agent of a body, and the number of the body within its agent; `None` if the agent has
-    /// left.
+    /// Returns the agent of a body, and the number of the body within its agent; `None` if the
+    /// agent has left.
     pub(crate) fn body(&self, number: usize) -> Option<(AgentIndex, u8)> {
         let body = &self.bodies[number];
         (body.state != State::Gone).then_some((body.agent, body.part))

@@ -842,8 +842,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// Keeps the path that ends with a curve from a node to the target, if the vehicle can drive it at lower cost than
-    /// the best path so far.
+    /// Combines the path to a node with a curve to the target. Keeps the result if the vehicle can
+    /// drive it at lower cost than the best path so far.
     fn try_curve(&mut self, number: u32, curve: &[Arc]) {
         let node = self.tree.nodes[number as usize];
         let plain = curve.iter().map(PlainPiece::from);

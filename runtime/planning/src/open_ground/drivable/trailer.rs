@@ -114,7 +114,7 @@ impl DrivableTrailer {
         }
     }
 
-    /// Angle by which the trailer turns per metre that the vehicle drives, rad/m.
+    /// Angle that the trailer turns per metre that the vehicle drives, rad/m.
     #[inline]
     fn turn(&self, hitch: f64, curvature: f64) -> f64 {
         let (sin, cos) = sin_cos(hitch);

@@ -1,9 +1,9 @@
 //! Rigid bodies: vehicles on springs in three dimensions that can push each other.
 //!
-//! Unlike the bodies of other levels, rigid bodies all move together, after the other bodies of a
-//! step have moved. Nearby obstacles and vehicles are set up around them ([`surroundings`]), and
-//! [`Yard`] simulates them. The stored state is plain data, so that a restored world continues
-//! bit-identically. Bodies are processed in the order of ids, whatever their indices are.
+//! In each step, all rigid bodies move together, after the bodies of the other levels. Nearby
+//! obstacles and vehicles are set up around them ([`surroundings`]), and [`Yard`] simulates them.
+//! The stored state is plain data, so that a restored world continues bit-identically. Bodies are
+//! processed in the order of ids, whatever their indices are.
 
 mod loose;
 mod surroundings;

@@ -277,10 +277,10 @@ impl Alleys {
         self.held.retain(|hold| hold.agent != agent);
     }
 
-    /// Carries held alleys and the times of requests over an edit of the roads. Without them, a
+    /// Carries held alleys and the times of requests over an edit of the roads. Otherwise, a
     /// vehicle that was let in but has not reached its alley could meet a vehicle that is let in
     /// from the other end. `moved` maps old lanelets to new ones. `place` maps an index of an
-    /// agent's old route to the lanelet there, with its index in the new route. It returns `None`
+    /// agent's old route to the lanelet there and to its index in the new route; it returns `None`
     /// if the agent may not drive there.
     pub(crate) fn take_over(
         &mut self,

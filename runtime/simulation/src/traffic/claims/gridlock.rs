@@ -83,7 +83,7 @@ impl Head {
             .is_some()
     }
 
-    /// Id of the agent, and the connection that it is waiting to enter.
+    /// Returns the id of the agent, and the connection that it is waiting to enter.
     fn asked_connection(&self) -> (u64, Connection) {
         (self.request.id, self.request.path)
     }

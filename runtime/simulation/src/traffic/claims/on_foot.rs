@@ -172,8 +172,8 @@ impl Grants {
         }
     }
 
-    /// Longest time for which a vehicle has waited for pedestrians at a crossing, s. Includes vehicles that
-    /// were let in after a long wait and have not entered.
+    /// Longest time that a vehicle has waited for pedestrians at a crossing, s. Includes vehicles
+    /// that were let in after a long wait and have not entered.
     pub(super) fn kept_by_people(
         &self,
         crossing: u32,

@@ -28,8 +28,8 @@ const TIME_TO_ENTER: f64 = 2.0;
 /// cars and buses).
 const RING_SHARE: f64 = 0.7;
 
-/// Vehicles that are left out when room on a lane is computed, because they are trusted to drive
-/// on.
+/// Determines which vehicles are left out when room on a lane is computed, because they are trusted
+/// to drive on.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Trust {
     /// No vehicles are left out. Used for a vehicle that passes before others.

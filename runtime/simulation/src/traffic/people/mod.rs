@@ -303,8 +303,8 @@ impl People {
         all
     }
 
-    /// Whether a save is valid: all columns must have the same length, and their values must match
-    /// the ground.
+    /// Whether the data of a save is valid: all columns must have the same length, and their values
+    /// must match the ground.
     pub(crate) fn fits(&self, ground: &Ground, clock: &Clock) -> bool {
         let sites = ground.crossings().sites();
         let n = self.id.len();

@@ -1,5 +1,6 @@
-//! Closing of signals that an edit changes: they show amber, then red, before they start again. If
-//! their junction is still occupied, they close before the edit is applied and stay red until then.
+//! Closing of signals that an edit changes: the signals show amber, then red, before they start
+//! again. If their junction is still occupied, they close before the edit is applied and stay red
+//! until then.
 
 use super::{Desk, Phase, SignalStates, State};
 use roadwright_ground::Ground;
