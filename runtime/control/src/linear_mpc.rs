@@ -86,7 +86,7 @@ static PARAMETERS: [ParameterInfo; 19] = [
     ),
 ];
 
-/// Difference between the speeds for which models are kept, m/s.
+/// Models are kept for speeds in steps of this size, m/s.
 const SPEED_STEP: f64 = 0.1;
 /// Maximum number of models in the cache. It is cleared when it is full.
 const MOST_KEPT: usize = 256;

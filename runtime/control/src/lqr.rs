@@ -82,7 +82,7 @@ static PARAMETERS: [ParameterInfo; 15] = [
 
 /// Gains are computed for this speed and above, m/s. A stationary vehicle cannot be steered.
 const SLOWEST: f64 = 1.0;
-/// Difference between the speeds for which gains are computed, m/s. Gains are interpolated in between.
+/// Gains are computed for speeds in steps of this size, m/s. They are interpolated in between.
 const SPEED_STEP: f64 = 0.25;
 /// Maximum number of gains in the cache. It is cleared when it is full.
 const MOST_KEPT: usize = 4096;
@@ -179,7 +179,7 @@ pub struct Lqr {
 /// Limits of steering in addition to the vehicle's own limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SteeringLimits {
-    /// Maximum angle at which the vehicle returns to the path, rad.
+    /// The vehicle returns to the path at this angle at most, rad.
     pub(crate) approach: f64,
     /// Maximum lateral acceleration, m/s^2.
     pub(crate) lateral_acceleration: f64,

@@ -74,9 +74,11 @@ const SPEED_GAIN: f64 = 3.0;
 const THERE: f64 = 0.02;
 /// Maximum heading of the trailer relative to the line to which it returns, rad.
 const STEEPEST: f64 = 0.6;
-/// Lateral offset within which the trailer is sufficiently well aligned at the end of the path, m.
+/// At the end of the path, the trailer is aligned well enough if its lateral offset is less than
+/// this, m.
 const BESIDE: f64 = 0.2;
-/// Heading error within which the trailer is sufficiently well aligned at the end of the path, rad.
+/// At the end of the path, the trailer is aligned well enough if its heading error is less than
+/// this, rad.
 const ASKEW: f64 = 0.08;
 /// Relative growth of [`BESIDE`] and [`ASKEW`] per remaining metre.
 const FUNNEL: f64 = 0.25;

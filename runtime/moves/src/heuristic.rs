@@ -34,15 +34,15 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// Longest step of the grid along an axis, in cells.
 const LONGEST: i32 = 3;
-/// Factor by which distances in the grid are reduced.
+/// Distances in the grid are multiplied by this factor.
 const SCALE: f64 = 0.975;
-/// Amount by which differences between grid distances are reduced, in cells.
+/// Differences between grid distances are reduced by this amount, in cells.
 const SLACK: f64 = 2.5;
 /// Safety factor on the size of the cells that fit into the disc of the outline.
 const FITS: f64 = 0.98;
 /// Maximum number of cells.
 const MOST_CELLS: f64 = 400_000.0;
-/// Amount by which bounds are reduced, so that rounding cannot raise them above f, s.
+/// Bounds are reduced by this amount, so that rounding cannot raise them above f, s.
 const ROUNDING: f64 = 1e-6;
 
 /// Bounds for searches of a library with a horizon towards a goal, among fixed obstacles.
@@ -273,7 +273,7 @@ pub(crate) struct Outlook<'a> {
     /// top speed, plus the time beyond the horizon, s. Indexed by the remaining distance in the
     /// grid, in steps of [`WIDTH`].
     missing: Vec<f64>,
-    /// Amount by which the bound is reduced for leaves outside the grid, because they may end after
+    /// The bound is reduced by this amount for leaves outside the grid, because they may end after
     /// the horizon, s.
     beyond: f64,
 }

@@ -21,9 +21,9 @@ pub struct DistanceMatrix {
 /// A cell of a distance matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MatrixCell {
-    /// Index of the cell along the axis of the frames at which transitions start.
+    /// Index of the cell along the axis for the first frames of transitions.
     pub from: usize,
-    /// Index of the cell along the axis of the frames at which transitions end.
+    /// Index of the cell along the axis for the last frames of transitions.
     pub to: usize,
 }
 

@@ -60,7 +60,7 @@ pub struct DriveFigures {
 
 /// Slip above which a vehicle counts as skidding, rad: 20 degrees.
 const SKID: f64 = 0.349;
-/// Maximum distance from a sharp corner at which a vehicle counts as near it, m.
+/// A vehicle counts as near a sharp corner within this distance of it, m.
 const NEAR: f64 = 60.0;
 
 /// A drive in progress.

@@ -150,7 +150,7 @@ struct Node {
     /// Time at the end of the move, in frames.
     time: u32,
     f: f64,
-    /// Lower bound of f for the leaves below the node, by which the list is sorted.
+    /// Lower bound of f for the leaves below the node. The list is sorted by this bound.
     bound: f64,
     /// Number of goals that have been passed at the end of the move.
     passed: u16,

@@ -263,8 +263,8 @@ const MOST_STRIPS: f64 = 256.0;
 /// Width of a strip, m, unless there would be too many.
 const STRIP: f64 = 8.0;
 
-/// Index of the movers by the time at which a move begins, and by the strip of ground that they
-/// cross until it ends.
+/// Index for finding movers. Movers are listed by the time at which a move begins, and by the strip
+/// of ground that they cross until it ends.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Schedule {
     /// Direction across the strips, a unit vector along an axis.

@@ -21,11 +21,11 @@ const RACER_KEY: &str = "racer";
 const CAR_KEY: &str = "track_car";
 /// Thickness of walls, m.
 const THICKNESS: f64 = 0.3;
-/// Distance within which two walls have a common end, m.
+/// Ends of two walls within this distance count as a common end, m.
 const CLOSE: f64 = 1e-6;
 /// Height of walls, m.
 const WALL_HEIGHT: f64 = 1.0;
-/// Distance from a goal on open ground within which an agent has reached it, m. Goals of cars are
+/// An agent has reached a goal on open ground within this distance of it, m. Goals of cars are
 /// moved forward by this distance, so that the cars turn at the corners of their lines.
 const GOAL_RADIUS: f64 = 6.0;
 /// Time step, s. A frame of the shipped libraries lasts two steps.

@@ -16,7 +16,7 @@ use std::f64::consts::{PI, TAU};
 const DIRECTIONS: usize = 180;
 /// Step of the remaining time in the table, in frames.
 const STEP: u32 = 5;
-/// Factor by which losses are reduced, so that rounding cannot raise them above the true loss.
+/// Losses are multiplied by this factor, so that rounding cannot raise them above the true loss.
 const ROUNDED: f64 = 1.0 - 1e-6;
 /// Maximum number of values, 64 MB.
 const MOST: usize = 16_000_000;

@@ -25,7 +25,7 @@ use roadwright_scenario::LaneAccess;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
 
-/// Maximum length of lanelets on which lane changes are avoided if possible, m.
+/// On lanelets up to this length, lane changes are avoided if possible, m.
 const SHORT_LANELET: f64 = 25.0;
 /// Additional cost of a lane change on a short lanelet, s. A detour of up to this time is preferred.
 const SHORT_PENALTY: f64 = 10.0;

@@ -14,7 +14,7 @@
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 
-/// Minimum length of a lanelet on which a change may begin, m.
+/// A change may begin only on a lanelet of at least this length, m.
 const SHORTEST: f64 = 25.0;
 
 /// Returns the length of road that `changes` lane changes need, m.
@@ -77,8 +77,8 @@ impl Room<'_> {
         self.graph.lanelet(id).length()
     }
 
-    /// Returns the length of the part of a lanelet on which the vehicle drives and may change
-    /// lanes, m.
+    /// Returns the length of a lanelet that the vehicle drives along and may use for lane changes,
+    /// m.
     fn driven_length(&self, route: &[LaneletIndex], at: usize) -> f64 {
         // The first lanelet is driven from the agent's position onwards, and the last one only up to the
         // goal.

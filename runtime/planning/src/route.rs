@@ -71,7 +71,7 @@ pub struct RoutePlanner {
 /// Number of routes in a group. One thread searches for all routes of a group, one after another, with the
 /// same arrays.
 const TOGETHER: usize = 32;
-/// Minimum number of groups for which several threads are used.
+/// Several threads are used for at least this number of groups.
 const FEW_GROUPS: usize = 4;
 
 /// Inputs that all searches of a batch share.
@@ -282,7 +282,7 @@ impl Mark {
     };
 }
 
-/// Parent, connection and cost with which a search reaches a node.
+/// The arrival of a search at a node: its parent, connection and cost.
 #[derive(Clone, Copy)]
 struct Arrival {
     parent: u32,

@@ -22,7 +22,7 @@ pub struct JunctionFigures {
     pub control: Control,
     /// Roads from which vehicles have entered the junction, or on which they have queued.
     pub approaches: Vec<ApproachFigures>,
-    /// Longest time for which a vehicle has waited at the junction, s.
+    /// Longest time that a vehicle has waited at the junction, s.
     pub longest_wait: f64,
     /// Upper bound on the waiting time of a vehicle after its request, provided that the lanes
     /// beyond the junction keep draining, s.

@@ -7,7 +7,7 @@ use roadwright_geometry::centre_line::CentreLine;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
-/// Distance from which a turn is signalled, m.
+/// A turn is signalled from this distance on, m.
 const TURN_DISTANCE: f64 = 30.0;
 /// Offset from a lane's centre line beyond which a vehicle counts as still changing lanes, m.
 const OFF_LANE: f64 = 0.5;

@@ -153,7 +153,7 @@ pub struct LawCounts {
     /// Number of times that a vehicle was admitted without having to yield, because it had waited
     /// long enough or because no vehicle had right of way at the junction.
     pub let_in_by_lock: u64,
-    /// Longest time for which a vehicle has waited at a junction, s.
+    /// Longest time that a vehicle has waited at a junction, s.
     pub longest_wait: f64,
     /// Number of vehicles that failed to change lanes in time, continued on their own lane, and
     /// were rerouted.

@@ -194,8 +194,8 @@ impl Grade {
         }
     }
 
-    /// Returns the maximum engine acceleration with which the vehicle does not exceed its top speed
-    /// within `dt` seconds, m/s^2. `along` is the speed in the direction of travel, m/s.
+    /// Returns the maximum engine acceleration that keeps the vehicle within its top speed for `dt`
+    /// seconds, m/s^2. `along` is the speed in the direction of travel, m/s.
     pub fn room(&self, max_speed: f64, along: f64, drive: f64, dt: f64) -> f64 {
         let pull = self.pull * drive.signum();
         ((max_speed - along) / dt - pull).max(0.0)

@@ -6,7 +6,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::vehicle_file::VehicleFile;
 
-/// Number of frames after which a turn counts as steady.
+/// A turn counts as steady after this number of frames.
 const SETTLING: u32 = 300;
 /// Steering rate per yaw rate error, rad/s per rad/s.
 const STEERING_GAIN: f64 = 0.5;

@@ -12,8 +12,8 @@ const BUDGET: usize = 60_000;
 /// Number of levels into which the required clearance is divided.
 const LEVELS: f64 = 256.0;
 
-/// Cosine of 60 degrees, the largest angle by which the directions to the two sides of a gap may deviate from
-/// being opposite. Walls at a right angle form a corner rather than a gap.
+/// Cosine of 60 degrees. The directions to the two sides of a gap may deviate from being opposite
+/// by at most this angle. Walls at a right angle form a corner rather than a gap.
 const OPPOSITE: f64 = 0.5;
 
 /// A gap between obstacles.

@@ -21,7 +21,7 @@ const TILE_BYTES: usize = TILE_CELLS * 8;
 const KEPT_BYTES: usize = TILE_BYTES + TILE_CELLS * 4;
 /// Edge length of the squares that index the items, m.
 const SQUARE: f64 = 32.0;
-/// Maximum number of squares in which an item is listed. Larger items are checked in every query.
+/// An item is listed in at most this many squares. Larger items are checked in every query.
 const MOST_SQUARES: u64 = 4096;
 /// Number of changes that are remembered. A search that read its tiles before the oldest of these changes
 /// counts as outdated.

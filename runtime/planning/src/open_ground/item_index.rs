@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// Edge length of the squares, m. A vehicle overlaps a few of them.
 const SQUARE: f64 = 4.0;
-/// Maximum number of squares in which an item is listed. Larger items are visited in every query.
+/// An item is listed in at most this many squares. Larger items are visited in every query.
 const MOST_SQUARES: i64 = 4096;
 
 /// Index of items by the squares that their bounds overlap.
@@ -61,7 +61,7 @@ impl ItemIndex {
         }
     }
 
-    /// Removes an item. `bounds` are the bounds with which it was inserted.
+    /// Removes an item. `bounds` must be the bounds passed when the item was inserted.
     pub(super) fn remove(&mut self, item: u32, bounds: &Bounds) {
         let squares = Squares::of(bounds);
         if !squares.is_small() {

@@ -156,12 +156,12 @@ pub enum Effect {
 /// Costs around obstacles, added to the factors of cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ObstacleCosts {
-    /// Width of the strip around grown obstacles in which cells cost more, m. It is the accuracy with which
-    /// vehicles follow their path.
+    /// Cells in a strip of this width around grown obstacles cost more, m. The width is the
+    /// accuracy of vehicles in following their path.
     pub tracking_margin: f64,
     /// Extra cost of cells within the margin.
     pub margin_cost: i32,
-    /// Distance from a grown obstacle at which the cost of proximity has decreased to 0, m.
+    /// The cost of proximity decreases to 0 at this distance from a grown obstacle, m.
     pub clearance: f64,
     /// Cost of proximity at the edge of the grown obstacle. It keeps paths in the middle of gaps.
     pub clearance_cost: i32,

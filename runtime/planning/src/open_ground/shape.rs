@@ -273,7 +273,8 @@ impl Shape {
     }
 }
 
-/// Transforms points into the frame of a body, in which its sides are parallel to the axes.
+/// Transforms a point into the frame of a body. In this frame, the sides of the body are parallel
+/// to the axes.
 fn local(body: &OrientedBox, point: DVec2) -> DVec2 {
     let offset = point - body.centre;
     let left = DVec2::new(-body.forward.y, body.forward.x);

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 const UNKNOWN: u32 = u32::MAX;
 /// Factor of blocked cells near an obstacle that are opened so that an agent on them can leave.
 const OPENED: u32 = 8 * PLAIN as u32;
-/// Maximum distance from the body at which an agent searches for a free cell, m.
+/// An agent searches for a free cell up to this distance from its body, m.
 const WAY_OUT: f64 = 3.0;
 /// If an agent that has touched an obstacle overlaps it by at most this distance, it can still
 /// drive away, m.

@@ -28,7 +28,7 @@ pub(crate) struct Accounts {
 pub(crate) struct Deviation {
     /// Number of steps since the agent was first seen.
     pub(crate) steps: u64,
-    /// Number of steps after settling, over which the deviations are accumulated.
+    /// Number of steps after settling. The deviations are accumulated over these steps.
     pub(crate) summed: u64,
     /// Sum of the squared lateral offsets after settling, m^2.
     pub(crate) squared: f64,

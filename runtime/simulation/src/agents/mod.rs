@@ -121,7 +121,7 @@ columns! {
     aside: Aside => Rare<Aside>,
     /// Latest outputs of controllers.
     command: Command => Vec<Command>,
-    /// Counters from which drives are scored.
+    /// Counters for scoring drives.
     statistics: Statistics => Vec<Statistics>,
 }
 
@@ -343,7 +343,7 @@ mod tests {
         crate::hash::of(row)
     }
 
-    /// Calls `visit` with every variant of `value` in which exactly one leaf differs.
+    /// Calls `visit` with every variant of `value` that differs in exactly one leaf.
     fn change_each_leaf(value: &Value, visit: &mut dyn FnMut(Value)) {
         match value {
             Value::Object(map) => {

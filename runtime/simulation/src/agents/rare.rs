@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
-/// A column in which nearly all agents have the default value. It stores rows only up to the last one that
-/// ever differed from the default, so it usually takes no memory.
+/// A column for a property that has its default value in nearly all agents. It stores rows only up
+/// to the last one that ever differed from the default, so it usually takes no memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Rare<T> {
     rows: Vec<T>,

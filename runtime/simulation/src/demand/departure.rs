@@ -512,7 +512,7 @@ impl Room<'_> {
 }
 
 /// Returns the gap that a vehicle at `speed` needs behind another one at speed `other`, m: the
-/// clearance plus the distance in which it brakes to that speed. Both speeds are in m/s.
+/// clearance plus the braking distance from `speed` to `other`. Both speeds are in m/s.
 fn needed(speed: f64, other: f64) -> f64 {
     ROOM + (speed * speed - other * other).max(0.0) / (2.0 * BRAKING)
 }

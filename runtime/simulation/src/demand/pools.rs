@@ -22,7 +22,7 @@ const BORDER: f64 = 50.0;
 /// Like `BORDER`, but as a fraction of the map's size, because extracts of large areas have ragged edges.
 const BORDER_SHARE: f64 = 0.02;
 
-/// Set of lanes from which places are drawn.
+/// A set of lanes for drawing places.
 #[derive(Clone, Default)]
 pub(super) struct Pool {
     /// Lanes with their weights in the draw.
@@ -71,9 +71,9 @@ impl Pool {
 
 /// All lanes on which random trips can begin and end.
 pub(super) struct Pools {
-    /// Lanes by which traffic enters the map over its edge.
+    /// Lanes that bring traffic into the map over its edge.
     pub(super) entries: Pool,
-    /// Lanes by which traffic leaves the map over its edge.
+    /// Lanes that lead traffic out of the map over its edge.
     pub(super) exits: Pool,
     /// All lanes, weighted by length.
     pub(super) inside: Pool,

@@ -14,17 +14,17 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
-/// Maximum time for which a command is held, s. It is shorter than the reaction time of drivers,
-/// and at 50 km/h, a vehicle drives less than 3 m in this time. Between commands, a body is
-/// extrapolated without reading the ground or its route.
+/// Maximum time that a command is held, s. It is shorter than the reaction time of drivers, and at
+/// 50 km/h, a vehicle drives less than 3 m in this time. Between commands, a body is extrapolated
+/// without reading the ground or its route.
 const STRIDE: f64 = 0.2;
 /// Duration of a lane change, s.
 const CHANGE_TIME: f64 = 3.0;
 /// Minimum length of a lane change, as a multiple of the distance from rear axle to front. Only
 /// lane changes before a junction are shorter.
 const CHANGE_LENGTHS: f64 = 4.0;
-/// Minimum distance to the end of a lane at which a lane change may begin, m. It is short enough
-/// for a vehicle whose front has stopped at the end.
+/// A lane change may begin only at this distance or more before the end of a lane, m. The distance
+/// is short enough for a vehicle whose front has stopped at the end.
 const CHANGE_ROOM: f64 = 4.0;
 /// Speed below which the wheels are shown straight, m/s.
 const CRAWLING: f64 = 0.1;

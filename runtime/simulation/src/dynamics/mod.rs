@@ -239,7 +239,7 @@ pub(crate) trait Level {
     /// Returns the states of this level for writing.
     fn states_mut(dynamics: &mut Dynamics) -> &mut Self::States;
 
-    /// Number of steps of `dt` seconds for which the level holds a command.
+    /// Number of steps of `dt` seconds that the level holds a command.
     fn stride(dt: f64) -> u32;
 
     /// Extrapolates a body by a step of `dt` seconds within a stride, if only its position and
@@ -379,7 +379,7 @@ impl<S: Copy + Default + Serialize> States for Vec<S> {
     }
 }
 
-/// Number of steps of `dt` seconds for which a level holds a command.
+/// Number of steps of `dt` seconds that a level holds a command.
 pub(crate) fn stride(level: DynamicsLevel, dt: f64) -> u64 {
     u64::from(of_level!(level, L => L::stride(dt)))
 }
@@ -394,7 +394,7 @@ pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
 pub(crate) struct LevelChoice {
     /// Level for all agents, regardless of the scenario.
     pub(crate) forced: Option<DynamicsLevel>,
-    /// Level of agents for which the scenario sets none.
+    /// Level of agents without a level in the scenario.
     pub(crate) default: DynamicsLevel,
 }
 

@@ -102,7 +102,8 @@ impl Level for Walker {
         None
     }
 
-    /// Steering angle at which a car with the character's wheelbase would turn at the character's turn rate.
+    /// Steering angle that would turn a car with the character's wheelbase at the character's turn
+    /// rate.
     fn steering(bodies: &Bodies<'_>, agent: AgentIndex, vehicle_type: &VehicleType) -> f64 {
         let turn_rate = bodies.dynamics.walker[agent.index()].turn_rate;
         let speed = bodies.agents.motion[agent.index()].speed;

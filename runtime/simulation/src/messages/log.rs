@@ -17,7 +17,7 @@ const MARK_TIME: f64 = 1.0;
 pub struct LogLine {
     /// Simulation time, s.
     pub time: f64,
-    /// Id of the agent for which the module was called.
+    /// Id of the agent that the module was called for.
     pub agent: u64,
     /// Id of the module.
     pub module: String,

@@ -31,7 +31,7 @@ struct OfType {
     heuristics: Vec<(HeuristicKey, Option<Heuristic>)>,
 }
 
-/// The agent for which obstacles are collected.
+/// The agent whose surrounding obstacles are collected.
 pub(super) struct Viewer<'a> {
     pub(super) agent: AgentIndex,
     pub(super) bodies: Bodies<'a>,

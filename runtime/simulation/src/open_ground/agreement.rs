@@ -11,11 +11,11 @@ use super::walking::{APART, Course, Other, Pedestrian, Walker, begin_among};
 use roadwright_scenario::BodyKind;
 use std::collections::BTreeMap;
 
-/// Distance from the caller within which characters take part in a joint plan, m.
+/// Characters within this distance of the caller take part in a joint plan, m.
 const TOGETHER: f64 = 25.0;
 /// Maximum number of characters in a joint plan. The nearest ones are used.
 const MOST: usize = 16;
-/// For each trial, the time within which characters that plan later are expected to leave their
+/// For each trial, the time until characters that plan later are expected to have left their
 /// places, s.
 const LEAVES_WITHIN: [f64; 5] = [4.0, 8.0, 2.0, 12.0, 5.0];
 
@@ -113,7 +113,7 @@ impl GroundPlans {
         members.iter().filter(gets_on).count()
     }
 
-    /// Returns the courses of the trial in which most members can walk on.
+    /// Returns the courses of the trial that lets most members walk on.
     fn best_trial(&mut self, members: &[&Planner<'_>], outside: &[Other]) -> Option<Courses> {
         // The character with the shortest remaining path goes first, so that characters leave one after
         // another. Stable sorts keep the order of ids for equal lengths.

@@ -78,7 +78,7 @@ fn add_slopes(items: &mut FixedItems, field: &HeightField) {
     }
 }
 
-/// Distance over which slopes are measured, m. It is about the length of a vehicle.
+/// Slopes are measured over this distance, m. It is about the length of a vehicle.
 const BASE: f64 = 4.0;
 
 /// Block of terrain squares that are read as one square. It is identified by its south-western
@@ -91,8 +91,8 @@ struct Block {
 }
 
 impl Block {
-    /// Steepness of the steepest square, as rise over run. It is measured over [`BASE`], so that bumps over which a
-    /// vehicle rolls do not count as slopes.
+    /// Steepness of the steepest square, as rise over run. It is measured over [`BASE`]. Bumps that
+    /// a vehicle can roll over therefore do not count as slopes.
     fn steepness(self, field: &HeightField) -> f64 {
         let columns = self.column..(self.column + self.stride).min(field.columns() - 1);
         let rows = self.row..(self.row + self.stride).min(field.rows() - 1);

@@ -35,10 +35,10 @@ const NEAR_START: f64 = 0.3;
 const TURNED_FROM_START: f64 = 0.05;
 /// Speed below which a vehicle counts as stationary, m/s.
 const STANDS: f64 = 0.05;
-/// Distance from the end of a part within which a standing vehicle begins the next part, m.
+/// A standing vehicle begins the next part within this distance of the end of a part, m.
 const PART_END: f64 = 0.1;
-/// Distance from the end of a part within which a vehicle that has stood for `STANDS_FOR` begins the next
-/// part, m.
+/// A vehicle that has stood for `STANDS_FOR` begins the next part within this distance of the end
+/// of a part, m.
 const NEAR_PART_END: f64 = 0.4;
 /// Standing time after which a vehicle near the end of a part begins the next part, s.
 const STANDS_FOR: f64 = 0.7;
@@ -51,11 +51,11 @@ const NARROW_SPEED: f64 = 1.0;
 const MOST_CORRECTIONS: u32 = 5;
 /// Lateral offset from the path beyond which the agent replans, m.
 const BESIDE: f64 = 0.6;
-/// Time after which an agent without a path repeats the search even if the map has not changed, s.
+/// An agent without a path repeats the search after this time even if the map has not changed, s.
 const TRIES_AGAIN: f64 = 10.0;
 /// Deceleration for a stop at the end of the free part of the path, m/s^2.
 const STOPPING: f64 = 1.5;
-/// Distance before an obstacle on the path at which the vehicle stops, m.
+/// The vehicle stops at this distance before an obstacle on the path, m.
 const BEFORE_OBSTACLE: f64 = 0.5;
 /// Constant part of the lookahead distance to the waypoint in narrow places, m.
 const NEAR_IN_GAPS: f64 = 2.0;
@@ -76,7 +76,7 @@ pub(crate) struct DrivePlan {
     follows: bool,
     /// Whether the agent brakes because it has no path.
     halts: bool,
-    /// Time before which no new search begins, s.
+    /// No new search begins before this time, s.
     waits_until: Option<f64>,
     /// Number of corrections so far, each made because the agent had not stopped exactly at its
     /// goal.

@@ -24,7 +24,7 @@ const DRIVES_ON: f64 = 10.0;
 const PART: f64 = 8.0;
 /// Distance between the end of a partial path and the place where the vehicle cannot continue, m.
 const BEFORE: f64 = 4.0;
-/// Length of the steps in which the drive along a path is simulated, m.
+/// Step length for simulating the drive along a path, m.
 const STEP: f64 = 0.5;
 /// Radius of planned bends, as a multiple of the minimum turning radius of vehicle and driver.
 const EASE: f64 = 1.05;
@@ -46,8 +46,8 @@ const LEAST_LOOKAHEAD: f64 = 2.5;
 const MOST_LOOKAHEAD: f64 = 8.0;
 /// Lateral acceleration in planned bends, m/s^2.
 const LATERAL: f64 = 3.0;
-/// Minimum time in which a vehicle covers a distance equal to the radius of a bend, s. It gives
-/// wheels and drivers time to respond.
+/// A vehicle takes at least this time to cover the radius of a bend, s. It gives wheels and drivers
+/// time to respond.
 const BEND_TIME: f64 = 0.6;
 /// Deceleration before bends and stops, m/s^2.
 const BRAKING: f64 = 2.0;
@@ -88,7 +88,7 @@ const BISECTIONS: u32 = 6;
 /// Number of poses that are checked in each step of a vehicle that is close to an obstacle. At full
 /// lock, the corners of a vehicle move far sideways within a step.
 const FINE: u32 = 5;
-/// Distance over which a vehicle that starts close to an obstacle may stay that close, m.
+/// A vehicle that starts close to an obstacle may stay that close over this distance, m.
 const WAY_OUT: f64 = 5.0;
 
 /// A vehicle whose paths are turned into tracks, with the map.
@@ -585,7 +585,8 @@ impl Driver<'_> {
         track.length() * (share / narrow.min(compared) + (1.0 - share) / compared)
     }
 
-    /// Number of poses before and after a pose over which the curvature of a track is computed.
+    /// The curvature of a track at a pose is computed over this number of poses before and after
+    /// it.
     fn reach(&self, track: &Track) -> usize {
         (2.0 * self.step() / track.spacing.max(1e-3)).round() as usize
     }
@@ -603,7 +604,7 @@ impl Driver<'_> {
     }
 }
 
-/// Parameters with which a simulated vehicle follows a line.
+/// Parameters of a simulated vehicle that follows a line.
 #[derive(Debug, Clone, Copy)]
 struct Pursuit {
     /// Lookahead distance, as a multiple of the radius of planned bends.
@@ -623,7 +624,7 @@ impl Pursuit {
 pub(super) struct Rolling {
     /// Pose of the rear axle.
     pub(super) pose: Pose,
-    /// Path curvature to which the wheels are set, 1/m.
+    /// Path curvature that corresponds to the current wheel angle, 1/m.
     pub(super) bend: f64,
     /// Speed, m/s.
     pub(super) speed: f64,

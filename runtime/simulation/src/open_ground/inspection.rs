@@ -12,9 +12,9 @@ use roadwright_planning::open_ground::{
     TileCache, Trip, Window,
 };
 
-/// Maximum distance from the agent at which cells are reported, in cells.
+/// Cells are reported up to this distance from the agent, in cells.
 const MOST_CELLS_AROUND: f64 = 160.0;
-/// Maximum distance from the agent at which forecasts are reported, m.
+/// Forecasts are reported up to this distance from the agent, m.
 const AROUND: f64 = 100.0;
 /// Maximum number of cells that a search over the whole map expands for an inspection.
 const MOST_EXPANDED: u64 = 60_000;

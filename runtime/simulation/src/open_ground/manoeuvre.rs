@@ -56,18 +56,19 @@ const MOST_TRIES: u32 = 60;
 const BESIDE: f64 = 1.0;
 /// Maximum difference in heading from the path at the end of a manoeuvre, rad.
 const ASKEW: f64 = 0.35;
-/// Distance from the start within which a vehicle that starts close to an obstacle may stay that
-/// close, m.
+/// A vehicle that starts close to an obstacle may stay that close within this distance of the
+/// start, m.
 const LEAVES_WITHIN: f64 = 3.0;
 /// Minimum distance along the path at which a manoeuvre may end, m.
 const NEAREST: f64 = 4.0;
 /// Maximum distance along the path at which a manoeuvre may end, m.
 const FARTHEST: f64 = 50.0;
-/// Distance from the goal within which it counts as reached, m.
+/// The goal counts as reached within this distance, m.
 const AT_GOAL: f64 = 4.0;
 /// Minimum reduction of the remaining time by a manoeuvre that does not reach the path, s.
 const LEAST_GAIN: f64 = 2.0;
-/// Half the edge length of the area in which the cost to the end is computed, in cells.
+/// The cost to the end is computed in a square area; this is half the edge length of the area, in
+/// cells.
 const AREA: i32 = 48;
 /// Units of the search's costs per second.
 const UNITS: f64 = 1000.0;
@@ -111,7 +112,7 @@ struct Node {
     pose: Pose,
     gear: i8,
     parent: u32,
-    /// Curvature to which the wheels were turned in the step that led to this node, 1/m.
+    /// Curvature that the wheels were turned to in the step to this node, 1/m.
     curvature: f64,
     /// Curvature at the beginning of this step, 1/m.
     begins: f64,
@@ -156,7 +157,7 @@ struct Room {
     is_near_start: bool,
 }
 
-/// Curvatures of a step, 1/m: the initial one, and the one to which the wheels turn.
+/// Curvatures at the start and at the end of a step, 1/m. The wheels turn from one to the other.
 #[derive(Debug, Clone, Copy)]
 struct Turn {
     begins: f64,
@@ -179,7 +180,7 @@ impl Turn {
 
 type Key = (i32, i32, i32, i32, i8);
 
-/// Resolution at which poses count as equal.
+/// Resolution for comparing poses: poses in the same interval count as equal.
 #[derive(Debug, Clone, Copy)]
 struct Resolution {
     /// Edge length of cells, m.
@@ -412,13 +413,13 @@ impl Driver<'_> {
         self.drives_on(begins, &points, margin)
     }
 
-    /// Time in which the vehicle covers its own length, relative to a vehicle of usual size; at
+    /// Time that the vehicle takes to cover its own length, relative to a vehicle of usual size; at
     /// most 1.
     fn time_scale(&self) -> f64 {
         (self.scale() / self.pace()).min(1.0)
     }
 
-    /// Speed of the vehicle relative to the speed for which the times of manoeuvres were chosen; at
+    /// Speed of the vehicle relative to the one that the times of manoeuvres were chosen for; at
     /// most 1.
     fn pace(&self) -> f64 {
         (self.speed / FORWARDS).min(1.0)
@@ -545,7 +546,7 @@ struct Ends {
     /// Whether the path ends at the goal and the goal is within reach. At the goal, any heading is
     /// allowed.
     at_goal: bool,
-    /// Factor by which distances are shortened for a short vehicle.
+    /// Factor that shortens distances for a short vehicle.
     scale: f64,
 }
 

@@ -49,8 +49,8 @@ const EXIT_BEFORE: f64 = 30.0;
 /// Minimum distance between the point where a vehicle joins a lane and its goal on that lane, m. It
 /// is the room to align with the lane.
 const ROOM_TO_JOIN: f64 = 30.0;
-/// Distance from the start or goal within which blocked cells count as free, m. The planner later decides whether the
-/// body fits there.
+/// Blocked cells within this distance of the start or goal count as free, m. The planner later
+/// decides whether the body fits there.
 const OPEN: f64 = 3.0;
 /// Cost factor of a blocked cell that counts as free.
 const OPENED: u32 = 8 * PLAIN as u32;

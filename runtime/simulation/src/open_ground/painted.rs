@@ -6,8 +6,8 @@ use roadwright_scenario::{PaintCost, PaintId, PaintLayer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Edge length of the squares in which painted cells are replaced after an edit, in cells. Blocks
-/// of a layer have the same size.
+/// After an edit, painted cells are replaced in squares of this edge length, in cells. Blocks of a
+/// layer have the same size.
 const SQUARE: i32 = 64;
 
 /// Adds the painted layers of a scenario.

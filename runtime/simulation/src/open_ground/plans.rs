@@ -38,20 +38,20 @@ const BESIDE: f64 = 1.0;
 const ASKEW: f64 = 1.0;
 /// Heading difference above which a vehicle needs a manoeuvre at the start of a path, rad.
 const BEHIND: f64 = 1.05;
-/// Time after which a vehicle that stands on a free path searches for a manoeuvre, s.
+/// A vehicle that has stood on a free path for this time searches for a manoeuvre, s.
 pub(super) const STUCK_AFTER: f64 = 4.0;
 /// Like `STUCK_AFTER`, for a vehicle that would collide if it drove off without turning its wheels,
 /// s.
 const BLOCKED_AFTER: f64 = 0.6;
 /// Time that a vehicle has at the start of a manoeuvre for turning its wheels and driving off, s.
 const TURNS_WHEELS: f64 = 3.0;
-/// Distance over which a vehicle that drives off is checked for a collision, m.
+/// When a vehicle drives off, this distance is checked for a collision, m.
 const BLOCKED_WITHIN: f64 = 0.4;
 /// Length of the path ahead that must be drivable for an agent to keep its path, m.
 const KEPT: f64 = 10.0;
 /// An agent keeps its path as long as its offset from the path is at most this, m.
 const KEPT_BESIDE: f64 = 0.2;
-/// Maximum speed at which a vehicle that begins a manoeuvre counts as stationary, m/s.
+/// A vehicle that begins a manoeuvre counts as stationary up to this speed, m/s.
 const ROLLING: f64 = 0.1;
 /// A vehicle that rolls faster than this against its gear counts as stuck, m/s. The slope ahead is
 /// then too steep for its engine.
@@ -65,7 +65,7 @@ const LEAVES_AFTER: f64 = 2.0;
 const FINEST: f64 = 0.05;
 /// A part of a manoeuvre counts as complete at this distance from its end, m.
 const PART_END: f64 = 0.3;
-/// Distance from the end of the last part within which the agent replans, m.
+/// The agent replans within this distance of the end of the last part, m.
 const LAST_PART_END: f64 = 3.0;
 /// Maximum fraction of the last part that may remain when the agent replans.
 const LAST_SHARE: f64 = 0.5;
@@ -341,7 +341,7 @@ pub(crate) struct AgentPlan {
 pub(super) struct PlannedPart {
     pub(super) waypoints: Vec<Waypoint>,
     pub(super) margin: f64,
-    /// Distance along the part at which the part ends, m.
+    /// Distance from the start of the part to its end, m.
     pub(super) until: f64,
     /// Waypoints of the axle of a trailer that is pushed along the part; empty if none is pushed.
     pub(super) towed: Vec<Waypoint>,

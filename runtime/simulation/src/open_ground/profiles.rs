@@ -4,7 +4,7 @@ pub use crate::vehicle_type::{body_of, effects_of};
 use roadwright_planning::open_ground::{CellSize, Growth, Profile};
 use roadwright_scenario::{BodyKind, VehicleType};
 
-/// Method by which obstacles are grown for bodies of a kind. Characters can turn on the spot.
+/// Returns how obstacles are grown for bodies of a kind. Characters can turn on the spot.
 pub(crate) fn growth_of(body: BodyKind) -> Growth {
     match body {
         BodyKind::Vehicle => Growth::default(),

@@ -39,7 +39,7 @@ const BESIDE: [(i32, i32); 8] = [
     (-1, -1),
     (1, -1),
 ];
-/// Factor by which steps to cells without the usual clearance take longer. A character close to an
+/// Steps to cells without the usual clearance take longer by this factor. A character close to an
 /// obstacle therefore moves away from the obstacle first.
 const TIGHT: f64 = 2.0;
 /// Cells fewer than this many columns and rows from the start or the target are open even without

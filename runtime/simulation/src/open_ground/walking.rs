@@ -33,9 +33,10 @@ use std::sync::Arc;
 
 /// Interval at which a character looks at other characters, s.
 const LOOKS_EVERY: f64 = 0.24;
-/// Distance within which other characters are taken into account, m.
+/// Other characters within this distance are taken into account, m.
 pub(super) const SIGHT: f64 = 9.0;
-/// Distance within which courses of other characters are taken into account when a course is planned, m.
+/// When a course is planned, the courses of other characters within this distance are taken into
+/// account, m.
 pub(super) const FAR_SIGHT: f64 = 45.0;
 /// Preferred and minimum distance between the centres of two characters in their courses, as
 /// multiples of the diagonal of their outline. The cells and time slots of the search make courses
@@ -57,7 +58,7 @@ pub(super) const MOST_OTHERS: usize = 64;
 /// Maximum number of searches for courses in a step, for all characters together. The remaining
 /// characters plan in later steps.
 pub(super) const MOST_SEARCHES: u32 = 4;
-/// Length of path for which a course is planned at a time, m.
+/// Length of the path that a course covers when it is planned, m.
 const RESERVED: f64 = 30.0;
 /// The next course is planned at this distance before the end of the current one if the path
 /// continues, m.
@@ -69,7 +70,7 @@ const PATIENCE: f64 = 1.0;
 const LONGEST_WAIT: f64 = 3.0;
 /// Interval after which a character may plan together with others again, s.
 const CALLS_EVERY: f64 = 2.0;
-/// Time for which an arrived character is expected to remain at its destination, s.
+/// An arrived character is expected to remain at its destination for this time, s.
 const LEAVES: f64 = 0.6;
 /// A character without a course is expected to have left its place after this time, s.
 const SETS_OFF: f64 = 6.0;
@@ -79,7 +80,7 @@ const NEARLY: f64 = 0.3;
 const SHARP: f64 = 1.2;
 /// Speed at sharp corners of courses, m/s.
 const AT_CORNERS: f64 = 0.4;
-/// Minimum length by which a path must grow before the controller gets the longer path, m.
+/// The controller gets a longer path only if the path has grown by at least this, m.
 const GROWS: f64 = 0.3;
 /// Remaining length of a path below which it is extended, m.
 const EXTENDS: f64 = 2.0;
@@ -89,7 +90,7 @@ const STOPS_WITHIN: f64 = 0.2;
 const PROGRESS: f64 = 0.05;
 /// A character that may walk on counts as stuck after this time without progress, s.
 const STUCK: f64 = 2.0;
-/// Distance from the end of its path within which a stuck character counts as arrived there, m.
+/// A stuck character counts as arrived at the end of its path within this distance of it, m.
 const NEAR_STOP: f64 = 0.3;
 /// Speed below which a character counts as standing, m/s.
 const STANDS: f64 = 0.05;
@@ -99,7 +100,7 @@ const SHARPEST: f64 = 0.7;
 /// If a character is farther than this from its course, its path begins at the character itself
 /// instead of on the course, m.
 const BESIDE: f64 = 0.15;
-/// Length of course within which a change of direction counts as one corner, m.
+/// A change of direction within this length of a course counts as one corner, m.
 const CORNER: f64 = 0.45;
 /// The map for a detour extends this far beyond the start and end of the detour, m.
 const BEYOND: f64 = 2.5;

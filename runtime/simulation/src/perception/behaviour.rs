@@ -19,8 +19,8 @@ const SEEN_BEHIND: f64 = 50.0;
 /// that vehicle is shorter than this, s.
 const MAKES_ROOM_WITHIN: f64 = 2.0;
 
-/// Another lane to which an agent can change because its own lane ends, or to make room for a
-/// vehicle whose lane ends.
+/// A lane that an agent can change to because its own lane ends, or to make room for a vehicle
+/// whose lane ends.
 struct Leaving {
     beside: LaneletIndex,
     /// 1 if that lane is on the left, -1 if it is on the right.

@@ -49,9 +49,9 @@ const ADAPTING: f64 = 4.0;
 const THEIRS: f64 = 2.0;
 /// Vehicles on lanes are expected to exceed the free speed by up to this factor.
 const EXCESS: f64 = 1.1;
-/// Deceleration with which vehicles on lanes are expected to brake for a manoeuvring agent, m/s^2.
+/// Vehicles on lanes are expected to brake for a manoeuvring agent with this deceleration, m/s^2.
 const YIELDING: f64 = 4.5;
-/// Distance from a manoeuvring agent at which vehicles on lanes stop, m.
+/// Vehicles on lanes stop at this distance from a manoeuvring agent, m.
 const BEFORE_AGENT: f64 = 2.0;
 /// Corner radius of a manoeuvring vehicle, m.
 const CORNER: f64 = 0.3;

@@ -60,9 +60,9 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{DynamicsLevel, VerticalSpan};
 use std::f64::consts::PI;
 
-/// Distance between the points ahead for which behaviours see the allowed speed, m.
+/// Behaviours see the allowed speed at points ahead; this is the distance between these points, m.
 const OUTLOOK_STEP: f64 = 2.0;
-/// Maximum distance at which behaviours see a leader, m.
+/// Behaviours see a leader up to this distance, m.
 const LEADER_REACH: f64 = 200.0;
 
 /// Maximum curvature of the path corrections that a vehicle makes at speed, 1/m: 4 m/s^2 at 10 m/s.

@@ -22,7 +22,8 @@ const STANDSTILL: f64 = 3.0;
 /// It is a fraction of the clearance of the plan, and below 1 because positions on paths have small
 /// errors.
 const ON_PATH: f64 = 0.8;
-/// Distance along a planned path over which a vehicle beside the path is expected to return to it, m.
+/// A vehicle beside its planned path is expected to return to the path over this distance along it,
+/// m.
 const RETURN: f64 = 8.0;
 /// Distance between the examined points of a vehicle's outline, m.
 const OUTLINE_STEP: f64 = 0.5;

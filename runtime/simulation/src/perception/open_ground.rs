@@ -42,11 +42,12 @@ const FORESIGHT: f64 = 0.15;
 /// A driver on a planned path adapts to the speed of the path this time ahead, s.
 const SPEED_LEAD: f64 = 0.4;
 
-/// Constant part of the distance over which the curvature of an exact path is averaged, m.
+/// The curvature of an exact path is averaged over a distance, of which this is the constant part,
+/// m.
 const EXACT_AHEAD: f64 = 0.1;
 /// Part of the averaging distance of an exact path that is proportional to the speed, s.
 const EXACT_AHEAD_TIME: f64 = 0.6;
-/// Distance within which a vehicle of usual length returns to an exact path, m.
+/// A vehicle of usual length returns to an exact path within this distance, m.
 const EXACT_RETURN: f64 = 1.0;
 
 /// Limits of the waypoint distance on a planned path, m.

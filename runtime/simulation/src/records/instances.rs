@@ -50,7 +50,7 @@ impl Instances {
         self.0[slot as usize] = instance;
     }
 
-    /// Returns these instances, but leaves each slot empty in which `other` has the same instance.
+    /// Returns these instances, but empties each slot that has the same instance in `other`.
     pub(crate) fn without(self, other: Self) -> Self {
         Self(std::array::from_fn(|slot| {
             if self.0[slot] == other.0[slot] {

@@ -10,7 +10,7 @@ pub struct PeopleCounts {
     pub came: u64,
     /// Number of pedestrians that have reached the other side.
     pub arrived: u64,
-    /// Longest time for which a pedestrian has waited at a kerb or on an island, s.
+    /// Longest time that a pedestrian has waited at a kerb or on an island, s.
     pub longest_wait: f64,
     /// Total distance walked, m.
     pub walked_metres: f64,

@@ -10,7 +10,7 @@ use std::f64::consts::PI;
 /// Up to this spacing of waypoints, their headings determine the headings of the path, m. It is
 /// about the spacing of the path's points.
 const CLOSE: f64 = 0.26;
-/// Distance over which the curvature at an end of a path is measured, m.
+/// The curvature at an end of a path is measured over this distance, m.
 const CURVATURE_PIECE: f64 = 0.5;
 
 /// A pose on a path, with speed and gear.
@@ -165,9 +165,9 @@ impl SteeringResponse {
         f64::from(curvatures.copied().fold(0.0, f32::max))
     }
 
-    /// Returns the smallest angle at which the driver steers with the given curvature, rad. If the
-    /// driver never steers that sharply, returns the angle with the maximum curvature. If even the
-    /// gentlest steering is far too sharp, returns 0.
+    /// Returns the smallest waypoint angle that makes the driver steer the given curvature, rad. If
+    /// the driver never steers that sharply, returns the angle with the maximum curvature. If even
+    /// the gentlest steering is far too sharp, returns 0.
     pub(crate) fn angle(&self, speed: f64, curvature: f64) -> f64 {
         let wanted = curvature.abs();
         let at = |angle: usize| self.at(speed, angle);

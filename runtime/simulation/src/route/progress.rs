@@ -18,7 +18,7 @@ use roadwright_geometry::{DVec2, Pose};
 use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Distance within which a goal on open ground counts as reached, m ([Gerdelan 2011], chapter 12).
+/// A goal on open ground counts as reached within this distance, m ([Gerdelan 2011], chapter 12).
 pub(crate) const GROUND_GOAL_RADIUS: f64 = 6.0;
 
 /// Condition under which a goal at the end of an exact path is reached.
@@ -36,7 +36,7 @@ pub(crate) struct Reached {
     pub(crate) pose: Pose,
     /// Speed, m/s.
     pub(crate) speed: f64,
-    /// Radius within which a goal without a path is reached, m.
+    /// A goal without a path is reached within this radius, m.
     pub(crate) radius: f64,
     pub(crate) exact: ExactGoal,
 }

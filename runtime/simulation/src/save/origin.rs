@@ -19,7 +19,7 @@ pub(super) struct Origin {
     flows: u64,
     /// Dynamics level of all spawned agents, if the options set one.
     dynamics: Option<DynamicsLevel>,
-    /// Dynamics level of agents for which the scenario sets none.
+    /// Dynamics level of agents without a level in the scenario.
     default_dynamics: DynamicsLevel,
     /// Pedestrians per hour on each side of a crossing, if the options set a number.
     pedestrians: Option<f64>,

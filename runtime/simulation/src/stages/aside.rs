@@ -34,7 +34,7 @@ const SIDE_STEP: f64 = 0.4;
 const EDGE: f64 = 0.1;
 /// Clearance between bodies beside each other, m.
 const BESIDE: f64 = 0.3;
-/// Longitudinal distance within which bodies count as side by side, m.
+/// Bodies within this longitudinal distance count as side by side, m.
 const ALONG: f64 = 3.0;
 /// The lane is checked for space this time ahead, so that narrow places are detected in time, s.
 const SIGHT: f64 = 2.0;

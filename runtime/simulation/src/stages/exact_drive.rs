@@ -20,14 +20,14 @@ use roadwright_plugin_api::ControllerInput;
 
 /// Deceleration of the stop at the end of a path, m/s^2.
 const STOPPING: f64 = 1.0;
-/// Distance from the end of a path within which the vehicle is stopped immediately, m.
+/// The vehicle is stopped immediately within this distance of the end of a path, m.
 const AT_END: f64 = 0.03;
 /// If a vehicle is slower than this along its path, it has not driven off yet, m/s. This includes a
 /// vehicle that still rolls against its new gear. On some levels, such a vehicle reverses its
 /// motion within a step, so that its speed is never 0 at the end of a step.
 const STANDS: f64 = 0.02;
-/// Distance from the end of a path within which the host keeps a vehicle rolling whose controller
-/// slows down too early, m.
+/// If a controller slows its vehicle down too early, the host keeps the vehicle rolling within this
+/// distance of the end of a path, m.
 const CREEPING: f64 = 0.6;
 /// The host keeps a vehicle rolling at this speed at most, m/s.
 const CREEP: f64 = 0.3;
@@ -41,7 +41,7 @@ const CREEP_ACCELERATION: f64 = 0.5;
 /// Deceleration above which a controller is assumed to brake for a reason other than the end of the
 /// path, m/s^2.
 const HARD: f64 = 0.6;
-/// Distance from the start of a path within which the wheels are turned at a standstill, m.
+/// The wheels are turned at a standstill within this distance of the start of a path, m.
 const AT_START: f64 = 0.3;
 /// Like `AT_START`, for parts of a manoeuvre, m. It is longer, because a vehicle switches to the
 /// next part before it has stopped.

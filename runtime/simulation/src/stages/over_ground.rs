@@ -32,7 +32,7 @@ const CLEARANCE: f64 = -0.05;
 pub(super) const BAY_CLEARANCE: f64 = 0.2;
 /// Maximum number of poses that the search for a path around an obstacle expands.
 const MOST_POSES: u64 = 40_000;
-/// Distance around a path within which obstacles are added to the map, m.
+/// Obstacles within this distance of a path are added to the map, m.
 const AROUND: f64 = 120.0;
 /// Edge length of the cells of the search, m.
 const CELL: f64 = 0.5;

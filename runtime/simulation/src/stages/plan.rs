@@ -23,8 +23,8 @@ const MOST_DOUBLED: u8 = 3;
 /// A vehicle that has stood for this time while it waits for a gap gives up the lane change, s. It
 /// has not been let in by then, and it blocks others.
 const WAITS_FOR_GAP: f64 = 12.0;
-/// Distance from the place where a lane change is given up within which a standing vehicle counts
-/// as waiting for a gap, m.
+/// A vehicle counts as waiting for a gap if it stands within this distance of the place where a
+/// lane change is given up, m.
 const WAITING_PLACE: f64 = 3.0;
 /// A detour of a stuck agent returns to its route after this distance, m. Every second attempt
 /// instead searches for a completely new route to the goal, which costs much more.

@@ -140,8 +140,8 @@ impl Onlooking<'_> {
         by_node
     }
 
-    /// Smallest node id of the junction of a connection, and the stages in which the connection has
-    /// green.
+    /// Returns the smallest node id of the junction of a connection, and the stages that give the
+    /// connection green.
     fn signal_ahead(&self, path: Connection) -> (u32, u32) {
         let nodes = self.view.ground.junction_nodes(path.junction).iter();
         let node = nodes.map(|node| node.0).min().unwrap_or(0);

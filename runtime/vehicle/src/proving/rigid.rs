@@ -23,7 +23,7 @@ const NO_TRACKS: &str = "only tracked vehicles can turn on the spot";
 const DT: f64 = 0.02;
 /// Update rate of the forces, Hz.
 const RATE_HZ: f64 = 200.0;
-/// Number of equal steps in which a slope, speed or height is increased until the maximum is found.
+/// A slope, speed or height is increased in this number of equal steps until the maximum is found.
 const PARTS: u32 = 12;
 /// Time in which the hull settles on its springs and tyres, s.
 const SETTLING: f64 = 25.0;

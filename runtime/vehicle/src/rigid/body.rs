@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 const SAG: f64 = 0.005;
 /// Speeds below which a loose body may come to rest, m/s and rad/s.
 const CALM: f64 = 0.03;
-/// Time for which a body has to be slow before it comes to rest, s.
+/// A body comes to rest after it has been slow for this time, s.
 const PATIENCE: f64 = 0.5;
 /// A body can come to rest if at least this many of its corners are on the ground.
 const FEET: usize = 3;

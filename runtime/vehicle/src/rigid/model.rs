@@ -13,7 +13,7 @@ use roadwright_scenario::VehicleType;
 use roadwright_scenario::vehicle_file::{Differential, Suspension, VehicleFile};
 use std::f64::consts::TAU;
 
-/// Longitudinal distance within which wheels are on the same axle, m.
+/// Wheels within this longitudinal distance are on the same axle, m.
 const ONE_AXLE: f64 = 0.2;
 /// Minimum static load of a wheel as a fraction of the mean load, for files with a wheel that
 /// carries no load.

@@ -7,7 +7,7 @@ use std::f64::consts::TAU;
 
 /// Number of intervals of a plotted curve.
 const POINTS: u32 = 120;
-/// Speed up to which the resistance is drawn, as a multiple of the top speed.
+/// The resistance is drawn up to this speed, as a multiple of the top speed.
 const BEYOND: f64 = 1.15;
 
 /// Operating point of an engine at full throttle.

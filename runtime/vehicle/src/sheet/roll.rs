@@ -110,9 +110,9 @@ impl RigidModel {
         loads.collect()
     }
 
-    /// Returns the load of a wheel in excess of its static load, N. The array contains the distances by which
-    /// the hull is lowered above the wheel and above its partner, m. The springs, bar and tyres of an axle
-    /// respond to the mean of both and to the lean.
+    /// Returns the load of a wheel in excess of its static load, N. The array contains how far the
+    /// hull is lowered above the wheel and above its partner, m. The springs, bar and tyres of an
+    /// axle respond to the mean of both and to the lean.
     fn pair_load(&self, number: usize, [here, there]: [f64; 2]) -> f64 {
         let part = |stiffness: f64, travel: f64| {
             stiffness * travel / (1.0 + stiffness * self.tyre_give(number))

@@ -19,7 +19,7 @@ pub(super) const FARTHEST_ROOM: f64 = 3.0;
 pub(super) const CLOSE_STEP: f64 = 0.05;
 /// Maximum distance between exact collision checks of a vehicle with a trailer, m.
 const FARTHEST_STEP: f64 = 0.5;
-/// Distance between points at which an arc is sampled to compute its cost, m.
+/// Distance between the sample points on an arc for computing its cost, m.
 const COST_STEP: f64 = 0.5;
 /// Factor of a cell in which the body fits only at some headings. The footprint decides whether the body
 /// fits.

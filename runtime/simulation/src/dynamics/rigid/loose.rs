@@ -13,7 +13,7 @@ use std::f64::consts::FRAC_PI_4;
 
 /// An obstacle counts as moved if its base is farther than this from its original place, m.
 const MOVED: f64 = 0.5;
-/// Distance within which bodies may push each other, m.
+/// Bodies within this distance may push each other, m.
 const CLOSE: f64 = 1.0;
 
 /// Number of loose obstacles that have been pushed.

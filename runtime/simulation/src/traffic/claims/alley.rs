@@ -151,8 +151,8 @@ struct AlleyLists {
     needs: Vec<AlleyNeed>,
     /// Alleys that are reserved for agents that have waited for a long time.
     kept: Vec<Kept>,
-    /// Agents that lose alleys because another vehicle is now ahead of them, each with the first
-    /// route index at which alleys are lost.
+    /// Agents that lose alleys because another vehicle is now ahead of them. Each has the route
+    /// index of the first alley that it loses.
     overtaken: Vec<(AgentIndex, u32)>,
 }
 
@@ -1047,7 +1047,7 @@ fn stands_behind(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> b
     stands && hold.has_entered && beyond.any(|at| route.lanelet(at) == Some(place))
 }
 
-/// Distance ahead of the rear axle within which an agent makes requests, m.
+/// An agent makes requests within this distance ahead of its rear axle, m.
 fn reach_of(agent: AgentIndex, situation: &Situation<'_>) -> f64 {
     let (motion, position) = (&situation.agents.motion, &situation.agents.position);
     let (motion, position) = (&motion[agent.index()], &position[agent.index()]);

@@ -19,8 +19,8 @@ use crate::records::AgentIndex;
 use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 
-/// Distance before a connection within which vehicles are considered, m. Every vehicle can stop within this
-/// distance.
+/// Vehicles are considered within this distance before a connection, m. Every vehicle can stop
+/// within this distance.
 const SIGHT: f64 = 100.0;
 
 /// A held vehicle may stand closer to the junction than required by this tolerance, m.

@@ -54,7 +54,8 @@ const GAP_PER_SLOWNESS: f64 = 0.15;
 const ALTERNATES_WITHIN: f64 = 12.0;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
-/// Distance from its stop line within which a standing vehicle counts as having stopped at it, m.
+/// A standing vehicle counts as having stopped at its stop line within this distance of the line,
+/// m.
 const AT_LINE: f64 = 4.0;
 
 /// Outcome of a request.

@@ -88,7 +88,7 @@ pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
     walls.dedup_by_key(|(agent, _)| *agent);
 }
 
-/// Distance from the start of a connection within which a conflict counts as beginning with the
+/// A conflict within this distance of the start of a connection counts as beginning with the
 /// connection, m.
 const AT_BEGIN: f64 = 0.5;
 /// Distance inside a conflict beyond which a vehicle is no longer stopped before the conflict, m.

@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 /// Length of a pedestrian's remaining path that drivers take into account, m. It is about the width of two
 /// lanes.
 const HEEDED: f64 = 7.0;
-/// Distance between the centre line of a lane and the path within which the path blocks the lane,
-/// m. It is half the width of a bus plus half the width of a pedestrian.
+/// The path of a pedestrian blocks a lane if it comes closer than this to the centre line of the
+/// lane, m. The value is half the width of a bus plus half the width of a pedestrian.
 const NEAR: f64 = 1.8;
 /// Drivers stop at this distance before the pedestrian's path, m.
 const BEFORE: f64 = 2.0;

@@ -13,7 +13,7 @@ use roadwright_scenario::junction::Turn;
 use roadwright_scenario::{Connection, RoadId};
 use std::collections::BTreeMap;
 
-/// Distance before the stop line within which vehicles are detected, m. It is about the length of a
+/// Vehicles are detected within this distance before the stop line, m. It is about the length of a
 /// queue of twenty cars.
 const SIGHT: f64 = 150.0;
 /// Speed below which a vehicle counts as being in a queue, m/s.

@@ -33,11 +33,11 @@ use roadwright_scenario::{Connection, JunctionIndex, SignalMode};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 
-/// Time to the stop line within which an approaching vehicle extends its green, s ([HCM 2016],
-/// chapter 19: the passage time of a detector).
+/// An approaching vehicle extends its green if it can reach the stop line within this time, s ([HCM
+/// 2016], chapter 19: the passage time of a detector).
 const PASSAGE: f64 = 3.0;
-/// Distance to the stop line within which a vehicle extends its green at any speed, m. Such
-/// vehicles start from a queue.
+/// A vehicle within this distance of the stop line extends its green at any speed, m. Such vehicles
+/// start from a queue.
 const AT_LINE: f64 = 15.0;
 /// Tolerance for comparing times, which are sums of steps, s.
 const ROUNDING: f64 = 1e-9;
