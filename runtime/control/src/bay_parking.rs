@@ -66,9 +66,9 @@ const STANDING: f64 = 0.05;
 const SPEED_GAIN: f64 = 3.0;
 /// Distance to the end of the path below which the car counts as parked, m.
 const THERE: f64 = 0.03;
-/// Lateral offset below which the arc is replaced by a straight line, m. Close to the centre line, the
-/// heading along the arc would have to change faster than the wheels can turn, because it grows with the
-/// square root of the offset.
+/// Lateral offset below which the arc is replaced by a straight line, m. The heading along the arc
+/// grows with the square root of the offset. Close to the centre line, it would therefore have to
+/// change faster than the wheels can turn.
 const NEAR: f64 = 0.3;
 /// Gain on the straight line: heading per metre of lateral offset, 1/m.
 const NEAR_GAIN: f64 = 1.0;

@@ -292,7 +292,7 @@ pub struct Rows {
 /// Phase difference between neighbouring rows, as a fraction of the gap. The golden ratio spreads the phases evenly.
 const SHIFT: f64 = 0.618;
 
-/// Change of direction above which a corner of a drawn corridor counts as sharp, rad.
+/// A corner of a drawn corridor counts as sharp if the direction changes by more than this, rad.
 const SHARP: f64 = 1.2;
 
 impl DrawnCorridor {

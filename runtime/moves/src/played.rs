@@ -58,7 +58,7 @@ pub struct DriveFigures {
     pub worst_heading: f64,
 }
 
-/// Slip above which a vehicle counts as skidding, rad: 20 degrees.
+/// A vehicle counts as skidding if its slip exceeds this, rad: 20 degrees.
 const SKID: f64 = 0.349;
 /// A vehicle counts as near a sharp corner within this distance of it, m.
 const NEAR: f64 = 60.0;

@@ -15,7 +15,7 @@ use std::f64::consts::PI;
 
 /// Number of commands per frame. With 25 frames a second they are 0.02 s apart.
 const COMMANDS: u32 = 2;
-/// Difference between the motions of a vehicle and its frame above which a more similar frame is
+/// If the motions of a vehicle and its frame differ by more than this, a more similar frame is
 /// searched for.
 const UNLIKE: f64 = 0.5;
 /// Deceleration of a vehicle without a free move, m/s^2.

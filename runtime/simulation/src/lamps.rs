@@ -9,7 +9,8 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
 /// A turn is signalled from this distance on, m.
 const TURN_DISTANCE: f64 = 30.0;
-/// Offset from a lane's centre line beyond which a vehicle counts as still changing lanes, m.
+/// A vehicle counts as still changing lanes if its offset from the centre line of its lane exceeds
+/// this, m.
 const OFF_LANE: f64 = 0.5;
 /// Acceleration below which the brake lamps are lit, m/s^2. Milder deceleration comes from lifting off the
 /// accelerator.

@@ -1098,7 +1098,7 @@ pub fn fitting_cell_size(extent: Bounds, wanted: CellSize, memory: usize) -> Fit
 /// Result of [`fitting_cell_size`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FittingSize {
-    /// Size of cells with which the extent fits into the memory.
+    /// Cell size that lets the map of the extent fit into the memory.
     pub size: CellSize,
     /// Number of times that the requested size was doubled.
     pub doublings: u32,

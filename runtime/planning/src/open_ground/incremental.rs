@@ -16,7 +16,7 @@ const UNREACHED: u64 = u64::MAX;
 const ABSENT: u32 = u32::MAX;
 /// Number of children per heap entry. Four entries fit into a cache line.
 const BRANCHES: usize = 4;
-/// Fraction of changed cells above which the planner plans from scratch.
+/// If more than 1 / `RESTART_SHARE` of the cells have changed, the planner plans from scratch.
 const RESTART_SHARE: u64 = 20;
 
 /// Priority of a cell.

@@ -268,8 +268,8 @@ impl Profile {
         body + self.room
     }
 
-    /// Distance from the outline of an obstacle beyond which the obstacle does not affect the
-    /// centre of a cell, m.
+    /// Maximum distance between the outline of an obstacle and the centres of the cells that it
+    /// affects, m.
     pub(super) fn reach(&self) -> f64 {
         let blocked = match self.growth {
             Growth::Footprint(_) => self.body.circumscribed_radius(),

@@ -27,8 +27,8 @@ pub(crate) const REACH: f64 = 30.0;
 /// The search beyond an alley ends after this many consecutive lanelets without room for a vehicle
 /// to stand.
 const MOST_WITHOUT_PLACE: usize = 200;
-/// Distance behind a spawned vehicle beyond which vehicles on its lane always have room to brake,
-/// m.
+/// Vehicles on the lane that are farther than this behind a spawned vehicle always have room to
+/// brake, m.
 const SIGHT: f64 = 60.0;
 
 /// An agent that has not been spawned yet.

@@ -473,7 +473,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Reroutes an agent on a lane to new goals. It is removed if there is no route.
+    /// Reroutes an agent on a lane to new goals. Removes the agent if there is no route.
     fn turn(&mut self, agent: AgentIndex, route: &Route) {
         let index = agent.index();
         let (position, progress, claim) = (

@@ -25,7 +25,7 @@ const CLEAR: f64 = 0.1;
 const SPACING: f64 = 0.5;
 /// Deceleration for computing the stopping point of a moving vehicle, m/s^2.
 const FIRM: f64 = 5.0;
-/// Distance beyond which two vehicles are assumed not to meet, because one of them leaves the
+/// Two vehicles farther apart than this are assumed not to meet, because one of them leaves the
 /// junction first, m.
 const NEAR: f64 = 40.0;
 

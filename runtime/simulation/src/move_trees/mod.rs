@@ -59,7 +59,7 @@ const PAUSE: f64 = 1.0;
 const TRIES_AGAIN: f64 = 0.2;
 /// Speed below which a braking vehicle counts as standing, m/s.
 const STANDS: f64 = 0.1;
-/// Difference between the motions of a vehicle and its clip above which a more similar frame of the
+/// If the motions of a vehicle and its clip differ by more than this, a more similar frame of the
 /// library is used. Applies to libraries whose speeds may jump.
 const UNLIKE: f64 = 0.5;
 /// Maximum difference between the grip of the ground and the grip of a recording. If it is larger,

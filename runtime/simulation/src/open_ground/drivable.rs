@@ -49,7 +49,7 @@ const NARROW_SPEED: f64 = 1.0;
 /// Maximum number of times that an agent repeats the last part of its trip because it has not
 /// stopped exactly at its goal. After that, the trip ends at the pose that the agent has reached.
 const MOST_CORRECTIONS: u32 = 5;
-/// Lateral offset from the path beyond which the agent replans, m.
+/// The agent replans if its lateral offset from the path exceeds this, m.
 const BESIDE: f64 = 0.6;
 /// An agent without a path repeats the search after this time even if the map has not changed, s.
 const TRIES_AGAIN: f64 = 10.0;
@@ -61,7 +61,7 @@ const BEFORE_OBSTACLE: f64 = 0.5;
 const NEAR_IN_GAPS: f64 = 2.0;
 /// Speed at which a trailer is pushed, m/s.
 const PUSHING_SPEED: f64 = 0.6;
-/// Lateral offset from the path beyond which an agent that pushes a trailer replans, m.
+/// An agent that pushes a trailer replans if its lateral offset from the path exceeds this, m.
 const BESIDE_PUSHING: f64 = 1.2;
 /// Maximum hitch angle at a destination with a heading, rad.
 pub(crate) const STRAIGHT: f64 = 0.08;

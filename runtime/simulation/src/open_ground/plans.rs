@@ -32,11 +32,13 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Lateral offset beyond which a vehicle counts as having left its path, m.
+/// A vehicle counts as having left its path if its lateral offset exceeds this, m.
 const BESIDE: f64 = 1.0;
-/// Difference in heading beyond which a vehicle counts as having left its path, rad.
+/// A vehicle counts as having left its path if its heading differs from the path by more than this,
+/// rad.
 const ASKEW: f64 = 1.0;
-/// Heading difference above which a vehicle needs a manoeuvre at the start of a path, rad.
+/// A vehicle needs a manoeuvre at the start of a path if its heading differs from the path by more
+/// than this, rad.
 const BEHIND: f64 = 1.05;
 /// A vehicle that has stood on a free path for this time searches for a manoeuvre, s.
 pub(super) const STUCK_AFTER: f64 = 4.0;
@@ -103,7 +105,8 @@ const AHEAD: f64 = 1.0;
 const COMPARED_SPEED: f64 = 4.0;
 /// Maximum length of a manoeuvre in a save, m. Longer ones are rejected.
 const LONGEST: f64 = 1e5;
-/// Number of tiles with learned values above which an agent counts as lost. Usual trips need fewer.
+/// An agent counts as lost if it has learned values in more than this many tiles. Usual trips need
+/// fewer.
 const LOST: usize = 12;
 /// Number of cells and poses that the first plans of agents may expand in a step. After that, the
 /// remaining agents wait.

@@ -87,7 +87,7 @@ impl Slots {
         SLOTS
     }
 
-    /// First slot of the free interval that contains a free slot.
+    /// Returns the first slot of the free interval that contains `slot`, which must be free.
     fn begin(&self, slot: u32) -> u32 {
         let mut at = slot;
         loop {

@@ -76,13 +76,13 @@ const LEAVES: f64 = 0.6;
 const SETS_OFF: f64 = 6.0;
 /// Like `RENEWED`, for a course that only leads to a waiting place beside other characters, m.
 const NEARLY: f64 = 0.3;
-/// Angle above which a corner of a course is passed at the speed `AT_CORNERS`, rad.
+/// A corner of a course that is sharper than this angle is passed at the speed `AT_CORNERS`, rad.
 const SHARP: f64 = 1.2;
 /// Speed at sharp corners of courses, m/s.
 const AT_CORNERS: f64 = 0.4;
 /// The controller gets a longer path only if the path has grown by at least this, m.
 const GROWS: f64 = 0.3;
-/// Remaining length of a path below which it is extended, m.
+/// A path is extended when its remaining length is less than this, m.
 const EXTENDS: f64 = 2.0;
 /// Distance from the end of its path within which a character that has to wait stands still, m.
 const STOPS_WITHIN: f64 = 0.2;
@@ -104,11 +104,11 @@ const BESIDE: f64 = 0.15;
 const CORNER: f64 = 0.45;
 /// The map for a detour extends this far beyond the start and end of the detour, m.
 const BEYOND: f64 = 2.5;
-/// Distance from its path beyond which a character searches for a new one, m.
+/// A character searches for a new path if it is farther than this from its path, m.
 const STRAYED: f64 = 0.45;
 /// Length below which a path is not walked, m.
 const SHORTEST: f64 = 0.15;
-/// Angle to the start of its course above which a character first turns on the spot, rad.
+/// A character first turns on the spot if the angle to the start of its course exceeds this, rad.
 const TURNS_FROM: f64 = 1.4;
 /// Turn rate on the spot, rad/s.
 const TURNING: f64 = 2.3;

@@ -60,8 +60,8 @@ const WAITS: f64 = 5.0;
 /// Vehicles on lanes are considered for this time ahead, s. Lanes are searched backwards for the
 /// distance that is driven in this time at their free speed.
 const HORIZON: f64 = 14.0;
-/// Angle to a lane below which an agent counts as joining or leaving the lane, and not as crossing
-/// it, rad.
+/// If the angle between an agent and a lane is smaller than this, the agent counts as joining or
+/// leaving the lane, and not as crossing it, rad.
 const ALONG: f64 = 0.6;
 /// Margin along a lane on each side of the agent's path, in addition to half the width of the agent, m.
 const BESIDE: f64 = 1.0;

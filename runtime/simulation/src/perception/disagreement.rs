@@ -11,7 +11,8 @@ use roadwright_planning::open_ground::{Avoiding, Disagreement, Driving};
 /// Maximum lateral acceleration that a vehicle is assumed to reach in a turn, m/s^2. It is twice
 /// that of planned bends.
 const LATERAL: f64 = 4.0;
-/// Curvature of the driven path above which a driver counts as steering around an obstacle, 1/m.
+/// A driver counts as steering around an obstacle if the curvature of the driven path exceeds this,
+/// 1/m.
 const STEERS_AROUND: f64 = 0.02;
 
 impl View<'_> {

@@ -37,7 +37,7 @@ const MERGE_BRAKING: f64 = 3.0;
 /// A vehicle on an ending lane keeps its speed as long as the end of the lane is farther away than
 /// its braking distance plus this margin, m.
 const MERGE_MARGIN: f64 = 10.0;
-/// Distance of the body's centre from the new lane beyond which the body still counts as being on its old
+/// The body counts as being on its old lane as long as its centre is farther than this from the new
 /// lane, m.
 const LEFT_BEHIND: f64 = 1.2;
 /// A vehicle that has merged close behind a faster vehicle expects the gap to be normal after this

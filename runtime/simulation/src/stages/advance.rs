@@ -32,7 +32,8 @@ const HALFWAY: f64 = 0.45;
 /// Clearance between a vehicle that is changing lanes and a moving vehicle that passes it on the
 /// old lane, m.
 const ACROSS: f64 = 0.85;
-/// Distance from the centre line of the new lane below which a vehicle of any width has left its old lane, m.
+/// A vehicle of any width has left its old lane if it is closer than this to the centre line of the
+/// new lane, m.
 const IN_LANE: f64 = 0.1;
 /// A warning is logged after a vehicle has failed to climb a slope for this time, s.
 const TOO_STEEP: f64 = 2.0;

@@ -45,7 +45,7 @@ const TIGHT_TIME: f64 = 1.5;
 /// A stationary car begins to move over at this distance before a tight place, m. For a moving car,
 /// the distance that it covers in [`TIGHT_TIME`] is added.
 const TIGHT_REACH: f64 = 2.0;
-/// Distance from the wanted offset below which the offset counts as reached, m.
+/// The wanted offset counts as reached if the agent is closer to it than this, m.
 const THERE: f64 = 1e-4;
 /// Fraction of the comfortable acceleration that is used for the approach to the wanted offset. The
 /// reserve prevents overshooting, whatever the time step.

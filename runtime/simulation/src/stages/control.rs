@@ -655,8 +655,8 @@ const RISKY_TIME_TO_COLLISION: f64 = 3.0;
 const RISKY_HEADWAY: f64 = 1.0;
 /// Speed below which no headway is computed, m/s.
 const NO_HEADWAY: f64 = 1.0;
-/// Distance from the lane's centre line beyond which a vehicle that is not changing lanes counts as
-/// off the lane, m: about half of a lane of 3.25 m.
+/// A vehicle that is not changing lanes counts as off the lane if it is farther than this from the
+/// lane's centre line, m: about half of a lane of 3.25 m.
 const BESIDE_LANE: f64 = 1.6;
 /// Up to this fraction of the allowed speed, a vehicle certainly keeps to the speed limit, which
 /// then need not be looked up. The fraction is slightly below 1 because of rounding errors.
@@ -675,7 +675,8 @@ struct Sample {
     allowed: f64,
     acceleration: f64,
     stand: Stand,
-    /// Mandatory stop of a vehicle on a planned path, beyond which it would touch something.
+    /// Place on a planned path where a vehicle has to stop because it would touch something beyond
+    /// it.
     guard: Option<Stand>,
     pivot: Option<Pivot>,
     exact: Option<ExactDrive>,

@@ -38,8 +38,8 @@ const APPROACH: f64 = 0.4;
 const CREEP_GAIN: f64 = 2.0;
 /// Maximum acceleration while the host keeps a vehicle rolling, m/s^2.
 const CREEP_ACCELERATION: f64 = 0.5;
-/// Deceleration above which a controller is assumed to brake for a reason other than the end of the
-/// path, m/s^2.
+/// If a controller brakes harder than this, it is assumed to do so for a reason other than the end
+/// of the path, m/s^2.
 const HARD: f64 = 0.6;
 /// The wheels are turned at a standstill within this distance of the start of a path, m.
 const AT_START: f64 = 0.3;
@@ -48,7 +48,7 @@ const AT_START: f64 = 0.3;
 const AT_PART_START: f64 = 0.6;
 /// Length of the first piece of the path, whose curvature determines the initial wheel angle, m.
 const FIRST: f64 = 0.4;
-/// Error of the wheel angle above which the vehicle waits before it drives off, rad.
+/// The vehicle waits before it drives off if the error of its wheel angle exceeds this, rad.
 const TURNED: f64 = 0.02;
 /// Maximum time for which a vehicle waits at the start of a planned path while its wheels turn, s.
 /// A vehicle that has already been stationary for longer when the path is found alternates between

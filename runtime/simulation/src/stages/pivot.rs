@@ -13,24 +13,25 @@ use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::walker;
 
-/// Angle between heading and waypoint above which the vehicle turns on the spot, rad: 70 degrees.
+/// The vehicle turns on the spot if the angle between heading and waypoint exceeds this, rad: 70
+/// degrees.
 const FROM: f64 = 1.2;
-/// Angle between heading and waypoint below which a turn on the spot ends, rad.
+/// A turn on the spot ends when the angle between heading and waypoint is less than this, rad.
 const UNTIL: f64 = 0.2;
 /// Yaw rate above which a vehicle counts as turning, rad/s.
 const TURNING: f64 = 0.05;
 /// The steering exceeds the wheel angle that stops one track by this factor, so that this angle is
 /// actually reached.
 const BEYOND: f64 = 1.03;
-/// Distance to an obstacle ahead below which the vehicle does not turn on the spot, m. Its
+/// The vehicle does not turn on the spot if an obstacle ahead is closer than this, m. Its
 /// controller then decides how to pass the obstacle.
 const CLEAR: f64 = 8.0;
 /// Acceleration commanded during the turn to signal the intention to move, m/s^2.
 const GOING: f64 = 0.5;
-/// Angle between heading and waypoint above which a character turns on the spot, rad.
+/// A character turns on the spot if the angle between heading and waypoint exceeds this, rad.
 const FROM_ON_FOOT: f64 = 1.4;
-/// Angle between heading and waypoint below which a character resumes walking after a turn on the
-/// spot, rad.
+/// After a turn on the spot, a character resumes walking when the angle between heading and
+/// waypoint is less than this, rad.
 const FACES_FROM: f64 = 0.5;
 /// Speed below which a character stops completely before it turns, m/s.
 const WALKS_SLOWLY: f64 = 0.35;

@@ -20,7 +20,7 @@ const CHANGE_GAP: f64 = 3.0;
 /// Time gap for vehicles that close in, s. Multiplied by the closing speed, it is added to
 /// [`CHANGE_GAP`].
 const CHANGE_TIME: f64 = 1.5;
-/// Distance to the end of a lane below which no optional lane change is begun, m.
+/// No optional lane change begins closer than this to the end of a lane, m.
 const LATEST_CHANGE: f64 = 30.0;
 /// If a vehicle gives up its grant, it must be able to stop before the end of its lane with this
 /// deceleration, m/s^2.

@@ -27,7 +27,7 @@ use roadwright_scenario::junction::Interval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Post-encroachment time above which an arriving vehicle counts as undisturbed, s.
+/// An arriving vehicle counts as undisturbed if the post-encroachment time exceeds this, s.
 const LATEST: f64 = 5.0;
 
 /// If one vehicle arrives in the same step in which the other leaves, this time is recorded, s. It

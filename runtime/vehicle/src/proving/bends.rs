@@ -14,7 +14,7 @@ const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
 /// Acceleration on the circle, m/s^2. It is small, so that nearly all of the grip is available for
 /// the bend.
 const STAIRCASE: f64 = 0.1;
-/// Distance from a circle beyond which the vehicle counts as having left it, m.
+/// The vehicle counts as having left a circle if it is farther than this from the circle, m.
 const OFF: f64 = 1.0;
 /// Number of points of the reference curve per plotted point.
 const SHOWN: u32 = 100;

@@ -19,7 +19,8 @@ const STANDING: f64 = 0.05;
 /// slope moves while its springs and tyres settle. A request of zero acceleration would then keep
 /// that speed, and the vehicle would creep downhill.
 const SETTLING: f64 = 3.0;
-/// Cosine of the tilt beyond which all corners of a hull are checked for ground contact: 60 degrees.
+/// If the cosine of the tilt is less than this, all corners of a hull are checked for ground
+/// contact: 60 degrees.
 const LEANING: f64 = 0.5;
 /// A wheel has contact only if the cosine of the angle between its spring axis and the ground
 /// normal is at least this value.

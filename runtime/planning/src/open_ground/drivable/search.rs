@@ -48,7 +48,8 @@ const NEAR_TOWING: f64 = 30.0;
 const CURVES_TOWING: u64 = 4;
 /// Curvatures of steps, as fractions of the maximum curvature.
 const SHARES: [f64; 5] = [0.0, 0.5, -0.5, 1.0, -1.0];
-/// Clearance below which the vehicle also tries shunts, which are steps up to the next obstacle, m.
+/// If the clearance is below this, the vehicle also tries shunts, m. A shunt is a step up to the
+/// next obstacle.
 const NARROW: f64 = 0.5;
 /// Maximum length of a shunt, in turning radii.
 const LONGEST_SHUNT: f64 = 0.6;

@@ -83,7 +83,7 @@ use serde::{Deserialize, Serialize};
 
 /// Vehicles wait at this distance before an alley, m.
 const BEFORE: f64 = 1.0;
-/// Distance inside an alley beyond which a vehicle is no longer stopped before the alley, m.
+/// A vehicle that is farther than this inside an alley is no longer stopped before the alley, m.
 const INSIDE: f64 = 0.5;
 
 /// A vehicle on one of this many lanelets beyond an alley can block another vehicle that stands in

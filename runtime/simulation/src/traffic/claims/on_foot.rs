@@ -13,8 +13,8 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 /// Minimum time between a vehicle and a pedestrian in each lane of a crossing, s. A vehicle is let
 /// in only if it leaves the lane at least this long before a pedestrian arrives there.
 const TIME_BEFORE_PEOPLE: f64 = 1.0;
-/// Deceleration above which a vehicle continues instead of stopping for pedestrians, m/s^2. The
-/// same applies to amber lights.
+/// A vehicle that would have to brake harder than this for pedestrians continues instead, m/s^2.
+/// The same applies to amber lights.
 const STOPPING_FOR_PEOPLE: f64 = 3.0;
 
 impl Situation<'_> {

@@ -22,8 +22,8 @@ use std::hint::black_box;
 /// admits the vehicle before it has to brake. A larger value would make vehicles hold the junction
 /// for longer before they enter, so that others would have to wait.
 const ASKING_MARGIN: f64 = 12.0;
-/// Time to arrival at a junction below which other vehicles take an approaching vehicle into
-/// account, s. It is slightly longer than the longest critical gap.
+/// Other vehicles take an approaching vehicle into account if it can arrive at the junction within
+/// this time, s. The time is slightly longer than the longest critical gap.
 const SIGHT: f64 = 8.0;
 /// Maximum number of consecutive junctions that a vehicle requests together because it does not fit between
 /// them.

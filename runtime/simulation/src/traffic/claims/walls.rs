@@ -91,7 +91,8 @@ pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
 /// A conflict within this distance of the start of a connection counts as beginning with the
 /// connection, m.
 const AT_BEGIN: f64 = 0.5;
-/// Distance inside a conflict beyond which a vehicle is no longer stopped before the conflict, m.
+/// A vehicle that is farther than this inside a conflict is no longer stopped before the conflict,
+/// m.
 const INSIDE: f64 = 0.5;
 /// Reaction time of a merging vehicle, in addition to one decision period, s.
 const REACTION: f64 = 0.2;

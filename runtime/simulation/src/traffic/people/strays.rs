@@ -32,7 +32,7 @@ const BEFORE: f64 = 2.0;
 const SIGHT: f64 = 6.0;
 /// Minimum lookahead distance of drivers, m.
 const LEAST_SIGHT: f64 = 20.0;
-/// Deceleration above which a driver continues instead of stopping, m/s^2.
+/// A driver who would have to brake harder than this continues instead of stopping, m/s^2.
 const BRAKING: f64 = 4.5;
 /// Distance between the points of a lane that are examined, m.
 const STEP: f64 = 1.0;

@@ -90,7 +90,7 @@ impl Desk {
         calls.fold(0, |bits, own| bits | 1u32 << own.stage)
     }
 
-    /// Time until which a stage is held, s; `None` if the stage is not held at `time`.
+    /// Returns when the hold of a stage ends, s; `None` if the stage is not held at `time`.
     pub(super) fn hold_of(&self, stage: u32, time: f64) -> Option<f64> {
         let holds = self.requests.iter().filter_map(|own| match own.wish {
             Wish::Hold(until) if own.stage == stage && until > time => Some(until),

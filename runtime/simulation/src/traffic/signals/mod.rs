@@ -114,7 +114,7 @@ pub(crate) struct Shown {
     pub(crate) opposed: f64,
     /// Whether a request of an agent has taken the signals off their fixed-time plan.
     pub(crate) is_off_clock: bool,
-    /// Time until which agents hold the stage, s.
+    /// End of the time for which agents hold the stage, s.
     pub(crate) held_until: Option<f64>,
 }
 
