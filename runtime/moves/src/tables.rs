@@ -168,7 +168,8 @@ pub const ROWS: [TableRow; 29] = [
 
 /// Additional rows that support statements of the source:
 ///
-/// - the cornered track, with a horizon in which 45,000 nodes can be reached, and with a slower tree;
+/// - the cornered track, with a horizon in which 45,000 nodes can be reached;
+/// - the cornered track, with a slower tree;
 /// - sharp corners without skids, and with skids of several angles;
 /// - many cars with a small limit.
 pub const CONTROLS: [TableRow; 7] = [

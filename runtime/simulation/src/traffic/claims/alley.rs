@@ -732,8 +732,9 @@ impl Alleys {
         taken == 0.0 || taken + situation.space(agent) <= length
     }
 
-    /// Returns the vehicles that leave no room for an agent behind an alley: those that stand there
-    /// or, if there are none, those that were let in before the agent. `None` if there is room.
+    /// Returns the vehicles that leave no room for an agent behind an alley: the vehicles that
+    /// stand there or, if there are none, the vehicles that were let in before the agent. `None` if
+    /// there is room.
     pub(super) fn whom_behind(
         &self,
         agent: AgentIndex,

@@ -235,8 +235,8 @@ impl Situation<'_> {
     }
 
     /// Whether a vehicle stands close ahead on the lane that this vehicle is leaving. This vehicle
-    /// cannot pass the other one before the lane change is complete, and the other one may in turn
-    /// wait for this vehicle.
+    /// cannot pass it before the lane change is complete, and the vehicle ahead may in turn wait
+    /// for this vehicle.
     fn is_behind_queue_on_lane_left(&self, agent: AgentIndex) -> bool {
         let position = &self.agents.position[agent.index()];
         if position.leaving == NO_LANELET {

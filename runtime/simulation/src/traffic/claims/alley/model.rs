@@ -372,8 +372,8 @@ impl<'a> Model<'a> {
         first
     }
 
-    /// Where a vehicle waits: the alley that it came from (`Ok`), or the start vertex of its route
-    /// (`Err`).
+    /// Place where a vehicle waits: the alley that it came from (`Ok`), or the start vertex of its
+    /// route (`Err`).
     fn lane(&self, number: usize) -> Result<AlleySide, usize> {
         let (route, at) = (self.route(number), self.vehicles[number].at);
         match at.checked_sub(1) {
