@@ -400,8 +400,8 @@ impl Editing<'_> {
     }
 
     /// Carries alleys over an edit. A rerouted agent keeps the alleys that it is inside. It also
-    /// keeps those that its new route reaches along the same lanes, unless it has to request a
-    /// junction on the way there again. `passed` is the place of each rerouted agent on its old
+    /// keeps the alleys that its new route reaches along the same lanes, unless it has to request a
+    /// junction before these alleys again. `passed` is the place of each rerouted agent on its old
     /// route.
     fn take_over_alleys(
         &mut self,
