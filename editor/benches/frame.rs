@@ -182,7 +182,7 @@ fn measure(
     );
 }
 
-/// A button of the mouse, pressed or released on the map.
+/// Presses or releases the primary mouse button at a position on the map.
 fn button(harness: &mut Harness<'_, Editor>, pos: Pos2, pressed: bool) {
     harness.event(Event::PointerButton {
         pos,
@@ -193,7 +193,7 @@ fn button(harness: &mut Harness<'_, Editor>, pos: Pos2, pressed: bool) {
     harness.step();
 }
 
-/// Position of the pointer in a frame. It moves all over the map, and crosses many streets per
+/// Returns the position of the pointer in a frame. The pointer moves all over the map, and crosses many streets per
 /// frame when the whole city is shown.
 fn pointer(harness: &Harness<'_, Editor>, frame: usize) -> Pos2 {
     let map = harness.state().map_rect();

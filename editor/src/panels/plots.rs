@@ -1,5 +1,5 @@
-//! Plots of quantities, mostly over time. Their axes are stable, and the names of the curves do not cover
-//! anything.
+//! Plots of quantities, mostly over time. The axes do not jump while data arrives, and curve labels never
+//! cover the curves.
 
 use super::widgets::heading;
 use egui::{Color32, Ui};

@@ -157,15 +157,16 @@ pub const NEED_TREES: u64 = 16;
 /// Group of [`RwNeeds`]: map of the cost of driving, for ground planners. Since 1.5.
 pub const NEED_GRID: u64 = 32;
 
-/// Reason of a ground planner: unknown. Since 1.5, like the following reasons.
+/// A ground planner found no path, and the cause is unknown. Since 1.5, like the other `NO_PATH_*`
+/// constants.
 pub const NO_PATH_UNKNOWN: u32 = 0;
-/// Reason of a ground planner: the vehicle overlaps an obstacle at its start.
+/// A ground planner found no path because the vehicle overlaps an obstacle at its start.
 pub const NO_PATH_START_BLOCKED: u32 = 1;
-/// Reason of a ground planner: the vehicle would overlap an obstacle at its goal.
+/// A ground planner found no path because the vehicle would overlap an obstacle at its goal.
 pub const NO_PATH_GOAL_BLOCKED: u32 = 2;
-/// Reason of a ground planner: the start is enclosed without an exit.
+/// A ground planner found no path because obstacles enclose the start.
 pub const NO_PATH_START_WALLED_IN: u32 = 3;
-/// Reason of a ground planner: the goal is enclosed without an entrance.
+/// A ground planner found no path because obstacles enclose the goal.
 pub const NO_PATH_GOAL_WALLED_IN: u32 = 4;
 
 /// Flag of a ground planner's input: the vehicle may arrive with any heading. Since 1.5.

@@ -521,7 +521,7 @@ pub struct BehaviourInput {
     pub waiting: f64,
     /// Distance along the route to the next junction, m.
     pub junction_distance: f64,
-    /// Turn of the route at that junction: 1 to the left, -1 to the right, 2 back, 0 straight on.
+    /// Direction of the route at that junction: 0 straight on, 1 left, -1 right, 2 U-turn.
     pub junction_turn: f64,
     /// Straight-line distance to the next goal, m.
     pub goal_distance: f64,
@@ -738,7 +738,7 @@ pub struct SignalStage {
 pub struct SignalMovement {
     /// Id of the road on which the vehicles arrive.
     pub road: u32,
-    /// Turn of the vehicles: 1 to the left, -1 to the right, 2 back, 0 straight on.
+    /// Direction of the vehicles at the junction: 0 straight on, 1 left, -1 right, 2 U-turn.
     pub turn: i32,
     /// Bit mask of the stages in which the movement has green. Bit 0 stands for the first stage.
     pub stages: u32,

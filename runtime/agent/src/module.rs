@@ -469,7 +469,8 @@ impl Default for LaneEndSight {
 }
 
 impl LaneEndSight {
-    /// Distance at a speed limit in m/s, in metres. It increases linearly between the two limits.
+    /// Returns the distance for a speed limit (m/s), interpolated linearly between the town and motorway
+    /// values, m.
     pub fn at(&self, limit: f64) -> f64 {
         let share = ((limit - TOWN_LIMIT) / (MOTORWAY_LIMIT - TOWN_LIMIT)).clamp(0.0, 1.0);
         self.town + share * (self.motorway - self.town)

@@ -28,7 +28,7 @@ pub enum Figure {
     Car,
     /// A bus, lorry or other long vehicle.
     Bus,
-    /// The windows of a car without its roof, drawn below a leaning roof.
+    /// The windows of a car, drawn separately below the leaning roof (`CarRoof`).
     CarGlass,
     /// The roof of a leaning car.
     CarRoof,

@@ -88,14 +88,15 @@ pub struct Wheels {
     /// Shape at level `rigid`.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub shape: WheelShape,
-    /// Stiffness of a tyre against the ground, N/m, for spheres. By default, the tyre deflects by 2 cm under
-    /// the static load.
+    /// Radial stiffness of a tyre, N/m. Used only with shape `sphere`. By default, the tyre deflects by 2 cm
+    /// under the static load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radial_stiffness: OptionalQuantity<TyreRate>,
     /// Contact softness of the tyres: constraint force mixing (CFM), as in ODE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub softness: OptionalQuantity<Share>,
-    /// Fraction of the impact speed that a wheel keeps when it bounces, for spheres. The default is 0.5.
+    /// Fraction of the impact speed that a wheel keeps when it bounces. Used only with shape `sphere`. The
+    /// default is 0.5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounce: OptionalQuantity<Share>,
 }

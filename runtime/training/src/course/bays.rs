@@ -79,7 +79,7 @@ pub(crate) struct Parked {
     pub(crate) distance: f64,
     /// Difference from the target heading, rad.
     pub(crate) angle: f64,
-    /// Speed below which the vehicle stands, m/s.
+    /// Speed below which the vehicle counts as stationary, m/s.
     pub(crate) speed: f64,
 }
 

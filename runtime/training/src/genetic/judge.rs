@@ -47,7 +47,7 @@ impl Manners {
     /// function of the experiment.
     pub(super) const TOLD_BY: [&'static str; 2] = ["contacts", "time_above_limit"];
 
-    /// Adds up the scores of these fitness functions; `None` if a drive lacks any of them.
+    /// Adds up the scores of the fitness functions in `TOLD_BY`; `None` if a drive lacks any of them.
     pub(super) fn of(drives: &[DriveRow]) -> Option<Self> {
         let mut all = Self::default();
         for drive in drives {
