@@ -34,7 +34,7 @@ const BLOCKS: u32 = 71;
 const BLOCK: f64 = 110.0;
 const FRAMES: usize = 300;
 
-/// A city of square blocks: 2 x 71 x 72 = 10,224 roads.
+/// Creates a city of square blocks: 2 x 71 x 72 = 10,224 roads.
 fn blocks() -> Scenario {
     let mut scenario = Scenario::new("blocks");
     let mut edits = Vec::new();

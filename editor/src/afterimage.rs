@@ -74,7 +74,8 @@ impl Afterimage {
         }
     }
 
-    /// The areas of the stroke that has just ended, and the lanes of roads that the map does not show yet.
+    /// Returns the areas of the stroke that has just ended, and the lanes of roads that the map
+    /// does not show yet.
     pub(crate) fn areas(&self) -> impl Iterator<Item = &Mark> {
         let ending = self.last.iter().filter(|_| self.age > 0);
         self.roads.missing.iter().chain(ending)

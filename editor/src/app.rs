@@ -199,7 +199,7 @@ impl Editor {
         self.cx.view.messages.clear();
     }
 
-    /// The state that panels read.
+    /// Returns the state that panels read.
     pub fn model(&self) -> &Model {
         &self.cx.model
     }
@@ -253,7 +253,7 @@ impl Editor {
         self.cx.view.canvas.skid_mark_count()
     }
 
-    /// The rectangle of the map on the screen.
+    /// Returns the rectangle of the map on the screen.
     pub fn map_rect(&self) -> egui::Rect {
         self.cx.view.canvas.rect
     }

@@ -105,7 +105,7 @@ impl Background {
         }
     }
 
-    /// The picture's file and placement for bundles.
+    /// Returns the picture's file and placement for bundles.
     pub(crate) fn packed(&self) -> (Placement, Arc<[u8]>) {
         let ending = if self.is_png { "png" } else { "jpg" };
         let placement = Placement {

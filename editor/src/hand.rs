@@ -123,7 +123,7 @@ impl Hand {
         }
     }
 
-    /// The layer on which the tool draws at the pointer; `None` if it draws no roads.
+    /// Returns the layer on which the tool draws at the pointer; `None` if it draws no roads.
     pub(crate) fn layer(&self, model: &Model) -> Option<i8> {
         self.tool.layer(&context(model, &model.camera))
     }
@@ -136,7 +136,7 @@ impl Hand {
             .event(ToolEvent::Layer, &context(model, &model.camera));
     }
 
-    /// The current tool.
+    /// Returns the current tool.
     pub(crate) fn tool(&self) -> &dyn Tool {
         &*self.tool
     }
@@ -316,7 +316,7 @@ impl Hand {
     }
 }
 
-/// The driving vehicle at a point of the world, if vehicles are not hidden.
+/// Returns the driving vehicle at a point of the world, if vehicles are not hidden.
 pub(crate) fn vehicle_at(point: DVec2, model: &Model, camera: &Camera) -> Option<u64> {
     let live = model.live.as_ref()?;
     if model.settings.tools.hides(MapPart::Vehicles) {

@@ -54,7 +54,7 @@ impl HiddenChip {
     }
 }
 
-/// The text of the chip; `None` if no part of this scenario is hidden.
+/// Returns the text of the chip; `None` if no part of this scenario is hidden.
 fn text(model: &Model) -> Option<String> {
     let scenario = model.document.scenario();
     let hidden = &model.settings.tools.hidden;

@@ -70,7 +70,7 @@ pub enum KeptRunAction {
 }
 
 impl KeptRuns {
-    /// All kept runs, oldest first.
+    /// Returns all kept runs, oldest first.
     pub fn list(&self) -> &[KeptRun] {
         &self.list
     }

@@ -78,7 +78,8 @@ fn read(path: &Path) -> Result<Box<OpenedExperiment>, String> {
     }))
 }
 
-/// The current input gesture. All changes during a gesture form one step of the draft's history.
+/// Returns the current input gesture. All changes during a gesture form one step of the draft's
+/// history.
 fn gesture(context: &egui::Context) -> Gesture {
     let pressed = context.input(|input| {
         let pointer = &input.pointer;

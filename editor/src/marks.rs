@@ -517,7 +517,7 @@ pub(crate) fn round_length(length: f64) -> String {
     }
 }
 
-/// The largest round number (1, 2 or 5 times a power of ten) up to `value`.
+/// Returns the largest round number (1, 2 or 5 times a power of ten) up to `value`.
 fn round_below(value: f64) -> f64 {
     let mut decade = 1e-3;
     // Starts at a millimetre, which is enough because the closest zoom needs 0.24 m.

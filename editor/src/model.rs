@@ -144,7 +144,7 @@ impl Model {
         }
     }
 
-    /// The name of the scenario, with a mark if it has unsaved changes.
+    /// Returns the name of the scenario, with a mark if it has unsaved changes.
     pub fn title(&self) -> String {
         let mark = if self.document.is_dirty() { " •" } else { "" };
         format!("{}{mark}", self.document.title())
@@ -165,7 +165,7 @@ impl Model {
         self.findings.1.len() + self.without_path().len()
     }
 
-    /// The findings that the Problems panel lists.
+    /// Returns the findings that the Problems panel lists.
     pub(crate) fn listed_problems(&self) -> impl Iterator<Item = &Finding> {
         let place = self.problems.place;
         let is_there = move |at: DVec2| {
@@ -177,7 +177,7 @@ impl Model {
             .filter(move |finding| is_there(finding.place))
     }
 
-    /// The selected object, if there is exactly one.
+    /// Returns the selected object, if there is exactly one.
     pub fn single(&self) -> Option<ObjectId> {
         match self.selection.len() {
             1 => self.selection.first().copied(),
@@ -185,7 +185,7 @@ impl Model {
         }
     }
 
-    /// The selected agents.
+    /// Returns the selected agents.
     pub(crate) fn selected_agents(&self) -> Vec<AgentId> {
         let objects = self.selection.iter();
         let agents = objects.filter_map(|object| match object {
@@ -195,7 +195,7 @@ impl Model {
         agents.collect()
     }
 
-    /// The selected nodes.
+    /// Returns the selected nodes.
     pub(crate) fn selected_nodes(&self) -> impl Iterator<Item = NodeId> {
         let objects = self.selection.iter();
         objects.filter_map(|object| match object {

@@ -208,8 +208,8 @@ impl Model {
         self.routes.get(&id).map(Option::as_ref)
     }
 
-    /// The routes to draw: the routes of selected trips, except for driving vehicles, because their
-    /// actual routes are known.
+    /// Returns the routes to draw: the routes of selected trips, except for driving vehicles,
+    /// because their actual routes are known.
     pub(crate) fn shown_routes(&self) -> impl Iterator<Item = &PlannedRoute> {
         let drives = |id: &ObjectId| match (id, &self.live) {
             (ObjectId::Agent(id), Some(live)) => live.snapshot.vehicle(u64::from(id.0)).is_some(),

@@ -34,12 +34,12 @@ pub(crate) struct Playing {
     gamepads: Gamepads,
 }
 
-/// The selected junction or road.
+/// Returns the selected junction or road.
 fn selected(model: &Model) -> Option<Coordinator> {
     model.single().and_then(Coordinator::of)
 }
 
-/// The request for planning data of the watched vehicle. It depends on the overlays and the
+/// Returns the request for planning data of the watched vehicle. It depends on the overlays and the
 /// measured line.
 fn ground_question(model: &Model) -> GroundQuestion {
     let view = model.settings.open_ground;
@@ -116,7 +116,7 @@ impl Playing {
         }
     }
 
-    /// The run of the document in the window, if there is one.
+    /// Returns the run of the document in the window, if there is one.
     fn run(&mut self, cx: &Context) -> Option<&mut Live> {
         self.forget_other(cx);
         self.own.live.as_mut()

@@ -7,8 +7,8 @@ use crate::settings::Settings;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{ObjectId, Scenario};
 
-/// All objects that "Select all" selects. Nodes are left out, because they move and disappear together
-/// with their roads.
+/// Returns all objects that "Select all" selects. Nodes are left out, because they move and
+/// disappear together with their roads.
 fn everything(scenario: &Scenario) -> Objects {
     let roads = scenario.network().roads().map(|(id, _)| ObjectId::Road(id));
     let obstacles = scenario.obstacles().keys();

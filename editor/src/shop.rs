@@ -146,7 +146,7 @@ impl Shop {
         }
     }
 
-    /// The saved file of a vehicle type, if it has one.
+    /// Returns the saved file of a vehicle type, if it has one.
     fn kept_of(&self, cx: &Context, bench: &Bench) -> Option<Kept> {
         let Source::Type(key) = &bench.source else {
             return None;

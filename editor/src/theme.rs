@@ -129,7 +129,7 @@ impl Theme {
         }
     }
 
-    /// The colour of a lane's surface.
+    /// Returns the colour of a lane's surface.
     pub(crate) fn solid_lane(self, kind: LaneType) -> Color32 {
         hex(match kind {
             LaneType::Driving | LaneType::Shoulder | LaneType::PaintedMedian => palette::ASPHALT,
@@ -227,7 +227,7 @@ pub(crate) fn hex(value: u32) -> Color32 {
     Color32::from_rgb(r, g, b)
 }
 
-/// The colour of a signal's light.
+/// Returns the colour of a signal's light.
 pub(crate) fn light(light: Light) -> Color32 {
     match light {
         Light::Red => Color32::from_rgb(0xE5, 0x48, 0x3D),

@@ -156,7 +156,7 @@ commands! {
 }
 
 impl Command {
-    /// All commands, in the order of the palette. Commands of panels come before and after
+    /// Returns all commands, in the order of the palette. Commands of panels come before and after
     /// [`KeepRun`](Self::KeepRun).
     pub fn all() -> &'static [Self] {
         static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
@@ -270,13 +270,13 @@ impl<'de> Deserialize<'de> for KeyMap {
 }
 
 impl KeyMap {
-    /// The key of a command as text; empty if it has none.
+    /// Returns the key of a command as text; empty if it has none.
     pub fn text(&self, command: Command) -> &str {
         let standard = command.default_key();
         self.changed.get(&command).map_or(standard, String::as_str)
     }
 
-    /// The key of a command; `None` if it has none.
+    /// Returns the key of a command; `None` if it has none.
     pub fn chord(&self, command: Command) -> Option<KeyChord> {
         parse(self.text(command))
     }
@@ -298,7 +298,7 @@ impl KeyMap {
         self.changed.clear();
     }
 
-    /// The command bound to a key; `None` if there is none.
+    /// Returns the command bound to a key; `None` if there is none.
     pub fn command(&self, pressed: KeyChord) -> Option<Command> {
         let KeyChord { key, modifiers } = pressed;
         Command::all().iter().copied().find(|command| {
@@ -313,7 +313,7 @@ impl KeyMap {
         })
     }
 
-    /// The key of a command as shown on screen.
+    /// Returns the key of a command as shown on screen.
     pub fn label(&self, command: Command) -> String {
         let text = self.text(command);
         let pretty = [

@@ -66,12 +66,12 @@ impl Document {
         }
     }
 
-    /// The current scenario.
+    /// Returns the current scenario.
     pub fn scenario(&self) -> &Arc<Scenario> {
         &self.scenario
     }
 
-    /// The steps that can be undone and redone.
+    /// Returns the steps that can be undone and redone.
     pub fn history(&self) -> &History {
         &self.history
     }
@@ -81,7 +81,7 @@ impl Document {
         self.revision
     }
 
-    /// The file of the document, if any.
+    /// Returns the file of the document, if any.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
@@ -108,7 +108,8 @@ impl Document {
         self.id
     }
 
-    /// The scenario before the gesture in progress, or the current one if there is no gesture.
+    /// Returns the scenario before the gesture in progress, or the current one if there is no
+    /// gesture.
     pub fn base(&self) -> &Arc<Scenario> {
         self.base.as_ref().unwrap_or(&self.scenario)
     }
@@ -256,7 +257,7 @@ impl Document {
         self.file_time = self.path.as_deref().and_then(modified);
     }
 
-    /// The text that saving writes.
+    /// Returns the text that saving writes.
     pub fn text(&self) -> String {
         file::to_text(&self.scenario)
     }

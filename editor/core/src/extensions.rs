@@ -148,12 +148,12 @@ impl Extensions {
         }
     }
 
-    /// The host of plugins and scripts.
+    /// Returns the host of plugins and scripts.
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// The watch through which another thread learns of changes in the host.
+    /// Returns the watch through which another thread learns of changes in the host.
     pub fn call_watch(&self) -> &CallWatch {
         &self.watch
     }

@@ -23,7 +23,7 @@ impl ImportReport {
             .sum()
     }
 
-    /// The report in one line.
+    /// Returns the report in one line.
     pub fn line(&self) -> String {
         let summary = &self.summary;
         let mut text = format!("{} roads, {:.1} km", summary.roads, summary.road_km);

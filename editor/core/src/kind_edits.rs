@@ -102,7 +102,7 @@ impl Kind {
         edits
     }
 
-    /// All names, in the order of their list.
+    /// Returns all names, in the order of their list.
     pub fn listed(self, scenario: &Scenario) -> Vec<String> {
         match self {
             Self::VehicleType => names(scenario.listed_vehicle_types()),

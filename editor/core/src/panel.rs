@@ -135,7 +135,7 @@ macro_rules! declare_panels {
                 }
             }
 
-            /// The command that brings the panel to the front, if there is one.
+            /// Returns the command that brings the panel to the front, if there is one.
             pub fn entry(self) -> Option<MenuEntry> {
                 match self {
                     $(Self::$name => $entry,)*
@@ -158,7 +158,7 @@ impl PanelId {
         all.filter(move |panel| panel.entry().is_some_and(|entry| entry.place == place))
     }
 
-    /// The panels with an initial position.
+    /// Returns the panels with an initial position.
     pub fn docked(dock: Dock) -> impl Iterator<Item = Self> {
         Self::ALL
             .iter()

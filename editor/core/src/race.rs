@@ -166,7 +166,7 @@ impl PlannerDrive {
 }
 
 impl Race {
-    /// The race in one sentence.
+    /// Returns the race in one sentence.
     pub fn in_words(&self) -> String {
         let RaceOrder { course, seed, .. } = &self.ready.order;
         let planner = match &self.ready.planner.drive {

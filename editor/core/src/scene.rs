@@ -58,7 +58,7 @@ impl RoadShape {
         }
     }
 
-    /// The bounding box of the road's lanes.
+    /// Returns the bounding box of the road's lanes.
     fn road_box(&self) -> RoadBox {
         // Lanes may be wider within a section than at its start.
         let margin = self.reach + 5.0;
@@ -347,7 +347,7 @@ impl Scene {
             .map(|(_, id, s, on)| (id, s, on))
     }
 
-    /// The nearest node within `reach`; `None` if there is none.
+    /// Returns the nearest node within `reach`; `None` if there is none.
     pub fn nearest_node(&self, point: DVec2, reach: f64) -> Option<(NodeId, DVec2)> {
         self.scenario
             .network()
@@ -360,7 +360,7 @@ impl Scene {
             })
     }
 
-    /// The drivable lane at a point, or the nearest one within `reach` beside it.
+    /// Returns the drivable lane at a point, or the nearest one within `reach` beside it.
     pub fn lane_at(&self, point: DVec2, reach: f64) -> Option<LanePlace> {
         let mut best: Option<(f64, LanePlace)> = None;
         for shape in self.roads_near(point, reach) {
@@ -393,7 +393,7 @@ impl Scene {
         best.map(|(_, place)| place)
     }
 
-    /// The shape of a road.
+    /// Returns the shape of a road.
     pub fn road(&self, id: RoadId) -> Option<&RoadShape> {
         // Shapes are ordered by id.
         let index = self.roads.binary_search_by_key(&id, |shape| shape.id);
@@ -452,7 +452,8 @@ fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
     }
 }
 
-/// The names of parks and water, largest first. The names in `before` are reused if its land is the same.
+/// Returns the names of parks and water, largest first. The names in `before` are reused if its
+/// land is the same.
 fn land_names(scenario: &Scenario, before: Option<&Scene>) -> Arc<Vec<LandName>> {
     let same = |scene: &&Scene| std::ptr::eq(scene.scenario.land(), scenario.land());
     if let Some(scene) = before.filter(same) {
@@ -474,7 +475,7 @@ fn land_names(scenario: &Scenario, before: Option<&Scene>) -> Arc<Vec<LandName>>
     Arc::new(names)
 }
 
-/// The names of all named roads, longest first.
+/// Returns the names of all named roads, longest first.
 fn street_names(scenario: &Scenario, layout: &Layout) -> Vec<StreetName> {
     let named = scenario
         .network()

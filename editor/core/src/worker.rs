@@ -19,7 +19,7 @@ impl Share {
             .fetch_max(share.max(0.0).to_bits(), Ordering::Relaxed);
     }
 
-    /// The largest reported value, initially 0.
+    /// Returns the largest reported value, initially 0.
     pub fn get(&self) -> f32 {
         f32::from_bits(self.0.load(Ordering::Relaxed))
     }

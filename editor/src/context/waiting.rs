@@ -48,7 +48,7 @@ impl Context {
         }
     }
 
-    /// The user's document, even while another document is shown in its place.
+    /// Returns the user's document, even while another document is shown in its place.
     pub(crate) fn own_document(&self) -> &Document {
         own(&self.waiting, &self.model.document)
     }

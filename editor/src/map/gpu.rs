@@ -430,8 +430,8 @@ impl Plan<'_> {
 }
 
 impl Below {
-    /// The uniform of the shader: clip units per metre and per pixel, horizontally and vertically, and
-    /// whether the output colours are linear. Clip space is two units wide.
+    /// Returns the uniform of the shader: clip units per metre and per pixel, horizontally and
+    /// vertically, and whether the output colours are linear. Clip space is two units wide.
     fn view(&self, linear: bool) -> [f32; 8] {
         let size = self.rect.size();
         let metres = |points: f32| (2.0 / (f64::from(points) * self.frame.camera.scale)) as f32;

@@ -300,7 +300,7 @@ impl MapPainter {
         }
     }
 
-    /// The newest scene that the map has shown in full.
+    /// Returns the newest scene that the map has shown in full.
     pub(crate) fn drawn_scene(&self) -> &Arc<Scene> {
         &self.drawn_scene
     }
@@ -416,7 +416,7 @@ impl MapPainter {
         }
     }
 
-    /// The quantity of the heat map, and the value at the end of its scale.
+    /// Returns the quantity of the heat map, and the value at the end of its scale.
     pub(crate) fn heat(&self) -> Option<(Heat, f64)> {
         self.heat
             .as_ref()
@@ -672,8 +672,8 @@ impl MapPainter {
     }
 }
 
-/// The level of detail of houses and land at a scale in metres per point. Houses fade out beyond the scale at which
-/// roads become lines, so they have the meshes of the level before.
+/// Returns the level of detail of houses and land at a scale in metres per point. Houses fade out
+/// beyond the scale at which roads become lines, so they have the meshes of the level before.
 fn detail_of_houses(scale: f64) -> Level {
     match Level::at(scale) {
         Level::Far if land::Detail::at(1.0 / scale).is_some() => Level::Middle,
@@ -886,7 +886,7 @@ mod tests {
     use super::*;
     use roadwright_scenario::{Edit, Forest, ForestId};
 
-    /// A dense square forest around the origin, 10 km wide.
+    /// Creates a dense square forest around the origin, 10 km wide.
     fn forest() -> Forest {
         let corner = |x: f64, y: f64| DVec2::new(x, y) * 5_000.0;
         Forest {

@@ -93,7 +93,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// The parameters that a stack sets for its controller.
+/// Returns the parameters that a stack sets for its controller.
 fn parameters_of(model: &Model, stack: &str) -> BTreeMap<String, f64> {
     let stack = model.document.scenario().stacks().get(stack);
     let set = stack.iter().flat_map(|stack| &stack.controller.parameters);

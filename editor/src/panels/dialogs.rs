@@ -61,7 +61,7 @@ impl OpenDialog {
         }
     }
 
-    /// The command for which the key sheet waits for a new key.
+    /// Returns the command for which the key sheet waits for a new key.
     pub(super) fn waiting(&self, model: &Model) -> Option<Command> {
         // If the model has closed the dialog since the last frame, nothing waits for a key.
         match &self.now {

@@ -51,8 +51,8 @@ fn put_in_column(tree: &mut Tree<Pane>, row: TileId, map: TileId, pane: TileId) 
     }
 }
 
-/// The tabs in the column of the map that an opened panel joins. The timeline is not high enough for other
-/// panels.
+/// Returns the tabs in the column of the map that an opened panel joins. The timeline is not high
+/// enough for other panels.
 fn tabs_below(tree: &Tree<Pane>, column: &Linear, map: TileId) -> Option<TileId> {
     let is_tabs = |id: &TileId| {
         let tile = tree.tiles.get(*id);

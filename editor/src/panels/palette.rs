@@ -40,7 +40,7 @@ impl Entry<'_> {
         }
     }
 
-    /// The key of a command, or the kind of any other entry.
+    /// Returns the key of a command, or the kind of any other entry.
     fn note(&self, model: &Model) -> String {
         match self {
             Self::Command(command) => model.settings.keys.label(*command),
@@ -155,7 +155,7 @@ fn numbered(model: &Model, query: &str) -> impl Iterator<Item = ObjectId> {
     })
 }
 
-/// All roads and areas of land with a given name.
+/// Returns all roads and areas of land with a given name.
 fn objects_called(model: &Model, name: &str) -> Objects {
     let network = model.document.scenario().network();
     let roads = network.roads().filter(|(_, road)| road.name == name);

@@ -93,7 +93,7 @@ fn heading(ui: &mut Ui, table: &ParameterTable) {
     ui.end_row();
 }
 
-/// The name of a row or column, or its number if it has no name.
+/// Returns the name of a row or column, or its number if it has no name.
 fn name(names: &[&str], index: usize) -> String {
     names
         .get(index)

@@ -132,7 +132,7 @@ fn mistake<'a>(model: &'a Model, script: &'a ScriptRow, text: &str) -> Option<&'
     }
 }
 
-/// The scripts that the scenario uses as behaviours.
+/// Returns the scripts that the scenario uses as behaviours.
 fn scripts_of(model: &Model) -> impl Iterator<Item = &str> {
     let scripts = &model.modules.scripts;
     let stacks = model.document.scenario().stacks().values();

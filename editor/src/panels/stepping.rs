@@ -20,7 +20,8 @@ pub(super) struct Stepping {
 }
 
 impl Stepping {
-    /// The selected line, counted from 1; `None` if the text has changed since the handler was executed.
+    /// Returns the selected line, counted from 1; `None` if the text has changed since the handler
+    /// was executed.
     pub(super) fn line(&self, model: &Model, script: &str, text: &str) -> Option<usize> {
         let (request, steps) = model.modules.stepping.as_ref()?;
         // In a changed text the line numbers would be wrong.

@@ -118,10 +118,10 @@ pub trait Choosable: Logic {
     /// Module kind of this logic.
     const KIND: ModuleKind;
 
-    /// The modules of this kind.
+    /// Returns the modules of this kind.
     fn entries(registry: &Registry) -> &Vec<ModuleEntry<Self>>;
 
-    /// The modules of this kind, for modification.
+    /// Returns the modules of this kind, for modification.
     fn entries_mut(registry: &mut Registry) -> &mut Vec<ModuleEntry<Self>>;
 }
 

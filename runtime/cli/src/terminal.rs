@@ -54,7 +54,7 @@ pub(crate) fn keep_stdout() -> Result<Box<dyn Write>> {
     Ok(Box::new(out()))
 }
 
-/// A copy of the standard output that [`keep_stdout`] has reserved.
+/// Returns a copy of the standard output that [`keep_stdout`] has reserved.
 #[cfg(unix)]
 pub(crate) fn kept_stdout() -> Option<std::os::fd::OwnedFd> {
     KEPT.get()?.try_clone().ok()

@@ -202,7 +202,7 @@ impl Host {
         may_come || self.catalogue.plugins().cells.values().any(runs_here)
     }
 
-    /// The scripts in the folders, and the shipped scripts.
+    /// Returns the scripts in the folders, and the shipped scripts.
     pub fn scripts(&self) -> &Scripts {
         &self.catalogue.scripts
     }

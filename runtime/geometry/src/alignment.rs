@@ -132,7 +132,7 @@ impl Alignment {
         Ok(alignment)
     }
 
-    /// The points in order.
+    /// Returns the points in order.
     pub fn points(&self) -> &[ControlPoint] {
         &self.points
     }

@@ -255,7 +255,7 @@ impl<'a> CentreLine<'a> {
         turn / ((to - from).max(reach) as f64 * self.spacing)
     }
 
-    /// The [curvature](Self::curvature) at each point of the line.
+    /// Returns the [curvature](Self::curvature) at each point of the line.
     pub fn curvatures(&self, reach: f64) -> impl Iterator<Item = f64> + use<'a> {
         let line = *self;
         (0..line.count()).map(move |point| line.curvature(point as f64 * line.spacing, reach))
@@ -292,13 +292,13 @@ impl<'a> CentreLine<'a> {
         }
     }
 
-    /// The points, evenly spaced, with their headings.
+    /// Returns the points, evenly spaced, with their headings.
     #[inline]
     pub fn poses(&self) -> &'a [Pose] {
         self.poses
     }
 
-    /// The points, evenly spaced.
+    /// Returns the points, evenly spaced.
     #[inline]
     pub fn points(&self) -> impl ExactSizeIterator<Item = DVec2> + Clone + use<'a> {
         self.poses.iter().map(|pose| pose.position)

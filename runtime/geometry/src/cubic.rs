@@ -47,8 +47,8 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// The cubic that starts at the origin along +x with speed `start_speed` and ends at `end`
-    /// with velocity `end_velocity` (all in the local frame, m).
+    /// Returns the cubic that starts at the origin along +x with speed `start_speed` and ends at
+    /// `end` with velocity `end_velocity` (all in the local frame, m).
     pub fn hermite(start_speed: f64, end: DVec2, end_velocity: DVec2) -> Self {
         // From u(1) = end and u'(1) = end_velocity: cu + du = x - bu and 2 cu + 3 du = x' - bu, and the
         // same to the left without bu.
@@ -147,7 +147,7 @@ impl MeasuredCubic {
         }
     }
 
-    /// The coefficients.
+    /// Returns the coefficients.
     pub fn cubic(&self) -> &Cubic {
         &self.cubic
     }
@@ -157,7 +157,8 @@ impl MeasuredCubic {
         self.lengths[PANELS]
     }
 
-    /// The parameter at arc length `s` (clamped to the curve), to about 1e-10 m of arc length.
+    /// Returns the parameter at arc length `s` (clamped to the curve), to about 1e-10 m of arc
+    /// length.
     pub fn parameter(&self, s: f64) -> f64 {
         let s = s.clamp(0.0, self.length());
         // The end of the curve belongs to the last panel.

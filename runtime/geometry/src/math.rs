@@ -90,7 +90,7 @@ pub fn cosh(x: f64) -> f64 {
     libm::cosh(x)
 }
 
-/// The complementary error function.
+/// Returns the complementary error function.
 #[inline]
 pub fn erfc(x: f64) -> f64 {
     libm::erfc(x)
@@ -156,7 +156,7 @@ impl Stream {
         }
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         // The step of the counter is odd, so that the counter visits all 2^64 states. It is the
         // golden ratio of the range, so that successive states are evenly spread.
@@ -164,19 +164,19 @@ impl Stream {
         mix64(self.state)
     }
 
-    /// A uniform number in [0, 1).
+    /// Returns a uniform number in [0, 1).
     pub fn next_unit(&mut self) -> f64 {
         // Uses the 53 bits of a double's mantissa: every result is a multiple of 2^-53, and no
         // result is 1.
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A uniform number in [low, high).
+    /// Returns a uniform number in [low, high).
     pub fn next_in(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.next_unit()
     }
 
-    /// A uniform index below `count`; 0 if `count` is 0.
+    /// Returns a uniform index below `count`; 0 if `count` is 0.
     pub fn next_index(&mut self, count: usize) -> usize {
         // Multiply-shift keeps the bias below 2^-32 for the counts that occur here.
         ((u128::from(self.next_u64()) * count as u128) >> 64) as usize

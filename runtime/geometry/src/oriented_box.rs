@@ -45,7 +45,8 @@ impl OrientedBox {
         DVec2::new(self.half_length, self.half_width).length()
     }
 
-    /// The point of the box closest to `point`. A point inside the box is its own closest point.
+    /// Returns the point of the box closest to `point`. A point inside the box is its own closest
+    /// point.
     pub fn closest_point(&self, point: DVec2) -> DVec2 {
         let left = left_of(self.forward);
         let offset = point - self.centre;

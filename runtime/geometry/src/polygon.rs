@@ -77,7 +77,7 @@ pub fn boundary_distance(points: &[DVec2], point: DVec2) -> f64 {
         .sqrt()
 }
 
-/// The point of the straight segment from `a` to `b` closest to `point`.
+/// Returns the point of the straight segment from `a` to `b` closest to `point`.
 #[inline]
 pub fn closest_on_segment(a: DVec2, b: DVec2, point: DVec2) -> DVec2 {
     let chord = b - a;

@@ -4,20 +4,20 @@ use crate::math::{sin_cos, wrap_angle};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 
-/// A unit vector with the given heading, radians counter-clockwise from +x.
+/// Returns a unit vector with the given heading, radians counter-clockwise from +x.
 #[inline]
 pub fn unit(heading: f64) -> DVec2 {
     let (sin, cos) = sin_cos(heading);
     DVec2::new(cos, sin)
 }
 
-/// The vector rotated by a quarter turn to the left.
+/// Returns the vector rotated by a quarter turn to the left.
 #[inline]
 pub fn left_of(direction: DVec2) -> DVec2 {
     DVec2::new(-direction.y, direction.x)
 }
 
-/// The heading of a vector, radians counter-clockwise from +x.
+/// Returns the heading of a vector, radians counter-clockwise from +x.
 #[inline]
 pub fn heading_of(direction: DVec2) -> f64 {
     crate::math::atan2(direction.y, direction.x)
@@ -51,7 +51,7 @@ impl Pose {
         left_of(self.forward())
     }
 
-    /// The point at (`ahead`, `left`) metres in this pose's own frame.
+    /// Returns the point at (`ahead`, `left`) metres in this pose's own frame.
     pub fn point(&self, ahead: f64, left: f64) -> DVec2 {
         self.own_frame().point(ahead, left)
     }
@@ -70,7 +70,7 @@ impl Pose {
         }
     }
 
-    /// The same position facing the opposite direction.
+    /// Returns the same position facing the opposite direction.
     pub fn reversed(&self) -> Self {
         Self {
             position: self.position,
@@ -78,7 +78,7 @@ impl Pose {
         }
     }
 
-    /// The same position facing `angle` further to the left, rad.
+    /// Returns the same position facing `angle` further to the left, rad.
     pub fn turned(&self, angle: f64) -> Self {
         Self {
             position: self.position,
@@ -106,7 +106,7 @@ pub struct OwnFrame {
 }
 
 impl OwnFrame {
-    /// The point at (`ahead`, `left`) metres in this frame.
+    /// Returns the point at (`ahead`, `left`) metres in this frame.
     #[inline]
     pub fn point(&self, ahead: f64, left: f64) -> DVec2 {
         self.origin + self.forward * ahead + left_of(self.forward) * left

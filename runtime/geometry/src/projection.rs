@@ -76,7 +76,7 @@ impl Projector {
         }
     }
 
-    /// The reference line.
+    /// Returns the reference line.
     pub fn line(&self) -> &ReferenceLine {
         &self.line
     }
@@ -336,7 +336,7 @@ impl CellIndex {
         }
     }
 
-    /// The intervals to try for a point; `None` if the point is not near the line.
+    /// Returns the intervals to try for a point; `None` if the point is not near the line.
     #[inline]
     fn candidates(&self, point: DVec2) -> Option<&[u32]> {
         let local = (point - self.origin) / self.cell;
@@ -362,7 +362,7 @@ mod tests {
     use crate::segment::Segment;
     use proptest::prelude::*;
 
-    /// A winding road with curvature up to 1/30 m that does not cross itself.
+    /// Creates a winding road with curvature up to 1/30 m that does not cross itself.
     pub(crate) fn winding(pieces: usize) -> ReferenceLine {
         let mut segments = Vec::new();
         let mut stream = Stream::new(11, "winding", 0);

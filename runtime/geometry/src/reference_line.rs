@@ -170,7 +170,7 @@ impl ReferenceLine {
         self.length
     }
 
-    /// The segments in order.
+    /// Returns the segments in order.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
@@ -217,7 +217,7 @@ impl ReferenceLine {
             .fold(0.0, f64::max)
     }
 
-    /// The point at road coordinates (s, t): `t` metres to the left of the line.
+    /// Returns the point at road coordinates (s, t): `t` metres to the left of the line.
     pub fn point(&self, s: f64, t: f64) -> DVec2 {
         if t == 0.0 {
             let (element, u) = self.element_at(s);
@@ -303,8 +303,8 @@ impl ReferenceLine {
         sides
     }
 
-    /// The smallest axis-parallel box around the line widened by `reach` metres, as its low and
-    /// high corners.
+    /// Returns the smallest axis-parallel box around the line widened by `reach` metres, as its low
+    /// and high corners.
     pub fn bounds(&self, reach: f64) -> (DVec2, DVec2) {
         let tolerance = 0.05;
         let pad = DVec2::splat(reach.abs() + tolerance);
@@ -366,7 +366,7 @@ impl ReferenceLine {
         element.frame(u)
     }
 
-    /// The element that contains `s` and the distance from its start.
+    /// Returns the element that contains `s` and the distance from its start.
     fn element_at(&self, s: f64) -> (&Element, f64) {
         // NaN is treated as 0 rather than propagated.
         let s = if s > 0.0 { s.min(self.length) } else { 0.0 };

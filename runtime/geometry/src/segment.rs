@@ -61,7 +61,7 @@ impl Segment {
         }
     }
 
-    /// The numbers of the segment, for range checks.
+    /// Returns the numbers of the segment, for range checks.
     pub(crate) fn values(&self) -> Vec<f64> {
         match *self {
             Self::Line { length } => vec![length],
@@ -75,7 +75,7 @@ impl Segment {
         }
     }
 
-    /// The mirror image of the segment, in which left and right are swapped.
+    /// Returns the mirror image of the segment, in which left and right are swapped.
     pub fn mirrored(&self) -> Self {
         match *self {
             Self::Line { .. } => *self,
@@ -100,7 +100,7 @@ impl Segment {
         }
     }
 
-    /// The same segment in the opposite direction.
+    /// Returns the same segment in the opposite direction.
     pub fn reversed(&self) -> Self {
         match *self {
             Self::Line { .. } => *self,

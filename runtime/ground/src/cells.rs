@@ -69,7 +69,7 @@ impl Cells {
         cells
     }
 
-    /// An empty grid that fits the given boxes.
+    /// Creates an empty grid that fits the given boxes.
     fn empty(boxes: &[Numbered]) -> Self {
         let corners: Vec<DVec2> = boxes
             .iter()

@@ -80,7 +80,7 @@ impl Crossings {
         }
     }
 
-    /// All crossings.
+    /// Returns all crossings.
     #[inline]
     pub fn sites(&self) -> &[CrossingSite] {
         &self.sites

@@ -148,7 +148,7 @@ impl LaneEnds {
         }
     }
 
-    /// The end of a lanelet's lane; `None` if the lane does not end within [`KNOWN_AHEAD`].
+    /// Returns the end of a lanelet's lane; `None` if the lane does not end within [`KNOWN_AHEAD`].
     #[inline]
     pub(crate) fn of(&self, id: LaneletIndex) -> Option<&LaneEnd> {
         let &number = self.of.get(id.index())?;
@@ -220,7 +220,8 @@ mod tests {
     use roadwright_scenario::junction::layout;
     use roadwright_scenario::{Scenario, file};
 
-    /// A one-way road with a speed limit of 120 km/h that has 3 lanes and, after 600 m, 2 lanes.
+    /// Creates a one-way road with a speed limit of 120 km/h that has 3 lanes and, after 600 m, 2
+    /// lanes.
     fn drop() -> Scenario {
         let text = r#"{"format":"roadwright-scenario","version":2,"about":{"name":"drop","driving_side":"right"},"settings":{"dt":0.02,"seed":1,"duration":600},
             "nodes":{"1":{"x":-600,"y":0},"2":{"x":0,"y":0},"3":{"x":400,"y":0}},

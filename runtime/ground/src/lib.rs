@@ -361,7 +361,7 @@ impl Ground {
         self.layers_of(lanelet)
     }
 
-    /// The lanelet with this index.
+    /// Returns the lanelet with this index.
     #[inline]
     pub fn lanelet(&self, id: LaneletIndex) -> &Lanelet {
         self.roads.graph.lanelet(id)
@@ -535,7 +535,7 @@ impl Ground {
         self.roads.length(id)
     }
 
-    /// The centre line of a lanelet.
+    /// Returns the centre line of a lanelet.
     #[inline]
     pub fn line(&self, id: LaneletIndex) -> CentreLine<'_> {
         self.roads.line(id)
@@ -574,7 +574,7 @@ impl Ground {
         self.beside(id) != [NO_LANELET; 2]
     }
 
-    /// The end of a lanelet's lane; `None` if the lane does not end nearby.
+    /// Returns the end of a lanelet's lane; `None` if the lane does not end nearby.
     #[inline]
     pub fn lane_end(&self, id: LaneletIndex) -> Option<&LaneEnd> {
         self.roads.lane_end(id)
@@ -617,8 +617,8 @@ impl Ground {
         self.roads.successor_count(id)
     }
 
-    /// The preceding lanelet, if there is exactly one and it has several successors; otherwise
-    /// `None`.
+    /// Returns the preceding lanelet, if there is exactly one and it has several successors;
+    /// otherwise `None`.
     #[inline]
     pub fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         self.roads.fork_before(id)
@@ -860,7 +860,7 @@ mod tests {
     use roadwright_scenario::{Edit, Forest, ForestId, Shape, file};
     use std::path::PathBuf;
 
-    /// The streets of old-town, with posts near the ends of lanes.
+    /// Returns the streets of old-town, with posts near the ends of lanes.
     fn town() -> Scenario {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
         let mut town = file::load(&folder.join("old-town.scenario.json")).unwrap();

@@ -31,7 +31,7 @@ struct Moments {
 }
 
 impl LooseKind {
-    /// A disc on the ground; lengths in m, mass in kg.
+    /// Creates a disc on the ground; lengths in m, mass in kg.
     pub(super) fn disc(id: ObstacleId, middle: DVec2, radius: f64, height: f64, mass: f64) -> Self {
         let across = mass * (radius * radius / 4.0 + height * height / 12.0);
         let inertia = DVec3::new(across, across, 0.5 * mass * radius * radius);
@@ -39,8 +39,8 @@ impl LooseKind {
         Self::new(id, solid, middle, 0.0, mass, inertia)
     }
 
-    /// A prism with a convex, counter-clockwise outline; lengths in m, mass in kg. `None` if the outline has
-    /// no area.
+    /// Returns a prism with a convex, counter-clockwise outline; lengths in m, mass in kg. `None`
+    /// if the outline has no area.
     pub(super) fn prism(id: ObstacleId, outline: &[DVec2], height: f64, mass: f64) -> Option<Self> {
         let middle = polygon::centroid(outline);
         let about: Vec<DVec2> = outline.iter().map(|&corner| corner - middle).collect();

@@ -105,7 +105,7 @@ impl Body {
         }
     }
 
-    /// The body as a shape on open ground.
+    /// Returns the body as a shape on open ground.
     fn shape(&self) -> GroundShape {
         match self {
             Self::Disc { centre, radius } => GroundShape::Circle(Circle {
@@ -205,7 +205,7 @@ impl Displaced {
         self.0.is_empty()
     }
 
-    /// The numbers and current footprints of moved bodies.
+    /// Returns the numbers and current footprints of moved bodies.
     pub fn shapes(&self) -> impl Iterator<Item = (u32, GroundShape)> {
         self.0.iter().map(|(&number, body)| (number, body.shape()))
     }
@@ -568,7 +568,7 @@ impl Obstacles {
         }
     }
 
-    /// The loose body with the given number; `None` if the body is not loose.
+    /// Returns the loose body with the given number; `None` if the body is not loose.
     #[inline]
     pub fn loose(&self, number: u32) -> Option<&LooseKind> {
         let stature = self.all.statures.get(number as usize)?;
@@ -699,7 +699,8 @@ impl Stature {
         }
     }
 
-    /// The solid of the body, and the position of its centre; `None` if the body has no volume.
+    /// Returns the solid of the body, and the position of its centre; `None` if the body has no
+    /// volume.
     fn solid(&self, body: &Body) -> Option<&(Solid, DVec2)> {
         let solid = self.solid.get_or_init(|| {
             let half_height = 0.5 * (self.span.high - self.foot());
@@ -779,7 +780,8 @@ pub(super) mod tests {
     use roadwright_geometry::Pose;
     use roadwright_geometry::math::Stream;
 
-    /// A field of posts and discs, which are close together on one side and far apart on the other.
+    /// Creates a field of posts and discs, which are close together on one side and far apart on
+    /// the other.
     pub(crate) fn field() -> Scenario {
         let mut scenario = Scenario::new("field");
         let mut stream = Stream::new(1, "field", 0);

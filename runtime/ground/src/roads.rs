@@ -83,7 +83,7 @@ impl JunctionLaw {
         Arc::new(law)
     }
 
-    /// The control of the junction.
+    /// Returns the control of the junction.
     #[inline]
     pub(super) fn control(&self) -> Control {
         self.junction.control
@@ -658,15 +658,15 @@ impl Roads {
         self.gists[id.index()].successor_count as usize
     }
 
-    /// The preceding lanelet, if there is exactly one and it has several successors; otherwise
-    /// `None`.
+    /// Returns the preceding lanelet, if there is exactly one and it has several successors;
+    /// otherwise `None`.
     #[inline]
     pub(crate) fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         let fork = self.gists[id.index()].fork;
         (fork != NO_LANELET).then_some(fork)
     }
 
-    /// The centre line of a lanelet.
+    /// Returns the centre line of a lanelet.
     #[inline]
     pub(crate) fn line(&self, id: LaneletIndex) -> CentreLine<'_> {
         self.graph.line_at(self.gists[id.index()].line)
@@ -894,7 +894,7 @@ impl Roads {
         self.rings.of(id)
     }
 
-    /// The end of a lanelet's lane; `None` if the lane does not end nearby.
+    /// Returns the end of a lanelet's lane; `None` if the lane does not end nearby.
     #[inline]
     pub(crate) fn lane_end(&self, id: LaneletIndex) -> Option<&LaneEnd> {
         self.lane_ends.of(id)

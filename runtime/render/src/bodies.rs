@@ -69,7 +69,7 @@ pub fn stills(ground: &Ground, snapshot: &Snapshot) -> Vec<Vec<DVec2>> {
     outlines.into_iter().map(ring).collect()
 }
 
-/// The rigid vehicles of a snapshot.
+/// Returns the rigid vehicles of a snapshot.
 fn bodies(snapshot: &Snapshot) -> impl Iterator<Item = Body<'_>> {
     snapshot.mechanics.iter().filter_map(|mechanics| {
         let shape = mechanics.shape.as_deref()?;
@@ -173,7 +173,8 @@ mod tests {
 
     const VIEW: (DVec2, DVec2) = (DVec2::splat(-50.0), DVec2::splat(50.0));
 
-    /// A box of 4 x 2 x 1 m whose centre of gravity is in its middle, with a wheel on each side.
+    /// Creates a box of 4 x 2 x 1 m whose centre of gravity is in its middle, with a wheel on each
+    /// side.
     fn shape(has_spheres: bool) -> Arc<RigidShape> {
         let corners = [-1.0, 1.0].into_iter().flat_map(|z| {
             [(2.0, 1.0), (-2.0, 1.0), (-2.0, -1.0), (2.0, -1.0)]

@@ -199,8 +199,8 @@ impl Bridges {
             .any(|deck| polygon::contains(&deck.outline, point))
     }
 
-    /// The layer of a vehicle that is partly covered by a deck or roof of a higher layer; otherwise
-    /// `None`.
+    /// Returns the layer of a vehicle that is partly covered by a deck or roof of a higher layer;
+    /// otherwise `None`.
     pub fn layer_if_covered(&self, vehicle: &VehicleRecord, scenario: &Scenario) -> Option<i8> {
         if self.decks.is_empty() {
             return None;
@@ -349,7 +349,7 @@ fn draw_tunnels<'a>(
     }
 }
 
-/// The spans of a road in a list ordered by road.
+/// Returns the spans of a road in a list ordered by road.
 fn spans(all: &[Span], road: RoadId) -> &[Span] {
     let from = all.partition_point(|span| span.road < road);
     let to = all.partition_point(|span| span.road <= road);
@@ -386,7 +386,7 @@ impl<'a> Embankment<'a> {
         self.width * (s - self.foot) / (self.abutment - self.foot)
     }
 
-    /// The point outside the edge of the road at a fraction of the slope's width.
+    /// Returns the point outside the edge of the road at a fraction of the slope's width.
     fn point(&self, s: f64, side: Side, share: f64) -> DVec2 {
         let (right, left) = self.road.edges(s);
         let t = side.outside(right, left, share * self.width_at(s));
@@ -449,7 +449,7 @@ fn edge(road: &Road, span: &Span, side: Side, outwards: f64) -> Vec<DVec2> {
     places(span.from, span.to).map(point).collect()
 }
 
-/// The line across a road between its edges.
+/// Returns the line across a road between its edges.
 fn across(road: &Road, s: f64) -> [DVec2; 2] {
     let (right, left) = road.edges(s);
     [left, right].map(|t| road.reference_line.point(s, t))
@@ -466,7 +466,7 @@ fn cell_of(point: DVec2) -> (i32, i32) {
     (cell.x as i32, cell.y as i32)
 }
 
-/// The cells that the bounding box of an outline touches.
+/// Returns the cells that the bounding box of an outline touches.
 fn cells_of(outline: &[DVec2]) -> Vec<(i32, i32)> {
     let Some((low, high)) = polygon::bounds(outline) else {
         return Vec::new();

@@ -140,7 +140,7 @@ fn sampled(forest: &Forest, dark: bool) -> Color {
     .unwrap_or(Color::TRANSPARENT)
 }
 
-/// A pseudo-random point in the unit square, which depends only on `place`.
+/// Returns a pseudo-random point in the unit square, which depends only on `place`.
 fn jitter(place: usize) -> DVec2 {
     let number = mix64(place as u64);
     let unit = |bits: u64| (bits & 0xFFFF) as f64 / 65_536.0;

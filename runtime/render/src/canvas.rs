@@ -71,7 +71,7 @@ impl Canvas {
         self.fill_ring(points, color);
     }
 
-    /// The visible part of the world, given by its low and high corner, m.
+    /// Returns the visible part of the world, given by its low and high corner, m.
     pub(crate) fn view(&self) -> (DVec2, DVec2) {
         let size = DVec2::new(f64::from(self.width()), f64::from(self.height())) / self.scale;
         let low = self.corner - DVec2::new(0.0, size.y);

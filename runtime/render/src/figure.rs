@@ -409,7 +409,7 @@ pub fn person_size(scale: f64) -> Option<(f64, f64)> {
     (scale <= FARTHEST_PERSON).then_some((grow * CHEST, grow * SHOULDERS))
 }
 
-/// The colour of the clothes of a person.
+/// Returns the colour of the clothes of a person.
 pub fn person_color(id: u64) -> Color {
     rgb(one_of(&PEOPLE, id))
 }

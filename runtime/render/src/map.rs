@@ -479,8 +479,8 @@ pub fn over_traffic(
     bridges.draw_parapets(painter, scenario, &roads);
 }
 
-/// The layer on which a junction is drawn. It is the lowest layer of the junction's roads, because the foot
-/// of a ramp is on the ground. `None` if the junction has no roads.
+/// Returns the layer on which a junction is drawn. It is the lowest layer of the junction's roads,
+/// because the foot of a ramp is on the ground. `None` if the junction has no roads.
 pub fn junction_layer(scenario: &Scenario, junction: &Junction) -> Option<i8> {
     let roads = junction
         .arms

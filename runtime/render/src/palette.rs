@@ -255,7 +255,8 @@ pub fn one_of(colors: &[u32], number: u64) -> u32 {
     colors[(scrambled % colors.len() as u64) as usize]
 }
 
-/// The relative luminance of a colour, 0 to 1 ([WCAG 2.2], definition of relative luminance).
+/// Returns the relative luminance of a colour, 0 to 1 ([WCAG 2.2], definition of relative
+/// luminance).
 fn luminance(hex: u32) -> f64 {
     let [_, r, g, b] = hex.to_be_bytes();
     let linear = |byte: u8| {
@@ -269,7 +270,7 @@ fn luminance(hex: u32) -> f64 {
     0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
 }
 
-/// The contrast of two colours, 1 to 21 ([WCAG 2.2], definition of contrast ratio).
+/// Returns the contrast of two colours, 1 to 21 ([WCAG 2.2], definition of contrast ratio).
 pub fn contrast(a: u32, b: u32) -> f64 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)

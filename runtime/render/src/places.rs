@@ -5,7 +5,7 @@ use crate::{Painter, Pass};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::{PointOfInterest, Scenario};
 
-/// The corners of a point of interest that is a bay, m; `None` if it has no heading.
+/// Returns the corners of a point of interest that is a bay, m; `None` if it has no heading.
 pub fn bay(point: &PointOfInterest) -> Option<[DVec2; 4]> {
     Some(point.bay()?.corners())
 }

@@ -101,7 +101,7 @@ impl Rim {
     }
 }
 
-/// The outer edge of the carriageway of a ring road, from its cut to its node.
+/// Returns the outer edge of the carriageway of a ring road, from its cut to its node.
 fn outer_edge(arm: &ArmEnd, road: &Road, side: DrivingSide) -> Vec<DVec2> {
     // In right-hand traffic, the outside is to the right of the driving direction.
     let is_left = is_forward(road, side) != (side == DrivingSide::Right);
@@ -124,7 +124,7 @@ fn outer_edge(arm: &ArmEnd, road: &Road, side: DrivingSide) -> Vec<DVec2> {
     (0..=count).map(point).collect()
 }
 
-/// The edge of a path on the driver's side, where the splitter island of an arm is.
+/// Returns the edge of a path on the driver's side, where the splitter island of an arm is.
 fn inner_edge(path: &ConnectingPath, side: DrivingSide) -> Option<Vec<DVec2>> {
     let curve = path.curve.as_ref()?;
     let length = curve.length();
@@ -151,7 +151,7 @@ fn crossing_of([a, b]: [DVec2; 2], [c, d]: [DVec2; 2]) -> Option<f64> {
     (within.contains(&share) && within.contains(&of_other)).then_some(share)
 }
 
-/// The point at a distance along a line, m; `None` beyond its ends.
+/// Returns the point at a distance along a line, m; `None` beyond its ends.
 fn point_at(line: &[DVec2], s: f64) -> Option<DVec2> {
     let mut rest = s;
     if rest < 0.0 {

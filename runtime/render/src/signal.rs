@@ -141,7 +141,7 @@ pub fn lamp(head: Pose, light: Light, scale: f64) -> (DVec2, f64) {
     (head.point(grow * ahead, 0.0), grow * LAMP)
 }
 
-/// The colour of a lit lamp.
+/// Returns the colour of a lit lamp.
 pub fn lamp_color(light: Light) -> u32 {
     match light {
         Light::Red | Light::RedAmber => SIGNAL_LAMPS[0],

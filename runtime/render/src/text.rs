@@ -11,7 +11,7 @@ pub(crate) enum Align {
     Right,
 }
 
-/// The typeface of all pictures.
+/// Returns the typeface of all pictures.
 fn face() -> Option<Face<'static>> {
     Face::parse(dejavu::sans::regular(), 0).ok()
 }
@@ -47,7 +47,7 @@ pub(crate) fn outline(text: &str, size: f32, align: Align) -> Option<tiny_skia::
     outline.builder.finish()
 }
 
-/// The transform that moves an outline to a position.
+/// Returns the transform that moves an outline to a position.
 pub(crate) fn at(x: f32, y: f32) -> Transform {
     Transform::from_translate(x, y)
 }

@@ -68,7 +68,7 @@ fn has_verge(road: &Road) -> bool {
     road.speed_limit >= RURAL && road.class != RoadClass::Path && road.layer >= 0
 }
 
-/// The parts of a stretch without decks, in metres along the road.
+/// Returns the parts of a stretch without decks, in metres along the road.
 fn open_parts(stretch: &Stretch<'_>, bridges: &Bridges) -> Vec<Range<f64>> {
     let (mut from, to) = stretch.range();
     let mut parts = Vec::new();

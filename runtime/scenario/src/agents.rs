@@ -57,7 +57,7 @@ impl GroundPlace {
 }
 
 impl Place {
-    /// A place on a lane.
+    /// Creates a place on a lane.
     pub fn lane(road: RoadId, lane: i8, s: f64) -> Self {
         Self::Lane(LanePlace {
             road,
@@ -66,7 +66,7 @@ impl Place {
         })
     }
 
-    /// A place on open ground.
+    /// Creates a place on open ground.
     pub fn ground(x: f64, y: f64, heading: f64) -> Self {
         Self::Ground(GroundPlace {
             x: x.into(),
@@ -149,7 +149,7 @@ impl Agent {
             .chain(&mut self.destination)
     }
 
-    /// The places that the agent has to reach, in order.
+    /// Returns the places that the agent has to reach, in order.
     pub fn goals(&self) -> impl Iterator<Item = &Place> {
         self.via.iter().chain(&self.destination)
     }

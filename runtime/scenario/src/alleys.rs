@@ -91,7 +91,7 @@ impl Passing {
         }
     }
 
-    /// The smallest pair of bodies that cannot pass each other.
+    /// Returns the smallest pair of bodies that cannot pass each other.
     fn bodies(self) -> [Body; 2] {
         match self {
             Self::Nobody => [Body::CAR; 2],
@@ -133,12 +133,12 @@ pub struct AlleySide {
 }
 
 impl AlleySide {
-    /// Both directions of an alley.
+    /// Returns both directions of an alley.
     pub fn both(alley: u32) -> [Self; 2] {
         [false, true].map(|is_second| Self { alley, is_second })
     }
 
-    /// The other direction of the same alley.
+    /// Returns the other direction of the same alley.
     #[must_use]
     pub fn opposite(self) -> Self {
         Self {
@@ -223,7 +223,7 @@ impl<T> ByLanelet<T> {
         self.marked.get(lanelet.index()) == Some(&true)
     }
 
-    /// The places on a lanelet. O(log lanelets with places).
+    /// Returns the places on a lanelet. O(log lanelets with places).
     #[inline]
     fn on(&self, lanelet: LaneletIndex) -> &[T] {
         if !self.has(lanelet) {
@@ -360,12 +360,12 @@ impl Alleys {
         self.tight_stretches = ByLanelet::new(stretches.collect(), lanelets);
     }
 
-    /// All tight places, in ascending order of road.
+    /// Returns all tight places, in ascending order of road.
     pub fn tight(&self) -> &[TightPlace] {
         &self.tight
     }
 
-    /// The tight places on a lanelet, in driving order. O(log lanelets with tight places).
+    /// Returns the tight places on a lanelet, in driving order. O(log lanelets with tight places).
     #[inline]
     pub fn tight_on(&self, lanelet: LaneletIndex) -> &[TightStretch] {
         self.tight_stretches.on(lanelet)
@@ -377,7 +377,7 @@ impl Alleys {
         self.list.is_empty()
     }
 
-    /// All alleys, in ascending order of road.
+    /// Returns all alleys, in ascending order of road.
     pub fn list(&self) -> &[Alley] {
         &self.list
     }
@@ -388,7 +388,7 @@ impl Alleys {
         self.sides.has(lanelet)
     }
 
-    /// The alley directions on a lanelet, in driving order. O(log lanelets with alleys).
+    /// Returns the alley directions on a lanelet, in driving order. O(log lanelets with alleys).
     #[inline]
     pub fn on(&self, lanelet: LaneletIndex) -> &[AlleySide] {
         self.sides.on(lanelet)
@@ -400,7 +400,7 @@ impl Alleys {
         self.list[side.alley as usize].passing
     }
 
-    /// The part of a lanelet that an alley side occupies.
+    /// Returns the part of a lanelet that an alley side occupies.
     #[inline]
     pub fn direction(&self, side: AlleySide) -> AlleyDirection {
         self.list[side.alley as usize].directions[usize::from(side.is_second)]
@@ -814,7 +814,7 @@ mod tests {
     use proptest::prelude::*;
     use roadwright_geometry::{Pose, ReferenceLine, Segment};
 
-    /// A street with lanes of a given width and alternating bends to the left and right.
+    /// Creates a street with lanes of a given width and alternating bends to the left and right.
     fn street(width: f64, bends: &[(f64, f64)]) -> LaneGraph {
         let mut segments = vec![Segment::Line { length: 60.0 }];
         for (i, &(radius, angle)) in bends.iter().enumerate() {

@@ -149,7 +149,7 @@ pub struct Finding {
 }
 
 impl Code {
-    /// The stable name, such as `joint-gap`.
+    /// Returns the stable name, such as `joint-gap`.
     pub fn name(self) -> &'static str {
         match self {
             Self::JointGap => "joint-gap",

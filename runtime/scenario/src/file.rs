@@ -315,7 +315,7 @@ fn section<K, V>(
     })
 }
 
-/// The line on which an object starts, found by its section and key; 0 if it is not found.
+/// Returns the line on which an object starts, found by its section and key; 0 if it is not found.
 fn line_of(text: &str, section: &str, key: &str) -> usize {
     let (section, key) = (format!("\"{section}\""), format!("\"{key}\""));
     // In files written by Roadwright, each object is on its own line. In other files, the line may
@@ -377,7 +377,7 @@ fn write_text(scenario: &Scenario, files: VehicleFiles<'_>) -> String {
     out.finish()
 }
 
-/// The JSON Schema of scenario files, as text.
+/// Returns the JSON Schema of scenario files, as text.
 pub fn schema() -> String {
     let schema = schemars::schema_for!(Document);
     let mut text = serde_json::to_string_pretty(&schema).expect("a schema is plain data");

@@ -72,8 +72,8 @@ impl GroundGrip {
         Self { hidden, ..*self } == Self::default()
     }
 
-    /// The grip of all types of ground: first roads by class, from paths to motorways, and then
-    /// open ground.
+    /// Returns the grip of all types of ground: first roads by class, from paths to motorways, and
+    /// then open ground.
     pub fn shares(&self) -> [f64; 8] {
         // Destructured completely, so that a key that is missing here causes a compile error.
         let Self {
@@ -99,12 +99,12 @@ impl GroundGrip {
         ]
     }
 
-    /// The lowest grip of all types of ground.
+    /// Returns the lowest grip of all types of ground.
     pub fn lowest(&self) -> f64 {
         self.shares().into_iter().fold(f64::INFINITY, f64::min)
     }
 
-    /// The grip of the roads of the given class.
+    /// Returns the grip of the roads of the given class.
     pub fn of(&self, class: RoadClass) -> f64 {
         match class {
             RoadClass::Path => self.path.get(),

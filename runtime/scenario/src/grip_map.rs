@@ -130,8 +130,8 @@ impl GripMap {
         rows.flat_map(move |row| columns.clone().map(move |column| row * width + column))
     }
 
-    /// The outlines of the pieces of roads and junctions at ground level, with the grip of each
-    /// piece.
+    /// Returns the outlines of the pieces of roads and junctions at ground level, with the grip of
+    /// each piece.
     pub fn ground_pieces(&self) -> impl Iterator<Item = (&[DVec2], f64)> {
         let pieces = self.pieces.iter().filter(|piece| piece.layer == 0);
         pieces.map(|piece| (&piece.outline[..], piece.grip))
@@ -157,7 +157,7 @@ impl GripMap {
         under.map_or(self.grip.open_ground.get(), |piece| piece.grip)
     }
 
-    /// The grip settings from which the map was made.
+    /// Returns the grip settings from which the map was made.
     pub fn grip(&self) -> &GroundGrip {
         &self.grip
     }

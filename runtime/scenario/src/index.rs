@@ -39,13 +39,13 @@ macro_rules! index_type {
                 Self(index as u32)
             }
 
-            /// All indices of an array with `count` elements, in order.
+            /// Returns all indices of an array with `count` elements, in order.
             #[inline]
             pub fn up_to(count: usize) -> impl ExactSizeIterator<Item = Self> + DoubleEndedIterator + Clone {
                 (0..count as u32).map(Self)
             }
 
-            /// The indices of a range, in order.
+            /// Returns the indices of a range, in order.
             #[inline]
             pub fn within(
                 range: ::std::ops::Range<Self>,

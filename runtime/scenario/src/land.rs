@@ -96,12 +96,12 @@ pub const MAX_LAND_CORNERS: usize = 20_000;
 pub(crate) const MAX_PAINTED_CORNERS: usize = 4_000_000;
 
 impl Land {
-    /// The outline and the holes.
+    /// Returns the outline and the holes.
     pub fn rings(&self) -> impl Iterator<Item = &Vec<DVec2>> {
         std::iter::once(&*self.outline).chain(&*self.holes)
     }
 
-    /// All rings, as mutable references.
+    /// Returns all rings, as mutable references.
     pub fn rings_mut(&mut self) -> impl Iterator<Item = &mut Vec<DVec2>> {
         std::iter::once(&mut *self.outline).chain(&mut *self.holes)
     }

@@ -52,7 +52,8 @@ impl MapPart {
         }
     }
 
-    /// All parts of a scenario's map: the kinds of objects and, if there are several, the layers.
+    /// Returns all parts of a scenario's map: the kinds of objects and, if there are several, the
+    /// layers.
     pub fn all(scenario: &Scenario) -> Vec<Self> {
         let layers = layers(scenario);
         let layers = layers.iter().filter(|_| layers.len() > 1);
@@ -115,7 +116,7 @@ impl FromStr for MapPart {
     }
 }
 
-/// The layers on which a scenario has roads.
+/// Returns the layers on which a scenario has roads.
 pub fn layers(scenario: &Scenario) -> BTreeSet<i8> {
     let roads = scenario.network().roads();
     roads.map(|(_, road)| road.layer).collect()

@@ -27,7 +27,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// A node without rules.
+    /// Creates a node without rules.
     pub fn at(position: DVec2) -> Self {
         Self {
             x: position.x.into(),
@@ -74,7 +74,8 @@ impl PartialEq for RoadNetwork {
 }
 
 impl RoadNetwork {
-    /// The underlying petgraph graph, for use with its algorithms. Weights contain the stable ids.
+    /// Returns the underlying petgraph graph, for use with its algorithms. Weights contain the
+    /// stable ids.
     pub fn graph(&self) -> &StableDiGraph<(NodeId, Node), (RoadId, Arc<Road>)> {
         &self.graph
     }
@@ -106,29 +107,30 @@ impl RoadNetwork {
         self.road_index.get(&id).map(|&index| &self.graph[index].1)
     }
 
-    /// All nodes in ascending order of id.
+    /// Returns all nodes in ascending order of id.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> + '_ {
         self.node_index
             .iter()
             .map(|(&id, &index)| (id, &self.graph[index].1))
     }
 
-    /// All roads in ascending order of id.
+    /// Returns all roads in ascending order of id.
     pub fn roads(&self) -> impl Iterator<Item = (RoadId, &Road)> + '_ {
         self.road_index
             .iter()
             .map(|(&id, &index)| (id, &*self.graph[index].1))
     }
 
-    /// The roads that differ in another network or exist in only one of the two, in ascending order of id.
-    /// Shared roads are known to be equal without comparing their contents. O(roads of both).
+    /// Returns the roads that differ in another network or exist in only one of the two, in
+    /// ascending order of id. Shared roads are known to be equal without comparing their contents.
+    /// O(roads of both).
     pub fn differing_roads(&self, other: &Self) -> Vec<RoadId> {
         let is_same = |a: &&Road, b: &&Road| std::ptr::eq(*a, *b) || a == b;
         differing(self.roads(), other.roads(), is_same)
     }
 
-    /// The nodes that differ in another network or exist in only one of the two, in ascending order of id.
-    /// O(nodes of both).
+    /// Returns the nodes that differ in another network or exist in only one of the two, in
+    /// ascending order of id. O(nodes of both).
     pub fn differing_nodes(&self, other: &Self) -> Vec<NodeId> {
         // Timed restrictions can change a node that was not edited.
         let is_moved = self.moment != other.moment;
@@ -137,7 +139,8 @@ impl RoadNetwork {
         })
     }
 
-    /// The moment at which a run starts. It determines whether timed turn restrictions apply.
+    /// Returns the moment at which a run starts. It determines whether timed turn restrictions
+    /// apply.
     pub fn moment(&self) -> Moment {
         self.moment
     }
@@ -156,7 +159,7 @@ impl RoadNetwork {
         self.road_index.len()
     }
 
-    /// The road ends at a node, sorted by road and end. A loop road appears twice.
+    /// Returns the road ends at a node, sorted by road and end. A loop road appears twice.
     pub fn ends_at(&self, node: NodeId) -> Vec<(RoadId, RoadEnd)> {
         let Some(&index) = self.node_index.get(&node) else {
             return Vec::new();
@@ -175,7 +178,7 @@ impl RoadNetwork {
         all
     }
 
-    /// The next unused node id.
+    /// Returns the next unused node id.
     pub fn next_node_id(&self) -> NodeId {
         NodeId(
             self.node_index
@@ -184,7 +187,7 @@ impl RoadNetwork {
         )
     }
 
-    /// The next unused road id.
+    /// Returns the next unused road id.
     pub fn next_road_id(&self) -> RoadId {
         RoadId(
             self.road_index

@@ -49,7 +49,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The outline as a polygon. A circle becomes a polygon with 24 corners.
+    /// Returns the outline as a polygon. A circle becomes a polygon with 24 corners.
     pub fn outline(&self) -> Vec<DVec2> {
         match self {
             &Self::Circle { x, y, radius } => (0..24)
@@ -75,7 +75,7 @@ impl Shape {
         }
     }
 
-    /// A point inside or near the middle, m.
+    /// Returns a point inside or near the middle, m.
     pub fn centre(&self) -> DVec2 {
         match self {
             Self::Circle { x, y, .. } | Self::Box { x, y, .. } => DVec2::new(x.get(), y.get()),
@@ -261,7 +261,7 @@ impl Forest {
         (cell * cells as f64, self.grow(&block, |_| true))
     }
 
-    /// The trunks in a block of cells for which `is_inside` is true.
+    /// Returns the trunks in a block of cells for which `is_inside` is true.
     fn grow(&self, block: &Block, is_inside: impl Fn(DVec2) -> bool) -> Vec<DVec2> {
         let Block {
             cell,

@@ -46,7 +46,7 @@ impl PaintLayer {
     /// Default edge length of cells, m.
     pub const USUAL_CELL: f64 = 1.0;
 
-    /// An empty layer with cells of the default size.
+    /// Creates an empty layer with cells of the default size.
     pub fn new(name: impl Into<String>, cost: PaintCost) -> Self {
         Self {
             name: name.into(),
@@ -63,7 +63,8 @@ impl PaintLayer {
         self.cells.is_empty() && self.outlines.is_empty()
     }
 
-    /// The painted cells, including those inside outlines. O(cells' runs + rows of the outlines).
+    /// Returns the painted cells, including those inside outlines. O(cells' runs + rows of the
+    /// outlines).
     pub fn painted(&self) -> Cow<'_, PaintedCells> {
         if self.outlines.is_empty() {
             return Cow::Borrowed(&self.cells);
@@ -381,13 +382,13 @@ impl PaintedCells {
         self.rows.values().map(Vec::len).sum()
     }
 
-    /// The runs with their rows, from the south-west.
+    /// Returns the runs with their rows, from the south-west.
     pub fn runs(&self) -> impl Iterator<Item = (i32, CellRun)> {
         let rows = self.rows.iter();
         rows.flat_map(|(&row, runs)| runs.iter().map(move |&run| (row, run)))
     }
 
-    /// The runs that cross a rectangle of cells, with their rows.
+    /// Returns the runs that cross a rectangle of cells, with their rows.
     pub fn runs_in(&self, block: CellBlock) -> impl Iterator<Item = (i32, CellRun)> {
         let [low, high] = [block.low, block.high];
         // A range whose end is before its start would panic.
@@ -488,8 +489,8 @@ impl PaintedCells {
         }
     }
 
-    /// The cells as non-overlapping rectangles, each within one square of 64 by 64 cells. Equal
-    /// runs in adjacent rows form one rectangle. O(runs + squares).
+    /// Returns the cells as non-overlapping rectangles, each within one square of 64 by 64 cells.
+    /// Equal runs in adjacent rows form one rectangle. O(runs + squares).
     pub fn blocks(&self) -> Vec<CellBlock> {
         self.blocks_in(SQUARE)
     }

@@ -49,7 +49,7 @@ pub trait Kind<T> {
     /// If the deserializer fails.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>;
 
-    /// The allowed values as JSON Schema.
+    /// Returns the allowed values as JSON Schema.
     fn schema(generator: &mut SchemaGenerator) -> Schema;
 }
 
@@ -100,7 +100,7 @@ pub trait Range {
         })
     }
 
-    /// The range as JSON Schema.
+    /// Returns the range as JSON Schema.
     fn number_schema() -> Schema {
         let mut schema = json_schema!({ "type": "number" });
         let (low, least) = match Self::LEAST {
@@ -125,7 +125,7 @@ pub trait Numbers: DeserializeOwned {
     /// If a number is out of range. The error describes the first such number.
     fn check_each<R: Range>(&self) -> Result<(), String>;
 
-    /// The numbers as JSON Schema.
+    /// Returns the numbers as JSON Schema.
     fn schema<R: Range>(generator: &mut SchemaGenerator) -> Schema;
 }
 

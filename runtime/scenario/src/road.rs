@@ -156,8 +156,8 @@ impl Poly3 {
         }
     }
 
-    /// A smooth step by `height` over `length` from its start: h (3 u^2 - 2 u^3) with u = s /
-    /// length.
+    /// Creates a smooth step by `height` over `length` from its start: h (3 u^2 - 2 u^3) with u = s
+    /// / length.
     pub fn smooth_step(height: f64, length: f64) -> Self {
         Self {
             c: (3.0 * height / length.powi(2)).into(),
@@ -183,7 +183,7 @@ impl Poly3 {
             .map_or(0.0, |poly| poly.value(s))
     }
 
-    /// The polynomial with its origin moved to `s`.
+    /// Returns the polynomial with its origin moved to `s`.
     pub fn rebased(&self, s: f64) -> Self {
         let ds = s - self.s;
         Self {
@@ -226,7 +226,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// A lane of constant width, m.
+    /// Creates a lane of constant width, m.
     pub fn new(id: i8, kind: LaneType, width: f64) -> Self {
         Self {
             id,
@@ -309,7 +309,7 @@ pub enum RoadEnd {
 }
 
 impl RoadEnd {
-    /// The other end.
+    /// Returns the other end.
     pub fn opposite(self) -> Self {
         match self {
             Self::Start => Self::End,
@@ -333,7 +333,7 @@ impl Road {
         self.reference_line.length()
     }
 
-    /// The node at an end.
+    /// Returns the node at an end.
     pub fn node_at(&self, end: RoadEnd) -> NodeId {
         match end {
             RoadEnd::Start => self.from,
@@ -348,7 +348,7 @@ impl Road {
             .saturating_sub(1)
     }
 
-    /// The lane section that contains `s`.
+    /// Returns the lane section that contains `s`.
     pub fn section_at(&self, s: f64) -> &LaneSection {
         &self.lane_sections[self.section_index(s)]
     }
@@ -397,7 +397,7 @@ impl Road {
         Some(self.lane_bands(section, s)[index])
     }
 
-    /// The lane with the given id at distance `s`; `None` if there is none.
+    /// Returns the lane with the given id at distance `s`; `None` if there is none.
     pub fn lane(&self, lane: i8, s: f64) -> Option<&Lane> {
         self.section_at(s).lanes.iter().find(|l| l.id == lane)
     }
@@ -476,7 +476,8 @@ pub struct CrossSection {
 }
 
 impl CrossSection {
-    /// A cross-section with driving lanes only: `forward` and `backward` lanes of `width` metres each.
+    /// Creates a cross-section with driving lanes only: `forward` and `backward` lanes of `width`
+    /// metres each.
     pub fn driving(forward: usize, backward: usize, width: f64) -> Self {
         Self {
             forward: vec![(LaneType::Driving, width); forward],

@@ -17,7 +17,7 @@ pub struct RoadBox {
 }
 
 impl RoadBox {
-    /// The box of a road.
+    /// Returns the box of a road.
     pub fn of(id: RoadId, road: &Road) -> Self {
         let (low, high) = road.reference_line.bounds(widest(road));
         Self {
@@ -57,7 +57,7 @@ pub struct RoadBoxes {
 }
 
 impl RoadBoxes {
-    /// The boxes of the roads of a network. O(length of all roads).
+    /// Returns the boxes of the roads of a network. O(length of all roads).
     pub fn new(network: &RoadNetwork) -> Self {
         Self::of(network.roads().map(|(id, road)| RoadBox::of(id, road)))
     }
@@ -75,17 +75,17 @@ impl RoadBoxes {
         Self { boxes, east }
     }
 
-    /// The boxes.
+    /// Returns the boxes.
     pub fn iter(&self) -> impl Iterator<Item = &RoadBox> {
         self.boxes.iter()
     }
 
-    /// The roads whose boxes are within `reach` of a point, in ascending order.
+    /// Returns the roads whose boxes are within `reach` of a point, in ascending order.
     pub fn near(&self, point: DVec2, reach: f64) -> Vec<RoadId> {
         self.overlapping(point - reach, point + reach)
     }
 
-    /// The roads whose boxes overlap the box between two corners, in ascending order.
+    /// Returns the roads whose boxes overlap the box between two corners, in ascending order.
     pub fn overlapping(&self, low: DVec2, high: DVec2) -> Vec<RoadId> {
         let end = self.boxes.partition_point(|road| road.low.x <= high.x);
         let begin = self.east.partition_point(|east| *east < low.x);

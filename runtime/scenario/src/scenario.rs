@@ -106,7 +106,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The moment at which a run starts.
+    /// Returns the moment at which a run starts.
     pub fn moment(&self) -> Moment {
         Moment {
             weekday: self.weekday,
@@ -196,7 +196,7 @@ impl Scenario {
             || self.flows.values().any(|flow| is_meant(&flow.vehicle))
     }
 
-    /// An empty world with the three standard vehicle types and the default stacks.
+    /// Creates an empty world with the three standard vehicle types and the default stacks.
     pub fn new(name: &str) -> Self {
         let vehicle_types = [
             ("car", VehicleType::car()),
@@ -226,17 +226,17 @@ impl Scenario {
         self.settings
     }
 
-    /// The road graph.
+    /// Returns the road graph.
     pub fn network(&self) -> &RoadNetwork {
         &self.network
     }
 
-    /// The terrain; `None` if it is level.
+    /// Returns the terrain; `None` if it is level.
     pub fn terrain(&self) -> Option<&HeightField> {
         self.terrain.as_deref()
     }
 
-    /// The terrain as a shared pointer, because it may be large.
+    /// Returns the terrain as a shared pointer, because it may be large.
     pub fn shared_terrain(&self) -> Option<Arc<HeightField>> {
         self.terrain.clone()
     }
@@ -256,8 +256,8 @@ impl Scenario {
         &self.forests
     }
 
-    /// The forests in which trees are planted, by id. If there are more than four million positions
-    /// for trees, the last forests are left out.
+    /// Returns the forests in which trees are planted, by id. If there are more than four million
+    /// positions for trees, the last forests are left out.
     pub fn planted(&self) -> impl Iterator<Item = (ForestId, &Forest)> {
         let mut places = 0;
         self.forests.iter().map_while(move |(&id, forest)| {
@@ -271,8 +271,8 @@ impl Scenario {
         &self.land
     }
 
-    /// The areas of land that are painted, by id. If all areas together have more than four million corners,
-    /// the last ones are left out.
+    /// Returns the areas of land that are painted, by id. If all areas together have more than four
+    /// million corners, the last ones are left out.
     pub fn painted_land(&self) -> impl Iterator<Item = (LandId, &Land)> {
         let mut corners = 0;
         self.land.iter().map_while(move |(&id, land)| {
@@ -323,7 +323,7 @@ impl Scenario {
         plans.filter_map(|plan| Some(plan.controller.as_ref()?.module.as_str()))
     }
 
-    /// The order of vehicle types and stacks in lists.
+    /// Returns the order of vehicle types and stacks in lists.
     pub fn list_order(&self) -> &ListOrder {
         &self.order
     }
@@ -368,49 +368,49 @@ impl Scenario {
         &self.groups
     }
 
-    /// The group of an object; the first one if a file lists it in several groups.
+    /// Returns the group of an object; the first one if a file lists it in several groups.
     pub fn group_of(&self, object: ObjectId) -> Option<GroupId> {
         let mut groups = self.groups.iter();
         let found = groups.find(|(_, group)| group.members().contains(&object));
         found.map(|(id, _)| *id)
     }
 
-    /// The next unused id of a group.
+    /// Returns the next unused id of a group.
     pub fn next_group_id(&self) -> GroupId {
         GroupId(next(self.groups.keys().map(|id| id.0)))
     }
 
-    /// The next unused obstacle id.
+    /// Returns the next unused obstacle id.
     pub fn next_obstacle_id(&self) -> ObstacleId {
         ObstacleId(next(self.obstacles.keys().map(|id| id.0)))
     }
 
-    /// The next unused forest id.
+    /// Returns the next unused forest id.
     pub fn next_forest_id(&self) -> ForestId {
         ForestId(next(self.forests.keys().map(|id| id.0)))
     }
 
-    /// The next unused id of an area of land.
+    /// Returns the next unused id of an area of land.
     pub fn next_land_id(&self) -> LandId {
         LandId(next(self.land.keys().map(|id| id.0)))
     }
 
-    /// The next unused id of a layer of painted ground.
+    /// Returns the next unused id of a layer of painted ground.
     pub fn next_paint_id(&self) -> PaintId {
         PaintId(next(self.paint.keys().map(|id| id.0)))
     }
 
-    /// The next unused id of a point of interest.
+    /// Returns the next unused id of a point of interest.
     pub fn next_point_of_interest_id(&self) -> PointOfInterestId {
         PointOfInterestId(next(self.points_of_interest.keys().map(|id| id.0)))
     }
 
-    /// The next unused agent id.
+    /// Returns the next unused agent id.
     pub fn next_agent_id(&self) -> AgentId {
         AgentId(next(self.agents.keys().map(|id| id.0)))
     }
 
-    /// The next unused flow id.
+    /// Returns the next unused flow id.
     pub fn next_flow_id(&self) -> FlowId {
         FlowId(next(self.flows.keys().map(|id| id.0)))
     }
@@ -422,8 +422,8 @@ impl Scenario {
             .map_or(0.0, |field| field.height(point))
     }
 
-    /// The pose of a place in the world, in the driving direction; `None` if the lane of the place is
-    /// missing.
+    /// Returns the pose of a place in the world, in the driving direction; `None` if the lane of
+    /// the place is missing.
     pub fn pose_of(&self, place: &Place) -> Option<Pose> {
         match place {
             Place::Ground(ground) => Some(Pose {
@@ -455,14 +455,15 @@ impl Scenario {
             && self.flows.is_empty()
     }
 
-    /// The bounding box of everything in the world, m; `None` if the world is empty.
+    /// Returns the bounding box of everything in the world, m; `None` if the world is empty.
     pub fn bounds(&self) -> Option<(DVec2, DVec2)> {
         let mut points = self.corners_but_land();
         points.extend(self.land.values().flat_map(|l| l.outline.iter().copied()));
         polygon::bounds(&points)
     }
 
-    /// The bounding box to show in a picture of the whole world, m; `None` if the world is empty.
+    /// Returns the bounding box to show in a picture of the whole world, m; `None` if the world is
+    /// empty.
     ///
     /// If there are roads, land is ignored, because the land of an imported extract extends far
     /// beyond the roads.
@@ -504,7 +505,7 @@ impl Scenario {
     }
 }
 
-/// The id after the largest one, starting at 1.
+/// Returns the id after the largest one, starting at 1.
 fn next(ids: impl DoubleEndedIterator<Item = u32>) -> u32 {
     ids.into_iter()
         .next_back()

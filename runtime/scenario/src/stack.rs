@@ -288,12 +288,12 @@ macro_rules! declare_slots {
                 match self { $(Self::$slot => $title),* }
             }
 
-            /// The kind of the slot's modules.
+            /// Returns the kind of the slot's modules.
             pub fn kind(self) -> ModuleKind {
                 match self { $(Self::$slot => ModuleKind::$kind),* }
             }
 
-            /// The number of modules that the slot takes.
+            /// Returns the number of modules that the slot takes.
             pub fn how_many(self) -> HowMany {
                 match self { $(Self::$slot => HowMany::$count),* }
             }
@@ -316,7 +316,7 @@ macro_rules! declare_slots {
         }
 
         impl Default for Stack {
-            /// The default modules of all slots.
+            /// Returns the default modules of all slots.
             fn default() -> Self {
                 Self {$(
                     $field: {
@@ -329,12 +329,12 @@ macro_rules! declare_slots {
         }
 
         impl Stack {
-            /// The modules of a slot.
+            /// Returns the modules of a slot.
             pub fn settings(&self, slot: Slot) -> &[ModuleSetting] {
                 match slot { $(Slot::$slot => self.$field.as_slice()),* }
             }
 
-            /// The modules of a slot, as a mutable slice.
+            /// Returns the modules of a slot, as a mutable slice.
             pub fn settings_mut(&mut self, slot: Slot) -> &mut [ModuleSetting] {
                 match slot { $(Slot::$slot => self.$field.as_slice_mut()),* }
             }
@@ -360,8 +360,8 @@ macro_rules! declare_slots {
 for_each_slot!(declare_slots);
 
 impl Slot {
-    /// The module of an optional slot if the stack does not name one; `None` if the slot remains
-    /// empty.
+    /// Returns the module of an optional slot if the stack does not name one; `None` if the slot
+    /// remains empty.
     pub fn module_if_absent(self) -> Option<&'static str> {
         match self {
             Self::GroundPlanner => Some("hybrid_fuzzy_path"),
@@ -391,7 +391,7 @@ impl Stack {
         planner.iter().all(|setting| setting.module != STRAIGHT)
     }
 
-    /// A stack of built-in modules with the given controller.
+    /// Creates a stack of built-in modules with the given controller.
     pub fn with_controller(controller: &str) -> Self {
         Self {
             controller: ModuleSetting::new(controller),
@@ -399,8 +399,8 @@ impl Stack {
         }
     }
 
-    /// A stack for characters: `grid_path` plans their paths, and `pd_follower` follows them with the lookahead of
-    /// [Kuffner 1998].
+    /// Creates a stack for characters: `grid_path` plans their paths, and `pd_follower` follows
+    /// them with the lookahead of [Kuffner 1998].
     pub fn on_foot() -> Self {
         Self {
             controller: ModuleSetting::new("pd_follower").with("lookahead_time", 0.0),

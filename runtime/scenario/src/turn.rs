@@ -25,7 +25,7 @@ named! {
 }
 
 impl Turn {
-    /// The turn across oncoming traffic.
+    /// Returns the turn across oncoming traffic.
     pub fn far(side: DrivingSide) -> Self {
         match side {
             DrivingSide::Right => Self::Left,
@@ -33,7 +33,7 @@ impl Turn {
         }
     }
 
-    /// The turn towards the driving side.
+    /// Returns the turn towards the driving side.
     pub fn near(side: DrivingSide) -> Self {
         match side {
             DrivingSide::Right => Self::Right,
@@ -60,25 +60,25 @@ impl Turns {
         self.0 & bit(turn) != 0
     }
 
-    /// The intersection of two sets.
+    /// Returns the intersection of two sets.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The set with a turn added.
+    /// Returns the set with a turn added.
     #[must_use]
     pub fn with(self, turn: Turn) -> Self {
         Self(self.0 | bit(turn))
     }
 
-    /// The set without a turn.
+    /// Returns the set without a turn.
     #[must_use]
     pub fn without(self, turn: Turn) -> Self {
         Self(self.0 & !bit(turn))
     }
 
-    /// The turns, from left to right.
+    /// Returns the turns, from left to right.
     pub fn iter(self) -> impl Iterator<Item = Turn> {
         Turn::ALL
             .into_iter()

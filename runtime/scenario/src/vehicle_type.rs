@@ -78,7 +78,7 @@ impl VehicleType {
         }
     }
 
-    /// A mid-size car.
+    /// Creates a mid-size car.
     pub fn car() -> Self {
         Self {
             name: "Car".into(),
@@ -101,7 +101,7 @@ impl VehicleType {
         }
     }
 
-    /// The Willys MB jeep: hull, axles and mass of [Gerdelan 2011], table B.3.
+    /// Returns the Willys MB jeep: hull, axles and mass of [Gerdelan 2011], table B.3.
     ///
     /// The top speed is derived from the rev limit (4000 rpm) in third gear. The steering lock and
     /// rate are typical values for road traffic, because the values in the table belong to the
@@ -128,10 +128,10 @@ impl VehicleType {
         }
     }
 
-    /// The Enviro 400 double-deck bus: hull, axles and mass of [Gerdelan 2011], table B.4.
+    /// Returns the Enviro 400 double-deck bus: hull, axles and mass of [Gerdelan 2011], table B.4.
     ///
-    /// The top speed is derived from the last torque point (2600 rpm) in third gear. Steering is the same as
-    /// for [`willys_mb`](Self::willys_mb).
+    /// The top speed is derived from the last torque point (2600 rpm) in third gear. Steering is
+    /// the same as for [`willys_mb`](Self::willys_mb).
     pub fn enviro_400() -> Self {
         Self {
             name: "Enviro 400".into(),
@@ -154,7 +154,7 @@ impl VehicleType {
         }
     }
 
-    /// A person on foot who walks at 1.4 m/s and jogs at up to 2.6 m/s.
+    /// Creates a person on foot who walks at 1.4 m/s and jogs at up to 2.6 m/s.
     ///
     /// Controllers steer it like a tiny car: its wheelbase and steering lock give a minimum turning
     /// radius of 4 cm. The steering rate is its maximum angular acceleration, rad/s^2.

@@ -27,7 +27,7 @@ impl VerticalSpan {
         self.low < other.high && other.low < self.high
     }
 
-    /// The smallest span that contains both spans.
+    /// Returns the smallest span that contains both spans.
     pub fn joined(self, other: Self) -> Self {
         Self {
             low: self.low.min(other.low),
@@ -71,7 +71,7 @@ impl VehicleType {
         }
     }
 
-    /// The spans of the vehicle's trailers, from front to back.
+    /// Returns the spans of the vehicle's trailers, from front to back.
     pub fn trailer_spans(&self) -> impl Iterator<Item = VerticalSpan> {
         let trailers = self.file.iter().flat_map(|file| &file.vehicle.trailers);
         trailers.map(Trailer::vertical_span)

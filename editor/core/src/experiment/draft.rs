@@ -88,7 +88,7 @@ impl Draft {
         self.saved.as_ref() != Some(&self.experiment)
     }
 
-    /// The current state of the part that undo and redo restore.
+    /// Returns the current state of the part that undo and redo restore.
     pub fn state(&self) -> DraftState {
         DraftState {
             experiment: self.experiment.clone(),
@@ -272,7 +272,7 @@ pub fn check(question: Question) -> Checked {
     checked
 }
 
-/// The key at which an error is reported.
+/// Returns the key at which an error is reported.
 fn key_of(error: &ProblemError) -> &'static str {
     match error {
         ProblemError::Genes(_) => "genes",

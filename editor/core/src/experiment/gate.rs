@@ -152,7 +152,7 @@ impl Gate {
         !state.is_given_up
     }
 
-    /// The current progress.
+    /// Returns the current progress.
     pub(super) fn progress(&self) -> Progress {
         let state = self.state();
         let (done, all) = (self.done(), self.all_done.load(Ordering::Relaxed));

@@ -124,7 +124,7 @@ pub struct TrainingPicture {
 }
 
 impl TrainingPicture {
-    /// The best individual of the pool; `None` if the pool is empty.
+    /// Returns the best individual of the pool; `None` if the pool is empty.
     pub fn best(&self) -> Option<&IndividualRow> {
         self.individuals.first().filter(|row| row.rank == Some(1))
     }

@@ -139,7 +139,7 @@ impl Trainer {
         self.interrupt(Order::StrikeOut(birth));
     }
 
-    /// The newest snapshot.
+    /// Returns the newest snapshot.
     pub fn picture(&self) -> Arc<TrainingPicture> {
         match self.shared.picture.lock() {
             Ok(picture) => picture.clone(),
@@ -148,7 +148,7 @@ impl Trainer {
         }
     }
 
-    /// The current progress.
+    /// Returns the current progress.
     pub fn progress(&self) -> Progress {
         self.shared.gate.progress()
     }

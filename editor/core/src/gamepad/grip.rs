@@ -72,12 +72,12 @@ impl Grip {
         last.or_else(|| self.pads.values().next())
     }
 
-    /// The name of the active pad.
+    /// Returns the name of the active pad.
     pub(super) fn name(&self) -> Option<&str> {
         self.pad().map(|pad| pad.name.as_str())
     }
 
-    /// The controls of the active pad.
+    /// Returns the controls of the active pad.
     pub(super) fn controls(&self) -> HandControls {
         let Some(pad) = self.pad() else {
             return HandControls::default();

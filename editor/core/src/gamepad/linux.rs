@@ -222,7 +222,7 @@ fn choose_axes(own: &[AbsoluteAxisCode]) -> Option<Vec<(AbsoluteAxisCode, Axis)>
     Some(axes)
 }
 
-/// The devices in a folder.
+/// Returns the devices in a folder.
 fn devices(folder: &Path) -> std::io::Result<BTreeSet<PathBuf>> {
     let entries = std::fs::read_dir(folder)?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));

@@ -125,7 +125,7 @@ impl Gamepads {
         look
     }
 
-    /// The state that the editor shows.
+    /// Returns the state that the editor shows.
     pub fn state(&self) -> PadState {
         let problem = self.source.as_ref().and_then(|source| source.problem());
         PadState {

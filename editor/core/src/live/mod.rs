@@ -357,7 +357,7 @@ impl Live {
         inbox.recv_timeout(LOOK_PATIENCE).ok().flatten()
     }
 
-    /// The newest snapshot.
+    /// Returns the newest snapshot.
     pub fn picture(&self) -> Arc<LivePicture> {
         match self.picture.lock() {
             Ok(picture) => picture.clone(),

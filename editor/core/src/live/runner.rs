@@ -299,7 +299,7 @@ impl Runner {
         }
     }
 
-    /// The run at the shown moment.
+    /// Returns the run at the shown moment.
     fn shown(&self) -> Option<&ObservedRun> {
         self.shown_past.as_ref().or(self.run.as_ref())
     }

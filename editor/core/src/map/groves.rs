@@ -116,7 +116,7 @@ impl Grove {
     }
 }
 
-/// An arbitrary colour with this opacity.
+/// Returns an arbitrary colour with this opacity.
 fn color_with(opacity: f32) -> roadwright_render::Color {
     let mut color = roadwright_render::Color::BLACK;
     color.set_alpha(opacity.clamp(0.0, 1.0));

@@ -159,7 +159,7 @@ fn differing<K: Ord + Copy, V: PartialEq>(a: &BTreeMap<K, V>, b: &BTreeMap<K, V>
     }
 }
 
-/// The tile of a fixed obstacle.
+/// Returns the tile of a fixed obstacle.
 fn tile_of(scenario: &Scenario, id: ObstacleId) -> Option<TileId> {
     let obstacle: &Obstacle = scenario.obstacles().get(&id)?;
     let is_fixed = obstacle.mass.get().is_none();

@@ -17,7 +17,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The level for a scale in metres per point.
+    /// Returns the level for a scale in metres per point.
     pub fn at(scale: f64) -> Self {
         if scale < 0.5 {
             Self::Near
@@ -160,7 +160,7 @@ impl MeshBuilder {
         self.layer = layer;
     }
 
-    /// The finished mesh.
+    /// Returns the finished mesh.
     pub fn finish(self) -> Mesh {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(1);

@@ -161,7 +161,8 @@ mod tests {
         }
     }
 
-    /// A vehicle with a wheel on each side. The left wheel slides with the given slip ratio.
+    /// Creates a vehicle with a wheel on each side. The left wheel slides with the given slip
+    /// ratio.
     fn picture(time: f64, x: f64, slip_ratio: f64) -> Snapshot {
         let wheel = |side: f64, slip_ratio: f64| WheelRecord {
             place: DVec2::new(2.0, side),

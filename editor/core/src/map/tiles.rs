@@ -158,13 +158,13 @@ fn land_and_obstacles(tiles: &mut BTreeMap<TileId, Tile>, scene: &Scene) {
     }
 }
 
-/// The tile of a point.
+/// Returns the tile of a point.
 pub fn tile_of(point: DVec2) -> TileId {
     let cell = (point / SIDE).floor();
     (cell.x as i32, cell.y as i32)
 }
 
-/// The middle of a tile, m.
+/// Returns the middle of a tile, m.
 pub fn middle(id: TileId) -> DVec2 {
     let (column, row) = id;
     SIDE * (DVec2::new(f64::from(column), f64::from(row)) + 0.5)

@@ -141,7 +141,7 @@ impl TrimmedClips {
         }
     }
 
-    /// The kept frames of a clip; `None` if there is no clip with this name.
+    /// Returns the kept frames of a clip; `None` if there is no clip with this name.
     pub(super) fn kept(&self, name: &str) -> Option<KeptFrames<'_>> {
         let place = self.places.get(name)?;
         Some(KeptFrames {
@@ -209,12 +209,12 @@ impl BenchClip {
         };
     }
 
-    /// The kept frames.
+    /// Returns the kept frames.
     pub fn kept(&self) -> &[Frame] {
         &self.frames[self.trim.first..=self.trim.last]
     }
 
-    /// The first and last kept frames.
+    /// Returns the first and last kept frames.
     pub fn ends(&self) -> [&Frame; 2] {
         [&self.frames[self.trim.first], &self.frames[self.trim.last]]
     }

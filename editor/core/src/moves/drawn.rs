@@ -167,7 +167,7 @@ impl Problems {
 }
 
 impl DrawnHistory {
-    /// The graph in its current state.
+    /// Returns the graph in its current state.
     pub fn graph(&self) -> &DrawnGraph {
         &self.graph
     }
@@ -362,15 +362,16 @@ impl DrawnGraph {
         }
     }
 
-    /// The first unused name of the form "state N".
+    /// Returns the first unused name of the form "state N".
     fn free_name(&self) -> String {
         let mut names = (self.states.len() + 1..).map(|number| format!("state {number}"));
         let found = names.find(|name| !self.states.contains(name));
         found.unwrap_or_default()
     }
 
-    /// The graph as a file. `file` is the name of the clip file in the same folder, and `threshold`
-    /// is that of the rules. The caller must first ensure that no move uses trimmed frames.
+    /// Returns the graph as a file. `file` is the name of the clip file in the same folder, and
+    /// `threshold` is that of the rules. The caller must first ensure that no move uses trimmed
+    /// frames.
     pub fn file(&self, clips: &TrimmedClips, file: &str, threshold: f64) -> MoveFile {
         MoveFile {
             clips: file.to_owned(),

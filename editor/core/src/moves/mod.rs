@@ -231,7 +231,7 @@ impl MoveBench {
         Ok(name)
     }
 
-    /// The first unused name of the form "clip N".
+    /// Returns the first unused name of the form "clip N".
     fn free_name(&self) -> String {
         let is_free = |name: &String| self.clips.iter().all(|clip| clip.name != *name);
         let mut names = (self.clips.len() + 1..).map(|number| format!("clip {number}"));
@@ -304,7 +304,7 @@ impl MoveBench {
         placed.collect()
     }
 
-    /// The clips as a file, trimmed and including mirror images.
+    /// Returns the clips as a file, trimmed and including mirror images.
     ///
     /// # Errors
     /// If there are no clips, or a name is used twice.
@@ -330,7 +330,7 @@ impl MoveBench {
         Ok(file)
     }
 
-    /// The clips as a file, with the number of frames trimmed from the start of each.
+    /// Returns the clips as a file, with the number of frames trimmed from the start of each.
     ///
     /// # Errors
     /// If there are no clips, or a name is used twice.
@@ -350,7 +350,7 @@ impl MoveBench {
         built.is_some_and(|built| built.revision != self.revision)
     }
 
-    /// The built library, if it is the shown one.
+    /// Returns the built library, if it is the shown one.
     pub fn shown_built(&self) -> Option<&Arc<BuiltLibrary>> {
         let built = self.built.as_ref()?;
         let shown = match built.is_drawn {
@@ -360,7 +360,7 @@ impl MoveBench {
         (shown == self.shown).then_some(built)
     }
 
-    /// The shown library; `None` if none was built.
+    /// Returns the shown library; `None` if none was built.
     pub fn library(&self) -> Option<UsedLibrary> {
         match self.shown {
             ShownLibrary::Built | ShownLibrary::Drawn => {

@@ -7,7 +7,7 @@ use roadwright_scenario::{
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::path::Path;
 
-/// A straight drive, given the speed in each frame.
+/// Creates a straight drive, given the speed in each frame.
 fn drive(speeds: impl IntoIterator<Item = f64>) -> Recording {
     let mut x = 100.0;
     let frames = speeds.into_iter().map(|forward| {
@@ -275,7 +275,7 @@ fn a_graph_drawn_by_hand_becomes_a_library_and_a_file() {
     assert!(bench.is_stale());
 }
 
-/// A bench with a move from frame 10 to 30 of a clip that speeds up by 0.25 m/s per frame.
+/// Creates a bench with a move from frame 10 to 30 of a clip that speeds up by 0.25 m/s per frame.
 fn stretched() -> (MoveBench, Scenario) {
     let scenario = track();
     let mut bench = MoveBench::default();

@@ -57,7 +57,7 @@ impl UsedLibrary {
         }
     }
 
-    /// The library, ready for planning.
+    /// Loads the library for planning.
     ///
     /// # Errors
     /// If it cannot be used.

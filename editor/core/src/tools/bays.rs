@@ -245,7 +245,7 @@ pub(super) fn bay_at(point: DVec2, scenario: &Scenario) -> Option<(&str, Pose)> 
     Some((bay.name.as_str(), parked))
 }
 
-/// The place of a vehicle parked in the bay under a point.
+/// Returns the place of a vehicle parked in the bay under a point.
 pub(super) fn place_in_bay(point: DVec2, vehicle: &str, scenario: &Scenario) -> Option<Place> {
     let (_, parked) = bay_at(point, scenario)?;
     let kind = scenario.vehicle_types().get(vehicle)?;

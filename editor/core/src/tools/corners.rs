@@ -15,7 +15,7 @@ impl Corners {
         self.0.is_empty()
     }
 
-    /// The corners as a polyline.
+    /// Returns the corners as a polyline.
     pub(super) fn line(&self) -> Vec<DVec2> {
         self.0.clone()
     }

@@ -85,8 +85,8 @@ impl Handle {
     }
 }
 
-/// The handles of the selection: the handles of a single selected object, and a handle that rotates all
-/// selected objects that have a direction.
+/// Returns the handles of the selection: the handles of a single selected object, and a handle that
+/// rotates all selected objects that have a direction.
 pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
     let mut all = Vec::new();
     let mut add = |kind, at| all.push(Handle { kind, at });

@@ -206,7 +206,7 @@ pub enum ToolEvent {
 }
 
 impl ToolEvent {
-    /// The position of the pointer, if the event has one.
+    /// Returns the position of the pointer, if the event has one.
     pub fn pointer(self) -> Option<Pointer> {
         match self {
             Self::Move(pointer)
@@ -287,8 +287,8 @@ impl ToolContext<'_> {
         found
     }
 
-    /// The objects that a click on an object selects: the object itself, and the pickable members of its
-    /// group.
+    /// Returns the objects that a click on an object selects: the object itself, and the pickable
+    /// members of its group.
     pub fn whole(&self, object: ObjectId) -> Objects {
         let mut all = groups::with_groups(self.scenario, &Objects::from([object]));
         let is_kept = |other: &ObjectId| self.options.is_kept_away(self.scenario, *other);
@@ -434,12 +434,12 @@ pub trait Tool {
     /// Whether a stroke is in progress, which Escape cancels.
     fn is_busy(&self) -> bool;
 
-    /// The layer of a road drawn at the pointer; `None` for tools that draw no roads.
+    /// Returns the layer of a road drawn at the pointer; `None` for tools that draw no roads.
     fn layer(&self, _: &ToolContext<'_>) -> Option<i8> {
         None
     }
 
-    /// The trip being drawn; `None` until both ends are known.
+    /// Returns the trip being drawn; `None` until both ends are known.
     fn trip(&self, _: &ToolContext<'_>) -> Option<DrawnTrip> {
         None
     }

@@ -36,7 +36,8 @@ impl RoadPreset {
 /// Name of the default preset without pavements, for streets whose surroundings do not matter.
 pub const PLAIN_STREET: &str = "1+1 without pavements";
 
-/// The default presets. The first one is a town street. Roads outside towns have no pavements.
+/// Returns the default presets. The first one is a town street. Roads outside towns have no
+/// pavements.
 pub fn standard_presets() -> Vec<RoadPreset> {
     use LaneType::{Biking, Bus, Parking, Shoulder, Sidewalk};
     use RoadClass::{Arterial, Collector, Motorway, Ramp, Residential};
@@ -86,7 +87,7 @@ pub fn standard_presets() -> Vec<RoadPreset> {
     ]
 }
 
-/// The default presets of earlier versions, in which streets had no pavements.
+/// Returns the default presets of earlier versions, in which streets had no pavements.
 fn presets_without_pavements() -> Vec<RoadPreset> {
     use LaneType::{Biking, Bus, Parking, Sidewalk};
     use RoadClass::{Arterial, Collector, Motorway, Ramp, Residential};
@@ -529,7 +530,7 @@ impl ToolOptions {
         self.preset = self.presets.iter().position(is_chosen).unwrap_or(0);
     }
 
-    /// The selected cross-section.
+    /// Returns the selected cross-section.
     pub fn chosen(&self) -> RoadPreset {
         let first = || standard_presets().swap_remove(0);
         let chosen = self.presets.get(self.preset).or(self.presets.first());

@@ -34,7 +34,7 @@ impl PlaceTool {
         })
     }
 
-    /// The row of bays being drawn; `None` if the drag draws a single bay.
+    /// Returns the row of bays being drawn; `None` if the drag draws a single bay.
     fn row(&self, context: &ToolContext<'_>) -> Option<Row> {
         let ends = [self.press?, self.now?];
         let is_drag = (ends[1] - ends[0]).length() >= LEAST_DRAG;

@@ -403,7 +403,7 @@ impl RoadTool {
         }
     }
 
-    /// The layer at the pointer.
+    /// Returns the layer at the pointer.
     fn layer_now(&self, context: &ToolContext<'_>) -> i8 {
         let hovered = || self.hover.as_ref().map_or(0, |hover| hover.layer);
         let stroke = self.stroke.as_ref();

@@ -59,7 +59,7 @@ struct DraggedStop {
 }
 
 impl Stroke {
-    /// The dragged stop of a trip; `None` if something else is dragged.
+    /// Returns the dragged stop of a trip; `None` if something else is dragged.
     fn stop(&self, context: &ToolContext<'_>) -> Option<DraggedStop> {
         let Drag::Handle(handle, _) = &self.drag else {
             return None;
@@ -384,7 +384,7 @@ fn moved_on(
     Some(roadwright_scenario::Edit::Batch(edits))
 }
 
-/// The end of a road that a handle moves; `None` for other handles.
+/// Returns the end of a road that a handle moves; `None` for other handles.
 fn end_of(kind: HandleKind, base: &Scenario) -> Option<(RoadId, RoadEnd)> {
     let HandleKind::RoadPoint(id, index) = kind else {
         return None;
@@ -556,7 +556,8 @@ fn on_chosen_lane(dragged: DraggedStop, context: &ToolContext<'_>) -> Option<Eff
     Some(Effect::Preview(label(handle).into(), edit))
 }
 
-/// The outline of an object to show hovering or selection; empty if the object does not exist.
+/// Returns the outline of an object to show hovering or selection; empty if the object does not
+/// exist.
 pub fn outline_of(object: ObjectId, context: &ToolContext<'_>, tone: Tone) -> Vec<Mark> {
     let scenario = &**context.scenario;
     let outline = match object {

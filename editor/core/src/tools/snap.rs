@@ -93,7 +93,7 @@ pub fn snap(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Sn
     free
 }
 
-/// The grid intersection nearest to a point, if the grid is a snap target.
+/// Returns the grid intersection nearest to a point, if the grid is a snap target.
 pub(super) fn on_grid(point: DVec2, context: &ToolContext<'_>) -> Option<DVec2> {
     let step = grid_spacing(context.scale);
     let is_on = context.options.snap.grid;

@@ -35,7 +35,7 @@ impl StrokeLayers {
         }
     }
 
-    /// The layer of the start.
+    /// Returns the layer of the start.
     pub(super) fn start(&self) -> i8 {
         self.start
     }
@@ -45,13 +45,13 @@ impl StrokeLayers {
         [self.start, self.last()]
     }
 
-    /// The layer at the last point.
+    /// Returns the layer at the last point.
     fn last(&self) -> i8 {
         let last = self.changes.last();
         last.map_or(self.start, |change| change.layer)
     }
 
-    /// The layer at the pointer: the chosen layer, or else the layer of the last point.
+    /// Returns the layer at the pointer: the chosen layer, or else the layer of the last point.
     pub(super) fn at_pointer(&self, context: &ToolContext<'_>) -> i8 {
         context.options.layer.unwrap_or(self.last())
     }
@@ -133,8 +133,8 @@ impl StrokeLayers {
     }
 }
 
-/// The layer for a stroke that starts at a point: the chosen layer, or else the layer of the
-/// topmost road within snapping range, or else 0.
+/// Returns the layer for a stroke that starts at a point: the chosen layer, or else the layer of
+/// the topmost road within snapping range, or else 0.
 pub(super) fn layer_at(start: DVec2, catch: Catch, context: &ToolContext<'_>) -> i8 {
     let caught = || join::caught_layer(start, catch, context).unwrap_or(0);
     context.options.layer.unwrap_or_else(caught)

@@ -115,8 +115,8 @@ impl Trip {
         self.start.is_some()
     }
 
-    /// The trip that a release would add; `None` if the start has not been placed or the stack does
-    /// not exist.
+    /// Returns the trip that a release would add; `None` if the start has not been placed or the
+    /// stack does not exist.
     pub(super) fn drawn(&self, context: &ToolContext<'_>) -> Option<DrawnTrip> {
         let ends = Ends {
             from: self.start?,
@@ -226,8 +226,8 @@ enum TripEnd {
     Destination,
 }
 
-/// The lane for one end of the trip: the chosen lane, or the lane under the point if none has been
-/// chosen. `None` in a bay and on open ground.
+/// Returns the lane for one end of the trip: the chosen lane, or the lane under the point if none
+/// has been chosen. `None` in a bay and on open ground.
 fn lane_of(point: DVec2, end: TripEnd, context: &ToolContext<'_>) -> Option<LanePlace> {
     if bay_at(point, context.scenario).is_some() {
         return None;

@@ -19,8 +19,8 @@ const MOST: f64 = 1.2;
 /// Maximum distance between the curve of a connection and its polyline, m.
 const TOLERANCE: f64 = 0.05;
 
-/// The connections whose arrows are near a point, nearest first. Empty at the node itself, so that the node
-/// can be grabbed there.
+/// Returns the connections whose arrows are near a point, nearest first. Empty at the node itself,
+/// so that the node can be grabbed there.
 pub(super) fn turns_at(point: DVec2, context: &ToolContext<'_>) -> Vec<LaneTurn> {
     let Some((node, junction)) = shown(context) else {
         return Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn turns_at(point: DVec2, context: &ToolContext<'_>) -> Vec<LaneTurn>
     near.into_iter().map(|(_, turn)| turn).collect()
 }
 
-/// The mark of a connection under the pointer.
+/// Returns the mark of a connection under the pointer.
 pub fn mark(turn: LaneTurn, context: &ToolContext<'_>) -> Option<Mark> {
     let (_, junction) = shown(context)?;
     let mut paths = junction.paths.iter();
@@ -48,7 +48,7 @@ pub fn mark(turn: LaneTurn, context: &ToolContext<'_>) -> Option<Mark> {
     Some(Mark::line(points, Tone::Hover))
 }
 
-/// The selected junction; `None` if its arrows are not shown.
+/// Returns the selected junction; `None` if its arrows are not shown.
 fn shown<'a>(context: &ToolContext<'a>) -> Option<(ObjectId, &'a Junction)> {
     let mut selection = context.selection.iter();
     let (Some(&object), None) = (selection.next(), selection.next()) else {

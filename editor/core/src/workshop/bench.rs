@@ -94,7 +94,7 @@ impl Bench {
         self.file != self.base
     }
 
-    /// The file that contains the vehicle's current state; `None` if no file does.
+    /// Returns the file that contains the vehicle's current state; `None` if no file does.
     pub fn home(&self) -> Option<&Kept> {
         self.kept.as_ref().filter(|kept| kept.file == self.file)
     }

@@ -87,7 +87,7 @@ impl Trial {
         write(&self.state, |state| state.is_running = false);
     }
 
-    /// The current state.
+    /// Returns the current state.
     pub fn state(&self) -> TrialState {
         match self.state.lock() {
             Ok(state) => state.clone(),

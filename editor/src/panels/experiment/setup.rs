@@ -212,7 +212,7 @@ fn course(ui: &mut Ui, draft: &Draft, actions: &mut Vec<Action>) {
     ui.end_row();
 }
 
-/// The scenario that the experiment uses, if it has one.
+/// Returns the scenario that the experiment uses, if it has one.
 fn scenario<'a>(model: &'a Model, draft: &'a Draft) -> Option<&'a Scenario> {
     if draft.experiment.course.is_some() {
         return None;

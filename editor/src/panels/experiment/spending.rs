@@ -236,8 +236,8 @@ pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
     }
 }
 
-/// The module that computes the fitness of drives: the selected module, or the module of the
-/// course.
+/// Returns the module that computes the fitness of drives: the selected module, or the module of
+/// the course.
 fn module_of(experiment: &Experiment) -> Option<String> {
     match &experiment.fitness {
         Some(NameOr::Name(name)) => Some(name.clone()),

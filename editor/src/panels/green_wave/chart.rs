@@ -70,7 +70,7 @@ impl Gesture {
     }
 }
 
-/// The colour of the band of a direction.
+/// Returns the colour of the band of a direction.
 pub(super) fn color(theme: Theme, along: Along) -> Color32 {
     theme.tone(match along {
         Along::Forward => Tone::Accent,
@@ -134,8 +134,8 @@ impl Chart<'_> {
         wanted.max(available - 4.0).clamp(least, most.max(least))
     }
 
-    /// The duration of the time axis, s. It is a whole number of cycles, and long enough for a band
-    /// to run from end to end.
+    /// Returns the duration of the time axis, s. It is a whole number of cycles, and long enough
+    /// for a band to run from end to end.
     fn span(&self) -> f64 {
         let travel = self.corridor.length() / self.speed;
         let cycle = self.corridor.cycle;

@@ -203,7 +203,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
     }
 }
 
-/// All kinds of control, with the kind that the roads imply as the default.
+/// Returns all kinds of control, with the kind that the roads imply as the default.
 fn controls(junction: &Junction, node: &Node) -> Choices<Option<Control>> {
     let derived = match node.rules.control {
         None => format!("Automatic: {}", title(junction.control)),

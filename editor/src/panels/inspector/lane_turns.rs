@@ -161,7 +161,7 @@ fn add(
     });
 }
 
-/// The incoming or outgoing lanes of a junction.
+/// Returns the incoming or outgoing lanes of a junction.
 fn lanes(model: &Model, junction: &Junction, direction: Direction) -> Vec<RoadLane> {
     let scenario = model.document.scenario();
     let side = scenario.about().driving_side;

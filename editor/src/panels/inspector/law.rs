@@ -63,8 +63,8 @@ fn derive(model: &Model, index: usize) -> JunctionLaw {
     }
 }
 
-/// The signals of the given junctions. Other junctions are included only if they are near, because they may
-/// share programmes.
+/// Returns the signals of the given junctions. Other junctions are included only if they are near,
+/// because they may share programmes.
 pub(in crate::panels) fn plans_near(model: &Model, junctions: &[usize]) -> SignalPlans {
     let layout = &model.scene.layout;
     let has_signals =

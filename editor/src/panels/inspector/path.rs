@@ -178,7 +178,7 @@ impl Teller<'_> {
         Some(told.into())
     }
 
-    /// The stages in which the connection has green.
+    /// Returns the stages in which the connection has green.
     fn stages(&self) -> Vec<String> {
         let Some(signals) = &self.law.signals else {
             return Vec::new();
@@ -253,7 +253,7 @@ impl Teller<'_> {
         lines
     }
 
-    /// The pedestrian crossings that the connection passes.
+    /// Returns the pedestrian crossings that the connection passes.
     fn crossings(&self) -> Vec<String> {
         let junction = &self.law.junction;
         let signals = self.law.signals.as_ref();

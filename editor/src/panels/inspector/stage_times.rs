@@ -88,7 +88,7 @@ fn between(signals: &Signals, stage: usize) -> (f64, f64) {
     (between.amber, between.all_red)
 }
 
-/// The editable times of a signal mode.
+/// Returns the editable times of a signal mode.
 fn times(mode: SignalMode) -> &'static [Time] {
     match mode {
         SignalMode::Fixed => &[FIXED, AMBER, ALL_RED],

@@ -40,7 +40,7 @@ impl Right {
         }
     }
 
-    /// The rights to which a click switches, in order of preference.
+    /// Returns the rights to which a click switches, in order of preference.
     fn next(self) -> [Self; 2] {
         match self {
             Self::Waits => [Self::Goes, Self::Yields],
@@ -173,7 +173,7 @@ pub(super) fn ui(
     }
 }
 
-/// The name of a movement.
+/// Returns the name of a movement.
 pub(super) fn row_title(row: RoadTurn) -> String {
     let (road, turn) = row;
     format!("{road} {}", turn_title(turn))

@@ -57,7 +57,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     ui.data_mut(|data| data.insert_temp(key, explained));
 }
 
-/// The turns that any node of a junction forbids.
+/// Returns the turns that any node of a junction forbids.
 fn forbidden<'a>(model: &'a Model, junction: &'a Junction) -> impl Iterator<Item = RoadPair> + 'a {
     let network = model.document.scenario().network();
     let nodes = junction.nodes.iter().filter_map(|&id| network.node(id));
@@ -79,7 +79,7 @@ struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    /// The connections of the turn, with their indices.
+    /// Returns the connections of the turn, with their indices.
     fn paths(&self) -> impl Iterator<Item = (ConnectionIndex, &ConnectingPath)> {
         let paths = self.law.junction.numbered_paths();
         paths.filter(|(_, path)| (path.from.road, path.to.road) == self.pair)

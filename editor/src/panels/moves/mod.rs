@@ -58,7 +58,7 @@ struct KnownFigure {
 }
 
 impl MovesPanel {
-    /// The diagram of the shown library; `None` if there is none.
+    /// Returns the diagram of the shown library; `None` if there is none.
     fn figure(&mut self, model: &Model) -> Option<&LibraryFigure> {
         let bench = &model.moves;
         let is_same = |known: &KnownFigure| {

@@ -53,7 +53,7 @@ impl Axis {
         self.plot.left() + self.plot.width() * share as f32
     }
 
-    /// The time at a horizontal position, s.
+    /// Returns the time at a horizontal position, s.
     pub(super) fn time(&self, x: f32) -> f64 {
         self.from + f64::from(x - self.plot.left()) * self.seconds_a_point()
     }

@@ -44,7 +44,7 @@ pub(super) struct LightPeriod {
     light: Light,
 }
 
-/// The rows of a junction, in the order of roads and lanes.
+/// Returns the rows of a junction, in the order of roads and lanes.
 pub(super) fn rows<'a>(model: &Model, junction: &'a JunctionLights) -> Vec<LightRow<'a>> {
     let mut rows: Vec<LightRow<'a>> = Vec::new();
     for lights in &junction.lanes {
@@ -220,8 +220,8 @@ impl Forecast<'_> {
         periods
     }
 
-    /// The rest of the current stage, plus the shortest green of the next stage if the current one
-    /// is ending.
+    /// Returns the rest of the current stage, plus the shortest green of the next stage if the
+    /// current one is ending.
     fn on_demand(&self, programme: &ProgrammeInspection) -> Vec<LightPeriod> {
         let Some(remaining) = programme.remaining else {
             return Vec::new();
@@ -268,7 +268,7 @@ impl Forecast<'_> {
         periods
     }
 
-    /// The most permissive light of the connections in a stage.
+    /// Returns the most permissive light of the connections in a stage.
     fn light_in(&self, stage: usize, change: Option<(usize, Between)>) -> Option<Light> {
         let paths = self.paths.iter();
         paths

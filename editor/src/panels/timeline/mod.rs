@@ -199,8 +199,8 @@ impl<'a> Chart<'a> {
         ui.painter().galley(at, galley, Color32::PLACEHOLDER);
     }
 
-    /// The time of the play head, s. During a drag, this is the time under the pointer; the map
-    /// shows it as soon as it has been reconstructed.
+    /// Returns the time of the play head, s. During a drag, this is the time under the pointer; the
+    /// map shows it as soon as it has been reconstructed.
     fn shown(&self, response: &Response) -> f64 {
         let timeline = &self.live.timeline;
         let pointer = response.interact_pointer_pos();

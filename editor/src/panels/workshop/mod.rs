@@ -59,7 +59,7 @@ fn send(actions: &mut Vec<Action>, action: WorkshopAction) {
     actions.push(Action::Workshop(action));
 }
 
-/// All vehicles that the user can select by name.
+/// Returns all vehicles that the user can select by name.
 fn sources(model: &Model) -> Vec<Source> {
     let shipped = SHIPPED.iter().map(|one| Source::Shipped(one.name));
     // The test track has only one type, which is the vehicle on the bench.
@@ -78,7 +78,7 @@ fn titled(sources: Vec<Source>) -> Vec<(Option<Source>, String)> {
     titled.collect()
 }
 
-/// The vehicle type of the selected or watched vehicle.
+/// Returns the vehicle type of the selected or watched vehicle.
 fn selected_type(model: &Model) -> Option<String> {
     if model.workshop.track.is_some() {
         return None;

@@ -38,7 +38,7 @@ struct Stance {
     loads: Vec<f64>,
 }
 
-/// The current attitude of the vehicle on the test track.
+/// Returns the current attitude of the vehicle on the test track.
 fn stance(model: &Model) -> Option<Stance> {
     model.workshop.track?;
     let live = model.live.as_ref()?;

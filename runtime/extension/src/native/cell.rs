@@ -257,7 +257,8 @@ impl PluginEntry {
         locked(&self.state)
     }
 
-    /// A number that changes whenever the wish changes. Runs compare it in each step without a lock.
+    /// Returns a number that changes whenever the wish changes. Runs compare it in each step
+    /// without a lock.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }

@@ -2,7 +2,7 @@ use super::*;
 use crate::math::{Stream, sin_cos};
 use proptest::prelude::*;
 
-/// A drawn shape, given by its segments.
+/// Creates a drawn shape, given by its segments.
 fn shape(segments: &[Segment]) -> ReferenceLine {
     ReferenceLine::new(Pose::new(3.0, -2.0, 0.3), segments.to_vec()).unwrap()
 }

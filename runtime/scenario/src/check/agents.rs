@@ -684,7 +684,7 @@ impl<'a> Obstacles<'a> {
         }
     }
 
-    /// The obstacles that a body may touch, in the order of their ids.
+    /// Returns the obstacles that a body may touch, in the order of their ids.
     fn near(&self, body: &OrientedBox) -> Vec<(ObstacleId, &'a Obstacle)> {
         let numbers = near(&self.grid, body, self.reach);
         numbers.into_iter().map(|number| self.all[number]).collect()
@@ -767,8 +767,8 @@ impl Trees {
     }
 }
 
-/// The bodies of all agents at their starts. A start is the pose of the rear axle, so the centre of
-/// the box is ahead of it.
+/// Returns the bodies of all agents at their starts. A start is the pose of the rear axle, so the
+/// centre of the box is ahead of it.
 fn bodies(scenario: &Scenario) -> Vec<(AgentId, &Agent, OrientedBox)> {
     let agents = scenario.agents().iter();
     agents

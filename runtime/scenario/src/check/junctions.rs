@@ -193,7 +193,7 @@ fn corners(junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The corner from one road to the next one counter-clockwise; `None` if the roads are not
+/// Returns the corner from one road to the next one counter-clockwise; `None` if the roads are not
 /// neighbours.
 pub(super) fn corner_of(junction: &Junction, road: RoadId, next: RoadId) -> Option<&Corner> {
     let arms = &junction.arms;

@@ -171,7 +171,7 @@ fn on_road(id: ObstacleId, lanelet: &Lanelet, place: DVec2) -> Finding {
     }
 }
 
-/// The points of a centre line, with additional points where they are far apart.
+/// Returns the points of a centre line, with additional points where they are far apart.
 fn dense(line: CentreLine<'_>) -> impl Iterator<Item = DVec2> {
     let poses = line.poses();
     let spacing = line.length() / (poses.len() - 1) as f64;

@@ -138,8 +138,8 @@ fn self_intersection(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The first point at which a polyline crosses itself; `None` if it does not. The point is found
-/// with a grid whose cell size depends on the mean length of the segments.
+/// Returns the first point at which a polyline crosses itself; `None` if it does not. The point is
+/// found with a grid whose cell size depends on the mean length of the segments.
 fn first_self_crossing(points: &[DVec2]) -> Option<DVec2> {
     if points.len() < 4 {
         return None;

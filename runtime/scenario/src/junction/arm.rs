@@ -149,13 +149,13 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// The road as a shared pointer. If it is not shared, it is copied.
+    /// Returns the road as a shared pointer. If it is not shared, it is copied.
     pub(super) fn shared_road(&self) -> Arc<Road> {
         let copy = || Arc::new(self.road.clone());
         self.shared.map_or_else(copy, Arc::clone)
     }
 
-    /// The kind of the far end.
+    /// Returns the kind of the far end.
     pub(super) fn far_end(&self) -> FarEnd {
         self.far_end
     }
@@ -326,12 +326,14 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// The drivable lanes that enter the junction, at a cut, from left to right in the driving direction.
+    /// Returns the drivable lanes that enter the junction, at a cut, from left to right in the
+    /// driving direction.
     pub fn entering_lanes(&self, trim: f64, side: DrivingSide) -> Vec<ArmLane> {
         self.lanes(trim, side, Heading::In)
     }
 
-    /// The drivable lanes that leave the junction, at a cut, from left to right in the driving direction.
+    /// Returns the drivable lanes that leave the junction, at a cut, from left to right in the
+    /// driving direction.
     pub fn leaving_lanes(&self, trim: f64, side: DrivingSide) -> Vec<ArmLane> {
         self.lanes(trim, side, Heading::Out)
     }

@@ -321,7 +321,7 @@ impl Conflicts {
         Some(in_order(self.again[found.ok()?].1, pair.0 == a))
     }
 
-    /// All conflicts between paths from different lanes, in the order of the paths.
+    /// Returns all conflicts between paths from different lanes, in the order of the paths.
     pub fn list(&self) -> &[Conflict] {
         &self.list
     }

@@ -98,7 +98,7 @@ impl Crossing {
         self.right_kerb.point(0.0, across)
     }
 
-    /// The stretches between kerbs and islands, in metres from the right kerb.
+    /// Returns the stretches between kerbs and islands, in metres from the right kerb.
     pub fn stretches(&self) -> impl Iterator<Item = Interval> + '_ {
         let starts = std::iter::once(0.0).chain(self.islands.iter().map(|island| island.to));
         let ends = self.islands.iter().map(|island| island.from);
@@ -217,7 +217,7 @@ pub(super) fn crossings(
     crossings
 }
 
-/// The crossing over an arm, `middle` metres outward from the node.
+/// Returns the crossing over an arm, `middle` metres outward from the node.
 fn crossing(
     arm: &Arm<'_>,
     middle: f64,
@@ -339,7 +339,8 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
     taken
 }
 
-/// The corners of a body whose rear axle is `beyond` metres ahead of a frame, in the frame of a kerb.
+/// Returns the corners of a body whose rear axle is `beyond` metres ahead of a frame, in the frame
+/// of a kerb.
 fn outline(kerb: &OwnFrame, frame: OwnFrame, beyond: f64, body: Body) -> [DVec2; 4] {
     let half = 0.5 * body.width + BESIDE;
     let corner = |ahead: f64, left: f64| kerb.to_local(frame.point(beyond + ahead, left));

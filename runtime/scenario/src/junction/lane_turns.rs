@@ -69,8 +69,8 @@ pub(super) fn added(
     added
 }
 
-/// The turns that the user has added from the lanes of an arm and that are not in `known`, each
-/// with the lane in which it starts.
+/// Returns the turns that the user has added from the lanes of an arm and that are not in `known`,
+/// each with the lane in which it starts.
 fn wanted<'a>(
     site: &'a Site<'_>,
     arm: &'a Arm<'_>,

@@ -84,7 +84,7 @@ impl Trim {
         }
     }
 
-    /// The trim at one end.
+    /// Returns the trim at one end.
     pub fn at(&self, end: RoadEnd) -> f64 {
         match end {
             RoadEnd::Start => self.start,
@@ -624,7 +624,7 @@ impl<'a> Planner<'a> {
             .collect()
     }
 
-    /// The lane turns that the rules at the nodes of a cluster add or remove.
+    /// Returns the lane turns that the rules at the nodes of a cluster add or remove.
     fn turns(&self, root: NodeId) -> TurnRules {
         let mut all = TurnRules::default();
         for rules in self.rules_of_nodes(root) {
@@ -642,7 +642,7 @@ impl<'a> Planner<'a> {
             .collect()
     }
 
-    /// The rules of each node of a cluster.
+    /// Returns the rules of each node of a cluster.
     fn rules_of_nodes(&self, root: NodeId) -> impl Iterator<Item = &JunctionRules> {
         let nodes = self.members(root).iter();
         nodes.filter_map(move |&id| Some(&self.network.node(id)?.rules))
@@ -738,7 +738,7 @@ impl<'a> Planner<'a> {
         false
     }
 
-    /// The via restrictions stored at the nodes of a cluster.
+    /// Returns the via restrictions stored at the nodes of a cluster.
     fn via_rules(&self, root: NodeId) -> ViaRules {
         let nodes = self.members(root).iter().copied();
         ViaRules::of(self.network, nodes, |_| true)

@@ -97,8 +97,8 @@ impl<'a> Surroundings<'a> {
         }
     }
 
-    /// The kerb between two neighbouring arms, if vehicles that turn from the first arm into the
-    /// second pass beside it; otherwise `None`.
+    /// Returns the kerb between two neighbouring arms, if vehicles that turn from the first arm
+    /// into the second pass beside it; otherwise `None`.
     fn kerb(&self, from: usize, to: usize) -> Option<Fillet> {
         // In right-hand traffic, vehicles enter on the left of an arm, looking outward.
         let (arm, next) = match self.side {

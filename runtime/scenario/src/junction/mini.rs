@@ -208,7 +208,7 @@ impl Round {
         self.arms.iter().find(is_it)
     }
 
-    /// The pose on the ring at the given angle, rad.
+    /// Returns the pose on the ring at the given angle, rad.
     fn on_ring(&self, angle: f64) -> Pose {
         Pose {
             position: self.ring.centre + self.ring.radius * unit(angle),

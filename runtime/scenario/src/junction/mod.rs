@@ -228,12 +228,12 @@ impl Junction {
         self.is_crossing() || self.control == Control::Signals || !self.crossings.is_empty()
     }
 
-    /// The outline as a polygon, with arcs approximated to within 5 cm.
+    /// Returns the outline as a polygon, with arcs approximated to within 5 cm.
     pub fn polygon(&self) -> Vec<DVec2> {
         self.polygon_within(outline::ARC_TOLERANCE)
     }
 
-    /// The outline as a polygon, with arcs approximated to within `tolerance` metres.
+    /// Returns the outline as a polygon, with arcs approximated to within `tolerance` metres.
     pub fn polygon_within(&self, tolerance: f64) -> Vec<DVec2> {
         outline::polygon(self.outline(), tolerance)
     }

@@ -62,7 +62,7 @@ impl OutlineEdge {
         }
     }
 
-    /// The same edge in the opposite direction.
+    /// Returns the same edge in the opposite direction.
     pub(super) fn reversed(&self) -> Self {
         let (start, end) = (self.to(), self.from());
         match *self {
@@ -105,7 +105,7 @@ impl OutlineEdge {
     }
 }
 
-/// A closed outline as a polygon.
+/// Creates a closed outline as a polygon.
 pub(super) fn polygon(outline: &[OutlineEdge], tolerance: f64) -> Vec<DVec2> {
     let points = outline.iter().flat_map(|edge| edge.points(tolerance));
     points.collect()

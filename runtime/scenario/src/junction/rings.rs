@@ -40,7 +40,7 @@ struct OneWay {
     to: NodeId,
 }
 
-/// The roads of all rings. O(one-way roads).
+/// Returns the roads of all rings. O(one-way roads).
 pub(crate) fn rings(network: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId> {
     let roads = network.roads();
     let roads: Vec<OneWay> = roads
@@ -73,8 +73,8 @@ pub(crate) fn rings(network: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId
     rings
 }
 
-/// The roads of the ring that contains a road, including other rings that touch it, in order of id.
-/// O(roads of these rings).
+/// Returns the roads of the ring that contains a road, including other rings that touch it, in
+/// order of id. O(roads of these rings).
 pub(crate) fn connected(
     network: &RoadNetwork,
     rings: &BTreeSet<RoadId>,

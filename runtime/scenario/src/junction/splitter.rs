@@ -66,7 +66,7 @@ pub struct Splitter {
     pub raised: Vec<DVec2>,
 }
 
-/// The splitter islands of the arms of a roundabout. O(arms * paths * their lengths).
+/// Returns the splitter islands of the arms of a roundabout. O(arms * paths * their lengths).
 pub(super) fn splitters(
     arms: &[Arm<'_>],
     trims: &[f64],

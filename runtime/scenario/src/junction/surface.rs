@@ -158,7 +158,7 @@ impl Junction {
         })
     }
 
-    /// The arms with their trims, m.
+    /// Returns the arms with their trims, m.
     fn cut_arms(&self) -> (Vec<Arm<'_>>, Vec<f64>) {
         let ends = self.arms.iter().zip(&self.surface.arms);
         let arms = ends.map(|(end, SurfaceArm { road, far_end })| {

@@ -28,7 +28,7 @@ const RIGHT: DrivingSide = DrivingSide::Right;
 /// Minimum radius of the paths around corners for cars, with a tolerance for rounding, m.
 const LEAST_RADIUS: f64 = U_TURN_RADIUS - 1e-3;
 
-/// A straight road outward from the origin.
+/// Creates a straight road outward from the origin.
 fn arm(bearing_deg: f64, length: f64, section: CrossSection, side: DrivingSide) -> Road {
     let far = unit(bearing_deg.to_radians()) * length;
     let (lane_offset, lanes) = section.lanes(side);
@@ -54,7 +54,7 @@ fn junction_of(roads: &[Road], side: DrivingSide) -> Junction {
     decided(roads, side, None)
 }
 
-/// A site without rules that permits all turns.
+/// Creates a site without rules that permits all turns.
 fn site(side: DrivingSide) -> Site<'static> {
     Site {
         nodes: vec![NodeId(0)],
@@ -68,13 +68,13 @@ fn site(side: DrivingSide) -> Site<'static> {
     }
 }
 
-/// The arms at the starts of roads. Roads are numbered from 1.
+/// Returns the arms at the starts of roads. Roads are numbered from 1.
 fn arms_of(roads: &[Road]) -> Vec<Arm<'_>> {
     let arm = |(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start);
     roads.iter().zip(1..).map(arm).collect()
 }
 
-/// The junction at the starts of roads, with the given rules.
+/// Returns the junction at the starts of roads, with the given rules.
 fn built(roads: &[Road], side: DrivingSide, rules: JunctionRules) -> Junction {
     let site = Site {
         rules,
@@ -130,7 +130,7 @@ fn random_roads(gaps: &[f64], lanes: &[(usize, usize, f64)], side: DrivingSide) 
         .collect()
 }
 
-/// The mirror image of a road (y to -y), including its lanes.
+/// Returns the mirror image of a road (y to -y), including its lanes.
 fn mirrored(road: &Road) -> Road {
     let end = road.reference_line.end().position;
     let line = ReferenceLine::straight(DVec2::ZERO, DVec2::new(end.x, -end.y)).unwrap();
@@ -150,7 +150,8 @@ fn mirrored(road: &Road) -> Road {
     mirrored
 }
 
-/// A junction of residential streets at the given bearings, with one lane in each direction.
+/// Creates a junction of residential streets at the given bearings, with one lane in each
+/// direction.
 fn ruled(
     bearings: &[f64],
     side: DrivingSide,
@@ -166,7 +167,7 @@ fn ruled(
     built(&roads, side, rules)
 }
 
-/// The sign of each road, in the order of road ids.
+/// Returns the sign of each road, in the order of road ids.
 fn signs(junction: &Junction) -> Vec<Sign> {
     let mut signs: Vec<_> = junction
         .arms
@@ -185,7 +186,7 @@ fn path(junction: &Junction, from: u32, to: u32) -> ConnectionIndex {
 
 const CROSS: [f64; 4] = [0.0, 90.0, 180.0, 270.0];
 
-/// The signals of a crossing.
+/// Returns the signals of a crossing.
 fn signals(junction: &Junction, speed: f64) -> Signals {
     let mut junction = junction.clone();
     for arm in &mut junction.arms {
@@ -194,7 +195,8 @@ fn signals(junction: &Junction, speed: f64) -> Signals {
     Signals::of(&junction, &Conflicts::of(&junction)).unwrap()
 }
 
-/// A network of one-way roads along a ring with an arm at each node. `sense` is +1 for counter-clockwise.
+/// Creates a network of one-way roads along a ring with an arm at each node. `sense` is +1 for
+/// counter-clockwise.
 fn ring(radius: f64, arms: u32, sense: f64, side: DrivingSide) -> crate::RoadNetwork {
     let mut network = crate::RoadNetwork::default();
     let step = sense * std::f64::consts::TAU / f64::from(arms);

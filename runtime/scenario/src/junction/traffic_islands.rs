@@ -77,7 +77,7 @@ impl Grid {
         self.corner(column, row) + 0.5 * DVec2::splat(CELL)
     }
 
-    /// The cells whose centres are within a distance of a point.
+    /// Returns the cells whose centres are within a distance of a point.
     fn within(&self, point: DVec2, distance: f64) -> impl Iterator<Item = usize> + '_ {
         let cell = |value: f64| (value / CELL).floor() as i32;
         let from = point - DVec2::splat(distance) - self.low;
@@ -91,8 +91,8 @@ impl Grid {
         near.filter_map(|(column, row)| self.index(column, row))
     }
 
-    /// The cells whose centres are within `LEAST_RADIUS` cells of the centre of a cell; `None` for
-    /// each that is outside the grid.
+    /// Returns the cells whose centres are within `LEAST_RADIUS` cells of the centre of a cell;
+    /// `None` for each that is outside the grid.
     fn around(&self, index: usize) -> impl Iterator<Item = Option<usize>> + '_ {
         let (column, row) = self.place(index);
         let reach = -LEAST_RADIUS..=LEAST_RADIUS;

@@ -51,7 +51,7 @@ mod tests {
     use roadwright_geometry::centre_line::CentreLines;
     use roadwright_geometry::{DVec2, ReferenceLine};
 
-    /// The lanelets of consecutive streets through the given points.
+    /// Returns the lanelets of consecutive streets through the given points.
     fn street(points: &[(f64, f64)]) -> LaneGraph {
         let mut scenario = Scenario::new("street");
         for ends in points.windows(2) {

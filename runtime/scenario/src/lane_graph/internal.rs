@@ -90,8 +90,8 @@ impl Builder {
     }
 }
 
-/// The drivable lanes at the middle of a road, each with the pose of its centre there, in the
-/// driving direction.
+/// Returns the drivable lanes at the middle of a road, each with the pose of its centre there, in
+/// the driving direction.
 fn middles(road: &Road, side: DrivingSide) -> impl Iterator<Item = (i8, Pose)> + '_ {
     let s = 0.5 * road.length();
     let section = road.section_at(s);

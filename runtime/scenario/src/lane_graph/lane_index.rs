@@ -78,7 +78,7 @@ impl LaneIndex {
         Some(&self.roads[found.ok()?])
     }
 
-    /// The lanelets of a road; empty if the road has no drivable lane.
+    /// Returns the lanelets of a road; empty if the road has no drivable lane.
     pub(super) fn of_road(&self, id: RoadId) -> Range<LaneletIndex> {
         self.road(id)
             .map_or(LaneletIndex::new(0)..LaneletIndex::new(0), |lanes| {
@@ -86,20 +86,22 @@ impl LaneIndex {
             })
     }
 
-    /// The drivable lanes of a road in ascending order of id, each with its lanelets in the order of lane sections.
+    /// Returns the drivable lanes of a road in ascending order of id, each with its lanelets in the
+    /// order of lane sections.
     pub(super) fn lanes_of(&self, id: RoadId) -> impl Iterator<Item = (i8, &[LaneletIndex])> {
         let lanes = self.road(id).map(|lanes| lanes.lanes.clone());
         self.named(lanes.unwrap_or_default())
     }
 
-    /// The lanelets of a lane in the order of lane sections; empty if the lane does not exist.
+    /// Returns the lanelets of a lane in the order of lane sections; empty if the lane does not
+    /// exist.
     pub(super) fn of_lane(&self, road: RoadId, lane: i8) -> &[LaneletIndex] {
         let mut lanes = self.lanes_of(road);
         let found = lanes.find(|(id, _)| *id == lane);
         found.map_or(&[], |(_, lanelets)| lanelets)
     }
 
-    /// All lanes in ascending order of road id and lane id, with their lanelets.
+    /// Returns all lanes in ascending order of road id and lane id, with their lanelets.
     pub(super) fn iter(&self) -> impl Iterator<Item = ((RoadId, i8), &[LaneletIndex])> {
         self.roads.iter().flat_map(|road| {
             let lanes = self.named(road.lanes.clone());

@@ -149,7 +149,7 @@ impl Lanelet {
         matches!(self.kind, LaneletKind::Connection { .. })
     }
 
-    /// The road of the lanelet; `None` for a connection.
+    /// Returns the road of the lanelet; `None` for a connection.
     pub fn road(&self) -> Option<RoadId> {
         match self.kind {
             LaneletKind::Lane { road, .. } => Some(road),
@@ -157,7 +157,7 @@ impl Lanelet {
         }
     }
 
-    /// The road and the section of the lanelet; `None` for a connection.
+    /// Returns the road and the section of the lanelet; `None` for a connection.
     pub(crate) fn section(&self) -> Option<(RoadId, u16)> {
         match self.kind {
             LaneletKind::Lane { road, section, .. } => Some((road, section)),
@@ -250,17 +250,17 @@ impl LaneGraph {
         self.identity
     }
 
-    /// The lanelets by index.
+    /// Returns the lanelets by index.
     pub fn lanelets(&self) -> &[Lanelet] {
         &self.lanelets
     }
 
-    /// The lanelets with their indices, in order.
+    /// Returns the lanelets with their indices, in order.
     pub fn numbered(&self) -> impl ExactSizeIterator<Item = (LaneletIndex, &Lanelet)> + Clone {
         self.indices().zip(&self.lanelets)
     }
 
-    /// The indices of all lanelets, in order.
+    /// Returns the indices of all lanelets, in order.
     pub fn indices(
         &self,
     ) -> impl ExactSizeIterator<Item = LaneletIndex> + DoubleEndedIterator + Clone + use<> {
@@ -303,14 +303,14 @@ impl LaneGraph {
         self.linked(self.lanelets[id.index()].predecessors)
     }
 
-    /// The via restrictions that routes have to obey. Via restrictions inside one junction are
-    /// already part of its paths.
+    /// Returns the via restrictions that routes have to obey. Via restrictions inside one junction
+    /// are already part of its paths.
     pub fn via_rules(&self) -> &ViaRules {
         &self.via_rules
     }
 
-    /// The places that searches distinguish on lanelets with via ways; `None` if there are no via
-    /// restrictions.
+    /// Returns the places that searches distinguish on lanelets with via ways; `None` if there are
+    /// no via restrictions.
     pub fn via_places(&self) -> Option<&ViaPlaces> {
         let places = &self.on_first_use.via_places;
         places.get_or_init(|| ViaPlaces::of(self)).as_ref()
@@ -371,13 +371,14 @@ impl LaneGraph {
         &self.links[links.first as usize..(links.first + links.count) as usize]
     }
 
-    /// The first road whose lanes were left out because otherwise all lanes together would exceed
-    /// 20,000 km, or their centre lines ten million points.
+    /// Returns the first road whose lanes were left out because otherwise all lanes together would
+    /// exceed 20,000 km, or their centre lines ten million points.
     pub fn left_out(&self) -> Option<RoadId> {
         self.left_out
     }
 
-    /// The drivable lanes of a road in ascending order of id, each with its lanelets in the order of lane sections.
+    /// Returns the drivable lanes of a road in ascending order of id, each with its lanelets in the
+    /// order of lane sections.
     pub fn lanes_of(&self, road: RoadId) -> impl Iterator<Item = (i8, &[LaneletIndex])> {
         self.index.lanes_of(road)
     }

@@ -67,7 +67,8 @@ struct State {
 }
 
 impl State {
-    /// The state of a trip that begins on a lanelet. It does not depend on the roads driven before.
+    /// Returns the state of a trip that begins on a lanelet. It does not depend on the roads driven
+    /// before.
     fn start(id: LaneletIndex) -> Self {
         Self {
             place: id.number(),
@@ -82,7 +83,8 @@ pub const ROOM_TO_CHANGE: f64 = 5.0;
 pub const ROOM_FOR_CHANGE: f64 = 18.0;
 
 impl LaneGraph {
-    /// The lanelets to which a vehicle can move next: first the successors, then the neighbours.
+    /// Returns the lanelets to which a vehicle can move next: first the successors, then the
+    /// neighbours.
     fn next_of(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let lanelet = self.lanelet(id);
         let sides = [lanelet.left, lanelet.right];
@@ -90,8 +92,8 @@ impl LaneGraph {
         all.filter(|&next| next != NO_LANELET)
     }
 
-    /// The lanelets from which a vehicle can move to this one: first the predecessors, then the
-    /// neighbours.
+    /// Returns the lanelets from which a vehicle can move to this one: first the predecessors, then
+    /// the neighbours.
     fn before(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let before = self.predecessors(id).iter().copied();
         before.chain(self.changing_onto(id))
@@ -195,13 +197,13 @@ impl LaneGraph {
         reached.leaving
     }
 
-    /// The lanelet of a place.
+    /// Returns the lanelet of a place.
     fn at(&self, place: SearchPlace) -> LaneletIndex {
         let via = self.via_places();
         via.map_or_else(|| LaneletIndex::new(place), |via| via.lanelet(place))
     }
 
-    /// All places of a lanelet.
+    /// Returns all places of a lanelet.
     fn places_of(&self, id: LaneletIndex) -> impl Iterator<Item = SearchPlace> + '_ {
         let via = self.via_places();
         let plain = via.is_none().then_some(id.number());
@@ -209,7 +211,8 @@ impl LaneGraph {
         plain.into_iter().chain(all.into_iter().flatten())
     }
 
-    /// The place reached by driving from a place onto a lanelet; `None` if a restriction forbids it.
+    /// Returns the place reached by driving from a place onto a lanelet; `None` if a restriction
+    /// forbids it.
     pub(super) fn onto(&self, from: SearchPlace, id: LaneletIndex) -> Option<SearchPlace> {
         match self.via_places() {
             Some(via) => via.onto(from, id),

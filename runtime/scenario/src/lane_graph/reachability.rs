@@ -68,7 +68,7 @@ impl<'a> Reachability<'a> {
         }
     }
 
-    /// The class of the vehicles.
+    /// Returns the class of the vehicles.
     pub fn class(&self) -> VehicleClass {
         self.class
     }

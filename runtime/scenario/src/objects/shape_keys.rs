@@ -46,7 +46,7 @@ enum ShapeKind {
 }
 
 impl ShapeKind {
-    /// The keys of the shape apart from its type.
+    /// Returns the keys of the shape apart from its type.
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Circle => &["x", "y", "radius"],

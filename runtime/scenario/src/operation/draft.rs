@@ -18,7 +18,7 @@ impl Draft {
         }
     }
 
-    /// The scenario after the steps applied until now.
+    /// Returns the scenario after the steps applied until now.
     pub(super) fn now(&self) -> &Scenario {
         &self.after
     }

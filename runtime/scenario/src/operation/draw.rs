@@ -71,7 +71,7 @@ pub struct LayeredStyle<'a> {
 }
 
 impl<'a> LayeredStyle<'a> {
-    /// A road on one layer.
+    /// Creates a road on one layer.
     pub fn plain(style: &'a RoadStyle) -> Self {
         let changes = &[];
         Self { style, changes }
@@ -350,8 +350,8 @@ impl<'a> Drawing<'a> {
         road.reference_line.pose(s).position
     }
 
-    /// The crossings of the line with roads that are on the same layer there, in ascending order of
-    /// distance along the line.
+    /// Returns the crossings of the line with roads that are on the same layer there, in ascending
+    /// order of distance along the line.
     fn crossings(&self, line: &ReferenceLine, style: &LayeredStyle<'_>) -> Vec<Crossing> {
         let own = sampled(line);
         let own_box = polygon::bounds(&own.iter().map(|(_, p)| *p).collect::<Vec<_>>());
@@ -518,7 +518,7 @@ impl<'a> Drawing<'a> {
         Ok(Edit::Batch(self.edits))
     }
 
-    /// The piece of a cut road that ends at a node; the road itself if it is not cut.
+    /// Returns the piece of a cut road that ends at a node; the road itself if it is not cut.
     fn piece_at(&self, road: RoadId, node: NodeId) -> RoadId {
         let old = self.scenario.network().road(road);
         // The first piece keeps the id and the start of the road, so only the end of the road may

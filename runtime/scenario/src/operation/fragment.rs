@@ -79,8 +79,8 @@ fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
     edits
 }
 
-/// The edits for the vehicle types and stacks that users refer to. `users` contains pairs of (vehicle type,
-/// stack).
+/// Returns the edits for the vehicle types and stacks that users refer to. `users` contains pairs
+/// of (vehicle type, stack).
 fn used_kinds(scenario: &Scenario, users: &[(&String, &String)]) -> Vec<Edit> {
     let vehicles = scenario
         .vehicle_types
@@ -120,7 +120,8 @@ fn thing_copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
     objects.iter().filter_map(copy).collect()
 }
 
-/// The edits for roads and the nodes at their ends, with the turn restrictions among these roads.
+/// Returns the edits for roads and the nodes at their ends, with the turn restrictions among these
+/// roads.
 fn road_copies(scenario: &Scenario, has: impl Fn(RoadId) -> bool) -> Vec<Edit> {
     let network = scenario.network();
     let chosen = || network.roads().filter(|(id, _)| has(*id));
@@ -324,8 +325,8 @@ impl Pasting<'_> {
         self.edits.push(edit);
     }
 
-    /// A place after pasting. A place on a lane gets the new id of its road, and a place on the ground is
-    /// moved by the motion.
+    /// Returns a place after pasting. A place on a lane gets the new id of its road, and a place on
+    /// the ground is moved by the motion.
     fn pasted_place(&self, place: &Place) -> Place {
         match *place {
             // The look-up cannot fail, because no place in a scenario names a road that does not exist.

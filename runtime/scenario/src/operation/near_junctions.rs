@@ -103,7 +103,8 @@ impl Near<'_> {
         })
     }
 
-    /// The junctions that a single road connects to junction `of`, ordered by the length of the road.
+    /// Returns the junctions that a single road connects to junction `of`, ordered by the length of
+    /// the road.
     fn neighbours(&self, of: usize) -> Vec<usize> {
         let mut found: Vec<(f64, usize)> = self
             .roads_between()

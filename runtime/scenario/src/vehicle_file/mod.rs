@@ -197,8 +197,8 @@ impl VehicleFile {
         (mean(steered), mean(others))
     }
 
-    /// The keys that a level needs but this vehicle lacks. If there are none, the level can drive
-    /// the vehicle.
+    /// Returns the keys that a level needs but this vehicle lacks. If there are none, the level can
+    /// drive the vehicle.
     pub fn missing(&self, level: DynamicsLevel) -> Vec<&'static str> {
         let keys = level
             .traits()
@@ -210,7 +210,7 @@ impl VehicleFile {
             .collect()
     }
 
-    /// The keys of a part, each with whether the file contains it.
+    /// Returns the keys of a part, each with whether the file contains it.
     fn keys(&self, part: VehiclePart) -> Vec<(&'static str, bool)> {
         match part {
             VehiclePart::Tyres => vec![
@@ -234,7 +234,7 @@ impl VehicleFile {
         }
     }
 
-    /// The keys of the parts of a drive train, each with whether the file contains it.
+    /// Returns the keys of the parts of a drive train, each with whether the file contains it.
     pub fn drive_train(&self) -> [(&'static str, bool); 4] {
         [
             ("engine", self.engine.is_some()),
@@ -244,7 +244,7 @@ impl VehicleFile {
         ]
     }
 
-    /// The JSON Schema of vehicle files, as text.
+    /// Returns the JSON Schema of vehicle files, as text.
     pub fn schema() -> String {
         let schema = schemars::schema_for!(Self);
         let mut text = serde_json::to_string_pretty(&schema).expect("a schema is plain data");

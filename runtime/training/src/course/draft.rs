@@ -313,7 +313,7 @@ fn moved_back(place: Place, distance: f64) -> Place {
 /// Prefix of the key of a driver's stack.
 const DRIVER: &str = "driver_";
 
-/// The key of the stack of a driver.
+/// Returns the key of the stack of a driver.
 fn driver_key(number: usize) -> String {
     format!("{DRIVER}{number}")
 }

@@ -276,7 +276,7 @@ impl Course {
         })
     }
 
-    /// The stacks of a setup, or the default stack of the course if the setup has none.
+    /// Returns the stacks of a setup, or the default stack of the course if the setup has none.
     fn drivers(&self, setup: &Setup) -> Result<Vec<Stack>, CourseError> {
         let default = [self.driver_stack()];
         let stacks: &[Stack] = if setup.drivers.is_empty() {
@@ -288,7 +288,8 @@ impl Course {
         dressed.collect()
     }
 
-    /// The ground that all runs of the course share; `None` if it depends on the seed or the setup.
+    /// Returns the ground that all runs of the course share; `None` if it depends on the seed or
+    /// the setup.
     pub(crate) fn shared_ground(&self) -> Option<Arc<Ground>> {
         matches!(self.kind, Kind::OldTown).then(old_town::ground)
     }

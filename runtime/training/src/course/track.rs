@@ -59,7 +59,7 @@ pub(super) fn has_arrival(track: Track) -> bool {
     track != Track::LongStraight
 }
 
-/// The planner of the racer, unless a setup names another one.
+/// Returns the planner of the racer, unless a setup names another one.
 pub(super) fn planner() -> ModuleSetting {
     Racer::default().planner
 }

@@ -91,12 +91,12 @@ pub trait Breeder: Send + Sync {
     /// is better. `None` marks a candidate that could not be judged, which never enters the pool.
     fn tell(&mut self, fitness: &[Option<f64>]);
 
-    /// The current pool of the best individuals.
+    /// Returns the current pool of the best individuals.
     fn pool(&self) -> &Pool;
 
-    /// The individual that the breeder currently prefers. This is the best individual of the pool,
-    /// unless the method offers a more reliable choice. The champion is chosen among these
-    /// individuals.
+    /// Returns the individual that the breeder currently prefers. This is the best individual of
+    /// the pool, unless the method offers a more reliable choice. The champion is chosen among
+    /// these individuals.
     fn leader(&self) -> Option<Chromosome> {
         self.pool().best().map(|best| best.genes.clone())
     }

@@ -114,7 +114,7 @@ impl Covariance {
         self.generation
     }
 
-    /// The point at `step` from the mean, where `step` was drawn by [`step`](Self::step).
+    /// Returns the point at `step` from the mean, where `step` was drawn by [`step`](Self::step).
     pub(super) fn point(&self, step: &[f64]) -> Vec<f64> {
         let along = self.mean.iter().zip(step);
         along.map(|(mean, step)| mean + self.sigma * step).collect()

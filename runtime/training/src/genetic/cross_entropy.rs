@@ -221,7 +221,7 @@ impl<'a> CrossEntropy<'a> {
         }
     }
 
-    /// The most probable individual; `None` before the first generation.
+    /// Returns the most probable individual; `None` before the first generation.
     fn mode(&self) -> Option<Chromosome> {
         let is_something = self.has_learned || self.plan.start == Start::Stack;
         let genes = self.genome.genes().iter().zip(&self.distributions);

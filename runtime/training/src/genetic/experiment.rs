@@ -496,7 +496,7 @@ impl Seeds {
         None
     }
 
-    /// All seeds of a range.
+    /// Returns all seeds of a range.
     pub fn all([first, last]: [u64; 2]) -> Vec<u64> {
         (first..=last).collect()
     }

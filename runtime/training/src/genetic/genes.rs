@@ -224,7 +224,7 @@ impl Genome {
         }
     }
 
-    /// The genes, in the order of the values in a chromosome.
+    /// Returns the genes, in the order of the values in a chromosome.
     pub fn genes(&self) -> &[Gene] {
         &self.genes
     }

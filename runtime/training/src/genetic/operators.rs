@@ -71,7 +71,7 @@ pub struct Operators {
 }
 
 impl Default for Operators {
-    /// The values of [Gerdelan 2011], table 10.4, with two parents.
+    /// Returns the values of [Gerdelan 2011], table 10.4, with two parents.
     fn default() -> Self {
         Self {
             p: 2,

@@ -40,12 +40,12 @@ impl Pool {
         }
     }
 
-    /// The individuals, best first.
+    /// Returns the individuals, best first.
     pub fn members(&self) -> &[Individual] {
         &self.members
     }
 
-    /// The best individual; `None` if the pool is empty.
+    /// Returns the best individual; `None` if the pool is empty.
     pub fn best(&self) -> Option<&Individual> {
         self.members.first()
     }

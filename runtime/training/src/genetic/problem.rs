@@ -150,7 +150,7 @@ impl Problem {
         })
     }
 
-    /// The genes that are trained.
+    /// Returns the genes that are trained.
     pub fn genome(&self) -> &Genome {
         &self.genome
     }

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use roadwright_geometry::math::Stream;
 
-    /// A random symmetric matrix with positive eigenvalues.
+    /// Creates a random symmetric matrix with positive eigenvalues.
     fn matrix(size: usize, seed: u64) -> Matrix {
         let mut stream = Stream::new(seed, "matrix", size as u64);
         let mut matrix = Matrix::identity(size);

@@ -252,17 +252,17 @@ impl<'a> Training<'a> {
         self.reports.len() >= stop.generations as usize || (is_good && !self.reports.is_empty())
     }
 
-    /// The experiment that is carried out.
+    /// Returns the experiment that is carried out.
     pub(super) fn experiment(&self) -> &Experiment {
         self.experiment
     }
 
-    /// The genes that are trained.
+    /// Returns the genes that are trained.
     pub(super) fn genome(&self) -> &Genome {
         self.genome
     }
 
-    /// The current record.
+    /// Returns the current record.
     pub fn record(&mut self) -> &mut Record {
         &mut self.record
     }
@@ -272,7 +272,7 @@ impl<'a> Training<'a> {
         &self.reports
     }
 
-    /// The current pool of the best individuals.
+    /// Returns the current pool of the best individuals.
     pub fn pool(&self) -> &Pool {
         self.breeder.pool()
     }

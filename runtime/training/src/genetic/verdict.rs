@@ -85,7 +85,7 @@ impl Verdict {
         all.collect()
     }
 
-    /// The champion in the form that records contain.
+    /// Returns the champion in the form that records contain.
     pub fn recorded(&self, genome: &Genome) -> RecordedChampion {
         let Champion {
             genes,

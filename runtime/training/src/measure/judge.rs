@@ -74,12 +74,12 @@ impl Judge {
         }
     }
 
-    /// The agent that a person drives.
+    /// Returns the agent that a person drives.
     pub fn driven_by_person(&self) -> Option<u64> {
         self.person.as_ref().map(|person| person.agent)
     }
 
-    /// The drive of the person, once it has ended.
+    /// Returns the drive of the person, once it has ended.
     pub fn person_drive(&self) -> Option<&DriveRow> {
         self.ended.get(&self.person.as_ref()?.agent)
     }

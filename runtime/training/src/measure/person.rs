@@ -28,7 +28,7 @@ pub struct ControlChange {
 }
 
 impl ControlChange {
-    /// The controls after the change.
+    /// Returns the controls after the change.
     pub fn controls(&self) -> HandControls {
         HandControls {
             pedals: self.pedals,

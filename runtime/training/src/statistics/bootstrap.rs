@@ -43,7 +43,7 @@ impl Bootstrap {
         })
     }
 
-    /// The statistic of the original values.
+    /// Returns the statistic of the original values.
     pub fn estimate(&self) -> f64 {
         self.estimate
     }

@@ -67,7 +67,8 @@ fn quantile_below(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     }
 }
 
-/// The regularised incomplete beta function, computed with its continued fraction ([DLMF], 8.17.22).
+/// Computes the regularised incomplete beta function, computed with its continued fraction ([DLMF],
+/// 8.17.22).
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
@@ -87,7 +88,7 @@ const TERMS: u32 = 10_000;
 /// Replacement for a denominator of 0.
 const TINY: f64 = 1e-300;
 
-/// The continued fraction, evaluated from front to back [Lentz 1976].
+/// Evaluates the continued fraction from front to back [Lentz 1976].
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     let guarded = |value: f64| if value.abs() < TINY { TINY } else { value };
     // The first term is the odd term for m = 0: -(a + b) x / (a + 1). `c` is the ratio of a numerator to the

@@ -103,7 +103,7 @@ impl Scene {
         }
     }
 
-    /// The body of the walking character.
+    /// Returns the body of the walking character.
     fn body(self) -> Body {
         // The maze is five times as large as the office, and so is the character.
         let width = match self {

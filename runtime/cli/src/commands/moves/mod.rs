@@ -258,7 +258,7 @@ pub(super) fn open(path: &Path) -> anyhow::Result<Opened> {
     Ok(Opened { graph, clips })
 }
 
-/// The name of a file. Another file beside it refers to it by this name.
+/// Returns the name of a file. Another file beside it refers to it by this name.
 fn file_name(path: &Path) -> anyhow::Result<String> {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
         bail!("{} has no file name in UTF-8", path.display());

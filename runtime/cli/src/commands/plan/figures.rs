@@ -35,7 +35,7 @@ impl Times {
         self.quantile(0.5)
     }
 
-    /// The mean; 0 if there are no times.
+    /// Returns the mean; 0 if there are no times.
     pub(crate) fn mean(&self) -> f64 {
         self.0.iter().sum::<f64>() / self.0.len().max(1) as f64
     }

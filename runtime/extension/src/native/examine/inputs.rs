@@ -411,7 +411,7 @@ impl Examined for AsSignals {
     }
 }
 
-/// A two-lane ring of eight blocks, in which every lanelet can be reached from any other.
+/// Creates a two-lane ring of eight blocks, in which every lanelet can be reached from any other.
 pub(super) fn grid_roads() -> FlatRoads {
     const BLOCKS: u32 = 8;
     let mut roads = FlatRoads {

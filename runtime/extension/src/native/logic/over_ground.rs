@@ -273,7 +273,7 @@ mod tests {
     use super::*;
     use roadwright_plugin_api::NOTHING;
 
-    /// A straight path from the start to the goal of the neutral row.
+    /// Creates a straight path from the start to the goal of the neutral row.
     fn straight() -> Vec<PlanPose> {
         let pose = |number: u32| PlanPose {
             x: f64::from(number),

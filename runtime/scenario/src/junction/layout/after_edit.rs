@@ -119,7 +119,7 @@ impl Changed {
     }
 }
 
-/// The nodes at the other ends of the roads at a node.
+/// Returns the nodes at the other ends of the roads at a node.
 fn neighbours(network: &RoadNetwork, node: NodeId) -> Vec<NodeId> {
     let ends = network.ends_at(node).into_iter();
     let far = ends.filter_map(|(id, end)| Some(network.road(id)?.node_at(end.opposite())));

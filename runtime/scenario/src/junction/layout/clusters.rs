@@ -15,13 +15,13 @@ pub(super) struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// The junction of a node; `None` if the junction is not kept.
+    /// Returns the junction of a node; `None` if the junction is not kept.
     pub(super) fn of(&self, node: NodeId) -> Option<usize> {
         let junction = self.before.junction_of.get(&node).copied();
         junction.filter(|junction| !self.redone.contains(junction))
     }
 
-    /// All kept junctions.
+    /// Returns all kept junctions.
     pub(super) fn junctions(&self) -> impl Iterator<Item = &'a Arc<Junction>> {
         let redone = self.redone;
         let all = self.before.junctions.iter().enumerate();
@@ -56,14 +56,14 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// The root of a node.
+    /// Returns the root of a node.
     pub(super) fn root(&self, node: NodeId) -> NodeId {
         let kept = || Some(self.kept?.nodes(node)?[0]);
         let known = self.roots.get(&node).copied();
         known.or_else(kept).expect("each node is in a cluster")
     }
 
-    /// The nodes of the cluster with this root, in ascending order of id.
+    /// Returns the nodes of the cluster with this root, in ascending order of id.
     pub(super) fn members(&self, root: NodeId) -> &[NodeId] {
         match self.members.get(&root) {
             Some(members) => members,
@@ -74,7 +74,7 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// The roots of all clusters that are not kept.
+    /// Returns the roots of all clusters that are not kept.
     pub(super) fn open(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.members.keys().copied()
     }

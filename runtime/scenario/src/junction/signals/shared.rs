@@ -234,13 +234,13 @@ impl Member<'_> {
         into.map(|path| weight(path) * onward(path.to.road)).sum()
     }
 
-    /// The connections that have green in a stage.
+    /// Returns the connections that have green in a stage.
     fn green(&self, stage: usize) -> impl Iterator<Item = &ConnectingPath> {
         let lit = self.lights(stage).filter(|&(_, &is_green)| is_green);
         lit.map(|(path, _)| path)
     }
 
-    /// The connections that have red in a stage.
+    /// Returns the connections that have red in a stage.
     fn red(&self, stage: usize) -> impl Iterator<Item = &ConnectingPath> {
         let lit = self.lights(stage).filter(|&(_, &is_green)| !is_green);
         lit.map(|(path, _)| path)
@@ -436,8 +436,8 @@ mod tests {
         assert_eq!(by_slant(&[0.0, 1.5], &[1.5, 0.1, 0.1]), [1, 0, 0]);
     }
 
-    /// A street from west to east with two signalled crossings, `apart` metres apart. If the second cross
-    /// street is fast, no vehicle turns across its oncoming traffic.
+    /// Creates a street from west to east with two signalled crossings, `apart` metres apart. If
+    /// the second cross street is fast, no vehicle turns across its oncoming traffic.
     fn town(apart: f64, is_fast: bool, plans: [SignalPlan; 2]) -> Scenario {
         let fast = if is_fast { 25.0 } else { 14.0 };
         let streets = [

@@ -16,8 +16,9 @@ pub const WALKING_SPEED: f64 = 1.2;
 pub const WALK_WINDOW: f64 = 4.0;
 
 impl Junction {
-    /// The stages in which pedestrians can walk over a crossing, as a bit mask. `greens` contains the paths with
-    /// green in each stage. A crossing without such a stage is a zebra crossing.
+    /// Returns the stages in which pedestrians can walk over a crossing, as a bit mask. `greens`
+    /// contains the paths with green in each stage. A crossing without such a stage is a zebra
+    /// crossing.
     pub fn walk_stages(&self, crossing: &Crossing, greens: &[Vec<bool>]) -> u32 {
         let is_walk = |green: &Vec<bool>| {
             let mut covered = crossing.covered.iter();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A junction with crossings over all of its arms.
+/// Creates a junction with crossings over all of its arms.
 fn crossed(bearings: &[f64], side: DrivingSide, control: Option<Control>) -> Junction {
     ruled(bearings, side, |roads, rules| {
         rules.control = control;

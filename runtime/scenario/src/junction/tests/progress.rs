@@ -5,7 +5,7 @@ use crate::Scenario;
 use crate::testing::draw_street;
 use std::sync::Mutex;
 
-/// A grid of streets with a junction every 50 m.
+/// Creates a grid of streets with a junction every 50 m.
 fn grid(streets: u32) -> Scenario {
     let mut scenario = Scenario::new("grid");
     let far = 50.0 * f64::from(streets + 1);

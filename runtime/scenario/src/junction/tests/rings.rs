@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A junction of a street in the east with a one-way road that follows an arc from the south to the north.
+/// Creates a junction of a street in the east with a one-way road that follows an arc from the
+/// south to the north.
 fn street_at_an_arc(radius: f64, is_ring: bool) -> Junction {
     let quarter = |start: Pose| {
         let bend = Segment::Arc {
@@ -92,7 +93,7 @@ fn a_ring_stays_a_ring_and_goes_first() {
     }
 }
 
-/// A ring with a crossroads on its first arm, `distance` metres beyond the ring.
+/// Creates a ring with a crossroads on its first arm, `distance` metres beyond the ring.
 fn ring_beside_crossroads(distance: f64) -> crate::RoadNetwork {
     let mut network = ring(13.0, 4, 1.0, RIGHT);
     let arm = network.road(RoadId(100)).unwrap().clone();

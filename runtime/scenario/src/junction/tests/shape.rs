@@ -2,8 +2,8 @@ use super::*;
 use crate::junction::{Body, JunctionShape, JunctionShapes};
 use std::sync::Arc;
 
-/// A crossroads of unequal streets with its centre at `place`, rotated by an angle. Its roads are numbered
-/// from `first`.
+/// Creates a crossroads of unequal streets with its centre at `place`, rotated by an angle. Its
+/// roads are numbered from `first`.
 fn crossroads(place: DVec2, turned: f64, first: u32, width: f64) -> Junction {
     let streets = [(0.0, width), (80.0, 3.5), (190.0, 3.25), (260.0, 3.0)];
     let roads = streets.map(|(bearing, width): (f64, f64)| {

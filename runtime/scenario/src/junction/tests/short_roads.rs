@@ -28,8 +28,8 @@ fn a_road_between_two_bends_stays() {
     assert!(!z(3.0).internal.is_empty());
 }
 
-/// A street along the x axis through nodes at the given positions. It has `lanes` lanes in each direction,
-/// and a branch of `length` metres from the origin to the south.
+/// Creates a street along the x axis through nodes at the given positions. It has `lanes` lanes in
+/// each direction, and a branch of `length` metres from the origin to the south.
 fn street_with_branch(at: &[f64], lanes: usize, length: f64) -> crate::RoadNetwork {
     let mut nodes: Vec<(f64, f64)> = at.iter().map(|&x| (x, 0.0)).collect();
     nodes.push((0.0, -length));

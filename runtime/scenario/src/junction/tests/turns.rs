@@ -54,8 +54,8 @@ fn two_lanes_turn_from_their_own_side() {
 /// Turn arrows of two adjacent lanes. The left lane comes first.
 type OfLanes<'a> = [&'a [Turn]; 2];
 
-/// The turns of the lanes of road 1, from left to right, at a crossroads with two lanes in each direction and
-/// the given arrows.
+/// Returns the turns of the lanes of road 1, from left to right, at a crossroads with two lanes in
+/// each direction and the given arrows.
 fn turns_with(arrows: OfLanes<'_>, side: DrivingSide) -> (Vec<Vec<Turn>>, Vec<Flag>) {
     let mut roads = [0.0, 90.0, 180.0, 270.0]
         .map(|bearing| arm(bearing, 100.0, CrossSection::driving(2, 2, 3.5), side));

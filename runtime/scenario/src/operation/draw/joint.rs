@@ -131,7 +131,7 @@ impl Catch {
         roads: false,
     };
 
-    /// A rule by which an end joins nodes and roads, with the given reach, m.
+    /// Creates a rule by which an end joins nodes and roads, with the given reach, m.
     pub fn within(reach: f64) -> Self {
         Self {
             reach,

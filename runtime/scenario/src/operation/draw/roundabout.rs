@@ -164,8 +164,8 @@ pub(super) fn with_arms(
     Ok(draft.edit())
 }
 
-/// The ends of new roads that are on rings, each with the roads of its ring. The ids of new roads
-/// start at `first`.
+/// Returns the ends of new roads that are on rings, each with the roads of its ring. The ids of new
+/// roads start at `first`.
 fn new_arms(
     scenario: &Scenario,
     first: RoadId,
@@ -223,7 +223,7 @@ fn paved(scenario: &Scenario, pieces: &[RoadId], width: f64) -> Vec<Edit> {
     with_pavement.collect()
 }
 
-/// The ends of the roads of a layer that are on a circle.
+/// Returns the ends of the roads of a layer that are on a circle.
 fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(RoadId, RoadEnd)> {
     let roads = scenario
         .network()
@@ -238,8 +238,8 @@ fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(R
     on_it.map(|(_, end)| end).collect()
 }
 
-/// The roads on a layer that cross a circle, with the distances of the crossings along them. Fails
-/// if a road crosses the circle close to one of its ends.
+/// Returns the roads on a layer that cross a circle, with the distances of the crossings along
+/// them. Fails if a road crosses the circle close to one of its ends.
 fn cut_roads(
     scenario: &Scenario,
     centre: DVec2,
@@ -265,7 +265,7 @@ fn cut_roads(
     Ok(found)
 }
 
-/// The distances along a line at which it crosses a circle, ascending.
+/// Returns the distances along a line at which it crosses a circle, ascending.
 fn crossings(line: &ReferenceLine, centre: DVec2, radius: f64) -> Vec<f64> {
     let beyond = |s: f64| (line.pose(s).position - centre).length() - radius;
     let length = line.length();
@@ -314,7 +314,8 @@ pub fn ring_section(radius: f64) -> CrossSection {
     }
 }
 
-/// The pieces of a ring between its arms, each in the driving direction. A ring has at least two pieces.
+/// Returns the pieces of a ring between its arms, each in the driving direction. A ring has at
+/// least two pieces.
 fn arcs(
     arms: &[Arm],
     centre: DVec2,

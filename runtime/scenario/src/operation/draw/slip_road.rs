@@ -63,7 +63,7 @@ pub struct Slip {
 }
 
 impl Slip {
-    /// The road that the slip road joins or leaves.
+    /// Returns the road that the slip road joins or leaves.
     pub fn host(&self) -> RoadId {
         self.host
     }

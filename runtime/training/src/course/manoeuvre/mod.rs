@@ -106,7 +106,7 @@ impl Beginning<'_> {
         car::Car::new(self.kind, pose)
     }
 
-    /// The outlines of the obstacles.
+    /// Returns the outlines of the obstacles.
     fn boxes(&self) -> Vec<OrientedBox> {
         let shapes = self.scenario.obstacles().values();
         let boxes = shapes.filter_map(|obstacle| match obstacle.shape {

@@ -137,7 +137,7 @@ impl Trailer {
         self.behind(0.5 * LENGTH)
     }
 
-    /// The body of the trailer without its drawbar, which is too narrow to hit anything.
+    /// Returns the body of the trailer without its drawbar, which is too narrow to hit anything.
     fn body(&self) -> OrientedBox {
         OrientedBox::new(self.behind(0.5 * (BAR + LENGTH)), LENGTH - BAR, BREADTH)
     }

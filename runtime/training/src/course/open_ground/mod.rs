@@ -464,7 +464,7 @@ impl Course {
         times.collect()
     }
 
-    /// The stack of the course's drivers, unless a setup names another one.
+    /// Returns the stack of the course's drivers, unless a setup names another one.
     pub(super) fn driver_stack(&self) -> Stack {
         let stack = Stack::with_controller(self.driver);
         match self.kind {
@@ -485,8 +485,8 @@ impl Course {
         }
     }
 
-    /// The planner for open ground of the course's drivers, unless a setup names another one.
-    /// `None` for the default.
+    /// Returns the planner for open ground of the course's drivers, unless a setup names another
+    /// one. `None` for the default.
     pub(super) fn ground_planner(&self) -> Option<ModuleSetting> {
         match self.kind {
             Kind::OpenGround(site) => site.planner(),
