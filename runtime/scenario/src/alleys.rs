@@ -42,9 +42,10 @@ pub const EDGE: f64 = 0.2;
 /// Minimum distance between a tight place and each end of its lane, m. Vehicles move over and back within
 /// this distance.
 const TIGHT_ROOM: f64 = 15.0;
-/// Distance before and after a point over which the bend at the point is measured, m.
+/// The bend at a point is measured from this distance before the point to this distance after it,
+/// m.
 const BEND_REACH: f64 = 2.0;
-/// Swing-out below which a vehicle counts as driving straight, m.
+/// A vehicle counts as driving straight if it swings out by less than this, m.
 const NO_SWING: f64 = 0.005;
 
 /// The part of a lanelet that one direction of an alley occupies.
@@ -119,7 +120,7 @@ pub struct Alley {
 pub struct TightPlace {
     /// Both directions.
     pub directions: [AlleyDirection; 2],
-    /// Offset from the centre line at which cars of each direction drive, m, positive to the left.
+    /// Where cars of each direction drive: offset from the centre line, m, positive to the left.
     pub offsets: [f64; 2],
 }
 
@@ -162,7 +163,7 @@ pub struct TightStretch {
     pub from: f64,
     /// End along the lanelet, m.
     pub to: f64,
-    /// Offset from the centre line at which cars drive, m, positive to the left.
+    /// Where cars drive: offset from the centre line, m, positive to the left.
     pub offset: f64,
     /// The same stretch on the lanelet of the opposite direction.
     pub opposite: AlleyDirection,
@@ -709,8 +710,8 @@ impl<'a> Lanes<'a> {
         })
     }
 
-    /// Distances by which the cars on both lanes can move away from each other at a point of the first lane,
-    /// m. A distance is negative where a car is already too close to the edge.
+    /// Returns how far the car on each lane can move away from the other one, at a point of the
+    /// first lane, m. A distance is negative where a car is already too close to the edge.
     fn outer_rooms(&self, number: usize) -> [f64; 2] {
         let Beside { point, distance } = self.beside[number];
         let between = self.other.point(point) - self.one.point(number);
@@ -732,9 +733,9 @@ impl<'a> Lanes<'a> {
         forward.perp_dot(there - here)
     }
 
-    /// Required distance between the lane centres at a point of the first lane, m. It suffices
-    /// regardless of which body is on which lane. It is exact where the bodies may not fit; where
-    /// they certainly fit, it is only the distance for a straight street.
+    /// Returns the required distance between the lane centres at a point of the first lane, m. It
+    /// suffices for either assignment of the two bodies to the lanes. It is exact where the bodies
+    /// may not fit; where they certainly fit, it is only the distance for a straight street.
     fn wanted_distance(&self, number: usize, bodies: [Body; 2]) -> f64 {
         let [one, other] = bodies;
         let Beside { point, distance } = self.beside[number];
@@ -762,7 +763,8 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// Distance from a point to the segments of a line that meet at point number `at` of the line, m.
+/// Returns the distance from a point to the two segments of a line that meet at the line's point
+/// number `at`, m.
 fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
     let piece = |from: usize, to: usize| {
         let along = line[to] - line[from];
@@ -775,8 +777,8 @@ fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
     both.fold(point.distance(line[at]), f64::min)
 }
 
-/// Distance by which a body extends to one side of a point of a line while its rear axle follows
-/// the line, m. `towards` selects the side.
+/// Returns how far a body extends to one side of a point of a line while its rear axle follows the
+/// line, m. `towards` selects the side.
 ///
 /// ```text
 ///                   .--------.

@@ -39,7 +39,8 @@ pub struct GripMap {
     cell: f64,
     columns: usize,
     rows: usize,
-    /// Index in `found` at which the pieces of each cell begin, followed by the length of `found`.
+    /// For each cell, the index in `found` of its first piece. The last entry is the length of
+    /// `found`.
     starts: Vec<u32>,
     /// Indices of the pieces of each cell, highest layer first.
     found: Vec<u32>,

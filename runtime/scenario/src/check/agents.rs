@@ -304,7 +304,7 @@ fn journey<'a>(
     }
 }
 
-/// Alternative lanes for the ends of a leg, with which the leg is possible.
+/// Alternative lanes for the ends of a leg that make the leg possible.
 struct OtherLanes {
     /// New start of the leg, if it has to be on another lane.
     from: Option<LanePlace>,
@@ -313,8 +313,8 @@ struct OtherLanes {
 }
 
 impl OtherLanes {
-    /// Finds lanes of the same roads, nearest first, with which a leg of a trip and its
-    /// neighbouring legs are possible; `None` if there are none.
+    /// Finds lanes of the same roads, nearest first, that make a leg of a trip and its neighbouring
+    /// legs possible; `None` if there are none.
     fn of(
         subjects: &Subjects<'_>,
         reach: &mut Reachability<'_>,
@@ -448,8 +448,8 @@ fn leads(
     leads && (from != to || to_s >= s || reach.leads_round(from))
 }
 
-/// Returns the edit that moves the places of an agent or flow to lanes on which its trip is possible; `None`
-/// if there are none.
+/// Returns the edit that makes the trip of an agent or flow possible by moving its places to other
+/// lanes; `None` if there are none.
 pub(super) fn on_other_lanes(subjects: &Subjects<'_>, object: ObjectId) -> Option<Edit> {
     let scenario = subjects.scenario;
     let (vehicle, stops) = match object {

@@ -8,7 +8,7 @@ use crate::network::Node;
 use crate::scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// Difference below which radii count as equal, m.
+/// Radii that differ by less than this count as equal, m.
 const SAME_RADIUS: f64 = 0.05;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
@@ -133,8 +133,7 @@ fn majors(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &m
     }
 }
 
-/// Whether a road is an arm of the junction. Internal roads, which would be arms if they were not internal,
-/// also count.
+/// Whether a road is an arm of the junction. Internal roads count as arms.
 pub(super) fn leads_to(layout: &Layout, junction: &Junction, road: RoadId) -> bool {
     let is_arm = junction.arms.iter().any(|arm| arm.road == road);
     is_arm || layout.internal.contains(&road)

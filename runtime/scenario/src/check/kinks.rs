@@ -11,16 +11,16 @@ use roadwright_geometry::ReferenceLine;
 use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::projection::Projector;
 
-/// Change of direction below which an arc counts as a vertex of a traced line rather than a bend,
-/// rad: 20 degrees.
+/// An arc that turns by less than this counts as a vertex of a traced line and not as a bend, rad.
+/// 20 degrees.
 const MIN_TURN: f64 = 0.35;
 /// Longest stretch of an inner edge that may run backwards, m.
 const MAX_BACKWARDS: f64 = 0.5;
-/// Distance by which the radius of a repaired bend exceeds the half-width on its inner side, m.
+/// The radius of a repaired bend exceeds the half-width of its inner side by this distance, m.
 const MARGIN: f64 = 1.0;
 /// Largest distance by which the repair moves a line, m.
 const MAX_SHIFT: f64 = 1.5;
-/// Distance between the points at which two lines are compared, m.
+/// Two lines are compared at points that are this far apart, m.
 const SPACING: f64 = 0.5;
 
 /// A bend whose inner edge runs backwards.

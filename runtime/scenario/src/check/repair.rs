@@ -262,8 +262,8 @@ fn without_arrows(scenario: &Scenario, id: RoadId, layout: &Layout) -> Option<Ed
     (!wrong.is_empty()).then(|| Edit::Road(id, Some(Box::new(road))))
 }
 
-/// Returns the edit that removes from the rules of a node the entries to which findings with this
-/// code refer; `None` if there are none.
+/// Returns the edit that removes the entries named by findings with this code from the rules of a
+/// node; `None` if there are none.
 fn with_rules(scenario: &Scenario, id: NodeId, code: Code, layout: &Layout) -> Option<Edit> {
     let node: &Node = scenario.network().node(id)?;
     let mut changed = node.clone();
@@ -271,7 +271,7 @@ fn with_rules(scenario: &Scenario, id: NodeId, code: Code, layout: &Layout) -> O
     (changed.rules != node.rules).then_some(Edit::Node(id, Some(changed)))
 }
 
-/// Removes from the rules of a node the entries to which findings with this code refer.
+/// Removes the entries named by findings with this code from the rules of a node.
 fn mend(
     scenario: &Scenario,
     id: NodeId,

@@ -25,9 +25,9 @@ use crate::turn::Turn;
 use crate::{RoadId, VehicleClass};
 use thiserror::Error;
 
-/// Difference below which cycles count as equal, s.
+/// Cycles that differ by less than this count as equal, s.
 const SAME_CYCLE: f64 = 1e-3;
-/// Difference below which two times count as equal, s.
+/// Times that differ by less than this count as equal, s.
 const MOMENT: f64 = 1e-9;
 
 /// Reason why the selected signals cannot form a green wave.
@@ -126,7 +126,7 @@ impl WaveSignal {
     }
 }
 
-/// The period in which a driver can pass the first signal so that all other signals are also green.
+/// The period during which a driver who passes the first signal finds all other signals green.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Band {
     /// Start at the first signal of the direction, s, at least 0 and less than the cycle.

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const MAX_STOPS: usize = 32;
 /// Minimum speed that the search assumes for a road, m/s.
 const LEAST_SPEED: f64 = 1.0;
-/// Factor by which the length of selected roads is multiplied in the search, so that the route follows them
-/// where possible.
+/// The search multiplies the length of selected roads by this factor, so that the route follows
+/// them where possible.
 const CHOSEN: f64 = 1e-3;
 
 /// A junction on a route.

@@ -82,7 +82,7 @@ fn kind(expected: &str) -> String {
     }
 }
 
-/// Returns the name, with its article, of the JSON construct in which the text ended too early.
+/// Returns the name, with its article, of the JSON construct that the end of the text cut off.
 fn article(place: &str) -> String {
     match place {
         "a string" | "a value" | "an object" | "a list" => place.into(),

@@ -21,7 +21,7 @@ const ARM_SHARE: f64 = 0.45;
 /// Minimum length of a dead-end road after trimming, m. It leaves room for a car.
 const LEAST_DEAD_END: f64 = 5.0;
 
-/// Length of the piece of a lane over which its direction is measured, m.
+/// The direction of a lane is measured over a piece of this length, m.
 const DRIFT_STEP: f64 = 0.01;
 
 /// A side of an arm, looking outward from the junction.
@@ -170,12 +170,13 @@ impl<'a> Arm<'a> {
         Self { far_end, ..self }
     }
 
-    /// Length of the arm that the junction may use without reducing its corners, m.
+    /// Returns how much of the arm's length the junction may use before its corners are reduced, m.
     pub(super) fn share(&self) -> f64 {
         ARM_SHARE * self.length()
     }
 
-    /// Length of the arm that the junction may use if cars could not turn a corner otherwise, m.
+    /// Returns how much of the arm's length the junction may use if cars could not turn a corner
+    /// otherwise, m.
     pub(super) fn usable(&self) -> f64 {
         match self.far_end {
             FarEnd::Junction => self.share(),
@@ -256,8 +257,9 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Distance that a point `beyond` metres outside an edge moves for each metre along the
-    /// reference line. It is more than one metre on the outside of a bend, and less on the inside.
+    /// Returns the distance that a point `beyond` metres outside an edge moves for each metre along
+    /// the reference line. It is more than one metre on the outside of a bend, and less on the
+    /// inside.
     pub(super) fn stretch_beside(&self, flank: Flank, distance: f64, beyond: f64) -> f64 {
         let lateral = self.lateral(flank, distance, beyond);
         // The lateral offset is positive to the left. In a left bend, the left is the inside, where
@@ -300,8 +302,8 @@ impl<'a> Arm<'a> {
         self.constant.is_some() && matches!(line, [Segment::Line { .. }])
     }
 
-    /// Distance at which the direction of the arm is measured. It is far enough out that a bend
-    /// next to the node does not distort the direction.
+    /// Distance from the node at which the direction of the arm is measured. A bend next to the
+    /// node does not distort it.
     pub fn sight_distance(&self) -> f64 {
         let (left, right) = self.half_widths(0.0);
         (2.0 * left.max(right)).clamp(5.0, 15.0).min(self.length())
@@ -387,9 +389,9 @@ impl<'a> Arm<'a> {
         lanes
     }
 
-    /// Angle by which the centre line of a lane deviates from the reference line, rad to the left.
-    /// `s` is the distance along the road. The angle is not zero where lanes open, close or widen
-    /// beside the lane.
+    /// Returns the angle between the centre line of a lane and the reference line, rad, positive to
+    /// the left. `s` is the distance along the road. The angle is not zero where lanes open, close
+    /// or widen beside the lane.
     fn drift(&self, section: &LaneSection, s: f64, lane: i8) -> f64 {
         let centre = |s: f64| {
             let bands = self.road.lane_bands(section, s);

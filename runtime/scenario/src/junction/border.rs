@@ -17,7 +17,7 @@ use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{heading_of, polygon as shape, unit};
 
-/// Width below which pavements are ignored, m.
+/// Pavements that are narrower than this are ignored, m.
 const MIN_PAVEMENT: f64 = 0.05;
 /// Radius of a pavement's outer line at corners that are tighter than the width of the pavement, m.
 const OUTER_RADIUS: f64 = 0.3;
@@ -284,7 +284,8 @@ impl Widths {
     }
 }
 
-/// Point where the lines of two cuts cross outside the carriageway; `None` if they do not.
+/// Returns the point where the lines of two cuts cross outside the carriageway; `None` if they do
+/// not cross.
 fn cuts_cross(Pair { arm, next }: Pair<&Arm<'_>>, trims: Pair<f64>) -> Option<DVec2> {
     let (a, b) = (arm.left_edge(trims.arm), next.right_edge(trims.next));
     let (u, v) = (a.forward().perp(), -b.forward().perp());

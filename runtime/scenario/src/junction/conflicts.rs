@@ -28,17 +28,18 @@ const LANE_SHARE: f64 = 0.95;
 /// ahead of its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out 0.1 m less. Two
 /// such cars keep 0.1 m between them, which is enough for drivers who do not follow their line exactly.
 const SLIM: f64 = 0.2;
-/// Radius of a connection into or out of a roundabout's ring below which drivers deviate from it,
-/// m. Such a bend takes a car's steering nearly to full lock, just after the opposite bend of the
-/// ring.
+/// Drivers deviate from a connection into or out of a roundabout's ring if its radius is smaller
+/// than this, m. Such a bend takes a car's steering nearly to full lock, just after the opposite
+/// bend of the ring.
 const TIGHT: f64 = 7.0;
 /// Lateral deviation from a tight connection, to either side, m.
 const DRIFT: f64 = 0.2;
-/// Minimum distance between the centres of two lanes at which vehicles can pass each other in a bend, m.
+/// Vehicles can pass each other in a bend if the centres of their lanes are at least this far
+/// apart, m.
 const NARROW: f64 = 2.8;
 /// Gap between two vehicles that pass each other in a bend, m.
 pub const ABREAST: f64 = 0.3;
-/// Swing-out below which a body counts as staying in its lane, m.
+/// A body counts as staying in its lane if it swings out by less than this, m.
 const STEADY: f64 = 0.5;
 /// Value added to the squared clearance to compensate for sampling, m^2. Points are about a metre apart, so
 /// the nearest position on a line is up to half a metre from the nearest point.
@@ -124,12 +125,12 @@ impl Body {
         self.front + self.rear
     }
 
-    /// Distance by which the body swings out on a connection, m.
+    /// Returns how far the body swings out on a connection, m.
     fn swing(self, path: &ShapePath) -> f64 {
         self.swing_at(path.min_radius())
     }
 
-    /// Distance by which the body swings out on a path of the given radius, m; 0 for an infinite
+    /// Returns how far the body swings out on a path of the given radius, m; 0 for an infinite
     /// radius.
     pub fn swing_at(self, radius: f64) -> f64 {
         // Distance from the centre of the bend to the outer side of the rear axle; infinite on a straight
@@ -152,10 +153,10 @@ pub struct Conflicts {
     list: Vec<Conflict>,
     /// Whether a path conflicts with any other.
     contested: Vec<bool>,
-    /// Pairs of paths that start in the same lane, the smaller index first, with the length over
-    /// which they coincide, measured along each path, m.
+    /// Pairs of paths that start in the same lane, the smaller index first. The value is the length
+    /// that they share, measured along each path, m.
     partings: Vec<((ConnectionIndex, ConnectionIndex), (f64, f64))>,
-    /// Pairs that meet again after they have diverged, with the intervals in which they do.
+    /// Pairs that meet again after they have diverged, with the intervals where they meet again.
     again: Vec<((ConnectionIndex, ConnectionIndex), (Interval, Interval))>,
 }
 
@@ -165,9 +166,9 @@ struct Swept<'a> {
     span: LineSpan,
     low: DVec2,
     high: DVec2,
-    /// Distance by which the body swings out on the connection, m.
+    /// Lateral distance by which the body swings out on the connection, m.
     swing: f64,
-    /// Distance by which drivers deviate from the connection to either side, m.
+    /// Lateral deviation of drivers from the connection, to either side, m.
     drift: f64,
     /// The lanes at both ends of the connection, and the positions of these ends.
     ends: [(LaneEnd, DVec2); 2],
@@ -302,8 +303,8 @@ impl Conflicts {
         self.contested[path.index()]
     }
 
-    /// Length over which a path coincides with another one from the same lane, m from the start of
-    /// the path; 0 if they come from different lanes. O(log pairs).
+    /// Returns the length that a path shares with another one from the same lane, m from the start
+    /// of the path; 0 if they come from different lanes. O(log pairs).
     pub fn parting(&self, path: ConnectionIndex, other: ConnectionIndex) -> f64 {
         let pair = (path.min(other), path.max(other));
         let found = self.partings.binary_search_by_key(&pair, |entry| entry.0);
@@ -337,7 +338,8 @@ fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     }
 }
 
-/// Distance by which drivers deviate from a connection to either side beyond what they do in any bend, m.
+/// Returns how much farther drivers deviate from this connection, to either side, than from other
+/// bends, m.
 pub(super) fn drift(path: &ShapePath) -> f64 {
     match path.is_at_ring && path.min_radius() < TIGHT {
         true => DRIFT,
@@ -445,8 +447,8 @@ fn within(
     met.on(a.span, b.span)
 }
 
-/// Calls `near` with the points of two centre lines that are closer to each other than a clearance, ordered
-/// by the points of the first line, then of the second.
+/// Calls `near` with each pair of points of two centre lines that are closer to each other than a
+/// clearance. The pairs are ordered by the point of the first line, then of the second.
 fn pairs_within(
     a: &Swept<'_>,
     b: &Swept<'_>,

@@ -39,7 +39,8 @@ named! {
     }
 }
 
-/// Largest angle by which two arms that form a through road may deviate from a straight line, rad.
+/// Two arms form a through road only if they deviate from a straight line by at most this angle,
+/// rad.
 const IN_LINE: f64 = 45.0 * PI / 180.0;
 
 /// An arm with the properties that determine right of way.

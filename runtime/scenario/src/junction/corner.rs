@@ -22,15 +22,17 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use std::f64::consts::{PI, TAU};
 
-/// Angle below which two arms diverge at a gore instead of a corner, rad.
+/// Two arms with a smaller angle between them diverge at a gore instead of a corner, rad.
 const GORE_ANGLE: f64 = 35.0 * PI / 180.0;
-/// Deviation from a straight line below which there is no corner, rad. The edges are joined smoothly.
+/// Two arms that deviate less than this from a straight line have no corner, rad. Their edges are
+/// joined smoothly.
 const STRAIGHT: f64 = 8.0 * PI / 180.0;
-/// Deviation from a straight line below which the only two arms of a junction form a gentle bend, rad.
+/// If a junction has only two arms and they deviate less than this from a straight line, they form
+/// a gentle bend, rad.
 const GENTLE: f64 = 22.5 * PI / 180.0;
-/// Minimum radius at which a car can turn a corner, m.
+/// Smallest corner radius that a car can drive, m.
 const CAR_RADIUS: f64 = U_TURN_RADIUS;
-/// Minimum radius at which a bus can turn a corner, m. It applies where two bus lanes meet.
+/// Smallest corner radius that a bus can drive, m. It applies where two bus lanes meet.
 const BUS_RADIUS: f64 = 6.0;
 /// Corner radius where bus lanes meet, m.
 const BUS_CORNER: f64 = 8.0;
@@ -49,12 +51,12 @@ const GORE_TRIM: f64 = 25.0;
 /// Longest trim of a gore, m. Two arms of two lanes that meet at 5 degrees have diverged within
 /// this length.
 const LONGEST_GORE: f64 = 90.0;
-/// Maximum fraction of an arm that a gore may use up to the point where its edges diverge.
+/// Maximum fraction of an arm's length before the point where the edges of a gore diverge.
 const GORE_SHARE: f64 = 0.6;
 /// Distance between the points at which edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// Maximum distance between the intersection of the edges of two arms and the last sampled point at
-/// which the arms overlap, m. An intersection farther away is not the point where the arms diverge.
+/// The intersection of two arms' edges counts as the point where the arms diverge only if it is at
+/// most this far from the last sampled point where they overlap, m.
 const NEAR_OVERLAP: f64 = 10.0;
 /// Longest trim of any kind, m. Nearly parallel edges would otherwise meet far out.
 const MAX_TRIM: f64 = 200.0;
@@ -62,7 +64,8 @@ const MAX_TRIM: f64 = 200.0;
 const BEND_RADIUS: f64 = 20.0;
 /// Smallest radius of the inner kerb of a bend, m. It allows a car to turn within its lane.
 const MIN_BEND_RADIUS: f64 = 5.0;
-/// Minimum radius at which U-turns are offered, m. It is the smallest turning radius of a car.
+/// U-turns are offered only if their radius is at least this, m. It is the smallest turning radius
+/// of a car.
 pub const U_TURN_RADIUS: f64 = 4.5;
 /// Clearance beside the path of a vehicle that makes a U-turn at a dead end, m.
 const TURNING_MARGIN: f64 = 1.5;
@@ -83,19 +86,19 @@ const S_BEND: f64 = 6.0;
 /// The corner between an arm and the next one counter-clockwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Corner {
-    /// Distance along this arm at which the edges meet, m.
+    /// Distance along this arm to the point where the edges meet, m.
     pub distance: f64,
-    /// Distance along the next arm at which the edges meet, m.
+    /// Distance along the next arm to the point where the edges meet, m.
     pub next_distance: f64,
     /// Radius that the road classes require, m; 0 if there is no kerb to round.
     pub wanted_radius: f64,
-    /// Largest radius up to `wanted_radius` for which there is room, m.
+    /// The largest radius that fits, at most `wanted_radius`, m.
     pub radius: f64,
-    /// Distance along this arm at which the arc begins, m. Without an arc, the distance at which
-    /// the edges meet.
+    /// Distance along this arm to the start of the arc or, without an arc, to the point where the
+    /// edges meet, m.
     pub foot: f64,
-    /// Distance along the next arm at which the arc ends, m. Without an arc, the distance at which
-    /// the edges meet.
+    /// Distance along the next arm to the end of the arc or, without an arc, to the point where the
+    /// edges meet, m.
     pub next_foot: f64,
 }
 
@@ -144,7 +147,7 @@ struct Radii {
 /// parallel to those edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Fillet {
-    /// Distances along both arms at which the arc begins and ends, m.
+    /// Distances along both arms to the start and the end of the arc, m.
     pub(super) feet: Pair<f64>,
     /// Centre of the circle, m.
     pub(super) centre: DVec2,
@@ -405,8 +408,8 @@ fn parting(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Parting> {
     })
 }
 
-/// Distances along two arms of the last sampled points at which they overlap, m; `None` if they do
-/// not overlap.
+/// Returns the distance along each of two arms to the last sampled point where they overlap, m;
+/// `None` if they do not overlap.
 fn last_overlap(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Pair<f64>> {
     let (own, other) = (both_edges(arm), both_edges(next));
     let below = |[left, right]: &[Pose; 2]| {
@@ -514,8 +517,8 @@ fn has_bus_lane(arm: &Arm<'_>) -> bool {
     lanes.iter().any(|lane| lane.kind == LaneType::Bus)
 }
 
-/// Returns the kerb radius at which the lanes beside the kerb can be joined by a path with a radius of at least
-/// `path_radius`; `None` if no lane turns at this corner.
+/// Returns the kerb radius that lets a path with a radius of at least `path_radius` join the lanes
+/// beside the kerb; `None` if no lane turns at this corner.
 ///
 /// ```text
 ///   lane  :  | kerb         d is the distance from the kerb to the middle of the lane. The path
@@ -628,9 +631,10 @@ fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     Corner::plain(held(arm), held(next))
 }
 
-/// Length of the taper on which lanes of a fast one-way road end or begin, m; 0 elsewhere. It can be driven at
-/// the speed limit: the largest curvature of an S-bend of length L and offset w is about 6 w / L^2, so L is
-/// v sqrt(6 w / a). For an offset of 3.5 m at 120 km/h this is 97 m.
+/// Returns the length of the taper where lanes of a fast one-way road end or begin, m; 0 on other
+/// roads. The taper can be driven at the speed limit: the largest curvature of an S-bend of length
+/// L and offset w is about 6 w / L^2, so L is v sqrt(6 w / a). For an offset of 3.5 m at 120 km/h
+/// this is 97 m.
 fn fast_taper(arm: &Arm<'_>, next: &Arm<'_>) -> f64 {
     let limit = arm.road.speed_limit.get().min(next.road.speed_limit.get());
     if limit < FAST || !is_one_way(arm) || !is_one_way(next) {

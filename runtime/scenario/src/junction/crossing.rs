@@ -32,8 +32,8 @@ pub const CROSSING_WIDTH: f64 = 3.6;
 /// Default width of a strip where the speed limit is above `FAST`, m. A wider strip is visible
 /// from farther away.
 pub const FAST_CROSSING_WIDTH: f64 = 4.0;
-/// Speed limit above which a road counts as fast, m/s: 60 km/h, allowing for limits rounded to
-/// hundredths.
+/// A road counts as fast if its speed limit is higher than this, m/s: 60 km/h, allowing for limits
+/// rounded to hundredths.
 const FAST: f64 = 60.0 / 3.6 + 0.005;
 /// Distance from the ends of the corners to the strip, m.
 const SETBACK: f64 = 0.4;
@@ -152,8 +152,8 @@ fn around_node<'a>(
     named.min_by_key(|&(i, _)| (arms[i].road_id, i))
 }
 
-/// Distance by which arms are cut back for a crossing at a node where a road merely continues, m; `None` if
-/// there is no crossing.
+/// Returns how far arms are cut back for a crossing at a node where a road merely continues, m;
+/// `None` if there is no crossing.
 pub(super) fn held(arms: &[Arm<'_>], rules: &[CrossingRule]) -> Option<f64> {
     let (i, rule) = around_node(arms, rules)?;
     // Half of the strip is on each side of the node. There are no corners from which to keep a
@@ -354,8 +354,8 @@ fn outline(kerb: &OwnFrame, frame: OwnFrame, beyond: f64, body: Body) -> [DVec2;
     ]
 }
 
-/// Part of a crossing that a convex area covers, m from the right kerb; `None` if the area does not
-/// touch the crossing. The corners of the area are in the frame of the right kerb.
+/// Returns the part of a crossing that a convex area covers, m from the right kerb; `None` if the
+/// area does not touch the crossing. The corners of the area are in the frame of the right kerb.
 fn overlap(width: f64, length: f64, corners: &[DVec2; 4]) -> Option<Interval> {
     let half = 0.5 * width;
     let mut found: Option<Interval> = None;

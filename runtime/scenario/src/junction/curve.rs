@@ -11,10 +11,10 @@ use std::f64::consts::FRAC_PI_2;
 /// Fraction of the turn that each of the two spirals covers. With spirals, the radius is 20 % smaller than
 /// that of a pure arc, but drivers have time to turn the steering wheel.
 const SPIRAL_SHARE: f64 = 0.15;
-/// Relative difference up to which the curvatures of two lanes count as equal to the curvature of
-/// the arc between them.
+/// The curvatures of two lanes count as equal to that of the arc between them if they differ by at
+/// most this fraction.
 const SAME_BEND: f64 = 0.2;
-/// Angle of a turn above which its tangents meet too far away, rad.
+/// The tangents of a turn by more than this angle meet too far away, rad.
 const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Maximum distance between the ends of a path, m. No junction is that large. A longer path would
 /// mean that a road ends in the wrong place, so it is not built.
@@ -22,7 +22,7 @@ const LONGEST: f64 = 300.0;
 /// Clearance of a path from the kerb on its inner side, m: slightly more than half the width of a
 /// bus.
 const BESIDE_KERB: f64 = 1.3;
-/// Radius below which a path is not tightened further to keep clear of a kerb, m.
+/// To keep clear of a kerb, a path is tightened to this radius but no further, m.
 const TIGHTEST: f64 = 6.0;
 /// Tolerance for reaching an end of the curve, m.
 const END_TOLERANCE: f64 = 1e-6;
@@ -178,8 +178,8 @@ fn unit_spiral(turn: f64) -> f64 {
     2.0 * turn
 }
 
-/// Length of each tangent of a turn by `size`, from its end to the meeting point, if the arc has
-/// unit radius.
+/// Returns the length of each tangent of a turn by `size`, from the end of the turn to the point
+/// where the tangents meet, for an arc of unit radius.
 pub(super) fn unit_tangent(size: f64) -> f64 {
     let Lead { shift, lead } = Lead::of(size);
     (1.0 + shift) * tan(0.5 * size) + lead
@@ -205,8 +205,8 @@ impl Lead {
     }
 }
 
-/// Largest radius with which the arc of a turn keeps clear of the kerb on the inside of the turn;
-/// `None` if no radius does. The tangents of the turn meet at `meeting`.
+/// Returns the largest radius that keeps the arc of a turn clear of the kerb on the inside of the
+/// turn; `None` if no radius does. The tangents of the turn meet at `meeting`.
 ///
 /// ```text
 ///  meeting +-----------     The centre of the arc is at distance R k from the meeting point, on the bisector.
