@@ -327,9 +327,9 @@ pub enum Effect {
     Swerve {
         /// Offset to the left of the lane's centre, in metres.
         offset: f64,
-        /// Distance over which the offset is reached, in metres.
+        /// The offset is reached within this distance, in metres.
         within: f64,
-        /// Distance over which the offset is held, in metres.
+        /// The offset is held over this distance, in metres.
         along: f64,
         /// Whether the vehicle returns to the lane's centre.
         comes_back: bool,

@@ -54,7 +54,7 @@ pub struct MoveTreeSearch {
     pub library: MoveTreeLibrary,
     /// Method by which vehicles follow their plans.
     pub execution: MoveExecution,
-    /// Time for which moves are planned, in frames of the library.
+    /// Planning horizon, in frames of the library.
     pub horizon: u32,
     /// Maximum number of moves that each search considers.
     pub nodes: u32,

@@ -431,8 +431,8 @@ pub trait Behaviour: Logic {
         false
     }
 
-    /// Distances at which the behaviour is informed that its lane ends and merges into the adjacent
-    /// lane; `None` (the default) if it is not informed. Within these distances,
+    /// Distances before the end of a lane at which the behaviour is told that the lane merges into
+    /// the adjacent one; `None` (the default) if it is not informed. Within these distances,
     /// `lane_change_needed` is the direction of the lane change multiplied by [`LANE_ENDS`]. The
     /// change is optional, because the route also continues through the merge.
     fn lane_end_sight(&self, _: &ParameterSet) -> Option<LaneEndSight> {

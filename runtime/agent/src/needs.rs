@@ -23,7 +23,7 @@ pub struct Needs {
 /// Nearby objects that a controller requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NearNeeds {
-    /// Distance from the box of the vehicle within which objects are listed, m.
+    /// Objects are listed if they are within this distance of the vehicle's box, m.
     pub radius: f64,
     /// Maximum number of objects per agent.
     pub most: u32,

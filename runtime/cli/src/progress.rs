@@ -13,8 +13,8 @@ static SIGNAL: AtomicI32 = AtomicI32::new(0);
 static CUT_SHORT: AtomicBool = AtomicBool::new(false);
 static HANDLER: OnceLock<()> = OnceLock::new();
 
-/// Interval within which two signals count as one. When a terminal is closed, SIGHUP comes from the shell and
-/// again from the kernel, and the second one must not prevent the summary.
+/// Two signals within this interval count as one. When a terminal is closed, SIGHUP comes from the
+/// shell and again from the kernel, and the second one must not prevent the summary.
 const ONE_SIGNAL: Duration = Duration::from_millis(500);
 /// Number that shells add to the number of a signal. The sum is the exit code of a program that was
 /// ended by the signal.

@@ -386,7 +386,8 @@ impl<'a> Embankment<'a> {
         self.width * (s - self.foot) / (self.abutment - self.foot)
     }
 
-    /// Returns the point outside the edge of the road at a fraction of the slope's width.
+    /// Returns a point on the slope beside the road. `share` is its distance from the edge of the
+    /// road, as a fraction of the slope's width.
     fn point(&self, s: f64, side: Side, share: f64) -> DVec2 {
         let (right, left) = self.road.edges(s);
         let t = side.outside(right, left, share * self.width_at(s));

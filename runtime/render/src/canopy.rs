@@ -18,11 +18,11 @@ use tiny_skia::Color;
 /// Sizes of a forest's [grain](crate::land::grain), in pixels, between which its trees appear gradually.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sizes {
-    /// Size up to which no trees are drawn.
+    /// No trees are drawn at this size or below.
     pub none: f64,
-    /// Minimum size at which all trees are drawn.
+    /// All trees are drawn at this size or above.
     pub all: f64,
-    /// Number of trees in view up to which all trees are drawn at any size.
+    /// If at most this number of trees is in view, all of them are drawn at any size.
     pub few: usize,
 }
 

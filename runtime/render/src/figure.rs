@@ -91,12 +91,12 @@ impl Part {
     }
 }
 
-/// Scale above which vehicles are drawn as pills, metres per pixel.
+/// At larger scales, vehicles are drawn as pills, metres per pixel.
 const PILLS: f64 = 0.35;
-/// Scale above which vehicles are drawn as dots, metres per pixel.
+/// At larger scales, vehicles are drawn as dots, metres per pixel.
 const DOTS: f64 = 0.8;
 
-/// Length above which vehicles are drawn as a bus, m.
+/// Vehicles that are longer than this are drawn as a bus, m.
 const LONG: f64 = 8.0;
 
 /// Half of a car's outline, from nose to tail.
@@ -380,7 +380,7 @@ const CHEST: f64 = 0.165;
 const SHOULDERS: f64 = 0.3;
 /// Radius of a person's head, m.
 const HEAD: f64 = 0.12;
-/// Scale above which people are not drawn, metres per pixel.
+/// At larger scales, people are not drawn, metres per pixel.
 const FARTHEST_PERSON: f64 = 0.5;
 /// Minimum size at which people are drawn, pixels.
 const LEAST_PERSON: f64 = 3.0;
@@ -402,8 +402,8 @@ fn person() -> Vec<Part> {
     ]
 }
 
-/// Half the depth and half the width of a person as drawn, m; `None` if people are too small to be drawn.
-/// `scale` is in metres per pixel.
+/// Returns half the depth and half the width of a person as drawn, m; `None` if people are too
+/// small to be drawn. `scale` is in metres per pixel.
 pub fn person_size(scale: f64) -> Option<(f64, f64)> {
     let grow = (LEAST_PERSON * scale / (2.0 * SHOULDERS)).max(1.0);
     (scale <= FARTHEST_PERSON).then_some((grow * CHEST, grow * SHOULDERS))

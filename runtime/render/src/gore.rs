@@ -22,7 +22,7 @@ const BAR: f64 = 0.9;
 const APART: f64 = 3.4;
 /// Distance between bars and the edges of the gore, m.
 const INSET: f64 = 0.5;
-/// Minimum width at which a gore has bars, m.
+/// A gore has bars where it is at least this wide, m.
 const LEAST: f64 = 1.2;
 /// Lane width for which paint on gores fades with the zoom, m.
 const LANE: f64 = 3.6;

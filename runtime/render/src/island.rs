@@ -24,7 +24,7 @@ const MOST_ROADS: usize = 64;
 const APRON_WIDTH: (f64, f64) = (2.4, 0.3);
 /// Radius of the largest island with an apron, m. Long vehicles need none on larger rings.
 const LARGEST_WITH_APRON: f64 = 18.0;
-/// Width of an apron, m, below which it is left out.
+/// An apron that would be narrower than this is left out, m.
 const LEAST_APRON: f64 = 0.8;
 /// Distance between joints of setts around an apron, m, and number of rows of setts.
 const SETTS: (f64, u32) = (0.6, 3);

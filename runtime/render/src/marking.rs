@@ -35,7 +35,7 @@ const DOUBLE: f64 = 0.12;
 const LEAST_DASH: f64 = 0.5;
 /// Length of the solid lines before a stop line, m.
 const SOLID: f64 = 20.0;
-/// Minimum total width of the lanes at which a road has a centre line, m.
+/// A road has a centre line if its lanes together are at least this wide, m.
 const LEAST_TWO_WAY: f64 = 5.5;
 /// Lowest speed limit of roads with edge lines, m/s.
 pub(crate) const RURAL: f64 = 60.0 / 3.6;
@@ -52,8 +52,8 @@ const CLEAR_OF_STOP: f64 = 0.2;
 /// Gap between lines along the road and the triangles of a give-way line, m.
 const CLEAR_OF_YIELD: f64 = 1.2;
 
-/// Opacity of paint on a lane with the given width. Paint is invisible on lanes up to four pixels wide, and
-/// opaque at seven pixels or more.
+/// Returns the opacity of paint on a lane with the given width. Paint is invisible on lanes up to
+/// four pixels wide, and opaque at seven pixels or more.
 pub(crate) fn opacity(scale: f64, lane_width: f64) -> f32 {
     ((lane_width * scale - 4.0) / 3.0).clamp(0.0, 1.0) as f32
 }

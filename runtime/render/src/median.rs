@@ -23,13 +23,13 @@ use std::ops::Range;
 
 /// Distance between kerbs and lines where there is room for both, m.
 const BESIDE_LINE: f64 = 0.35;
-/// Width above which a median has room for both kerbs and lines, m.
+/// A median that is wider than this has room for both kerbs and lines, m.
 const ROOM_FOR_LINES: f64 = 1.2;
 /// Minimum distance between the kerbs of a raised part, m.
 const LEAST_RAISED: f64 = 0.5;
-/// Distance by which a surface extends into the adjacent surface, so that no seam is visible, m.
+/// A surface overlaps the adjacent one by this distance, so that no seam is visible, m.
 const OVER_SEAM: f64 = 0.3;
-/// Number of corners with which a round end is drawn.
+/// Number of corners of a round end.
 const ROUND: usize = 8;
 
 /// Returns groups of adjacent median lanes, as ranges of indices in the lanes of a section.

@@ -53,7 +53,7 @@ pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Length of the rear part of a parking bay, in which the bay's name is written, m. The arrow is in
+/// The name of a parking bay is written in its rear part, which has this length, m. The arrow is in
 /// the front part.
 const NAME_IN_BAY: f64 = 3.2;
 
@@ -104,10 +104,10 @@ pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Writes street names along their roads, each on the longest visible stretch of its street on
-/// which no vehicle covers it. Names are light if the asphalt is wide enough for them. Otherwise,
-/// they are dark with a halo in the colour of the ground. A name that is covered by vehicles
-/// everywhere is pale.
+/// Writes street names along their roads. Each name is on the longest visible stretch of its street
+/// where no vehicle covers the name. Names are light if the asphalt is wide enough for them.
+/// Otherwise, they are dark with a halo in the colour of the ground. A name that is covered by
+/// vehicles everywhere is pale.
 pub(crate) fn streets(
     canvas: &mut Canvas,
     scenario: &Scenario,
@@ -192,7 +192,7 @@ fn write_street(canvas: &mut Canvas, name: &str, place: &NamePlace, size: f32) {
     canvas.text_along(name, place.at, size, faded(ink, opacity), halo);
 }
 
-/// Maximum number of stretches of a street on which its name is tested for vehicles.
+/// To place a name, at most this number of stretches of its street is tested for vehicles.
 const MOST_STRETCHES: usize = 8;
 
 /// A part of a road, from one distance along it to another, m.

@@ -85,8 +85,8 @@ impl Rim {
         None
     }
 
-    /// Returns the part from a distance along the rim up to the next kerb, at most `longest` metres. `towards` is 1 in
-    /// the driving direction of the ring, and -1 against it.
+    /// Returns the part of the rim from distance `from` to the next kerb, at most `longest` metres
+    /// long. `towards` is 1 in the driving direction of the ring, and -1 against it.
     fn mouth(&self, from: f64, towards: f64, longest: f64, outline: &[DVec2]) -> Option<Mouth> {
         let count = (longest / STEP) as usize;
         let places = (0..=count).map(|i| from + towards * (CLEAR + STEP * i as f64));

@@ -39,7 +39,7 @@ pub struct Heads {
     pub lanes: Vec<i8>,
     /// Pose of the middle of the first head, in the driving direction.
     pub first: Pose,
-    /// Side of the first head on which the other heads are: 1 for left, -1 for right.
+    /// Position of the other heads relative to the first one: 1 for left, -1 for right.
     outward: f64,
 }
 

@@ -14,14 +14,14 @@ const MOST_STEPS: f64 = 200.0;
 
 /// Length before a stop line that may contain turn arrows, m.
 const ARROWS: f64 = 27.0;
-/// Scale above which arrows are visible, pixels per metre. Above it, names keep clear of arrows.
+/// At larger scales, arrows are visible, and names keep clear of them, pixels per metre.
 pub const ARROW_SCALE: f64 = 3.0;
 
 /// Maximum change of a road's heading over the length of a name, rad.
 const MOST_BEND: f64 = 0.44;
-/// Distance between the positions at which a name is tested for vehicles, m.
+/// A name is tested for vehicles at positions that are this far apart, m.
 const PLACE_STEP: f64 = 4.0;
-/// Maximum number of positions on a stretch at which a name is tested for vehicles.
+/// On each stretch, a name is tested for vehicles at no more than this number of positions.
 const MOST_PLACES: usize = 41;
 /// Opacity of a name below a vehicle.
 pub const FADED: f32 = 0.15;

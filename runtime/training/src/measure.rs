@@ -11,7 +11,7 @@ use roadwright_simulation::{Drive, Ground, RunOptions, Session, World};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Interval at which the visible state of the world is added to the run's hash, s of simulated time.
+/// The visible state of the world is added to the run's hash at this interval, s of simulated time.
 const GLANCE: f64 = 1.0;
 
 /// The drive of one agent on a course.
@@ -116,8 +116,8 @@ impl Measured {
     }
 }
 
-/// Roll margin and felled obstacles of a run. They are measured on courses that limit the roll, at levels at
-/// which bodies collide.
+/// Roll margin and felled obstacles of a run. They are measured on courses that limit the roll, at
+/// dynamics levels with colliding bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Handling {
     /// Smallest remaining roll angle before a vehicle tips over, rad. Negative if a vehicle tipped

@@ -88,7 +88,7 @@ pub struct ModuleRow {
     pub calls: u64,
     /// Number of faults so far.
     pub faults: u64,
-    /// Number of agents for which the built-in module answered in the last call.
+    /// Number of agents whose answer came from the built-in module in the last call.
     pub fallback_agents: u64,
     /// Message of the last error; `None` if there was none.
     pub last_error: Option<String>,

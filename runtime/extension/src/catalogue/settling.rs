@@ -13,10 +13,10 @@ const REST: Duration = Duration::from_millis(150);
 /// Time for which a file must stay unchanged after it was closed by its writer or moved into place.
 // Not zero, because a tool may close a file and reopen it to continue.
 const CLOSED_REST: Duration = Duration::from_millis(30);
-/// Time after which an incomplete file is an error.
+/// A file that is still incomplete after this time is an error.
 pub(crate) const INCOMPLETE: Duration = Duration::from_secs(10);
 
-/// Properties by which two states of a file can be told apart.
+/// Properties that distinguish two states of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     size: u64,

@@ -10,7 +10,7 @@ const ONE: u64 = 1 << 1;
 /// Bits that contain the number of calls in progress.
 // 15 bits leave 48 for a time in ms, which is enough for 8,900 years.
 const COUNT: u64 = 0x7fff << 1;
-/// Index of the lowest of the bits that contain the time (ms) at which the earliest call in progress began.
+/// The bits from this index upwards contain the start time of the earliest call in progress, ms.
 const SINCE: u32 = 16;
 
 /// Calls into a library that are in progress. Their state is a single number, so that the answer of

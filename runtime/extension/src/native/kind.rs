@@ -58,7 +58,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
         whole::<Self::Input>()
     }
 
-    /// Time per agent above which a call counts as slow, us.
+    /// A call that takes longer than this per agent counts as slow, us.
     const BUDGET_US: f64;
 
     /// Returns the flaw of an answer, if there is one.

@@ -252,7 +252,7 @@ pub(crate) fn pose_room(kind: ModuleKind, rows: usize) -> usize {
     }
 }
 
-/// Creates the smallest road network for which a planner can be called.
+/// Creates the smallest road network that a planner can be called with.
 pub(crate) fn two_lanelets() -> FlatRoads {
     let lanelet = |first: u32| RwLanelet {
         length: 100.0,

@@ -154,7 +154,7 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind, minor: u16) -> Result<Nee
     })
 }
 
-/// Distance by which the post on trial maps stands to the left of the straight line, m.
+/// The post on trial maps stands this far to the left of the straight line, m.
 const POST_ASIDE: f64 = 4.0;
 /// Radius of the post on trial maps, m.
 const POST_RADIUS: f64 = 2.0;

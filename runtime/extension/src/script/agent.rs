@@ -26,7 +26,7 @@ const MOST_SIGNALS: usize = 16;
 const MOST_NEAR: usize = 64;
 /// Cost of creating one [`Other`] for a script, in operations.
 pub(super) const OTHER: u64 = 4;
-/// Maximum length of a name for which similar names are suggested, bytes.
+/// Similar names are suggested only for names of at most this length, bytes.
 const LONGEST_NAME: usize = 64;
 /// Maximum number of places that are compared for a suggestion.
 const MOST_COMPARED: usize = 1000;

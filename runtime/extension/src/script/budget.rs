@@ -23,7 +23,7 @@ pub(super) const OPERATIONS: u64 = 20_000;
 const ELEMENT: u64 = 4;
 /// Cost of a map entry in calls that process all entries, in operations.
 const ENTRY: u64 = 8;
-/// Number of text bytes that cost one operation in calls that process all bytes.
+/// Calls that process all bytes of a text cost one operation per this number of bytes.
 const BYTES: u64 = 4;
 
 /// Number of operations between two checks of the additional charges.

@@ -209,9 +209,9 @@ pub(super) static STANDARD: LazyLock<StandardPackage> = LazyLock::new(|| {
     StandardPackage::new()
 });
 
-/// Fixes the seed with which Rhai hashes the names of functions. This takes effect only once per
-/// process. Functions registered before it are not found afterwards, so this function must be
-/// called before every registration.
+/// Fixes the seed that Rhai uses to hash the names of functions, once per process. Functions that
+/// were registered earlier are not found afterwards, so this function must be called before every
+/// registration.
 pub(super) fn seed_hashing() {
     // Fails if the seed is set already.
     let _ = rhai::config::hashing::set_hashing_seed(Some(HASHING));

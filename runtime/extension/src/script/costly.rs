@@ -29,8 +29,8 @@ impl Clone for Counted {
 /// Maximum number of copies in a call that reads all values from variables: four values per operation, each
 /// copied up to four times while it is passed to a function and returned.
 const MOST: u64 = 16 * OPERATIONS;
-/// Maximum number of copies in a call that copies `this`, for which Rhai has no hook. Its value has at most
-/// 256 elements.
+/// Maximum number of copies in a call that copies `this`. Rhai has no hook for such copies. The
+/// value of `this` has at most 256 elements.
 const MOST_OF_THIS: u64 = 256 * OPERATIONS;
 
 /// Beginning of each script: a counted value, a list and a map that contain it, and a function that binds 60

@@ -1,5 +1,5 @@
-//! Finds run-time errors of a script in branches that its first call does not take, and in
-//! situations in which the neighbours that it reads are missing.
+//! Finds run-time errors of a script that its first call does not reveal: in branches that are not
+//! taken, and when neighbours that the script reads are missing.
 //!
 //! Handlers are called in two consistent situations, with and without other vehicles on the road.
 //! Then each branch of each `if` is taken once, regardless of its condition (`branches.rs`). A

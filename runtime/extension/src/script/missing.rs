@@ -10,7 +10,7 @@ const MAYBE: [(&str, &str); 3] = [
     ("follower", "no vehicle follows"),
     ("find", "no agent with this id is driving"),
 ];
-/// Numeric members with which a script can also check whether there is a leader.
+/// Numeric members that a script can also use to check whether there is a leader.
 const OF_LEADER: [&str; 2] = ["leader_gap", "leader_speed"];
 
 /// Returns the uses of values that may be missing and that the script has not checked before.

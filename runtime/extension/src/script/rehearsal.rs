@@ -14,7 +14,8 @@ use roadwright_plugin_api::{BehaviourInput, NOTHING};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum distance at which an agent of the run is passed to handlers as the other agent, m.
+/// An agent of the run is passed to handlers as the other agent only if it is within this distance,
+/// m.
 const NEAREST: f64 = 500.0;
 
 /// Result of calling a handler.
@@ -70,7 +71,7 @@ impl Stage {
         Self::with(agent, &scene)
     }
 
-    /// Creates a mock agent in a situation in which all perceptions are consistent.
+    /// Creates a mock agent whose perceptions are all consistent with each other.
     pub(super) fn in_company(compiled: &Compiled, company: Company) -> Self {
         let parameters = compiled.parameters.iter();
         let parameters: Vec<_> = parameters.map(|info| (info.key, info.default)).collect();

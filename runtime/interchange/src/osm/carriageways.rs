@@ -34,15 +34,16 @@ const GAP: f64 = 0.2;
 const OPPOSITE: f64 = 20.0 * PI / 180.0;
 /// Distance between the points of a line at which its distance from others is checked, m.
 const STEP: f64 = 8.0;
-/// Distance beyond the ends of a line up to which a point still counts as beside the line, m.
+/// A point beyond an end of a line still counts as beside the line up to this distance, m.
 const BEYOND: f64 = 2.0;
-/// Overlap up to which lines of opposite directions are assumed to have swapped sides by mistake, m.
+/// Lines of opposite directions that overlap by at most this are assumed to have swapped sides by
+/// mistake, m.
 const CROSSED: f64 = 0.5;
 /// Lateral shift of lanes per metre along the road, m.
 const SLOPE: f64 = 0.1;
 /// Minimum shift of lanes, m. Smaller shifts are ignored.
 const LEAST: f64 = 0.02;
-/// Distance beyond which two lines are never too close to each other, m.
+/// Two lines that are farther apart than this are never too close to each other, m.
 const REACH: f64 = 32.0;
 
 /// Moved carriageways, and carriageways that still overlap.

@@ -103,10 +103,10 @@ pub(super) fn place_crossings(
     crossings
 }
 
-/// Returns the node of the graph to which a crossing at position `i` of a piece belongs: the nearer end of
-/// the piece that is a junction within `REACH`, or an end shared by only two roads if the crossing is exactly
-/// there. `None` if there is no such end, or if the crossing is on the junction itself, because its arm is
-/// then unknown.
+/// Returns the graph node that owns the crossing at position `i` of a piece: the nearer end of the
+/// piece that is a junction within `REACH`, or an end shared by only two roads if the crossing is
+/// exactly there. `None` if there is no such end, or if the crossing is on the junction itself,
+/// because its arm is then unknown.
 fn junction_of(
     piece: &Piece,
     i: usize,

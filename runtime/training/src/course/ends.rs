@@ -14,10 +14,10 @@ pub struct Ends {
     pub time: f64,
     /// Distance after which a drive is complete, m. `None` if drives are complete only on arrival.
     pub mileage: Option<f64>,
-    /// Distance between the centre of a vehicle and the goal within which the vehicle has arrived, m. `None`
-    /// for the default rule.
+    /// A vehicle has arrived when its centre is within this distance of the goal, m. `None` for the
+    /// default rule.
     pub goal_radius: Option<f64>,
-    /// Roll angle in either direction beyond which the vehicle has tipped over, rad.
+    /// A vehicle that rolls farther than this to either side has tipped over, rad.
     pub roll: Option<f64>,
     /// Rule by which a vehicle counts as stuck.
     pub stuck: Option<Stuck>,
@@ -29,7 +29,7 @@ pub struct Ends {
 /// Rule for stuck vehicles. A vehicle is stuck if it is still near its position at an earlier time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stuck {
-    /// Distance from the earlier position below which the vehicle is stuck, m.
+    /// A vehicle that is closer than this to its earlier position is stuck, m.
     pub distance: f64,
     /// Time since the earlier position, s.
     pub time: f64,
@@ -51,7 +51,7 @@ pub enum End {
     RolledOver,
     /// The vehicle got stuck.
     Stuck,
-    /// The vehicle touched an object through which its body would otherwise pass.
+    /// The vehicle touched an object, at a level whose bodies pass through objects.
     Struck,
     /// The vehicle lasted for the whole time of the course: the pole was still upright, or the
     /// vehicle was still driving.
@@ -105,7 +105,7 @@ pub(crate) struct Moment {
     /// Distance from the position that the vehicle had `stuck.time` seconds ago, m. `None` if the
     /// vehicle has not driven for that long.
     pub(crate) moved: Option<f64>,
-    /// Whether the vehicle touches an object through which its body would otherwise pass.
+    /// Whether the vehicle touches an object, at a level whose bodies pass through objects.
     pub(crate) struck: bool,
 }
 

@@ -79,7 +79,7 @@ impl Course {
         matches!(self.kind, Kind::Track(_))
     }
 
-    /// End of a drive whose time runs out.
+    /// Returns how a drive ends if its time runs out.
     pub(crate) fn end_of_time(&self) -> End {
         match self.kind {
             Kind::Track(track) if !has_arrival(track) => End::Held,

@@ -23,7 +23,8 @@ pub enum Stop {
     },
     /// Stops when the standard error of the mean fitness is small enough.
     StandardError {
-        /// Standard error at which the experiment stops, in the unit of the fitness.
+        /// The experiment stops when the standard error is at most this, in the unit of the
+        /// fitness.
         at_most: f64,
         /// Minimum number of runs.
         min_runs: u64,
@@ -32,7 +33,7 @@ pub enum Stop {
     },
     /// Stops when the confidence interval of the mean fitness is narrow enough.
     Width {
-        /// Width of the interval at which the experiment stops, in the unit of the fitness.
+        /// The experiment stops when the interval is at most this wide, in the unit of the fitness.
         at_most: f64,
         /// Minimum number of runs.
         min_runs: u64,
@@ -218,9 +219,9 @@ impl Stop {
         (fitness.count() >= min_runs).then_some(is / at_most)
     }
 
-    /// Reason to stop after the completed runs, in the order of seeds; `None` if they are not
-    /// enough. `done` includes failed runs, which have no fitness and are not observations. The
-    /// experiment still ends after its last run.
+    /// Returns the reason to stop after the completed runs, in the order of seeds; `None` if more
+    /// runs are needed. `done` includes failed runs, which have no fitness and are not
+    /// observations. The experiment still ends after its last run.
     pub fn verdict(&self, fitness: &Moments, done: u64, level: f64) -> Option<Stopped> {
         if self
             .excess(fitness, level)

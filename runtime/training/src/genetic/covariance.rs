@@ -224,7 +224,8 @@ mod tests {
         assert!((-1e-9..0.1).contains(&decay), "{decay}");
     }
 
-    /// Smallest value found after some generations on a function with a minimum of 0 at the origin.
+    /// Searches a function that has a minimum of 0 at the origin, and returns the smallest value
+    /// found.
     fn minimum(value: impl Fn(&[f64]) -> f64, generations: usize) -> f64 {
         let mut covariance = Covariance::new(vec![0.5; 6], 0.3, 12);
         let mut best = f64::INFINITY;

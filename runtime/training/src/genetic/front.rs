@@ -13,7 +13,7 @@ use crate::statistics::{holm, paired};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Probability of a chance difference below which a difference counts as certain.
+/// A difference counts as certain if the probability that it arose by chance is less than this.
 const DOUBT: f64 = 1.0 - LEVEL;
 
 /// An objective by which drivers are compared.

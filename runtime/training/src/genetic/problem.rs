@@ -16,17 +16,17 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use thiserror::Error;
 
-/// Time by which an individual has to have moved, s. [Gerdelan 2011], section 10.6, stops the evaluation of
-/// individuals that stand or only tremble, and section 12.3 counts less than half a metre in 12 s as
-/// standing.
+/// An individual that has not moved by this time is unfit, s. [Gerdelan 2011], section 10.6, stops
+/// the evaluation of individuals that stand or only tremble, and section 12.3 counts less than half
+/// a metre in 12 s as standing.
 const PATIENCE: f64 = 12.0;
 /// Distance that counts as moving, m.
 const SOMEWHERE: f64 = 0.5;
-/// Fraction of moving vehicles below which an individual is unfit. It is small, because in a jam only some
-/// vehicles move.
+/// An individual is unfit if a smaller fraction of its vehicles moves. The limit is small, because
+/// in a jam only some vehicles move.
 const FEW: f64 = 0.1;
 
-/// Fraction of children identical to their parent above which a warning is issued.
+/// A warning is issued if a larger fraction of children is identical to their parent.
 const MANY_CLONES: f64 = 0.5;
 
 /// Confidence level of intervals.

@@ -250,8 +250,8 @@ impl Study {
         }
     }
 
-    /// Returns the numbers of evaluated individuals, at most ten, at which the curves are sampled.
-    /// Even at the smallest number, the line with the largest generations has completed one.
+    /// Returns the sample points of the curves, as at most ten numbers of evaluated individuals.
+    /// The smallest number is large enough for every line to have completed a generation.
     fn marks(&self) -> Vec<usize> {
         // Lines are compared at the same numbers of individuals. At the smallest number, even the line with
         // the largest generations has completed one generation.

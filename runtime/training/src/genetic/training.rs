@@ -57,7 +57,8 @@ fn is_zero(number: &usize) -> bool {
 pub struct Champion {
     /// Genes of the champion.
     pub genes: Chromosome,
-    /// Mean score of the champion on the validation courses, on which it was chosen; lower is better.
+    /// Mean score of the champion on the validation courses, which were used to choose it; lower is
+    /// better.
     pub validation: f64,
     /// Number of finalists that drove the validation courses.
     pub finalists: usize,

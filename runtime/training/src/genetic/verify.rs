@@ -15,7 +15,7 @@ pub struct Verification<'a> {
     record: &'a Record,
     /// The candidates of each generation, as the breeder proposed them.
     asked: Vec<Vec<Candidate>>,
-    /// Number of generations after which the stopping rule first ended the training.
+    /// Number of generations when the stopping rule first ended the training.
     over_after: Option<usize>,
 }
 

@@ -8,8 +8,8 @@ use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_simulation::{Status, World};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Radius within which a person has to pass a goal, m, unless the course has its own radius. Vehicles under
-/// manual control do not arrive automatically.
+/// A person has to pass a goal within this radius, m, unless the course has its own radius.
+/// Vehicles under manual control do not arrive automatically.
 const PERSON_RADIUS: f64 = 6.0;
 
 /// Judge of the drives in a run: decides when they have ended, and how.

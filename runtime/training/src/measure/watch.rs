@@ -12,21 +12,21 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub(super) struct Watch {
     /// Whether anything is observed.
     looks: bool,
-    /// Number of positions that are kept of each vehicle. They cover the time after which a vehicle
-    /// that has not moved counts as stuck.
+    /// Number of positions kept of each vehicle, enough to tell whether the vehicle is stuck.
     memory: usize,
     /// Last goal of each vehicle, by agent.
     goals: BTreeMap<u64, Pose>,
-    /// Deviations within which a vehicle counts as parked; `None` if the course does not end in a bay.
+    /// Maximum deviations of a parked vehicle; `None` if the course does not end in a bay.
     parked: Option<Parked>,
     /// Latest observations of vehicles on a course that ends in a bay, by agent.
     moves: BTreeMap<u64, Moves>,
     seen: BTreeMap<u64, VecDeque<DVec2>>,
-    /// Current roll of each vehicle, rad. Only available at levels at which bodies can roll.
+    /// Current roll of each vehicle, rad. Only available at dynamics levels with roll.
     rolls: BTreeMap<u64, f64>,
     /// Maximum roll that any vehicle has reached in either direction, rad.
     most_roll: f64,
-    /// Roll at which a vehicle has tipped over, rad; `None` if the roll is not limited.
+    /// A vehicle has tipped over when its roll reaches this angle, rad; `None` if the roll is not
+    /// limited.
     roll_limit: Option<f64>,
     /// Whether contacts are recorded, because bodies either pass through objects that they touch or must not
     /// touch any.
@@ -50,7 +50,7 @@ struct Moves {
 }
 
 impl Moves {
-    /// Speed above which a vehicle counts as moving, m/s.
+    /// A vehicle that is faster than this counts as moving, m/s.
     const MOVING: f64 = 0.1;
 
     /// Updates the observations of a vehicle. Trailers have to stand straight behind the goal.

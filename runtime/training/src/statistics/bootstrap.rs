@@ -113,7 +113,8 @@ fn without_each(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     (0..values.len()).map(of_rest).collect()
 }
 
-/// One sixth of the skewness of the changes caused by leaving out one value.
+/// Returns one sixth of the skewness of the jackknife estimates, each of which leaves out one
+/// value.
 fn acceleration(jackknife: &[f64]) -> f64 {
     let mean = jackknife.iter().sum::<f64>() / jackknife.len() as f64;
     let sum = |power: i32| -> f64 { jackknife.iter().map(|j| (mean - j).powi(power)).sum() };

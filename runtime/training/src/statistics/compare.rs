@@ -48,7 +48,7 @@ pub fn paired(pairs: &[(f64, f64)], level: f64) -> Option<Paired> {
     })
 }
 
-/// Two-sided probability of a mean at least this far from 0 by chance.
+/// Returns the two-sided probability that the mean is at least this far from 0 by chance.
 fn two_sided(moments: &Moments) -> f64 {
     let (mean, error) = (moments.mean(), moments.standard_error());
     if error > 0.0 {

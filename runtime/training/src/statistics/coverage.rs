@@ -17,17 +17,18 @@ fn normal(stream: &mut Stream) -> f64 {
     radius * cos(TAU * stream.next_unit())
 }
 
-/// A skewed distribution: exponential with mean 1.
+/// Draws from a skewed distribution: exponential with mean 1.
 fn exponential(stream: &mut Stream) -> f64 {
     -ln(uniform(stream))
 }
 
-/// A moderately skewed distribution: the exponential of a normal value with a standard deviation of a half.
+/// Draws from a moderately skewed distribution: the exponential of a normal value with a standard
+/// deviation of a half.
 fn lognormal(stream: &mut Stream) -> f64 {
     exp(0.5 * normal(stream))
 }
 
-/// Fraction of simulated experiments in which a condition holds.
+/// Simulates experiments and returns the fraction in which a condition holds.
 fn share(name: &str, experiment: impl Fn(&mut Stream) -> bool + Sync) -> f64 {
     let all = (0..EXPERIMENTS).into_par_iter();
     let count = all

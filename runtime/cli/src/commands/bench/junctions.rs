@@ -25,7 +25,7 @@ const WARM_UP: f64 = 60.0;
 const HALVES_FROM: f64 = 1800.0;
 /// Minimum throughput of the second half relative to the first.
 const LEAST_SHARE: f64 = 0.95;
-/// Fraction of the time for which exits are closed.
+/// Exits are closed during this fraction of the time.
 const CLOSED_SHARE: f64 = 1.0 / 12.0;
 /// Time after the exits have reopened that is not counted, s. During this time, their queues dissolve.
 const DRAINING: f64 = 60.0;

@@ -22,7 +22,7 @@ use std::io::Write;
 const LEG: f64 = 400.0;
 /// Leg with the queue, which leads to the east.
 const FROM: usize = 2;
-/// Leg opposite the queue, on which its vehicles leave the junction.
+/// Leg opposite the queue. The vehicles of the queue leave the junction on this leg.
 const TO: usize = 0;
 /// Speed limits, km/h.
 const SPEEDS: [f64; 3] = [30.0, 50.0, 70.0];
@@ -33,10 +33,10 @@ const RATE: f64 = 2000.0;
 const GREEN: f64 = 70.0;
 /// Green time of the other legs, s.
 const OTHERS: f64 = 30.0;
-/// Vehicle of the queue with which the measurement begins, counted from 1. Headways of earlier vehicles include
-/// the start-up lost time.
+/// The measurement begins with this vehicle of the queue, counted from 1. Headways of earlier
+/// vehicles include the start-up lost time.
 const FIRST: usize = 4;
-/// Vehicle of the queue with which the measurement ends, counted from 1.
+/// The measurement ends with this vehicle of the queue, counted from 1.
 const LAST: usize = 20;
 /// Time without passing vehicles that marks the end of a green, s.
 const RED: f64 = 15.0;

@@ -20,7 +20,7 @@ const TRIP: f64 = 60.0;
 const DT: f64 = 1.0 / 60.0;
 /// Maximum simulated time, s.
 const SECONDS: f64 = 20.0;
-/// Number of problems from which the maximum time is simulated. With fewer, the time is
+/// The maximum time is simulated with at least this number of problems. With fewer, the time is
 /// proportionally shorter.
 const USUAL_PROBLEMS: f64 = 1000.0;
 /// Shortest simulated time, s.

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 /// Explains agents during the run.
 pub(super) struct Explainer {
-    /// Agents with the times at which they are explained, latest time first. Agents without a time
-    /// are explained at the end of the run.
+    /// Agents to explain, each with a time, latest first. Agents without a time are explained at
+    /// the end of the run.
     asked: Vec<ExplainedAgent>,
     /// Whether explanations are printed as text.
     prints: bool,
@@ -46,7 +46,7 @@ struct Link {
     speed: f64,
     /// Time at which the vehicle came to a stop, s; `null` while it drives.
     since: Option<f64>,
-    /// Reason for which the vehicle has to stop, in one word; `null` if there is none.
+    /// Reason why the vehicle has to stop, in one word; `null` if there is none.
     cause: Option<&'static str>,
     /// Description of the same reason.
     waits_for: Option<String>,

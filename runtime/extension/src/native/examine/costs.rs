@@ -4,10 +4,10 @@ use super::examiner::Examiner;
 use super::inputs::{Examined, usual_rows};
 use super::{Looked, ROWS};
 
-/// Time per agent above which a plugin fails, as a multiple of the budget.
+/// A plugin fails if its time per agent exceeds this multiple of the budget.
 const MOST_OVER_BUDGET: f64 = 20.0;
-/// Time of a call for a single agent above which a plugin fails, as a multiple of the budget per agent. The
-/// overhead of a call matters less, because there are few calls.
+/// A plugin fails if a call for a single agent takes longer than this multiple of the budget per
+/// agent. The overhead of a call matters less, because there are few calls.
 const MOST_OF_A_CALL: f64 = 1000.0;
 /// Minimum number of calls that are timed. Only the fastest one is used.
 const CALLS: u64 = 20;
@@ -19,7 +19,7 @@ const CALLS_AGAIN: u64 = 100;
 const LEAK_STEPS: u64 = 150;
 /// Permitted growth of memory per step, bytes.
 const LEAK: u64 = 16 * 1024;
-/// Memory use at which the check for leaks ends immediately, bytes.
+/// The check for leaks ends immediately if the memory use reaches this, bytes.
 const MUCH_MEMORY: u64 = 256 << 20;
 
 pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {

@@ -94,7 +94,7 @@ pub(super) fn properties(api: &mut Registrar) {
     );
 }
 
-/// Registers the functions with which agents send requests to signals.
+/// Registers the functions that agents use to send requests to signals.
 pub(super) fn requests(api: &mut Registrar) {
     call!(
         api,

@@ -17,7 +17,7 @@ use roadwright_scenario::{DrivingSide, Lane, Poly3, Road, RoadEnd};
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
-/// Length over which a road returns to its line, in metres per metre of displacement.
+/// A displaced road returns to its line over this length, in metres per metre of displacement.
 const RETURN: f64 = 30.0;
 
 /// Lanes of a road that end at a node.
@@ -115,8 +115,8 @@ fn lanes(road: &Road, end: RoadEnd, side: DrivingSide, traffic: Traffic) -> Vec<
     places
 }
 
-/// Distance by which the lanes of the next road have to move to the left in the driving direction to continue those
-/// lanes that do not end, m. `None` if the numbers of lanes differ.
+/// Returns how far the lanes of the next road have to move to the left, in the driving direction,
+/// to continue the lanes that do not end, m. `None` if the numbers of lanes differ.
 fn shift(from: &[LaneAtEnd], to: &[LaneAtEnd], ending: EndingLanes) -> Option<f64> {
     let kept = from.get(ending.left..from.len().checked_sub(ending.right)?)?;
     if kept.is_empty() || kept.len() != to.len() {

@@ -18,21 +18,22 @@ use roadwright_scenario::{DrivingSide, NodeId, Poly3, Road};
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
-/// Overlap above which carriageways are moved apart, m. Markings and gutters account for smaller ones.
+/// Carriageways that overlap by more than this are moved apart, m. Markings and gutters account for
+/// smaller overlaps.
 const OVERLAP: f64 = 0.3;
 /// Distance between carriageways that were moved apart, m.
 const GAP: f64 = 0.1;
-/// Distance from a common node within which two roads may overlap, m.
+/// Two roads may overlap within this distance of a common node, m.
 const NEAR_NODE: f64 = 15.0;
-/// Distance from a common node within which two roads may overlap if one of them is a two-way street, m. Such
-/// streets meet at an angle, so that the junction reaches to where they part.
+/// Two roads, one of them a two-way street, may overlap within this distance of a common node, m.
+/// Such streets meet at an angle, so that the junction reaches to where they part.
 const NEAR_FORK: f64 = 60.0;
-/// Distance up to which two junctions count as one, m. The area between them is paved, as at the crossing of two
-/// dual carriageways.
+/// Two junctions count as one if they are at most this far apart, m. The area between them is
+/// paved, as at the crossing of two dual carriageways.
 const ONE_JUNCTION: f64 = 25.0;
 /// Minimum number of road ends at a junction.
 const JUNCTION_ENDS: usize = 3;
-/// Change of displacement in a round below which the search for displacements ends, m.
+/// The search for displacements ends when a round changes them by less than this, m.
 const SETTLED: f64 = 1e-4;
 /// Maximum number of rounds in which neighbours push each other. In each round, a push reaches one
 /// neighbour farther.

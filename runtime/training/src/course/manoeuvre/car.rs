@@ -52,8 +52,8 @@ impl Car {
         OrientedBox::new(middle, self.kind.length.get(), self.kind.width.get())
     }
 
-    /// Acceleration that the engine and brakes produce for the request `wanted`, m/s^2. A NaN request means
-    /// full braking.
+    /// Returns the acceleration that the engine and brakes produce for the request `wanted`, m/s^2.
+    /// A NaN request means full braking.
     fn pedals(&self, wanted: f64) -> f64 {
         let (gas, brake) = (self.kind.max_acceleration, self.kind.max_braking);
         let direction = if self.speed == 0.0 {

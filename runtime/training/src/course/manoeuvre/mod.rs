@@ -37,7 +37,7 @@ use std::f64::consts::FRAC_PI_2;
 /// Number of substeps per time step. The driver's command stays constant during a time step, but a pole falls
 /// or a trailer swings in the meantime.
 const PARTS: u32 = 4;
-/// Interval at which observers decide whether the drive continues and at which the visible state is hashed,
+/// At this interval, observers decide whether the drive continues, and the visible state is hashed,
 /// s.
 const GLANCE: f64 = 1.0;
 /// Speed limit reported to controllers that expect a road, m/s.

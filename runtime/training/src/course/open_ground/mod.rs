@@ -55,8 +55,9 @@ struct Drawing {
     apart: f64,
     /// Free space around a body at its start and its goal, m.
     margin: f64,
-    /// Room on all sides of a vehicle with which there is a path from its start to its goal, m. Drivers cannot steer
-    /// through gaps that are hardly wider than their vehicles.
+    /// A site is generated so that a path from start to goal exists even if the vehicle keeps this
+    /// clearance on all sides, m. Drivers cannot steer through gaps that are hardly wider than
+    /// their vehicles.
     room: f64,
     /// Maximum shift of loose objects along each axis, m.
     shift: f64,
@@ -165,7 +166,8 @@ impl Site {
         }
     }
 
-    /// Steering gain with which the fuzzy driver can follow the sharpest bends of the site's vehicle.
+    /// Returns the steering gain that lets the fuzzy driver follow the sharpest bends of the site's
+    /// vehicle.
     fn steering_gain(self) -> f64 {
         match self {
             Self::Office => 50.0,

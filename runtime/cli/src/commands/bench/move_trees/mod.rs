@@ -66,8 +66,8 @@ struct MeasuredRow {
     at_corner_s: Option<f64>,
     /// Maximum difference of the motion at a seam between moves.
     worst_seam: f64,
-    /// Number of times that a vehicle was more than 0.5 m or 5 degrees from its clip, so that the clip was
-    /// aligned with the vehicle again. 0 if frames are played.
+    /// How often a clip was aligned with its vehicle again, because the vehicle was more than 0.5 m
+    /// or 5 degrees away from it. 0 if frames are played.
     corrections: u32,
     /// Maximum distance from a clip, m.
     worst_distance: f64,
@@ -192,7 +192,7 @@ impl Tree {
     }
 }
 
-/// Returns the sliding car with which the trees were recorded.
+/// Returns the sliding car that recorded the trees.
 fn racer() -> anyhow::Result<SlidingCar> {
     let found = crate::commands::vehicle::find_with_text("sliding-racer")?;
     SlidingCar::of_file(&found.file)
@@ -239,7 +239,7 @@ fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Re
     Ok(row_of(printed, number, &course, &drives))
 }
 
-/// A move tree with the vehicle and the search settings with which it is driven.
+/// A move tree, and the vehicle and search settings that are used to drive it.
 struct Driver {
     tree: Tree,
     /// The vehicle, if it is driven by its own model.

@@ -10,8 +10,8 @@ const MOST_CRASH: f64 = 0.75;
 const MOST_ARRIVE: f64 = 0.8;
 /// Minimum share of starts for the statement that most drives skid.
 const MOST_SKID: f64 = 0.9;
-/// Difference between the motions at a seam of the large tree up to which the statement about its
-/// seams holds.
+/// The statement about the seams of the large tree holds if the motions at each seam differ by at
+/// most this.
 const THRESHOLD: f64 = 0.5;
 
 /// A statement about the rows.
