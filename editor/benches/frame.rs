@@ -142,8 +142,8 @@ fn is_wanted(name: &str) -> bool {
     words.is_empty() || words.iter().any(|word| name.contains(word))
 }
 
-/// Median and 99th percentile of the CPU time per frame, ms, for the application and for
-/// tessellation.
+/// Measures the CPU time per frame of the application and of tessellation, and prints their median
+/// and 99th percentile, ms.
 fn measure(
     harness: &mut Harness<'_, Editor>,
     name: &str,
@@ -193,8 +193,8 @@ fn button(harness: &mut Harness<'_, Editor>, pos: Pos2, pressed: bool) {
     harness.step();
 }
 
-/// Returns the position of the pointer in a frame. The pointer moves all over the map, and crosses many streets per
-/// frame when the whole city is shown.
+/// Returns the position of the pointer in a frame. The pointer moves all over the map, and crosses
+/// many streets per frame when the whole city is shown.
 fn pointer(harness: &Harness<'_, Editor>, frame: usize) -> Pos2 {
     let map = harness.state().map_rect();
     let turn = std::f32::consts::TAU * frame as f32 / FRAMES as f32;

@@ -16,9 +16,9 @@ use crate::sharing;
 use roadwright_geometry::DVec2;
 use roadwright_simulation::CouplingOrder;
 
-/// Factor by which one step scales the interface.
+/// One zoom step scales the interface by this factor.
 const ZOOM_STEP: f32 = 1.1;
-/// Factor by which one step resizes a brush.
+/// One step resizes a brush by this factor.
 const BRUSH_STEP: f64 = 1.25;
 
 impl Editor {

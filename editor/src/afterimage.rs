@@ -19,7 +19,7 @@ const MITRE: f64 = 2.0;
 const MOST_ROADS: usize = 64;
 /// Largest distance between a line and a road that runs along it, m.
 const BESIDE: f64 = 0.05;
-/// Spacing of the points at which lines are compared, m.
+/// Lines are compared at points that are this far apart, m.
 const SPACING: f64 = 2.0;
 
 /// New parts of the scenario that the map does not show yet, and old parts that it still shows.
@@ -31,7 +31,7 @@ pub(crate) struct Afterimage {
     age: u32,
     /// Revision of the document in the previous frame.
     before: u64,
-    /// Revisions of the document and of the map for which roads were compared.
+    /// Revisions of the document and of the map when roads were last compared.
     compared: (u64, u64),
     roads: Roads,
 }

@@ -46,8 +46,8 @@ use std::time::{Duration, Instant};
 
 /// Interval between updates of a job's progress bar.
 const JOB_PERIOD: Duration = Duration::from_millis(100);
-/// Size above which the file requested at the start is read in the background, bytes. Smaller files
-/// are shown in the first frame.
+/// If the file requested at the start is larger than this, it is read in the background, bytes.
+/// Smaller files are shown in the first frame.
 const LARGE: u64 = 1_000_000;
 
 /// Start options of the editor.

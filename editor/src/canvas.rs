@@ -32,8 +32,8 @@ pub const LABEL: &str = "map canvas";
 /// Maximum number of selected objects in view that are outlined. A larger selection gets a single frame,
 /// because the outlines of a large import would cost more than the map itself.
 const MOST_OUTLINES: usize = 300;
-/// Margin around the view within which outlines are still drawn, m. It is needed because marks
-/// extend beyond the bounds of objects.
+/// Outlines are still drawn within this margin around the view, because marks extend beyond the
+/// bounds of objects, m.
 const OUTLINE_MARGIN: f64 = 50.0;
 /// Largest scale at which signal lamps are lit, in metres per pixel.
 const FARTHEST_LAMP: f64 = 0.4;
@@ -101,9 +101,9 @@ pub struct Canvas {
     hidden_chip: HiddenChip,
     problem_marks: ProblemMarks,
     selection_bar: SelectionBar,
-    /// World point at which the context menu was opened, m.
+    /// Position of the context menu in the world, m.
     menu_at: Option<DVec2>,
-    /// The driving vehicle on which the context menu was opened.
+    /// The driving vehicle whose context menu is open.
     menu_vehicle: Option<u64>,
     /// Screen rectangle of the map in the last frame.
     pub rect: Rect,
@@ -172,7 +172,7 @@ impl Canvas {
         self.painter.progress().filter(|_| self.is_visible)
     }
 
-    /// Records the beginning of a frame, in which the map may be hidden.
+    /// Records the beginning of a frame. The map may be hidden in this frame.
     pub(crate) fn begin_frame(&mut self) {
         self.is_visible = false;
     }

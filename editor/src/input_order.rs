@@ -16,7 +16,7 @@
 use egui::{Context, Event, Key, Plugin, RawInput, Ui};
 use std::collections::VecDeque;
 
-/// Maximum time for which events wait for the junctions of an edited document, s.
+/// Events wait at most this long for the junctions of an edited document, s.
 const LONGEST_WAIT: f64 = 2.0;
 
 /// Longest press of a finger that counts as a click, s. Longer presses open the context menu of the
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Number of events that each of the next frames receives.
+    /// Returns how many events each of the next frames receives.
     fn parts(events: Vec<Event>, is_typing: bool) -> Vec<usize> {
         let arrived = |event| Arrived { event, time: 0.0 };
         let mut order = InputOrder {

@@ -116,9 +116,9 @@ impl Board<'_> {
         }
     }
 
-    /// Position of a street name in a view, and the length of the street in the view, m. The name
-    /// is in the middle of its road. If that is outside the view, the name is in the middle of the
-    /// visible part.
+    /// Returns the position of a street name in a view, and the length of the street in the view,
+    /// m. The name is in the middle of its road. If that is outside the view, the name is in the
+    /// middle of the visible part.
     fn place_in_view(
         &self,
         scene: &Scene,

@@ -12,7 +12,7 @@ use roadwright_simulation::{InspectedMove, MoveInspection, WatchedTree};
 const GHOST_FRAMES: usize = 10;
 /// Maximum number of bodies of a ghost.
 const MOST_GHOSTS: usize = 120;
-/// Distance from a clip above which the error is drawn, m.
+/// The error is drawn if the vehicle is farther than this from its clip, m.
 const VISIBLE_ERROR: f64 = 0.02;
 
 impl Board<'_> {

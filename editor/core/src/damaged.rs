@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Number of lines shown before and after the line with the error.
 const AROUND: usize = 2;
-/// Number of characters after which a shown line is cut off.
+/// Shown lines are cut off after this number of characters.
 const LONGEST_LINE: usize = 160;
 /// Maximum size of a file whose lines are shown, bytes.
 const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;

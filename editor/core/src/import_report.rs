@@ -7,7 +7,7 @@ use roadwright_interchange::osm::ImportSummary;
 pub struct ImportReport {
     /// The imported file.
     pub file: String,
-    /// The document created by the import, to which the places refer.
+    /// Id of the document that the import created. The places refer to this document.
     pub document: u64,
     /// Created and omitted items.
     pub summary: ImportSummary,

@@ -43,7 +43,7 @@ fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt;
     /// Write permission for others or the group.
     const OTHERS_WRITE: u32 = 0o022;
-    /// Mode bit of a folder in which only the owner of a file can move or delete it.
+    /// Mode bit of a folder. If it is set, only the owner of a file can move or delete it.
     const STICKY: u32 = 0o1000;
     /// User id of the administrator, who can write to every folder.
     const ROOT: u32 = 0;

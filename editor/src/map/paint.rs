@@ -672,8 +672,8 @@ impl MapPainter {
     }
 }
 
-/// Returns the level of detail of houses and land at a scale in metres per point. Houses fade out
-/// beyond the scale at which roads become lines, so they have the meshes of the level before.
+/// Returns the level of detail of houses and land at a scale in metres per point. Houses are still
+/// visible when roads have become lines, so they keep the meshes of the level before.
 fn detail_of_houses(scale: f64) -> Level {
     match Level::at(scale) {
         Level::Far if land::Detail::at(1.0 / scale).is_some() => Level::Middle,
@@ -806,7 +806,7 @@ impl Frame {
         !self.hidden.contains(&part)
     }
 
-    /// Opacity with which a list of meshes is drawn in a layer and pass, 0 to 1. It is 0 for hidden
+    /// Returns the opacity of a list of meshes in a layer and pass, 0 to 1. It is 0 for hidden
     /// parts; obstacles and roof details fade in with the zoom.
     pub(super) fn strength(&self, list: List, layer: i8, pass: u8) -> f32 {
         if !self.shows(list, layer) {

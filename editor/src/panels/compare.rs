@@ -26,7 +26,7 @@ const HEIGHT: f32 = 84.0;
 const TABLE: f32 = 150.0;
 /// Widths of the columns of trips, points. The columns are agent, both times, and difference.
 const COLUMNS: [f32; 4] = [120.0, 58.0, 58.0, 70.0];
-/// Minimum width at which figures and curves are shown side by side, points.
+/// Figures and curves are shown side by side if the panel is at least this wide, points.
 const WIDE: f32 = 640.0;
 /// Gap between figures and curves, points.
 const GAP: f32 = 24.0;

@@ -100,8 +100,8 @@ fn parameters_of(model: &Model, stack: &str) -> BTreeMap<String, f64> {
     set.map(|(key, value)| (key.clone(), *value)).collect()
 }
 
-/// Step between the speeds for which gains are shown, m/s. It is the step at which the regulator
-/// computes gains.
+/// Gains are shown for speeds that are this far apart, m/s. The regulator computes gains with the
+/// same step.
 const GAIN_SPEEDS: f64 = 0.25;
 
 /// Gains of a regulator, kept until its design or model changes.
@@ -273,7 +273,7 @@ fn short(name: &str) -> &str {
     name.trim_start_matches("fuzzy_driver.")
 }
 
-/// Returns the method with which a stack combines rules, which is the first parameter of the fuzzy
+/// Returns the method that a stack uses to combine rules. It is the first parameter of the fuzzy
 /// driver.
 fn aggregation_of(model: &Model, stack: &str) -> Aggregation {
     let stacks = model.document.scenario().stacks();

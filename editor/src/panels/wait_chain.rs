@@ -1,4 +1,4 @@
-//! The reason why the watched vehicle stands: the chain of waiting vehicles up to its root.
+//! The reason why the watched vehicle is stationary: the chain of waiting vehicles up to its root.
 
 use crate::model::Action;
 use egui::{RichText, Ui};

@@ -206,7 +206,7 @@ pub struct RwPluginInfo {
     pub abi_major: u16,
     /// Minor version for which the plugin was built.
     pub abi_minor: u16,
-    /// Lowest minor version of a host with which the plugin works.
+    /// Lowest minor version of the host that the plugin works with.
     pub min_host_minor: u16,
     /// Unused; always 0.
     pub reserved: u16,
@@ -344,7 +344,7 @@ pub struct RwBatch {
     pub status: *mut u8,
     /// The roads, for planners; otherwise null.
     pub roads: *const RwRoads,
-    /// Buffer for the lanelets of routes, to which planners write.
+    /// Buffer where planners write the lanelets of routes.
     pub route: *mut u32,
     /// Capacity of `route`.
     pub route_capacity: u32,
@@ -357,8 +357,8 @@ pub struct RwBatch {
     pub view_count: u32,
     /// Distance between two views, bytes.
     pub view_stride: u32,
-    /// Buffer for the poses of paths, to which ground planners write. Since 1.5, like the following fields; only for
-    /// ground planners.
+    /// Buffer where ground planners write the poses of paths. Since 1.5, like the following fields;
+    /// only for ground planners.
     pub poses: *mut PlanPose,
     /// Capacity of `poses`.
     pub pose_capacity: u32,
@@ -571,7 +571,8 @@ pub struct RwNeeds {
     pub path_time: f64,
     /// Distance between the points of the path, m, 0.1 to 50.
     pub path_spacing: f64,
-    /// Distance within which objects are listed, m, at most 500. Since 1.4, like the following fields.
+    /// Objects within this distance are listed, m, at most 500. Since 1.4, like the following
+    /// fields.
     pub near_radius: f64,
     /// Maximum number of objects per row, 1 to 1000.
     pub near_most: u32,

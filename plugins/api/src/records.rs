@@ -289,9 +289,9 @@ pub const OBJECT_IS_ROUND: u32 = 2;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ObjectData {
-    /// Id of the agent whose vehicle or body it is, or which tows the trailer. An uncoupled trailer
-    /// has the id of the agent that uncoupled it. Persons without an agent, obstacles and forests
-    /// have separate numbers.
+    /// Id of the agent that owns the vehicle or body, or tows the trailer. An uncoupled trailer has
+    /// the id of the agent that uncoupled it. Persons without an agent, obstacles and forests have
+    /// separate numbers.
     pub id: u64,
     /// Kind of the object, `OBJECT_*`.
     pub kind: u32,
@@ -502,8 +502,8 @@ pub struct BehaviourInput {
     pub road_speed: f64,
     /// Direction of the lane change that the route requires: 1 to the left, -1 to the right, 0 for none.
     pub lane_change_needed: f64,
-    /// Distance to the end of the lane, m. If the goal is on a lane to which the agent has to change, this is
-    /// the distance to the point beside the goal.
+    /// Distance to the end of the lane, m. If the agent still has to change to the goal's lane,
+    /// this is the distance to the point beside the goal.
     pub lane_remaining: f64,
     /// Gap ahead in the target lane, m.
     pub target_gap_ahead: f64,
@@ -625,7 +625,7 @@ pub struct Conduct {
     pub least_post_encroachment: f64,
     /// Fraction of time lost, compared with driving as fast as road, bends and vehicle allow.
     pub time_lost: f64,
-    /// Mean fraction by which the speed limit was exceeded.
+    /// Mean excess over the speed limit, as a fraction of the limit.
     pub speeding: f64,
     /// Fraction of time spent outside the agent's lane.
     pub off_lane: f64,
@@ -849,11 +849,12 @@ pub struct GroundPlannerInput {
     pub goal_y: f64,
     /// Heading at the goal, rad; 0 with [`GROUND_ANY_HEADING`](crate::abi::GROUND_ANY_HEADING).
     pub goal_heading: f64,
-    /// Distance from the goal at which a path may end, m.
+    /// A path may end within this distance of the goal, m.
     pub goal_distance: f64,
-    /// Difference from the heading at the goal with which a path may end, rad; pi for any heading.
+    /// The heading at the end of a path may differ from the goal's heading by this angle, rad; pi
+    /// for any heading.
     pub goal_turn: f64,
-    /// Western edge of the area in which the path has to lie, m.
+    /// Western edge of the area that must contain the path, m.
     pub min_x: f64,
     /// Southern edge of the area, m.
     pub min_y: f64,

@@ -22,7 +22,7 @@ const GAUSS6: [(f64, f64); 3] = [
 
 /// Maximum turn that a panel of ten points integrates with an error of about 1e-13 m, rad.
 const PANEL_TURN: f64 = 2.0;
-/// Maximum turn for which six points are equally accurate, rad. Their error grows with the sixth
+/// Six points are as accurate for turns up to this angle, rad. Their error grows with the sixth
 /// power of the turn.
 const SIX_POINT_TURN: f64 = 0.2;
 

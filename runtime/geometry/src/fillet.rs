@@ -16,7 +16,7 @@ pub struct FilletOptions {
     pub miss: f64,
 }
 
-/// Minimum radii for the bends of a road, with which its inner edges do not run backwards.
+/// Minimum radii for the bends of a road. With smaller radii, its inner edges would run backwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SmallestRadii {
     /// Minimum radius of bends to the left, m.
@@ -37,7 +37,7 @@ pub struct Widened {
     pub count: usize,
 }
 
-/// Distance below which two points count as the same, m.
+/// Two points that are closer than this count as the same, m.
 const SAME_POINT: f64 = 0.01;
 /// Minimum turn of a corner that gets an arc, rad.
 const MIN_TURN: f64 = 1e-9;

@@ -157,8 +157,8 @@ pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
     hull
 }
 
-/// Outward vector at each corner of a counter-clockwise ring. Moving each corner by `d` times its vector
-/// moves every edge outward by `d`. No vector is longer than `limit`.
+/// Returns an outward vector for each corner of a counter-clockwise ring. Moving each corner by `d`
+/// times its vector moves every edge outward by `d`. No vector is longer than `limit`.
 pub fn outward_mitres(ring: &[DVec2], limit: f64) -> Vec<DVec2> {
     let n = ring.len();
     (0..n)

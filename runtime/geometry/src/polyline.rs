@@ -17,9 +17,10 @@ pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
         .sqrt()
 }
 
-/// Indices of the points at which a polyline is cut into nearly straight stretches, including its
-/// ends. Each stretch deviates from the points between its ends by at most `miss`, and is no longer
-/// than `longest` unless two neighbours are farther apart. O(points of a stretch) for each point.
+/// Cuts a polyline into nearly straight stretches, and returns the indices of the cuts, including
+/// the ends. Each stretch deviates from the points between its ends by at most `miss`, and is no
+/// longer than `longest` unless two neighbours are farther apart. O(points of a stretch) for each
+/// point.
 pub fn cuts(points: &[DVec2], miss: f64, longest: f64) -> Vec<usize> {
     let mut kept: Vec<usize> = (!points.is_empty()).then_some(0).into_iter().collect();
     let mut from = 0;
@@ -38,9 +39,9 @@ pub fn cuts(points: &[DVec2], miss: f64, longest: f64) -> Vec<usize> {
     kept
 }
 
-/// Vectors to the left at each point. They have unit length on straights and are longer at bends,
-/// so that a polyline shifted by `d` times these vectors is parallel to the original at distance
-/// `d`. No vector is longer than `limit`.
+/// Returns a vector to the left at each point. The vectors have unit length on straights and are
+/// longer at bends, so that a polyline shifted by `d` times these vectors is parallel to the
+/// original at distance `d`. No vector is longer than `limit`.
 ///
 /// Needs at least two points, because a single point has no direction.
 pub fn mitres(points: &[DVec2], limit: f64) -> Vec<DVec2> {

@@ -22,8 +22,8 @@ const KNOT_SPACING: f64 = 2.0;
 /// Maximum turn between two knots, rad. It keeps the guiding curve within about a millimetre of the
 /// line.
 const KNOT_TURN: f64 = 0.25;
-/// Maximum distance from the line at which points are found with the grid, m. Points farther away are found
-/// by a scan over all knots.
+/// The grid finds points that are within this distance of the line, m. Points farther away are
+/// found by a scan over all knots.
 const REACH: f64 = 32.0;
 /// Cell size of the look-up grid before cells are enlarged to respect [`MAX_CELLS`], m.
 const CELL: f64 = 4.0;
@@ -156,7 +156,8 @@ impl Projector {
         best
     }
 
-    /// Squared distance to the chord of an interval, and the position of the foot along the line.
+    /// Returns the squared distance from a point to the chord of an interval, and the position of
+    /// its foot along the line.
     #[inline]
     fn chord_foot(&self, point: DVec2, index: usize) -> (f64, f64) {
         let start = self.knots[index].position;

@@ -9,7 +9,7 @@ use crate::pose::Pose;
 use glam::DVec2;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Length below which a piece is omitted, in turning radii.
+/// A piece that is shorter than this is omitted, in turning radii.
 const TINY: f64 = 1e-12;
 /// Maximum number of pieces of a curve.
 const MOST_PIECES: usize = 5;
@@ -236,14 +236,13 @@ impl Goal {
         }
     }
 
-    /// Vector from the centre of the circle to the left of the start to the centre of the circle to the left of the
-    /// end.
+    /// Returns the vector between the centres of the left turning circles of the start and the end.
     fn same_side(&self) -> DVec2 {
         DVec2::new(self.x - self.sin, self.y - 1.0 + self.cos)
     }
 
-    /// Vector from the centre of the circle to the left of the start to the centre of the circle to the right of the
-    /// end.
+    /// Returns the vector from the centre of the start's left turning circle to that of the end's
+    /// right turning circle.
     fn other_side(&self) -> DVec2 {
         DVec2::new(self.x + self.sin, self.y - 1.0 - self.cos)
     }

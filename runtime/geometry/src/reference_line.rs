@@ -252,9 +252,9 @@ impl ReferenceLine {
         }
     }
 
-    /// Distances along the line at which it is cut into straight chords. The chords stay within
-    /// `tolerance` metres of the line, and of its offsets by up to `reach` metres to either side.
-    /// The first distance is 0, and the last is the length.
+    /// Returns the distances along the line where it is cut into straight chords. The chords stay
+    /// within `tolerance` metres of the line, and of its offsets by up to `reach` metres to either
+    /// side. The first distance is 0, and the last is the length.
     pub fn sample_distances(&self, tolerance: f64, reach: f64) -> Vec<f64> {
         let mut distances = vec![0.0];
         for element in &self.elements {

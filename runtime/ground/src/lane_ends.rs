@@ -13,7 +13,7 @@ use roadwright_scenario::junction::{Layout, LinkKind};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
-/// Distance before the end of a lane within which the lane is treated as ending, m.
+/// A lane is treated as ending within this distance of its end, m.
 const KNOWN_AHEAD: f64 = 500.0;
 /// Maximum length of an acceleration lane, m. A longer lane from a ramp ends like any other lane.
 const LONGEST_JOINING: f64 = 500.0;
@@ -181,7 +181,7 @@ impl LaneEnds {
     }
 }
 
-/// Lanes to the left and to the right to which a vehicle can change from a lane.
+/// Returns the lanes to the left and to the right that a vehicle can change to.
 fn sides(graph: &LaneGraph, lane: LaneletIndex) -> [LaneletIndex; 2] {
     let lanelet = graph.lanelet(lane);
     [lanelet.left, lanelet.right]

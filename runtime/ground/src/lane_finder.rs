@@ -5,13 +5,14 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 
-/// Maximum distance from a lane's centre line at which a vehicle counts as being on the lane, m.
+/// A vehicle counts as being on a lane if it is within this distance of the centre line, m.
 pub const LANE_REACH: f64 = 3.0;
-/// Maximum heading difference at which a vehicle counts as being on a lane, rad.
+/// A vehicle counts as being on a lane if its heading differs from that of the lane by at most this
+/// angle, rad.
 const LANE_TURN: f64 = 0.9;
 /// Cell size of the index over the lanes, m.
 const CELL: f64 = 12.0;
-/// Maximum distance between a position and a lane at which the lane is found, m.
+/// A lane is found if it is within this distance of the position, m.
 const FAR: f64 = 100.0;
 
 /// Index over the lanes of a graph. It does not own the graph.

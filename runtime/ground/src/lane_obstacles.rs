@@ -16,7 +16,7 @@ use roadwright_scenario::{Scenario, VehicleType};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Maximum distance from a lane at which vehicles on the lane watch out for an obstacle, m.
+/// Vehicles watch out for an obstacle if it is within this distance of their lane, m.
 const WATCH_DISTANCE: f64 = 6.0;
 /// Tolerance added to distances, m. It is larger than the error from sampling a lane in steps.
 const SLACK: f64 = 0.25;
@@ -97,11 +97,11 @@ impl NearCell {
 #[derive(Default)]
 pub struct LaneObstacles {
     near: Vec<NearCell>,
-    /// Distance by which vehicles swing out from the centre line of each lanelet, m: first for cars, then for
-    /// any vehicle. Computed on first use.
+    /// Swing-out of vehicles from the centre line of each lanelet, m: first for cars, then for any
+    /// vehicle. Computed on first use.
     swings: Vec<OnceLock<[f64; 2]>>,
     in_the_way: InTheWay,
-    /// Inputs from which the values are computed on first use; `None` without obstacles.
+    /// Inputs for computing the values on first use; `None` without obstacles.
     source: Option<Source>,
 }
 
@@ -225,9 +225,9 @@ impl LaneObstacles {
         self.nearness(lanelet).is_touched[usize::from(is_long)]
     }
 
-    /// Distance from the centre line of a lanelet within which a vehicle's axis can stay without
-    /// the vehicle touching an obstacle, m; 0 if no such distance is known. `is_long` is true for
-    /// vehicles other than cars.
+    /// Returns how far a vehicle's axis can be from the centre line of a lanelet without the
+    /// vehicle touching an obstacle, m; 0 if this is not known. `is_long` is true for vehicles
+    /// other than cars.
     #[inline]
     pub fn room_aside(&self, lanelet: LaneletIndex, is_long: bool) -> f64 {
         match self.nearness(lanelet).is_touched_aside[usize::from(is_long)] {
@@ -263,7 +263,7 @@ impl LaneObstacles {
         nearness
     }
 
-    /// Maximum distance by which vehicles swing out from the centre line of a lanelet and the
+    /// Returns the maximum swing-out of vehicles from the centre lines of a lanelet and the
     /// adjoining lanelets, m.
     fn swing_around(&self, surroundings: &Surroundings<'_>, id: LaneletIndex) -> [f64; 2] {
         let graph = surroundings.graph;
@@ -393,8 +393,8 @@ impl<'a> AfterEdit<'a> {
             .eq(before.map(|&near| Some(near)))
     }
 
-    /// Returns the known results for each lanelet: the proximity of obstacles, and the distances by
-    /// which vehicles swing out. Results that an edit may have changed are left empty.
+    /// Returns the known results for each lanelet: how near obstacles are, and how far vehicles
+    /// swing out. Results that an edit may have changed are left empty.
     fn copies(
         &self,
         surroundings: &Surroundings<'_>,
@@ -450,8 +450,8 @@ impl<'a> AfterEdit<'a> {
 }
 
 impl Surroundings<'_> {
-    /// Distance from the centre line of a lane within which bodies may obstruct vehicles on it, m.
-    /// It is half the vehicle's width plus [`SIDE_CLEARANCE`] plus the maximum shift of the search
+    /// Returns how far from the centre line of a lane bodies may obstruct vehicles on it, m. This
+    /// is half the vehicle's width plus [`SIDE_CLEARANCE`] plus the maximum shift of the search
     /// strip, [`MOST_ASIDE`].
     fn beside(&self) -> f64 {
         0.5 * self.sizes[1].width + SIDE_CLEARANCE + MOST_ASIDE + SLACK
@@ -466,7 +466,7 @@ impl Surroundings<'_> {
         self.points(id).zip(self.points(id).skip(1))
     }
 
-    /// Distance by which vehicles swing out from the centre line of a lanelet, m.
+    /// Returns how far vehicles swing out from the centre line of a lanelet, m.
     fn swing(&self, id: LaneletIndex) -> [f64; 2] {
         let points: Vec<DVec2> = self.points(id).collect();
         let turns = turns(&points);
@@ -527,9 +527,9 @@ impl Surroundings<'_> {
         numbers[first..].sort_unstable();
     }
 
-    /// Proximity of obstacles to a lanelet. `around` contains the distances by which vehicles swing
-    /// out on the lanelet and the adjoining lanelets, and `in_the_way` contains the obstacles that
-    /// obstruct lanes.
+    /// Proximity of obstacles to a lanelet. `around` states how far vehicles swing out on the
+    /// lanelet and the adjoining lanelets, and `in_the_way` contains the obstacles that obstruct
+    /// lanes.
     fn nearness(&self, id: LaneletIndex, around: [f64; 2], in_the_way: &Cells) -> Nearness {
         let is_watched = self.is_watched(id);
         // One search covers all classes and swings.
@@ -552,9 +552,8 @@ impl Surroundings<'_> {
         points.any(|point| self.obstacles.is_any_within(point, WATCH_DISTANCE))
     }
 
-    /// Distance from the centre line of a lanelet within which vehicles of a class may touch a
-    /// body, m. The vehicles drive along the lanelet and deviate from its centre line by `swing`
-    /// metres.
+    /// Returns how far from the centre line of a lanelet vehicles of a class may touch a body, m.
+    /// The vehicles drive along the lanelet and deviate from its centre line by `swing` metres.
     ///
     /// A vehicle is straight, but its lane may bend. The vehicle deviates from the centre line by
     /// as much as the lane turns within its length, and its front may already be on the next
@@ -632,9 +631,9 @@ fn turns(line: &[DVec2]) -> Vec<f64> {
     line.windows(3).map(turn).collect()
 }
 
-/// Maximum distance of a straight body of the given length from a line that it touches at one end,
-/// m. It is the sum of all turns of the line within that length, each multiplied by the length of
-/// the body beyond the turn.
+/// Returns the maximum distance between a line and a straight body of the given length that touches
+/// the line at one end, m. It is the sum of all turns of the line within that length, each
+/// multiplied by the length of the body beyond the turn.
 fn swing(line: &[DVec2], turns: &[f64], length: f64) -> f64 {
     let corners = 1..line.len().saturating_sub(1);
     let from = |first: usize| {

@@ -63,7 +63,7 @@ use unchanged::{Unchanged, kept_or};
 pub const COUNTED_ON: f64 = 0.6;
 /// Maximum speed off the roads, m/s.
 pub const OPEN_GROUND_SPEED: f64 = 8.0;
-/// Number of agents for which a stage prefetches ground data at a time, so that the data fit into
+/// A stage prefetches ground data for this number of agents at a time, so that the data fit into
 /// the nearer caches.
 pub const WARMED: usize = 128;
 

@@ -96,7 +96,7 @@ impl LooseKind {
         polygon::convex_hull(&places.collect::<Vec<_>>())
     }
 
-    /// Distance by which the base of the obstacle has moved, m.
+    /// Returns how far the base of the obstacle has moved, m.
     pub fn shift(&self, state: &LooseState) -> f64 {
         let body = &state.body;
         let base = body.position - body.rotation * DVec3::Z * self.model.height;

@@ -18,9 +18,9 @@ use std::sync::{Arc, OnceLock};
 /// Range within which a vehicle on a lane sees obstacles, measured from the front of the vehicle,
 /// m. It is the range of the fuzzy driver's terms ([Gerdelan 2011], table 8.2).
 pub const OBSTACLE_REACH: f64 = 28.28;
-/// Maximum angle to either side at which a vehicle on a lane sees obstacles, rad.
+/// A vehicle on a lane sees obstacles up to this angle to either side, rad.
 pub const OBSTACLE_ANGLE: f64 = 1.2;
-/// Distance from a vehicle's path below which a body obstructs the vehicle, m.
+/// A body obstructs a vehicle if it is closer than this to the vehicle's path, m.
 pub const SIDE_CLEARANCE: f64 = 0.3;
 /// Maximum lateral shift of the strip that a vehicle searches for obstacles, m. The strip follows the
 /// vehicle's offset from the centre line only up to this limit, so that a vehicle that changes lanes
@@ -33,17 +33,17 @@ const ROUNDING: f64 = 1e-6;
 
 /// Height of trees for collisions, m.
 const TREE_HEIGHT: f64 = 6.0;
-/// Depth to which fixed bodies extend below the ground, m.
+/// Fixed bodies extend this far below the ground, m.
 const FOOT: f64 = 2.0;
 
 /// Number of corners of the polygon that represents a disc.
 const ROUND: u32 = 24;
-/// Fractions of the reach within which the nearest body is searched for, in this order, until a
+/// The nearest body is searched for within these fractions of the reach, in this order, until a
 /// body is found.
 const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
 
-/// Area of the triangle between a corner and an edge below which the corner counts as lying on the
-/// edge, m^2.
+/// A corner counts as lying on an edge if the triangle between them has a smaller area than this,
+/// m^2.
 const FLAT: f64 = 1e-6;
 
 /// Range of heights that overlaps every body.
@@ -52,7 +52,7 @@ const ANY_VEHICLE: VerticalSpan = VerticalSpan {
     high: f64::INFINITY,
 };
 
-/// Radius of the bounding circle above which a body is kept in a separate list, m.
+/// A body whose bounding circle has a larger radius than this is kept in a separate list, m.
 const LARGE_RADIUS: f64 = 15.0;
 
 /// Owner of a body.
@@ -461,8 +461,8 @@ impl Obstacles {
         }
     }
 
-    /// Finds the nearest point within `reach` that belongs to an obstacle in the vehicle's range of
-    /// heights and for which a test is true. The search can be limited to bodies near given boxes.
+    /// Finds the nearest point within `reach` that passes a test and belongs to an obstacle in the
+    /// vehicle's range of heights. The search can be limited to bodies near given boxes.
     pub fn nearest(
         &self,
         point: DVec2,
@@ -531,8 +531,8 @@ impl Obstacles {
         });
     }
 
-    /// Distance that every point of a vehicle can certainly move without touching an obstacle, m.
-    /// It is capped at `most`, and 0 if the vehicle may already touch an obstacle.
+    /// Returns a distance that every point of a vehicle can certainly move without touching an
+    /// obstacle, m. It is capped at `most`, and 0 if the vehicle may already touch an obstacle.
     pub fn room_around(&self, vehicle: &OrientedBox, most: f64) -> f64 {
         let axes = [DVec2::X, DVec2::Y].map(|axis| vehicle.reach(axis));
         let reach = DVec2::from(axes) + most;

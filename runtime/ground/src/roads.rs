@@ -34,7 +34,7 @@ pub(super) enum Deciders {
 
 /// Deceleration on which speed profiles are based, m/s^2.
 pub const PROFILE_BRAKING: f64 = 1.8;
-/// Minimum number of junction laws for which several threads are used.
+/// Several threads are used if there are at least this many junction laws.
 const FEW_LAWS: usize = 200;
 /// Number of successors stored with a lanelet. Further successors are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
@@ -363,8 +363,8 @@ pub(crate) struct Roads {
     /// For each signal group, whether its stages have fixed durations.
     have_fixed_times: Vec<bool>,
     gists: Vec<Gist>,
-    /// Length of road before the signals of an arm. Contains only arms at which this length may be
-    /// too short for a vehicle to wait.
+    /// Length of road before the signals of an arm. Contains only arms where a vehicle may have no
+    /// room to wait.
     rooms: BTreeMap<(RoadId, RoadEnd), RoomToWait>,
     rings: Rings,
     lane_ends: LaneEnds,
@@ -402,8 +402,8 @@ struct Parts {
     laws: Vec<Arc<JunctionLaw>>,
 }
 
-/// Returns the length of road before the signals of each arm at which this length may be too short
-/// for a vehicle to wait.
+/// Returns the length of road before the signals, for each arm where a vehicle may have no room to
+/// wait.
 fn rooms_before_signals(
     network: &RoadNetwork,
     layout: &Layout,
@@ -1057,8 +1057,8 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, deciders: Deciders)
 
 /// Maximum distance to alleys that is stored, m. Vehicles never need a larger value.
 const FAR: f64 = 300.0;
-/// Amount by which stored distances to alleys are reduced, m. It covers rounding errors, which
-/// depend on the order in which lengths are added.
+/// Stored distances to alleys are reduced by this amount, m. It covers rounding errors, which
+/// depend on the order of additions.
 const LESS: f64 = 0.01;
 
 /// Returns the distance from the start of each lanelet to the next lanelet with alleys, m.
@@ -1090,8 +1090,8 @@ fn distances_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
         .collect()
 }
 
-/// Distance before a bend at which the permitted speed of the bend starts to apply, m. Drivers
-/// react to a falling speed with some delay and would otherwise enter the bend too fast.
+/// The permitted speed of a bend applies from this distance before the bend, m. Drivers react to a
+/// falling speed with some delay and would otherwise enter the bend too fast.
 const BEFORE_BENDS: f64 = 6.0;
 
 /// Curvature and permitted speed at each point. The permitted speed is the speed limit, reduced in

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// Parts of the ground that an edit leaves unchanged. They are shared with the old ground.
 pub(super) struct Unchanged {
-    /// Whether everything from which lanelets and the right of way at junctions are derived is unchanged.
+    /// Whether all inputs of the lanelets and of the right of way at junctions are unchanged.
     pub(super) lanes: bool,
     pub(super) obstacles: bool,
     /// Whether vehicle sizes are unchanged. They determine which lanes obstacles obstruct.
@@ -63,7 +63,7 @@ pub(super) fn kept_or<T>(stays: bool, before: &Arc<T>, make: impl FnOnce() -> T)
     }
 }
 
-/// Whether everything from which lanelets are derived is unchanged. Street names may differ.
+/// Whether all inputs of the lanelets are unchanged. Street names may differ.
 fn has_same_lanes(old: &Scenario, new: &Scenario, changed: &[RoadId]) -> bool {
     let (a, b) = (old.network(), new.network());
     let is_same = |before: &Road, after: &Road| {

@@ -91,9 +91,9 @@ impl Part {
     }
 }
 
-/// At larger scales, vehicles are drawn as pills, metres per pixel.
+/// Vehicles are drawn as pills if a pixel covers at least this distance, m.
 const PILLS: f64 = 0.35;
-/// At larger scales, vehicles are drawn as dots, metres per pixel.
+/// Vehicles are drawn as dots if a pixel covers at least this distance, m.
 const DOTS: f64 = 0.8;
 
 /// Vehicles that are longer than this are drawn as a bus, m.
@@ -380,7 +380,7 @@ const CHEST: f64 = 0.165;
 const SHOULDERS: f64 = 0.3;
 /// Radius of a person's head, m.
 const HEAD: f64 = 0.12;
-/// At larger scales, people are not drawn, metres per pixel.
+/// People are not drawn if a pixel covers more than this distance, m.
 const FARTHEST_PERSON: f64 = 0.5;
 /// Minimum size at which people are drawn, pixels.
 const LEAST_PERSON: f64 = 3.0;

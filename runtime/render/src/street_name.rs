@@ -14,7 +14,7 @@ const MOST_STEPS: f64 = 200.0;
 
 /// Length before a stop line that may contain turn arrows, m.
 const ARROWS: f64 = 27.0;
-/// At larger scales, arrows are visible, and names keep clear of them, pixels per metre.
+/// Arrows are visible above this scale, and names keep clear of them, pixels per metre.
 pub const ARROW_SCALE: f64 = 3.0;
 
 /// Maximum change of a road's heading over the length of a name, rad.

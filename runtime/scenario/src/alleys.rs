@@ -120,7 +120,7 @@ pub struct Alley {
 pub struct TightPlace {
     /// Both directions.
     pub directions: [AlleyDirection; 2],
-    /// Where cars of each direction drive: offset from the centre line, m, positive to the left.
+    /// Offset of cars from the centre line, for each direction, m, positive to the left.
     pub offsets: [f64; 2],
 }
 
@@ -163,7 +163,7 @@ pub struct TightStretch {
     pub from: f64,
     /// End along the lanelet, m.
     pub to: f64,
-    /// Where cars drive: offset from the centre line, m, positive to the left.
+    /// Offset of cars from the centre line, m, positive to the left.
     pub offset: f64,
     /// The same stretch on the lanelet of the opposite direction.
     pub opposite: AlleyDirection,

@@ -46,7 +46,7 @@ pub struct DraftState {
 /// The gesture during which a change was made. All changes of one gesture form one step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gesture {
-    /// Time at which the held button was pressed, as the bits of a double.
+    /// Press time of the held button, as the bits of a double.
     pub pressed: Option<u64>,
     /// The field with keyboard focus.
     pub field: Option<u64>,

@@ -16,8 +16,8 @@ const PIECE: usize = 250;
 /// A forest as triangles and instances.
 #[derive(Debug, Clone, Default)]
 pub struct Grove {
-    /// Mean radius of the crowns, or less if they overlap, m. Determines the scale above which
-    /// trees are drawn individually.
+    /// Mean radius of the crowns, or less if they overlap, m. It determines when trees are drawn
+    /// individually.
     grain: f64,
     /// Area of the forest in the average colour of its trees.
     canopy: Arc<Mesh>,

@@ -21,9 +21,10 @@ use std::sync::Arc;
 
 /// Largest distance between a lane and its chords, m.
 const TOLERANCE: f64 = 0.05;
-/// Width below which a widening lane counts as not yet open, or a narrowing lane as closed, m.
+/// A lane that is narrower than this counts as closed: a widening lane is not yet open, or a
+/// narrowing lane has ended, m.
 const NARROWEST: f64 = 0.1;
-/// Distance from section borders at which lanes are sampled, m. Exactly on a border, the lane would be
+/// Lanes are sampled this far from section borders, m. Exactly on a border, the lane would be
 /// ambiguous.
 const BESIDE: f64 = 1e-6;
 /// Width of the casing of pale roads, pixels.

@@ -17,8 +17,8 @@ use std::sync::Arc;
 const OTHER_GRIP: f64 = 0.05;
 /// Maximum difference in ground slope between clips on the bench, as rise over run.
 const OTHER_SLOPE: f64 = 0.03;
-/// Speed below which slip is not counted, m/s. In tight turns at low speed, the centre of gravity moves sideways
-/// although no tyre slips.
+/// Slip is not counted below this speed, m/s. In tight turns at low speed, the centre of gravity
+/// moves sideways although no tyre slips.
 const SLOW: f64 = 5.0;
 
 /// Properties shared by all clips on the bench.

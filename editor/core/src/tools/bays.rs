@@ -23,11 +23,12 @@ use std::f64::consts::FRAC_PI_2;
 const MOST: usize = 500;
 /// Distance between the points of a kerb, m.
 const SPACING: f64 = 0.5;
-/// Distance between a bay's outline and the edge along which it lies, m.
+/// Distance between a bay's outline and the edge beside it, m.
 const GAP: f64 = 0.1;
-/// Maximum distance between a road's line and a point for which its kerb is searched, m.
+/// The kerb of a road is searched for only if the point is within this distance of the road's line,
+/// m.
 const REACH: f64 = 40.0;
-/// Distance from a kerb within which a press snaps to it at any scale, m.
+/// A press within this distance of a kerb snaps to it at any scale, m.
 const CATCHES: f64 = 2.0;
 /// Prefix of the names of bays in rows.
 const NAME: &str = "Bay ";
@@ -41,7 +42,7 @@ pub(super) struct Kerb {
     is_left: bool,
 }
 
-/// The edge along which a row lies, in the direction of the drag.
+/// The edge beside a row of bays, in the direction of the drag.
 struct Edge {
     points: Vec<DVec2>,
     /// 1 if the bays are on the left of the edge, -1 if they are on its right.

@@ -3,7 +3,7 @@
 use super::{HandleShape, Mark};
 use roadwright_geometry::{DVec2, polygon};
 
-/// Distance below which corners are merged, m. A double-click places the last corner twice.
+/// Corners that are closer than this are merged, m. A double-click places the last corner twice.
 const SAME: f64 = 0.05;
 
 /// The corners placed until now.

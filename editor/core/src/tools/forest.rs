@@ -14,7 +14,7 @@ type Ring = Vec<[f64; 2]>;
 
 /// Corners of the brush's circle.
 const CORNERS: usize = 20;
-/// Distance from the line through its neighbours below which a corner is dropped, m.
+/// A corner is dropped if it is closer than this to the line through its neighbours, m.
 const SMOOTHING: f64 = 0.3;
 /// Smallest region that is kept, m^2.
 const LEAST_AREA: f64 = 4.0;

@@ -108,8 +108,8 @@ pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
     all
 }
 
-/// Maximum number of corners for which a forest or an area of land gets handles. Painted areas have
-/// many more, too close together to grab.
+/// A forest or an area of land gets handles only if it has at most this number of corners. Painted
+/// areas have many more, too close together to grab.
 const MOST_CORNERS: usize = 200;
 
 fn object_handles(scenario: &Scenario, object: ObjectId, add: &mut impl FnMut(HandleKind, DVec2)) {

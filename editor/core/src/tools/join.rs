@@ -10,7 +10,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns the rule by which the end of a road snaps to nodes and roads. Ctrl suspends snapping.
+/// Returns the rule that decides where the end of a road snaps to nodes and roads. Ctrl suspends
+/// snapping.
 pub(super) fn catch(modifiers: Modifiers, context: &ToolContext<'_>) -> Catch {
     let options = context.options.snap;
     Catch {
@@ -57,8 +58,8 @@ fn with_surroundings<T>(context: &ToolContext<'_>, read: impl FnOnce(&Surroundin
     })
 }
 
-/// Describes the road above or below an end that joins nothing, and the key with which the end would join that road;
-/// `None` if there is no such road.
+/// Describes the road above or below an end that joins nothing, and names the key that makes the
+/// end join it; `None` if there is no such road.
 pub(super) fn passing_word(
     end: &StrokeEnd,
     layer: i8,

@@ -6,7 +6,7 @@ use roadwright_geometry::{DVec2, heading_of};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, ObjectId, PointOfInterest};
 
-/// Length below which a drag counts as a click, m.
+/// A drag that is shorter than this counts as a click, m.
 const LEAST_DRAG: f64 = 0.5;
 
 /// The tool for points of interest. A click places a point, and a drag places a bay or a row of bays.

@@ -4,10 +4,10 @@ use super::{HandleShape, Mark, ToolContext, join};
 use roadwright_geometry::{DVec2, ReferenceLine, polyline};
 use roadwright_scenario::operation::draw::{Catch, LayerChange};
 
-/// Share of the length of a road, around the expected position, within which a change of layer is searched for. The
-/// search is limited because a road that crosses itself passes the same place twice.
+/// A change of layer is searched for around its expected position, within this share of the road's
+/// length. The search is limited because a road that crosses itself passes the same place twice.
 const SEARCHED: f64 = 0.1;
-/// Minimum distance within which a change of the layer is searched for, m.
+/// A change of layer is searched for at least within this distance, m.
 const LEAST_SEARCHED: f64 = 20.0;
 
 /// A point of a stroke at which the layer changes.
@@ -78,7 +78,7 @@ impl StrokeLayers {
         self.changes.retain(|change| change.point + 1 < count);
     }
 
-    /// Layer changes along the road fitted to the points of the stroke.
+    /// Returns the changes of layer along the road that was fitted to the points of the stroke.
     pub(super) fn along(&self, points: &[DVec2], line: &ReferenceLine) -> Vec<LayerChange> {
         let length = line.length();
         let reach = (SEARCHED * length).max(LEAST_SEARCHED);

@@ -172,8 +172,8 @@ impl Stroke {
     }
 }
 
-/// Weight of the brush: 1 in the middle, 0 at the edge. `softness` is the share of the radius over which the
-/// weight falls.
+/// Returns the weight of the brush at a distance from its middle: 1 in the middle, 0 at the edge.
+/// The weight falls over the share `softness` of the radius.
 fn fall_off(distance: f64, softness: f64) -> f64 {
     let hard = 1.0 - softness;
     if distance <= hard {

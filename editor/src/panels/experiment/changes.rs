@@ -18,7 +18,7 @@ const NAMES: f32 = 62.0;
 /// Number of rules in a table.
 // Three terms of the angle by three of the distance.
 const IN_TABLE: usize = 9;
-/// Number of terms by which a rule must change to get the full colour.
+/// A rule gets the full colour if it changes by this number of terms or more.
 const MOST_STEPS: f64 = 4.0;
 
 /// A rule before and after training.

@@ -14,7 +14,7 @@ use roadwright_scenario::{
     SignalPlan,
 };
 
-/// Minimum number of road ends for which priority matters.
+/// Priority matters only if at least this number of road ends meet.
 const CROSSING: usize = 3;
 
 const CONTROL: Choice<Node, Option<Control>> = Choice {

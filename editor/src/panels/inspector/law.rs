@@ -9,8 +9,8 @@ use roadwright_scenario::junction::{
 use roadwright_scenario::{Control, NodeId};
 use std::sync::Arc;
 
-/// Distance beyond which junctions do not share a programme, m. Signals within 40 m of each other share a
-/// programme, but no chain of such signals is this long.
+/// Junctions that are farther apart than this do not share a programme, m. Signals within 40 m of
+/// each other share a programme, but no chain of such signals is this long.
 const NEAR: f64 = 300.0;
 
 /// A junction with its conflicts, right of way and signals.

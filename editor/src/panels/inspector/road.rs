@@ -69,7 +69,8 @@ pub(super) const NUMBERS: [Property<Road>; 2] = [
     },
 ];
 
-/// Curvature below which a road counts as straight, 1/m: a radius of a million kilometres.
+/// A road with a smaller curvature than this counts as straight, 1/m: a radius of a million
+/// kilometres.
 const STRAIGHT: f64 = 1e-9;
 
 /// Returns the road classes with their names on the screen.

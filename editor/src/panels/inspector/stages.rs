@@ -40,7 +40,7 @@ impl Right {
         }
     }
 
-    /// Returns the rights to which a click switches, in order of preference.
+    /// Returns the rights that a click can switch to, in order of preference.
     fn next(self) -> [Self; 2] {
         match self {
             Self::Waits => [Self::Goes, Self::Yields],
@@ -230,8 +230,8 @@ fn cell(ui: &mut Ui, theme: Theme, row: RoadTurn, stage: usize, right: Right) ->
     response.on_hover_text(name).clicked()
 }
 
-/// Returns the plan after a click on a movement in a stage, and the reasons why rights that would
-/// be preferred to the new one were refused. `None` if no other right is possible.
+/// Returns the plan after a click on a movement in a stage, and the reasons why other rights with a
+/// higher preference were refused. `None` if no other right is possible.
 fn switched(
     law: &JunctionLaw,
     plan: &SignalPlan,

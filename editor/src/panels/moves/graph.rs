@@ -32,13 +32,14 @@ const LOOP: f32 = 34.0;
 const HEAD: f32 = 6.0;
 /// Maximum number of moves named in the hint of an edge.
 const MOST_NAMED: usize = 12;
-/// Minimum distance between neighbouring states at which speeds are shown below their names, points.
+/// Speeds are shown below the names of states if neighbouring states are at least this far apart,
+/// points.
 const ROOM_FOR_SPEED: f32 = 56.0;
 /// Height of a line of names, points.
 const LINE: f32 = 17.0;
-/// Distance within which the pointer counts as being on a state, points.
+/// The pointer counts as being on a state if it is within this distance, points.
 const TOUCH: f32 = 16.0;
-/// Distance from an edge at which its hint is shown, points.
+/// The hint of an edge is shown if the pointer is within this distance of the edge, points.
 const NEAR: f32 = 6.0;
 
 /// An edge and its points on the screen.

@@ -14,7 +14,7 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 
 /// Opacity of bars in the future.
 const PALE: f32 = 0.38;
-/// Time step with which future lights are computed, s.
+/// Time step for computing future lights, s.
 const STEP: f64 = 0.5;
 
 /// Height of a bar, points. It differs by light, so that lights differ in more than colour.

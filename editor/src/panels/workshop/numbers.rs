@@ -17,7 +17,7 @@ const NAME: f32 = 96.0;
 const VALUE: f32 = 96.0;
 /// Height of a row, in points.
 const ROW: f32 = 24.0;
-/// Factor by which a slider extends below and above the original number.
+/// A slider extends below and above the original number by this factor.
 const SPAN: f64 = 3.0;
 
 type Number = Property<VehicleFile>;

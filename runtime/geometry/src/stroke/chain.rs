@@ -47,8 +47,8 @@ pub(super) fn chain(samples: &[DVec2], tolerance: f64) -> Result<ReferenceLine, 
     })
 }
 
-/// Creates a sample with the direction of the stroke at it. The direction is computed from five
-/// samples, so that the tremor of a single sample does not turn the line.
+/// Returns the position of sample `i` and the direction of the stroke there. The direction is
+/// computed from five samples, so that the tremor of a single sample does not turn the line.
 fn pose_at(samples: &[DVec2], i: usize) -> Pose {
     let (low, high) = (i.saturating_sub(2), (i + 2).min(samples.len() - 1));
     Pose {

@@ -58,10 +58,10 @@ pub struct Fit {
 
 /// Maximum number of lines and arcs of one leg that are refined together.
 const MOST_SPANS: usize = 40;
-/// Number of samples above which a leg gets fewer fitting attempts, so that fitting takes little
-/// time after the button is released.
+/// A leg with more samples than this gets fewer fitting attempts, so that fitting takes little time
+/// after the button is released.
 const LONG: usize = 400;
-/// Factor by which the radius of a refined bend may be smaller than requested.
+/// The radius of a refined bend may be smaller than requested by this factor.
 const TIGHTEST: f64 = 1.1;
 
 /// Fits a line to the points of a stroke, in drawing order.
@@ -156,7 +156,7 @@ fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryEr
     })
 }
 
-/// Length that a corner takes up on the leg before it and on the leg after it, m.
+/// Returns the length that a corner takes from each of the two legs that it joins, m.
 fn corner_cut(before: &ReferenceLine, left: f64, after: &ReferenceLine, radius: f64) -> f64 {
     let turn = crate::math::wrap_angle(after.start().heading - before.end().heading).abs();
     // Tangent length of an arc with this radius. It is unbounded for a hairpin, so the turn is

@@ -70,7 +70,7 @@ pub fn smoothed(samples: &[DVec2]) -> Vec<DVec2> {
         .collect()
 }
 
-/// Indices of the samples at which the stroke turns a corner, in ascending order.
+/// Returns the indices of the samples where the stroke turns a corner, in ascending order.
 pub(super) fn corners(samples: &[DVec2], options: &StrokeOptions) -> Vec<usize> {
     // A bend turns over its whole length, whereas a corner turns within a few metres. The turn
     // between the chord over one window before and the chord over one window after distinguishes

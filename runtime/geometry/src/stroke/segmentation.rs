@@ -27,7 +27,7 @@ const SIGMA: f64 = 1.2;
 const MAX_RADIUS: f64 = 3000.0;
 /// Minimum turn of an arc, rad. Below it, a line represents the same shape.
 const MIN_TURN: f64 = 0.05;
-/// Number of consecutive starts without a fitting primitive after which no further starts are
+/// After this number of consecutive starts without a fitting primitive, no further starts are
 /// examined for an end. Starts are examined backwards from the end, so the ranges become longer.
 /// Once a range is too long for any primitive, longer ranges rarely fit.
 const MAX_REJECTED: usize = 12;

@@ -255,8 +255,8 @@ pub struct ImportSummary {
     pub signs: usize,
     /// Number of mini roundabouts mapped as a single node.
     pub mini_roundabouts: usize,
-    /// Number of turning circles at the ends of streets for which the lanes were moved apart so that cars can
-    /// turn around.
+    /// Number of turning circles at the ends of streets. The lanes there were moved apart so that
+    /// cars can turn around.
     pub turning_circles: usize,
     /// Number of pedestrian crossings assigned to an arm.
     pub crossings: usize,

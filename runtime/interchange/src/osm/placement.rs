@@ -58,7 +58,8 @@ fn placement_of(value: &str) -> Option<Placement> {
 }
 
 impl Placement {
-    /// Lane offset with which the line of a road has this position, m. The lanes along the road begin at lane 0.
+    /// Returns the lane offset that gives the line of a road this position, m. The lanes along the
+    /// road begin at lane 0.
     pub(super) fn lane_offset(self, section: &CrossSection, side: DrivingSide) -> f64 {
         // From left to right. In left-hand traffic, the lane beside lane 0 is the rightmost one.
         let mut lanes = section.forward.clone();

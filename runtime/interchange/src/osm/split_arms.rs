@@ -32,13 +32,14 @@ const MAX_LENGTH: f64 = 60.0;
 const MAX_APART: f64 = 16.0;
 /// Largest ratio between the lengths of an entry and its exit.
 const ALIKE: f64 = 1.5;
-/// Number of places at which the distance between entry and exit is measured.
+/// The distance between entry and exit is measured at this number of places.
 const SAMPLES: usize = 8;
 /// Largest distance between the middle of entry and exit and the line of the joined road, m.
 const MISS: f64 = 0.5;
-/// Distance along the arm up to which the crossings over entry and exit are one crossing, m.
+/// The crossings over entry and exit are one crossing if they are at most this far apart along the
+/// arm, m.
 const SAME_CROSSING: f64 = 8.0;
-/// Distance from the ends of an arm within which its line has no other point, m.
+/// The line of an arm has no other point within this distance of its ends, m.
 const NEAR_END: f64 = 2.0;
 /// Warning about split arms that were joined.
 const JOINED: &str = "roundabout arms split around an island (entry and exit joined into one road)";

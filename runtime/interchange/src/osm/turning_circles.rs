@@ -14,14 +14,15 @@ use roadwright_scenario::junction::U_TURN_RADIUS;
 use roadwright_scenario::{Lane, LaneDirection, LaneSection, LaneType, Poly3, Road, RoadEnd};
 use std::collections::BTreeMap;
 
-/// Margin of the radius in which cars turn, so that rounding never makes it too small, m.
+/// Margin added to the turning radius of cars, so that rounding never makes it too small, m.
 const MARGIN: f64 = 0.05;
-/// Length over which the lanes are fully apart, m. It has room for the half circle in which cars
-/// turn.
+/// The lanes are fully apart over this length, which has room for the half circle that cars drive,
+/// m.
 const APART: f64 = U_TURN_RADIUS + 2.5;
 /// Length over which the lanes move apart, m, if the road is long enough.
 const TAPER: f64 = 12.0;
-/// Minimum length over which the lanes move apart, m. A shorter taper would be too tight for cars.
+/// Minimum length of the taper, where the lanes move apart, m. A shorter taper would be too tight
+/// for cars.
 const SHORTEST_TAPER: f64 = 9.0;
 /// Minimum length of road that remains before the lanes move apart, m.
 const REST: f64 = 3.0;
@@ -126,9 +127,9 @@ fn is_too_tight(road: &Road, span: Span, half_width: f64) -> bool {
     })
 }
 
-/// Returns the distance by which the outermost lanes of both directions have to be moved apart so
-/// that cars can turn from one into the other, m; `None` if they need not, if one direction has no
-/// lane, or if lanes change their width.
+/// Returns how far the outermost lanes of both directions have to be moved apart so that cars can
+/// turn from one into the other, m; `None` if they need not, if one direction has no lane, or if
+/// lanes change their width.
 fn missing_gap(road: &Road, section: &LaneSection, s: f64) -> Option<f64> {
     let is_plain = |lane: &Lane| lane.direction == LaneDirection::Standard && lane.width.len() == 1;
     if !section.lanes.iter().all(is_plain) {

@@ -66,8 +66,8 @@ struct MeasuredRow {
     at_corner_s: Option<f64>,
     /// Maximum difference of the motion at a seam between moves.
     worst_seam: f64,
-    /// How often a clip was aligned with its vehicle again, because the vehicle was more than 0.5 m
-    /// or 5 degrees away from it. 0 if frames are played.
+    /// Number of times that a clip was aligned with its vehicle again, because the vehicle was more
+    /// than 0.5 m or 5 degrees away from it. 0 if frames are played.
     corrections: u32,
     /// Maximum distance from a clip, m.
     worst_distance: f64,
