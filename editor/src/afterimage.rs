@@ -167,7 +167,7 @@ impl Line {
     }
 }
 
-/// Outline of a road on the map between its junctions, m.
+/// Returns the outline of a road on the map between its junctions, m.
 fn outline(shape: &RoadShape, drawn: &Scene) -> Vec<DVec2> {
     let trim = drawn.layout.trims.get(&shape.id).copied();
     let trim = trim.unwrap_or_default();

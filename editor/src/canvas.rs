@@ -748,7 +748,7 @@ fn color_of(color: Color32) -> roadwright_render::Color {
     roadwright_render::Color::from_rgba8(color.r(), color.g(), color.b(), 255)
 }
 
-/// Opacity of the grid: high while the user draws, otherwise low.
+/// Returns the opacity of the grid: high while the user draws, otherwise low.
 fn grid_strength(model: &Model) -> f32 {
     let is_empty = model.scene.scenario.network().road_count() == 0;
     if model.tool == ToolKind::Select && !is_empty {

@@ -162,8 +162,8 @@ impl DocumentFlow {
         }
     }
 
-    /// Label and progress of the map being drawn for a newly opened document; `None` if there is
-    /// none.
+    /// Returns the label and progress of the map being drawn for a newly opened document; `None` if
+    /// there is none.
     pub(crate) fn drawing(&self, cx: &Context) -> Option<(String, Option<f32>)> {
         let progress = cx.view.canvas.progress()?;
         let left = self.left.as_ref()?;

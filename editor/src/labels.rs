@@ -302,7 +302,7 @@ impl Board<'_> {
     }
 }
 
-/// Font size of street names at a scale in metres per pixel; at least 11.
+/// Returns the font size of street names at a scale in metres per pixel; at least 11.
 fn font_size(scale: f64) -> f32 {
     if scale <= 0.15 {
         14.0

@@ -157,7 +157,7 @@ impl MoveDesk {
     }
 }
 
-/// Name of a file without its folder and extension.
+/// Returns the name of a file without its folder and extension.
 fn name_of(path: &Path, ending: &str) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.strip_suffix(ending).unwrap_or(&name).to_owned()

@@ -203,7 +203,8 @@ impl RoutePlanner {
 }
 
 impl Model {
-    /// Route of a selected trip. `None` until it is known, and `Some(None)` if there is no route.
+    /// Returns the route of a selected trip. `None` until it is known, and `Some(None)` if there is
+    /// no route.
     pub(crate) fn route_of(&self, id: ObjectId) -> Option<Option<&PlannedRoute>> {
         self.routes.get(&id).map(Option::as_ref)
     }

@@ -48,7 +48,7 @@ impl Racing {
         }
     }
 
-    /// Folder in which the attempts at a race are kept.
+    /// Returns the folder in which the attempts at a race are kept.
     fn folder_of(&self, order: &RaceOrder) -> PathBuf {
         let given = order.folder.clone();
         given.unwrap_or_else(|| self.folder.clone())

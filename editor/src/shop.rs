@@ -310,8 +310,8 @@ impl Shop {
     }
 }
 
-/// Suggested path of a vehicle file: the path of the file from which it was read, or a path in the folder of
-/// the scenario.
+/// Returns the suggested path of a vehicle file: the path of the file from which it was read, or a
+/// path in the folder of the scenario.
 pub(crate) fn vehicle_suggestion(cx: &Context) -> String {
     let Some(bench) = &cx.model.workshop.bench else {
         return String::new();

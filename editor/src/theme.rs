@@ -91,7 +91,7 @@ impl Theme {
         }
     }
 
-    /// Colour of a grid line. Every tenth line is stronger.
+    /// Returns the colour of a grid line. Every tenth line is stronger.
     pub(crate) fn grid(self, line: GridLine) -> Color32 {
         let alpha = match line {
             GridLine::Tenth => 40,
@@ -120,7 +120,7 @@ impl Theme {
         }
     }
 
-    /// Colour with which the area of a mark is filled.
+    /// Returns the fill colour for the area of a mark.
     pub(crate) fn fill(self, fill: Fill) -> Color32 {
         match fill {
             Fill::Tint(tone) => self.tone(tone).gamma_multiply(0.22),
@@ -181,7 +181,7 @@ impl Theme {
         ACCENT_DARK
     }
 
-    /// Colour of the sign of a message. Plates are dark in both themes.
+    /// Returns the colour of the sign of a message. Plates are dark in both themes.
     pub(crate) fn toast_sign(self, tone: crate::tone::Tone) -> Color32 {
         match tone {
             crate::tone::Tone::Done => hex(0x5c_c97f),
@@ -200,7 +200,7 @@ impl Theme {
         hex(if self.dark { 0x8a_94a0 } else { 0x6d_7780 })
     }
 
-    /// Colour in the heat map for a share of 0 to 1.
+    /// Returns the colour in the heat map for a share of 0 to 1.
     pub(crate) fn heat(self, share: f64) -> Color32 {
         let color = palette::heat_ramp(share, self.dark).to_color_u8();
         Color32::from_rgb(color.red(), color.green(), color.blue())

@@ -140,7 +140,7 @@ impl Kind {
         self.in_order(scenario, Vec::new())
     }
 
-    /// Number of agents and flows that use an entry.
+    /// Returns the number of agents and flows that use an entry.
     pub fn users(self, scenario: &Scenario, key: &str) -> usize {
         let agents = scenario.agents().values();
         let flows = scenario.flows().values();

@@ -92,7 +92,7 @@ fn look(inbox: &Receiver<Sight>, wake: impl Fn()) {
     }
 }
 
-/// Modification time of the file, and the state of the modules.
+/// Returns the modification time of the file, and the state of the modules.
 fn state(sight: &Sight) -> (Option<SystemTime>, u64) {
     let file = sight.file.as_deref();
     let data = file.and_then(|file| std::fs::metadata(file).ok());

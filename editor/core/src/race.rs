@@ -148,8 +148,8 @@ impl ReadyRace {
 }
 
 impl PlannerDrive {
-    /// Pose of the middle of the planner's body at a time in seconds; `None` before its start and
-    /// after its end.
+    /// Returns the pose of the middle of the planner's body at a time in seconds; `None` before its
+    /// start and after its end.
     pub fn at(&self, time: f64) -> Option<Pose> {
         let next = self.path.partition_point(|(at, _)| *at < time);
         let (after, to) = self.path.get(next)?;
@@ -265,8 +265,8 @@ fn paths_of(order: &RaceOrder, folder: &Path) -> BTreeMap<u64, PathBuf> {
     numbered.collect()
 }
 
-/// Path of an attempt's file. The course name is a path if the course is one of the user's
-/// scenarios.
+/// Returns the path of an attempt's file. The course name is a path if the course is one of the
+/// user's scenarios.
 fn path_of(order: &RaceOrder, folder: &Path, number: u64) -> PathBuf {
     let name = Path::new(&order.course.name).file_name();
     let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());

@@ -204,7 +204,8 @@ impl Scene {
         Self::new(Arc::new(Scenario::default()), 0)
     }
 
-    /// Objects under a point, topmost first. `reach` is the pick distance for thin objects, m.
+    /// Returns the objects under a point, topmost first. `reach` is the pick distance for thin
+    /// objects, m.
     pub fn pick(&self, point: DVec2, reach: f64) -> Vec<ObjectId> {
         let scenario = &self.scenario;
         // Each entry has a rank, a distance and an object. The rank is the drawing order: agents (0), flows
@@ -293,7 +294,7 @@ impl Scene {
         self.roads.iter().filter(inside)
     }
 
-    /// Objects entirely inside a box.
+    /// Returns the objects entirely inside a box.
     pub fn inside(&self, low: DVec2, high: DVec2) -> Vec<ObjectId> {
         let within = |p: DVec2| p.cmpge(low).all() && p.cmple(high).all();
         let scenario = &self.scenario;
@@ -400,7 +401,7 @@ impl Scene {
         Some(&self.roads[index.ok()?])
     }
 
-    /// Bounding box of an object, used to frame it and to jump to it, m.
+    /// Returns the bounding box of an object, used to frame it and to jump to it, m.
     pub fn bounds_of(&self, object: ObjectId) -> Option<(DVec2, DVec2)> {
         let scenario = &self.scenario;
         let places = |list: &[Option<Place>]| {

@@ -89,7 +89,7 @@ impl RunCurve {
         }
     }
 
-    /// Value of the curve in a row of the results.
+    /// Returns the value of the curve in a row of the results.
     pub fn value(self, row: &TimeRow) -> f64 {
         match self {
             Self::Arrived => row.arrived as f64,
@@ -144,7 +144,7 @@ pub struct GroundView {
 }
 
 impl GroundView {
-    /// Number of cells to show, for a search that has expanded `expanded` cells.
+    /// Returns the number of cells to show, for a search that has expanded `expanded` cells.
     pub fn shown_cells(self, expanded: usize) -> usize {
         self.search_step
             .map_or(expanded, |step| expanded.min(step as usize))

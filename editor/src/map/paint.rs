@@ -904,7 +904,7 @@ mod tests {
         }
     }
 
-    /// Number of vertices in a list of shapes.
+    /// Returns the number of vertices in a list of shapes.
     fn vertices(shapes: &[egui::Shape]) -> usize {
         let meshes = shapes.iter().map(|shape| match shape {
             egui::Shape::Mesh(mesh) => mesh.vertices.len(),

@@ -132,7 +132,7 @@ fn comparison(ui: &mut Ui, model: &Model, both: &PathComparison) {
     ui.colored_label(model.theme().tone(tone), text);
 }
 
-/// Names of the layers that contribute to the cost of either path.
+/// Returns the names of the layers that contribute to the cost of either path.
 fn layers(both: &PathComparison) -> Vec<&'static str> {
     let shares = both.planned.layers.iter().chain(&both.other.layers);
     let mut names: Vec<&str> = Vec::new();

@@ -557,7 +557,7 @@ impl SlotRow<'_> {
         });
     }
 
-    /// Value of a parameter. Parameters that the stack does not set have their default.
+    /// Returns the value of a parameter. Parameters that the stack does not set have their default.
     fn value(&self, parameter: &ParameterInfo) -> f64 {
         let value = self.setting().parameters.get(parameter.key).copied();
         value.unwrap_or(parameter.default)

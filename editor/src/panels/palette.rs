@@ -78,8 +78,8 @@ fn problem_text(finding: &Finding) -> String {
     format!("{}: {}", finding.code.title(), finding.object)
 }
 
-/// Rank of a text for a query; `None` unless the text contains all letters of the query in order. Smaller
-/// ranks are better.
+/// Returns the rank of a text for a query; `None` unless the text contains all letters of the query
+/// in order. Smaller ranks are better.
 fn rank(query: &str, text: &str) -> Option<usize> {
     let text = text.to_lowercase();
     let query = query.trim().to_lowercase();

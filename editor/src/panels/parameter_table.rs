@@ -36,7 +36,7 @@ pub(super) fn without_tables(
     (plain, tables)
 }
 
-/// Number of parameters, where a table counts as one.
+/// Returns the number of parameters, where a table counts as one.
 pub(super) fn count(parameters: &[ParameterInfo]) -> usize {
     let is_first = |cell: TableCell| cell.is_first();
     let whole = parameters

@@ -129,7 +129,7 @@ fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
         .collect()
 }
 
-/// Label of a mark, with as many decimals as its step needs.
+/// Returns the label of a mark, with as many decimals as its step needs.
 fn number(mark: GridMark) -> String {
     let mut decimals = 0;
     let mut step = mark.step_size;

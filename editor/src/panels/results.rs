@@ -136,7 +136,7 @@ fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> O
     clicked
 }
 
-/// Colour of a curve of the current run.
+/// Returns the colour of a curve of the current run.
 pub(super) fn color(theme: Theme, curve: RunCurve) -> Color32 {
     theme.plot(match curve {
         RunCurve::Arrived | RunCurve::MeanSpeed => 0,

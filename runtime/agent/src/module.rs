@@ -205,7 +205,7 @@ pub trait Controller: Logic {
         outputs: &mut [ControllerOutput],
     );
 
-    /// Lookahead to the waypoint.
+    /// Returns the lookahead to the waypoint.
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead;
 
     /// Whether the accelerations of the controller depend on the shape of the path: on the heading
@@ -247,8 +247,9 @@ pub trait Controller: Logic {
         }
     }
 
-    /// Parts into which the controller divides the path ahead, if it follows the path with a model
-    /// of its vehicle. If so, [`Controller::follow`] is called instead of [`Controller::step`].
+    /// Returns the parts into which the controller divides the path ahead, if it follows the path
+    /// with a model of its vehicle. If so, [`Controller::follow`] is called instead of
+    /// [`Controller::step`].
     fn path_parts(&self, _: &ParameterSet) -> Option<PathParts> {
         None
     }
@@ -273,7 +274,7 @@ pub trait Controller: Logic {
         self.step(parameters, step, &seen, outputs);
     }
 
-    /// Data that the controller needs in addition to its row. If there are any,
+    /// Returns the data that the controller needs in addition to its row. If there are any,
     /// [`Controller::step_with_views`] is called instead of [`Controller::step`], and
     /// [`Controller::drive_with_views`] instead of [`Controller::drive`].
     fn needs(&self, _: &ParameterSet) -> Option<Needs> {
@@ -431,10 +432,10 @@ pub trait Behaviour: Logic {
         false
     }
 
-    /// Distances before the end of a lane at which the behaviour is told that the lane merges into
-    /// the adjacent one; `None` (the default) if it is not informed. Within these distances,
-    /// `lane_change_needed` is the direction of the lane change multiplied by [`LANE_ENDS`]. The
-    /// change is optional, because the route also continues through the merge.
+    /// Returns the distances before the end of a lane at which the behaviour is told that the lane
+    /// merges into the adjacent one; `None` (the default) if it is not informed. Within these
+    /// distances, `lane_change_needed` is the direction of the lane change multiplied by
+    /// [`LANE_ENDS`]. The change is optional, because the route also continues through the merge.
     fn lane_end_sight(&self, _: &ParameterSet) -> Option<LaneEndSight> {
         None
     }

@@ -105,7 +105,7 @@ fn judge_end(status: ExitStatus, signal: Option<i32>, plugins: &[String]) -> u8 
     NOT_DONE
 }
 
-/// Message about a worker that ended before its work was done.
+/// Returns the message about a worker that ended before its work was done.
 fn ended_early(how: &str, plugins: &[String]) -> String {
     let (who, isolated) = match plugins {
         [] => ("a plugin may have".to_owned(), "ID"),
@@ -183,7 +183,7 @@ mod signals {
         status.signal()
     }
 
-    /// Name of a signal for messages.
+    /// Returns the name of a signal for messages.
     pub(super) fn name(signal: i32) -> String {
         let name = signal_hook::low_level::signal_name(signal);
         name.map_or_else(|| format!("signal {signal}"), str::to_owned)

@@ -277,7 +277,8 @@ impl ControlPoint {
     }
 }
 
-/// Distance from the point of intersection to the start of a spiral-arc-spiral curve, m.
+/// Returns the distance from the point of intersection to the start of a spiral-arc-spiral curve,
+/// m.
 fn tangent_length(radius: f64, spiral: f64, turn: f64) -> f64 {
     let at_spiral = 0.5 * spiral / radius;
     let (mut shift, mut advance) = (0.0, 0.0);
@@ -289,7 +290,7 @@ fn tangent_length(radius: f64, spiral: f64, turn: f64) -> f64 {
     (radius + shift) * tan(0.5 * turn) + advance
 }
 
-/// Direction in which a segment turns: 1 left, -1 right, 0 straight.
+/// Returns the direction in which a segment turns: 1 left, -1 right, 0 straight.
 fn turn_sign(segment: &Segment) -> f64 {
     match *segment {
         Segment::Line { .. } => 0.0,
@@ -327,7 +328,7 @@ fn turn_between(line: &ReferenceLine, starts: &[f64], first: usize, end: usize) 
     (first..end).map(|i| turn_of(line, starts, i)).sum()
 }
 
-/// Angle by which a segment turns, rad. It may exceed a half turn.
+/// Returns how far a segment turns, rad. It may exceed a half turn.
 fn turn_of(line: &ReferenceLine, starts: &[f64], index: usize) -> f64 {
     match line.segments()[index] {
         Segment::Line { .. } => 0.0,

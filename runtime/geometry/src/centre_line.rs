@@ -184,7 +184,7 @@ impl CentreLines {
     }
 }
 
-/// Preferred distance between the points of a line, m.
+/// Returns the preferred distance between the points of a line, m.
 fn wanted_spacing(points: &[DVec2], length: f64) -> f64 {
     if length <= LONG {
         return SPACING;
@@ -211,7 +211,7 @@ impl<'a> CentreLine<'a> {
         self.spacing * (self.poses.len() - 1) as f64
     }
 
-    /// Pose at `s`, clamped to the line. O(1).
+    /// Returns the pose at `s`, clamped to the line. O(1).
     #[inline]
     pub fn pose(&self, s: f64) -> Pose {
         let (index, u) = self.place(s);
@@ -222,7 +222,7 @@ impl<'a> CentreLine<'a> {
         }
     }
 
-    /// Position at `s`, clamped to the line. O(1).
+    /// Returns the position at `s`, clamped to the line. O(1).
     #[inline]
     pub fn position(&self, s: f64) -> DVec2 {
         let (index, u) = self.place(s);
@@ -230,16 +230,16 @@ impl<'a> CentreLine<'a> {
         a.position.lerp(b.position, u)
     }
 
-    /// Heading at `s`, rad.
+    /// Returns the heading at `s`, rad.
     #[inline]
     pub fn heading(&self, s: f64) -> f64 {
         let (index, u) = self.place(s);
         between(self.poses[index].heading, self.poses[index + 1].heading, u)
     }
 
-    /// Curvature around `s`, 1/m, positive to the left. It is the mean over about `reach` metres on
-    /// each side, so that a vertex of a traced line does not count as a bend. If the line ends
-    /// within this reach, it is treated as if it continued straight. O(1).
+    /// Returns the curvature around `s`, 1/m, positive to the left. It is the mean over about
+    /// `reach` metres on each side, so that a vertex of a traced line does not count as a bend. If
+    /// the line ends within this reach, it is treated as if it continued straight. O(1).
     #[inline]
     pub fn curvature(&self, s: f64, reach: f64) -> f64 {
         let reach = ((reach / self.spacing) as usize).max(1);
@@ -317,7 +317,7 @@ impl<'a> CentreLine<'a> {
     }
 
     #[inline]
-    /// Index of the chord at the given distance, and the position within it, in [0, 1].
+    /// Returns the index of the chord at the given distance, and the position within it, in [0, 1].
     fn place(&self, s: f64) -> (usize, f64) {
         let last = self.poses.len() - 1;
         let scaled = (s / self.spacing).clamp(0.0, last as f64);

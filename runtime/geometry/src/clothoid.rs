@@ -26,8 +26,8 @@ const PANEL_TURN: f64 = 2.0;
 /// power of the turn.
 const SIX_POINT_TURN: f64 = 0.2;
 
-/// Displacement after `length` along a curve that starts at the origin with the given heading and
-/// curvature, and whose curvature grows by `sharpness` per metre.
+/// Returns the displacement after `length` along a curve that starts at the origin with the given
+/// heading and curvature, and whose curvature grows by `sharpness` per metre.
 ///
 /// Uses Gauss-Legendre quadrature over panels of at most two radians, so that straight lines, arcs
 /// and inflections need no special case (a Fresnel form loses digits close to an arc).
@@ -185,7 +185,7 @@ fn bisect(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// Derivative of the lateral end offset with respect to the shape parameter.
+/// Returns the derivative of the lateral end offset with respect to the shape parameter.
 fn lateral_slope(phi0: f64, curvature: f64, shape: f64) -> f64 {
     // One panel is enough even if the offset needs several, because the slope determines only the
     // next step, and the iteration ends when the offset vanishes.

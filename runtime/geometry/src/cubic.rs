@@ -61,7 +61,7 @@ impl Cubic {
         }
     }
 
-    /// Local position (ahead, left) at p, m.
+    /// Returns the local position (ahead, left) at p, m.
     pub fn point(&self, p: f64) -> DVec2 {
         DVec2::new(
             p * (self.bu + p * (self.cu + p * self.du)),
@@ -69,7 +69,7 @@ impl Cubic {
         )
     }
 
-    /// First derivative with respect to p, m.
+    /// Returns the first derivative with respect to p, m.
     pub fn velocity(&self, p: f64) -> DVec2 {
         DVec2::new(
             self.bu + p * (2.0 * self.cu + p * 3.0 * self.du),
@@ -77,7 +77,7 @@ impl Cubic {
         )
     }
 
-    /// Signed curvature at p, 1/m; 0 where the speed is zero.
+    /// Returns the signed curvature at p, 1/m; 0 where the speed is zero.
     pub fn curvature(&self, p: f64) -> f64 {
         let velocity = self.velocity(p);
         let acceleration = DVec2::new(
@@ -91,7 +91,7 @@ impl Cubic {
         velocity.perp_dot(acceleration) / (speed * speed * speed)
     }
 
-    /// Arc length between two parameters by one application of the five-point rule, m.
+    /// Returns the arc length between two parameters by one application of the five-point rule, m.
     fn length_between(&self, from: f64, to: f64) -> f64 {
         let (half, middle) = (0.5 * (to - from), 0.5 * (to + from));
         half * GAUSS5
@@ -214,7 +214,7 @@ impl MeasuredCubic {
 mod tests {
     use super::*;
 
-    /// Arc length computed from a large number of short chords, for comparison.
+    /// Returns the arc length computed from a large number of short chords, for comparison.
     fn fine_length(cubic: &Cubic, to: f64) -> f64 {
         let parts = 4_000;
         (0..parts)

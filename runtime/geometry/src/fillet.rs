@@ -180,8 +180,8 @@ impl Corner {
     }
 }
 
-/// Largest radius of an arc that turns by twice `half` (rad), uses less than half of a leg, and misses its corner
-/// by at most `miss`, m.
+/// Returns the largest radius of an arc that turns by twice `half` (rad), uses less than half of a
+/// leg, and misses its corner by at most `miss`, m.
 fn largest_radius(half: f64, leg: f64, miss: f64) -> f64 {
     // The arc misses the corner by radius (1 / cos(turn / 2) - 1), and uses radius tan(turn / 2) of each
     // leg.

@@ -162,7 +162,7 @@ impl HeightField {
         self.position(self.columns - 1, self.rows - 1)
     }
 
-    /// Position of a sample, m.
+    /// Returns the position of a sample, m.
     pub fn position(&self, column: usize, row: usize) -> DVec2 {
         self.origin + self.spacing * DVec2::new(column as f64, row as f64)
     }
@@ -175,7 +175,7 @@ impl HeightField {
         Self::new(self.origin, self.spacing, self.columns, heights)
     }
 
-    /// Height at a point, m.
+    /// Returns the height at a point, m.
     ///
     /// ```text
     ///    c-------d      bilinear: along the lower and the upper side by u,
@@ -189,7 +189,8 @@ impl HeightField {
         (a * (1.0 - u) + b * u) * (1.0 - v) + (c * (1.0 - u) + d * u) * v
     }
 
-    /// Unit normal of the surface at a point. It is discontinuous at the borders of cells.
+    /// Returns the unit normal of the surface at a point. It is discontinuous at the borders of
+    /// cells.
     pub fn normal(&self, point: DVec2) -> DVec3 {
         let (index, u, v) = self.cell(point);
         let [a, b, c, d] = self.corners(index);
@@ -198,9 +199,9 @@ impl HeightField {
         DVec3::new(-slope_x, -slope_y, 1.0).normalize()
     }
 
-    /// Height (m) and unit normal at a point. Computing both costs little more than computing one of them.
-    /// Beyond the border, the height stays that of the nearest border point, and the normal is that of this
-    /// extended surface.
+    /// Returns the height (m) and unit normal at a point. Computing both costs little more than
+    /// computing one of them. Beyond the border, the height stays that of the nearest border point,
+    /// and the normal is that of this extended surface.
     pub fn surface(&self, point: DVec2) -> (f64, DVec3) {
         let (index, u, v) = self.cell(point);
         let [a, b, c, d] = self.corners(index);
@@ -231,8 +232,8 @@ impl HeightField {
         [h[index], h[index + 1], h[above], h[above + 1]]
     }
 
-    /// Index of the south-west sample of the cell that contains a point, and the point's two coordinates
-    /// within the cell, each from 0 to 1.
+    /// Returns the index of the south-west sample of the cell that contains a point, and the
+    /// point's two coordinates within the cell, each from 0 to 1.
     fn cell(&self, point: DVec2) -> (usize, f64, f64) {
         let local = (point - self.origin) / self.spacing;
         let x = local.x.clamp(0.0, (self.columns - 1) as f64);

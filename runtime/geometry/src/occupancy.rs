@@ -56,12 +56,12 @@ impl OccupancyGrid {
         self.rows
     }
 
-    /// Centre of a cell, m.
+    /// Returns the centre of a cell, m.
     pub fn centre(&self, column: usize, row: usize) -> DVec2 {
         self.origin + self.cell * DVec2::new(column as f64 + 0.5, row as f64 + 0.5)
     }
 
-    /// Cell of a point; `None` outside the grid.
+    /// Returns the cell of a point; `None` outside the grid.
     pub fn cell_of(&self, point: DVec2) -> Option<(usize, usize)> {
         let local = (point - self.origin) / self.cell;
         let inside = local.x >= 0.0

@@ -57,7 +57,8 @@ impl OrientedBox {
         self.centre + self.forward * along + left * across
     }
 
-    /// Penetration depth of two boxes by the separating axis theorem, m; 0 if they do not touch.
+    /// Returns the penetration depth of two boxes by the separating axis theorem, m; 0 if they do
+    /// not touch.
     pub fn penetration(&self, other: &Self) -> f64 {
         let offset = other.centre - self.centre;
         let mut depth = f64::INFINITY;
@@ -97,7 +98,7 @@ impl OrientedBox {
         })
     }
 
-    /// Penetration depth of the box and a circle, m; 0 if they do not touch.
+    /// Returns the penetration depth of the box and a circle, m; 0 if they do not touch.
     pub fn circle_penetration(&self, centre: DVec2, radius: f64) -> f64 {
         // If the centre is outside the box, the circle is pushed away from the closest point.
         let closest = self.closest_point(centre);
@@ -112,7 +113,7 @@ impl OrientedBox {
         radius + along.min(across)
     }
 
-    /// Penetration depth of the box and a convex polygon, m; 0 if they do not touch.
+    /// Returns the penetration depth of the box and a convex polygon, m; 0 if they do not touch.
     pub fn polygon_penetration(&self, polygon: &[DVec2]) -> f64 {
         // An edge without length has no normal. Normals have to be unit vectors, because depths are
         // distances.
@@ -139,7 +140,7 @@ impl OrientedBox {
         if depth.is_finite() { depth } else { 0.0 }
     }
 
-    /// Distance between two boxes, m; 0 if they touch.
+    /// Returns the distance between two boxes, m; 0 if they touch.
     pub fn distance(&self, other: &Self) -> f64 {
         if self.penetrates(other, 0.0) {
             return 0.0;
@@ -152,12 +153,12 @@ impl OrientedBox {
         nearest.fold(f64::INFINITY, f64::min).sqrt()
     }
 
-    /// Distance to a circle, m; 0 if they touch.
+    /// Returns the distance to a circle, m; 0 if they touch.
     pub fn distance_to_circle(&self, centre: DVec2, radius: f64) -> f64 {
         ((self.closest_point(centre) - centre).length() - radius).max(0.0)
     }
 
-    /// Distance to a convex polygon, m; 0 if they touch.
+    /// Returns the distance to a convex polygon, m; 0 if they touch.
     pub fn distance_to_polygon(&self, polygon: &[DVec2]) -> f64 {
         if self.polygon_penetration(polygon) > 0.0 {
             return 0.0;
@@ -172,7 +173,7 @@ impl OrientedBox {
         theirs.chain(own).fold(f64::INFINITY, f64::min).sqrt()
     }
 
-    /// Half the extent along a unit axis, m.
+    /// Returns half the extent along a unit axis, m.
     pub fn reach(&self, axis: DVec2) -> f64 {
         self.half_length * self.forward.dot(axis).abs()
             + self.half_width * left_of(self.forward).dot(axis).abs()

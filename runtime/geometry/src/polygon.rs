@@ -2,7 +2,8 @@
 
 use glam::DVec2;
 
-/// Low and high corner of the smallest axis-parallel box around points; `None` if there are no points.
+/// Returns the low and high corner of the smallest axis-parallel box around points; `None` if there
+/// are no points.
 pub fn bounds(points: &[DVec2]) -> Option<(DVec2, DVec2)> {
     let first = *points.first()?;
     Some(
@@ -12,7 +13,7 @@ pub fn bounds(points: &[DVec2]) -> Option<(DVec2, DVec2)> {
     )
 }
 
-/// Signed area, m^2, positive if the points are counter-clockwise.
+/// Returns the signed area, m^2, positive if the points are counter-clockwise.
 pub fn signed_area(points: &[DVec2]) -> f64 {
     let Some(&origin) = points.first() else {
         return 0.0;
@@ -24,7 +25,7 @@ pub fn signed_area(points: &[DVec2]) -> f64 {
         .sum::<f64>()
 }
 
-/// Centre of mass of the area; the mean of the points if the area vanishes.
+/// Returns the centre of mass of the area; the mean of the points if the area vanishes.
 pub fn centroid(points: &[DVec2]) -> DVec2 {
     let Some(&origin) = points.first() else {
         return DVec2::ZERO;
@@ -59,7 +60,7 @@ pub fn contains(points: &[DVec2], point: DVec2) -> bool {
     inside
 }
 
-/// Distance from a point to the polygon's area, m; 0 inside.
+/// Returns the distance from a point to the polygon's area, m; 0 inside.
 pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
     if contains(points, point) {
         0.0
@@ -68,7 +69,7 @@ pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
     }
 }
 
-/// Distance from a point to the polygon's boundary, m. O(n).
+/// Returns the distance from a point to the polygon's boundary, m. O(n).
 pub fn boundary_distance(points: &[DVec2], point: DVec2) -> f64 {
     // The smallest distance is the root of the smallest squared distance, so one root is enough.
     edges(points)
@@ -126,7 +127,7 @@ pub fn is_simple(points: &[DVec2]) -> bool {
     true
 }
 
-/// Convex hull, counter-clockwise, without collinear points, by the monotone chain of
+/// Returns the convex hull, counter-clockwise, without collinear points, by the monotone chain of
 /// [Andrew 1979]. O(n log n).
 pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
     let mut sorted: Vec<_> = points.to_vec();
@@ -190,7 +191,7 @@ pub fn tidy_ring(points: &[DVec2]) -> Vec<DVec2> {
     ring
 }
 
-/// Edges as pairs of points, including the closing edge.
+/// Returns the edges as pairs of points, including the closing edge.
 pub fn edges(points: &[DVec2]) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
     // The closing edge comes first, so that a single pass without an index is enough.
     let mut from = points.last().copied().unwrap_or_default();

@@ -3,12 +3,12 @@
 use crate::polygon::closest_on_segment;
 use glam::DVec2;
 
-/// Length, m.
+/// Returns the length, m.
 pub fn length(points: &[DVec2]) -> f64 {
     points.windows(2).map(|w| (w[1] - w[0]).length()).sum()
 }
 
-/// Distance to a point, m; infinite for fewer than two points.
+/// Returns the distance to a point, m; infinite for fewer than two points.
 pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
     points
         .windows(2)

@@ -81,14 +81,15 @@ impl Projector {
         &self.line
     }
 
-    /// World point at the given road coordinates. `surface` returns the ground height at a point.
+    /// Returns the world point at the given road coordinates. `surface` returns the ground height
+    /// at a point.
     pub fn world(&self, at: RoadPoint, surface: impl FnOnce(DVec2) -> f64) -> DVec3 {
         let point = self.line.point(at.s, at.t);
         point.extend(surface(point) + at.h)
     }
 
-    /// Road coordinates of a world point, found without an initial guess. `surface` returns the
-    /// ground height at a point.
+    /// Returns the road coordinates of a world point, found without an initial guess. `surface`
+    /// returns the ground height at a point.
     pub fn road(&self, point: DVec3, surface: impl FnOnce(DVec2) -> f64) -> RoadPoint {
         let ground = point.truncate();
         RoadPoint {
@@ -211,7 +212,7 @@ impl Projector {
         s
     }
 
-    /// Position, first and second derivative of the guiding curve at `s`.
+    /// Returns the position, first and second derivative of the guiding curve at `s`.
     #[inline]
     fn hermite(&self, s: f64) -> (DVec2, DVec2, DVec2) {
         let scaled = s / self.spacing;
@@ -425,7 +426,7 @@ mod tests {
         assert!((back.h - 1.5).abs() < 1e-9 && (back.s - 30.0).abs() < 1e-9);
     }
 
-    /// Distance from a point to the closest of many points of a line, m.
+    /// Returns the distance from a point to the closest of many points of a line, m.
     fn closest_sample(line: &ReferenceLine, point: DVec2) -> f64 {
         let count = (line.length() / 0.1).ceil();
         (0..=count as usize)

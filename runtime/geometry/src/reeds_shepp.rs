@@ -489,8 +489,8 @@ mod tests {
         }
     }
 
-    /// Length of the shortest path to the cell around a pose, found by Dijkstra's algorithm over
-    /// short steps.
+    /// Returns the length of the shortest path to the cell around a pose, found by Dijkstra's
+    /// algorithm over short steps.
     fn searched(to: Pose, cell: f64, headings: i32) -> f64 {
         use std::cmp::Reverse;
         use std::collections::{BTreeMap, BinaryHeap};

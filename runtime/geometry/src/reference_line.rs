@@ -190,7 +190,7 @@ impl ReferenceLine {
         self.pose(self.length)
     }
 
-    /// Pose at distance `s` (clamped to [0, length]). O(log segments).
+    /// Returns the pose at distance `s` (clamped to [0, length]). O(log segments).
     pub fn pose(&self, s: f64) -> Pose {
         let (element, u) = self.element_at(s);
         let mut pose = element.pose(u);
@@ -198,12 +198,12 @@ impl ReferenceLine {
         pose
     }
 
-    /// Heading at distance `s`, rad in (-pi, pi].
+    /// Returns the heading at distance `s`, rad in (-pi, pi].
     pub fn heading(&self, s: f64) -> f64 {
         self.pose(s).heading
     }
 
-    /// Curvature at distance `s`, 1/m, positive to the left.
+    /// Returns the curvature at distance `s`, 1/m, positive to the left.
     pub fn curvature(&self, s: f64) -> f64 {
         let (element, u) = self.element_at(s);
         element.curvature(u)
@@ -227,7 +227,8 @@ impl ReferenceLine {
         frame.origin + left_of(frame.forward) * t
     }
 
-    /// Pose at distance `s` with its own frame. On a straight line, this needs no sine or cosine.
+    /// Returns the pose at distance `s` with its own frame. On a straight line, this needs no sine
+    /// or cosine.
     pub fn own_frame(&self, s: f64) -> (Pose, OwnFrame) {
         let (element, u) = self.element_at(s);
         let mut pose = element.pose(u);
@@ -243,7 +244,8 @@ impl ReferenceLine {
         (pose, frame)
     }
 
-    /// Pose on the curve offset by `t` metres to the left. It has the heading of the line.
+    /// Returns the pose on the curve offset by `t` metres to the left. It has the heading of the
+    /// line.
     pub fn offset_pose(&self, s: f64, t: f64) -> Pose {
         let (pose, frame) = self.own_frame(s);
         Pose {
@@ -281,7 +283,7 @@ impl ReferenceLine {
         distances
     }
 
-    /// Points of the line offset by `t`, within `tolerance` metres of it.
+    /// Returns the points of the line offset by `t`, within `tolerance` metres of it.
     pub fn sample(&self, tolerance: f64, t: f64) -> Vec<DVec2> {
         self.sample_distances(tolerance, t.abs())
             .into_iter()
@@ -289,8 +291,9 @@ impl ReferenceLine {
             .collect()
     }
 
-    /// Points of the line's offsets by `t` to the right and to the left, each within `tolerance`
-    /// metres of its offset. They equal the points of [`sample`](Self::sample), at half the cost.
+    /// Returns the points of the line's offsets by `t` to the right and to the left, each within
+    /// `tolerance` metres of its offset. They equal the points of [`sample`](Self::sample), at half
+    /// the cost.
     pub fn sample_both_sides(&self, tolerance: f64, t: f64) -> [Vec<DVec2>; 2] {
         let distances = self.sample_distances(tolerance, t.abs());
         let mut sides = [-t, t].map(|_| Vec::with_capacity(distances.len()));
@@ -359,7 +362,7 @@ impl ReferenceLine {
         Self::new(self.start, segments)
     }
 
-    /// Position, tangent and curvature at distance `s`.
+    /// Returns the position, tangent and curvature at distance `s`.
     #[inline]
     pub(crate) fn frame(&self, s: f64) -> Frame {
         let (element, u) = self.element_at(s);

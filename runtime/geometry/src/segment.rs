@@ -187,8 +187,8 @@ impl Element {
         }
     }
 
-    /// Position, tangent and curvature at `u` metres from the start of the element, computed with
-    /// as few sines and cosines as possible.
+    /// Returns the position, tangent and curvature at `u` metres from the start of the element,
+    /// computed with as few sines and cosines as possible.
     #[inline]
     pub(crate) fn frame(&self, u: f64) -> Frame {
         let rotated = |local: DVec2| self.forward * local.x + left_of(self.forward) * local.y;
@@ -224,7 +224,7 @@ impl Element {
         }
     }
 
-    /// Pose at `u` metres from the start of the element.
+    /// Returns the pose at `u` metres from the start of the element.
     pub(crate) fn pose(&self, u: f64) -> Pose {
         let Pose { position, heading } = self.start;
         match &self.shape {
@@ -257,7 +257,7 @@ impl Element {
         matches!(self.shape, Shape::Line).then_some(self.forward)
     }
 
-    /// Curvature at `u` metres from the start of the element, 1/m.
+    /// Returns the curvature at `u` metres from the start of the element, 1/m.
     pub(crate) fn curvature(&self, u: f64) -> f64 {
         match &self.shape {
             Shape::Line => 0.0,
@@ -315,7 +315,8 @@ impl Element {
     }
 }
 
-/// Displacement along a clothoid. For arcs, the closed form of the chord is used, because it is faster.
+/// Returns the displacement along a clothoid. For arcs, the closed form of the chord is used,
+/// because it is faster.
 fn clothoid_offset(heading: f64, curvature: f64, sharpness: f64, u: f64) -> glam::DVec2 {
     if sharpness != 0.0 {
         return displacement(heading, curvature, sharpness, u);

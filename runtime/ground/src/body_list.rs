@@ -31,7 +31,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// New number of an old body; `None` if it was removed.
+    /// Returns the new number of an old body; `None` if it was removed.
     #[inline]
     pub(super) fn number(&self, before: u32) -> Option<u32> {
         let number = self.numbers[before as usize];

@@ -86,7 +86,7 @@ impl Crossings {
         &self.sites
     }
 
-    /// Indices of a junction's crossings.
+    /// Returns the indices of a junction's crossings.
     #[inline]
     pub fn of_junction(&self, junction: JunctionIndex) -> Range<u32> {
         let junction = junction.index();
@@ -95,16 +95,16 @@ impl Crossings {
 }
 
 impl CrossingSite {
-    /// Part of the crossing that a vehicle on a connection covers; `None` if the connection does
-    /// not lead over the crossing.
+    /// Returns the part of the crossing that a vehicle on a connection covers; `None` if the
+    /// connection does not lead over the crossing.
     #[inline]
     pub fn taken(&self, path: ConnectionIndex, is_long: bool) -> Option<Taken> {
         let Covered { car, long, .. } = *self.covered(path)?;
         Some(if is_long { long } else { car })
     }
 
-    /// Part of the crossing that a car on a connection covers; `None` if the connection does not
-    /// lead over the crossing.
+    /// Returns the part of the crossing that a car on a connection covers; `None` if the connection
+    /// does not lead over the crossing.
     #[inline]
     pub fn taken_by_car(&self, path: ConnectionIndex) -> Option<Taken> {
         Some(self.covered(path)?.car)
@@ -130,8 +130,8 @@ impl CrossingSite {
         }
     }
 
-    /// Stretches of the crossing, in the order in which pedestrians who start at the right or the
-    /// left kerb walk over them.
+    /// Returns the stretches of the crossing, in the order in which pedestrians who start at the
+    /// right or the left kerb walk over them.
     pub fn stretches(&self, is_from_right: bool) -> Vec<Interval> {
         let stretches = self.crossing.stretches();
         let mut all: Vec<_> = stretches

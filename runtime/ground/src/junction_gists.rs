@@ -142,8 +142,8 @@ impl ConnectionGist {
         self.permitted & 1 << stage != 0
     }
 
-    /// State of the connection's signal in a stage. While the stage is ending, `change` contains
-    /// the next stage and the phase of the change.
+    /// Returns the state of the connection's signal in a stage. While the stage is ending, `change`
+    /// contains the next stage and the phase of the change.
     #[inline]
     pub fn light_in(&self, stage: u32, change: Option<(u32, Between)>) -> Light {
         let change = change.map(|(next, between)| (self.has_green(next), between));

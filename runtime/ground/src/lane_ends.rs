@@ -40,8 +40,8 @@ pub(crate) struct LaneEnds {
     ends: Vec<LaneEnd>,
     /// Connections at the ends of acceleration lanes, in ascending order.
     joining: Vec<Connection>,
-    /// Junctions at which a lane ends and its vehicles alternate with those of the lane beside it,
-    /// in ascending order.
+    /// Junctions where a lane ends and its vehicles alternate with those of the lane beside it, in
+    /// ascending order.
     alternating: Vec<JunctionIndex>,
 }
 
@@ -161,7 +161,7 @@ impl LaneEnds {
         !self.joining.is_empty() && self.joining.binary_search(&connection).is_ok()
     }
 
-    /// Whether there is any lane at whose end vehicles alternate.
+    /// Whether vehicles alternate at the end of any lane.
     #[inline]
     pub(crate) fn has_alternating(&self) -> bool {
         !self.alternating.is_empty()
@@ -187,12 +187,12 @@ fn sides(graph: &LaneGraph, lane: LaneletIndex) -> [LaneletIndex; 2] {
     [lanelet.left, lanelet.right]
 }
 
-/// Lanes that follow a lane, directly or over a connection.
+/// Returns the lanes that follow a lane, directly or over a connection.
 fn lanes_after(graph: &LaneGraph, lane: LaneletIndex) -> impl Iterator<Item = LaneletIndex> {
     lanes_over_connections(graph, lane, LaneGraph::successors)
 }
 
-/// Lanes that lead to a lane, directly or over a connection.
+/// Returns the lanes that lead to a lane, directly or over a connection.
 fn lanes_before(graph: &LaneGraph, lane: LaneletIndex) -> impl Iterator<Item = LaneletIndex> {
     lanes_over_connections(graph, lane, LaneGraph::predecessors)
 }

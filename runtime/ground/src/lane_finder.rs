@@ -41,7 +41,8 @@ impl LaneFinder {
         Self { grid, points }
     }
 
-    /// Lanelets within `reach` of a position, each with its distance from the position, m.
+    /// Returns the lanelets within `reach` of a position, each with its distance from the position,
+    /// m.
     pub(super) fn around(&self, graph: &LaneGraph, place: DVec2, reach: f64) -> Vec<(f64, Spot)> {
         let mut found: Vec<(f64, Spot)> = Vec::new();
         // Points are at most half a cell apart, so extending the search by one cell finds a point
@@ -64,8 +65,8 @@ impl LaneFinder {
         found
     }
 
-    /// Lanes and connections at ground level whose surface, widened by `beyond` metres, contains a
-    /// position.
+    /// Returns the lanes and connections at ground level whose surface, widened by `beyond` metres,
+    /// contains a position.
     pub fn covering(&self, graph: &LaneGraph, place: DVec2, beyond: f64) -> Vec<Spot> {
         let around = self.around(graph, place, LANE_REACH + beyond);
         let spots = around.into_iter().map(|(_, spot)| spot);
@@ -83,7 +84,7 @@ impl LaneFinder {
         covering
     }
 
-    /// Lanelets under a pose, best match first.
+    /// Returns the lanelets under a pose, best match first.
     pub fn under(&self, graph: &LaneGraph, pose: Pose) -> Vec<Spot> {
         let around = self.around(graph, pose.position, LANE_REACH);
         let fitting = around.into_iter().filter_map(|(miss, spot)| {
@@ -96,7 +97,7 @@ impl LaneFinder {
         in_order(fitting.collect())
     }
 
-    /// Lanes near a position, nearest lane first.
+    /// Returns the lanes near a position, nearest lane first.
     pub fn near(&self, graph: &LaneGraph, place: DVec2) -> Vec<Spot> {
         let lanes = |reach: f64| -> Vec<(f64, Spot)> {
             let around = self.around(graph, place, reach).into_iter();

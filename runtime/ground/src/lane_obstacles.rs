@@ -161,7 +161,7 @@ impl Known<'_> {
         self.copies.map_or(Some(id), |copies| copied(copies, id))
     }
 
-    /// New number of an old body; `None` if it was removed.
+    /// Returns the new number of an old body; `None` if it was removed.
     fn number(&self, before: u32) -> Option<u32> {
         match self.changes {
             Some(changes) => changes.number(before),
@@ -242,8 +242,8 @@ impl LaneObstacles {
         self.nearness(lanelet).is_seen
     }
 
-    /// Proximity of obstacles to a lanelet. O(points of the lanelet and obstacles near it) on first
-    /// use.
+    /// Returns the proximity of obstacles to a lanelet. O(points of the lanelet and obstacles near
+    /// it) on first use.
     #[inline]
     fn nearness(&self, id: LaneletIndex) -> Nearness {
         let known = self.near[id.index()].get();
@@ -425,8 +425,8 @@ impl<'a> AfterEdit<'a> {
         )
     }
 
-    /// Bounding boxes of bodies that an edit has removed or added, or that obstruct a lane only
-    /// before or only after the edit.
+    /// Returns the bounding boxes of bodies that an edit has removed or added, or that obstruct a
+    /// lane only before or only after the edit.
     fn changed(
         &self,
         surroundings: &Surroundings<'_>,
@@ -461,7 +461,7 @@ impl Surroundings<'_> {
         self.graph.line(id).points()
     }
 
-    /// Line segments between the points of a lanelet.
+    /// Returns the line segments between the points of a lanelet.
     fn stretches(&self, id: LaneletIndex) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
         self.points(id).zip(self.points(id).skip(1))
     }
@@ -527,9 +527,9 @@ impl Surroundings<'_> {
         numbers[first..].sort_unstable();
     }
 
-    /// Proximity of obstacles to a lanelet. `around` states how far vehicles swing out on the
-    /// lanelet and the adjoining lanelets, and `in_the_way` contains the obstacles that obstruct
-    /// lanes.
+    /// Returns the proximity of obstacles to a lanelet. `around` states how far vehicles swing out
+    /// on the lanelet and the adjoining lanelets, and `in_the_way` contains the obstacles that
+    /// obstruct lanes.
     fn nearness(&self, id: LaneletIndex, around: [f64; 2], in_the_way: &Cells) -> Nearness {
         let is_watched = self.is_watched(id);
         // One search covers all classes and swings.
@@ -562,7 +562,8 @@ impl Surroundings<'_> {
         (0.5 * self.sizes[class].width + swing + SLACK).min(WATCH_DISTANCE)
     }
 
-    /// Distance from the centre line of a lanelet to the nearest body, m; `most` if no body is closer.
+    /// Returns the distance from the centre line of a lanelet to the nearest body, m; `most` if no
+    /// body is closer.
     fn distance_beside(&self, id: LaneletIndex, most: f64) -> f64 {
         let mut nearest = most;
         for (from, to) in self.stretches(id) {
@@ -613,7 +614,7 @@ impl InTheWay {
     }
 }
 
-/// Body dimensions of vehicles of a type.
+/// Returns the body dimensions of vehicles of a type.
 fn body_of(kind: &VehicleType) -> Body {
     Body {
         width: kind.width.get(),
@@ -622,7 +623,7 @@ fn body_of(kind: &VehicleType) -> Body {
     }
 }
 
-/// Angles by which a line turns at its inner points, rad.
+/// Returns how far a line turns at each of its inner points, rad.
 fn turns(line: &[DVec2]) -> Vec<f64> {
     let turn = |three: &[DVec2]| {
         let (before, after) = (three[1] - three[0], three[2] - three[1]);

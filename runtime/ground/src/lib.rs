@@ -276,8 +276,8 @@ impl Ground {
             .collect()
     }
 
-    /// Slope between the axles of a vehicle at `pose`; `None` if the ground is level. `wheelbase`
-    /// is in m.
+    /// Returns the slope between the axles of a vehicle at `pose`; `None` if the ground is level.
+    /// `wheelbase` is in m.
     #[inline]
     pub fn grade(&self, pose: Pose, wheelbase: f64) -> Option<Grade> {
         let land = self.slopes()?;
@@ -286,8 +286,8 @@ impl Ground {
         (!grade.is_level()).then_some(grade)
     }
 
-    /// Maximum slope under a vehicle, along or across it, as rise over run. It has the sign of the
-    /// longitudinal slope.
+    /// Returns the maximum slope under a vehicle, along or across it, as rise over run. It has the
+    /// sign of the longitudinal slope.
     pub fn slope(&self, pose: Pose, wheelbase: f64) -> f64 {
         let Some(land) = self.slopes() else {
             return 0.0;
@@ -302,8 +302,8 @@ impl Ground {
         }
     }
 
-    /// Height difference between a vehicle's left and right side, midway between its axles, m. It
-    /// is positive if the left side is higher, and 0 if the ground is level.
+    /// Returns the height difference between a vehicle's left and right side, midway between its
+    /// axles, m. It is positive if the left side is higher, and 0 if the ground is level.
     #[inline]
     pub fn bank(&self, pose: Pose, wheelbase: f64, width: f64) -> f64 {
         let Some(land) = self.slopes() else {
@@ -313,14 +313,14 @@ impl Ground {
         side(0.5 * width) - side(-0.5 * width)
     }
 
-    /// Grip at a position relative to dry asphalt. This is the grip of the uppermost road at the
-    /// position or, if there is none, of the open ground. O(1).
+    /// Returns the grip at a position relative to dry asphalt. This is the grip of the uppermost
+    /// road at the position or, if there is none, of the open ground. O(1).
     #[inline]
     pub fn grip(&self, place: DVec2) -> f64 {
         self.grip_on(place, ALL_LAYERS)
     }
 
-    /// Grip at a position for a vehicle on the given road layers (bit mask).
+    /// Returns the grip at a position for a vehicle on the given road layers (bit mask).
     #[inline]
     pub fn grip_on(&self, place: DVec2, layers: u32) -> f64 {
         self.grip.as_ref().map_or(1.0, |map| map.at(place, layers))
@@ -344,14 +344,14 @@ impl Ground {
         self.grip.as_ref().map_or(1.0, |map| map.grip().lowest())
     }
 
-    /// Road layer of a lanelet, as a bit.
+    /// Returns the road layer of a lanelet, as a bit.
     #[inline]
     pub fn layers_of(&self, id: LaneletIndex) -> u32 {
         // A mask has 32 bits, so layers that differ by 32 share a bit.
         1 << self.lanelet(id).layer.rem_euclid(32)
     }
 
-    /// Road layers (bit mask) occupied by a body that follows `lanelet`; all layers for
+    /// Returns the road layers (bit mask) occupied by a body that follows `lanelet`; all layers for
     /// [`NO_LANELET`]. Vehicles on a bridge and on the road below it cannot collide.
     #[inline]
     pub fn layers(&self, lanelet: LaneletIndex) -> u32 {
@@ -397,8 +397,8 @@ impl Ground {
         })
     }
 
-    /// Signal heads of all lanes on which vehicles can wait. `light` returns the light of a
-    /// connection. O(lanes with signals), and O(lanelets) on first use.
+    /// Returns the signal heads of all lanes on which vehicles can wait. `light` returns the light
+    /// of a connection. O(lanes with signals), and O(lanelets) on first use.
     pub fn signal_heads<'a>(
         &'a self,
         has_buses: bool,
@@ -431,13 +431,14 @@ impl Ground {
         self.roads.signals(junction)
     }
 
-    /// Roundabout ring to which a lanelet belongs; `None` if it belongs to none.
+    /// Returns the roundabout ring to which a lanelet belongs; `None` if it belongs to none.
     #[inline]
     pub fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.roads.ring(id)
     }
 
-    /// Number of incoming lanes of a junction, and the length of each of its connections.
+    /// Returns the number of incoming lanes of a junction, and the length of each of its
+    /// connections.
     pub fn connections_through(
         &self,
         junction: JunctionIndex,
@@ -450,7 +451,7 @@ impl Ground {
         self.roads.programmes()
     }
 
-    /// Group to which the signals of a junction belong; `None` without signals.
+    /// Returns the group to which the signals of a junction belong; `None` without signals.
     #[inline]
     pub fn signal_group_of(&self, junction: JunctionIndex) -> Option<usize> {
         self.roads.signal_group_of(junction)
@@ -468,7 +469,7 @@ impl Ground {
         self.roads.looks_out(junction)
     }
 
-    /// Signal programme of a group.
+    /// Returns the signal programme of a group.
     #[inline]
     pub fn programme(&self, group: usize) -> &Programme {
         self.roads.programme(group)
@@ -479,7 +480,7 @@ impl Ground {
         self.roads.signal_group(group)
     }
 
-    /// Signal group at a node; `None` without signals.
+    /// Returns the signal group at a node; `None` without signals.
     pub fn signal_group_at(&self, node: u32) -> Option<usize> {
         self.roads.signal_group_at(node)
     }
@@ -498,20 +499,20 @@ impl Ground {
         self.roads.movements(junction)
     }
 
-    /// Compact data of a connection, for use in each step.
+    /// Returns the compact data of a connection, for use in each step.
     #[inline]
     pub fn connection_gist(&self, path: Connection) -> &ConnectionGist {
         self.roads.connection_gist(path)
     }
 
-    /// Rule that determines priority at a junction.
+    /// Returns the rule that determines priority at a junction.
     #[inline]
     pub fn control(&self, junction: JunctionIndex) -> Control {
         self.roads.control(junction)
     }
 
-    /// Longest time between two greens of a stage of a junction's signals, in seconds; infinite without
-    /// signals.
+    /// Returns the longest time between two greens of a stage of a junction's signals, in seconds;
+    /// infinite without signals.
     #[inline]
     pub fn longest_cycle(&self, junction: JunctionIndex) -> f64 {
         self.roads.longest_cycle(junction)
@@ -529,7 +530,7 @@ impl Ground {
         self.roads.alleys()
     }
 
-    /// Length of a lanelet, m.
+    /// Returns the length of a lanelet, m.
     #[inline]
     pub fn length(&self, id: LaneletIndex) -> f64 {
         self.roads.length(id)
@@ -547,7 +548,7 @@ impl Ground {
         self.roads.leads_to(id, next)
     }
 
-    /// Following lanelets, in the order of the graph.
+    /// Returns the following lanelets, in the order of the graph.
     #[inline]
     pub fn successors(&self, id: LaneletIndex) -> &[LaneletIndex] {
         self.roads.successors(id)
@@ -561,7 +562,7 @@ impl Ground {
         self.roads.joining(connection, next)
     }
 
-    /// Left and right neighbour lanes with the same direction, or [`NO_LANELET`].
+    /// Returns the left and right neighbour lanes with the same direction, or [`NO_LANELET`].
     #[inline]
     pub fn beside(&self, id: LaneletIndex) -> [LaneletIndex; 2] {
         self.roads.beside(id)
@@ -586,7 +587,7 @@ impl Ground {
         self.roads.joins_by(connection)
     }
 
-    /// Whether there is any lane at whose end vehicles alternate.
+    /// Whether vehicles alternate at the end of any lane.
     #[inline]
     pub fn has_alternating_ends(&self) -> bool {
         self.roads.has_alternating_ends()
@@ -599,19 +600,20 @@ impl Ground {
         self.roads.alternate_at(junction)
     }
 
-    /// Heading at a destination on open ground in the scenario, rad; `None` for other positions.
+    /// Returns the heading at a destination on open ground in the scenario, rad; `None` for other
+    /// positions.
     pub fn arrival_heading(&self, place: roadwright_geometry::DVec2) -> Option<f64> {
         self.arrivals.heading(place)
     }
 
-    /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m.
-    /// The value is capped.
+    /// Returns the lower bound of the distance from the start of a lanelet to the next lanelet with
+    /// alleys, m. The value is capped.
     #[inline]
     pub fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
         self.roads.distance_to_alleys(id)
     }
 
-    /// Number of following lanelets.
+    /// Returns the number of following lanelets.
     #[inline]
     pub fn successor_count(&self, id: LaneletIndex) -> usize {
         self.roads.successor_count(id)
@@ -624,38 +626,38 @@ impl Ground {
         self.roads.fork_before(id)
     }
 
-    /// Speed that the road permits at the start of a lanelet, m/s.
+    /// Returns the speed that the road permits at the start of a lanelet, m/s.
     #[inline]
     pub fn entry_speed(&self, id: LaneletIndex) -> f64 {
         self.roads.entry_speed(id)
     }
 
-    /// Speed that the speed limit and bends permit at `s` on a lanelet, m/s.
+    /// Returns the speed that the speed limit and bends permit at `s` on a lanelet, m/s.
     #[inline]
     pub fn road_speed(&self, id: LaneletIndex, s: f64) -> f64 {
         self.roads.road_speed(id, s)
     }
 
-    /// Curvature at `s` on a lanelet, 1/m, positive to the left.
+    /// Returns the curvature at `s` on a lanelet, 1/m, positive to the left.
     #[inline]
     pub fn curvature(&self, id: LaneletIndex, s: f64) -> f64 {
         self.roads.curvature(id, s)
     }
 
-    /// Junction and index of a contested connection; `None` for other lanelets.
+    /// Returns the junction and index of a contested connection; `None` for other lanelets.
     #[inline]
     pub fn contested(&self, id: LaneletIndex) -> Option<Connection> {
         self.roads.contested(id)
     }
 
-    /// Junction to which a node belongs; `None` if it belongs to none.
+    /// Returns the junction to which a node belongs; `None` if it belongs to none.
     #[inline]
     pub fn junction_of(&self, node: NodeId) -> Option<JunctionIndex> {
         self.roads.junction_of(node)
     }
 
-    /// Stop lines of a junction's arms. Each consists of the road, the road end, and the length
-    /// trimmed from the reference line of the road, m.
+    /// Returns the stop lines of a junction's arms. Each consists of the road, the road end, and
+    /// the length trimmed from the reference line of the road, m.
     pub fn stop_lines(
         &self,
         junction: JunctionIndex,
@@ -668,21 +670,21 @@ impl Ground {
         self.roads.paths(junction)
     }
 
-    /// Smallest node id of a junction; `None` if the junction has no nodes.
+    /// Returns the smallest node id of a junction; `None` if the junction has no nodes.
     #[inline]
     pub fn node(&self, junction: JunctionIndex) -> Option<NodeId> {
         self.roads.node(junction)
     }
 
-    /// Distance between a connection's stop line and the junction, m. It depends on `has_buses`,
-    /// which states whether there are buses.
+    /// Returns the distance between a connection's stop line and the junction, m. It depends on
+    /// `has_buses`, which states whether there are buses.
     #[inline]
     pub fn setback(&self, junction: JunctionIndex, path: ConnectionIndex, has_buses: bool) -> f64 {
         self.roads.setback(junction, path, has_buses)
     }
 
-    /// Smallest node id of a junction at an end of a road; `None` if the road ends at no junction.
-    /// O(junctions), for user queries only.
+    /// Returns the smallest node id of a junction at an end of a road; `None` if the road ends at
+    /// no junction. O(junctions), for user queries only.
     pub fn node_at(&self, road: RoadId) -> Option<NodeId> {
         let mut junctions = JunctionIndex::up_to(self.junction_count());
         let own = junctions.find(|&junction| {
@@ -692,25 +694,25 @@ impl Ground {
         own.and_then(|junction| self.node(junction))
     }
 
-    /// Right of way and conflicts of a junction.
+    /// Returns the right of way and conflicts of a junction.
     #[inline]
     pub fn law(&self, junction: JunctionIndex) -> &JunctionLaw {
         self.roads.law(junction)
     }
 
-    /// Conflicts of a junction between cars.
+    /// Returns the conflicts of a junction between cars.
     #[inline]
     pub fn car_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
         self.roads.law(junction).conflicts()
     }
 
-    /// Conflicts of a junction if a long vehicle is involved.
+    /// Returns the conflicts of a junction if a long vehicle is involved.
     #[inline]
     pub fn long_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
         self.roads.law(junction).wide()
     }
 
-    /// Conflicts of a junction, depending on whether a long vehicle is involved.
+    /// Returns the conflicts of a junction, depending on whether a long vehicle is involved.
     #[inline]
     pub fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
         match is_long {
@@ -719,7 +721,7 @@ impl Ground {
         }
     }
 
-    /// Length over which two connections from the same lane coincide after their start, m.
+    /// Returns the length that two connections from the same lane share after their start, m.
     /// `is_long` states whether a long vehicle is involved.
     #[inline]
     pub fn parting(&self, connection: LaneletIndex, other: LaneletIndex, is_long: bool) -> f64 {
@@ -795,7 +797,7 @@ impl Ground {
         hasher.finish()
     }
 
-    /// Lanelets within `reach` metres of a position.
+    /// Returns the lanelets within `reach` metres of a position.
     pub fn near(&self, place: DVec2, reach: f64) -> impl Iterator<Item = Spot> + use<> {
         let found = self.finder().around(&self.roads.graph, place, reach);
         found.into_iter().map(|(_, spot)| spot)

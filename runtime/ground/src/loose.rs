@@ -83,12 +83,12 @@ impl LooseKind {
         }
     }
 
-    /// Initial state, before the obstacle is pushed.
+    /// Returns the initial state, before the obstacle is pushed.
     pub fn standing(&self, surface: &impl Surface) -> LooseState {
         self.model.standing(self.middle, self.heading, surface)
     }
 
-    /// Outline in plan view, counter-clockwise, m.
+    /// Returns the outline in plan view, counter-clockwise, m.
     pub fn outline(&self, state: &LooseState) -> Vec<DVec2> {
         let body = &state.body;
         let corners = self.model.solid.corners().iter();

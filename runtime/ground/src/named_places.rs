@@ -5,9 +5,9 @@ use roadwright_scenario::Scenario;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-/// Named places, by name. A name shared by several points of interest refers to the first one. A
-/// street name refers to the middle of the longest road with that name, unless a point of interest
-/// has the same name.
+/// Returns the named places, by name. A name shared by several points of interest refers to the
+/// first one. A street name refers to the middle of the longest road with that name, unless a point
+/// of interest has the same name.
 pub(super) fn named_places(scenario: &Scenario) -> BTreeMap<String, NamedPlace> {
     let mut places = BTreeMap::new();
     for point in scenario.points_of_interest().values() {

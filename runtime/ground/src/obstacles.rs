@@ -144,7 +144,7 @@ impl Body {
         }
     }
 
-    /// Lower bound of the distance to a vehicle, m; 0 if they may touch.
+    /// Returns the lower bound of the distance to a vehicle, m; 0 if they may touch.
     fn room(&self, vehicle: &OrientedBox) -> f64 {
         match self {
             Self::Disc { centre, radius } => {
@@ -381,7 +381,7 @@ impl Obstacles {
         |number, middle, radius| !self.all.bodies[number as usize].1.is_apart(middle, radius)
     }
 
-    /// Corners of the bounding box of a body.
+    /// Returns the corners of the bounding box of a body.
     pub(super) fn bounds(&self, number: u32) -> (DVec2, DVec2) {
         self.all.bodies[number as usize].1.bounds()
     }
@@ -436,8 +436,8 @@ impl Obstacles {
         })
     }
 
-    /// Distance from body `number` to the segment from `from` to `to`, m, measured at sampled
-    /// points of the segment.
+    /// Returns the distance from body `number` to the segment from `from` to `to`, m, measured at
+    /// sampled points of the segment.
     pub(super) fn distance_from(&self, number: u32, from: DVec2, to: DVec2) -> f64 {
         let body = &self.all.bodies[number as usize].1;
         let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);
@@ -590,7 +590,7 @@ impl Obstacles {
         kind.as_ref()
     }
 
-    /// Body number of a loose obstacle; `None` if the obstacle is fixed.
+    /// Returns the body number of a loose obstacle; `None` if the obstacle is fixed.
     pub fn number_of(&self, id: ObstacleId) -> Option<u32> {
         // If an obstacle has several bodies, any of them may be found, but such an obstacle is
         // never loose.
@@ -721,7 +721,7 @@ impl Stature {
     }
 }
 
-/// Range of heights from the ground up to `height`, m.
+/// Returns the range of heights from the ground up to `height`, m.
 fn standing(height: f64) -> VerticalSpan {
     VerticalSpan {
         low: 0.0,

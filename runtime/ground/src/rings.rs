@@ -69,15 +69,15 @@ impl Rings {
         Self { rings, of }
     }
 
-    /// Ring to which a lanelet belongs; `None` if it belongs to none.
+    /// Returns the ring to which a lanelet belongs; `None` if it belongs to none.
     #[inline]
     pub(crate) fn of(&self, id: LaneletIndex) -> Option<&Ring> {
         self.rings.get(*self.of.get(id.index())? as usize)
     }
 }
 
-/// For each road of a ring, the number of the ring. Rings are numbered in the order of their
-/// smallest road ids.
+/// Returns, for each road of a ring, the number of the ring. Rings are numbered in the order of
+/// their smallest road ids.
 fn numbers(network: &RoadNetwork, layout: &Layout) -> BTreeMap<RoadId, u32> {
     let ends = |id: RoadId| network.road(id).map(|road| [road.from, road.to]);
     let mut at: BTreeMap<NodeId, Vec<RoadId>> = BTreeMap::new();

@@ -115,12 +115,14 @@ impl JunctionLaw {
             .get_or_init(|| RightOfWay::of(&self.junction, self.conflicts()))
     }
 
-    /// Distance from a connection's stop line to the junction if only cars use the junction, m.
+    /// Returns the distance from a connection's stop line to the junction if only cars use the
+    /// junction, m.
     pub(super) fn setback_of_cars(&self, path: ConnectionIndex) -> f32 {
         self.shape().setbacks_of_cars()[path.index()] as f32
     }
 
-    /// Distance from a connection's stop line to the junction if buses turn at the junction, m.
+    /// Returns the distance from a connection's stop line to the junction if buses turn at the
+    /// junction, m.
     fn setback_of_buses(&self, path: ConnectionIndex) -> f32 {
         self.shape().setbacks()[path.index()] as f32
     }
@@ -256,8 +258,8 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Data of the old lanelet; `None` if the new lanelet is not a copy. The junction of a copy is
-    /// also unchanged.
+    /// Returns the data of the old lanelet; `None` if the new lanelet is not a copy. The junction
+    /// of a copy is also unchanged.
     fn gist(&self, id: LaneletIndex) -> Option<OwnGist> {
         let copy = copied(self.copies, id)?;
         let gist = &self.roads.gists[copy.index()];
@@ -568,18 +570,18 @@ impl Roads {
         }
     }
 
-    /// Grip of the ground of a scenario with these roads; `None` if it is 1 everywhere.
+    /// Returns the grip of the ground of a scenario with these roads; `None` if it is 1 everywhere.
     pub(super) fn grip(&self, scenario: &Scenario) -> Option<Arc<GripMap>> {
         GripMap::new(scenario, &self.layout).map(Arc::new)
     }
 
-    /// Length of a lanelet, m.
+    /// Returns the length of a lanelet, m.
     #[inline]
     pub(crate) fn length(&self, id: LaneletIndex) -> f64 {
         self.gists[id.index()].length
     }
 
-    /// Speed that the road permits at the start of a lanelet, m/s.
+    /// Returns the speed that the road permits at the start of a lanelet, m/s.
     #[inline]
     pub(crate) fn entry_speed(&self, id: LaneletIndex) -> f64 {
         f64::from(self.gists[id.index()].entry_speed)
@@ -605,7 +607,7 @@ impl Roads {
         self.graph.successors(id).contains(&next)
     }
 
-    /// Following lanelets, in the order of the graph.
+    /// Returns the following lanelets, in the order of the graph.
     #[inline]
     pub(crate) fn successors(&self, id: LaneletIndex) -> &[LaneletIndex] {
         let gist = &self.gists[id.index()];
@@ -626,14 +628,14 @@ impl Roads {
         }
     }
 
-    /// Left and right neighbour lanes with the same direction, or [`NO_LANELET`].
+    /// Returns the left and right neighbour lanes with the same direction, or [`NO_LANELET`].
     #[inline]
     pub(crate) fn beside(&self, id: LaneletIndex) -> [LaneletIndex; 2] {
         self.gists[id.index()].beside
     }
 
-    /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m.
-    /// The value is capped.
+    /// Returns the lower bound of the distance from the start of a lanelet to the next lanelet with
+    /// alleys, m. The value is capped.
     #[inline]
     pub(crate) fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
         let distance = self.narrow().distances.get(id.index());
@@ -652,7 +654,7 @@ impl Roads {
             .get_or_init(|| Narrow::new(&self.graph, Alleys::of(&self.graph, self.has_wide)))
     }
 
-    /// Number of following lanelets.
+    /// Returns the number of following lanelets.
     #[inline]
     pub(crate) fn successor_count(&self, id: LaneletIndex) -> usize {
         self.gists[id.index()].successor_count as usize
@@ -718,7 +720,7 @@ impl Roads {
         Some((group, self.plans.signals[junction.index()].as_ref()?))
     }
 
-    /// Group to which the signals of a junction belong; `None` without signals.
+    /// Returns the group to which the signals of a junction belong; `None` without signals.
     #[inline]
     pub(crate) fn signal_group_of(&self, junction: JunctionIndex) -> Option<usize> {
         self.junction_gists.junction(junction).group()
@@ -745,7 +747,7 @@ impl Roads {
         })
     }
 
-    /// Signal programme of a group.
+    /// Returns the signal programme of a group.
     #[inline]
     pub(crate) fn programme(&self, group: usize) -> &Programme {
         let first = self.plans.groups[group][0];
@@ -760,7 +762,7 @@ impl Roads {
             .map(|&junction| JunctionIndex::from_index(junction))
     }
 
-    /// Signal group at a node; `None` without signals.
+    /// Returns the signal group at a node; `None` without signals.
     pub(crate) fn signal_group_at(&self, node: u32) -> Option<usize> {
         let junction = *self.layout.junction_of.get(&NodeId(node))?;
         self.signal_group_of(JunctionIndex::from_index(junction))
@@ -802,7 +804,7 @@ impl Roads {
             .map(|(number, path)| (number, path.from.road, path.turn))
     }
 
-    /// Compact data of a connection, for use in each step.
+    /// Returns the compact data of a connection, for use in each step.
     #[inline]
     pub(crate) fn connection_gist(&self, path: Connection) -> &ConnectionGist {
         self.junction_gists.path(path, || {
@@ -811,14 +813,14 @@ impl Roads {
         })
     }
 
-    /// Rule that determines priority at a junction.
+    /// Returns the rule that determines priority at a junction.
     #[inline]
     pub(crate) fn control(&self, junction: JunctionIndex) -> Control {
         self.junction_gists.junction(junction).control
     }
 
-    /// Longest time between two greens of a stage of a junction's signals, in seconds; infinite without
-    /// signals.
+    /// Returns the longest time between two greens of a stage of a junction's signals, in seconds;
+    /// infinite without signals.
     #[inline]
     pub(crate) fn longest_cycle(&self, junction: JunctionIndex) -> f64 {
         self.junction_gists.junction(junction).longest_cycle
@@ -839,7 +841,7 @@ impl Roads {
         (members.len() == theirs.len() && pairs.all(is_same)).then_some(own)
     }
 
-    /// Speed that the speed limit and bends permit at `s` on a lanelet, m/s.
+    /// Returns the speed that the speed limit and bends permit at `s` on a lanelet, m/s.
     #[inline]
     pub(crate) fn road_speed(&self, id: LaneletIndex, s: f64) -> f64 {
         let Gist {
@@ -852,7 +854,7 @@ impl Roads {
         f64::from(self.bends.get(nearest as usize).speed)
     }
 
-    /// Curvature at `s` on a lanelet, 1/m, positive to the left.
+    /// Returns the curvature at `s` on a lanelet, 1/m, positive to the left.
     #[inline]
     pub(crate) fn curvature(&self, id: LaneletIndex, s: f64) -> f64 {
         let LineSpan {
@@ -867,7 +869,7 @@ impl Roads {
             .curvature
     }
 
-    /// Junction and index of a contested connection; `None` for other lanelets.
+    /// Returns the junction and index of a contested connection; `None` for other lanelets.
     #[inline]
     pub(crate) fn contested(&self, id: LaneletIndex) -> Option<Connection> {
         let gist = &self.gists[id.index()];
@@ -888,7 +890,7 @@ impl Roads {
         is_contested.then_some(gist.connection)
     }
 
-    /// Roundabout ring to which a lanelet belongs; `None` if it belongs to none.
+    /// Returns the roundabout ring to which a lanelet belongs; `None` if it belongs to none.
     #[inline]
     pub(crate) fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.rings.of(id)
@@ -906,7 +908,7 @@ impl Roads {
         self.lane_ends.joins_by(connection)
     }
 
-    /// Whether there is any lane at whose end vehicles alternate.
+    /// Whether vehicles alternate at the end of any lane.
     #[inline]
     pub(crate) fn has_alternating_ends(&self) -> bool {
         self.lane_ends.has_alternating()
@@ -919,7 +921,8 @@ impl Roads {
         self.lane_ends.alternate_at(junction)
     }
 
-    /// Number of incoming lanes of a junction, and the length of each of its connections.
+    /// Returns the number of incoming lanes of a junction, and the length of each of its
+    /// connections.
     pub(super) fn connections_through(
         &self,
         junction: JunctionIndex,
@@ -935,15 +938,15 @@ impl Roads {
         }
     }
 
-    /// Junction to which a node belongs; `None` if it belongs to none.
+    /// Returns the junction to which a node belongs; `None` if it belongs to none.
     #[inline]
     pub(crate) fn junction_of(&self, node: NodeId) -> Option<JunctionIndex> {
         let junction = self.layout.junction_of.get(&node)?;
         Some(JunctionIndex::from_index(*junction))
     }
 
-    /// Stop lines of a junction's arms. Each consists of the road, the road end, and the length
-    /// trimmed from the reference line of the road, m.
+    /// Returns the stop lines of a junction's arms. Each consists of the road, the road end, and
+    /// the length trimmed from the reference line of the road, m.
     pub(crate) fn stop_lines(
         &self,
         junction: JunctionIndex,
@@ -957,7 +960,7 @@ impl Roads {
         &self.layout.junctions[junction.index()].paths
     }
 
-    /// Smallest node id of a junction; `None` if the junction has no nodes.
+    /// Returns the smallest node id of a junction; `None` if the junction has no nodes.
     #[inline]
     pub(crate) fn node(&self, junction: JunctionIndex) -> Option<NodeId> {
         self.layout.junctions[junction.index()]
@@ -966,14 +969,14 @@ impl Roads {
             .copied()
     }
 
-    /// Right of way and conflicts of a junction.
+    /// Returns the right of way and conflicts of a junction.
     #[inline]
     pub(crate) fn law(&self, junction: JunctionIndex) -> &JunctionLaw {
         &self.laws[junction.index()]
     }
 
-    /// Distance between a connection's stop line and the junction, m. It depends on whether there
-    /// are buses.
+    /// Returns the distance between a connection's stop line and the junction, m. It depends on
+    /// whether there are buses.
     #[inline]
     pub(crate) fn setback(
         &self,
@@ -1094,8 +1097,8 @@ fn distances_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
 /// falling speed with some delay and would otherwise enter the bend too fast.
 const BEFORE_BENDS: f64 = 6.0;
 
-/// Curvature and permitted speed at each point. The permitted speed is the speed limit, reduced in
-/// bends, and before bends as far as gentle braking requires.
+/// Returns the curvature and permitted speed at each point. The permitted speed is the speed limit,
+/// reduced in bends, and before bends as far as gentle braking requires.
 fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend> {
     let points = line.count();
     let spacing = line.length() / (points - 1) as f64;

@@ -30,7 +30,7 @@ pub(super) struct Post {
     head: SignalHead,
 }
 
-/// Signal heads of all lanes, in the order of junctions and lanes.
+/// Returns the signal heads of all lanes, in the order of junctions and lanes.
 pub(super) fn posts(roads: &Roads) -> Vec<Post> {
     let graph = &roads.graph;
     let mut posts: BTreeMap<(JunctionIndex, LaneletIndex), Post> = BTreeMap::new();

@@ -15,7 +15,7 @@ pub(crate) fn equip(scenario: &mut Scenario) {
     equip::equip_as(scenario, &shipped);
 }
 
-/// Style of a residential street with the given numbers of lanes.
+/// Returns the style of a residential street with the given numbers of lanes.
 pub(crate) fn street(forward: usize, backward: usize) -> RoadStyle {
     RoadStyle {
         name: String::new(),

@@ -145,7 +145,8 @@ pub(crate) fn one_ways(
     }
 }
 
-/// Pose of a lane's centre in the driving direction; `None` if the road has no such lane at `s`.
+/// Returns the pose of a lane's centre in the driving direction; `None` if the road has no such
+/// lane at `s`.
 fn lane_pose(road: &Road, lane: i8, s: f64, forward: bool) -> Option<Pose> {
     let pose = road
         .reference_line

@@ -381,7 +381,7 @@ impl<'a> Embankment<'a> {
         })
     }
 
-    /// Width of a slope at a distance along the road, m.
+    /// Returns the width of a slope at a distance along the road, m.
     fn width_at(&self, s: f64) -> f64 {
         self.width * (s - self.foot) / (self.abutment - self.foot)
     }
@@ -431,7 +431,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// Lateral position at a distance outside the edge on this side, m to the left.
+    /// Returns the lateral position at a distance outside the edge on this side, m to the left.
     pub(crate) fn outside(self, right: f64, left: f64, distance: f64) -> f64 {
         match self {
             Self::Left => left + distance,
@@ -456,7 +456,7 @@ fn across(road: &Road, s: f64) -> [DVec2; 2] {
     [left, right].map(|t| road.reference_line.point(s, t))
 }
 
-/// Evenly spaced distances along a road, including both ends and at most [`STEP`] apart, m.
+/// Returns evenly spaced distances along a road, including both ends and at most [`STEP`] apart, m.
 fn places(from: f64, to: f64) -> impl Iterator<Item = f64> {
     let count = ((to - from) / STEP).ceil().max(1.0) as u32;
     (0..=count).map(move |i| from + (to - from) * f64::from(i) / f64::from(count))
@@ -542,7 +542,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Distances along a road at which it is tested for overlaps. Junctions are left out.
+    /// Returns the distances along a road where it is tested for overlaps. Junctions are left out.
     fn distances(&self, line: &Line<'_>) -> Vec<f64> {
         let Some((from, to)) = self.layout.remaining(line.of.id, line.road) else {
             return Vec::new();

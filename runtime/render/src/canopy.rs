@@ -49,16 +49,16 @@ const HALF_PICTURE: u32 = 48;
 /// Half the edge length of a tree's picture, in crown radii. The shadow extends to 1.42 crown radii.
 const REACH: f64 = 1.5;
 
-/// Share of a forest's trees that are drawn, 0 to 1. It falls gradually as the grain becomes
-/// smaller in pixels, and as the number of trees of all forests in view grows.
+/// Returns the share of a forest's trees that are drawn, 0 to 1. It falls gradually as the grain
+/// becomes smaller in pixels, and as the number of trees of all forests in view grows.
 pub fn share_of_trees(grain: f64, in_view: usize, sizes: Sizes) -> f64 {
     let by_size = (grain - sizes.none) / (sizes.all - sizes.none);
     let by_number = 2.0 - in_view as f64 / sizes.few as f64;
     by_size.max(by_number).clamp(0.0, 1.0)
 }
 
-/// Expected number of a forest's trees in a view, from its density and the overlap of its bounding box with
-/// the view.
+/// Returns the expected number of a forest's trees in a view, from its density and the overlap of
+/// its bounding box with the view.
 pub fn expected_trees(forest: &Forest, low: DVec2, high: DVec2) -> usize {
     let Some((least, most)) = polygon::bounds(&forest.area) else {
         return 0;
@@ -87,8 +87,9 @@ const MOST_KEPT: usize = 1024;
 /// The properties of a forest that affect its colour, and the theme.
 type Key = ([u64; 4], bool);
 
-/// Mean colour of the trees of a forest, by day or by night. Its alpha is the cover of the trees. Takes about
-/// 10 ms the first time, and is cached for forests with the same density, spacing and seed.
+/// Returns the mean colour of the trees of a forest, by day or by night. Its alpha is the cover of
+/// the trees. Takes about 10 ms the first time, and is cached for forests with the same density,
+/// spacing and seed.
 pub fn color(forest: &Forest, dark: bool) -> Color {
     static KEPT: Mutex<BTreeMap<Key, Color>> = Mutex::new(BTreeMap::new());
     let numbers = [forest.density.get(), forest.spacing.get(), forest.cell()].map(f64::to_bits);
@@ -212,7 +213,7 @@ impl Pictures {
         Self { all: all.collect() }
     }
 
-    /// Colour of a tree's picture at a point, m; transparent outside the picture.
+    /// Returns the colour of a tree's picture at a point, m; transparent outside the picture.
     fn of(&self, tree: &Tree, at: DVec2, dark: bool) -> [f32; 4] {
         let offset = (at - tree.at) / (tree.crown * REACH);
         let half = f64::from(HALF_PICTURE);
@@ -268,7 +269,8 @@ mod tests {
         }
     }
 
-    /// Mean colour in the middle of a forest in which all trees are drawn, with crowns of 12 pixels.
+    /// Returns the mean colour in the middle of a forest in which all trees are drawn, with crowns
+    /// of 12 pixels.
     fn drawn(forest: &Forest, dark: bool) -> [f32; 4] {
         let pixels = 1200.0;
         let half = 0.5 * pixels * crown(forest) / 12.0;
@@ -317,7 +319,8 @@ mod tests {
         }
     }
 
-    /// Mean colour (0 to 255) of a picture of a forest whose grain has a given size in pixels.
+    /// Returns the mean colour (0 to 255) of a picture of a forest whose grain has a given size in
+    /// pixels.
     fn mean_of_picture(forest: &Forest, grain_pixels: f64, dark: bool) -> [f64; 3] {
         let mut scenario = Scenario::new("forest");
         let edit = Edit::Forest(ForestId(1), Some(Box::new(forest.clone())));

@@ -439,8 +439,8 @@ fn tree() -> Vec<Part> {
     parts
 }
 
-/// Colour of an agent's vehicle. Dots are lighter, because they have no rim, so a dot with the
-/// brightness of asphalt would be invisible.
+/// Returns the colour of an agent's vehicle. Dots are lighter, because they have no rim, so a dot
+/// with the brightness of asphalt would be invisible.
 pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
     let own = if figure == Figure::Tracked {
         TRACKED_BODY
@@ -457,8 +457,8 @@ pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
     color
 }
 
-/// Factor by which a vehicle is enlarged so that it remains visible at small scales. `scale` is in metres per
-/// pixel.
+/// Returns the enlargement of a vehicle that keeps it visible at small scales, as a factor. `scale`
+/// is in metres per pixel.
 pub fn enlargement(length: f64, scale: f64) -> f64 {
     /// Minimum length of a pill, pixels.
     const PILL: f64 = 11.0;
@@ -468,8 +468,8 @@ pub fn enlargement(length: f64, scale: f64) -> f64 {
     (least * scale / length.max(0.1)).max(1.0)
 }
 
-/// Positions of the lit lamps, in half lengths ahead and half widths to the left of a vehicle's
-/// middle.
+/// Returns the positions of the lit lamps, in half lengths ahead and half widths to the left of a
+/// vehicle's middle.
 pub fn lit_lamps(indicator: Indicator, braking: bool) -> impl Iterator<Item = (Figure, Corner)> {
     const INDICATORS: [Corner; 4] = [(0.9, 0.82), (-0.94, 0.82), (0.9, -0.82), (-0.94, -0.82)];
     const BRAKES: [Corner; 2] = [(-0.96, 0.6), (-0.96, -0.6)];

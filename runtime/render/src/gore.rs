@@ -36,7 +36,8 @@ pub(crate) fn surfaces(painter: &mut impl Painter, junctions: &[&Junction]) {
     }
 }
 
-/// Outline of a gore: from the tip along the right edge, around the nose, and back along the left edge.
+/// Returns the outline of a gore: from the tip along the right edge, around the nose, and back
+/// along the left edge.
 fn surface(gore: &Gore) -> Vec<DVec2> {
     let (left, right) = (gore.left[0], gore.right[0]);
     let middle = 0.5 * (left + right);

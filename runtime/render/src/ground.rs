@@ -16,7 +16,7 @@ const LEAST_EDGE_SCALE: f64 = 0.3;
 /// Number of candidate positions in each direction for the name of an area.
 const PLACES: u32 = 12;
 
-/// Colour of a land use, 0xRRGGBB.
+/// Returns the colour of a land use, 0xRRGGBB.
 pub fn color(usage: LandUse) -> u32 {
     match usage {
         LandUse::Residential => BLOCK,
@@ -31,7 +31,8 @@ pub fn color(usage: LandUse) -> u32 {
     }
 }
 
-/// Colour of the names of areas with a land use; `None` if their names are not written on the map.
+/// Returns the colour of the names of areas with a land use; `None` if their names are not written
+/// on the map.
 pub fn ink(usage: LandUse) -> Option<u32> {
     match usage {
         LandUse::Park | LandUse::Wood | LandUse::Grass => Some(PARK_INK),
@@ -71,7 +72,8 @@ pub fn area(painter: &mut impl Painter, land: &Land) {
     }
 }
 
-/// Position for the name of an area: a point far from its edges, and its distance from the nearest edge, m.
+/// Returns the position for the name of an area: a point far from its edges, and its distance from
+/// the nearest edge, m.
 pub fn place_of_name(land: &Land) -> Option<(DVec2, f64)> {
     let (low, high) = polygon::bounds(&land.outline)?;
     let step = (high - low) / f64::from(PLACES);

@@ -168,7 +168,8 @@ pub fn roof(vehicle: &VehicleRecord, scale: f64) -> impl Iterator<Item = Hint> {
     hints.into_iter().flatten().flatten()
 }
 
-/// Shift of a roof ahead and to the left, in vehicle widths; `None` if the vehicle does not lean.
+/// Returns the shift of a roof ahead and to the left, in vehicle widths; `None` if the vehicle does
+/// not lean.
 fn lean(vehicle: &VehicleRecord) -> Option<DVec2> {
     let attitude = vehicle.attitude?;
     let leans = attitude.pitch.abs() > LEAST_LEAN || attitude.roll.abs() > LEAST_LEAN;

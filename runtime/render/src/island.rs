@@ -71,7 +71,7 @@ pub(crate) fn draw(
     }
 }
 
-/// Width of the apron around an island, m; `None` if it has none.
+/// Returns the width of the apron around an island, m; `None` if it has none.
 fn apron_width(scenario: &Scenario, chain: &[RoadId], edge: &[DVec2]) -> Option<f64> {
     let roads = chain.iter().filter_map(|id| scenario.network().road(*id));
     let has_one_lane = |road: &Road| {

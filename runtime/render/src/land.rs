@@ -64,7 +64,7 @@ impl Detail {
         })
     }
 
-    /// Opacity of obstacles in a drawing pass.
+    /// Returns the opacity of obstacles in a drawing pass.
     pub fn of_pass(self, pass: Pass) -> f32 {
         match pass {
             Pass::Kerb => self.parapets,
@@ -315,15 +315,15 @@ pub fn trees(forest: &Forest) -> impl Iterator<Item = (DVec2, f64, f64, u32)> {
     planted(forest).map(|tree| (tree.at, tree.crown, tree.turn, tree.color))
 }
 
-/// Mean radius of the crowns of a forest, m. If the density permits natural sizes, crowns nearly touch, so
-/// that the trees look like a forest.
+/// Returns the mean radius of the crowns of a forest, m. If the density permits natural sizes,
+/// crowns nearly touch, so that the trees look like a forest.
 pub fn crown(forest: &Forest) -> f64 {
     (0.45 * forest.spacing).clamp(0.8, 3.5)
 }
 
-/// Size that determines whether the trees of a forest are drawn individually, m. It is the mean radius of
-/// their crowns, or less if the crowns overlap. Because of this, a picture never contains more than one tree
-/// per circle of this size.
+/// Returns the size that determines whether the trees of a forest are drawn individually, m. It is
+/// the mean radius of their crowns, or less if the crowns overlap. Because of this, a picture never
+/// contains more than one tree per circle of this size.
 pub fn grain(forest: &Forest) -> f64 {
     crown(forest).min(0.45 * forest.cell())
 }

@@ -127,8 +127,8 @@ pub(crate) fn lines(
     }
 }
 
-/// Style of the line between two lanes; `None` if there is no line. `place` is the index of the left lane in
-/// its section.
+/// Returns the style of the line between two lanes; `None` if there is no line. `place` is the
+/// index of the left lane in its section.
 fn style(
     stretch: &Stretch<'_>,
     place: usize,

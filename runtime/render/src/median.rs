@@ -88,7 +88,7 @@ impl<'s, 'a> Median<'s, 'a> {
         )
     }
 
-    /// Width between the median's kerbs, m.
+    /// Returns the width between the median's kerbs, m.
     fn width(&self, s: f64) -> f64 {
         let (left, right) = self.sides(s);
         left - right

@@ -130,8 +130,8 @@ pub const DESTINATION: u32 = 0xB3261E;
 /// Outlines of rigid bodies in the light and in the dark theme. Nothing else on a map has these colours.
 const BODY_LINES: [u32; 2] = [0xE0009B, 0xFF6AD0];
 
-/// Colour of the outlines of rigid bodies in a theme. The themes have different colours, because a colour
-/// that is legible on a light map is too dark on a dark one.
+/// Returns the colour of the outlines of rigid bodies in a theme. The themes have different
+/// colours, because a colour that is legible on a light map is too dark on a dark one.
 pub fn body_line(dark: bool) -> Color {
     rgb(BODY_LINES[usize::from(dark)])
 }
@@ -139,7 +139,7 @@ pub fn body_line(dark: bool) -> Color {
 /// Outlines of fixed objects around rigid bodies in the light and in the dark theme.
 const STILL_LINES: [u32; 2] = [0x7A2FD0, 0xB58CFF];
 
-/// Colour of the outlines of fixed objects around rigid bodies in a theme.
+/// Returns the colour of the outlines of fixed objects around rigid bodies in a theme.
 pub fn still_line(dark: bool) -> Color {
     rgb(STILL_LINES[usize::from(dark)])
 }
@@ -308,7 +308,7 @@ pub fn heat_road(is_dark: bool) -> (u32, u32) {
     }
 }
 
-/// Colour for a value from 0 to 1, from dark blue through green to yellow.
+/// Returns the colour for a value from 0 to 1, from dark blue through green to yellow.
 pub fn heat(value: f64) -> Color {
     const STOPS: [(f64, [f64; 3]); 5] = [
         (0.0, [68.0, 1.0, 84.0]),

@@ -10,8 +10,8 @@ pub fn bay(point: &PointOfInterest) -> Option<[DVec2; 4]> {
     Some(point.bay()?.corners())
 }
 
-/// Distance from a point of interest to the eastern end of its mark, m. The name is written east of
-/// it.
+/// Returns the distance from a point of interest to the eastern end of its mark, m. The name is
+/// written east of it.
 pub fn reach_of_mark(point: &PointOfInterest) -> f64 {
     let corners = bay(point).into_iter().flatten();
     corners.map(|corner| corner.x - point.x).fold(0.0, f64::max)

@@ -87,7 +87,7 @@ impl Relief {
         }
     }
 
-    /// Colour of level ground at a height, m.
+    /// Returns the colour of level ground at a height, m.
     pub fn ground(&self, height: f64, dark: bool) -> Color {
         let share = (height - self.lowest) / (self.highest - self.lowest).max(1.0);
         ground_color(share, DVec2::ZERO, dark)
@@ -213,7 +213,7 @@ struct Samples {
 }
 
 impl Samples {
-    /// Indices of the samples in a field with `columns` columns, row by row.
+    /// Returns the indices of the samples in a field with `columns` columns, row by row.
     fn indices(&self, columns: usize) -> impl Iterator<Item = usize> + use<> {
         let own = self.columns.clone();
         let rows = self.rows.clone();
@@ -259,7 +259,7 @@ mod tests {
     use roadwright_geometry::math;
     use std::f64::consts::PI;
 
-    /// Ground of 400 m by 400 m with a height for each position.
+    /// Creates ground of 400 m by 400 m with a height for each position.
     fn ground(height: impl Fn(DVec2) -> f64) -> HeightField {
         let level = HeightField::level(DVec2::splat(-200.0), DVec2::splat(200.0), 4.0);
         let level = level.expect("a field of 400 m");

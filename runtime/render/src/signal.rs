@@ -124,13 +124,13 @@ pub fn lit(scenario: &Scenario, layout: &Layout, signals: &[SignalHead]) -> Vec<
         .collect()
 }
 
-/// Factor for enlarging signal heads at small scales. `scale` is in pixels per metre.
+/// Returns the factor for enlarging signal heads at small scales. `scale` is in pixels per metre.
 fn enlargement(scale: f64) -> f64 {
     (LEAST / (HALF.0 * scale)).max(1.0)
 }
 
-/// Position and radius of the lamp of a light in a head, m. For red and amber together, returns the
-/// red lamp. `scale` is in pixels per metre.
+/// Returns the position and radius of the lamp of a light in a head, m. For red and amber together,
+/// returns the red lamp. `scale` is in pixels per metre.
 pub fn lamp(head: Pose, light: Light, scale: f64) -> (DVec2, f64) {
     let grow = enlargement(scale);
     let ahead = match light {

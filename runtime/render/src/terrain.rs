@@ -34,7 +34,7 @@ pub fn contour_interval(field: &HeightField) -> f64 {
     fits.unwrap_or(1000.0)
 }
 
-/// Lowest and highest height of a field, m.
+/// Returns the lowest and highest height of a field, m.
 pub(crate) fn range(field: &HeightField) -> (f64, f64) {
     let heights = field.heights().iter().copied();
     heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), h| {
@@ -146,8 +146,8 @@ pub fn draw_contours(painter: &mut impl Painter, contours: &[Contour]) {
     }
 }
 
-/// Colour of the ground for a height (as a fraction of the field's range) and a slope, with light from the
-/// north-west. Level ground keeps its tint.
+/// Returns the colour of the ground for a height (as a fraction of the field's range) and a slope,
+/// with light from the north-west. Level ground keeps its tint.
 pub fn ground_color(share: f64, slope: DVec2, dark: bool) -> Color {
     let ramp = if dark {
         TERRAIN_BY_NIGHT

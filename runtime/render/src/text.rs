@@ -16,7 +16,7 @@ fn face() -> Option<Face<'static>> {
     Face::parse(dejavu::sans::regular(), 0).ok()
 }
 
-/// Width of a label, pixels.
+/// Returns the width of a label, pixels.
 pub(crate) fn width(text: &str, size: f32) -> f32 {
     let Some(face) = face() else { return 0.0 };
     let scale = size / f32::from(face.units_per_em());

@@ -544,8 +544,8 @@ impl<'a> Lane<'a> {
         first..(point + points(body.rear) + 1).min(self.bends.len())
     }
 
-    /// Largest curvature of the lane over the possible positions of a body that covers `point`,
-    /// 1/m.
+    /// Returns the largest curvature of the lane over the possible positions of a body that covers
+    /// `point`, 1/m.
     fn bend_below(&self, point: usize, body: Body) -> f64 {
         let bends = self.bends[self.below(point, body)].iter();
         bends.copied().fold(0.0, f64::max)

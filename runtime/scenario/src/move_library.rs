@@ -55,7 +55,7 @@ impl MoveLibrary {
         }
     }
 
-    /// Path of the clips of a move graph, relative to the folder of the scenario.
+    /// Returns the path of the clips of a move graph, relative to the folder of the scenario.
     ///
     /// # Errors
     /// If the text is not JSON with a file name at the key `clips`.

@@ -83,7 +83,7 @@ impl Shape {
         }
     }
 
-    /// Distance from a point to the shape, m; 0 inside.
+    /// Returns the distance from a point to the shape, m; 0 inside.
     pub fn distance(&self, point: DVec2) -> f64 {
         match self {
             Self::Circle { x, y, radius } => {

@@ -76,7 +76,7 @@ impl PaintLayer {
         Cow::Owned(cells)
     }
 
-    /// Effect of the layer on a vehicle type, by key.
+    /// Returns the effect of the layer on a vehicle type, by key.
     pub fn cost_for(&self, vehicle: &str) -> PaintCost {
         self.vehicles.get(vehicle).copied().unwrap_or(self.cost)
     }
@@ -346,7 +346,7 @@ impl CellRun {
         (i64::from(self.last) - i64::from(self.first)).unsigned_abs() + 1
     }
 
-    /// Number of squares with this edge length that the run crosses.
+    /// Returns the number of squares with this edge length that the run crosses.
     fn squares(self, edge: i32) -> u64 {
         let square = |at: i32| i64::from(at.div_euclid(edge));
         (square(self.last) - square(self.first)).unsigned_abs() + 1
@@ -532,28 +532,29 @@ impl PaintedCells {
     }
 }
 
-/// Edges of an outline.
+/// Returns the edges of an outline.
 fn edges(outline: &[DVec2]) -> impl Iterator<Item = (DVec2, DVec2)> {
     let ends = outline.iter().cycle().skip(1);
     outline.iter().zip(ends).map(|(&from, &to)| (from, to))
 }
 
-/// Centre of a row or column of cells, m.
+/// Returns the centre of a row or column of cells, m.
 fn centre(index: i32, cell: f64) -> f64 {
     (f64::from(index) + 0.5) * cell
 }
 
-/// First row or column whose centre is not before `at` metres.
+/// Returns the first row or column whose centre is not before `at` metres.
 fn first_centre(at: f64, cell: f64) -> i32 {
     (at / cell - 0.5).ceil() as i32
 }
 
-/// Position at which an edge crosses a horizontal line at `y`, m.
+/// Returns the position where an edge crosses a horizontal line at `y`, m.
 fn crossing(from: DVec2, to: DVec2, y: f64) -> f64 {
     from.x + (to.x - from.x) * (y - from.y) / (to.y - from.y)
 }
 
-/// Positions at which an outline crosses the centre line of a row of cells, in ascending order, m.
+/// Returns the positions where an outline crosses the centre line of a row of cells, in ascending
+/// order, m.
 fn crossings(outline: &[DVec2], cell: f64, row: i32) -> Vec<f64> {
     let crossed = edges(outline).filter(|(from, to)| {
         let (low, high) = (from.y.min(to.y), from.y.max(to.y));
@@ -566,7 +567,8 @@ fn crossings(outline: &[DVec2], cell: f64, row: i32) -> Vec<f64> {
     all
 }
 
-/// Runs of cells whose centres lie between the first and the second crossing, the third and the fourth, and so on.
+/// Returns the runs of cells whose centres lie between the first and the second crossing, the third
+/// and the fourth, and so on.
 fn runs_inside(crossings: &[f64], cell: f64) -> Vec<CellRun> {
     let pairs = crossings.chunks_exact(2);
     let runs = pairs.map(|pair| CellRun {
@@ -576,7 +578,7 @@ fn runs_inside(crossings: &[f64], cell: f64) -> Vec<CellRun> {
     runs.filter(|run| run.first <= run.last).collect()
 }
 
-/// Number of rows of cells that the edges of an outline cross, summed over the edges.
+/// Returns the number of rows of cells that the edges of an outline cross, summed over the edges.
 fn rows_crossed(outline: &[DVec2], cell: f64) -> f64 {
     edges(outline)
         .map(|(from, to)| (from.y - to.y).abs() / cell)

@@ -166,14 +166,14 @@ impl Poly3 {
         }
     }
 
-    /// Value of the polynomial at `s`.
+    /// Returns the value of the polynomial at `s`.
     pub fn value(&self, s: f64) -> f64 {
         let ds = s - self.s;
         self.a + ds * (self.b + ds * (self.c + ds * self.d))
     }
 
-    /// Value at `s` of a list of polynomials, each of which applies until the next one begins; 0 for an empty
-    /// list.
+    /// Returns the value at `s` of a list of polynomials, each of which applies until the next one
+    /// begins; 0 for an empty list.
     pub fn value_in(list: &[Self], s: f64) -> f64 {
         // At a border, the later polynomial applies. Before the start of the first polynomial,
         // which is at 0, the first polynomial applies, because rounding may make s slightly
@@ -341,7 +341,7 @@ impl Road {
         }
     }
 
-    /// Index of the lane section that contains `s`.
+    /// Returns the index of the lane section that contains `s`.
     pub fn section_index(&self, s: f64) -> usize {
         self.lane_sections
             .partition_point(|section| section.s <= s)
@@ -353,14 +353,15 @@ impl Road {
         &self.lane_sections[self.section_index(s)]
     }
 
-    /// End of a lane section, m from the start of the road.
+    /// Returns the end of a lane section, m from the start of the road.
     pub fn section_end(&self, index: usize) -> f64 {
         self.lane_sections
             .get(index + 1)
             .map_or(self.length(), |next| next.s.get())
     }
 
-    /// Positions and widths of the lanes of a section at distance `s`, in the order of the section.
+    /// Returns the positions and widths of the lanes of a section at distance `s`, in the order of
+    /// the section.
     pub fn lane_bands(&self, section: &LaneSection, s: f64) -> Vec<LaneBand> {
         // Lanes are stacked outwards from lane 0, which the lane offset shifts relative to the reference
         // line:
@@ -389,8 +390,8 @@ impl Road {
             .collect()
     }
 
-    /// Position and width of a lane at distance `s`; `None` if the section at this distance has no
-    /// such lane.
+    /// Returns the position and width of a lane at distance `s`; `None` if the section at this
+    /// distance has no such lane.
     pub fn lane_band(&self, lane: i8, s: f64) -> Option<LaneBand> {
         let section = self.section_at(s);
         let index = section.lanes.iter().position(|l| l.id == lane)?;
@@ -402,7 +403,8 @@ impl Road {
         self.section_at(s).lanes.iter().find(|l| l.id == lane)
     }
 
-    /// Lateral extent (right edge, left edge) at distance `s`, m to the left of the reference line.
+    /// Returns the lateral extent (right edge, left edge) at distance `s`, m to the left of the
+    /// reference line.
     pub fn edges(&self, s: f64) -> (f64, f64) {
         let section = self.section_at(s);
         let offset = Poly3::value_in(&self.lane_offset, s);
@@ -422,9 +424,9 @@ impl Road {
         edges.fold(1.0, |reach: f64, (right, left)| reach.max(left).max(-right))
     }
 
-    /// Lateral extent of the carriageway (right edge, left edge) at distance `s`, m to the left of
-    /// the reference line. The carriageway is everything between the outermost lanes that are not
-    /// sidewalks, or the whole road if it has only sidewalks.
+    /// Returns the lateral extent of the carriageway (right edge, left edge) at distance `s`, m to
+    /// the left of the reference line. The carriageway is everything between the outermost lanes
+    /// that are not sidewalks, or the whole road if it has only sidewalks.
     pub fn carriageway(&self, s: f64) -> (f64, f64) {
         let section = self.section_at(s);
         let bands = self.lane_bands(section, s);
@@ -439,12 +441,12 @@ impl Road {
         extent.unwrap_or_else(|| self.edges(s))
     }
 
-    /// Number of drivable lanes at `s` in the direction of increasing s.
+    /// Returns the number of drivable lanes at `s` in the direction of increasing s.
     pub fn lanes_forward(&self, s: f64, side: DrivingSide) -> usize {
         self.lanes_driven(s, |lane| lane.is_forward(side))
     }
 
-    /// Number of drivable lanes at `s` against the direction of increasing s.
+    /// Returns the number of drivable lanes at `s` against the direction of increasing s.
     pub fn lanes_backward(&self, s: f64, side: DrivingSide) -> usize {
         self.lanes_driven(s, |lane| !lane.is_forward(side))
     }

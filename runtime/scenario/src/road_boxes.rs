@@ -28,8 +28,8 @@ impl RoadBox {
     }
 }
 
-/// Maximum distance of a lane's edge from the reference line, m. Lanes widen and shift along a
-/// section, so this distance is measured at several positions.
+/// Returns the maximum distance of a lane's edge from the reference line, m. Lanes widen and shift
+/// along a section, so this distance is measured at several positions.
 fn widest(road: &Road) -> f64 {
     let places = road
         .lane_sections

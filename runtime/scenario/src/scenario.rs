@@ -415,7 +415,7 @@ impl Scenario {
         FlowId(next(self.flows.keys().map(|id| id.0)))
     }
 
-    /// Height of the ground at a point, m.
+    /// Returns the height of the ground at a point, m.
     pub fn ground_height(&self, point: DVec2) -> f64 {
         self.terrain
             .as_ref()

@@ -365,8 +365,8 @@ impl CourseRun<'_> {
     }
 }
 
-/// Number of steps in a time, at least one. The intervals between checks are counted in steps, because
-/// rounding errors in sums of times would delay checks or skip them.
+/// Returns the number of steps in a time, at least one. The intervals between checks are counted in
+/// steps, because rounding errors in sums of times would delay checks or skip them.
 fn in_steps(time: f64, dt: f64) -> u64 {
     ((time / dt).round() as u64).max(1)
 }

@@ -332,7 +332,7 @@ impl Thread {
         }
     }
 
-    /// Number of runs of a generation if no individual is stopped early.
+    /// Returns the number of runs of a generation if no individual is stopped early.
     fn planned(&self, generation: u32, problem: &Problem) -> usize {
         let operators = self.experiment.operators;
         let is_first = generation == 1 && self.experiment.start == Start::Random;
@@ -347,7 +347,8 @@ impl Thread {
                 .runs_of(generation, problem.drives_of_a_run())
     }
 
-    /// Estimated number of runs after a generation, based on the share of runs saved in earlier generations.
+    /// Returns the estimated number of runs after a generation, based on the share of runs saved in
+    /// earlier generations.
     fn later(&self, generation: u32, problem: &Problem) -> usize {
         let last = self.experiment.stop.generations;
         let planned: usize = (generation + 1..=last)

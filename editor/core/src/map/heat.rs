@@ -106,7 +106,7 @@ impl HeatPicture {
 }
 
 impl Heat {
-    /// Value at the end of the scale: fixed for shares, the maximum for counts.
+    /// Returns the value at the end of the scale: fixed for shares, the maximum for counts.
     pub fn top(self, cells: &HeatCells) -> f64 {
         let count = |cell: &HeatCell| match self {
             Self::Traffic => cell.vehicle_seconds(),
@@ -119,7 +119,8 @@ impl Heat {
             .fold(1.0, f64::max)
     }
 
-    /// Position of a cell on the scale from 0 to 1, where higher is worse; `None` if the cell is not shown.
+    /// Returns the position of a cell on the scale from 0 to 1, where higher is worse; `None` if
+    /// the cell is not shown.
     pub fn share(self, cell: &HeatCell, top: f64) -> Option<f64> {
         let share = match self {
             Self::None => None,
@@ -131,7 +132,7 @@ impl Heat {
         share.map(|share| share.clamp(0.0, 1.0))
     }
 
-    /// Legend: the quantity with its unit, and the two ends of the scale.
+    /// Returns the legend: the quantity with its unit, and the two ends of the scale.
     pub fn legend(self, top: f64) -> [String; 3] {
         let texts = match self {
             Self::None => ["", "", ""],
@@ -381,7 +382,7 @@ mod tests {
         HeatPicture::new(question, None)
     }
 
-    /// Positions of the opaque corners of a mesh, m.
+    /// Returns the positions of the opaque corners of a mesh, m.
     fn corners(mesh: &Mesh) -> Vec<DVec2> {
         let opaque = mesh.vertices.iter().filter(|v| v[4] != 0);
         let place =

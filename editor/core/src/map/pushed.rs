@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(again.vertices, as_it_was.vertices);
     }
 
-    /// Corners of meshes in world coordinates, in millimetres, with their colours.
+    /// Returns the corners of meshes in world coordinates, in millimetres, with their colours.
     fn corners(meshes: &[Arc<Mesh>]) -> Vec<(i64, i64, u32)> {
         let of_mesh = |mesh: &Arc<Mesh>| {
             let origin = mesh.origin;

@@ -93,7 +93,7 @@ impl ClipSource {
     }
 }
 
-/// Name of the mirror image of a clip.
+/// Returns the name of the mirror image of a clip.
 pub(super) fn mirrored(name: &str) -> String {
     format!("{name} mirrored")
 }
@@ -266,8 +266,8 @@ pub fn recording(rows: &ClipRows, centre_of_gravity: f64) -> Result<Recording, R
     Ok(recording)
 }
 
-/// Largest slip angle of the vehicle in the given frames, rad: the angle between heading and direction of
-/// travel.
+/// Returns the largest slip angle of the vehicle in the given frames, rad: the angle between
+/// heading and direction of travel.
 pub fn largest_slip(frames: &[Frame]) -> f64 {
     let slips = frames.iter().map(|frame| {
         let (forward, sideways) = (frame.forward.abs(), frame.sideways.abs());

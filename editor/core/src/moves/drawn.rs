@@ -146,8 +146,8 @@ impl SeamLimit {
         threshold.map_or(Self::MayJump, Self::AtMost)
     }
 
-    /// Largest allowed distance at a seam, given the threshold of the rules; `None` if speeds may
-    /// jump.
+    /// Returns the largest allowed distance at a seam, given the threshold of the rules; `None` if
+    /// speeds may jump.
     pub fn threshold(self, of_rules: f64) -> Option<f64> {
         match self {
             Self::OfRules => Some(of_rules),

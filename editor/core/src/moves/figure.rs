@@ -88,8 +88,8 @@ impl LibraryFigure {
     }
 }
 
-/// Speed and yaw rate in a state: those at the start of the first move that leaves it, otherwise
-/// those at the end of the first move that enters it; 0 if there is none.
+/// Returns the speed and yaw rate in a state: those at the start of the first move that leaves it,
+/// otherwise those at the end of the first move that enters it; 0 if there is none.
 fn motion(moves: &[Move], state: usize) -> [f64; 2] {
     let leaving = moves.iter().filter(|one| usize::from(one.from.0) == state);
     let mut begins = leaving.filter_map(|one| one.frames.first());
@@ -99,7 +99,8 @@ fn motion(moves: &[Move], state: usize) -> [f64; 2] {
     frame.map_or([0.0, 0.0], |frame| [frame.forward, frame.yaw_rate])
 }
 
-/// Horizontal positions of the states, 0 to 1. States on one line keep a minimum distance.
+/// Returns the horizontal positions of the states, 0 to 1. States on one line keep a minimum
+/// distance.
 fn places(motions: &[[f64; 2]], is_line: bool) -> Vec<f64> {
     let speeds: Vec<f64> = motions.iter().map(|[speed, _]| *speed).collect();
     let low = speeds.iter().copied().fold(f64::INFINITY, f64::min);

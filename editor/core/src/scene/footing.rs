@@ -26,7 +26,7 @@ impl Scene {
             .map(|(_, class)| class)
     }
 
-    /// Layer and class of the uppermost road at a point, ignoring junctions.
+    /// Returns the layer and class of the uppermost road at a point, ignoring junctions.
     fn road_at(&self, point: DVec2) -> Option<(i8, RoadClass)> {
         let on_road = self.roads_near(point, 0.0).filter(|shape| {
             // Projecting onto clothoids is slow, so polylines rule out nearly all roads first.
@@ -48,7 +48,7 @@ impl Scene {
             .max_by_key(|(layer, _)| *layer)
     }
 
-    /// Layer and class of the uppermost junction at a point.
+    /// Returns the layer and class of the uppermost junction at a point.
     fn junction_at(&self, point: DVec2) -> Option<(i8, RoadClass)> {
         let roads = self.roads_near(point, CORNERS);
         let nodes: BTreeSet<NodeId> = roads

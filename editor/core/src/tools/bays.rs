@@ -187,7 +187,7 @@ impl Row {
 }
 
 impl Edge {
-    /// Poses of the vehicles in the bays that fit along the edge; at least one.
+    /// Returns the poses of the vehicles in the bays that fit along the edge; at least one.
     fn bays(&self, options: &BayOptions) -> Vec<Pose> {
         let (half_length, half_width) = (0.5 * BAY.0, 0.5 * BAY.1);
         // Angle between the edge and a parked vehicle, distance between two bays, and distance of their middles from
@@ -218,7 +218,8 @@ impl Edge {
     }
 }
 
-/// Pose on a polyline at a distance from its start, m. Beyond its end, the last segment is extended.
+/// Returns the pose on a polyline at a distance from its start, m. Beyond its end, the last segment
+/// is extended.
 fn along(points: &[DVec2], distance: f64) -> Option<Pose> {
     let mut left = distance;
     let pieces = points.windows(2).filter(|pair| pair[0] != pair[1]);
@@ -238,7 +239,7 @@ fn along(points: &[DVec2], distance: f64) -> Option<Pose> {
     last
 }
 
-/// Name of the bay under a point, and the pose of the middle of a vehicle parked in it.
+/// Returns the name of the bay under a point, and the pose of the middle of a vehicle parked in it.
 pub(super) fn bay_at(point: DVec2, scenario: &Scenario) -> Option<(&str, Pose)> {
     let points = scenario.points_of_interest().values();
     let mut bays = points.filter_map(|one| Some((one, one.bay()?, one.parked()?)));

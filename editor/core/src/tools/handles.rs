@@ -224,7 +224,7 @@ fn road_handles(
     }
 }
 
-/// Approximate middle of the curve at an inner point.
+/// Returns the approximate middle of the curve at an inner point.
 fn arc_middle(points: &[roadwright_geometry::alignment::ControlPoint], i: usize) -> DVec2 {
     let here = points[i].position;
     let (u, v) = (
@@ -248,7 +248,7 @@ fn arc_middle(points: &[roadwright_geometry::alignment::ControlPoint], i: usize)
     here + miss * (u + v).normalize_or_zero()
 }
 
-/// Bounding box of the selection, m.
+/// Returns the bounding box of the selection, m.
 pub fn selection_box(context: &ToolContext<'_>) -> Option<(DVec2, DVec2)> {
     let corners: Vec<DVec2> = context
         .selection

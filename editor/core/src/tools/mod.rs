@@ -280,7 +280,7 @@ impl ToolContext<'_> {
         10.0 * self.scale
     }
 
-    /// Pickable objects under a point, topmost first.
+    /// Returns the pickable objects under a point, topmost first.
     pub fn pick(&self, point: DVec2, reach: f64) -> Vec<ObjectId> {
         let mut found = self.scene.pick(point, reach);
         found.retain(|object| !self.options.is_kept_away(self.scenario, *object));
@@ -296,7 +296,7 @@ impl ToolContext<'_> {
         all
     }
 
-    /// Pickable objects entirely inside a box.
+    /// Returns the pickable objects entirely inside a box.
     pub fn inside(&self, low: DVec2, high: DVec2) -> Vec<ObjectId> {
         let mut found = self.scene.inside(low, high);
         found.retain(|object| !self.options.is_kept_away(self.scenario, *object));

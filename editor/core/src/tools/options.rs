@@ -537,7 +537,7 @@ impl ToolOptions {
         chosen.cloned().unwrap_or_else(first)
     }
 
-    /// Style of the next road, which starts on this layer.
+    /// Returns the style of the next road, which starts on this layer.
     pub fn road_style(&self, layer: i8) -> RoadStyle {
         let preset = self.chosen();
         RoadStyle {

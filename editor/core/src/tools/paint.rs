@@ -113,7 +113,7 @@ impl Picked {
     }
 }
 
-/// Name of the layer to paint on, for the status line.
+/// Returns the name of the layer to paint on, for the status line.
 fn layer_name<'a>(context: &ToolContext<'a>) -> &'a str {
     let chosen = context.options.paint.chosen(context.scenario);
     let layer = chosen.and_then(|id| context.scenario.paint().get(&id));

@@ -26,7 +26,7 @@ pub struct Snap {
     pub kind: SnapKind,
 }
 
-/// Spacing of the grid at a scale: 1, 2 or 5 times a power of ten, at least 12 points.
+/// Returns the spacing of the grid at a scale: 1, 2 or 5 times a power of ten, at least 12 points.
 pub fn grid_spacing(scale: f64) -> f64 {
     let least = 12.0 * scale;
     let mut decade = 0.01;

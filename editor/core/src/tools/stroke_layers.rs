@@ -56,7 +56,7 @@ impl StrokeLayers {
         context.options.layer.unwrap_or(self.last())
     }
 
-    /// Layers of both ends for a stroke that ends at the pointer.
+    /// Returns the layers of both ends for a stroke that ends at the pointer.
     pub(super) fn ends(&self, context: &ToolContext<'_>) -> [i8; 2] {
         [self.start, self.at_pointer(context)]
     }
@@ -101,8 +101,8 @@ impl StrokeLayers {
         changes.collect()
     }
 
-    /// Layers along a stroke through its points and the pointer. Each layer starts at a fraction of
-    /// the length, 0 to 1.
+    /// Returns the layers along a stroke through its points and the pointer. Each layer starts at a
+    /// fraction of the length, 0 to 1.
     pub(super) fn shares(
         &self,
         points: &[DVec2],

@@ -6,7 +6,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::{Agent, Edit, Flow, Place};
 use roadwright_simulation::DrawnStop;
 
-/// Index of a stop among the start, waypoints and destination of a trip.
+/// Returns the index of a stop among the start, waypoints and destination of a trip.
 pub(super) fn stop_of(handle: HandleKind, edit: &Edit) -> Option<usize> {
     match (handle, edit) {
         (HandleKind::Start(_) | HandleKind::Origin(_), _) => Some(0),

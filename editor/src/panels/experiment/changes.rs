@@ -130,7 +130,8 @@ impl Tables {
     }
 }
 
-/// Colour of a change, which differs for increases and decreases and is stronger for larger changes.
+/// Returns the colour of a change, which differs for increases and decreases and is stronger for
+/// larger changes.
 fn color(theme: Theme, before: f64, after: f64, step: f64) -> Option<Color32> {
     // In steps of the gene; for a rule, a step is one term.
     let steps = (after - before) / step;

@@ -120,7 +120,7 @@ impl Chart<'_> {
         self.now(ui, plot, theme);
     }
 
-    /// Height of the diagram, large enough to tell neighbouring signals apart.
+    /// Returns the height of the diagram, large enough to tell neighbouring signals apart.
     fn height(&self, available: f32) -> f32 {
         let places = self.corridor.signals.windows(2);
         let gaps = places
@@ -152,8 +152,8 @@ impl Chart<'_> {
         inner.bottom() - inner.height() * share
     }
 
-    /// Start times of a periodic event on the time axis. They include events before the axis whose bands
-    /// extend into it.
+    /// Returns the start times of a periodic event on the time axis. They include events before the
+    /// axis whose bands extend into it.
     fn starts(&self, first: f64) -> impl Iterator<Item = f64> + use<> {
         let cycle = self.corridor.cycle;
         let before = (self.corridor.length() / self.speed / cycle).ceil() + 1.0;

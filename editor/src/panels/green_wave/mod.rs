@@ -90,8 +90,8 @@ impl GreenWavePanel {
     }
 }
 
-/// Number of junctions with signals that are selected or lie at the ends of selected roads.
-/// Counting stops at two.
+/// Returns the number of junctions with signals that are selected or lie at the ends of selected
+/// roads. Counting stops at two.
 fn signals_of(model: &Model) -> usize {
     let (network, layout) = (model.scene.scenario.network(), &model.scene.layout);
     let mut found = BTreeSet::new();

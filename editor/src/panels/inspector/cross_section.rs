@@ -70,7 +70,7 @@ pub(super) fn ui(
     clicked
 }
 
-/// Width of a lane at the start of its section, m.
+/// Returns the width of a lane at the start of its section, m.
 fn width(lane: &Lane) -> f64 {
     Poly3::value_in(&lane.width, 0.0).max(0.0)
 }

@@ -23,7 +23,7 @@ const NUMBER: f32 = 84.0;
 /// Size of the bar of a stage, points.
 const BAR: Vec2 = Vec2::new(110.0, 8.0);
 
-/// State of a node's junction in the run, once the run has started.
+/// Returns the state of a node's junction in the run, once the run has started.
 pub(super) fn seen(model: &Model, id: NodeId) -> Option<&JunctionInspection> {
     let live = model
         .live

@@ -90,7 +90,7 @@ pub(in crate::panels) fn plans_near(model: &Model, junctions: &[usize]) -> Signa
     )
 }
 
-/// Name of a turn.
+/// Returns the name of a turn.
 pub(super) fn turn_title(turn: Turn) -> &'static str {
     match turn {
         Turn::Left => "left",

@@ -19,8 +19,8 @@ pub(crate) struct Zone {
     pub(crate) gives_way: bool,
 }
 
-/// Conflict zones of the connection with the given index at a node's junction. Zones in which the
-/// connection yields come last.
+/// Returns the conflict zones of the connection with the given index at a node's junction. Zones in
+/// which the connection yields come last.
 pub(crate) fn zones(context: &Context, model: &Model, id: NodeId, number: usize) -> Vec<Zone> {
     let Some(law) = law::in_context(context, model, id) else {
         return Vec::new();

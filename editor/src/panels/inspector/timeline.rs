@@ -253,7 +253,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Horizontal position of a time of the programme.
+    /// Returns the horizontal position of a time of the programme.
     fn x(&self, bars: Rect, time: f64) -> f32 {
         let share = (time + self.shift).rem_euclid(self.cycle) / self.cycle;
         bars.left() + bars.width() * share as f32

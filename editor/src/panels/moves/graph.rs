@@ -59,7 +59,7 @@ pub(super) struct DrawnFigure {
 }
 
 impl DrawnFigure {
-    /// Index of the state at a point; `None` if there is none.
+    /// Returns the index of the state at a point; `None` if there is none.
     pub(super) fn state_at(&self, at: Pos2) -> Option<usize> {
         let apart = self.places.iter().map(|place| (*place - at).length());
         let near = apart.enumerate().filter(|(_, apart)| *apart < TOUCH);
@@ -277,7 +277,7 @@ fn words(figure: &LibraryFigure, edge: &FigureEdge) -> String {
     format!("{from} to {to}: {names}")
 }
 
-/// Distance of a point from a polyline.
+/// Returns the distance of a point from a polyline.
 fn distance(at: Pos2, points: &[Pos2]) -> f32 {
     let pieces = points.windows(2).map(|pair| {
         let along = pair[1] - pair[0];

@@ -47,7 +47,7 @@ impl Axis {
         (self.to - self.from) / f64::from(self.plot.width().max(1.0))
     }
 
-    /// Horizontal position of a time in seconds.
+    /// Returns the horizontal position of a time in seconds.
     pub(super) fn x(&self, time: f64) -> f32 {
         let share = (time - self.from) / (self.to - self.from);
         self.plot.left() + self.plot.width() * share as f32

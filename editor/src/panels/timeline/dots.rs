@@ -161,7 +161,7 @@ impl<'a> Dots<'a> {
     }
 }
 
-/// Black or white, whichever is more legible on the given colour.
+/// Returns black or white, whichever is more legible on the given colour.
 fn contrast(color: Color32) -> Color32 {
     if color.intensity() > 0.55 {
         Color32::BLACK
@@ -170,7 +170,7 @@ fn contrast(color: Color32) -> Color32 {
     }
 }
 
-/// Names of the agents in an event.
+/// Returns the names of the agents in an event.
 fn words(event: &RunEvent) -> String {
     let agent = agent_name(event.agent);
     match event.with {

@@ -17,7 +17,8 @@ const PALE: f32 = 0.38;
 /// Time step for computing future lights, s.
 const STEP: f64 = 0.5;
 
-/// Height of a bar, points. It differs by light, so that lights differ in more than colour.
+/// Returns the height of a bar, points. It differs by light, so that lights differ in more than
+/// colour.
 fn height(light: Light) -> f32 {
     match light {
         Light::Green => 12.0,
@@ -109,7 +110,7 @@ fn make_different(rows: &mut [LightRow<'_>], text: impl Fn(&LightRow<'_>) -> Str
     }
 }
 
-/// Direction of travel for a heading in rad.
+/// Returns the direction of travel for a heading in rad.
 fn bound(heading: f64) -> &'static str {
     let names = ["eastbound", "northbound", "westbound", "southbound"];
     let quarter = (heading.rem_euclid(TAU) / FRAC_PI_2).round() as usize;

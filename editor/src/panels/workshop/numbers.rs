@@ -556,7 +556,7 @@ fn typed(ui: &mut Ui, number: &Number, value: f64) -> (f64, Response) {
     (value, response)
 }
 
-/// Range of the slider around the original number, within the range allowed in files.
+/// Returns the range of the slider around the original number, within the range allowed in files.
 fn span(number: &Number, before: f64) -> RangeInclusive<f64> {
     let (low, high) = (*number.range.start(), *number.range.end());
     let (mut from, mut to) = (before / SPAN, before * SPAN);

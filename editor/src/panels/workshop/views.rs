@@ -179,7 +179,7 @@ impl Views<'_> {
         self.painter.add(shape);
     }
 
-    /// Upward travel of a wheel from rest, m.
+    /// Returns the upward travel of a wheel from rest, m.
     fn travel(&self, wheel: usize) -> f64 {
         self.stance.travel.get(wheel).copied().unwrap_or(0.0)
     }

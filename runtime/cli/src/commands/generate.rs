@@ -230,7 +230,7 @@ fn racer(arguments: &GenerateTrack) -> anyhow::Result<Racer> {
     Racer::with_library(&found.file, &path, library).context("the library cannot be used")
 }
 
-/// Number of agents besides the racer.
+/// Returns the number of agents besides the racer.
 fn cars(scenario: &Scenario) -> usize {
     scenario.agents().len() - 1
 }

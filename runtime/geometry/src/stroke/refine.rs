@@ -155,7 +155,7 @@ impl Model {
         }
     }
 
-    /// Step size for the numerical derivative with respect to a parameter.
+    /// Returns the step size for the numerical derivative with respect to a parameter.
     fn probe(&self, index: usize) -> f64 {
         // Each of these steps moves the far end of a road of some hundred metres by about a tenth of a
         // millimetre or more. This is large compared with rounding and small compared with the bends of the
@@ -168,7 +168,7 @@ impl Model {
     }
 }
 
-/// Heading at the start of a span: that of its chord, minus half of its turn.
+/// Returns the heading at the start of a span: that of its chord, minus half of its turn.
 fn start_heading(samples: &[DVec2], span: &Span) -> f64 {
     let far = samples[span.to] - samples[span.from];
     let length = polyline::length(&samples[span.from..=span.to]);
@@ -226,12 +226,13 @@ pub(super) fn refined(
     between(&model, samples[0], samples[samples.len() - 1])
 }
 
-/// Sum of squares.
+/// Returns the sum of squares.
 fn squared(residuals: &[f64]) -> f64 {
     residuals.iter().map(|r| r * r).sum()
 }
 
-/// Distances along the line of the points nearest to the samples, in non-decreasing order.
+/// Returns the distances along the line of the points nearest to the samples, in non-decreasing
+/// order.
 fn feet(line: &ReferenceLine, samples: &[DVec2]) -> Vec<f64> {
     // Each search starts at the foot of the previous sample, so that samples stay on their own
     // branch where the line comes close to itself.
@@ -306,8 +307,8 @@ fn gauss_newton(
     solved(matrix)
 }
 
-/// Change of the residuals per unit of a parameter, by a forward difference; `None` if the changed parameters
-/// give no valid line.
+/// Returns the change of the residuals per unit of a parameter, by a forward difference; `None` if
+/// the changed parameters give no valid line.
 fn derivative(
     model: &Model,
     index: usize,

@@ -100,7 +100,7 @@ pub(super) fn corners(samples: &[DVec2], options: &StrokeOptions) -> Vec<usize> 
     found
 }
 
-/// Largest distance of a sample from a line, m.
+/// Returns the largest distance of a sample from a line, m.
 pub(super) fn deviation(line: &ReferenceLine, samples: &[DVec2]) -> f64 {
     let projector = Projector::new(line.clone());
     let mut guess = 0.0;

@@ -101,7 +101,7 @@ impl Primitive {
     }
 }
 
-/// Total least-squares line, with its sum of squared distances.
+/// Returns the total least-squares line, with its sum of squared distances.
 fn line_of(s: &Sums) -> (Primitive, f64) {
     let mean = s.p / s.n;
     let (xx, yy) = (
@@ -129,8 +129,8 @@ fn line_of(s: &Sums) -> (Primitive, f64) {
     (line, squared)
 }
 
-/// Circle with the smallest algebraic distance ([Kasa 1976]), with its sum of squared distances; `None` if
-/// the samples are collinear.
+/// Returns the circle with the smallest algebraic distance ([Kasa 1976]), with its sum of squared
+/// distances; `None` if the samples are collinear.
 fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     let mean = s.p / s.n;
     let mean_z = s.z / s.n;
@@ -339,8 +339,8 @@ fn column(
     fits
 }
 
-/// Signed curvature of an arc through the points; `None` if its radius or its turn is implausible
-/// for a road.
+/// Returns the signed curvature of an arc through the points; `None` if its radius or its turn is
+/// implausible for a road.
 fn curvature_of(circle: &Primitive, points: &[DVec2], options: &StrokeOptions) -> Option<f64> {
     let Primitive::Circle { centre, radius } = *circle else {
         return None;

@@ -71,7 +71,8 @@ fn inflections(line: &ReferenceLine) -> usize {
     signs.len().saturating_sub(1)
 }
 
-/// Largest distance between the fitted line and the true one, except in the last metres.
+/// Returns the largest distance between the fitted line and the true one, except in the last
+/// metres.
 fn miss(fitted: &ReferenceLine, truth: &ReferenceLine) -> f64 {
     let points: Vec<DVec2> = (0..200)
         .map(|i| {

@@ -58,7 +58,7 @@ pub(super) fn read(
     two_way(tags, middle, notes)
 }
 
-/// Number of lanes in the middle for turning vehicles of both directions.
+/// Returns the number of lanes in the middle for turning vehicles of both directions.
 fn middle_lanes(tags: &Tags) -> usize {
     let is_listed = tags.contains_key("turn:lanes:both_ways");
     let number = count(tags, "lanes:both_ways").unwrap_or(usize::from(is_listed));
@@ -160,7 +160,7 @@ impl Witnesses {
             .max_by_key(|&candidate| self.support(candidate))
     }
 
-    /// Support for a candidate, as a sort key.
+    /// Returns the support for a candidate, as a sort key.
     fn support(&self, candidate: usize) -> impl Ord + use<> {
         let is_number = self.number == Some(candidate);
         let lists = self.lists.iter().filter(|list| list.lanes == candidate);

@@ -48,7 +48,7 @@ impl LocalProjection {
     }
 }
 
-/// Distance between two nodes along the great circle, m (haversine).
+/// Returns the distance between two nodes along the great circle, m (haversine).
 pub fn great_circle_distance(a: &OsmNode, b: &OsmNode) -> f64 {
     let (phi_a, phi_b) = (a.latitude.to_radians(), b.latitude.to_radians());
     let half_phi = 0.5 * (phi_b - phi_a);

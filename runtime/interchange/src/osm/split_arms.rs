@@ -253,7 +253,7 @@ impl Streets<'_> {
         (!has_signals && !has_bus_lanes).then_some(chain)
     }
 
-    /// Length of a chain, m.
+    /// Returns the length of a chain, m.
     fn length(&self, chain: &Chain) -> f64 {
         let places = &self.graph.places;
         let steps = chain.nodes.windows(2);
@@ -323,19 +323,19 @@ impl Lines {
         0.5 * (polyline::length(entry) + polyline::length(exit))
     }
 
-    /// Points of both lines at a fraction of their lengths.
+    /// Returns the points of both lines at a fraction of their lengths.
     fn at(&self, share: f64) -> [DVec2; 2] {
         self.lines.each_ref().map(|line| along(line, share))
     }
 
-    /// Point in the middle between the lines at a fraction of their lengths.
+    /// Returns the point in the middle between the lines at a fraction of their lengths.
     fn middle(&self, share: f64) -> DVec2 {
         let [entry, exit] = self.at(share);
         0.5 * (entry + exit)
     }
 }
 
-/// Point at a fraction of the length of a line.
+/// Returns the point at a fraction of the length of a line.
 fn along(line: &[DVec2], share: f64) -> DVec2 {
     let mut left = share * polyline::length(line);
     for pair in line.windows(2) {
@@ -362,8 +362,8 @@ impl SplitArm {
             })
     }
 
-    /// Points of the joined road between its ends. They have the crossings of both lines and the signs of the
-    /// entry.
+    /// Returns the points of the joined road between its ends. They have the crossings of both
+    /// lines and the signs of the entry.
     fn marks(&self, lines: &Lines, places: &BTreeMap<i64, OsmNode>) -> Vec<Mark> {
         let whole = lines.length();
         let inside = NEAR_END / whole..=1.0 - NEAR_END / whole;
@@ -438,8 +438,8 @@ impl Graph<'_> {
         nodes
     }
 
-    /// Style of a two-way road whose forward lanes come from an entry and whose backward lanes come
-    /// from an exit.
+    /// Returns the style of a two-way road whose forward lanes come from an entry and whose
+    /// backward lanes come from an exit.
     fn two_way_style(&self, entry: usize, exit: usize) -> WayStyle {
         let style = |piece: usize| &self.styles[self.pieces[piece].style];
         let (entry, exit) = (style(entry), style(exit));

@@ -194,7 +194,7 @@ impl Rise {
         vec![rising, after]
     }
 
-    /// Width that stays at `height` for a distance and then falls to 0.
+    /// Returns the width that stays at `height` for a distance and then falls to 0.
     fn falling_after(&self, distance: f64) -> Vec<Poly3> {
         let (c, d) = self.curve();
         let falling = Poly3 {

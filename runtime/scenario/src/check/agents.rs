@@ -222,7 +222,7 @@ pub fn trip_problem(
 /// For each vehicle class, the lanes that its vehicles can reach.
 type Reach<'a> = BTreeMap<VehicleClass, Reachability<'a>>;
 
-/// Position of a place, m; the origin if the lane of the place does not exist.
+/// Returns the position of a place, m; the origin if the lane of the place does not exist.
 fn position_of(subjects: &Subjects<'_>, place: &Place) -> DVec2 {
     let pose = subjects.scenario.pose_of(place);
     pose.map_or(DVec2::ZERO, |pose| pose.position)
@@ -718,8 +718,8 @@ impl Beside {
     }
 }
 
-/// Indices of the grid items that a body may touch, ascending. No item may extend more than `reach`
-/// from its grid point.
+/// Returns the indices of the grid items that a body may touch, ascending. No item may extend more
+/// than `reach` from its grid point.
 fn near(grid: &GridIndex, body: &OrientedBox, reach: f64) -> Vec<usize> {
     let mut numbers = Vec::new();
     // The margin ensures that rounding errors do not exclude any item.

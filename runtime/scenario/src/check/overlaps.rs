@@ -161,14 +161,14 @@ fn pieces_near_others(graph: &LaneGraph, length: f64) -> Vec<(LaneletIndex, usiz
     near
 }
 
-/// Lanelets of roads, without connections.
+/// Returns the lanelets of roads, without connections.
 fn lanes(graph: &LaneGraph) -> impl Iterator<Item = (LaneletIndex, &Lanelet)> {
     graph
         .numbered()
         .filter(|(_, lanelet)| !lanelet.is_connection())
 }
 
-/// Length of the pieces into which lanes are divided, m.
+/// Returns the length of the pieces of lanes for the comparison, m.
 fn piece_length(graph: &LaneGraph) -> f64 {
     let total: f64 = lanes(graph).map(|(id, _)| graph.line(id).length()).sum();
     match total > LONG {

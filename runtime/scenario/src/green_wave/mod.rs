@@ -107,7 +107,7 @@ pub struct WaveSignal {
 }
 
 impl WaveSignal {
-    /// Periods in which traffic in one direction of the corridor has green.
+    /// Returns the green periods of traffic in one direction of the corridor.
     pub fn green(&self, along: Along) -> &[Window] {
         &self.greens[along as usize]
     }
@@ -235,7 +235,8 @@ impl Corridor {
         }
     }
 
-    /// Travel time from the first signal of a direction to `signal`, s. `speed` is in m/s.
+    /// Returns the travel time from the first signal of a direction to `signal`, s. `speed` is in
+    /// m/s.
     pub fn travel_time(&self, signal: &WaveSignal, along: Along, speed: f64) -> f64 {
         let distance = match along {
             Along::Forward => signal.at,

@@ -224,7 +224,8 @@ impl<'a> Map<'a> {
         Street { stops, time }
     }
 
-    /// Distance inside a merged junction from the end of one road to the end of another, m.
+    /// Returns the distance inside a merged junction from the end of one road to the end of
+    /// another, m.
     fn within(&self, junction: usize, before: Option<RoadId>, after: RoadId) -> f64 {
         let nodes = &self.layout.junctions[junction].nodes;
         let position = |road: RoadId| {

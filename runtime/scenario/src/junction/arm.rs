@@ -185,7 +185,7 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Distance along the road of a point `distance` metres outward from the node, m.
+    /// Returns the distance along the road of a point `distance` metres outward from the node, m.
     pub fn road_s(&self, distance: f64) -> f64 {
         match self.end {
             RoadEnd::Start => distance,
@@ -193,8 +193,8 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Half-widths of the carriageway to the left and right of the reference line, `distance`
-    /// metres outward from the node, looking outward, m.
+    /// Returns the half-widths of the carriageway to the left and right of the reference line,
+    /// `distance` metres outward from the node, looking outward, m.
     pub fn half_widths(&self, distance: f64) -> (f64, f64) {
         let there = || {
             let (right, left) = self.road.carriageway(self.road_s(distance));
@@ -203,8 +203,8 @@ impl<'a> Arm<'a> {
         self.constant.unwrap_or_else(there)
     }
 
-    /// Widths of the pavements to the left and right of the carriageway, `distance` metres outward
-    /// from the node, looking outward, m.
+    /// Returns the widths of the pavements to the left and right of the carriageway, `distance`
+    /// metres outward from the node, looking outward, m.
     pub fn pavements(&self, distance: f64) -> (f64, f64) {
         let (right, left) = self.road.edges(self.road_s(distance));
         let (left, right) = self.outward_pair(right, left);
@@ -221,23 +221,25 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Pose on the left edge of the carriageway `distance` metres out, heading outward.
+    /// Returns the pose on the left edge of the carriageway `distance` metres out, heading outward.
     pub fn left_edge(&self, distance: f64) -> Pose {
         self.beside(Flank::Left, distance, 0.0)
     }
 
-    /// Pose on the right edge of the carriageway `distance` metres out, heading outward.
+    /// Returns the pose on the right edge of the carriageway `distance` metres out, heading
+    /// outward.
     pub fn right_edge(&self, distance: f64) -> Pose {
         self.beside(Flank::Right, distance, 0.0)
     }
 
-    /// Pose `beyond` metres outside an edge of the carriageway, heading outward.
+    /// Returns the pose `beyond` metres outside an edge of the carriageway, heading outward.
     pub(super) fn beside(&self, flank: Flank, distance: f64, beyond: f64) -> Pose {
         let lateral = self.lateral(flank, distance, beyond);
         self.outward.offset_pose(distance, lateral)
     }
 
-    /// Frame of the pose [`beside`](Self::beside) an edge, for callers that also need the direction vector.
+    /// Returns the frame of the pose [`beside`](Self::beside) an edge, for callers that also need
+    /// the direction vector.
     pub(super) fn frame_beside(&self, flank: Flank, distance: f64, beyond: f64) -> OwnFrame {
         let lateral = self.lateral(flank, distance, beyond);
         let (_, frame) = self.outward.own_frame(distance);
@@ -247,8 +249,8 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Offset from the reference line to a line `beyond` metres outside an edge, m, positive to the left when
-    /// looking outward.
+    /// Returns the offset from the reference line to a line `beyond` metres outside an edge, m,
+    /// positive to the left when looking outward.
     fn lateral(&self, flank: Flank, distance: f64, beyond: f64) -> f64 {
         let (left, right) = self.half_widths(distance);
         match flank {
@@ -267,8 +269,9 @@ impl<'a> Arm<'a> {
         1.0 - self.outward.curvature(distance) * lateral
     }
 
-    /// Points along a line `beyond` metres outside an edge of the carriageway, from one distance to another.
-    /// Both ends are included. The second distance may be smaller than the first.
+    /// Returns the points along a line `beyond` metres outside an edge of the carriageway, from one
+    /// distance to another. Both ends are included. The second distance may be smaller than the
+    /// first.
     pub(super) fn along(
         &self,
         flank: Flank,

@@ -344,7 +344,7 @@ fn lines(points: Vec<DVec2>) -> Vec<OutlineEdge> {
     lines.collect()
 }
 
-/// Smooth step from 0 to 1 with zero slope at both ends.
+/// Returns a smooth step from 0 to 1 with zero slope at both ends.
 fn smoothstep(share: f64) -> f64 {
     share * share * (3.0 - 2.0 * share)
 }

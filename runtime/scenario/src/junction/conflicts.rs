@@ -263,7 +263,7 @@ impl Conflicts {
         self.list.push(conflict);
     }
 
-    /// Index of a pair of connections in the table.
+    /// Returns the index of a pair of connections in the table.
     #[inline]
     fn place(&self, a: ConnectionIndex, b: ConnectionIndex) -> usize {
         a.index() * self.paths + b.index()
@@ -420,7 +420,7 @@ fn are_oncoming(a: &Swept<'_>, b: &Swept<'_>) -> bool {
     (end(a_from), end(a_to)) == (end(b_to), end(b_from))
 }
 
-/// Smallest distance between the lanes of two connections on a shared road, m.
+/// Returns the smallest distance between the lanes of two connections on a shared road, m.
 fn lane_distance(a: &Swept<'_>, b: &Swept<'_>) -> f64 {
     let mut least = f64::INFINITY;
     for (lane, place) in a.ends {

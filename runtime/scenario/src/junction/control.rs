@@ -121,8 +121,8 @@ fn approach(arm: &Arm<'_>, side: DrivingSide) -> Approach {
     }
 }
 
-/// Rank of a road class at a junction. A slip road ends at roads of a lower class than the road
-/// from which it comes, so it yields to all roads except service roads.
+/// Returns the rank of a road class at a junction. A slip road ends at roads of a lower class than
+/// the road from which it comes, so it yields to all roads except service roads.
 fn rank(class: RoadClass) -> u8 {
     match class {
         RoadClass::Path => 0,
@@ -194,7 +194,7 @@ fn best_pair(approaches: &[Approach]) -> Option<(usize, usize)> {
         .min_by(|one, other| size(one).total_cmp(&size(other)))
 }
 
-/// Angle by which a connection from one arm to another deviates from a straight line, rad.
+/// Returns how far a connection from one arm to another deviates from a straight line, rad.
 fn bend(a: &Approach, b: &Approach) -> f64 {
     wrap_angle(a.bearing - b.bearing + PI).abs()
 }

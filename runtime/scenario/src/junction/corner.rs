@@ -267,14 +267,15 @@ fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     space.min(arm.share())
 }
 
-/// Length that two arms need so that lanes can bend from one arm into the other, m. It is one metre per
-/// radian and lane.
+/// Returns the length that two arms need so that lanes can bend from one arm into the other, m. It
+/// is one metre per radian and lane.
 fn bend_space(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> f64 {
     // The larger number of lanes is used, so that the mirror image has the same taper.
     (angle - PI).abs() * lane_count(arm).max(lane_count(next)) as f64
 }
 
-/// Length required for a U-turn at a dead end, m; 0 if the road is too narrow for a car to turn.
+/// Returns the length required for a U-turn at a dead end, m; 0 if the road is too narrow for a car
+/// to turn.
 fn turning_space(arm: &Arm<'_>) -> f64 {
     let section = arm.road.section_at(arm.road_s(0.0));
     let bands = arm.road.lane_bands(section, arm.road_s(0.0));
@@ -303,7 +304,7 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
     room
 }
 
-/// Minimum corner radius where one of two arms is part of a ring, m; 0 if neither is.
+/// Returns the minimum corner radius where one of two arms is part of a ring, m; 0 if neither is.
 fn at_ring(arms: Pair<&Arm<'_>>, is_ring: Pair<bool>) -> f64 {
     let ring = match (is_ring.arm, is_ring.next) {
         (true, false) => arms.arm,
@@ -429,7 +430,8 @@ fn last_overlap(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Pair<f64>> {
     })
 }
 
-/// Poses on the left and right edges of an arm, sampled up to the length of the longest gore.
+/// Returns the poses on the left and right edges of an arm, sampled up to the length of the longest
+/// gore.
 fn both_edges(arm: &Arm<'_>) -> Vec<[Pose; 2]> {
     let count = (arm.length().min(LONGEST_GORE) / GORE_STEP) as usize;
     let places = (0..=count).map(|i| i as f64 * GORE_STEP);
@@ -550,8 +552,9 @@ fn turning_radius(
     Some((tangent - own.min(other)) * tan(0.5 * angle))
 }
 
-/// Distance between an edge of an arm's carriageway and the centre of the nearest lane that leaves
-/// the junction (if `out` is set) or enters it (otherwise), m; `None` if there is no such lane.
+/// Returns the distance between an edge of an arm's carriageway and the centre of the nearest lane
+/// that leaves the junction (if `out` is set) or enters it (otherwise), m; `None` if there is no
+/// such lane.
 fn inset(arm: &Arm<'_>, flank: Flank, side: DrivingSide, out: bool) -> Option<f64> {
     let lanes = match out {
         true => arm.leaving_lanes(0.0, side),
@@ -648,7 +651,7 @@ fn fast_taper(arm: &Arm<'_>, next: &Arm<'_>) -> f64 {
     limit * (S_BEND * offset / TAPER_ACCELERATION).sqrt()
 }
 
-/// Number of lanes of an arm at the node, of all types.
+/// Returns the number of lanes of an arm at the node, of all types.
 fn lane_count(arm: &Arm<'_>) -> usize {
     arm.road.section_at(arm.road_s(0.0)).lanes.len()
 }

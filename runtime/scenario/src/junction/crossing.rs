@@ -93,7 +93,7 @@ pub struct Taken {
 }
 
 impl Crossing {
-    /// Position of a pedestrian at the given distance from the right kerb, m.
+    /// Returns the position of a pedestrian at the given distance from the right kerb, m.
     pub fn place(&self, across: f64) -> DVec2 {
         self.right_kerb.point(0.0, across)
     }
@@ -118,8 +118,8 @@ fn rule_for<'a>(arm: &Arm<'_>, rules: &'a [CrossingRule]) -> Option<&'a Crossing
     rules.iter().find(|rule| rule.road == arm.road_id)
 }
 
-/// Default width of a crossing over a road, m: [`CROSSING_WIDTH`], or [`FAST_CROSSING_WIDTH`] if the speed
-/// limit is above 60 km/h.
+/// Returns the default width of a crossing over a road, m: [`CROSSING_WIDTH`], or
+/// [`FAST_CROSSING_WIDTH`] if the speed limit is above 60 km/h.
 pub fn crossing_width(road: &Road) -> f64 {
     match road.speed_limit > FAST {
         true => FAST_CROSSING_WIDTH,
@@ -131,7 +131,7 @@ fn width_of(arm: &Arm<'_>, rule: &CrossingRule) -> f64 {
     rule.width.unwrap_or_else(|| crossing_width(arm.road))
 }
 
-/// Length that a crossing adds to the trim of its arm, m.
+/// Returns the length that a crossing adds to the trim of its arm, m.
 fn depth(arm: &Arm<'_>, rule: &CrossingRule) -> f64 {
     SETBACK + width_of(arm, rule) + GAP
 }

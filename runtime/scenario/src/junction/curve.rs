@@ -172,8 +172,8 @@ fn rounded_turn(
     ReferenceLine::new(start, segments).ok()
 }
 
-/// Length of a spiral that turns by an angle and ends with radius 1. A clothoid whose curvature
-/// grows from 0 to 1 turns by half its length.
+/// Returns the length of a spiral that turns by an angle and ends with radius 1. A clothoid whose
+/// curvature grows from 0 to 1 turns by half its length.
 fn unit_spiral(turn: f64) -> f64 {
     2.0 * turn
 }

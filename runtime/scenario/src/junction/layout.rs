@@ -177,8 +177,8 @@ pub fn layout_watched(
     layout
 }
 
-/// Index of the junction of each node. Reuses the map of `before` if the nodes of all junctions are
-/// unchanged.
+/// Returns the index of the junction of each node. Reuses the map of `before` if the nodes of all
+/// junctions are unchanged.
 fn numbers(junctions: &[Arc<Junction>], before: Option<&Layout>) -> BTreeMap<NodeId, usize> {
     let has_same_nodes = |layout: &&Layout| {
         let nodes = layout.junctions.iter().map(|junction| &junction.nodes);
@@ -260,7 +260,7 @@ impl<'a> Planner<'a> {
         arms
     }
 
-    /// Number of arms of a cluster.
+    /// Returns the number of arms of a cluster.
     fn arm_count(&self, root: NodeId) -> usize {
         let members = self.members(root).iter();
         let ends = members.flat_map(|&node| self.network.ends_at(node));
@@ -525,7 +525,7 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// Largest distance between any two nodes of the two clusters, m.
+    /// Returns the largest distance between any two nodes of the two clusters, m.
     fn extent(&self, a: NodeId, b: NodeId) -> f64 {
         let positions: Vec<_> = [a, b]
             .iter()
@@ -616,7 +616,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Crossings that the nodes of a cluster define on roads that leave the cluster.
+    /// Returns the crossings that the nodes of a cluster define on roads that leave the cluster.
     fn crossings(&self, root: NodeId) -> Vec<CrossingRule> {
         let rules = self.rules_of_nodes(root);
         let all = rules.flat_map(|rules| rules.crossings.iter().copied());
@@ -634,7 +634,7 @@ impl<'a> Planner<'a> {
         all
     }
 
-    /// Corner rules of all nodes of a cluster.
+    /// Returns the corner rules of all nodes of a cluster.
     fn corners(&self, root: NodeId) -> Vec<CornerRule> {
         let rules = self.rules_of_nodes(root);
         rules

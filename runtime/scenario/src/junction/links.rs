@@ -335,8 +335,9 @@ fn exits(
     exits
 }
 
-/// Change of heading from one pose to another, rad, positive to the left. Entering a distant
-/// parallel street in the opposite direction counts as two turns to the same side, not as a U-turn.
+/// Returns the change of heading from one pose to another, rad, positive to the left. Entering a
+/// distant parallel street in the opposite direction counts as two turns to the same side, not as a
+/// U-turn.
 fn change(from: Pose, to: Pose) -> f64 {
     let change = wrap_angle(to.heading - from.heading);
     let beside = roadwright_geometry::unit(from.heading).perp_dot(to.position - from.position);

@@ -109,7 +109,7 @@ impl MiniRing {
     }
 }
 
-/// Points of the kerbs between the cuts.
+/// Returns the points of the kerbs between the cuts.
 fn kerbs(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<DVec2> {
     let mut kerbs = Vec::new();
     for side in outline::sides(arms, trims, corners) {

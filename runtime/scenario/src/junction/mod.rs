@@ -432,7 +432,7 @@ fn corners_of_mini(
     best.map_or_else(|| with_least(0.0), |(_, corners)| corners)
 }
 
-/// Distance by which arms are cut back for signals or a crossing at a node where a road merely
+/// Returns how far arms are cut back for signals or a crossing at a node where a road merely
 /// continues, m; `None` if there is neither.
 fn held_back(arms: &[Arm<'_>], rules: &JunctionRules) -> Option<f64> {
     let for_signals = (rules.control == Some(Control::Signals)).then_some(corner::CROSSING);

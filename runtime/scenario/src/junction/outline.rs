@@ -79,7 +79,8 @@ impl OutlineEdge {
         }
     }
 
-    /// Points of the edge without its end. Chords deviate from an arc by at most `tolerance` metres.
+    /// Returns the points of the edge without its end. Chords deviate from an arc by at most
+    /// `tolerance` metres.
     pub fn points(&self, tolerance: f64) -> Vec<DVec2> {
         match *self {
             Self::Line { from, .. } => vec![from],
@@ -279,7 +280,7 @@ enum Sides {
     Straight,
 }
 
-/// Points along both edges of a path's lane, slightly inside.
+/// Returns the points along both edges of a path's lane, slightly inside.
 fn band(path: &ConnectingPath) -> Vec<DVec2> {
     let edges = edges(path, -BAND_SLACK).into_iter().flatten();
     edges.rev().flatten().collect()

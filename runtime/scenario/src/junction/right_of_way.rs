@@ -165,14 +165,14 @@ impl RightOfWay {
         self.on_red.get(path.index()).is_some_and(|may| *may)
     }
 
-    /// Critical gap of traffic on a path, s.
+    /// Returns the critical gap of traffic on a path, s.
     #[inline]
     pub fn critical_gap(&self, path: ConnectionIndex) -> f64 {
         self.gaps[path.index()]
     }
 
-    /// Follow-up time of a queue at a sign on a path, s; 0 if there is no sign, and at entries into a
-    /// roundabout.
+    /// Returns the follow-up time of a queue at a sign on a path, s; 0 if there is no sign, and at
+    /// entries into a roundabout.
     #[inline]
     pub fn follow_up(&self, path: ConnectionIndex) -> f64 {
         self.follow_ups[path.index()]
@@ -204,7 +204,7 @@ impl<'a> Arms<'a> {
         }
     }
 
-    /// Outward heading of an arm, rad.
+    /// Returns the outward heading of an arm, rad.
     pub(super) fn heading(&self, arm: usize) -> f64 {
         self.headings[arm]
     }
@@ -220,7 +220,7 @@ impl<'a> Arms<'a> {
             .map_or(Sign::None, |arm| self.junction.arms[arm].sign)
     }
 
-    /// Speed limit of the road from which a path comes, m/s.
+    /// Returns the speed limit of the road from which a path comes, m/s.
     pub(super) fn speed_limit(&self, path: &ConnectingPath) -> f64 {
         let arm = self.index(path).map(|arm| &self.junction.arms[arm]);
         arm.map_or(0.0, |arm| arm.speed_limit)

@@ -56,7 +56,7 @@ impl Junction {
     }
 }
 
-/// Setback of the stop line of each connection, m; 0 if no body swings over its lane.
+/// Returns the setback of the stop line of each connection, m; 0 if no body swings over its lane.
 pub(super) fn setbacks(all: &[ShapePath], body: Body) -> Vec<f64> {
     let mut lanes: Vec<(LaneEnd, OwnFrame)> = Vec::new();
     for path in all {
@@ -109,7 +109,8 @@ impl DrivenPath {
     }
 }
 
-/// Length at the end of a lane that turning bodies swing over, m. This is the setback of the stop line.
+/// Returns the length that turning bodies swing over at the end of a lane, m. This is the setback
+/// of the stop line.
 fn swept(paths: &[DrivenPath], lane: LaneEnd, end: OwnFrame, body: Body) -> f64 {
     // Vehicles from the same arm are excluded, because they start at the stop line and turn away
     // from there.
@@ -132,7 +133,7 @@ fn may_swing_over(place: &OwnFrame, half: f64, end: OwnFrame, body: Body) -> boo
     is_over && (place.point(0.5 * body.front, 0.0) - end.origin).length() <= body.front + MOST
 }
 
-/// Distance from the end of a lane up to which the sides of a body extend over the lane, m.
+/// Returns how far from its end a lane is covered by the sides of a body, m.
 fn depth(place: &OwnFrame, half: f64, end: OwnFrame, body: Body) -> f64 {
     let along = (body.length() / ALONG).ceil() as usize;
     let mut depth: f64 = 0.0;

@@ -245,8 +245,8 @@ impl Frame {
     }
 }
 
-/// Corners of the upper hull of points with increasing x: the lowest line that is above all points
-/// and bends only to the right.
+/// Returns the corners of the upper hull of points with increasing x: the lowest line that is above
+/// all points and bends only to the right.
 fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     let mut line: Vec<DVec2> = Vec::new();
     for point in points {
@@ -260,8 +260,8 @@ fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     line
 }
 
-/// Row or column at a distance. A point on the border between two rows belongs to the farther row,
-/// so that rounding does not matter.
+/// Returns the row or column at a distance. A point on the border between two rows belongs to the
+/// farther row, so that rounding does not matter.
 fn cell(distance: f64) -> f64 {
     (distance / CELL + 1e-6).floor()
 }

@@ -132,9 +132,9 @@ impl Boxes {
         met.map(|(own, theirs)| (whole(own), whole(theirs)))
     }
 
-    /// Number of consecutive boxes, counted from box `number` in either direction, that are too far
-    /// from the other connection to touch any of its boxes. Most boxes are far apart, so many of
-    /// them are skipped at once.
+    /// Returns the number of consecutive boxes, counted from box `number` in either direction, that
+    /// are too far from the other connection to touch any of its boxes. Most boxes are far apart,
+    /// so many of them are skipped at once.
     fn skipped_at(&self, number: usize, other: &Self) -> usize {
         let centre = self.all[number].centre;
         let reach = self.radius + other.radius;
@@ -194,8 +194,8 @@ impl Boxes {
         first.min(end)..end.min(count)
     }
 
-    /// Interval that the body covers between the poses before and after a given pose, m along the
-    /// connection.
+    /// Returns the interval that the body covers between the poses before and after a given pose, m
+    /// along the connection.
     #[inline]
     fn place(&self, number: usize) -> Interval {
         // The distance of the front along the connection equals the distance of the rear axle from

@@ -110,7 +110,8 @@ fn network_of(nodes: &[(f64, f64)], width: f64, streets: &[Street]) -> crate::Ro
     network
 }
 
-/// Roads from the origin. The angles between neighbouring roads are proportional to `gaps`.
+/// Returns the roads from the origin. The angles between neighbouring roads are proportional to
+/// `gaps`.
 fn random_roads(gaps: &[f64], lanes: &[(usize, usize, f64)], side: DrivingSide) -> Vec<Road> {
     let total: f64 = gaps.iter().sum();
     let mut bearing = 13.0;
@@ -178,7 +179,7 @@ fn signs(junction: &Junction) -> Vec<Sign> {
     signs.into_iter().map(|(_, sign)| sign).collect()
 }
 
-/// Index of the path from one road into another.
+/// Returns the index of the path from one road into another.
 fn path(junction: &Junction, from: u32, to: u32) -> ConnectionIndex {
     let is = |p: &ConnectingPath| (p.from.road, p.to.road) == (RoadId(from), RoadId(to));
     ConnectionIndex::from_index(junction.paths.iter().position(is).unwrap())

@@ -137,8 +137,8 @@ pub(super) struct CutArm<'a> {
 }
 
 impl CutArm<'_> {
-    /// Points along the carriageway that may be inside an outline, each with its half-width, m. The
-    /// carriageway may lead over a part of the junction at which it begins.
+    /// Returns the points along the carriageway that may be inside an outline, each with its
+    /// half-width, m. The carriageway may lead over a part of the junction at which it begins.
     fn places(&self, extent: f64) -> impl Iterator<Item = (DVec2, f64)> {
         let to = self.arm.length().min(self.trim + extent);
         let count = ((to - self.trim) / STEP).ceil().max(0.0) as usize;
@@ -203,7 +203,7 @@ pub(super) fn traffic_islands<'a>(
         .collect()
 }
 
-/// Connected groups of marked cells.
+/// Returns the connected groups of marked cells.
 fn components(grid: &Grid, marked: &[bool]) -> Vec<Vec<usize>> {
     let mut is_new = marked.to_vec();
     let mut components = Vec::new();

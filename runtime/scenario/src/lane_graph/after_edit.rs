@@ -223,7 +223,8 @@ impl Builder {
     }
 }
 
-/// Index of the first path of each junction among all paths, followed by the total number of paths.
+/// Returns the index of the first path of each junction among all paths, followed by the total
+/// number of paths.
 pub(super) fn first_paths(layout: &Layout) -> Vec<usize> {
     let mut firsts = vec![0];
     for junction in &layout.junctions {

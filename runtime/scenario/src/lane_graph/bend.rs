@@ -11,20 +11,21 @@ const SLOWEST: f64 = 2.0;
 /// kink between two lanes that continue straight does not count as a bend, however sharp it is.
 pub const BEND_REACH: f64 = 3.0;
 
-/// Comfortable speed in a bend, m/s. `curvature` is in 1/m. The lateral acceleration is v^2 times
-/// the curvature, so a radius of 10 m allows 5 m/s.
+/// Returns the comfortable speed in a bend, m/s. `curvature` is in 1/m. The lateral acceleration is
+/// v^2 times the curvature, so a radius of 10 m allows 5 m/s.
 pub fn bend_speed(curvature: f64) -> f64 {
     let speed = (LATERAL_ACCELERATION / curvature.abs().max(1e-6)).sqrt();
     speed.max(SLOWEST)
 }
 
-/// Speed at each point of a line, m/s, limited by the bends of the line and by the speed limit.
+/// Returns the speed at each point of a line, m/s, limited by the bends of the line and by the
+/// speed limit.
 fn bend_speeds(line: CentreLine<'_>, limit: f64) -> impl Iterator<Item = f64> {
     let curvatures = line.curvatures(BEND_REACH);
     curvatures.map(move |curvature| limit.min(bend_speed(curvature)))
 }
 
-/// Average speed along a line at its bend speeds, m/s: length divided by travel time.
+/// Returns the average speed along a line at its bend speeds, m/s: length divided by travel time.
 pub(super) fn free_speed(line: CentreLine<'_>, limit: f64) -> f64 {
     // Each point represents half of the piece before it and half of the piece after it. All pieces are
     // equally long.

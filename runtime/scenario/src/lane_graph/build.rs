@@ -571,8 +571,8 @@ fn listed(
     lists
 }
 
-/// Points on the centre line of a lane between two distances, in the driving direction, and the lane's mean
-/// width.
+/// Returns the points on the centre line of a lane between two distances, in the driving direction,
+/// and the lane's mean width.
 fn lane_points(
     road: &Road,
     section: usize,
@@ -600,7 +600,8 @@ fn lane_points(
     (points, width)
 }
 
-/// Distances along a road at which a lane of a section is sampled, ascending, including both ends.
+/// Returns the distances along a road for sampling a lane of a section, in ascending order,
+/// including both ends.
 fn lane_distances(road: &Road, section: &LaneSection, from: f64, to: f64) -> Vec<f64> {
     let widths_vary = |lane: &crate::road::Lane| {
         lane.width.len() > 1
@@ -631,7 +632,7 @@ fn lane_distances(road: &Road, section: &LaneSection, from: f64, to: f64) -> Vec
     distances
 }
 
-/// Points on a connecting curve.
+/// Returns the points on a connecting curve.
 ///
 /// They are accurate to 1 cm, so a bend with a radius of 6 m has a point about every 70 cm.
 fn curve_points(curve: &ReferenceLine) -> Vec<DVec2> {

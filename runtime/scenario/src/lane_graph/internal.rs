@@ -25,9 +25,9 @@ use std::f64::consts::FRAC_PI_4;
 const ON_LANE: f64 = 2.0;
 
 impl Builder {
-    /// For each lane of an internal road, the lanelet that represents places on it. The lanelet is
-    /// reused if all connections of the junction are copies. O(lanes inside junctions * connections
-    /// of these junctions).
+    /// Returns, for each lane of an internal road, the lanelet that represents places on it. The
+    /// lanelet is reused if all connections of the junction are copies. O(lanes inside junctions *
+    /// connections of these junctions).
     pub(super) fn connections_out(
         &self,
         network: &RoadNetwork,

@@ -118,8 +118,8 @@ pub struct Lanelet {
 }
 
 impl Lanelet {
-    /// Distance along the road that corresponds to the point at `s` along the lanelet, m; 0 for
-    /// connections.
+    /// Returns the distance along the road that corresponds to the point at `s` along the lanelet,
+    /// m; 0 for connections.
     pub fn road_s(&self, s: f64) -> f64 {
         let share = (s / self.length().max(1e-9)).clamp(0.0, 1.0);
         let (start, end) = self.road_span;
@@ -132,7 +132,7 @@ impl Lanelet {
         self.line.length()
     }
 
-    /// Time for driving a distance along the lanelet without traffic, s.
+    /// Returns the time for driving a distance along the lanelet without traffic, s.
     #[inline]
     pub fn free_time(&self, distance: f64) -> f64 {
         distance / self.free_speed
@@ -165,7 +165,7 @@ impl Lanelet {
         }
     }
 
-    /// Distance along the lanelet that corresponds to a distance along the road, m.
+    /// Returns the distance along the lanelet that corresponds to a distance along the road, m.
     ///
     /// The distance is scaled, because a lane on the inside of a bend is shorter than its road. The
     /// result is inexact if a lanelet has both bent and straight parts.
@@ -291,13 +291,13 @@ impl LaneGraph {
         self.lines.share_with(&other.lines)
     }
 
-    /// Lanelets that follow a lanelet, in a fixed order.
+    /// Returns the lanelets that follow a lanelet, in a fixed order.
     #[inline]
     pub fn successors(&self, id: LaneletIndex) -> &[LaneletIndex] {
         self.linked(self.lanelets[id.index()].successors)
     }
 
-    /// Lanelets that lead to a lanelet, in a fixed order.
+    /// Returns the lanelets that lead to a lanelet, in a fixed order.
     #[inline]
     pub fn predecessors(&self, id: LaneletIndex) -> &[LaneletIndex] {
         self.linked(self.lanelets[id.index()].predecessors)
@@ -316,7 +316,7 @@ impl LaneGraph {
         places.get_or_init(|| ViaPlaces::of(self)).as_ref()
     }
 
-    /// State of the via restrictions for a vehicle that starts on a lanelet.
+    /// Returns the state of the via restrictions for a vehicle that starts on a lanelet.
     pub fn followed_on(&self, id: LaneletIndex) -> Followed {
         let road = self.lanelet(id).road().or_else(|| {
             let before = self.predecessors(id).first();
@@ -326,8 +326,8 @@ impl LaneGraph {
         after.unwrap_or_default()
     }
 
-    /// State of the via restrictions for a vehicle that drives from one lanelet onto the next;
-    /// `None` if it may not do so.
+    /// Returns the state of the via restrictions for a vehicle that drives from one lanelet onto
+    /// the next; `None` if it may not do so.
     pub fn followed_onto(
         &self,
         followed: &Followed,
@@ -354,8 +354,8 @@ impl LaneGraph {
         pairs.try_fold(self.followed_on(first), onto).is_some()
     }
 
-    /// Lanelets from which a vehicle can change to a lanelet. A line may be crossable from one side only, so
-    /// vehicles cannot always change back.
+    /// Returns the lanelets whose vehicles can change to a given lanelet. A line may be crossable
+    /// from one side only, so vehicles cannot always change back.
     pub fn changing_onto(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let beside = self.lanelet(id).beside.into_iter();
         beside.filter(move |&other| {

@@ -99,9 +99,9 @@ impl LaneGraph {
         before.chain(self.changing_onto(id))
     }
 
-    /// For each lanelet, whether a trip from `start` can reach it, with lane changes. The search
-    /// respects bus lanes, the access of roads, and restrictions with via ways. `start` itself is
-    /// reachable. O(lanelets).
+    /// Returns, for each lanelet, whether a trip from `start` can reach it, with lane changes. The
+    /// search respects bus lanes, the access of roads, and restrictions with via ways. `start`
+    /// itself is reachable. O(lanelets).
     pub fn reachable_from(&self, start: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         self.reached_from(start, class).lanelets
     }
@@ -155,8 +155,8 @@ impl LaneGraph {
         reached.holds(start)
     }
 
-    /// For each lanelet, whether a trip from it can reach `goal`, with lane changes. The goal can
-    /// reach itself. O(lanelets).
+    /// Returns, for each lanelet, whether a trip from it can reach `goal`, with lane changes. The
+    /// goal can reach itself. O(lanelets).
     pub fn reaching(&self, goal: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self);
         let mut open = VecDeque::new();

@@ -77,7 +77,7 @@ impl<'a> LayeredStyle<'a> {
         Self { style, changes }
     }
 
-    /// Layer at a distance along the line, m.
+    /// Returns the layer at a distance along the line, m.
     pub fn layer_at(&self, s: f64) -> i8 {
         let before = self.changes.iter().rev().find(|change| change.s <= s);
         before.map_or(self.style.layer, |change| change.layer)
@@ -336,7 +336,7 @@ impl<'a> Drawing<'a> {
         node
     }
 
-    /// Position of the node that [`node_on`](Self::node_on) returns.
+    /// Returns the position of the node that [`node_on`](Self::node_on) would return.
     fn place_on(&self, id: RoadId, s: f64) -> DVec2 {
         let Some(road) = self.scenario.network().road(id) else {
             return DVec2::ZERO;

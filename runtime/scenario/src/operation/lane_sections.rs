@@ -85,8 +85,8 @@ pub(super) fn beside_node(
     (length >= reach + behind && is_one_section()).then_some((from, to))
 }
 
-/// Width of a lane near the node at one end of a road. The lane has its full width over `full` metres, and
-/// then tapers to zero.
+/// Returns the width of a lane near the node at one end of a road. The lane has its full width over
+/// `full` metres, and then tapers to zero.
 pub(super) fn width_beside_node(width: f64, full: f64, taper: f64, end: RoadEnd) -> Vec<Poly3> {
     match end {
         RoadEnd::Start => {

@@ -63,7 +63,7 @@ impl Mirror {
         })?)
     }
 
-    /// Corners of the mirror image of an outline, in the original winding direction.
+    /// Returns the corners of the mirror image of an outline, in the original winding direction.
     fn ring(self, points: &[DVec2]) -> Vec<DVec2> {
         points.iter().rev().map(|p| self.point(*p)).collect()
     }
@@ -115,7 +115,8 @@ pub fn middle(scenario: &Scenario, objects: &Objects) -> Option<DVec2> {
     Some(0.5 * (low + high))
 }
 
-/// Corners or positions of an object on the ground; empty for nodes, roads and places on lanes.
+/// Returns the corners or positions of an object on the ground; empty for nodes, roads and places
+/// on lanes.
 fn outline(scenario: &Scenario, object: ObjectId) -> Vec<DVec2> {
     let ground = |place: &Place| match place {
         Place::Ground(ground) => Some(ground.position()),

@@ -142,7 +142,7 @@ impl Near<'_> {
         self.makes_one(&edit, junctions).then_some(edit)
     }
 
-    /// Roads between the given junctions that may become internal.
+    /// Returns the roads between the given junctions that may become internal.
     fn between(&self, junctions: &BTreeSet<usize>) -> impl Iterator<Item = (RoadId, &Road)> {
         let all = self.roads_between();
         let fits = |road: &Road, id: &RoadId| {

@@ -253,7 +253,7 @@ impl VehicleFile {
     }
 }
 
-/// Hash of a vehicle file's text, as stored in scenarios: XXH3, 16 hexadecimal digits.
+/// Returns the hash of a vehicle file's text, as stored in scenarios: XXH3, 16 hexadecimal digits.
 pub fn hash(text: &str) -> String {
     format!("{:016x}", twox_hash::XxHash3_64::oneshot(text.as_bytes()))
 }

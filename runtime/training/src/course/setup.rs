@@ -34,7 +34,7 @@ impl Setup {
         }
     }
 
-    /// Id of the fitness module that scores a drive on a course.
+    /// Returns the id of the fitness module that scores a drive on a course.
     pub(crate) fn first_fitness(&self, course: &Course) -> String {
         let first = self.fitness.as_ref().and_then(|settings| settings.first());
         first.map_or_else(|| course.fitness.into(), |setting| setting.module.clone())

@@ -181,9 +181,9 @@ impl Stop {
         matches!(self, Self::Difference { .. })
     }
 
-    /// Ratio of the monitored quantity to its target, given the completed runs. The rule stops when
-    /// the ratio is at most 1. `None` while the rule is not allowed to stop, and for a fixed number
-    /// of runs.
+    /// Returns the ratio of the monitored quantity to its target, given the completed runs. The
+    /// rule stops when the ratio is at most 1. `None` while the rule is not allowed to stop, and
+    /// for a fixed number of runs.
     fn excess(&self, fitness: &Moments, level: f64) -> Option<f64> {
         let (is, at_most, min_runs) = match *self {
             Self::Runs { .. } => return None,

@@ -125,8 +125,8 @@ impl Summary {
     }
 }
 
-/// Confidence interval of the mean fitness. If the stopping rule monitors the results, the interval belongs
-/// to a confidence sequence, which remains valid under repeated looks.
+/// Returns the confidence interval of the mean fitness. If the stopping rule monitors the results,
+/// the interval belongs to a confidence sequence, which remains valid under repeated looks.
 fn fitness_interval(moments: &Moments, stop: Stop, level: f64) -> Option<Interval> {
     match stop.watches_from() {
         None => student_t(moments, level),

@@ -45,8 +45,8 @@ pub fn draw(count: usize, seed: u64) -> Vec<usize> {
     rows
 }
 
-/// Probability that a random sample of `sampled` out of `count` rows contains none of the `forged` rows
-/// (hypergeometric distribution).
+/// Returns the probability that a random sample of `sampled` out of `count` rows contains none of
+/// the `forged` rows (hypergeometric distribution).
 pub fn escape_chance(count: usize, forged: usize, sampled: usize) -> f64 {
     let forged = forged.min(count);
     let sampled = sampled.min(count);

@@ -51,7 +51,7 @@ impl<'a> CmaEs<'a> {
     }
 }
 
-/// Mean of the initial distribution, scaled to 0 to 1.
+/// Returns the mean of the initial distribution, scaled to 0 to 1.
 fn begin(genome: &Genome, start: Start) -> Vec<f64> {
     let genes = genome.genes().iter();
     genes

@@ -149,7 +149,7 @@ impl Distribution {
     }
 }
 
-/// Number of values that a gene can have.
+/// Returns the number of values that a gene can have.
 fn levels(gene: &Gene) -> usize {
     ((gene.max - gene.min) / gene.step).round() as usize + 1
 }

@@ -415,8 +415,8 @@ impl Experiment {
         }
     }
 
-    /// Number of runs per individual in a generation, given the number of drives per run. Generations are
-    /// numbered from 1.
+    /// Returns the number of runs per individual in a generation, given the number of drives per
+    /// run. Generations are numbered from 1.
     pub fn runs_of(&self, generation: u32, drives: usize) -> usize {
         let first = self.runs;
         // After a restart, the number of drives starts small again.

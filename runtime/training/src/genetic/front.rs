@@ -157,7 +157,7 @@ fn is_sure<'a>(others: impl Iterator<Item = &'a Vec<Vec<f64>>>, own: &[Vec<f64>]
     holm(&p).into_iter().any(|p| p < DOUBT)
 }
 
-/// Seed of the first failed run, and the reason of the failure.
+/// Returns the seed of the first failed run, and the reason of the failure.
 fn first_failure(runs: &[Measured]) -> Option<(u64, String)> {
     let mut rows = runs.iter().map(|run| &run.row);
     rows.find_map(|row| Some((row.seed, row.failed.clone()?)))

@@ -68,8 +68,8 @@ impl Halving {
         Ok(())
     }
 
-    /// Number of courses driven by the end of each round, in ascending order. Rounds without additional
-    /// courses are left out.
+    /// Returns the number of courses driven by the end of each round, in ascending order. Rounds
+    /// without additional courses are left out.
     fn courses_driven(&self, all: usize) -> Vec<usize> {
         let mut driven = vec![all];
         let mut left = all as f64;

@@ -140,8 +140,8 @@ impl Operators {
         child
     }
 
-    /// Probability that a child of a single parent is equal to that parent, 0 to 1. It is 1 if no gene can
-    /// change.
+    /// Returns the probability that a child of a single parent is equal to that parent, 0 to 1. It
+    /// is 1 if no gene can change.
     pub fn clones(&self, genome: &Genome) -> f64 {
         // A mutation draws one of 2 m + 1 changes, one of which is 0.
         let levels = 2.0 * f64::from(self.m);
@@ -183,7 +183,8 @@ pub fn repair(genome: &Genome, chromosome: &mut [f64]) {
     }
 }
 
-/// Indices of the genes of a table; `None` if a rule of the table is not among the genes.
+/// Returns the indices of the genes of a table; `None` if a rule of the table is not among the
+/// genes.
 fn places(genome: &Genome, table: usize) -> Option<[[usize; 3]; 3]> {
     let mut places = [[usize::MAX; 3]; 3];
     for (index, gene) in genome.genes().iter().enumerate() {

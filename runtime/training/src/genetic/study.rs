@@ -335,7 +335,7 @@ pub fn chromosomes(seed: u64) -> Vec<GenerationRow> {
     rows
 }
 
-/// Difference between the second and the first value, with its standard error.
+/// Returns the difference between the second and the first value, with its standard error.
 fn difference(first: &Statistic, second: &Statistic) -> (f64, f64) {
     let square = |statistic: &Statistic| statistic.standard_error * statistic.standard_error;
     (

@@ -37,7 +37,8 @@ pub enum NoRows {
     Empty,
 }
 
-/// Combined behaviour of vehicles in several runs. Runs in which a module failed are left out.
+/// Returns the combined behaviour of vehicles in several runs. Runs in which a module failed are
+/// left out.
 pub(super) fn manners(runs: &[RunOrFailure]) -> Option<Manners> {
     let runs = runs.iter().flatten();
     let all: Option<Vec<Manners>> = runs.map(|run| run.manners).collect();

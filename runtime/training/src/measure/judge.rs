@@ -89,7 +89,7 @@ impl Judge {
         self.person_drive().is_some()
     }
 
-    /// Number of the last step of a run, for a time step of `dt` seconds.
+    /// Returns the number of the last step of a run, for a time step of `dt` seconds.
     pub(super) fn last_step(&self, dt: f64) -> u64 {
         in_steps(self.ends.time, dt)
     }

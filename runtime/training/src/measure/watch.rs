@@ -150,7 +150,8 @@ impl Watch {
         self.collisions = world.collisions().len();
     }
 
-    /// Roll margin and felled obstacles; `None` if bodies cannot roll or the course does not need them.
+    /// Returns the roll margin and felled obstacles; `None` if bodies cannot roll or the course
+    /// does not need them.
     pub(super) fn handling(&self, world: &World) -> Option<Handling> {
         let limit = self.roll_limit.filter(|_| !self.records_contacts)?;
         Some(Handling {
@@ -173,7 +174,8 @@ impl Watch {
         Some(moves.is_some_and(|moves| moves.is_in_place))
     }
 
-    /// Number of changes between forwards and reverse; `None` if the course does not end in a bay.
+    /// Returns the number of changes between forwards and reverse; `None` if the course does not
+    /// end in a bay.
     pub(super) fn gear_changes(&self, agent: u64) -> Option<u32> {
         self.parked?;
         Some(self.moves.get(&agent).map_or(0, |moves| moves.gear_changes))

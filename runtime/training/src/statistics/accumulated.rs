@@ -31,9 +31,9 @@ pub fn accumulate(values: &[f64]) -> Vec<Accumulated> {
     values.iter().enumerate().map(add).collect()
 }
 
-/// Smallest number of runs after which the error bars of two means (one standard error in each
-/// direction) stay apart. `None` if the bars overlap at the end, or if either mean has fewer than
-/// two runs.
+/// Returns the smallest number of runs from which on the error bars of two means (one standard
+/// error in each direction) stay apart. `None` if the bars overlap at the end, or if either mean
+/// has fewer than two runs.
 ///
 /// Means that separate but overlap again later do not count as separated.
 pub fn separation(first: &[Accumulated], second: &[Accumulated]) -> Option<usize> {

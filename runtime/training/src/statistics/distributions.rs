@@ -3,13 +3,13 @@
 use roadwright_geometry::math::{erfc, exp, ln, ln_gamma};
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// Probability that a standard normal value is at most `x`.
+/// Returns the probability that a standard normal value is at most `x`.
 pub fn normal_cdf(x: f64) -> f64 {
     0.5 * erfc(-x * FRAC_1_SQRT_2)
 }
 
-/// Quantile of the standard normal distribution at probability `p`: infinite at 0 and 1, and NaN outside this
-/// range.
+/// Returns the quantile of the standard normal distribution at probability `p`: infinite at 0 and
+/// 1, and NaN outside this range.
 pub fn normal_quantile(p: f64) -> f64 {
     // Computed in the lower tail, because probabilities close to 1 have few significant digits.
     if p > 0.5 {
@@ -19,8 +19,8 @@ pub fn normal_quantile(p: f64) -> f64 {
     }
 }
 
-/// Probability that a value of Student's t distribution is at most `x`. The degrees of freedom must be
-/// positive.
+/// Returns the probability that a value of Student's t distribution is at most `x`. The degrees of
+/// freedom must be positive.
 pub fn student_t_cdf(x: f64, freedom: f64) -> f64 {
     // At `freedom / (freedom + x²)`, this is the probability of both tails together. The distribution is
     // symmetric, so each tail has half of this probability.
@@ -28,7 +28,7 @@ pub fn student_t_cdf(x: f64, freedom: f64) -> f64 {
     if x > 0.0 { 1.0 - tail } else { tail }
 }
 
-/// Quantile of Student's t distribution at probability `p`.
+/// Returns the quantile of Student's t distribution at probability `p`.
 pub fn student_t_quantile(p: f64, freedom: f64) -> f64 {
     if p > 0.5 {
         -quantile_below(1.0 - p, |x| student_t_cdf(x, freedom))
@@ -37,7 +37,7 @@ pub fn student_t_quantile(p: f64, freedom: f64) -> f64 {
     }
 }
 
-/// Quantile at `p` (0 to 0.5) of a distribution that is symmetric about 0.
+/// Returns the quantile at `p` (0 to 0.5) of a distribution that is symmetric about 0.
 fn quantile_below(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     if p.is_nan() || p < 0.0 {
         return f64::NAN;

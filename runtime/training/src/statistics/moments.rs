@@ -56,8 +56,8 @@ impl Moments {
     }
 }
 
-/// Interquartile mean: the mean of the middle half of the values [Agarwal 2021]. A quarter of the values
-/// (rounded down) is left out at each end. `None` without values.
+/// Returns the interquartile mean: the mean of the middle half of the values [Agarwal 2021]. A
+/// quarter of the values (rounded down) is left out at each end. `None` without values.
 pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -67,8 +67,8 @@ pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
     (!middle.is_empty()).then(|| Moments::of(middle).mean())
 }
 
-/// Minimum, quartiles and maximum, as in a box plot. Quartiles between two values are interpolated linearly.
-/// `None` without values.
+/// Returns the minimum, quartiles and maximum, as in a box plot. Quartiles between two values are
+/// interpolated linearly. `None` without values.
 pub fn five_numbers(values: &[f64]) -> Option<[f64; 5]> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

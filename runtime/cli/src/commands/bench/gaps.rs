@@ -61,7 +61,7 @@ impl Movement {
         }
     }
 
-    /// Capacity according to the handbook for a passing flow, vehicles/h.
+    /// Returns the capacity according to the handbook for a passing flow, vehicles/h.
     fn formula(self, passing: f64) -> f64 {
         // [HCM 2000], exhibit 17-5, two lanes: critical gap and follow-up time, s.
         let (critical, follow_up) = match self {

@@ -196,7 +196,7 @@ fn run(course: &Course, setup: &Setup, seed: u64) -> anyhow::Result<SeedRun> {
     })
 }
 
-/// Reason why a drive does not pass; `None` if it passes.
+/// Returns the reason why a drive does not pass; `None` if it passes.
 fn reason(drive: &DriveRow, ratio: Option<f64>) -> Option<String> {
     let agent = drive.agent;
     match (drive.end, ratio) {

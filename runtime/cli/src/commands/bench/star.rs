@@ -101,7 +101,7 @@ impl Star {
         }
     }
 
-    /// Direction of a leg, rad.
+    /// Returns the direction of a leg, rad.
     fn bearing(&self, leg: usize) -> f64 {
         if self.plan.kind == Kind::Zipper {
             // Two roads that merge at a small angle into a third one, 0.35 rad (20 degrees) from

@@ -136,8 +136,8 @@ impl Figure {
         Ok(())
     }
 
-    /// Width of a line, pixels. A line is wider than those drawn over it, so that it remains visible where
-    /// they coincide. If there are too many lines, all have the same width.
+    /// Returns the width of a line, pixels. A line is wider than those drawn over it, so that it
+    /// remains visible where they coincide. If there are too many lines, all have the same width.
     fn width(&self, number: usize) -> u32 {
         let is_plain = |line: &&Line| line.look == Look::Line && !line.has_errors();
         if self.lines.iter().filter(is_plain).count() > 3 {

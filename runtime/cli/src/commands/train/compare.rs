@@ -123,7 +123,7 @@ fn compare_champions(
         .collect())
 }
 
-/// Number of test courses on which a champion failed.
+/// Returns the number of test courses on which a champion failed.
 fn failed_courses(champion: &RecordedChampion) -> usize {
     let failed = champion.held_out.iter().filter(|score| score.is_none());
     failed.count()

@@ -84,7 +84,8 @@ struct LaneAtEnd {
     ahead: Pose,
 }
 
-/// Lanes that enter or leave the node at one end of a road, from left to right as drivers see them.
+/// Returns the lanes that enter or leave the node at one end of a road, from left to right as
+/// drivers see them.
 fn lanes(road: &Road, end: RoadEnd, side: DrivingSide, traffic: Traffic) -> Vec<LaneAtEnd> {
     let s = match end {
         RoadEnd::Start => 0.0,

@@ -65,8 +65,8 @@ pub(super) fn kind(tags: &Tags) -> Option<Result<Kind, &'static str>> {
     })
 }
 
-/// Height of a building, m. It comes from the tagged height, the number of storeys, or the usual
-/// value for the building's kind.
+/// Returns the height of a building, m. It comes from the tagged height, the number of storeys, or
+/// the usual value for the building's kind.
 fn height(tags: &Tags, building: &str) -> f64 {
     let metres = tags.get("height").and_then(|text| metres(text));
     let storeys = || {

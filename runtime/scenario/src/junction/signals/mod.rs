@@ -169,7 +169,8 @@ impl Programme {
         (stage + 1) % self.stages.len()
     }
 
-    /// Duration of a stage of a fixed-time plan, including the change to the next one, s.
+    /// Returns the duration of a stage of a fixed-time plan, including the change to the next one,
+    /// s.
     pub fn duration(&self, stage: usize) -> f64 {
         let intergreen = self.intergreen(stage, self.next(stage));
         self.stages[stage].green + intergreen.duration()
@@ -266,7 +267,7 @@ impl Signals {
         self.permitted.get(stage).is_some_and(|paths| paths[path])
     }
 
-    /// Light of a path at the given time in a fixed-time plan. O(stages).
+    /// Returns the light of a path at the given time in a fixed-time plan. O(stages).
     pub fn light(&self, path: usize, time: f64) -> Light {
         let (stage, within) = self.programme.stage_at(time);
         let next = self.programme.next(stage);
@@ -274,8 +275,8 @@ impl Signals {
         self.light_in(path, stage, between.map(|between| (next, between)))
     }
 
-    /// Light of a path in a stage. While the stage ends, `change` contains the next stage and the
-    /// current part of the change.
+    /// Returns the light of a path in a stage. While the stage ends, `change` contains the next
+    /// stage and the current part of the change.
     #[inline]
     pub fn light_in(&self, path: usize, stage: usize, change: Option<(usize, Between)>) -> Light {
         let change = change.map(|(next, between)| (self.greens[next][path], between));

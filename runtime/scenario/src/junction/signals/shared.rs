@@ -223,8 +223,8 @@ struct Member<'a> {
 }
 
 impl Member<'_> {
-    /// Number of connections with green in a stage that lead to another junction of the group and
-    /// have red there during the aligned stage. A straight connection counts twice.
+    /// Returns the number of connections with green in a stage that lead to another junction of the
+    /// group and have red there during the aligned stage. A straight connection counts twice.
     fn keeps_waiting(&self, stage: usize, next: &Self, beside: usize) -> usize {
         let onward = |road: RoadId| {
             let onward = next.red(beside).filter(move |path| path.from.road == road);
@@ -251,7 +251,8 @@ impl Member<'_> {
     }
 }
 
-/// Weight of a path. Straight paths weigh more, because more vehicles go straight on than turn.
+/// Returns the weight of a path. Straight paths weigh more, because more vehicles go straight on
+/// than turn.
 fn weight(path: &ConnectingPath) -> usize {
     match path.turn {
         Turn::Straight => 2,

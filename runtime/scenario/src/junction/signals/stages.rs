@@ -213,8 +213,8 @@ impl<'a> Plan<'a> {
         weights.iter().map(share).collect()
     }
 
-    /// Weight of a stage in the distribution of green: the largest number of lanes of a single arm that have
-    /// green in the stage.
+    /// Returns the weight of a stage in the distribution of green: the largest number of lanes of a
+    /// single arm that have green in the stage.
     fn weight(&self, green: &[bool]) -> f64 {
         let lanes = |arm: &ArmEnd| {
             let paths = self.junction.paths.iter().zip(green);
@@ -255,7 +255,7 @@ impl<'a> Plan<'a> {
         groups
     }
 
-    /// Angle between a group's arm and the east-west axis, rad.
+    /// Returns the angle between a group's arm and the east-west axis, rad.
     fn slant(&self, group: &Group) -> f64 {
         let along = unit(self.arms.heading(group.arm));
         // From 0 for east or west to a quarter turn for north or south. The two directions of a
@@ -385,8 +385,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Time until the last vehicle that had green has left the points where it could meet the first
-    /// vehicles of the next stage, s.
+    /// Returns the all-red time, s: the last vehicle that had green must have left all points where
+    /// it could meet the first vehicles of the next stage.
     fn all_red(&self, ending: &[usize], starting: &[usize]) -> f64 {
         let pairs = ending
             .iter()

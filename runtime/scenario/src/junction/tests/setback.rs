@@ -71,7 +71,7 @@ fn touched(junction: &Junction, body: Extent, back: impl Fn(LaneEnd) -> f64) -> 
     count
 }
 
-/// Setback of the stop line of a lane, m.
+/// Returns the setback of the stop line of a lane, m.
 fn of_lane(setbacks: &[(LaneEnd, f64)], lane: LaneEnd) -> f64 {
     let found = setbacks.iter().find(|(own, _)| *own == lane);
     found.map_or(0.0, |(_, by)| *by)

@@ -41,7 +41,7 @@ fn street_with_branch(at: &[f64], lanes: usize, length: f64) -> crate::RoadNetwo
     network_of(&nodes, 3.0, &streets)
 }
 
-/// Smallest radius of the paths through the junction at the origin, m.
+/// Returns the smallest radius of the paths through the junction at the origin, m.
 fn sharpest_turn(layout: &Layout, origin: u32) -> f64 {
     let junction = layout.junction_at(NodeId(origin)).unwrap();
     let curves = junction.paths.iter().filter_map(|path| path.curve.as_ref());

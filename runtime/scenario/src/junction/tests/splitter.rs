@@ -7,7 +7,8 @@ fn is_inside(area: &[DVec2], place: DVec2) -> bool {
     polygon::contains(area, place) && polygon::boundary_distance(area, place) > 0.01
 }
 
-/// Points at the edges of a body that drives along a path, and at the edges of the path's lane.
+/// Returns the points at the edges of a body that drives along a path, and at the edges of the
+/// path's lane.
 fn driven(path: &ConnectingPath, front: f64, half: f64) -> Vec<DVec2> {
     let curve = path.curve.as_ref().unwrap();
     let steps = (curve.length() / 0.1).ceil() as usize;

@@ -508,8 +508,8 @@ struct Caught {
     edges: (f64, f64),
 }
 
-/// Lateral extent of the lanes for vehicles and bicycles at a distance along a road, m to the left
-/// of its reference line; `None` if the road has no such lanes there.
+/// Returns the lateral extent of the lanes for vehicles and bicycles at a distance along a road, m
+/// to the left of its reference line; `None` if the road has no such lanes there.
 pub(crate) fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
     let section = road.section_at(s);
     let bands = road.lane_bands(section, s);
@@ -527,8 +527,8 @@ pub(crate) fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
     edges.reduce(|all, lane| (all.0.min(lane.0), all.1.max(lane.1)))
 }
 
-/// Distance along a line to the point that is nearest to `point`, m. This is computed for only a
-/// few roads per frame, for which preparing a projector would take longer.
+/// Returns the distance along a line to the point that is nearest to `point`, m. This is computed
+/// for only a few roads per frame, for which preparing a projector would take longer.
 fn foot(line: &ReferenceLine, point: DVec2) -> f64 {
     let samples = super::sampled(line);
     let mut best = (f64::INFINITY, 0.0);

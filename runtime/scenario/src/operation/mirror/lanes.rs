@@ -86,8 +86,8 @@ impl Core {
         }
     }
 
-    /// Id of a lane after mirroring: lanes of the core keep their ids, and lanes outside it change
-    /// sides.
+    /// Returns the id of a lane after mirroring: lanes of the core keep their ids, and lanes
+    /// outside it change sides.
     fn name_after(&self, lane: i8) -> i8 {
         if lane > self.left {
             -self.right - (lane - self.left)
@@ -99,10 +99,10 @@ impl Core {
     }
 }
 
-/// Lane offset that puts the core of a two-way road at its mirrored position.
+/// Returns the lane offset that puts the core of a two-way road at its mirrored position.
 ///
-/// If the core extends from -R to L around the offset o, the image extends from -(o + L) to R - o. The lanes
-/// keep their order, so the new offset is R - o - L.
+/// If the core extends from -R to L around the offset o, the image extends from -(o + L) to R - o.
+/// The lanes keep their order, so the new offset is R - o - L.
 fn offset_of_two_way(road: &Road) -> Vec<Poly3> {
     let mut starts: Vec<f64> = road.lane_offset.iter().map(|poly| poly.s.get()).collect();
     for section in &road.lane_sections {

@@ -121,7 +121,7 @@ impl Trailer {
         wrap_angle(self.car.pose.heading - self.heading)
     }
 
-    /// Pose on the trailer's centre line, `distance` metres behind the coupling.
+    /// Returns the pose on the trailer's centre line, `distance` metres behind the coupling.
     fn behind(&self, distance: f64) -> Pose {
         let at_coupling = Pose {
             position: self.car.pose.point(-self.coupling(), 0.0),

@@ -107,7 +107,7 @@ fn measure(preset: Preset, route: Route, count: u32) -> anyhow::Result<Vec<Row>>
     Ok(rows)
 }
 
-/// Median, 95th percentile and maximum of a quantity.
+/// Returns the median, 95th percentile and maximum of a quantity.
 fn spread(drives: &[&FreeDrive], of: impl Fn(&FreeDrive) -> f64) -> [f64; 3] {
     let values = sorted(drives.iter().map(|one| of(one)));
     [0.5, 0.95, 1.0].map(|share| quantile(&values, share).unwrap_or(0.0))
