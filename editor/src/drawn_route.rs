@@ -7,7 +7,7 @@ use roadwright_simulation::PlannedRoute;
 /// The route of the trip being drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrawnRoute {
-    /// The trip for which the route was searched.
+    /// The trip whose route was searched for.
     pub trip: DrawnTrip,
     /// Start, waypoints and destination, on the lanes that the trip takes.
     pub stops: Vec<Place>,

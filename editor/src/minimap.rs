@@ -20,7 +20,7 @@ const SIZE: f32 = 170.0;
 /// Pixels per point.
 const DETAIL: f32 = 2.0;
 
-/// A picture, the scene and theme for which it was drawn, and the part of the world that it shows.
+/// A picture with its scene and theme, and the part of the world that it shows.
 struct Drawn {
     scene: Arc<Scene>,
     dark: bool,

@@ -79,7 +79,7 @@ fn clusters<'f>(findings: impl Iterator<Item = &'f Finding>, distance: f64) -> V
     clusters
 }
 
-/// The state from which clusters were formed.
+/// The state that clusters were formed from.
 #[derive(PartialEq)]
 struct Key {
     findings: Arc<Vec<Finding>>,

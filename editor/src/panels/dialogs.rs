@@ -61,7 +61,7 @@ impl OpenDialog {
         }
     }
 
-    /// Returns the command for which the key sheet waits for a new key.
+    /// Returns the command whose new key the key sheet waits for.
     pub(super) fn waiting(&self, model: &Model) -> Option<Command> {
         // If the model has closed the dialog since the last frame, nothing waits for a key.
         match &self.now {
@@ -70,7 +70,7 @@ impl OpenDialog {
         }
     }
 
-    /// Returns the command for which the key sheet waits, and ends the waiting.
+    /// Returns the command whose new key the key sheet waits for, and ends the waiting.
     pub(super) fn take_waiting(&mut self) -> Option<Command> {
         match &mut self.now {
             Dialog::Keys { waiting, .. } => waiting.take(),

@@ -43,7 +43,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// Shows the problems of one kind, of which there is at least one.
+/// Shows the problems of one kind. There is at least one.
 fn group(ui: &mut Ui, model: &Model, findings: &[&Finding], actions: &mut Vec<Action>) {
     let (severity, code) = (findings[0].severity, findings[0].code);
     let is_hidden = model.problems.hidden.contains(&code);

@@ -202,9 +202,9 @@ pub struct RwPluginInfo {
     pub magic: [u8; 8],
     /// Size of this structure, bytes.
     pub info_size: u32,
-    /// Major version for which the plugin was built.
+    /// Major version that the plugin was built for.
     pub abi_major: u16,
-    /// Minor version for which the plugin was built.
+    /// Minor version that the plugin was built for.
     pub abi_minor: u16,
     /// Lowest minor version of the host that the plugin works with.
     pub min_host_minor: u16,
@@ -214,7 +214,7 @@ pub struct RwPluginInfo {
     pub kinds: u32,
     /// `CAP_*`, combined by bitwise or.
     pub caps: u64,
-    /// [`ROW_SCHEMA`] for which the plugin was built.
+    /// [`ROW_SCHEMA`] that the plugin was built for.
     pub row_schema: u64,
     /// Display name, UTF-8.
     pub name: [u8; 64],

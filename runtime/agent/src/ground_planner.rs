@@ -167,7 +167,7 @@ pub struct GroundPlanning {
     pub cuts_corners: bool,
     /// Accuracy with which vehicles follow their paths, m.
     pub tracking_margin: f64,
-    /// Distance from obstacles below which cells cost more, m.
+    /// Cells that are closer than this to obstacles cost more, m.
     pub clearance: f64,
     /// Distance of the waypoint from a stationary agent, m.
     pub near: f64,
@@ -181,7 +181,7 @@ pub struct GroundPlanning {
     pub reverse: f64,
     /// Minimum clearance of paths where there is no room for the usual clearance, m.
     pub least_margin: f64,
-    /// Time over which the motion of bodies is predicted, s.
+    /// The motion of bodies is predicted over this time, s.
     pub forecast: f64,
     /// Number of cells that the search for a verdict expands per step. The verdict states whether a
     /// path exists.
@@ -197,7 +197,7 @@ mod on_foot {
     pub(super) const CELL: [f64; 2] = [1.0, 0.2];
     /// Accuracy of following a path, m.
     pub(super) const TRACKING_MARGIN: [f64; 2] = [0.3, 0.15];
-    /// Distance from obstacles below which cells cost more, m.
+    /// Cells that are closer than this to obstacles cost more, m.
     pub(super) const CLEARANCE: [f64; 2] = [2.0, 0.6];
     /// Distance of the waypoint, m.
     pub(super) const NEAR: [f64; 2] = [4.0, 0.5];

@@ -432,16 +432,16 @@ pub trait Behaviour: Logic {
         false
     }
 
-    /// Returns the distances before the end of a lane at which the behaviour is told that the lane
-    /// merges into the adjacent one; `None` (the default) if it is not informed. Within these
-    /// distances, `lane_change_needed` is the direction of the lane change multiplied by
-    /// [`LANE_ENDS`]. The change is optional, because the route also continues through the merge.
+    /// Returns how far before the end of a lane the behaviour is told that the lane merges into the
+    /// adjacent one; `None` (the default) if it is not informed. Within these distances,
+    /// `lane_change_needed` is the direction of the lane change multiplied by [`LANE_ENDS`]. The
+    /// change is optional, because the route also continues through the merge.
     fn lane_end_sight(&self, _: &ParameterSet) -> Option<LaneEndSight> {
         None
     }
 }
 
-/// Factor by which the direction in `lane_change_needed` is multiplied where the lane ends
+/// The direction in `lane_change_needed` is multiplied by this factor where the lane ends
 /// ([`Behaviour::lane_end_sight`]).
 pub const LANE_ENDS: f64 = 2.0;
 
@@ -450,7 +450,7 @@ const TOWN_LIMIT: f64 = 50.0 / 3.6;
 /// Typical speed limit of a motorway, m/s.
 const MOTORWAY_LIMIT: f64 = 120.0 / 3.6;
 
-/// Distances at which the end of a lane is announced, in metres.
+/// The end of a lane is announced at these distances before it, in metres.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LaneEndSight {
     /// Distance where the speed limit is 120 km/h or more.

@@ -192,7 +192,7 @@ fn known_keys(infos: &[ParameterInfo]) -> String {
     }
 }
 
-/// The cells of a table for which a setting contains values.
+/// The cells of a table whose values a setting contains.
 #[derive(Default)]
 struct Given {
     rows: u32,

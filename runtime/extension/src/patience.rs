@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Interval at which a child is polled.
+/// A child is polled at this interval.
 // Polled, because the standard library cannot wait for a process with a time limit.
 const LOOK: Duration = Duration::from_millis(2);
 /// The pipes of a child are read for this long after its end, because other processes may keep them

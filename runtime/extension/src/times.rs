@@ -1,4 +1,4 @@
-//! Durations of the latest calls, from which a mean and a percentile are computed.
+//! Durations of the latest calls, with their mean and a percentile.
 
 /// Number of calls that are stored.
 const SAMPLES: usize = 512;

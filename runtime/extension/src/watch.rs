@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// Interval at which folders without events are polled.
+/// Folders without events are polled at this interval.
 const POLL: Duration = Duration::from_secs(1);
 
 /// A file that may have changed.

@@ -172,7 +172,7 @@ impl OccupancyGrid {
 /// ```
 #[derive(Default)]
 struct Envelope {
-    /// Column of each parabola's vertex, and the position from which the parabola is the lowest.
+    /// Column of each parabola's vertex, and the position where the parabola becomes the lowest.
     vertices: Vec<(usize, f64)>,
     heights: Vec<f64>,
 }

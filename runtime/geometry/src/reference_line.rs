@@ -175,7 +175,7 @@ impl ReferenceLine {
         &self.segments
     }
 
-    /// Distance at which each segment starts, m.
+    /// Returns the distance along the line to the start of each segment, m.
     pub fn segment_starts(&self) -> impl Iterator<Item = f64> + '_ {
         self.elements.iter().map(|element| element.s)
     }

@@ -1,4 +1,4 @@
-//! Lists that share most of their entries with the lists from which they were copied.
+//! Lists that share most of their entries with their originals.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -56,7 +56,7 @@ impl Changes {
     }
 }
 
-/// The obstacle or forest from which a body was made.
+/// The obstacle or forest that a body was made from.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     Obstacle(ObstacleId, &'a Obstacle),
@@ -92,7 +92,7 @@ impl BodyList {
     }
 
     /// Returns the bodies for the edited scenario `new`, and the changes. `old` is the scenario
-    /// from which `self` was built. O(bodies).
+    /// that `self` was built from. O(bodies).
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Changes) {
         let mut list = Self::default();
         let mut changes = Changes::default();

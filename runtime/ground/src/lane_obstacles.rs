@@ -156,7 +156,7 @@ impl Known<'_> {
         !self.lanes.near.is_empty() && boxes <= MOST_CHANGES
     }
 
-    /// Returns the old lanelet of which `id` is a copy; `None` if the lanelet is new.
+    /// Returns the old lanelet that `id` was copied from; `None` if the lanelet is new.
     fn copied(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         self.copies.map_or(Some(id), |copies| copied(copies, id))
     }
@@ -376,7 +376,7 @@ impl<'a> AfterEdit<'a> {
         }
     }
 
-    /// Returns the old lanelet of which a lanelet is a copy, provided that no body near it has
+    /// Returns the old lanelet that a lanelet was copied from, provided that no body near it has
     /// changed.
     fn unchanged(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         let copy = self.known.copied(id)?;

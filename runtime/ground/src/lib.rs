@@ -125,8 +125,8 @@ impl Ground {
         })
     }
 
-    /// Returns the ground for the edited scenario `new`. `old` is the scenario from which `self`
-    /// was built.
+    /// Returns the ground for the edited scenario `new`. `old` is the scenario that `self` was
+    /// built from.
     pub fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
         let stays = Unchanged::between(old, new);
         let places = kept_or(stays.places, &self.places, || named_places(new));

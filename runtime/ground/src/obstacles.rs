@@ -257,7 +257,7 @@ impl Obstacles {
     }
 
     /// Returns the bodies for the edited scenario `new`, and the changes. `old` is the scenario
-    /// from which `self` was built.
+    /// that `self` was built from.
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Changes) {
         let (all, changes) = self.all.after_edit(old, new);
         let cells = self.cells.get();

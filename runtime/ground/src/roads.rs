@@ -451,10 +451,9 @@ impl Roads {
         Self::of_parts(scenario, parts, None)
     }
 
-    /// Returns the roads for the edited scenario `new`. `old` is the scenario from which `self` was
-    /// built. Junctions, lanes and conflicts that the edit does not affect are reused. Also
-    /// returns, for each lanelet, the old lanelet of which it is a copy, like
-    /// [`LaneGraph::after_edit`].
+    /// Returns the roads for the edited scenario `new`. `old` is the scenario that `self` was built
+    /// from. Junctions, lanes and conflicts that the edit does not affect are reused. Also returns,
+    /// for each lanelet, the old lanelet of which it is a copy, like [`LaneGraph::after_edit`].
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Vec<LaneletIndex>) {
         let custom = Custom::from(new.about());
         if custom != Custom::from(old.about()) {

@@ -24,7 +24,7 @@ use std::hash::{Hash, Hasher};
 const APPROACH: f64 = 10.0;
 /// Height of a layer above the next lower one, m.
 const LAYER_HEIGHT: f64 = 5.0;
-/// Distance between the points at which a road is tested for roads or water below it, m.
+/// A road is tested for roads or water below it at points that are this far apart, m.
 const STEP: f64 = 2.0;
 /// Width of a parapet, m. It stands outside the lanes.
 const PARAPET: f64 = 0.5;

@@ -41,8 +41,8 @@ pub const WHEEL_WIDTH: f64 = 0.33;
 const COMMON_RADIUS: f64 = 0.33;
 /// Default of half the track width, as a fraction of the vehicle's width.
 const COMMON_TRACK: f64 = 0.41;
-/// Distance by which drawn wheels protrude from the sides of the body, m. Wheels below the body
-/// would be invisible.
+/// Drawn wheels protrude this far from the sides of the body, m. Wheels below the body would be
+/// invisible.
 const STANDING_OUT: f64 = 0.06;
 
 /// Minimum lean that is shown, rad (2 degrees).
@@ -117,7 +117,7 @@ pub fn heading_of_shoulders(figure: &PersonFigure) -> f64 {
     heading_of(left - right) - FRAC_PI_2
 }
 
-/// Returns the front wheels of a vehicle for which only the steering angle and the dimensions are known.
+/// Returns the front wheels of a vehicle, given only its steering angle and dimensions.
 fn front_axle(vehicle: &VehicleRecord) -> [WheelRecord; 2] {
     let ahead = (vehicle.body.position - vehicle.pose.position).dot(vehicle.body.forward());
     // If the middle of the body is at or behind the rear axle, the position of the wheels is unknown, so they

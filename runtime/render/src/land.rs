@@ -339,8 +339,8 @@ pub struct Tree {
     pub turn: f64,
     /// Colour of the tree's crown, 0xRRGGBB.
     pub color: u32,
-    /// Position in the order in which the trees of the forest appear when the user zooms in: the fraction of
-    /// the trees that appear earlier, 0 to 1.
+    /// Rank of the tree when the trees of the forest appear one by one while the user zooms in: the
+    /// fraction of the trees that appear earlier, 0 to 1.
     pub order: f64,
 }
 

@@ -137,8 +137,8 @@ fn inner_edge(path: &ConnectingPath, side: DrivingSide) -> Option<Vec<DVec2>> {
     Some((0..=count).map(point).collect())
 }
 
-/// Returns the fraction of the first segment at which the second one crosses it; `None` if they do
-/// not cross.
+/// Returns where the second segment crosses the first one, as a fraction of the first; `None` if
+/// they do not cross.
 fn crossing_of([a, b]: [DVec2; 2], [c, d]: [DVec2; 2]) -> Option<f64> {
     let (along, other) = (b - a, d - c);
     let cross = along.perp_dot(other);

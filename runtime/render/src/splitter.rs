@@ -84,7 +84,7 @@ fn bars(area: &[DVec2], side: DrivingSide) -> Vec<[DVec2; 4]> {
     bars
 }
 
-/// Returns the first and last point at which a line crosses the edge of an area.
+/// Returns the first and last point where a line crosses the edge of an area.
 fn inside(area: &[DVec2], on: DVec2, direction: DVec2) -> Option<(DVec2, DVec2)> {
     let mut crossed: Option<(f64, f64)> = None;
     for (i, &a) in area.iter().enumerate() {

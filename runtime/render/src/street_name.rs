@@ -6,10 +6,10 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::{DrivingSide, Lane, LaneType, Road};
 use std::ops::Range;
 
-/// Distance between the points at which a road is tested against the view, m.
+/// A road is tested against the view at points that are this far apart, m.
 const STEP: f64 = 5.0;
-/// Maximum number of points at which a road is tested against the view. On long roads, the points are farther
-/// apart.
+/// A road is tested against the view at no more than this number of points. On long roads, the
+/// points are farther apart.
 const MOST_STEPS: f64 = 200.0;
 
 /// Length before a stop line that may contain turn arrows, m.

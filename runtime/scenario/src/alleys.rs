@@ -536,8 +536,8 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Returns the range of point indices at which the rear axle may be while the body covers
-    /// `point`.
+    /// Returns the possible positions of the rear axle while the body covers `point`, as a range of
+    /// point indices.
     fn below(&self, point: usize, body: Body) -> Range<usize> {
         let points = |length: f64| (length / self.step).ceil() as usize;
         let first = point.saturating_sub(points(body.front));

@@ -1,4 +1,4 @@
-//! Gaits of characters: step cycles, reduced to the numbers from which strides are computed.
+//! Gaits of characters: step cycles, reduced to the numbers that are needed to compute strides.
 
 use crate::quantity::{Angle, GaitCycle, Quantity, Share, Speed, StepSize, check_keys};
 use schemars::JsonSchema;

@@ -158,7 +158,7 @@ impl GripMap {
         under.map_or(self.grip.open_ground.get(), |piece| piece.grip)
     }
 
-    /// Returns the grip settings from which the map was made.
+    /// Returns the grip settings that the map was made from.
     pub fn grip(&self) -> &GroundGrip {
         &self.grip
     }

@@ -29,7 +29,7 @@ impl Group {
         }
     }
 
-    /// Returns the objects in the group, some of which may not exist.
+    /// Returns the objects in the group. Some of them may not exist.
     pub fn members(&self) -> &BTreeSet<ObjectId> {
         &self.members
     }

@@ -261,7 +261,7 @@ impl Forest {
         (cell * cells as f64, self.grow(&block, |_| true))
     }
 
-    /// Returns the trunks in a block of cells for which `is_inside` is true.
+    /// Returns the trunks in a block of cells that `is_inside` accepts.
     fn grow(&self, block: &Block, is_inside: impl Fn(DVec2) -> bool) -> Vec<DVec2> {
         let Block {
             cell,

@@ -178,7 +178,7 @@ pub(crate) fn serialize<S: Serializer>(
 #[serde(transparent)]
 struct Row(Vec<f64>);
 
-/// Returns the tables for which all cells are given.
+/// Returns the tables whose cells are all given.
 fn whole_tables(values: &UniqueMap<String, f64>) -> BTreeMap<&str, Vec<Row>> {
     let mut shapes: BTreeMap<&str, (TableShape, usize)> = BTreeMap::new();
     for key in values.keys() {

@@ -189,7 +189,7 @@ impl Scenario {
         self.any_vehicle(|kind| kind.swings_out() || kind.tows())
     }
 
-    /// Whether any agent or flow has a vehicle for which `is_meant` is true.
+    /// Whether any agent or flow has a vehicle that `is_meant` accepts.
     fn any_vehicle(&self, is_meant: impl Fn(&VehicleType) -> bool) -> bool {
         let is_meant = |name: &str| self.vehicle_types.get(name).is_some_and(&is_meant);
         self.agents.values().any(|agent| is_meant(&agent.vehicle))

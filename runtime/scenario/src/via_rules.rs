@@ -78,8 +78,8 @@ impl Followed {
 }
 
 impl ViaRules {
-    /// Collects the restrictions stored at the given nodes, on the roads for which `stays` is true.
-    /// A restriction is left out if `stays` is false for its first or last road or for all its via
+    /// Collects the restrictions stored at the given nodes, on the roads that `stays` accepts. A
+    /// restriction is left out if `stays` is false for its first or last road or for all its via
     /// roads, or if its roads do not meet.
     pub fn of(
         network: &RoadNetwork,

@@ -113,7 +113,7 @@ pub struct LaneLights {
 pub struct JunctionLights {
     /// The lanes, in the order of roads and lanes.
     pub lanes: Vec<LaneLights>,
-    /// Smallest node id of the junction, and the state of the record from which the lanes were taken.
+    /// Smallest node id of the junction, and the state of the record that the lanes come from.
     source: (Option<NodeId>, u64),
 }
 

@@ -342,7 +342,7 @@ impl Live {
         self.give(Order::LookInto(coordinator));
     }
 
-    /// Inspects the data from which the watched agent plans on open ground.
+    /// Inspects the data that the watched agent uses to plan on open ground.
     pub fn look_at_ground(&mut self, question: GroundQuestion) {
         self.give(Order::LookAtGround(question));
     }

@@ -81,7 +81,7 @@ impl HeatQuestion {
 /// A heat map ready to be drawn.
 #[derive(Clone)]
 pub struct HeatPicture {
-    /// The input from which it was made.
+    /// The input that it was made from.
     pub question: HeatQuestion,
     /// Pale roads, and the coloured stretches on them.
     pub meshes: [Arc<Mesh>; 2],
@@ -301,8 +301,7 @@ fn connection(scene: &Scene, from: HeatLane, to: HeatLane, stretch: u32) -> Opti
     Some((layer, band(line, &distances, start, end, edges)))
 }
 
-/// Returns the distances at which a road is sampled, close enough for its bends and for widening
-/// lanes.
+/// Returns the distances for sampling a road, close enough for its bends and for widening lanes.
 fn distances(road: &Road) -> Vec<f64> {
     let (right, left) = road.edges(0.0);
     let reach = left.max(-right).max(0.0);

@@ -40,7 +40,7 @@ impl Level {
         }
     }
 
-    /// Resolution for which shapes are triangulated, in pixels per metre.
+    /// Returns the resolution for triangulating shapes, in pixels per metre.
     pub fn pixels_per_metre(self) -> f64 {
         match self {
             Self::Far => 0.2,
@@ -133,8 +133,7 @@ pub struct MeshBuilder {
 
 /// Longest mitre at a joint of a line, in half widths.
 const MITRE: f64 = 2.5;
-/// Largest distance between a curve and its chords at scales at which individual vehicles are
-/// visible, m.
+/// Largest distance between a curve and its chords when individual vehicles are visible, m.
 const NEAR_TOLERANCE: f64 = 0.008;
 /// Half the width of the soft edge, in pixels.
 const SOFT: f64 = 0.5;

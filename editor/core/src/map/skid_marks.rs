@@ -28,7 +28,7 @@ const FARTHEST: f64 = 0.5;
 /// A piece of a mark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Piece {
-    /// Time at which it was left, s.
+    /// Time when the mark was left, s.
     time: f64,
     middle: DVec2,
     /// Vector from the middle to its end, m.

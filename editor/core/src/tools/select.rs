@@ -41,8 +41,8 @@ struct Stroke {
     /// The selection before the drag. A box may extend it.
     before: Objects,
     adds: bool,
-    /// Position at which a dragged road end would join another road, m, and a description of the joint.
-    /// `None` if the end joins nothing.
+    /// Position where a dragged road end would join another road, m, and a description of the
+    /// joint. `None` if the end joins nothing.
     joins: Option<(DVec2, String)>,
     /// Rule for choosing the lane of a dragged stop.
     lanes: LaneRule,

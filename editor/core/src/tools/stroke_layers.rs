@@ -10,7 +10,7 @@ const SEARCHED: f64 = 0.1;
 /// A change of layer is searched for at least within this distance, m.
 const LEAST_SEARCHED: f64 = 20.0;
 
-/// A point of a stroke at which the layer changes.
+/// A point of a stroke where the layer changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Change {
     /// Index of the point.

@@ -43,7 +43,7 @@ pub(crate) struct Sampling {
     estimate: f64,
 }
 
-/// The items from which a sample is drawn, and how they are run.
+/// The items to draw a sample from, and how they are run.
 pub(crate) struct Plan {
     /// Number of items.
     pub(crate) count: usize,

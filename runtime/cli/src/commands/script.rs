@@ -120,7 +120,7 @@ fn run_one(arguments: &RunOne) -> anyhow::Result<Outcome> {
     Ok(Outcome::of(done.is_ok()))
 }
 
-/// Returns the agent for which the handler is called.
+/// Returns the agent that the handler is called for.
 fn subject(arguments: &RunOne) -> anyhow::Result<Subject> {
     let id = arguments.agent;
     let Some(file) = &arguments.scenario else {

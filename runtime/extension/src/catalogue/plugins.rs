@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// Number of generations after which a restart of the program is recommended, because libraries stay loaded
-/// until then.
+/// A restart of the program is recommended after this number of generations, because libraries stay
+/// loaded until then.
 pub const MANY_GENERATIONS: u32 = 256;
 
 /// Whether a file has the extension of a library and is not hidden.
@@ -63,7 +63,7 @@ impl Catalogue {
         }
     }
 
-    /// Reconsiders all files for which `which` returns true, even if they have not changed.
+    /// Reconsiders all files that `which` accepts, even if they have not changed.
     pub(crate) fn reconsider(&self, which: impl Fn(&KnownFile) -> bool) {
         let paths: Vec<PathBuf> = {
             let plugins = self.plugins();

@@ -6,11 +6,11 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Time for which a file must stay unchanged.
+/// A file must stay unchanged for this time.
 // With a shorter time, a linker that pauses between two writes would leave an incomplete file. With a longer
 // time, authors would have to wait for their own changes.
 const REST: Duration = Duration::from_millis(150);
-/// Time for which a file must stay unchanged after it was closed by its writer or moved into place.
+/// A file must stay unchanged for this time after its writer closed it or it was moved into place.
 // Not zero, because a tool may close a file and reopen it to continue.
 const CLOSED_REST: Duration = Duration::from_millis(30);
 /// A file that is still incomplete after this time is an error.

@@ -29,7 +29,7 @@ pub(crate) struct Batch<'a> {
     /// Whether the rows are for controllers with pedals. A [`DriveInput`](roadwright_plugin_api::DriveInput) is
     /// then at the end of each row.
     pub(crate) by_pedals: bool,
-    /// Lists to which the rows refer, for controllers that ask for them.
+    /// Lists that the rows refer to, for controllers that ask for them.
     pub(crate) views: Option<Views<'a>>,
     pub(crate) status: &'a mut [u8],
     pub(crate) roads: Option<&'a FlatRoads>,
@@ -96,7 +96,8 @@ pub(crate) trait Backend: Send + Sync {
     fn parameters(&self) -> &'static [ParameterInfo];
     /// Sets the parameter at an index, or all cells of a table that begins there.
     fn set_parameter(&self, index: usize, values: &[f64]) -> Result<(), Fault>;
-    /// Distance and time ahead at which the plugin wants its waypoint, if it specifies them.
+    /// Returns how far ahead the plugin wants its waypoint, as a distance and a time, if it
+    /// specifies them.
     fn lookahead(&self) -> Option<Lookahead>;
     /// Data that the plugin requests in addition to its rows; `None` if it requests none.
     fn needs(&self) -> Result<Option<Needs>, Fault>;
@@ -122,7 +123,7 @@ pub(crate) fn bytes_of_mut<T: Row>(rows: &mut [T]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(rows.as_mut_ptr().cast(), size_of_val(rows)) }
 }
 
-/// A record without padding for which every bit pattern is valid.
+/// A record without padding. Every bit pattern is a valid value.
 ///
 /// # Safety
 /// The type must have these properties.

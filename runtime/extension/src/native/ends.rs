@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Last word of a line that only records a loaded build.
 pub(super) const LOADED: &str = "loaded";
 
-/// Extension of the file in which a running process can record which plugin ended it.
+/// Extension of the file where a running process can record which plugin ended it.
 const OPEN: &str = "open";
 /// File that lists the builds that ended the program, one per line.
 const KNOWN: &str = "known";

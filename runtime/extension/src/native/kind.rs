@@ -102,12 +102,12 @@ fn whole<T>() -> [Range<usize>; 2] {
     [0..size, size..size]
 }
 
-/// Input rows in the layout for which a plugin was built.
+/// Input rows in the layout that a plugin was built for.
 pub(crate) enum InputRows<'a> {
     /// Complete rows, in the layout of the current version.
     Whole(&'a [u8]),
-    /// The fields of each row that exist in the earlier version for which a plugin was built. They are stored as
-    /// words, so that rows are aligned like doubles.
+    /// The fields of each row that exist in the earlier version that a plugin was built for. They
+    /// are stored as words, so that rows are aligned like doubles.
     Parts(Vec<u64>),
 }
 

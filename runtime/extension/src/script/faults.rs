@@ -71,7 +71,7 @@ fn take_branch(
 }
 
 /// Calls all handlers of a script in order, for an agent in a given situation, and records the
-/// errors for which `counts` returns true.
+/// errors that `counts` accepts.
 fn play(
     compiled: &Compiled,
     company: Company,

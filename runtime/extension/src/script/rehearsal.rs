@@ -29,7 +29,7 @@ pub struct Rehearsal {
     pub wishes: String,
 }
 
-/// The agent for which a handler is called.
+/// The agent that a handler is called for.
 #[derive(Debug, Clone)]
 pub enum Subject {
     /// A mock agent with the given id, which drives at 8 m/s on a free road with another agent 10 m ahead.

@@ -133,7 +133,7 @@ struct Finder<'a> {
     /// Variables that contain the aspect of a signal.
     lights: BTreeSet<String>,
     found: Vec<(Position, String)>,
-    /// Topics with which the script compares received messages, with their positions.
+    /// Topics that the script compares received messages with, and their positions.
     heard: Vec<(Position, String)>,
     /// Topics that are sent; `None` if they cannot be determined.
     sent: Option<BTreeSet<String>>,

@@ -32,7 +32,7 @@ use std::f64::consts::PI;
 const GAP: f64 = 0.2;
 /// Tolerance for the directions of opposite carriageways, radians.
 const OPPOSITE: f64 = 20.0 * PI / 180.0;
-/// Distance between the points of a line at which its distance from others is checked, m.
+/// The distance of a line from others is checked at points that are this far apart, m.
 const STEP: f64 = 8.0;
 /// A point beyond an end of a line still counts as beside the line up to this distance, m.
 const BEYOND: f64 = 2.0;
@@ -110,7 +110,8 @@ fn part(roads: &mut [Road], side: DrivingSide, counts: impl Fn(usize) -> bool) {
 struct Carriageway {
     /// Index of the carriageway's road.
     road: usize,
-    /// Points at which the lanes may shift sideways, each with the distance along the line (m) and the pose.
+    /// Points where the lanes may shift sideways, each with the distance along the line (m) and the
+    /// pose.
     knots: Vec<(f64, Pose)>,
     /// Current position of the carriageway's lanes, m to the left of the line.
     offset: f64,

@@ -23,7 +23,7 @@ fn is_crossing(node: &OsmNode) -> bool {
 }
 
 /// Returns the crossings on drivable ways that are too far from any junction to belong to one of
-/// its arms. The ways have to be cut at these nodes. `cuts` contains the nodes at which ways are
+/// its arms. The ways have to be cut at these nodes. `cuts` contains the nodes where ways are
 /// already cut.
 pub(super) fn alone(
     runs: &[Piece],

@@ -8,7 +8,7 @@ use super::roads::Piece;
 use roadwright_scenario::DrivingSide;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the nodes of the graph that are mini roundabouts: nodes with this tag at which at least
+/// Returns the nodes of the graph that are mini roundabouts: nodes with this tag where at least
 /// three roads meet and that are not on the ring of another roundabout. Adds a warning for each
 /// other node with this tag on a drivable way, and for islands whose direction contradicts the
 /// driving side.

@@ -196,7 +196,7 @@ pub(super) fn kind_of_value(value: &str) -> Result<RestrictionKind, &'static str
     }
 }
 
-/// Returns the node at which the turn is made.
+/// Returns the node where the turn is made.
 fn via_node(relation: &Relation) -> Result<i64, &'static str> {
     let mut vias = members(relation, "via");
     match (vias.next(), vias.next()) {

@@ -210,8 +210,8 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
     }
 }
 
-/// Makes closed rings begin at a node where another way meets them. Ways are cut at their ends, but the node
-/// at which a mapper began to draw a ring has no meaning.
+/// Makes closed rings begin at a node where another way meets them. Ways are cut at their ends, but
+/// the node where a mapper began to draw a ring has no meaning.
 fn begin_rings_at_junctions(runs: &mut [Piece]) {
     let mut ways_at: BTreeMap<i64, usize> = BTreeMap::new();
     for run in runs.iter() {
@@ -246,8 +246,8 @@ fn warn_of_signals_off_roads(
     }
 }
 
-/// Returns the nodes at which runs are cut. These are the ends of runs, nodes shared by two runs, and nodes
-/// that a run passes twice.
+/// Returns the nodes where runs are cut. These are the ends of runs, nodes shared by two runs, and
+/// nodes that a run passes twice.
 fn cut_nodes(runs: &[Piece]) -> BTreeSet<i64> {
     let mut seen: BTreeMap<i64, usize> = BTreeMap::new();
     for run in runs {
@@ -266,7 +266,7 @@ fn cut_nodes(runs: &[Piece]) -> BTreeSet<i64> {
         .collect()
 }
 
-/// Returns the inner nodes of a run at which it turns sharply.
+/// Returns the inner nodes of a run where it turns sharply.
 fn sharp_nodes(run: &Piece, places: &BTreeMap<i64, OsmNode>) -> Vec<i64> {
     // For angles, any projection near the run is accurate enough. The centre of the data is not known yet.
     let first = &places[&run.nodes[0]];

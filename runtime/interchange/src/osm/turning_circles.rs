@@ -19,7 +19,7 @@ const MARGIN: f64 = 0.05;
 /// The lanes are fully apart over this length, which has room for the half circle that cars drive,
 /// m.
 const APART: f64 = U_TURN_RADIUS + 2.5;
-/// Length over which the lanes move apart, m, if the road is long enough.
+/// Length of the taper, where the lanes move apart, if the road is long enough, m.
 const TAPER: f64 = 12.0;
 /// Minimum length of the taper, where the lanes move apart, m. A shorter taper would be too tight
 /// for cars.

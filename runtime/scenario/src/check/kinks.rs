@@ -18,7 +18,7 @@ const MIN_TURN: f64 = 0.35;
 const MAX_BACKWARDS: f64 = 0.5;
 /// The radius of a repaired bend exceeds the half-width of its inner side by this distance, m.
 const MARGIN: f64 = 1.0;
-/// Largest distance by which the repair moves a line, m.
+/// The repair moves a line by at most this distance, m.
 const MAX_SHIFT: f64 = 1.5;
 /// Two lines are compared at points that are this far apart, m.
 const SPACING: f64 = 0.5;

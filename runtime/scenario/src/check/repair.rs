@@ -1,4 +1,4 @@
-//! Repairs: edits that resolve findings for which there is an obvious solution.
+//! Repairs: edits that resolve findings with an obvious solution.
 
 use super::{Code, Finding, Subjects, agents, junctions, kinks};
 use crate::edit::Edit;

@@ -30,7 +30,8 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     narrow_roads(subjects, findings);
 }
 
-/// Finds roads on which two vehicles cannot pass each other, and roads that are too narrow for buses.
+/// Finds roads that are too narrow for two vehicles to pass each other, and roads that are too
+/// narrow for buses.
 fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let (graph, network) = (subjects.graph, subjects.scenario.network());
     let mut tell = |lanelet: LaneletIndex, at: f64, code: Code, message: String| {
@@ -138,7 +139,7 @@ fn self_intersection(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Returns the first point at which a polyline crosses itself; `None` if it does not. The point is
+/// Returns the first point where a polyline crosses itself; `None` if it does not. The point is
 /// found with a grid whose cell size depends on the mean length of the segments.
 fn first_self_crossing(points: &[DVec2]) -> Option<DVec2> {
     if points.len() < 4 {

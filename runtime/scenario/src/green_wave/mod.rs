@@ -148,8 +148,8 @@ pub struct Corridor {
 
 impl Corridor {
     /// Creates the corridor of a street. `signals` contains the signals of all junctions of the
-    /// layout, of which only those along the street are used. Forward is the direction of the
-    /// street, unless only the opposite direction can be driven.
+    /// layout. Only those along the street are used. Forward is the direction of the street, unless
+    /// only the opposite direction can be driven.
     ///
     /// # Errors
     /// If one of the signals is actuated, if their cycles differ, or if the street cannot be driven

@@ -68,7 +68,7 @@ impl<T> Pair<T> {
 pub(super) enum FarEnd {
     /// Another junction, which may use the same fraction of the arm.
     Junction,
-    /// A node at which the road merely continues as another road.
+    /// A node where the road merely continues as another road.
     RoadGoesOn,
     /// A dead end: no other road meets the arm there.
     DeadEnd,
@@ -305,8 +305,8 @@ impl<'a> Arm<'a> {
         self.constant.is_some() && matches!(line, [Segment::Line { .. }])
     }
 
-    /// Distance from the node at which the direction of the arm is measured. A bend next to the
-    /// node does not distort it.
+    /// Returns the distance from the node for measuring the direction of the arm, m. A bend next to
+    /// the node does not distort it.
     pub fn sight_distance(&self) -> f64 {
         let (left, right) = self.half_widths(0.0);
         (2.0 * left.max(right)).clamp(5.0, 15.0).min(self.length())

@@ -472,7 +472,7 @@ fn pairs_within(
     }
 }
 
-/// The first and last points at which two lines come close to each other. For two paths that meet
+/// The first and last points where two lines come close to each other. For two paths that meet
 /// twice, the single interval contains both places and is therefore longer than necessary.
 #[derive(Debug, Default)]
 struct Around(Option<[usize; 4]>);

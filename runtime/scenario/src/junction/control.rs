@@ -121,8 +121,8 @@ fn approach(arm: &Arm<'_>, side: DrivingSide) -> Approach {
     }
 }
 
-/// Returns the rank of a road class at a junction. A slip road ends at roads of a lower class than
-/// the road from which it comes, so it yields to all roads except service roads.
+/// Returns the rank of a road class at a junction. A slip road comes from a road of a higher class
+/// than the roads where it ends, so it yields to all roads except service roads.
 fn rank(class: RoadClass) -> u8 {
     match class {
         RoadClass::Path => 0,

@@ -53,7 +53,7 @@ const GORE_TRIM: f64 = 25.0;
 const LONGEST_GORE: f64 = 90.0;
 /// Maximum fraction of an arm's length before the point where the edges of a gore diverge.
 const GORE_SHARE: f64 = 0.6;
-/// Distance between the points at which edges of a gore are checked, m.
+/// The edges of a gore are checked at points that are this far apart, m.
 const GORE_STEP: f64 = 1.0;
 /// The intersection of two arms' edges counts as the point where the arms diverge only if it is at
 /// most this far from the last sampled point where they overlap, m.
@@ -239,8 +239,7 @@ pub(super) fn corners(
         .collect()
 }
 
-/// Returns the distance by which arm `i` is cut back, m. It is the larger of the demands of its two
-/// corners.
+/// Returns how far arm `i` is cut back, m. It is the larger of the demands of its two corners.
 pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     if corners.is_empty() {
         return turning_space(&arms[i]);
@@ -251,9 +250,9 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     (demand.min(MAX_TRIM) * 1e6).round() / 1e6
 }
 
-/// Returns the length by which arm `i` is cut back so that its lanes can continue with a slight
-/// bend into an arm that is not its neighbour, m. No corner cuts these two arms back, because there
-/// are arms of other nodes between them on both sides.
+/// Returns how far arm `i` is cut back so that its lanes can continue with a slight bend into an
+/// arm that is not its neighbour, m. No corner cuts these two arms back, because there are arms of
+/// other nodes between them on both sides.
 fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     let arm = &arms[i];
     // Neighbouring arms are skipped, because they share a corner with this one.
@@ -380,7 +379,7 @@ fn gore(Pair { arm, next }: Pair<&Arm<'_>>, radius: f64) -> Corner {
     nose(Pair { arm, next }, meeting.distances, cap, radius)
 }
 
-/// The point at which two arms stop overlapping.
+/// The point where two arms stop overlapping.
 struct Parting {
     /// Distances of the point along both arms, m.
     at: Pair<f64>,
@@ -388,7 +387,7 @@ struct Parting {
     have_crossed: bool,
 }
 
-/// Finds the point at which two arms stop overlapping; `None` if it is farther out than the longest
+/// Finds the point where two arms stop overlapping; `None` if it is farther out than the longest
 /// gore, or if the arms overlap everywhere.
 fn parting(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Parting> {
     let near = last_overlap(arm, next)?;

@@ -161,8 +161,8 @@ pub(super) fn held(arms: &[Arm<'_>], rules: &[CrossingRule]) -> Option<f64> {
     Some(0.5 * width_of(&arms[i], rule) + GAP)
 }
 
-/// Returns the distance by which arm `i` is cut back, m. It is cut back for its corners and, if there is
-/// room, for its crossing.
+/// Returns how far arm `i` is cut back, m. It is cut back for its corners and, if there is room,
+/// for its crossing.
 pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule], i: usize) -> f64 {
     let base = corner::trim(arms, corners, i);
     if arms.len() < 2 || around_node(arms, rules).is_some() {

@@ -23,7 +23,7 @@ pub(super) struct EnteringLanes<'a> {
 }
 
 /// Returns the turns from the lanes of arm `index` that the user has added, unless they already
-/// follow from the rules, and a flag for each turn for which no curve exists. `exits` contains the
+/// follow from the rules, and a flag for each turn that has no possible curve. `exits` contains the
 /// turn to each arm according to the rules.
 pub(super) fn added(
     site: &Site<'_>,

@@ -28,15 +28,15 @@ use crate::road::RoadEnd;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine};
 
-/// Change of heading below which a turn always counts as straight ahead, rad.
+/// A turn with a smaller change of heading than this always counts as straight ahead, rad.
 pub(super) const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
-/// Change of heading up to which an arm counts as ahead if no other arm does, rad.
+/// If no other arm is ahead, an arm counts as ahead up to this change of heading, rad.
 const NEARLY_STRAIGHT: f64 = 45.0 * std::f64::consts::PI / 180.0;
-/// Change of heading above which a turn is a U-turn, rad.
+/// A turn with a larger change of heading than this is a U-turn, rad.
 pub(super) const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
 
-/// Lateral distance above which an exit is a different street and not the opposite carriageway of
-/// the same street, m.
+/// An exit with a larger lateral distance than this is a different street and not the opposite
+/// carriageway of the same street, m.
 const NEXT_STREET: f64 = 20.0;
 
 /// Maximum number of lanes that a junction connects, entering and leaving together. A large real junction has

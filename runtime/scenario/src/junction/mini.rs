@@ -32,7 +32,7 @@ const MAX_RADIUS: f64 = 6.5;
 const MOST_LANES: usize = 2;
 /// Minimum radius of a ring, m. A car cannot follow a smaller one.
 const LEAST_RADIUS: f64 = 4.0;
-/// Ring radius at which corners need not be enlarged further, m.
+/// Corners are not enlarged further once the ring has this radius, m.
 const ENOUGH: f64 = 5.0;
 /// Space that the body of a car needs outside the ring, m: half the width of a car, plus the swing-out of its
 /// front at a radius of 5 m, plus a margin.
@@ -50,12 +50,12 @@ const BESIDE_ISLAND: f64 = 1.9;
 const JOIN_SHARE: f64 = 0.6;
 /// Upper limit of the angle to the point where a path joins or leaves the ring, rad.
 const JOIN: f64 = 55.0 * PI / 180.0;
-/// Arc on the ring below which the ring is skipped and the path cuts the corner, rad.
+/// If the arc on the ring is smaller than this, the path skips the ring and cuts the corner, rad.
 const LEAST_ARC: f64 = 3.0 * PI / 180.0;
 /// Minimum radius of the bend where a path joins or leaves the ring, m.
 pub(super) const LEAST_BEND: f64 = LEAST_RADIUS;
-/// Step by which the point where a path joins is moved along the ring until the bend has at least
-/// the radius [`LEAST_BEND`], rad.
+/// The point where a path joins the ring is moved along the ring in steps of this angle until the
+/// bend has at least the radius [`LEAST_BEND`], rad.
 const SHIFT: f64 = 2.0 * PI / 180.0;
 /// Distance between the kerb points that determine the position of the ring, m.
 const STEP: f64 = 0.25;
@@ -160,15 +160,15 @@ pub(super) struct Round {
     arms: Vec<Joined>,
 }
 
-/// An arm of a mini roundabout, with the angles at which paths join and leave the ring.
+/// An arm of a mini roundabout, with the angles where paths join and leave the ring.
 struct Joined {
     road: RoadId,
     end: RoadEnd,
     /// Bearing from the centre of the ring, rad.
     bearing: f64,
-    /// Angle from the arm, in the driving direction, at which a path joins the ring, rad.
+    /// Angle from the arm to the point where a path joins the ring, in the driving direction, rad.
     join: f64,
-    /// Angle before the arm, in the driving direction, at which a path leaves the ring, rad.
+    /// Angle from the point where a path leaves the ring to the arm, in the driving direction, rad.
     leave: f64,
 }
 
@@ -255,9 +255,9 @@ impl Round {
     }
 }
 
-/// Returns the angle nearest to the preferred angle at which the bend is wide enough, and the bend.
-/// The angle is between 0 and `most`, in rad. If no bend is wide enough, returns the angle with the
-/// widest bend.
+/// Returns a bend that is wide enough, and its angle, which is as near as possible to the preferred
+/// angle. The angle is between 0 and `most`, in rad. If no bend is wide enough, returns the angle
+/// with the widest bend.
 ///
 /// ```text
 ///              .--<--.

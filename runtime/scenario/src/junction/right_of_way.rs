@@ -179,7 +179,7 @@ impl RightOfWay {
     }
 }
 
-/// The arms of a junction, with the data from which right of way is derived.
+/// The arms of a junction, with the data that determine right of way.
 pub(super) struct Arms<'a> {
     junction: &'a Junction,
     /// Bearings seen from the centre of the junction, rad.

@@ -1,4 +1,4 @@
-//! Junctions on the ring of a roundabout at which several other roads meet the ring.
+//! Junctions on the ring of a roundabout where several other roads meet the ring.
 //!
 //! ```text
 //!       ring ^  .---> exit      Right-hand traffic passes from the ring below to the ring above.

@@ -27,7 +27,7 @@ const MAX_BEND: f64 = 70.0 * PI / 180.0;
 /// Minimum ratio of a ring's area to that of a circle of the same length. For a square, the ratio
 /// is 0.785.
 const ROUNDNESS: f64 = 0.7;
-/// Distance between the points of a ring from which its area is computed, m.
+/// The area of a ring is computed from points that are this far apart, m.
 const SAMPLING: f64 = 2.0;
 
 /// A one-way road, seen in its driving direction.

@@ -28,11 +28,11 @@ impl RoomToWait {
 }
 
 impl Layout {
-    /// Returns the length of road on which vehicles can wait before the cut at an end of a road. It extends
-    /// back to the previous junction or pedestrian crossing. Nodes at which roads merely continue are
-    /// skipped. The search stops at the length of a car plus the longest setback. The room is ample if the
-    /// road is longer, comes from a dead end, or is the ring of a roundabout, where vehicles may stop
-    /// anywhere.
+    /// Returns the length of road where vehicles can wait before the cut at an end of a road. It
+    /// extends back to the previous junction or pedestrian crossing. Nodes where roads merely
+    /// continue are skipped. The search stops at the length of a car plus the longest setback. The
+    /// room is ample if the road is longer, comes from a dead end, or is the ring of a roundabout,
+    /// where vehicles may stop anywhere.
     pub fn room_before(&self, network: &RoadNetwork, road: RoadId, end: RoadEnd) -> RoomToWait {
         RoomToWait(self.metres_before(network, road, end))
     }

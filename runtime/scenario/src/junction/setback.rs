@@ -30,9 +30,9 @@ const STEP: f64 = 0.25;
 const ALONG: f64 = 0.5;
 
 impl Junction {
-    /// Setback of the stop line of each entering lane over which turning buses swing, in metres from the cut
-    /// of the arm. Lanes without a setback are left out. The list is ordered by lane. O(lanes * paths * their
-    /// lengths).
+    /// Returns the setback of the stop line for each entering lane that turning buses swing over,
+    /// in metres from the cut of the arm. Lanes without a setback are left out. The list is ordered
+    /// by lane. O(lanes * paths * their lengths).
     pub fn setbacks(&self) -> Vec<(LaneEnd, f64)> {
         self.by_lane(JunctionShape::of(self).setbacks())
     }

@@ -29,7 +29,7 @@ const BESIDE_KERB: f64 = 0.35;
 const STEP: f64 = 0.25;
 /// Distance between points along the side of a body, m.
 const BESIDE_STEP: f64 = 0.5;
-/// Size of the grid cells with which islands are found, m.
+/// Size of the grid cells that are used to find islands, m.
 const CELL: f64 = 0.25;
 /// Part of a bus that must not cross a kerb: from its rear to its front wheels. The front overhang
 /// may swing over the kerb.
@@ -38,7 +38,8 @@ const WHEELS: Body = Body {
     front: 5.2,
     rear: 1.0,
 };
-/// Area of a triangle up to which its corners count as collinear, m^2. It absorbs rounding errors.
+/// The corners of a triangle count as collinear if its area is at most this, m^2. It absorbs
+/// rounding errors.
 const STRAIGHT: f64 = 1e-9;
 /// Minimum width of an island, m. Where an island would be narrower, it ends and is continued by
 /// the line between the lanes.

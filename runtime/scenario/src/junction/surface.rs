@@ -22,7 +22,7 @@ struct Beside {
     islands: Vec<Vec<DVec2>>,
 }
 
-/// A surface whose parts are computed on first use, with the roads from which they are computed.
+/// A surface whose parts are computed on first use, and the roads that are needed for this.
 #[derive(Debug, Clone, Default)]
 pub struct LazySurface {
     /// The roads of the arms, in the order of the arms.

@@ -23,8 +23,8 @@ const LEAST_STEP: f64 = 0.05;
 /// deviations from their line.
 pub(super) const BESIDE: f64 = 0.05;
 
-/// Boxes of a body along a connection, from the pose at which its front enters the connection to
-/// the pose at which its rear leaves it.
+/// Boxes of a body along a connection, from where its front enters the connection to where its rear
+/// leaves it.
 pub(super) struct Boxes {
     all: Vec<OrientedBox>,
     /// Lower corner of the bounding box of the centres of all boxes.
@@ -208,8 +208,7 @@ impl Boxes {
     }
 }
 
-/// A curve that bodies follow, with the frames at its ends, from which poses beyond the ends are
-/// computed.
+/// A curve that bodies follow, with the frames at its ends, which give the poses beyond the ends.
 pub(super) struct Track<'a> {
     curve: &'a ReferenceLine,
     length: f64,

@@ -28,7 +28,7 @@ const LEAST_EXTENT: f64 = 15.0;
 const MOST_CELLS: usize = 600;
 /// Distance between sampled points of paths, m.
 const STEP: f64 = 0.5;
-/// Number of cell corners on each side of a corner over which its position is averaged. The total
+/// The position of a corner is averaged over this number of cell corners on each side. The total
 /// number is odd, so that staircases of cells become straight lines.
 const SMOOTHED: usize = 3;
 /// Maximum distance between an island and its smoothed outline, m.
@@ -138,7 +138,7 @@ pub(super) struct CutArm<'a> {
 
 impl CutArm<'_> {
     /// Returns the points along the carriageway that may be inside an outline, each with its
-    /// half-width, m. The carriageway may lead over a part of the junction at which it begins.
+    /// half-width, m. The carriageway may lead over a part of the junction where it begins.
     fn places(&self, extent: f64) -> impl Iterator<Item = (DVec2, f64)> {
         let to = self.arm.length().min(self.trim + extent);
         let count = ((to - self.trim) / STEP).ceil().max(0.0) as usize;

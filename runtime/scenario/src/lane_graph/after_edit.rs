@@ -22,8 +22,8 @@ use std::ops::Range;
 /// still in use are copied.
 const MOST_OWN_LINES: f64 = 0.1;
 
-/// Returns the earlier lanelet of which a lanelet is a copy, given the result of [`LaneGraph::after_edit`];
-/// `None` if the lanelet is new.
+/// Returns the earlier lanelet that a lanelet was copied from, given the result of
+/// [`LaneGraph::after_edit`]; `None` if the lanelet is new.
 #[inline]
 pub fn copied(copies: &[LaneletIndex], id: LaneletIndex) -> Option<LaneletIndex> {
     Some(copies[id.index()]).filter(|&copy| copy != NO_LANELET)
@@ -57,8 +57,8 @@ impl Before<'_> {
 impl LaneGraph {
     /// Creates the lanelets of an edited scenario. The result equals that of [`new`](Self::new),
     /// but lanelets of roads and junctions that the edit did not change are copied. Also returns,
-    /// for each lanelet, the earlier lanelet of which it is a copy, or [`NO_LANELET`]. The driving
-    /// side must be the same.
+    /// for each lanelet, the earlier lanelet that it was copied from, or [`NO_LANELET`]. The
+    /// driving side must be the same.
     pub fn after_edit(
         scenario: &Scenario,
         layout: &Layout,

@@ -32,18 +32,18 @@ const MOST_POINTS: usize = 10_000_000;
 /// Minimum length of lanes that permit lane changes, m. On shorter lanes, a car would not have
 /// enough space to straighten up.
 const MIN_LANE_CHANGE: f64 = 15.0;
-/// Total width below which two lanes of opposite directions are closed to buses, m. A bus is 2.55 m wide and
-/// may overhang its lane by 10 cm on either side.
+/// Two lanes of opposite directions are closed to buses if they are narrower than this together, m.
+/// A bus is 2.55 m wide and may overhang its lane by 10 cm on either side.
 const NARROW_FOR_BUSES: f64 = Body::LONG.width - 0.2;
-/// Maximum distance between the end of one lane's centre line and the start of another's at which
-/// the second lane counts as a continuation of the first, m.
+/// A lane counts as the continuation of another one if the start of its centre line is within this
+/// distance of the other's end, m.
 const SAME_PLACE: f64 = 0.5;
 /// Minimum length of a lane between junctions, m. Shorter lanes are left out.
 const MIN_LANELET: f64 = 0.05;
 
 impl LaneGraph {
-    /// Creates the lanelets of a scenario and copies unchanged ones from `before`. Also returns, for each
-    /// lanelet, the earlier lanelet of which it is a copy.
+    /// Creates the lanelets of a scenario and copies unchanged ones from `before`. Also returns,
+    /// for each lanelet, the earlier lanelet that it was copied from.
     pub(super) fn build(
         scenario: &Scenario,
         layout: &Layout,
@@ -105,7 +105,7 @@ pub(super) struct Builder {
     point_count: usize,
     left_out: Option<RoadId>,
     via_rules: ViaRules,
-    /// For each lanelet, the earlier lanelet of which it is a copy.
+    /// For each lanelet, the earlier lanelet that it was copied from.
     pub(super) copies: Vec<LaneletIndex>,
     /// For each earlier lanelet, its copy.
     pub(super) copy_of: Vec<LaneletIndex>,

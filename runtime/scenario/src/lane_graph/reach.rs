@@ -77,7 +77,7 @@ impl State {
     }
 }
 
-/// Minimum distance to the end of the lane at which a starting vehicle can still change lanes, m.
+/// A starting vehicle can still change lanes if the end of its lane is at least this far away, m.
 pub const ROOM_TO_CHANGE: f64 = 5.0;
 /// Length of road that each lane change takes in traffic, m.
 pub const ROOM_FOR_CHANGE: f64 = 18.0;
@@ -92,8 +92,8 @@ impl LaneGraph {
         all.filter(|&next| next != NO_LANELET)
     }
 
-    /// Returns the lanelets from which a vehicle can move to this one: first the predecessors, then
-    /// the neighbours.
+    /// Returns the lanelets whose vehicles can move to this one: first the predecessors, then the
+    /// neighbours.
     fn before(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let before = self.predecessors(id).iter().copied();
         before.chain(self.changing_onto(id))

@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 
 /// Returns the edit that deletes objects.
 ///
-/// Deleting a node also deletes its roads. Deleting a road also deletes the agents that start on it, the
-/// flows from or to it, and the nodes at which no other road ends. Destinations and waypoints on a deleted
-/// road are dropped. Ids that do not exist are ignored.
+/// Deleting a node also deletes its roads. Deleting a road also deletes the agents that start on
+/// it, the flows from or to it, and the nodes where no other road ends. Destinations and waypoints
+/// on a deleted road are dropped. Ids that do not exist are ignored.
 pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
     let network = scenario.network();
     let mut roads = BTreeSet::new();
@@ -58,7 +58,7 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
     Edit::Batch(edits)
 }
 
-/// Returns the nodes at which no road ends after the given roads have been deleted.
+/// Returns the nodes that have no roads left after the given roads have been deleted.
 fn bare_nodes(scenario: &Scenario, roads: &BTreeSet<RoadId>) -> BTreeSet<NodeId> {
     let network = scenario.network();
     roads

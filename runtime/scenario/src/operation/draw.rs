@@ -31,7 +31,7 @@ use roadwright_geometry::{GeometryError, ReferenceLine, polygon};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Maximum distance at which an end joins a node or road, m.
+/// An end joins a node or road that is within this distance, m.
 pub const JOIN_DISTANCE: f64 = 0.5;
 /// Minimum distance of a cut from each end of a road, m. Closer cuts are moved to the end, to avoid
 /// very short pieces.
@@ -52,7 +52,7 @@ pub struct RoadStyle {
     pub section: CrossSection,
 }
 
-/// A position at which a new road changes to another layer.
+/// A position where a new road changes to another layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerChange {
     /// Distance along the line of the road, m.

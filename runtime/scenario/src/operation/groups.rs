@@ -80,7 +80,7 @@ pub fn without_lost_members(scenario: &Scenario) -> Edit {
     Edit::Batch(changed.collect())
 }
 
-/// Returns edits that add each new road to the group of the road from which it was made.
+/// Returns edits that add each new road to the group of the road that it was made from.
 pub(super) fn joining(scenario: &Scenario, roads: &BTreeMap<RoadId, RoadId>) -> Vec<Edit> {
     let mut groups: BTreeMap<GroupId, Vec<ObjectId>> = BTreeMap::new();
     for (new, old) in roads {

@@ -116,7 +116,7 @@ impl Pair {
             && self.head.access == self.tail.access
     }
 
-    /// Distance along the resulting road at which the tail begins, m.
+    /// Returns the distance along the resulting road to the start of the tail, m.
     fn seam(&self) -> f64 {
         self.head.length()
     }
@@ -190,7 +190,7 @@ fn append_lane_offset(road: &mut Road, tail: &Road, seam: f64) {
     }
 }
 
-/// Returns the road without arrows on the lanes for which `of` is true.
+/// Returns the road without arrows on the lanes that `of` accepts.
 fn without_arrows(road: &Road, of: impl Fn(&Lane) -> bool) -> Road {
     let mut road = road.clone();
     for section in &mut road.lane_sections {

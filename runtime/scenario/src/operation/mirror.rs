@@ -190,7 +190,7 @@ struct Reflection<'a> {
     images: BTreeMap<RoadId, Road>,
     /// The mirrored roads whose direction is reversed.
     turned: BTreeSet<RoadId>,
-    /// Roads of which only one end is mirrored, each with its length before and after, m.
+    /// Roads with only one mirrored end, each with its length before and after, m.
     stretched: BTreeMap<RoadId, (f64, f64)>,
 }
 

@@ -21,11 +21,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const TRIED: usize = 4;
 
 /// Returns the edit that merges the junctions of the given nodes. A single junction is merged with
-/// the nearest junction for which this is possible. Lays the network out: O(roads log roads).
+/// the nearest junction that allows it. Lays the network out: O(roads log roads).
 ///
 /// # Errors
-/// If no road connects the junctions, if a trip begins on, passes or ends on a road between them, or
-/// if the merged junction would be larger than 60 m or break up the ring of a roundabout.
+/// If no road connects the junctions, if a trip begins on, passes or ends on a road between them,
+/// or if the merged junction would be larger than 60 m or break up the ring of a roundabout.
 pub fn merged_junctions(
     scenario: &Scenario,
     nodes: &BTreeSet<NodeId>,
@@ -154,8 +154,8 @@ impl Near<'_> {
         .map(|(id, road, _)| (id, road))
     }
 
-    /// Returns a road between the given junctions on which a trip begins or ends or which it
-    /// passes, if there is one. Such a road cannot become internal.
+    /// Returns a road between the given junctions that a trip uses or where it begins or ends, if
+    /// there is one. Such a road cannot become internal.
     fn used_between(&self, junctions: &BTreeSet<usize>) -> Option<RoadId> {
         let mut roads = self.between(junctions).map(|(id, _)| id);
         roads.find(|&id| {

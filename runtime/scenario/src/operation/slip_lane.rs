@@ -25,19 +25,20 @@ use roadwright_geometry::{Pose, ReferenceLine};
 use std::f64::consts::{FRAC_PI_4, PI};
 use std::ops::RangeInclusive;
 
-/// Range of angles between roads for which there is room for an island, rad.
+/// Range of angles between roads that leave room for an island, rad.
 const ANGLES: RangeInclusive<f64> = FRAC_PI_4..=2.4;
-/// Angle at which a slip lane leaves one road and meets the other, rad. It is at most a third of the turn.
+/// Angle between a slip lane and each of its two roads where it leaves the one and meets the other,
+/// rad. It is at most a third of the turn.
 const LEAVING: f64 = 0.5;
 /// Width of the lane, m. It lets buses turn.
 const WIDTH: f64 = 4.5;
-/// Distances from the stop lines at which the lane may begin and end, m. The smallest distance that
+/// The lane may begin and end at these distances from the stop lines, m. The smallest distance that
 /// fits is used.
 const BEYOND: [f64; 8] = [15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0];
 /// Minimum remaining length of the roads beyond the slip lane, and of the slip lane between its
 /// ends, m.
 const BEHIND: f64 = 5.0;
-/// Maximum distance by which an existing cut may be closer to the stop line than required, m.
+/// An existing cut may be closer to the stop line than required by at most this distance, m.
 const SHORTER: f64 = 5.0;
 /// Smallest radius of the bends at the ends of the slip lane, m.
 const RADIUS: f64 = 10.0;
@@ -90,7 +91,7 @@ struct Site<'a> {
     arms: (&'a ArmEnd, &'a ArmEnd),
 }
 
-/// A point at which a road has been cut.
+/// A point where a road has been cut.
 struct Cut {
     /// The part of the road next to the junction.
     inner: RoadId,

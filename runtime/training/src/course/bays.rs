@@ -72,7 +72,7 @@ pub(super) enum Bay {
     Trailer,
 }
 
-/// Maximum deviations at which a vehicle counts as parked.
+/// A vehicle counts as parked if it exceeds none of these deviations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Parked {
     /// Distance of the rear axle from its target position, m.
@@ -136,7 +136,8 @@ pub(super) fn course(bay: Bay) -> Course {
 }
 
 impl Course {
-    /// Maximum deviations at which a vehicle counts as parked; `None` if the course does not end in a bay.
+    /// Returns the maximum deviations of a parked vehicle; `None` if the course does not end in a
+    /// bay.
     pub(crate) fn parked(&self) -> Option<Parked> {
         matches!(self.kind, Kind::Bay(_)).then_some(PARKED)
     }

@@ -10,16 +10,16 @@ pub(crate) const LOOK: f64 = 0.1;
 /// End conditions of drives on a course. Arriving at the last goal always ends a drive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ends {
-    /// Time after which a drive is over, s.
+    /// A drive is over after this time, s.
     pub time: f64,
-    /// Distance after which a drive is complete, m. `None` if drives are complete only on arrival.
+    /// A drive is complete after this distance, m. `None` if drives are complete only on arrival.
     pub mileage: Option<f64>,
     /// A vehicle has arrived when its centre is within this distance of the goal, m. `None` for the
     /// default rule.
     pub goal_radius: Option<f64>,
     /// A vehicle that rolls farther than this to either side has tipped over, rad.
     pub roll: Option<f64>,
-    /// Rule by which a vehicle counts as stuck.
+    /// Rule that decides whether a vehicle is stuck.
     pub stuck: Option<Stuck>,
     /// Whether a vehicle that touches an obstacle or another vehicle counts as stuck. This is used where
     /// bodies would otherwise pass through each other.

@@ -15,9 +15,9 @@ use std::f64::consts::TAU;
 const AGENTS: usize = 40;
 /// Half the side length of the square that contains the waypoints, m.
 const HALF: f64 = 160.0;
-/// Distance after which a drive ends, m.
+/// A drive ends after this distance, m.
 const MILEAGE: f64 = 300.0;
-/// Time after which a drive ends, s.
+/// A drive ends after this time, s.
 const TIME: f64 = 60.0;
 /// Upper bound of the vehicles' speed, m/s. It is used to make trips so long that no vehicle
 /// reaches its last waypoint in time.

@@ -30,7 +30,7 @@ use thiserror::Error;
 /// Number of runs per thread between two evaluations of the stopping rule.
 const RUNS_A_THREAD: usize = 4;
 
-/// Number of failed runs after which an experiment gives up if no run has succeeded.
+/// An experiment gives up after this number of failed runs if no run has succeeded.
 const GIVE_UP: usize = 30;
 
 /// A measurement that is repeated over seeds.
@@ -45,7 +45,8 @@ pub struct RunSeries<'a> {
     pub first_seed: u64,
     /// The stopping rule.
     pub stop: Stop,
-    /// Results with which a stopping rule for differences compares the rows. Other rules do not need them.
+    /// Results for comparison with the rows, for stopping rules that use differences. Other rules
+    /// do not need them.
     pub against: Option<&'a Results>,
     /// Confidence level of the intervals.
     pub level: f64,

@@ -56,8 +56,8 @@ pub fn check_comparable(first: &Head, other: &Head) -> Result<(), Incomparable> 
     Ok(())
 }
 
-/// Returns the pairs of fitness values for the seeds at which both results have a fitness, in the order of
-/// the rows of `other`. Failed rows are left out.
+/// Returns the pairs of fitness values for the seeds that have a fitness in both results, in the
+/// order of the rows of `other`. Failed rows are left out.
 ///
 /// # Errors
 /// If the results cannot be compared.

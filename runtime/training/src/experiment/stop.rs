@@ -165,8 +165,9 @@ impl Stop {
         }
     }
 
-    /// Number of runs after which the rule starts to evaluate intermediate results. From then on, confidence
-    /// intervals have to remain valid under continuous monitoring. `None` for a fixed number of runs.
+    /// Returns the number of runs before the rule starts to evaluate intermediate results. From
+    /// then on, confidence intervals have to remain valid under continuous monitoring. `None` for a
+    /// fixed number of runs.
     pub fn watches_from(&self) -> Option<u64> {
         match *self {
             Self::Runs { .. } => None,

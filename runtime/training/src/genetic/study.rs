@@ -82,7 +82,7 @@ pub struct StudyResult {
     pub study: &'static str,
     /// Figure or table of the source.
     pub of: &'static str,
-    /// Number of seeds over which each line of the figure is averaged.
+    /// Each line of the figure is averaged over this number of seeds.
     pub seeds: usize,
     /// The lines of the figure.
     pub lines: Vec<LineResult>,

@@ -25,8 +25,8 @@ pub struct MileageMark {
     pub fitness: f64,
 }
 
-/// Runs a course as [`crate::measure`] does, and logs each drive every 10 m up to the distance at which
-/// drives on the course end. Entries are sorted by time, then by agent.
+/// Runs a course as [`crate::measure`] does, and logs each drive every 10 m until it has driven the
+/// maximum distance of the course. Entries are sorted by time, then by agent.
 ///
 /// # Errors
 /// As [`crate::measure`].

@@ -149,7 +149,7 @@ fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Re
     })
 }
 
-/// Creates a junction with a queue on one leg. Returns the legs from which other vehicles pass.
+/// Creates a junction with a queue on one leg. Returns the legs of the vehicles that pass.
 fn star(
     movement: Movement,
     wanted: f64,

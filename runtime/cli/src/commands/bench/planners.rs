@@ -158,7 +158,8 @@ struct Drivable {
     problems: u32,
     /// Number of problems that the first curve from start to goal solves. They are not in `problems`.
     direct: u32,
-    /// Number of problems for which no path was found within the budget. Problems without a path are included.
+    /// Number of problems without a path found within the budget. Problems without a path are
+    /// included.
     failed: u32,
     /// Share of the problems that were solved.
     success: f64,

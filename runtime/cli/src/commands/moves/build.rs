@@ -141,7 +141,7 @@ fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Size of a graph, and the rules with which it was built.
+/// Size of a graph, and the rules that were used to build it.
 #[derive(Debug, Serialize)]
 struct Size {
     rules: &'static str,

@@ -134,7 +134,7 @@ impl Observer for Teller<'_> {
 }
 
 impl Teller<'_> {
-    /// Reports the modules for which the run is waiting, each module once.
+    /// Reports the modules that the run is waiting for, each module once.
     fn tell_slow(&mut self) {
         let rows = self.host.map_or(Vec::new(), Host::modules);
         for row in rows.iter().filter(|row| row.call_us > SLOW_CALL_US) {

@@ -50,9 +50,9 @@ struct Link {
     cause: Option<&'static str>,
     /// Description of the same reason.
     waits_for: Option<String>,
-    /// Position at which it has to stop, m.
+    /// Position where the vehicle has to stop, m.
     stops_at: Option<[f64; 2]>,
-    /// Ids of the agents for which it waits.
+    /// Ids of the agents that the vehicle waits for.
     agents: Vec<u64>,
 }
 
@@ -87,8 +87,8 @@ impl Explainer {
         self.explanations.push(explanation);
     }
 
-    /// Explains the agents for which no time was given, and returns all explanations. Reports
-    /// agents whose time was not reached. Must be called at the end of the run.
+    /// Explains the agents without a given time, and returns all explanations. Reports agents whose
+    /// time was not reached. Must be called at the end of the run.
     pub(super) fn finish(mut self, world: &World) -> Vec<Explanation> {
         for ExplainedAgent { agent, time } in std::mem::take(&mut self.asked) {
             match time {
@@ -192,8 +192,8 @@ fn described(seen: &Inspection, world: &World) -> String {
     text
 }
 
-/// Describes the chain of vehicles for which a standing agent waits, one line per vehicle; empty if
-/// the agent drives.
+/// Describes the chain of vehicles that a stationary agent waits for, one line per vehicle; empty
+/// if the agent drives.
 fn waiting(chain: &WaitChain) -> String {
     if !chain.begins_standing() {
         return String::new();

@@ -25,7 +25,7 @@ const RETURN: f64 = 30.0;
 pub(in crate::osm) struct Merging {
     /// Index of the road.
     pub(in crate::osm) road: usize,
-    /// The end of the road at which the lanes end.
+    /// The end of the road where the lanes end.
     pub(in crate::osm) end: RoadEnd,
     pub(in crate::osm) lanes: EndingLanes,
 }

@@ -38,7 +38,7 @@ const SETTLED: f64 = 1e-4;
 /// Maximum number of rounds in which neighbours push each other. In each round, a push reaches one
 /// neighbour farther.
 const ROUNDS: usize = 200;
-/// Number of rounds in which a displacement is passed on to roads that continue a displaced one.
+/// A displacement is passed on to continuing roads for this number of rounds.
 const PASSES: usize = 3;
 
 /// A road whose lanes may move to either side.
@@ -203,7 +203,7 @@ fn pairs(bands: &[Band], roads: &[Road]) -> Vec<Pair> {
     pairs
 }
 
-/// The nodes at which at least [`JUNCTION_ENDS`] roads end.
+/// The nodes where at least [`JUNCTION_ENDS`] roads end.
 struct Junctions {
     places: BTreeMap<NodeId, DVec2>,
 }

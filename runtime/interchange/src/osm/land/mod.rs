@@ -177,7 +177,7 @@ fn shared_nodes(areas: &[Area]) -> Vec<i64> {
     shared
 }
 
-/// The part of the world from which land is imported.
+/// The part of the world whose land is imported.
 struct Window {
     projection: LocalProjection,
     /// Corners of the window, m.

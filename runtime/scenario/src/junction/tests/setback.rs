@@ -42,8 +42,8 @@ const CAR: Extent = Extent {
     half: 0.9,
 };
 
-/// Counts the poses of bodies on any path at which they touch a waiting car. The cars are 4.6 m long and wait
-/// with their fronts `back` metres before the cut of an entering lane.
+/// Counts the poses on all paths where a body touches a waiting car. The cars are 4.6 m long and
+/// wait with their fronts `back` metres before the cut of an entering lane.
 fn touched(junction: &Junction, body: Extent, back: impl Fn(LaneEnd) -> f64) -> usize {
     let mut count = 0;
     for lane in &junction.paths {

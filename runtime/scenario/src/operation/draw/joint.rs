@@ -26,11 +26,12 @@ use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{Pose, ReferenceLine, heading_of, polygon, polyline};
 use std::collections::BTreeSet;
 
-/// Maximum distance from a node at which a point is tested against the outline of the node's junction, m.
+/// A point is tested against the outline of a junction only if it is within this distance of the
+/// junction's node, m.
 const LARGEST_JUNCTION: f64 = 80.0;
-/// Minimum length at the end of a stroke from which its direction is determined, m.
+/// The direction of a stroke's end is determined from at least this length, m.
 const DIRECTION: f64 = 2.0;
-/// Spacing of the points at which reference lines are compared with strokes, m.
+/// Reference lines are compared with strokes at points that are this far apart, m.
 const SPACING: f64 = 1.0;
 
 /// The object that an end of a road joins.
@@ -59,7 +60,7 @@ pub struct StrokeEnd {
     /// Position of the joint, m: the node, or the point on the reference line. If the end joins
     /// nothing, this is the end of the stroke.
     pub at: DVec2,
-    /// Length by which the stroke is shortened at the joint, m.
+    /// The stroke is shortened by this length at the joint, m.
     cut: f64,
     /// Distance from the joint within which crossings with the joined road count as part of the
     /// joint, m.
@@ -124,14 +125,14 @@ pub struct Catch {
 }
 
 impl Catch {
-    /// A rule by which an end joins nothing.
+    /// A rule that lets an end join nothing.
     pub const NOTHING: Self = Self {
         reach: 0.0,
         nodes: false,
         roads: false,
     };
 
-    /// Creates a rule by which an end joins nodes and roads, with the given reach, m.
+    /// Creates a rule that lets an end join nodes and roads within the given reach, m.
     pub fn within(reach: f64) -> Self {
         Self {
             reach,
@@ -528,7 +529,7 @@ pub(crate) fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
 }
 
 /// Returns the distance along a line to the point that is nearest to `point`, m. This is computed
-/// for only a few roads per frame, for which preparing a projector would take longer.
+/// for only a few roads per frame, so preparing projectors would take longer.
 fn foot(line: &ReferenceLine, point: DVec2) -> f64 {
     let samples = super::sampled(line);
     let mut best = (f64::INFINITY, 0.0);
@@ -602,7 +603,7 @@ fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -
     best.map(|(_, caught)| caught)
 }
 
-/// A candidate for the point at which a stroke meets a reference line.
+/// A candidate for the point where a stroke meets a reference line.
 #[derive(Clone, Copy)]
 struct Landing {
     s: f64,

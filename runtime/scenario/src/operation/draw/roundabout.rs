@@ -37,7 +37,7 @@ const WIDTH_AT: (f64, f64) = (14.0, 27.0);
 /// Maximum speed limit of a ring, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
 
-/// Distance between the points at which a line is tested against a circle, m. If only the ends of a
+/// A line is tested against a circle at points that are this far apart, m. If only the ends of a
 /// straight line were tested, a line that crosses the circle but has both ends outside it would be
 /// missed.
 const STEP: f64 = 1.0;
@@ -265,7 +265,7 @@ fn cut_roads(
     Ok(found)
 }
 
-/// Returns the distances along a line at which it crosses a circle, ascending.
+/// Returns the distances along a line to its crossings with a circle, in ascending order.
 fn crossings(line: &ReferenceLine, centre: DVec2, radius: f64) -> Vec<f64> {
     let beyond = |s: f64| (line.pose(s).position - centre).length() - radius;
     let length = line.length();

@@ -33,7 +33,7 @@ pub(super) const REACH: f64 = 1.0;
 /// Minimum lateral distance between a line and its final position beside the host, measured where
 /// the line begins to bend towards the host, m.
 const AWAY: f64 = 4.0;
-/// Minimum and maximum length over which the line bends, m.
+/// Minimum and maximum length of the bent part of the line, m.
 const BENDING: (f64, f64) = (60.0, 200.0);
 /// Length of the auxiliary lane, m.
 const AUXILIARY: f64 = 130.0;
@@ -54,7 +54,7 @@ pub struct Slip {
     is_left: bool,
     /// Length of the full auxiliary lane, m.
     auxiliary: f64,
-    /// Length over which the end of the new road bends, m.
+    /// Length of the bent part at the end of the new road, m.
     bending: f64,
     /// Lateral shift of the new road's lanes at the end, m to the left.
     shift: f64,

@@ -282,7 +282,7 @@ struct ManoeuvreRun {
     failure: Option<String>,
 }
 
-/// Sums over all steps, from which the inputs of the fitness functions are computed.
+/// Sums over all steps, for computing the inputs of the fitness functions.
 #[derive(Default)]
 struct Sums {
     steps: u64,
