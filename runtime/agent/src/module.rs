@@ -432,8 +432,8 @@ pub trait Behaviour: Logic {
         false
     }
 
-    /// Returns how far before the end of a lane the behaviour is told that the lane merges into the
-    /// adjacent one; `None` (the default) if it is not informed. Within these distances,
+    /// Returns how far before the end of a lane the behaviour is informed that the lane merges into
+    /// the adjacent one; `None` (the default) if it is not informed. Within these distances,
     /// `lane_change_needed` is the direction of the lane change multiplied by [`LANE_ENDS`]. The
     /// change is optional, because the route also continues through the merge.
     fn lane_end_sight(&self, _: &ParameterSet) -> Option<LaneEndSight> {

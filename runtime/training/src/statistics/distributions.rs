@@ -67,8 +67,7 @@ fn quantile_below(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     }
 }
 
-/// Computes the regularised incomplete beta function, computed with its continued fraction ([DLMF],
-/// 8.17.22).
+/// Computes the regularised incomplete beta function from its continued fraction ([DLMF], 8.17.22).
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
