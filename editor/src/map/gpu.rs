@@ -11,8 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use wgpu::util::DeviceExt;
 
-/// An unused buffer is kept for this number of frames, which is a few seconds, so that it is still
-/// there when the user pans back.
+/// An unused buffer is kept for this number of frames (a few seconds), in case the user pans back.
 const KEPT_FRAMES: u64 = 240;
 
 // Colours are premultiplied sRGB bytes. Egui blends in sRGB if the window has a plain format, and `shown`

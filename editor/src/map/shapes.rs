@@ -34,8 +34,9 @@ pub(super) fn shapes(rect: Rect, camera: &Camera, frame: &Frame) -> [Vec<Shape>;
     [below, frame.figures_above().map(figure).collect()]
 }
 
-/// Adds the batches of all meshes, ordered by layer and pass, so that the kerb of one tile is not drawn over
-/// a road of the next. Each has an opacity, and batches with opacity 0 are left out.
+/// Adds the batches of all meshes, ordered by layer and pass. With another order, the kerb of one
+/// tile would be drawn over a road of the next. Each has an opacity, and batches with opacity 0 are
+/// left out.
 fn add_batches(
     shapes: &mut Vec<Shape>,
     rect: Rect,

@@ -285,8 +285,8 @@ pub struct BehaviourView {
     pub input: BehaviourInput,
     /// Other agents, pending messages and named places.
     pub scene: Arc<Surroundings>,
-    /// Id of the behaviour module, and the state that it has saved for its agents, which is `None`
-    /// if the module cannot save a state.
+    /// Id of the behaviour module, and its saved state for its agents; `None` if the module cannot
+    /// save a state.
     pub behaviour: (String, Option<Vec<u8>>),
 }
 

@@ -210,8 +210,8 @@ pub trait Controller: Logic {
 
     /// Whether the accelerations of the controller depend on the shape of the path: on the heading
     /// error, waypoint, path curvature or steering angle. If they do not, these fields are 0 for
-    /// agents whose bodies follow their lanes without steering, because the steering output of such
-    /// agents is not used either.
+    /// agents whose bodies follow their lanes without steering. The steering output of such agents
+    /// is not used either.
     fn looks_at_path(&self) -> bool {
         true
     }

@@ -46,8 +46,8 @@ pub struct PathNeeds {
 }
 
 impl PathNeeds {
-    /// Returns the number of points that are needed for the reach at the given speed in m/s if the
-    /// first point is at most one spacing behind the vehicle.
+    /// Returns the number of points that cover the reach at the given speed, m/s. The first point
+    /// is at most one spacing behind the vehicle.
     pub fn points(&self, speed: f64) -> usize {
         let reach = self.distance.max(self.time * speed.abs());
         // One additional point at each end, because the vehicle is between two points.

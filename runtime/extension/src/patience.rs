@@ -18,8 +18,8 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 // A plugin can print endlessly, and its last output is most informative about how it ended.
 const MOST: usize = 1 << 20;
 
-/// Makes a command start its child in a separate process group, so that the processes that the child starts
-/// can be killed together with it.
+/// Makes a command start its child in a separate process group, so that the child can be killed
+/// together with all processes that it starts.
 pub(crate) fn in_a_group(command: &mut Command) -> &mut Command {
     // This also keeps Ctrl-C from the child. The terminal sends it to the foreground group, but the run needs
     // answers until it has written its summary.

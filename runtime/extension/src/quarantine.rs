@@ -93,8 +93,8 @@ pub(crate) struct Quarantine {
 }
 
 impl Quarantine {
-    /// Opens the folders of marks. Marks of processes that no longer exist show that a process died during a
-    /// trial, or which build ended it later.
+    /// Opens the folders of marks. A mark of a process that no longer exists shows that the process
+    /// died during a trial, or which build ended the process later.
     pub(crate) fn open(folder: &Path, ends: &Path) -> Self {
         let past = crate::native::ends::read(ends);
         let mut state = State {

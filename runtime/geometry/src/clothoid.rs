@@ -26,8 +26,8 @@ const PANEL_TURN: f64 = 2.0;
 /// power of the turn.
 const SIX_POINT_TURN: f64 = 0.2;
 
-/// Returns the displacement after `length` along a curve that starts at the origin with the given
-/// heading and curvature, and whose curvature grows by `sharpness` per metre.
+/// Returns the displacement after `length` along a curve from the origin. The curve starts with the
+/// given heading and curvature, and its curvature grows by `sharpness` per metre.
 ///
 /// Uses Gauss-Legendre quadrature over panels of at most two radians, so that straight lines, arcs
 /// and inflections need no special case (a Fresnel form loses digits close to an arc).

@@ -232,8 +232,8 @@ impl HeightField {
         [h[index], h[index + 1], h[above], h[above + 1]]
     }
 
-    /// Returns the index of the south-west sample of the cell that contains a point, and the
-    /// point's two coordinates within the cell, each from 0 to 1.
+    /// Finds the cell that contains a point. Returns the index of its south-west sample, and the
+    /// two coordinates of the point within the cell, each from 0 to 1.
     fn cell(&self, point: DVec2) -> (usize, f64, f64) {
         let local = (point - self.origin) / self.spacing;
         let x = local.x.clamp(0.0, (self.columns - 1) as f64);

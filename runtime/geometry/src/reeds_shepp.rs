@@ -393,9 +393,9 @@ impl Words {
         (t >= -TINY && v >= -TINY).then_some([t, u, v])
     }
 
-    /// Lengths of the first arc, the straight line and the last arc of a curve whose second piece is a
-    /// quarter circle in the other gear. The last arc bends to the left (equation 8.9). `None` if no such
-    /// curve leads to the goal.
+    /// Returns the lengths of the first arc, the straight line and the last arc of a curve. The
+    /// second piece of the curve is a quarter circle in the other gear. The last arc bends to the
+    /// left (equation 8.9). `None` if no such curve leads to the goal.
     fn turn_then_left(&self) -> Option<[f64; 3]> {
         let between = self.goal.same_side();
         let rho = between.length();
@@ -422,8 +422,9 @@ impl Words {
         (t >= -TINY && u <= TINY && v <= TINY).then_some([t, u, v])
     }
 
-    /// Lengths of the first arc, the straight line and the last arc of a curve whose straight line is between
-    /// two quarter circles (equation 8.11); `None` if no such curve leads to the goal.
+    /// Returns the lengths of the first arc, the straight line and the last arc of a curve. Its
+    /// straight line is between two quarter circles (equation 8.11); `None` if no such curve leads
+    /// to the goal.
     fn five_pieces(&self) -> Option<[f64; 3]> {
         let between = self.goal.other_side();
         let rho = between.length();

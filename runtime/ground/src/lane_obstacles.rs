@@ -425,8 +425,8 @@ impl<'a> AfterEdit<'a> {
         )
     }
 
-    /// Returns the bounding boxes of bodies that an edit has removed or added, or that obstruct a
-    /// lane only before or only after the edit.
+    /// Returns the bounding boxes of bodies that an edit affects: removed and added bodies, and
+    /// bodies that obstruct a lane only before or only after the edit.
     fn changed(
         &self,
         surroundings: &Surroundings<'_>,

@@ -22,9 +22,9 @@ pub const OBSTACLE_REACH: f64 = 28.28;
 pub const OBSTACLE_ANGLE: f64 = 1.2;
 /// A body obstructs a vehicle if it is closer than this to the vehicle's path, m.
 pub const SIDE_CLEARANCE: f64 = 0.3;
-/// Maximum lateral shift of the strip that a vehicle searches for obstacles, m. The strip follows the
-/// vehicle's offset from the centre line only up to this limit, so that a vehicle that changes lanes
-/// does not watch the lane that it leaves.
+/// Maximum lateral shift of the strip that a vehicle searches for obstacles, m. The strip follows
+/// the vehicle's offset from the centre line only up to this limit. During a lane change, the
+/// vehicle therefore does not watch the lane that it leaves.
 pub const MOST_ASIDE: f64 = 0.5;
 /// Sampling distance along lanes, m.
 const STEP: f64 = 1.0;

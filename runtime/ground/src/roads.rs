@@ -145,9 +145,9 @@ impl JunctionLaw {
         self.shape().wide_conflicts()
     }
 
-    /// Whether a bus on this connection would sweep over traffic on another connection, or a bus on another
-    /// connection over traffic on this one, even if cars would not. This happens in bends between two roads
-    /// and beside entries into rings.
+    /// Whether a bus on this connection would sweep over traffic on another one, or the other way
+    /// round, although cars would not. This happens in bends between two roads and beside entries
+    /// into rings.
     fn is_swept(&self, path: ConnectionIndex, has_wide: bool) -> bool {
         if self.control() == Control::Roundabout {
             return self.wide().is_contested(path);
@@ -1011,9 +1011,8 @@ impl Roads {
     }
 }
 
-/// Adds the data that determine the signals to a hash. The rule that selects the next stage is
-/// included only if deciders are included, because it may be a module, and modules are not part of
-/// the ground.
+/// Adds the data that determine the signals to a hash. The rule that selects the next stage may be
+/// a module, and modules are not part of the ground. It is therefore included only if deciders are.
 fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, deciders: Deciders) {
     let programme = &signals.programme;
     hasher.write_u8(match deciders {

@@ -188,7 +188,7 @@ fn body_of(vehicle: &VehicleRecord, scale: f64) -> Figure {
     }
 }
 
-/// Returns the figure that replaces the body, if any, and the figure of the roof that is shifted above it.
+/// Returns the figure that replaces the body, if any, and the figure of the roof above it.
 fn roof_of(vehicle: &VehicleRecord, scale: f64) -> Option<(Option<Figure>, Figure)> {
     match body_of(vehicle, scale) {
         Figure::Car => Some((Some(Figure::CarGlass), Figure::CarRoof)),

@@ -220,8 +220,8 @@ impl<'s, 'a> Median<'s, 'a> {
     }
 }
 
-/// Draws the raised parts of medians and of the splitter islands in which they continue, the islands of merged
-/// junctions, and refuges at pedestrian crossings.
+/// Draws all raised islands: medians, the splitter islands that continue them, the islands of
+/// merged junctions, and refuges at pedestrian crossings.
 pub(crate) fn raised(
     painter: &mut impl Painter,
     scenario: &Scenario,

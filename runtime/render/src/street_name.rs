@@ -87,9 +87,9 @@ pub fn place(road: &Road, (from, to): (f64, f64)) -> (Pose, f64) {
     (centre, left - right)
 }
 
-/// Returns the part of a stretch between two junctions that is clear of turn arrows and islands, in metres
-/// from the start of the road. Returns `None` if no part remains. Arrows are assumed where several lanes lead
-/// to a junction.
+/// Returns the part without turn arrows and islands of a stretch between two junctions, in metres
+/// from the start of the road. Returns `None` if no part remains. Arrows are assumed where several
+/// lanes lead to a junction.
 pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> Option<(f64, f64)> {
     // Length that arrows on the lanes of one direction may take up.
     let room = |s: f64, has_direction: &dyn Fn(&Lane) -> bool| {

@@ -909,8 +909,9 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that alleys are nested. Vehicles rely on this: they acquire two alleys at once only if one
-        /// contains the other, because they do not wait within an alley for a smaller one in it.
+        /// Checks that alleys are nested. Vehicles rely on this. They acquire two alleys at once
+        /// only if one contains the other, because they do not wait within an alley for a smaller
+        /// one in it.
         #[test]
         fn an_alley_lies_within_those_of_longer_vehicles(
             width in 1.8..3.4f64,

@@ -181,8 +181,8 @@ impl Scenario {
         self.any_vehicle(VehicleType::swings_out)
     }
 
-    /// Whether any agents or flows have vehicles that need more lateral space in bends than cars
-    /// do, because they swing out, or because they tow trailers, which cut corners.
+    /// Whether any agents or flows have vehicles that need more lateral space in bends than cars.
+    /// Such vehicles swing out, or tow trailers, which cut corners.
     ///
     /// Such vehicles take turns in alleys in which cars can pass each other.
     pub fn has_wide_vehicles(&self) -> bool {

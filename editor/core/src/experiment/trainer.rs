@@ -1,8 +1,8 @@
 //! A training run on its own thread, which receives orders and publishes snapshots.
 //!
-//! Only the record of the complete generations is kept. If the user stops the training or strikes out an
-//! individual, the generation in progress is discarded and training continues from the record, exactly as a
-//! resumed training does. The resulting pool is bit-identical.
+//! Only the record of the complete generations is kept. If the user stops the training or strikes
+//! out an individual, the generation in progress is discarded. Training then continues from the
+//! record, like a resumed training. The resulting pool is bit-identical.
 
 use super::gate::{Gate, Progress};
 use super::picture::{Phase, TrainingPicture};

@@ -59,8 +59,9 @@ pub(super) struct Row {
     pub(super) is_at_kerb: bool,
 }
 
-/// Returns the lateral position of the carriageway's edge on one side of a road at `s`, m, and whether the
-/// traffic beside the edge drives in the direction of increasing s. `None` if the road has no carriageway.
+/// Returns the lateral position of the carriageway's edge on one side of a road at `s`, m. Also
+/// returns whether the traffic beside the edge drives in the direction of increasing s. `None` if
+/// the road has no carriageway.
 fn kerb_of(road: &Road, is_left: bool, s: f64, scenario: &Scenario) -> Option<(f64, bool)> {
     let section = road.section_at(s);
     let lanes = section.lanes.iter().zip(road.lane_bands(section, s));

@@ -165,8 +165,8 @@ fn trip(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent) {
     }
 }
 
-/// Shows the button that turns the destination into a waypoint, so that a trip can be built by dragging one
-/// destination after another, and the button that clears all waypoints.
+/// Shows two buttons: one turns the destination into a waypoint, so that users can build a trip by
+/// dragging one destination after another. The other one clears all waypoints.
 fn way_points(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     let name = subject.name.clone();
     if subject.object.destination.is_some()

@@ -13,8 +13,8 @@ const COUNT: u64 = 0x7fff << 1;
 /// The bits from this index upwards contain the start time of the earliest call in progress, ms.
 const SINCE: u32 = 16;
 
-/// Calls into a library that are in progress. Their state is a single number, so that the answer of
-/// a call that is just returning is either abandoned or used, but never both.
+/// Calls into a library that are in progress. Their state is a single number. The answer of a call
+/// that is just returning is therefore either abandoned or used, but never both.
 #[derive(Default)]
 pub(crate) struct Calls(AtomicU64);
 

@@ -383,8 +383,8 @@ unsafe extern "C" fn receive(ctx: *mut c_void, bytes: *const u8, length: u64) ->
 }
 
 impl InProcess {
-    /// Returns the value of the parameter at an index, or the values of all cells of a table that begins
-    /// there, as the plugin reports them; `None` if it does not report values.
+    /// Returns the value that the plugin reports for the parameter at an index, or the values of
+    /// all cells if a table begins there; `None` if it does not report values.
     pub(crate) fn get_parameter(&self, index: usize) -> Option<Vec<f64>> {
         let &number = self.numbers.get(index)?;
         if let Some(tables) = self.tables {

@@ -286,7 +286,7 @@ impl TrialViews {
         }
     }
 
-    /// Lists the agent's own vehicle, which is at the origin and heads east, vehicles in front and
+    /// Lists the agent's own vehicle (at the origin, heading east), other vehicles in front and
     /// beside, a person and a wall, and the entries for objects near the agent.
     fn list_objects(&mut self, wanted: &NearNeeds) {
         let body = |kind: u32, flags: u32, x: f64, y: f64| ObjectData {

@@ -372,8 +372,8 @@ impl Agent {
         content.wants.pulls_over = None;
     }
 
-    /// Makes the agent pull over to `offset` metres beside its lane's centre line within the next `within`
-    /// metres, as soon as no junction lies within that distance.
+    /// Makes the agent pull over to `offset` metres beside its lane's centre line. It does so over
+    /// a distance of `within` metres, and begins when no junction lies within this distance.
     pub(super) fn pull_over(&self, offset: f64, within: f64) {
         let mut content = self.content();
         content.has_new_goal = true;

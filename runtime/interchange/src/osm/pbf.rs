@@ -1,8 +1,8 @@
 //! OSM PBF.
 //!
-//! A file is a sequence of blobs, each a header and a block of elements, usually compressed with zlib. A
-//! library reads the wire format. The fields are interpreted here, so that limits apply during reading,
-//! because a file of half a megabyte can claim to contain 600 million nodes. Format:
+//! A file is a sequence of blobs, each a header and a block of elements, usually compressed with
+//! zlib. A library reads the wire format. The fields are interpreted here, so that limits apply
+//! during reading. A file of half a megabyte can claim to contain 600 million nodes. Format:
 //! <https://wiki.openstreetmap.org/wiki/PBF_Format>.
 
 use super::ImportError;

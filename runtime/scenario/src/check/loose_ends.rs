@@ -5,8 +5,8 @@ use crate::operation::draw::{self, Surroundings};
 use crate::road::RoadEnd;
 use crate::road_boxes::RoadBoxes;
 
-/// Finds road ends that are on the carriageway of another road without joining it, so that no vehicle can
-/// drive from one road to the other.
+/// Finds road ends on the carriageway of another road that they do not join. No vehicle can drive
+/// from one of these roads to the other.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let network = subjects.scenario.network();
     let boxes = RoadBoxes::new(network);

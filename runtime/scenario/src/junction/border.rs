@@ -78,9 +78,8 @@ impl Border {
     }
 }
 
-/// Whether edges enclose an area without crossing each other. Arcs are tested with both coarse and
-/// fine chords, because with only one of the two, crossings of arcs that barely touch could be
-/// missed.
+/// Whether edges enclose an area without crossing each other. Arcs are tested with coarse and with
+/// fine chords. Otherwise, crossings of arcs that barely touch could be missed.
 fn is_area(edges: &[OutlineEdge]) -> bool {
     [ARC_TOLERANCE, FINE_TOLERANCE]
         .into_iter()

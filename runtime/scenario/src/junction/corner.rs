@@ -250,9 +250,9 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     (demand.min(MAX_TRIM) * 1e6).round() / 1e6
 }
 
-/// Returns how far arm `i` is cut back so that its lanes can continue with a slight bend into an
-/// arm that is not its neighbour, m. No corner cuts these two arms back, because there are arms of
-/// other nodes between them on both sides.
+/// Returns how far arm `i` is cut back to give its lanes room for a slight bend into an arm that is
+/// not its neighbour, m. No corner cuts these two arms back, because there are arms of other nodes
+/// between them on both sides.
 fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     let arm = &arms[i];
     // Neighbouring arms are skipped, because they share a corner with this one.

@@ -181,8 +181,8 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule],
     (wanted * 1e6).round() / 1e6
 }
 
-/// Returns the crossings of a junction whose arms have been cut, in the order of the arms, and a
-/// flag for each crossing that has no room.
+/// Returns the crossings of a junction with cut arms, in the order of the arms. Crossings without
+/// room get a flag instead.
 pub(super) fn crossings(
     arms: &[Arm<'_>],
     trims: &[f64],

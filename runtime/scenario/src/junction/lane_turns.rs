@@ -22,8 +22,8 @@ pub(super) struct EnteringLanes<'a> {
     pub(super) exits: &'a [(usize, Turn)],
 }
 
-/// Returns the turns from the lanes of arm `index` that the user has added, unless they already
-/// follow from the rules, and a flag for each turn that has no possible curve. `exits` contains the
+/// Returns the turns that the user has added to the lanes of arm `index`, except those already
+/// given by the rules. Turns without a possible curve are returned as flags. `exits` contains the
 /// turn to each arm according to the rules.
 pub(super) fn added(
     site: &Site<'_>,
@@ -69,8 +69,8 @@ pub(super) fn added(
     added
 }
 
-/// Returns the turns that the user has added from the lanes of an arm and that are not in `known`,
-/// each with the lane in which it starts.
+/// Returns the turns that the user has added to the lanes of an arm, except turns in `known`. Each
+/// is returned with its first lane.
 fn wanted<'a>(
     site: &'a Site<'_>,
     arm: &'a Arm<'_>,

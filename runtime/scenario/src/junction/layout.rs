@@ -671,8 +671,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the vehicles that may drive from one arm of a cluster into another over the roads
-    /// inside it, given the directions of the roads and the turn restrictions; `None` if no vehicle
-    /// may.
+    /// inside it. This depends on the directions of the roads and on turn restrictions; `None` if
+    /// no vehicle may.
     fn allows(
         &self,
         root: NodeId,

@@ -43,10 +43,10 @@ struct Entering {
 /// Returns the pairs of lanes that continue each other if the roads join lengthways; otherwise an
 /// empty list.
 ///
-/// Roads join lengthways if all arms are one-way, at least two of them enter, and one leaves that
-/// all entering arms face straight ahead and that has as many lanes as they have together. The
-/// usual rules apply if there are signals, stop signs or crossings, or if the user has changed
-/// turns.
+/// Roads join lengthways if all arms are one-way, at least two of them enter, and a single one
+/// leaves. All entering arms must face it straight ahead, and it must have as many lanes as they
+/// have together. The usual rules apply if there are signals, stop signs or crossings, or if the
+/// user has changed turns.
 pub(super) fn continued(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64]) -> Vec<Continued> {
     let rules = &site.rules;
     let has_usual_control = matches!(rules.control, None | Some(Control::Priority));
@@ -103,7 +103,7 @@ fn is_ring(site: &Site<'_>) -> impl Fn(&Arm<'_>) -> bool {
 }
 
 /// Matches the lanes of the arms to the leaving lanes in order from left to right. Returns an empty
-/// list if vehicles that may use a lane may not use the lane in which it would continue.
+/// list if a lane and the lane that continues it are open to different vehicles.
 fn by_side(mut entering: Vec<Entering>, leaving: &[ArmLane]) -> Vec<Continued> {
     // The side on which an arm joins is that of the middle of its lanes, seen in the driving
     // direction of the exit.

@@ -123,9 +123,8 @@ fn swept(paths: &[DrivenPath], lane: LaneEnd, end: OwnFrame, body: Body) -> f64 
         .fold(0.0, f64::max)
 }
 
-/// Whether a body may swing over the lane that ends at a pose. In almost all cases, this quick test
-/// can rule it out because the centre of the body is too far to the side of the lane or beyond its
-/// end.
+/// Whether a body may swing over the lane that ends at a pose. This quick test can rule it out in
+/// almost all cases, because the centre of the body is too far away from the lane.
 fn may_swing_over(place: &OwnFrame, half: f64, end: OwnFrame, body: Body) -> bool {
     let reach = 0.5 * DVec2::new(body.length(), body.width).length();
     let middle = end.to_local(place.point(0.5 * (body.front - body.rear), 0.0));

@@ -132,9 +132,9 @@ impl Boxes {
         met.map(|(own, theirs)| (whole(own), whole(theirs)))
     }
 
-    /// Returns the number of consecutive boxes, counted from box `number` in either direction, that
-    /// are too far from the other connection to touch any of its boxes. Most boxes are far apart,
-    /// so many of them are skipped at once.
+    /// Returns how many consecutive boxes, counted from box `number` in either direction, cannot
+    /// touch any box of the other connection because they are too far from it. Most boxes are far
+    /// apart, so many of them are skipped at once.
     fn skipped_at(&self, number: usize, other: &Self) -> usize {
         let centre = self.all[number].centre;
         let reach = self.radius + other.radius;

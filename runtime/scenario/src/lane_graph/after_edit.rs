@@ -1,10 +1,10 @@
 //! The lane graph of an edited network. Unchanged lanelets are copied, and lanelets before the edit
 //! are matched with lanelets after it.
 //!
-//! An edit in a city changes only a few of its thousands of roads. Most of the time for building a
-//! graph is spent on sampling centre lines, so lanelets whose roads are unchanged are copied with
-//! their points. The result must equal a graph built from scratch, lanelet by lanelet, so copies
-//! are added in the same order as new lanelets. A property test compares the two graphs
+//! An edit in a city changes only a few of its thousands of roads. Sampling centre lines takes most
+//! of the time for building a graph. Lanelets of unchanged roads are therefore copied with their
+//! points. The result must equal a graph built from scratch, lanelet by lanelet, so copies are
+//! added in the same order as new lanelets. A property test compares the two graphs
 //! (`tests/incremental.rs`).
 
 use super::build::Builder;

@@ -371,8 +371,8 @@ impl LaneGraph {
         &self.links[links.first as usize..(links.first + links.count) as usize]
     }
 
-    /// Returns the first road whose lanes were left out because otherwise all lanes together would
-    /// exceed 20,000 km, or their centre lines ten million points.
+    /// Returns the first road whose lanes were left out; `None` if there is none. All lanes
+    /// together are limited to 20,000 km, and their centre lines to ten million points.
     pub fn left_out(&self) -> Option<RoadId> {
         self.left_out
     }

@@ -120,9 +120,8 @@ pub enum DrawError {
 /// An end within [`JOIN_DISTANCE`] of a node or of a reference line on its layer joins it.
 /// [`joined_road`] has other rules. Where the line crosses a road on the same layer, that road is
 /// cut and a node is inserted. A one-way road that begins or ends on a fast one-way road at a small
-/// angle becomes a slip road, and the fast road gets an auxiliary lane. If an end is more than a
-/// millimetre away from the node that it joins, the outer third of the road is bent to meet the
-/// node.
+/// angle becomes a slip road, and the fast road gets an auxiliary lane. If an end misses its node
+/// by more than a millimetre, the outer third of the road is bent to meet the node.
 ///
 /// # Errors
 /// If the line is too short or a piece of a cut road would have no valid geometry.
@@ -157,8 +156,8 @@ pub fn joined_road(
 ///
 /// A road has only one layer, so a node is made at each change of layer. Each piece crosses only
 /// the roads on its own layer. A street that ends on the ring of a roundabout widens towards it,
-/// and the ring gets the pavements of the street, as if [`roundabout`] had been called after the
-/// street had been drawn. Otherwise as [`joined_road`].
+/// and the ring gets the pavements of the street, as with [`roundabout`]. Otherwise as
+/// [`joined_road`].
 ///
 /// # Errors
 /// As [`road`].

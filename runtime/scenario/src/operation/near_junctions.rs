@@ -154,8 +154,8 @@ impl Near<'_> {
         .map(|(id, road, _)| (id, road))
     }
 
-    /// Returns a road between the given junctions that a trip uses or where it begins or ends, if
-    /// there is one. Such a road cannot become internal.
+    /// Returns a road between the given junctions that a trip uses, if there is one. Such a road
+    /// cannot become internal.
     fn used_between(&self, junctions: &BTreeSet<usize>) -> Option<RoadId> {
         let mut roads = self.between(junctions).map(|(id, _)| id);
         roads.find(|&id| {

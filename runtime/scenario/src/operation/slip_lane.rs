@@ -203,9 +203,8 @@ impl Site<'_> {
         )
     }
 
-    /// Whether the edit has the intended effect: the junction loses only this turn, vehicles can
-    /// drive from road to road over the slip lane without tight bends, and the slip lane is long
-    /// enough.
+    /// Whether the edit has the intended effect: the junction loses only this turn, and the slip
+    /// lane is long enough and has no tight bends.
     fn fits(&self, after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> bool {
         let layout = self.layout_after(after);
         let at = |node: NodeId| layout.junction_at(node);

@@ -45,15 +45,15 @@ struct Stretch {
 }
 
 /// Returns the edit that adds turn lanes to a junction. `length` is their length, m. An arm gets a
-/// turn lane if only a single lane leads to the junction, and vehicles can turn from this lane
-/// across oncoming traffic and also drive elsewhere.
+/// turn lane if a single lane leads to the junction and this lane serves turns across oncoming
+/// traffic as well as other directions.
 ///
-/// Arrows mark the use of each lane. Agents and flows stay on their lanes even if the ids of the lanes
-/// change.
+/// Arrows mark the use of each lane. Agents and flows stay on their lanes even if the ids of the
+/// lanes change.
 ///
 /// # Errors
-/// If no arm can have a turn lane, because its road is too short, already has several lanes, or allows no
-/// other turn.
+/// If no arm can have a turn lane, because its road is too short, already has several lanes, or
+/// allows no other turn.
 pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit, OperationError> {
     let refused = OperationError::NoTurnLanes(node);
     let layout = junction::layout(scenario.network(), scenario.about());

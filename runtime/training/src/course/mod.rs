@@ -246,8 +246,8 @@ impl Course {
         }
     }
 
-    /// Returns [`Course::scenario`] with the time step and dynamics level of the setup, so that
-    /// running the scenario without further options is the same as running the course.
+    /// Returns [`Course::scenario`] with the time step and dynamics level of the setup. Running
+    /// this scenario without further options is the same as running the course.
     ///
     /// # Errors
     /// As [`Course::scenario`], and if the course simulates its vehicle itself.

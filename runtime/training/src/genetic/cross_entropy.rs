@@ -1,11 +1,14 @@
-//! The cross-entropy method [Rubinstein 1999]. Every gene has a distribution over its values, from which
-//! children are drawn, and the distributions move towards the values of the best individuals of a generation.
+//! The cross-entropy method [Rubinstein 1999]. Every gene has a distribution over its values.
+//! Children are drawn from these distributions, which then move towards the values of the best
+//! individuals of a generation.
 //!
-//! On few courses, a single individual may be lucky, but hardly a whole generation. Here, a value of a gene
-//! is judged by all individuals that have it. Therefore this method can learn from many children with few
-//! drives each, whereas breeding from a few parents would keep a lucky individual with all its genes.
+//! On few courses, a single individual may be lucky, but hardly a whole generation. Here, a value
+//! of a gene is judged by all individuals that have it. Therefore this method can learn from many
+//! children with few drives each, whereas breeding from a few parents would keep a lucky individual
+//! with all its genes.
 //!
-//! The best individual counts most, because weights fall with the logarithm of the rank, as in [Hansen 2016].
+//! The best individual counts most, because weights fall with the logarithm of the rank, as in
+//! [Hansen 2016].
 
 use super::breeder::{Breeder, Candidate, Elite, Plan, Start};
 use super::genes::{Chromosome, Gene, Genome};

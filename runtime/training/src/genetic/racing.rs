@@ -1,15 +1,15 @@
 //! Racing: individuals are no longer evaluated once they cannot win.
 //!
-//! The individuals from earlier generations, which have to be beaten, drive all courses first. The new
-//! individuals then drive the same courses in the same order, one block of courses at a time. A new
-//! individual skips the remaining courses if even the best possible score on each of them would not get it
-//! into the pool. The pool is bit-identical to the pool without racing and does not depend on the number of
-//! threads.
+//! The individuals from earlier generations, which have to be beaten, drive all courses first. The
+//! new individuals then drive the same courses in the same order, one block of courses at a time. A
+//! new individual skips the remaining courses if even the best possible score on each of them would
+//! not get it into the pool. The pool is bit-identical to the pool without racing and does not
+//! depend on the number of threads.
 //!
-//! With `doubt`, individuals also skip the remaining courses if a course-by-course comparison shows that they
-//! are significantly worse than the individual that they have to beat. This may drop an individual that would
-//! have won. The decision is made on the same courses in the same order, so it does not depend on the number
-//! of threads either.
+//! With `doubt`, individuals also skip the remaining courses if a course-by-course comparison shows
+//! that they are significantly worse than the individual to beat. This may drop an individual that
+//! would have won. The decision is made on the same courses in the same order, so it does not
+//! depend on the number of threads either.
 
 use super::breeder::Candidate;
 use super::judge::{Evaluate, Judgement, Runs, drive_on, judge};

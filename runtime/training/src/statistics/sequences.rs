@@ -1,9 +1,9 @@
-//! Confidence sequences: intervals that remain valid under monitoring. At a level of 95 %, all intervals of
-//! an experiment contain the mean in 95 % of all experiments, so an experiment may stop as soon as the
-//! intervals are narrow enough.
+//! Confidence sequences: intervals that remain valid under monitoring. At a level of 95 %, all
+//! intervals of an experiment contain the mean in 95 % of all experiments, so an experiment may
+//! stop as soon as the intervals are narrow enough.
 //!
-//! An interval for a fixed number of values misses the mean far more often than claimed if it is monitored
-//! and the experiment stops when the interval looks good.
+//! An interval for a fixed number of values must not be monitored: if an experiment stops as soon
+//! as the interval looks good, the interval misses the mean far more often than claimed.
 
 use super::intervals::{Interval, Method};
 use super::moments::Moments;

@@ -1,8 +1,8 @@
 //! A module implemented by a library, with a built-in module as its fallback.
 //!
-//! `asking` sends rows to the library and checks the answers, `planning` does the same for planners, `over_ground`
-//! for ground planners and `deciding` for signal controllers. `takeover` replaces builds at step boundaries, and `saving` saves a
-//! module with the world.
+//! `asking` sends rows to the library and checks the answers. `planning`, `over_ground` and
+//! `deciding` do the same for planners, ground planners and signal controllers. `takeover` replaces
+//! builds at step boundaries, and `saving` saves a module with the world.
 
 mod asking;
 mod deciding;

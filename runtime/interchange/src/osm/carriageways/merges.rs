@@ -30,8 +30,8 @@ pub(in crate::osm) struct Merging {
     pub(in crate::osm) lanes: EndingLanes,
 }
 
-/// Displaces the roads beyond lanes that end. Returns the indices of roads whose lanes do not end as the data say,
-/// because several roads meet there or the next road has another number of lanes.
+/// Displaces the roads beyond lanes that end. Returns the indices of roads whose lanes cannot end
+/// as the data say: several roads meet there, or the next road has another number of lanes.
 pub(in crate::osm) fn align(
     roads: &mut [Road],
     side: DrivingSide,

@@ -81,8 +81,8 @@ impl Changed {
     }
 
     /// Returns the junctions of the earlier layout that an edit may affect. These are the junctions
-    /// whose nodes or roads have changed, and neighbouring junctions that may now use more of a
-    /// road because the far end of the road has become a dead end or a mere continuation.
+    /// whose nodes or roads have changed, and their neighbours. A neighbour may now use more of a
+    /// road whose far end has become a dead end or a mere continuation.
     fn junctions(
         &self,
         network: &RoadNetwork,

@@ -231,8 +231,8 @@ pub struct Signals {
     pub programme: Programme,
     /// For each stage, whether each path has green in it.
     pub greens: Vec<Vec<bool>>,
-    /// For each stage, whether each path that has green in it is permissive, which means that it
-    /// yields to all conflicting paths with green. Empty if no path is permissive.
+    /// For each stage and each path with green in it, whether the path is permissive: it yields to
+    /// all conflicting paths with green. Empty if no path is permissive.
     permitted: Vec<Vec<bool>>,
     /// Direction of the street that has green in each stage, as an angle from the east-west axis,
     /// rad.
@@ -240,9 +240,9 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Returns the signals of a junction, ignoring its neighbours; `None` if the junction has no signals, or
-    /// if they are not in control because they flash, are off, or would need [too many
-    /// stages](Self::too_many_stages). O(paths^2).
+    /// Returns the signals of a junction, ignoring its neighbours; `None` if the junction has no
+    /// signals, or if they flash, are off, or would need [too many stages](Self::too_many_stages).
+    /// O(paths^2).
     pub fn of(junction: &Junction, conflicts: &Conflicts) -> Option<Self> {
         let signals = Self::wanted(junction, conflicts)?;
         (signals.greens.len() <= MAX_STAGES).then_some(signals)

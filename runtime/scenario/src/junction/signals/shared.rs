@@ -187,8 +187,8 @@ fn is_between(road: RoadId, group: &[usize], network: &RoadNetwork, layout: &Lay
     road.is_some_and(|road| is_member(road.from) && is_member(road.to))
 }
 
-/// Gives green to traffic from inside the group in every stage in which it does not conflict with
-/// any other green, because there is little space to wait inside the group.
+/// Gives traffic from inside the group green in every stage where this conflicts with no other
+/// green. There is little space to wait inside the group.
 fn let_through(
     signals: &mut Signals,
     junction: &Junction,
@@ -223,8 +223,8 @@ struct Member<'a> {
 }
 
 impl Member<'_> {
-    /// Returns the number of connections with green in a stage that lead to another junction of the
-    /// group and have red there during the aligned stage. A straight connection counts twice.
+    /// Returns the number of connections that have green in a stage but lead to another junction of
+    /// the group with red in the aligned stage. A straight connection counts twice.
     fn keeps_waiting(&self, stage: usize, next: &Self, beside: usize) -> usize {
         let onward = |road: RoadId| {
             let onward = next.red(beside).filter(move |path| path.from.road == road);

@@ -509,8 +509,8 @@ struct Caught {
     edges: (f64, f64),
 }
 
-/// Returns the lateral extent of the lanes for vehicles and bicycles at a distance along a road, m
-/// to the left of its reference line; `None` if the road has no such lanes there.
+/// Returns the lateral extent of a road's lanes for vehicles and bicycles at distance `s`, m to the
+/// left of the reference line; `None` if the road has no such lanes there.
 pub(crate) fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
     let section = road.section_at(s);
     let bands = road.lane_bands(section, s);

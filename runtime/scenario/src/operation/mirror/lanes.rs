@@ -63,8 +63,8 @@ pub(super) fn name_after(road: &Road, s: f64, lane: i8, side: DrivingSide) -> i8
     }
 }
 
-/// The lanes from the outermost vehicle lane on one side to the outermost one on the other, as the
-/// number of lanes on each side of the reference line.
+/// The vehicle lanes of a road and the lanes between them, as the number of lanes on each side of
+/// the reference line.
 ///
 /// ```text
 ///   parking 3 | 2 drive | 1 drive | -1 drive | -2 pavement      left 2, right 1
