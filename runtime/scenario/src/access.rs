@@ -81,9 +81,9 @@ file_value! {
     /// Access to a road. The values are those of OpenStreetMap's `access` key.
     ///
     /// Through traffic uses only roads that are open to all. Other roads are used only by trips
-    /// that begin or end there. Roads with stricter access count as farther inside. A trip may
-    /// therefore lead from a `private` road over a `destination` street to a public one, and vice
-    /// versa ([`TripPart`]).
+    /// that begin or end there. Roads with stricter access count as farther inside, so a trip may
+    /// lead from a `private` road over a `destination` street to a public one, and vice versa
+    /// ([`TripPart`]).
     #[derive(Default)]
     pub enum RoadAccess {
         /// All vehicles, including through traffic.
