@@ -365,7 +365,7 @@ impl CourseRun<'_> {
     }
 }
 
-/// Returns the number of steps in a time, at least one. The intervals between checks are counted in
+/// Converts a time to a number of steps, at least one. The intervals between checks are counted in
 /// steps, because rounding errors in sums of times would delay checks or skip them.
 fn in_steps(time: f64, dt: f64) -> u64 {
     ((time / dt).round() as u64).max(1)

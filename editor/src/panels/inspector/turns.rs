@@ -148,7 +148,7 @@ impl Sheet<'_> {
         actions.extend(edit.map(|edit| Action::Apply("Allow turn".into(), edit)));
     }
 
-    /// Shows the traffic to which the turn yields, with the reason, and the other conflicts of the
+    /// Shows the traffic that the turn yields to, with the reason, and the other conflicts of the
     /// turn.
     fn explanation(&self, ui: &mut Ui) {
         let (mut yields, mut meets) = (BTreeSet::new(), BTreeSet::new());

@@ -664,7 +664,7 @@ impl Kind for AsSignals {
         outputs.fill(SignalOutput::default());
     }
 
-    /// Actuated control. No registry lists it, because it is a mode of signal plans.
+    /// Returns actuated control. No registry lists it, because it is a mode of signal plans.
     fn fallback(_: &Registry) -> Option<Module<dyn SignalController>> {
         let info = ModuleInfo {
             id: Self::FALLBACK,

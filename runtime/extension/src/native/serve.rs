@@ -636,7 +636,7 @@ fn map(file: &std::fs::File) -> std::io::Result<memmap2::MmapMut> {
     unsafe { memmap2::MmapMut::map_mut(file) }
 }
 
-/// Returns a copy of rows from bytes.
+/// Copies `count` rows out of their bytes.
 fn rows_from<T: Row>(bytes: &[u8], count: usize) -> Vec<T> {
     let mut rows = vec![T::default(); count];
     let into = bytes_of_mut(&mut rows);

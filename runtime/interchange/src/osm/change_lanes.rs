@@ -13,7 +13,7 @@ use roadwright_scenario::{CrossSection, DrivingSide, Lane, LaneChange, LaneSecti
 /// changes to either side are permitted from all lanes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ChangeLanes {
-    /// Lanes in the direction of the road that the way becomes.
+    /// Lanes in the direction of the resulting road.
     along: Vec<LaneChange>,
     /// Lanes in the opposite direction.
     against: Vec<LaneChange>,

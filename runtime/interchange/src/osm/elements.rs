@@ -147,7 +147,7 @@ pub struct Elements {
 const DATABASE_IDS: i64 = 100_000;
 
 impl Elements {
-    /// Whether the data come from OpenStreetMap, so that its licence applies.
+    /// Whether the data come from OpenStreetMap. If so, its licence applies.
     pub(crate) fn is_openstreetmap(&self) -> bool {
         let largest = self.nodes.last_key_value();
         self.names_openstreetmap || largest.is_some_and(|(id, _)| *id >= DATABASE_IDS)

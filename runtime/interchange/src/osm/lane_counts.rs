@@ -17,7 +17,7 @@ use roadwright_scenario::RoadClass;
 /// Numbers of lanes of a way.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct LaneCounts {
-    /// Lanes in the direction of the road that the way becomes.
+    /// Lanes in the direction of the resulting road.
     pub(super) along: usize,
     /// Lanes in the opposite direction.
     pub(super) against: usize,

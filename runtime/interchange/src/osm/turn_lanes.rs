@@ -26,7 +26,7 @@ use roadwright_scenario::{CrossSection, DrivingSide, Lane, LaneSection, LaneType
 /// The arrows of a way, from left to right as drivers see its lanes. A list is empty if there are no arrows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct TurnLanes {
-    /// Lanes in the direction of the road that the way becomes.
+    /// Lanes in the direction of the resulting road.
     along: Vec<Turns>,
     /// Lanes in the opposite direction.
     against: Vec<Turns>,
