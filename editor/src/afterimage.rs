@@ -81,7 +81,8 @@ impl Afterimage {
         self.roads.missing.iter().chain(ending)
     }
 
-    /// Outlines of deleted or moved roads that are still drawn on the map, without their junctions, m.
+    /// Returns the outlines of deleted or moved roads that are still drawn on the map, without
+    /// their junctions, m.
     pub(crate) fn deleted(&self) -> &[Vec<DVec2>] {
         &self.roads.gone
     }

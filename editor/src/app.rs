@@ -248,7 +248,7 @@ impl Editor {
         self.cx.view.panels.has_welcome_pictures()
     }
 
-    /// Number of skid mark pieces on the map.
+    /// Returns the number of skid mark pieces on the map.
     pub fn skid_mark_count(&self) -> usize {
         self.cx.view.canvas.skid_mark_count()
     }

@@ -30,7 +30,7 @@ impl Arrangement {
         Self::SpreadNorth,
     ];
 
-    /// Name in menus and in the history.
+    /// Returns the name in menus and in the history.
     pub fn title(self) -> &'static str {
         match self {
             Self::West => "Align west edges",

@@ -20,7 +20,7 @@ pub(crate) struct HiddenChip {
 }
 
 impl HiddenChip {
-    /// Rectangle of the chip on the screen, if it is shown.
+    /// Returns the rectangle of the chip on the screen, if it is shown.
     pub(crate) fn place(&self) -> Option<Rect> {
         self.place
     }

@@ -61,7 +61,7 @@ impl InputOrder {
         time - *self.waits_since.get_or_insert(time) < LONGEST_WAIT
     }
 
-    /// Number of events to deliver in the next frame.
+    /// Returns the number of events to deliver in the next frame.
     fn part(&self) -> usize {
         let ends_part = |arrived: &Arrived| self.ends_part(&arrived.event);
         let last = self.waiting.iter().position(ends_part);

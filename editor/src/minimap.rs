@@ -72,7 +72,7 @@ impl Minimap {
         self.place = None;
     }
 
-    /// Rectangle of the minimap on the screen, if it is shown.
+    /// Returns the rectangle of the minimap on the screen, if it is shown.
     pub(crate) fn place(&self) -> Option<Rect> {
         self.place
     }

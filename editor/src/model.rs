@@ -311,8 +311,8 @@ impl Purpose {
         }
     }
 
-    /// File extensions for this purpose, reduced to the part after the last dot, as desktop dialogs
-    /// need them.
+    /// Returns the file extensions for this purpose, reduced to the part after the last dot, as
+    /// desktop dialogs need them.
     pub(crate) fn extensions(self) -> Vec<&'static str> {
         let last = |ending: &&'static str| ending.rsplit('.').next();
         self.endings().iter().filter_map(last).collect()

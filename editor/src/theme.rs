@@ -61,13 +61,13 @@ impl Theme {
         Color32::from_rgb(shown.red(), shown.green(), shown.blue())
     }
 
-    /// Colour of the outlines of rigid bodies.
+    /// Returns the colour of the outlines of rigid bodies.
     pub(crate) fn body_line(self) -> Color32 {
         let color = palette::body_line(self.dark).to_color_u8();
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
-    /// Colour of the outlines of fixed objects around rigid bodies.
+    /// Returns the colour of the outlines of fixed objects around rigid bodies.
     pub(crate) fn still_line(self) -> Color32 {
         let color = palette::still_line(self.dark).to_color_u8();
         Color32::from_rgb(color.red(), color.green(), color.blue())
@@ -82,7 +82,7 @@ impl Theme {
         }
     }
 
-    /// Colour of halos around text on the map.
+    /// Returns the colour of halos around text on the map.
     pub(crate) fn halo(self) -> Color32 {
         if self.dark {
             Color32::from_black_alpha(190)
@@ -150,33 +150,34 @@ impl Theme {
         }
     }
 
-    /// Colour of the needle at the crisp value in fuzzy plots.
+    /// Returns the colour of the needle at the crisp value in fuzzy plots.
     pub(crate) fn needle(self) -> Color32 {
         self.tone(Tone::Danger)
     }
 
-    /// Colour of a connection, lane end or signal that is free to go. The opposite has the danger
-    /// colour.
+    /// Returns the colour of a connection, lane end or signal that is free to go. The opposite has
+    /// the danger colour.
     pub(crate) fn go(self) -> Color32 {
         light(Light::Green)
     }
 
-    /// Colour of less important marks on asphalt, such as blocked connections and free car lengths.
+    /// Returns the colour of less important marks on asphalt, such as blocked connections and free
+    /// car lengths.
     pub(crate) fn on_road(self) -> Color32 {
         Color32::from_white_alpha(if self.dark { 110 } else { 150 })
     }
 
-    /// Colour of the plate of a message.
+    /// Returns the colour of the plate of a message.
     pub(crate) fn toast(self) -> Color32 {
         hex(if self.dark { 0x3a_4552 } else { 0x23_272e })
     }
 
-    /// Colour of the text of a message.
+    /// Returns the colour of the text of a message.
     pub(crate) fn toast_text(self) -> Color32 {
         Color32::WHITE
     }
 
-    /// Colour of the action of a message.
+    /// Returns the colour of the action of a message.
     pub(crate) fn toast_action(self) -> Color32 {
         ACCENT_DARK
     }
@@ -195,7 +196,7 @@ impl Theme {
         hex(if self.dark { 0x4f_b76b } else { 0x2e_8b4a })
     }
 
-    /// Colour of less important text, such as comments and disabled entries.
+    /// Returns the colour of less important text, such as comments and disabled entries.
     pub(crate) fn quiet(self) -> Color32 {
         hex(if self.dark { 0x8a_94a0 } else { 0x6d_7780 })
     }
@@ -206,7 +207,7 @@ impl Theme {
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
-    /// Colour of all vehicles on a heat map. Other colours are used for lanes there.
+    /// Returns the colour of all vehicles on a heat map. Other colours are used for lanes there.
     pub(crate) fn heat_vehicle(self) -> Color32 {
         hex(palette::HEAT_VEHICLE)
     }

@@ -53,7 +53,7 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Time since the edits were last written; `None` if the files are gone.
+    /// Returns the time since the edits were last written; `None` if the files are gone.
     pub fn age(&self) -> Option<Duration> {
         let written = std::fs::metadata(self.files.first()?).ok()?.modified();
         written.ok()?.elapsed().ok()

@@ -51,7 +51,7 @@ macro_rules! commands {
                 }
             }
 
-            /// Name of the command in this table, or the id of its panel.
+            /// Returns the name of the command in this table, or the id of its panel.
             fn variant(self) -> &'static str {
                 match self {
                     $(Self::$name => stringify!($name),)*
@@ -211,12 +211,12 @@ impl Command {
         )
     }
 
-    /// Name on buttons, in menus and in the palette.
+    /// Returns the name on buttons, in menus and in the palette.
     pub fn title(self) -> &'static str {
         self.described().0
     }
 
-    /// One sentence that says what the command does.
+    /// Returns one sentence that says what the command does.
     pub fn hint(self) -> &'static str {
         self.described().1
     }
@@ -225,8 +225,8 @@ impl Command {
         self.described().2
     }
 
-    /// Name of the command in the settings file, such as `tool_road` or `save_as`. Renaming a command would
-    /// lose the key bound to it.
+    /// Returns the name of the command in the settings file, such as `tool_road` or `save_as`.
+    /// Renaming a command would lose the key bound to it.
     fn file_name(self) -> String {
         let mut name = String::new();
         for (i, letter) in self.variant().char_indices() {

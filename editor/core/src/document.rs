@@ -76,7 +76,7 @@ impl Document {
         &self.history
     }
 
-    /// Revision number, which grows with every change.
+    /// Returns the revision number, which grows with every change.
     pub fn revision(&self) -> u64 {
         self.revision
     }
@@ -103,7 +103,7 @@ impl Document {
         *self.states.last().unwrap_or(&0)
     }
 
-    /// Number of the document, unique in this program.
+    /// Returns the number of the document, unique in this program.
     pub fn id(&self) -> u64 {
         self.id
     }

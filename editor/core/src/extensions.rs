@@ -158,7 +158,7 @@ impl Extensions {
         &self.watch
     }
 
-    /// Everything that scenarios can use: modules, and scripts with their texts.
+    /// Returns everything that scenarios can use: modules, and scripts with their texts.
     pub fn available(&self) -> Available {
         let folders = self
             .beside

@@ -14,7 +14,7 @@ pub struct ImportReport {
 }
 
 impl ImportReport {
-    /// Number of items left out or changed.
+    /// Returns the number of items left out or changed.
     pub fn left_out(&self) -> usize {
         self.summary
             .warnings

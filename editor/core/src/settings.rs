@@ -78,7 +78,7 @@ impl RunCurve {
         Self::Faults,
     ];
 
-    /// Name on the screen, with the unit.
+    /// Returns the name on the screen, with the unit.
     pub fn title(self) -> &'static str {
         match self {
             Self::Arrived => "Arrived",
@@ -241,7 +241,7 @@ impl Default for Settings {
 const LARGEST: u64 = MEBIBYTE;
 
 impl Settings {
-    /// Maximum angle of the front wheels of manually driven vehicles.
+    /// Returns the maximum angle of the front wheels of manually driven vehicles.
     pub fn steering_lock(&self) -> SteeringLock {
         match self.full_lock {
             true => SteeringLock::Full,

@@ -428,7 +428,7 @@ impl MapPainter {
         self.terrain.as_ref().map(|terrain| &terrain.relief)
     }
 
-    /// Height difference between two contour lines, m; `None` without terrain.
+    /// Returns the height difference between two contour lines, m; `None` without terrain.
     pub fn contour_interval(&self) -> Option<f64> {
         self.terrain.as_ref().map(|terrain| terrain.interval)
     }

@@ -143,7 +143,7 @@ impl Welcome {
     }
 }
 
-/// Height of a card that contains a picture, a name and two lines of text.
+/// Returns the height of a card that contains a picture, a name and two lines of text.
 fn card_height() -> f32 {
     PICTURE.1 as f32 + 54.0
 }

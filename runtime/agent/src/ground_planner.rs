@@ -239,7 +239,7 @@ pub trait GroundPlanner: Logic {
     /// Returns the settings for these parameters.
     fn planning(&self, parameters: &ParameterSet) -> GroundPlanning;
 
-    /// Data that the planner needs in addition to its row if it searches itself.
+    /// Returns the data that the planner needs in addition to its row if it searches itself.
     fn needs(&self) -> Option<Needs> {
         None
     }

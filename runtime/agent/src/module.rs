@@ -348,8 +348,8 @@ impl Module<dyn Controller> {
         self.logic.drive(&self.parameters, step, inputs, outputs);
     }
 
-    /// Parts into which the controller divides the path ahead. If there are any, [`Module::follow`]
-    /// is called instead of [`Module::step`].
+    /// Returns the parts into which the controller divides the path ahead. If there are any,
+    /// [`Module::follow`] is called instead of [`Module::step`].
     pub fn path_parts(&self) -> Option<PathParts> {
         self.logic.path_parts(&self.parameters)
     }
@@ -364,8 +364,8 @@ impl Module<dyn Controller> {
         self.logic.follow(&self.parameters, step, inputs, outputs);
     }
 
-    /// Data that the controller needs in addition to its row. If there are any, [`Module::step_with_views`] or
-    /// [`Module::drive_with_views`] is called.
+    /// Returns the data that the controller needs in addition to its row. If there are any,
+    /// [`Module::step_with_views`] or [`Module::drive_with_views`] is called.
     pub fn needs(&self) -> Option<Needs> {
         self.logic.needs(&self.parameters)
     }

@@ -90,8 +90,8 @@ pub struct ParameterInfo {
 }
 
 impl ParameterInfo {
-    /// Number of consecutive parameters that belong together, starting with this one: for the first
-    /// cell of a table, all cells of the table, otherwise 1.
+    /// Returns the number of consecutive parameters that belong together, starting with this one:
+    /// for the first cell of a table, all cells of the table, otherwise 1.
     pub fn span(&self) -> usize {
         match self.cell {
             Some(cell) if cell.is_first() => cell.table.cells(),
@@ -410,7 +410,7 @@ mod tests {
         assert_eq!(set.get("rule"), Some(1.0));
     }
 
-    /// Parameters with a table of two rows and three columns, which is listed between two numbers.
+    /// Returns parameters with a table of two rows and three columns between two numbers.
     fn with_table() -> &'static [ParameterInfo] {
         let table: &'static ParameterTable = Box::leak(Box::new(ParameterTable {
             key: "weights",

@@ -84,8 +84,8 @@ pub(crate) fn interrupted() -> bool {
     asked
 }
 
-/// Exit code of a program whose work was cut short by a signal: 128 plus the number of the signal, as in
-/// shells. `None` if no work was cut short.
+/// Returns the exit code of a program whose work was cut short by a signal: 128 plus the number of
+/// the signal, as in shells. `None` if no work was cut short.
 pub(crate) fn exit_code() -> Option<u8> {
     let signal = SIGNAL.load(Ordering::SeqCst);
     let code = u8::try_from(AFTER_SIGNALS + signal).ok();

@@ -105,7 +105,7 @@ fn judge_end(status: ExitStatus, signal: Option<i32>, plugins: &[String]) -> u8 
     NOT_DONE
 }
 
-/// Returns the message about a worker that ended before its work was done.
+/// Returns a message about a worker that ended before its work was done.
 fn ended_early(how: &str, plugins: &[String]) -> String {
     let (who, isolated) = match plugins {
         [] => ("a plugin may have".to_owned(), "ID"),

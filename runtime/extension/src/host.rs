@@ -56,7 +56,7 @@ pub struct Hang {
 pub struct CallWatch(Arc<Catalogue>);
 
 impl CallWatch {
-    /// Revision number of the available modules, see [`Host::revision`].
+    /// Returns the revision number of the available modules, see [`Host::revision`].
     pub fn revision(&self) -> u64 {
         self.0.revision()
     }
@@ -135,7 +135,8 @@ impl Host {
         self.catalogue.registry()
     }
 
-    /// Revision number of the available modules and their parameters, which changes whenever they do.
+    /// Returns the revision number of the available modules and their parameters, which changes
+    /// whenever they do.
     pub fn revision(&self) -> u64 {
         self.catalogue.revision()
     }

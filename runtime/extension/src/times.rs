@@ -36,7 +36,7 @@ impl CallTimes {
         sum / self.whole.len().max(1) as f64
     }
 
-    /// Mean and 99th percentile of the duration per agent, us; 0 without calls.
+    /// Returns the mean and 99th percentile of the duration per agent, us; 0 without calls.
     pub(crate) fn mean_and_p99(&self) -> (f64, f64) {
         if self.micros.is_empty() {
             return (0.0, 0.0);

@@ -47,7 +47,7 @@ impl ControlPoint {
         }
     }
 
-    /// Largest curvature of the curve as built, 1/m; 0 at the ends.
+    /// Returns the largest curvature of the curve as built, 1/m; 0 at the ends.
     pub fn curvature(&self) -> f64 {
         self.curve.iter().map(largest_curvature).fold(0.0, f64::max)
     }

@@ -168,7 +168,7 @@ impl CentreLines {
         self.poses.shares_with(&others.poses)
     }
 
-    /// Fraction of the points that are not shared with copies, in [0, 1].
+    /// Returns the fraction of the points that are not shared with copies, in [0, 1].
     pub fn own_share(&self) -> f64 {
         self.poses.own_share()
     }
@@ -304,13 +304,13 @@ impl<'a> CentreLine<'a> {
         self.poses.iter().map(|pose| pose.position)
     }
 
-    /// Distance between the points of the line, m.
+    /// Returns the distance between the points of the line, m.
     #[inline]
     pub fn spacing(&self) -> f64 {
         self.spacing
     }
 
-    /// Number of points of the line, at least 2.
+    /// Returns the number of points of the line, at least 2.
     #[inline]
     pub fn count(&self) -> usize {
         self.poses.len()

@@ -142,12 +142,12 @@ impl HeightField {
         self.spacing
     }
 
-    /// Number of samples from west to east.
+    /// Returns the number of samples from west to east.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Number of samples from south to north.
+    /// Returns the number of samples from south to north.
     pub fn rows(&self) -> usize {
         self.rows
     }

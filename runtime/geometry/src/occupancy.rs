@@ -123,8 +123,8 @@ impl OccupancyGrid {
         }
     }
 
-    /// Squared distance from each cell's centre to the nearest occupied cell, in cells; infinite if
-    /// no cell is occupied ([Meijster 2000]). O(cells).
+    /// Returns the squared distance from each cell's centre to the nearest occupied cell, in cells;
+    /// infinite if no cell is occupied ([Meijster 2000]). O(cells).
     pub fn squared_distances(&self) -> Vec<f64> {
         // There are two passes. The first finds, for each cell, the distance to the nearest
         // occupied cell in its column, upwards and downwards. The second processes each row: the

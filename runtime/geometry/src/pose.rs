@@ -46,7 +46,7 @@ impl Pose {
         unit(self.heading)
     }
 
-    /// Unit vector to the left of the heading.
+    /// Returns the unit vector to the left of the heading.
     pub fn left(&self) -> DVec2 {
         left_of(self.forward())
     }

@@ -134,7 +134,7 @@ impl ReedsShepp {
         self.pieces().iter().map(|piece| piece.length.abs()).sum()
     }
 
-    /// Number of changes between forwards and reverse.
+    /// Returns the number of changes between forwards and reverse.
     pub fn gear_changes(&self) -> usize {
         let pairs = self.pieces().windows(2);
         let is_change = |pair: &&[CurvePiece]| pair[0].length * pair[1].length < 0.0;
@@ -319,8 +319,8 @@ impl Words {
         }
     }
 
-    /// Lengths of an arc to the left, a straight line and an arc to the left (equation 8.1); `None` if no
-    /// such curve leads to the goal.
+    /// Returns the lengths of an arc to the left, a straight line and an arc to the left (equation
+    /// 8.1); `None` if no such curve leads to the goal.
     fn left_straight_left(&self) -> Option<[f64; 3]> {
         let between = self.goal.same_side();
         let (u, t) = (between.length(), atan2(between.y, between.x));
@@ -328,8 +328,8 @@ impl Words {
         (t >= -TINY && v >= -TINY).then_some([t, u, v])
     }
 
-    /// Lengths of an arc to the left, a straight line and an arc to the right (equation 8.2); `None` if no
-    /// such curve leads to the goal.
+    /// Returns the lengths of an arc to the left, a straight line and an arc to the right (equation
+    /// 8.2); `None` if no such curve leads to the goal.
     fn left_straight_right(&self) -> Option<[f64; 3]> {
         let between = self.goal.other_side();
         let squared = between.length_squared();
@@ -342,8 +342,8 @@ impl Words {
         (t >= -TINY && v >= -TINY).then_some([t, u, v])
     }
 
-    /// Lengths of arcs to the left, to the right in the other gear, and to the left (equations 8.3 and 8.4);
-    /// `None` if no such curve leads to the goal.
+    /// Returns the lengths of arcs to the left, to the right in the other gear, and to the left
+    /// (equations 8.3 and 8.4); `None` if no such curve leads to the goal.
     fn left_right_left(&self) -> Option<[f64; 3]> {
         let between = self.goal.same_side();
         let distance = between.length();
@@ -369,8 +369,8 @@ impl Words {
         (tau, wrap_angle(tau - u + v - self.goal.heading))
     }
 
-    /// Lengths t, u and v of the arcs t, u, -u, v, which bend alternately to the left and to the right
-    /// (equation 8.7); `None` if no such curve leads to the goal.
+    /// Returns the lengths t, u and v of the arcs t, u, -u, v, which bend alternately to the left
+    /// and to the right (equation 8.7); `None` if no such curve leads to the goal.
     fn four_arcs(&self) -> Option<[f64; 3]> {
         let rho = 0.25 * (2.0 + self.goal.other_side().length());
         if rho > 1.0 {
@@ -381,8 +381,8 @@ impl Words {
         (t >= -TINY && v <= TINY).then_some([t, u, v])
     }
 
-    /// Lengths t, u and v of the arcs t, u, u, v, which bend alternately to the left and to the right
-    /// (equation 8.8); `None` if no such curve leads to the goal.
+    /// Returns the lengths t, u and v of the arcs t, u, u, v, which bend alternately to the left
+    /// and to the right (equation 8.8); `None` if no such curve leads to the goal.
     fn four_arcs_two_changes(&self) -> Option<[f64; 3]> {
         let rho = (20.0 - self.goal.other_side().length_squared()) / 16.0;
         if !(0.0..=1.0).contains(&rho) {

@@ -251,7 +251,7 @@ impl Element {
         }
     }
 
-    /// Direction of the whole element if it is straight, otherwise `None`.
+    /// Returns the direction of the whole element if it is straight, otherwise `None`.
     #[inline]
     pub(crate) fn straight_direction(&self) -> Option<DVec2> {
         matches!(self.shape, Shape::Line).then_some(self.forward)
@@ -269,7 +269,8 @@ impl Element {
         }
     }
 
-    /// Maximum absolute curvature (exact for lines, arcs and spirals; from 17 samples for a cubic).
+    /// Returns the maximum absolute curvature (exact for lines, arcs and spirals; from 17 samples
+    /// for a cubic).
     pub(crate) fn max_curvature(&self) -> f64 {
         match &self.shape {
             Shape::Line => 0.0,

@@ -39,7 +39,7 @@ impl<T> SharedList<T> {
         self.len() == 0
     }
 
-    /// Fraction of the entries that are not shared with copies, in [0, 1].
+    /// Returns the fraction of the entries that are not shared with copies, in [0, 1].
     pub fn own_share(&self) -> f64 {
         self.own.len() as f64 / self.len().max(1) as f64
     }

@@ -574,7 +574,7 @@ impl Surroundings<'_> {
         nearest
     }
 
-    /// Distance from the rear axle on the centre line to the farthest visible point, m.
+    /// Returns the distance from the rear axle on the centre line to the farthest visible point, m.
     fn sight(&self) -> f64 {
         OBSTACLE_REACH + self.longest + WATCH_DISTANCE
     }

@@ -233,8 +233,8 @@ impl Ground {
         self.terrain.as_deref()
     }
 
-    /// Terrain heights whose slopes affect all dynamics levels; `None` if the terrain is level or
-    /// its slopes are only visual.
+    /// Returns the terrain heights whose slopes affect all dynamics levels; `None` if the terrain
+    /// is level or its slopes are only visual.
     #[inline]
     pub fn slopes(&self) -> Option<&HeightField> {
         self.terrain().filter(|_| self.slopes)
@@ -250,8 +250,8 @@ impl Ground {
         &self.paint
     }
 
-    /// Grip of roads and junctions as known to drivers; `None` if the ground has full grip
-    /// everywhere, or if drivers do not notice reduced grip.
+    /// Returns the grip of roads and junctions as known to drivers; `None` if the ground has full
+    /// grip everywhere, or if drivers do not notice reduced grip.
     #[inline]
     pub fn known_grip(&self) -> Option<&GripMap> {
         self.grip.as_deref().filter(|map| !map.grip().hidden)
@@ -524,7 +524,7 @@ impl Ground {
         self.roads.group_like(&other.roads, theirs)
     }
 
-    /// Stretches on which two cars do not fit side by side.
+    /// Returns the stretches on which two cars do not fit side by side.
     #[inline]
     pub fn alleys(&self) -> &Alleys {
         self.roads.alleys()
@@ -766,15 +766,15 @@ impl Ground {
         self.roads.junction_count()
     }
 
-    /// Hash of all lanes, obstacles and heights. A saved world can only be restored on ground with the same
-    /// hash. Modules that control signals are not included.
+    /// Returns the hash of all lanes, obstacles and heights. A saved world can only be restored on
+    /// ground with the same hash. Modules that control signals are not included.
     pub fn hash(&self) -> u64 {
         // The hash visits every point of every lane, so it is computed only on save and restore.
         *self.hash.get_or_init(|| self.hash_of(Deciders::LeftOut))
     }
 
-    /// Hash as computed for worlds that were saved before [`Ground::hash`] excluded the modules
-    /// that control signals.
+    /// Returns the hash as computed for worlds that were saved before [`Ground::hash`] excluded the
+    /// modules that control signals.
     pub fn hash_with_deciders(&self) -> u64 {
         self.hash_of(Deciders::Included)
     }

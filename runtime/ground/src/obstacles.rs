@@ -689,8 +689,8 @@ impl Stature {
         }
     }
 
-    /// Height of the lower end of the body's solid above the ground, m. The solid of a standing
-    /// obstacle extends below ground.
+    /// Returns the height of the lower end of the body's solid above the ground, m. The solid of a
+    /// standing obstacle extends below ground.
     fn foot(&self) -> f64 {
         if self.span.low > 0.0 {
             self.span.low

@@ -138,8 +138,8 @@ impl JunctionLaw {
         hasher.write_u8(right.control() as u8);
     }
 
-    /// Conflicts that involve a bus or lorry. Computed when a long vehicle first needs them,
-    /// because runs without long vehicles never do.
+    /// Returns the conflicts that involve a bus or lorry. Computed when a long vehicle first needs
+    /// them, because runs without long vehicles never do.
     #[inline]
     pub fn wide(&self) -> &Conflicts {
         self.shape().wide_conflicts()
@@ -641,7 +641,7 @@ impl Roads {
         distance.map_or(f64::INFINITY, |&distance| f64::from(distance))
     }
 
-    /// Stretches on which two cars do not fit side by side. O(lanelets) on first use.
+    /// Returns the stretches on which two cars do not fit side by side. O(lanelets) on first use.
     #[inline]
     pub(crate) fn alleys(&self) -> &Alleys {
         &self.narrow().alleys

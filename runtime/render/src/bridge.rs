@@ -174,7 +174,7 @@ impl Bridges {
         Self::new(scenario, layout, &lines.collect::<Vec<_>>())
     }
 
-    /// Layers that have decks or roofs, lowest first.
+    /// Returns the layers that have decks or roofs, lowest first.
     pub fn layers(&self) -> BTreeSet<i8> {
         self.decks.iter().map(|deck| deck.layer).collect()
     }

@@ -356,7 +356,7 @@ impl End {
         matches!(self.0, Sign::Stop | Sign::Signal)
     }
 
-    /// Distance between the cut and the ends of lines along the road, m.
+    /// Returns the distance between the cut and the ends of lines along the road, m.
     fn clear(self) -> f64 {
         match self.0 {
             Sign::None => 0.0,

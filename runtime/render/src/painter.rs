@@ -25,17 +25,17 @@ pub enum Pass {
 
 /// A target on which shapes in world coordinates are drawn in the order of the calls.
 pub trait Painter {
-    /// Scale of the picture, pixels per metre.
+    /// Returns the scale of the picture, pixels per metre.
     fn scale(&self) -> f64;
 
-    /// Largest scale at which the result will be viewed, pixels per metre. Details that fade in with the zoom
-    /// are drawn with their opacity at this scale. A viewer that shows a smaller scale has to fade them
-    /// itself.
+    /// Returns the largest scale at which the result will be viewed, pixels per metre. Details that
+    /// fade in with the zoom are drawn with their opacity at this scale. A viewer that shows a
+    /// smaller scale has to fade them itself.
     fn nearest_scale(&self) -> f64 {
         self.scale()
     }
 
-    /// Largest distance between a curve and its chords, m: a sixth of a pixel.
+    /// Returns the largest distance between a curve and its chords, m: a sixth of a pixel.
     fn tolerance(&self) -> f64 {
         0.15 / self.scale()
     }

@@ -41,7 +41,7 @@ pub(crate) struct Stretch<'a> {
 }
 
 impl Stretch<'_> {
-    /// Start and end of the stretch, in metres along the road.
+    /// Returns the start and end of the stretch, in metres along the road.
     pub(crate) fn range(&self) -> (f64, f64) {
         let last = self.distances[self.distances.len() - 1];
         (self.distances[0], last)

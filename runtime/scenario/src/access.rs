@@ -23,7 +23,7 @@ impl VehicleClass {
         if number == 0 { Self::Car } else { Self::Bus }
     }
 
-    /// Number of the class in the route planner interface.
+    /// Returns the number of the class in the route planner interface.
     pub fn number(self) -> u32 {
         match self {
             Self::Car => 0,

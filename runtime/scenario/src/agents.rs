@@ -135,14 +135,14 @@ pub struct Flow {
 }
 
 impl Agent {
-    /// Start, waypoints and destination of the agent, in this order.
+    /// Returns the start, waypoints and destination of the agent, in this order.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         std::iter::once(&self.start)
             .chain(&self.via)
             .chain(&self.destination)
     }
 
-    /// Start, waypoints and destination of the agent, as mutable references.
+    /// Returns the start, waypoints and destination of the agent, as mutable references.
     pub fn places_mut(&mut self) -> impl Iterator<Item = &mut Place> {
         std::iter::once(&mut self.start)
             .chain(&mut self.via)
@@ -161,7 +161,7 @@ impl Flow {
         [&self.origin, &self.destination]
     }
 
-    /// Origin and destination of the flow, as mutable references.
+    /// Returns the origin and destination of the flow, as mutable references.
     pub fn places_mut(&mut self) -> [&mut Place; 2] {
         [&mut self.origin, &mut self.destination]
     }

@@ -725,7 +725,8 @@ impl<'a> Lanes<'a> {
         ]
     }
 
-    /// Positive if each lane is to the left of the other in its own driving direction, otherwise negative.
+    /// Returns a positive number if each lane is to the left of the other in its own driving
+    /// direction, and a negative one otherwise.
     fn other_is_left(&self) -> f64 {
         let number = self.beside.len() / 2;
         let (here, forward) = self.one.tangent(number);

@@ -201,7 +201,7 @@ impl Code {
         }
     }
 
-    /// Heading for findings of this kind, such as "Roads that cross themselves".
+    /// Returns the heading for findings of this kind, such as "Roads that cross themselves".
     pub fn title(self) -> &'static str {
         match self {
             Self::JointGap => "Road ends that do not meet their nodes",

@@ -92,12 +92,12 @@ impl History {
         true
     }
 
-    /// Labels of the steps that can be undone, oldest first.
+    /// Returns the labels of the steps that can be undone, oldest first.
     pub fn undo_labels(&self) -> impl Iterator<Item = &str> {
         self.undo.iter().map(|step| step.label.as_str())
     }
 
-    /// Labels of the steps that can be redone, next one first.
+    /// Returns the labels of the steps that can be redone, next one first.
     pub fn redo_labels(&self) -> impl Iterator<Item = &str> {
         self.redo.iter().rev().map(|step| step.label.as_str())
     }

@@ -59,7 +59,7 @@ macro_rules! index_type {
                 self.0
             }
 
-            /// Index of the item in an array.
+            /// Returns the index of the item in an array.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize

@@ -106,7 +106,7 @@ impl Land {
         std::iter::once(&mut *self.outline).chain(&mut *self.holes)
     }
 
-    /// Number of corners, including those of holes.
+    /// Returns the number of corners, including those of holes.
     pub fn corners(&self) -> usize {
         self.rings().map(Vec::len).sum()
     }

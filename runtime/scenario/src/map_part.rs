@@ -39,7 +39,7 @@ impl MapPart {
         Self::Vehicles,
     ];
 
-    /// Name of the part, for use within a sentence.
+    /// Returns the name of the part, for use within a sentence.
     pub fn name(self) -> String {
         match self {
             Self::Roads => "roads".into(),

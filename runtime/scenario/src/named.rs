@@ -18,7 +18,7 @@ macro_rules! named {
             /// All variants, in order of declaration.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
-            /// Name in files and on the command line.
+            /// Returns the name in files and on the command line.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*

@@ -153,7 +153,8 @@ impl PointOfInterest {
         DVec2::new(self.x.get(), self.y.get())
     }
 
-    /// Pose of the centre of a vehicle that is parked here; `None` if the point has no heading.
+    /// Returns the pose of the centre of a vehicle that is parked here; `None` if the point has no
+    /// heading.
     pub fn parked(&self) -> Option<Pose> {
         Some(Pose {
             position: self.position(),
@@ -243,7 +244,7 @@ impl Forest {
         self.grow(&block, |tree| polygon::contains(&self.area, tree))
     }
 
-    /// Edge length of the square cells, m. Each contains at most one tree.
+    /// Returns the edge length of the square cells, m. Each contains at most one tree.
     pub fn cell(&self) -> f64 {
         self.cells().map_or(self.spacing.get(), |(cell, ..)| cell)
     }

@@ -81,7 +81,7 @@ impl PaintLayer {
         self.vehicles.get(vehicle).copied().unwrap_or(self.cost)
     }
 
-    /// Bounding box of the painted cells, m; `None` if nothing is painted.
+    /// Returns the bounding box of the painted cells, m; `None` if nothing is painted.
     pub fn bounds(&self) -> Option<(DVec2, DVec2)> {
         let (low, high) = self.painted().extent()?;
         let corner = |[x, y]: [i32; 2]| DVec2::new(f64::from(x), f64::from(y)) * self.cell.get();
@@ -410,8 +410,8 @@ impl PaintedCells {
         runs.get(next).is_some_and(|run| run.first <= column)
     }
 
-    /// South-western and north-eastern cells of the bounding box of the painted cells, each as
-    /// column and row; `None` if no cell is painted.
+    /// Returns the south-western and north-eastern cells of the bounding box of the painted cells,
+    /// each as column and row; `None` if no cell is painted.
     fn extent(&self) -> Option<([i32; 2], [i32; 2])> {
         let (&south, _) = self.rows.first_key_value()?;
         let (&north, _) = self.rows.last_key_value()?;
@@ -725,7 +725,7 @@ mod tests {
         assert_eq!(layer.bounds(), None);
     }
 
-    /// Corners of an area with a notch.
+    /// Returns the corners of an area with a notch.
     fn notched() -> Vec<DVec2> {
         [
             (-8.2, -6.1),

@@ -36,7 +36,7 @@ pub enum RoadClass {
 }
 
 impl RoadClass {
-    /// Preferred radius of a kerb at a junction in a town, m.
+    /// Returns the preferred radius of a kerb at a junction in a town, m.
     pub fn corner_radius(self) -> f64 {
         match self {
             Self::Path => 1.5,
@@ -416,8 +416,8 @@ impl Road {
             })
     }
 
-    /// Maximum distance of an edge from the reference line, measured just after the start of each
-    /// section, m. At least 1, so that a road without width can be found.
+    /// Returns the maximum distance of an edge from the reference line, measured just after the
+    /// start of each section, m. At least 1, so that a road without width can be found.
     pub fn reach(&self) -> f64 {
         let sections = self.lane_sections.iter();
         let edges = sections.map(|section| self.edges(section.s + 1e-6));

@@ -286,7 +286,7 @@ impl Scenario {
         &self.paint
     }
 
-    /// Layers of painted ground as a shared pointer, because they may have many cells.
+    /// Returns the layers of painted ground as a shared pointer, because they may have many cells.
     pub fn shared_paint(&self) -> Arc<BTreeMap<PaintId, PaintLayer>> {
         self.paint.clone()
     }
@@ -328,7 +328,7 @@ impl Scenario {
         &self.order
     }
 
-    /// Vehicle types with their keys, in the order of lists. For computations, use
+    /// Returns the vehicle types with their keys, in the order of lists. For computations, use
     /// [`vehicle_types`](Self::vehicle_types) instead.
     pub fn listed_vehicle_types(&self) -> Vec<(&String, &VehicleType)> {
         listed(&self.vehicle_types, &self.order.vehicle_types)
@@ -474,7 +474,7 @@ impl Scenario {
         }
     }
 
-    /// Corners of bounding boxes of everything in the world except land, m.
+    /// Returns the corners of bounding boxes of everything in the world except land, m.
     fn corners_but_land(&self) -> Vec<DVec2> {
         let mut points: Vec<DVec2> = Vec::new();
         for (_, road) in self.network.roads() {

@@ -278,7 +278,7 @@ macro_rules! declare_slots {
             /// Number of slots.
             pub const COUNT: usize = [$(stringify!($slot)),*].len();
 
-            /// Name in files and on the command line.
+            /// Returns the name in files and on the command line.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$slot => stringify!($field)),* }
             }
@@ -298,7 +298,7 @@ macro_rules! declare_slots {
                 match self { $(Self::$slot => HowMany::$count),* }
             }
 
-            /// Default rate of the slot's modules, Hz.
+            /// Returns the default rate of the slot's modules, Hz.
             pub fn default_rate_hz(self) -> f64 {
                 match self { $(Self::$slot => $rate),* }
             }

@@ -225,7 +225,7 @@ impl VehicleType {
         Ok(())
     }
 
-    /// Minimum turning radius of the centre of the rear axle, m.
+    /// Returns the minimum turning radius of the centre of the rear axle, m.
     pub fn min_turning_radius(&self) -> f64 {
         self.wheelbase / roadwright_geometry::math::tan(self.max_steering.get())
     }
@@ -242,12 +242,12 @@ impl VehicleType {
         file.is_some_and(|file| !file.vehicle.trailers.is_empty())
     }
 
-    /// Distance from the rear axle forward to the centre of the body, m.
+    /// Returns the distance from the rear axle forward to the centre of the body, m.
     pub fn body_centre(&self) -> f64 {
         0.5 * self.length - self.rear_overhang
     }
 
-    /// Distance from the rear axle forward to the front end, m.
+    /// Returns the distance from the rear axle forward to the front end, m.
     pub fn front(&self) -> f64 {
         self.length - self.rear_overhang
     }

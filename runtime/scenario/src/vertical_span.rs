@@ -63,7 +63,8 @@ impl VehicleType {
         of_file.unwrap_or(Self::COMMON_CLEARANCE * self.height)
     }
 
-    /// Range of heights from the ground clearance to the top of the vehicle, without its trailers.
+    /// Returns the range of heights from the ground clearance to the top of the vehicle, without
+    /// its trailers.
     pub fn vertical_span(&self) -> VerticalSpan {
         VerticalSpan {
             low: self.ground_clearance(),
@@ -77,8 +78,8 @@ impl VehicleType {
         trailers.map(Trailer::vertical_span)
     }
 
-    /// Range of heights from the lowest ground clearance to the highest top among the vehicle and
-    /// its trailers.
+    /// Returns the range of heights from the lowest ground clearance to the highest top among the
+    /// vehicle and its trailers.
     pub fn whole_span(&self) -> VerticalSpan {
         self.trailer_spans()
             .fold(self.vertical_span(), VerticalSpan::joined)
@@ -93,7 +94,7 @@ impl Trailer {
         self.ground_clearance.get().unwrap_or(common)
     }
 
-    /// Range of heights from the ground clearance to the top of the trailer.
+    /// Returns the range of heights from the ground clearance to the top of the trailer.
     pub fn vertical_span(&self) -> VerticalSpan {
         VerticalSpan {
             low: self.clearance(),

@@ -100,7 +100,7 @@ impl Gate {
         state.clock.stop();
     }
 
-    /// Number of runs finished since the start of the current part.
+    /// Returns the number of runs finished since the start of the current part.
     pub(super) fn done(&self) -> usize {
         self.done.load(Ordering::Relaxed)
     }

@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// Number of hardware threads minus one, which is left for the window.
+/// Returns the number of hardware threads minus one. One thread is left for the window.
 pub fn spare_threads() -> usize {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     threads.saturating_sub(1).max(1)

@@ -57,7 +57,7 @@ pub(crate) trait Source {
     /// Appends the events since the last call without waiting. `time` is the time of the window in seconds.
     fn read(&mut self, time: f64, events: &mut Vec<PadEvent>);
 
-    /// Message for the user if pads cannot be read.
+    /// Returns a message for the user if pads cannot be read.
     fn problem(&self) -> Option<&str>;
 }
 

@@ -349,7 +349,7 @@ mod tests {
     use roadwright_scenario::operation::draw::{self, RoadStyle};
     use roadwright_scenario::{CrossSection, RoadClass, Scenario};
 
-    /// Two 200 m streets that cross at the origin.
+    /// Creates two 200 m streets that cross at the origin.
     fn crossing() -> Arc<Scene> {
         let mut scenario = Scenario::new("crossing");
         for (from, to) in [

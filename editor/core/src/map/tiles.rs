@@ -113,7 +113,7 @@ impl Tile {
         !has_roads && self.land.is_empty() && self.obstacles.is_empty()
     }
 
-    /// Land and fixed obstacles of the tile.
+    /// Returns the land and fixed obstacles of the tile.
     pub fn contents(&self) -> Contents<'_> {
         Contents {
             land: &self.land,

@@ -153,7 +153,7 @@ impl BuiltLibrary {
         linked
     }
 
-    /// Summary of the links and omissions, in one sentence.
+    /// Returns a summary of the links and omissions, in one sentence.
     pub fn summary(&self) -> String {
         let Built {
             graph,

@@ -30,7 +30,7 @@ impl Execution {
     /// Both execution modes.
     pub const ALL: [Self; 2] = [Self::Played, Self::Replayed];
 
-    /// Value of the planner's parameter for this mode.
+    /// Returns the value of the planner's parameter for this mode.
     pub fn word(self) -> &'static str {
         match self {
             Self::Played => "played",

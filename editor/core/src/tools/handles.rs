@@ -49,7 +49,7 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Shape of the handle on the map.
+    /// Returns the shape of the handle on the map.
     pub fn shape(&self) -> HandleShape {
         match self.kind {
             HandleKind::RoadPoint(..)

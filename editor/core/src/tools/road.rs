@@ -294,7 +294,8 @@ impl RoadTool {
         }
     }
 
-    /// Typed length in metres, and typed angle in degrees relative to the previous leg.
+    /// Returns the typed length in metres, and the typed angle in degrees relative to the previous
+    /// leg.
     fn typed_values(&self) -> (Option<f64>, Option<f64>) {
         let (length, angle) = match self.typed.split_once('<') {
             Some((length, angle)) => (length, angle),

@@ -24,7 +24,7 @@ pub(super) struct RoundaboutTool {
 }
 
 impl RoundaboutTool {
-    /// Centre and radius of the ring in progress.
+    /// Returns the centre and radius of the ring in progress.
     fn ring(&self) -> Option<(DVec2, f64)> {
         let (centre, now) = (self.centre?, self.now?);
         let radius = ((now - centre).length() / STEP).round() * STEP;

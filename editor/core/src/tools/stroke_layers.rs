@@ -40,7 +40,7 @@ impl StrokeLayers {
         self.start
     }
 
-    /// Layers of both ends for a stroke that ends at the last point.
+    /// Returns the layers of both ends for a stroke that ends at the last point.
     pub(super) fn placed_ends(&self) -> [i8; 2] {
         [self.start, self.last()]
     }

@@ -154,7 +154,7 @@ impl Bench {
         }
     }
 
-    /// Labels of the next steps to undo and to redo.
+    /// Returns the labels of the next steps to undo and to redo.
     pub fn labels(&self) -> (Option<&str>, Option<&str>) {
         (
             self.undo.last().map(|step| step.label.as_str()),

@@ -28,7 +28,7 @@ pub struct TrialState {
 }
 
 impl TrialState {
-    /// Fraction of manoeuvres that have finished, 0 to 1.
+    /// Returns the fraction of manoeuvres that have finished, 0 to 1.
     pub fn share(&self) -> f32 {
         let vehicles = 1 + usize::from(self.rival.file.is_some());
         let over = self.own.manoeuvres.len() + self.rival.manoeuvres.len();

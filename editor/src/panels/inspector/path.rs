@@ -134,7 +134,7 @@ impl Teller<'_> {
         text + "."
     }
 
-    /// Position of the stop line, measured along the road like other positions.
+    /// Returns the position of the stop line, measured along the road like other positions.
     fn stop_line(&self) -> String {
         let junction = &self.law.junction;
         let from = self.path().from;
@@ -216,8 +216,8 @@ impl Teller<'_> {
             .then(|| format!("Accepts gaps of {seconds:.1} s or more."))
     }
 
-    /// Conflicts of the connection, each with its position and priority. Conflicts in which the
-    /// connection yields come first.
+    /// Returns the conflicts of the connection, each with its position and priority. Conflicts in
+    /// which the connection yields come first.
     fn meetings(&self) -> Vec<Line> {
         let law = self.law;
         let (number, path) = (self.number, self.path());

@@ -42,7 +42,7 @@ impl Axis {
         }
     }
 
-    /// Time per point of the axis, s.
+    /// Returns the time per point of the axis, s.
     pub(super) fn seconds_a_point(&self) -> f64 {
         (self.to - self.from) / f64::from(self.plot.width().max(1.0))
     }

@@ -130,8 +130,8 @@ struct Views<'a> {
 }
 
 impl Views<'_> {
-    /// Height of the point about which the hull rotates, m. The point is the centre of mass, or the
-    /// middle of the hull.
+    /// Returns the height of the point about which the hull rotates, m. The point is the centre of
+    /// mass, or the middle of the hull.
     fn pivot(&self) -> f64 {
         let [low, high] = self.outline.heights;
         self.outline.centre.unwrap_or(0.5 * (low + high))

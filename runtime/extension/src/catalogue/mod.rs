@@ -130,7 +130,8 @@ impl Catalogue {
         locked(&self.plugins)
     }
 
-    /// Revision number of the available modules and their parameters, which changes whenever they do.
+    /// Returns the revision number of the available modules and their parameters, which changes
+    /// whenever they do.
     pub(crate) fn revision(&self) -> u64 {
         // Both only grow, so their sum changes if either does.
         self.revision.load(Ordering::Acquire) + self.scripts.revision()

@@ -99,7 +99,8 @@ pub(crate) trait Backend: Send + Sync {
     /// Returns how far ahead the plugin wants its waypoint, as a distance and a time, if it
     /// specifies them.
     fn lookahead(&self) -> Option<Lookahead>;
-    /// Data that the plugin requests in addition to its rows; `None` if it requests none.
+    /// Returns the data that the plugin requests in addition to its rows; `None` if it requests
+    /// none.
     fn needs(&self) -> Result<Option<Needs>, Fault>;
     /// Whether the plugin is a controller with pedals, which receives a different kind of rows.
     fn by_pedals(&self) -> bool;

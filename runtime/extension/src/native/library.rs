@@ -223,7 +223,7 @@ impl Library {
         })
     }
 
-    /// Structure of the host that instances receive.
+    /// Returns the structure of the host that instances receive.
     pub(crate) fn host(&self) -> *const RwHost {
         &raw const self.host.raw
     }

@@ -21,7 +21,8 @@ enum Type {
 }
 
 impl Type {
-    /// Name of the type as an owner of API items; `None` if the API has no items for it.
+    /// Returns the name of the type as an owner of API items; `None` if the API has no items for
+    /// it.
     fn owner(self) -> Option<&'static str> {
         match self {
             Self::Agent => Some("agent"),

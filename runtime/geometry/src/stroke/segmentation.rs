@@ -101,7 +101,7 @@ impl Primitive {
     }
 }
 
-/// Returns the total least-squares line, with its sum of squared distances.
+/// Fits a total least-squares line. Returns it with its sum of squared distances.
 fn line_of(s: &Sums) -> (Primitive, f64) {
     let mean = s.p / s.n;
     let (xx, yy) = (
@@ -129,8 +129,8 @@ fn line_of(s: &Sums) -> (Primitive, f64) {
     (line, squared)
 }
 
-/// Returns the circle with the smallest algebraic distance ([Kasa 1976]), with its sum of squared
-/// distances; `None` if the samples are collinear.
+/// Fits the circle with the smallest algebraic distance ([Kasa 1976]). Returns it with its sum of
+/// squared distances; `None` if the samples are collinear.
 fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     let mean = s.p / s.n;
     let mean_z = s.z / s.n;

@@ -160,7 +160,7 @@ impl Witnesses {
             .max_by_key(|&candidate| self.support(candidate))
     }
 
-    /// Returns the support for a candidate, as a sort key.
+    /// Returns how well a candidate is supported, as a sort key.
     fn support(&self, candidate: usize) -> impl Ord + use<> {
         let is_number = self.number == Some(candidate);
         let lists = self.lists.iter().filter(|list| list.lanes == candidate);

@@ -546,7 +546,7 @@ impl Built {
         (point * 1e3).round() / 1e3
     }
 
-    /// Node ids in the order in which pieces use them.
+    /// Returns the node ids in the order in which pieces use them.
     fn node_ids(&self) -> BTreeMap<i64, NodeId> {
         let mut ids = BTreeMap::new();
         for piece in &self.pieces {

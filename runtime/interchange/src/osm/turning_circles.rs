@@ -173,13 +173,13 @@ struct Rise {
 }
 
 impl Rise {
-    /// Coefficients of the square and the cube of the distance.
+    /// Returns the coefficients of the square and the cube of the distance.
     fn curve(&self) -> (f64, f64) {
         let square = 3.0 * self.height / self.length.powi(2);
         (square, -2.0 * self.height / self.length.powi(3))
     }
 
-    /// Width that rises to `height` and then stays constant.
+    /// Returns a width that rises to `height` and then stays constant.
     fn rising(&self) -> Vec<Poly3> {
         let (c, d) = self.curve();
         let rising = Poly3 {
@@ -194,7 +194,7 @@ impl Rise {
         vec![rising, after]
     }
 
-    /// Returns the width that stays at `height` for a distance and then falls to 0.
+    /// Returns a width that stays at `height` for a distance and then falls to 0.
     fn falling_after(&self, distance: f64) -> Vec<Poly3> {
         let (c, d) = self.curve();
         let falling = Poly3 {

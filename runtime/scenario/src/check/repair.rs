@@ -21,8 +21,8 @@ use std::collections::BTreeSet;
 const LATER: f64 = 5.0;
 
 impl Code {
-    /// Label of the button that calls [`repair`] for findings of this kind; `None` if the decision is left to
-    /// the user.
+    /// Returns the label of the button that calls [`repair`] for findings of this kind; `None` if
+    /// the decision is left to the user.
     pub fn repair(self) -> Option<&'static str> {
         match self {
             Self::Kink => Some("Widen the bend"),

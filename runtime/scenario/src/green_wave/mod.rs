@@ -206,7 +206,7 @@ impl Corridor {
         }
     }
 
-    /// Distance from the first signal to the last, m.
+    /// Returns the distance from the first signal to the last, m.
     pub fn length(&self) -> f64 {
         self.signals.last().map_or(0.0, |last| last.at)
     }

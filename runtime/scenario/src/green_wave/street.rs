@@ -78,7 +78,7 @@ impl Street {
         map.street(&order)
     }
 
-    /// Mean speed along the street when driving at the speed limits, m/s.
+    /// Returns the mean speed along the street when driving at the speed limits, m/s.
     pub(super) fn free_speed(&self) -> f64 {
         let length = self.stops.last().map_or(0.0, |stop| stop.at);
         (length / self.time.max(1e-9)).max(LEAST_SPEED)

@@ -312,7 +312,8 @@ impl<'a> Arm<'a> {
         (2.0 * left.max(right)).clamp(5.0, 15.0).min(self.length())
     }
 
-    /// Outward heading near the junction, measured along the chord to the sight distance.
+    /// Returns the outward heading near the junction, measured along the chord to the sight
+    /// distance.
     pub fn bearing(&self) -> f64 {
         let far = self.outward.pose(self.sight_distance()).position;
         heading_of(far - self.outward.start().position)

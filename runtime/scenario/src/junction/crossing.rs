@@ -106,7 +106,7 @@ impl Crossing {
         starts.zip(ends).map(|(from, to)| Interval { from, to })
     }
 
-    /// Length of the longest stretch between two waiting places, m.
+    /// Returns the length of the longest stretch between two waiting places, m.
     pub fn longest_stretch(&self) -> f64 {
         let lengths = self.stretches().map(|stretch| stretch.to - stretch.from);
         lengths.fold(0.0, f64::max)

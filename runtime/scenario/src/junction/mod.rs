@@ -145,7 +145,7 @@ pub struct ConnectingPath {
 }
 
 impl ConnectingPath {
-    /// Smallest radius of the centre line, m; infinite if it is straight.
+    /// Returns the smallest radius of the centre line, m; infinite if it is straight.
     pub fn min_radius(&self) -> f64 {
         self.curve
             .as_ref()

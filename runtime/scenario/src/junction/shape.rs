@@ -229,7 +229,7 @@ impl ShapePath {
         }
     }
 
-    /// Smallest radius of the centre line, m; infinite if it is straight.
+    /// Returns the smallest radius of the centre line, m; infinite if it is straight.
     pub(super) fn min_radius(&self) -> f64 {
         let curve = self.curve.as_ref();
         curve.map_or(f64::INFINITY, |curve| 1.0 / curve.max_curvature())
@@ -272,7 +272,7 @@ impl JunctionShape {
             .get_or_init(|| Conflicts::of_paths(&self.paths, Body::CAR))
     }
 
-    /// Conflicts that involve a bus or lorry.
+    /// Returns the conflicts that involve a bus or lorry.
     #[inline]
     pub fn wide_conflicts(&self) -> &Conflicts {
         self.wide
@@ -284,9 +284,9 @@ impl JunctionShape {
         Conflicts::of_paths(&self.paths, body)
     }
 
-    /// For each connection, whether a bus on it, or a car on it next to a bus, would touch traffic on another
-    /// connection. Opposite directions of a narrow street do not count merely because they are close to each
-    /// other along their whole length.
+    /// Returns, for each connection, whether a bus on it, or a car on it next to a bus, would touch
+    /// traffic on another connection. Opposite directions of a narrow street do not count merely
+    /// because they are close to each other along their whole length.
     pub fn swept_by_buses(&self) -> &[bool] {
         self.swept.get_or_init(|| {
             let (wide, paths) = (self.wide_conflicts(), &self.paths);
@@ -306,8 +306,8 @@ impl JunctionShape {
         })
     }
 
-    /// Setback of the stop line of each connection where buses turn, measured from the cut, m; 0 if
-    /// no bus swings over the entering lane.
+    /// Returns the setback of the stop line of each connection where buses turn, measured from the
+    /// cut, m; 0 if no bus swings over the entering lane.
     pub fn setbacks(&self) -> &[f64] {
         self.setbacks
             .get_or_init(|| setback::setbacks(&self.paths, Body::LONG))

@@ -111,7 +111,7 @@ struct Frame {
 struct Free(Vec<(f64, f64, f64)>);
 
 impl Free {
-    /// Width of the area at its end towards the ring, m.
+    /// Returns the width of the area at its end towards the ring, m.
     fn end_width(&self) -> f64 {
         self.0.last().map_or(0.0, |(_, right, left)| left - right)
     }
@@ -261,7 +261,7 @@ fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     line
 }
 
-/// Returns the row or column at a distance. A point on the border between two rows belongs to the
+/// Converts a distance to a row or column. A point on the border between two rows belongs to the
 /// farther row, so that rounding does not matter.
 fn cell(distance: f64) -> f64 {
     (distance / CELL + 1e-6).floor()

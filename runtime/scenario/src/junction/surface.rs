@@ -62,25 +62,26 @@ impl Junction {
         &self.whole_outline().edges
     }
 
-    /// Lanes of connections that extend outside the outline, each counter-clockwise, m. They are also part of
-    /// the carriageway.
+    /// Returns the lanes of connections that extend outside the outline, each counter-clockwise, m.
+    /// They are also part of the carriageway.
     pub fn strips(&self) -> &[Vec<DVec2>] {
         &self.whole_outline().strips
     }
 
-    /// Kerb and pavement after each arm, towards the next one counter-clockwise; empty if there is
-    /// no outline, or if the outline is only a hull.
+    /// Returns the kerb and pavement after each arm, towards the next one counter-clockwise; empty
+    /// if there is no outline, or if the outline is only a hull.
     pub fn borders(&self) -> &[Border] {
         &self.beside().borders
     }
 
-    /// Paved areas between roads that diverge at a small angle. Only direct junctions have them.
+    /// Returns the paved areas between roads that diverge at a small angle. Only direct junctions
+    /// have them.
     pub fn gores(&self) -> &[Gore] {
         &self.beside().gores
     }
 
-    /// Splitter islands between entry and exit of the arms, in the order of the arms. Only roundabouts have
-    /// them.
+    /// Returns the splitter islands between entry and exit of the arms, in the order of the arms.
+    /// Only roundabouts have them.
     pub fn splitters(&self) -> &[Splitter] {
         &self.beside().splitters
     }
@@ -90,7 +91,7 @@ impl Junction {
         &self.beside().islands
     }
 
-    /// Problems found while building the junction and its surface, in a fixed order.
+    /// Returns the problems found while building the junction and its surface, in a fixed order.
     pub fn flags(&self) -> Vec<Flag> {
         let degraded = self.is_degraded().then_some(Flag::Degraded);
         let mut flags: Vec<Flag> = degraded.into_iter().collect();

@@ -138,7 +138,7 @@ impl Lanelet {
         distance / self.free_speed
     }
 
-    /// Range of the lanelet's points in the list of the points of all lanelets.
+    /// Returns the range of the lanelet's points in the list of the points of all lanelets.
     #[inline]
     pub fn line_span(&self) -> LineSpan {
         self.line
@@ -244,8 +244,8 @@ impl LaneGraph {
         Self::build(scenario, layout, None).0
     }
 
-    /// Identifier that is unique within this process, except that copies of a graph share it. It is intended
-    /// only for caches; no result may depend on it.
+    /// Returns an identifier that is unique within this process, except that copies of a graph
+    /// share it. It is intended only for caches; no result may depend on it.
     pub fn identity(&self) -> u64 {
         self.identity
     }

@@ -57,7 +57,7 @@ impl ShapeKind {
 }
 
 impl ShapeKeys {
-    /// Names of the keys that are present, apart from the type.
+    /// Returns the names of the keys that are present, apart from the type.
     fn given(&self) -> impl Iterator<Item = &'static str> {
         let keys = [
             ("x", self.x.is_some()),

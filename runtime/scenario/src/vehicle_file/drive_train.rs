@@ -107,7 +107,7 @@ pub struct Resistance {
     pub air_density: Quantity<Density>,
 }
 
-/// Default density of air, from section 11.4 of [Gerdelan 2011].
+/// Returns the default density of air, from section 11.4 of [Gerdelan 2011].
 fn air() -> Quantity<Density> {
     1.2.into()
 }

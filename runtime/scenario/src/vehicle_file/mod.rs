@@ -144,14 +144,14 @@ impl VehicleFile {
             .fold(0.0, |sum, trailer| sum + trailer.mass)
     }
 
-    /// Position of the coupling for the first trailer, m ahead of the centre of the body; `None`
-    /// without an `articulation`.
+    /// Returns the position of the coupling for the first trailer, m ahead of the centre of the
+    /// body; `None` without an `articulation`.
     pub fn coupling(&self) -> Option<f64> {
         self.articulation.as_ref().map(|joint| joint.anchor[0])
     }
 
-    /// Height of the coupling above level ground, m; `None` without an `articulation`. The front of
-    /// a trailer is at the same height, because trailers are towed level.
+    /// Returns the height of the coupling above level ground, m; `None` without an `articulation`.
+    /// The front of a trailer is at the same height, because trailers are towed level.
     pub fn coupling_height(&self) -> Option<f64> {
         let body = &self.body;
         let middle = body.ground_clearance + 0.5 * body.height;
@@ -164,8 +164,8 @@ impl VehicleFile {
         self.body.mass + self.wheels.mass * self.wheels.positions.len() as f64
     }
 
-    /// Moment of inertia about the vertical axis, kg m^2. It is the given value or, by default, that of the
-    /// mass box with uniform density plus that of the wheels as point masses.
+    /// Returns the moment of inertia about the vertical axis, kg m^2. It is the given value or, by
+    /// default, that of the mass box with uniform density plus that of the wheels as point masses.
     pub fn yaw_inertia(&self) -> f64 {
         let Body {
             length,
@@ -184,8 +184,8 @@ impl VehicleFile {
         })
     }
 
-    /// Mean positions of the two groups of wheels along the vehicle, m ahead of the centre of the
-    /// body: first the steered wheels, then the other wheels.
+    /// Returns the mean positions of the two groups of wheels along the vehicle, m ahead of the
+    /// centre of the body: first the steered wheels, then the other wheels.
     pub fn axles(&self) -> (f64, f64) {
         let wheels = (0u8..).zip(&self.wheels.positions);
         let (steered, others): (Vec<_>, Vec<_>) =

@@ -123,12 +123,12 @@ impl Trailer {
         1.5.into()
     }
 
-    /// Rear end of the trailer's body, m ahead of the coupling. It is negative.
+    /// Returns the rear end of the trailer's body, m ahead of the coupling. It is negative.
     pub fn rear(&self) -> f64 {
         self.front - self.length
     }
 
-    /// Centre of gravity of the trailer, m ahead of the coupling.
+    /// Returns the centre of gravity of the trailer, m ahead of the coupling.
     pub fn centre(&self) -> f64 {
         self.centre.unwrap_or(self.front - 0.5 * self.length)
     }
@@ -248,7 +248,8 @@ impl Trailer {
         }
     }
 
-    /// Position of the coupling for the next trailer, m ahead of this trailer's own coupling.
+    /// Returns the position of the coupling for the next trailer, m ahead of this trailer's own
+    /// coupling.
     pub fn next_coupling(&self) -> f64 {
         self.hitch.unwrap_or(self.rear())
     }

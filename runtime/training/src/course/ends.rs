@@ -68,7 +68,7 @@ impl End {
         matches!(self, Self::Arrived | Self::Mileage | Self::Held)
     }
 
-    /// Name of the end in files and tables.
+    /// Returns the name of the end in files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Arrived => "arrived",

@@ -294,8 +294,8 @@ impl Course {
         matches!(self.kind, Kind::OldTown).then(old_town::ground)
     }
 
-    /// Hash of the scenario and end conditions of the course, without the drivers, as 16
-    /// hexadecimal digits. Results of two drivers can be compared if their hashes are equal.
+    /// Returns the hash of the scenario and end conditions of the course, without the drivers, as
+    /// 16 hexadecimal digits. Results of two drivers can be compared if their hashes are equal.
     ///
     /// # Errors
     /// If the scenario cannot be generated.

@@ -180,7 +180,7 @@ impl Results {
         blake3::hash(json(&all).as_bytes()).to_hex().to_string()
     }
 
-    /// Version of the format in which the file was written.
+    /// Returns the version of the format in which the file was written.
     pub fn version(&self) -> u32 {
         self.version
     }
@@ -195,7 +195,7 @@ impl Results {
         self.rows.iter().filter_map(|row| row.fitness).collect()
     }
 
-    /// Failed rows in the order of seeds, with their reasons.
+    /// Returns the failed rows in the order of seeds, with their reasons.
     pub fn failures(&self) -> Vec<FailedRun> {
         let failed = self.rows.iter().filter_map(|row| {
             let reason = row.failed.clone()?;

@@ -101,12 +101,12 @@ pub trait Breeder: Send + Sync {
         self.pool().best().map(|best| best.genes.clone())
     }
 
-    /// Number of restarts before the last completed generation.
+    /// Returns the number of restarts before the last completed generation.
     fn beginning(&self) -> u32 {
         0
     }
 
-    /// Number of generations whose results are known.
+    /// Returns the number of generations whose results are known.
     fn generation(&self) -> u32;
 }
 
@@ -133,7 +133,7 @@ impl<'a> Nursery<'a> {
         }
     }
 
-    /// Number of children in the next generation.
+    /// Returns the number of children in the next generation.
     fn children(&self) -> usize {
         let Operators { n, first, .. } = self.plan.operators;
         let has_parents = self.plan.start == Start::Stack || !self.pool.members().is_empty();

@@ -109,7 +109,7 @@ impl Covariance {
         }
     }
 
-    /// Number of generations that the distribution has learned from.
+    /// Returns the number of generations that the distribution has learned from.
     pub(super) fn generation(&self) -> u32 {
         self.generation
     }

@@ -235,8 +235,9 @@ impl<'a> CrossEntropy<'a> {
         })
     }
 
-    /// Number of children in the next generation. It is `first` until at least `p` individuals are fit,
-    /// because distributions that follow only a few individuals would adopt all of their values.
+    /// Returns the number of children in the next generation. It is `first` until at least `p`
+    /// individuals are fit, because distributions that follow only a few individuals would adopt
+    /// all of their values.
     fn children(&self) -> usize {
         let Operators { p, n, first, .. } = self.plan.operators;
         let is_many = self.has_learned && self.pool.members().len() >= p;

@@ -111,7 +111,7 @@ pub trait Evaluate: Sync {
         self.run(genes, course)
     }
 
-    /// Number of drives in a run, if it is known in advance; at least 1.
+    /// Returns the number of drives in a run, if it is known in advance; at least 1.
     fn drives_of_a_run(&self) -> usize {
         1
     }
@@ -126,8 +126,8 @@ pub trait Evaluate: Sync {
         0
     }
 
-    /// External modules that drive, each with its build. A training run can be resumed only with
-    /// the same builds.
+    /// Returns the external modules that drive, each with its build. A training run can be resumed
+    /// only with the same builds.
     fn modules(&self) -> Vec<String> {
         Vec::new()
     }

@@ -84,7 +84,8 @@ impl Pool {
         }
     }
 
-    /// Hash of the genes, fitness and birth of all members; used to compare training runs.
+    /// Returns the hash of the genes, fitness and birth of all members; used to compare training
+    /// runs.
     pub fn hash(&self) -> u64 {
         let mut hasher = twox_hash::XxHash3_64::with_seed(0);
         for member in &self.members {

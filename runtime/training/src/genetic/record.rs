@@ -78,7 +78,7 @@ impl RecordedChampion {
         }
     }
 
-    /// Number of test courses on which the champion or the baseline failed.
+    /// Returns the number of test courses on which the champion or the baseline failed.
     pub fn failures(&self) -> usize {
         let scores = self.held_out.iter().chain(&self.start);
         scores.filter(|score| score.is_none()).count()
@@ -212,7 +212,7 @@ impl Record {
         })
     }
 
-    /// Number of individuals that were struck out by hand.
+    /// Returns the number of individuals that were struck out by hand.
     pub fn struck_out(&self) -> usize {
         let all = self.generations.iter().flatten();
         all.filter(|judged| judged.judgement.struck_out).count()

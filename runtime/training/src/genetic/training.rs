@@ -278,7 +278,7 @@ impl<'a> Training<'a> {
         self.breeder.pool()
     }
 
-    /// Hash of the pool, 16 hexadecimal digits.
+    /// Returns the hash of the pool, 16 hexadecimal digits.
     pub fn pool_hash(&self) -> String {
         format!("{:016x}", self.breeder.pool().hash())
     }
@@ -365,8 +365,8 @@ impl<'a> Training<'a> {
         failed.collect()
     }
 
-    /// Reason for the first failure, if the training has only one generation and all its individuals failed;
-    /// otherwise `None`.
+    /// Returns the reason for the first failure, if the training has only one generation and all
+    /// its individuals failed; otherwise `None`.
     pub fn failed_from_the_start(&self) -> Option<String> {
         let [first] = &self.record.generations[..] else {
             return None;

@@ -80,7 +80,8 @@ impl Verdict {
         })
     }
 
-    /// Failed runs on the test courses, first those of the champion, then those of the baseline.
+    /// Returns the failed runs on the test courses, first those of the champion, then those of the
+    /// baseline.
     pub fn failures(&self) -> Vec<&FailedRun> {
         let all = self.held_out.failures.iter().chain(&self.start.failures);
         all.collect()

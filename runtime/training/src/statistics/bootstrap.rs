@@ -70,7 +70,8 @@ impl Bootstrap {
         self.between(corrected(tail), corrected(1.0 - tail), Method::Bca, level)
     }
 
-    /// Fraction of the replicates below the estimate. Replicates equal to the estimate count half.
+    /// Returns the fraction of the replicates below the estimate. Replicates equal to the estimate
+    /// count half.
     fn share_below(&self) -> f64 {
         // With few values, many replicates equal the estimate. Counting all of these on one side would look
         // like a bias.

@@ -50,7 +50,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Width from the lower to the upper end.
+    /// Returns the width from the lower to the upper end.
     pub fn width(&self) -> f64 {
         self.high - self.low
     }

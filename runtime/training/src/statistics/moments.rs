@@ -37,7 +37,7 @@ impl Moments {
         self.mean
     }
 
-    /// Variance of the values (n - 1); 0 for fewer than two values.
+    /// Returns the variance of the values (n - 1); 0 for fewer than two values.
     pub fn variance(&self) -> f64 {
         if self.count < 2 {
             return 0.0;
@@ -45,7 +45,7 @@ impl Moments {
         self.squares / (self.count - 1) as f64
     }
 
-    /// Standard deviation of the values (n - 1); 0 for fewer than two values.
+    /// Returns the standard deviation of the values (n - 1); 0 for fewer than two values.
     pub fn standard_deviation(&self) -> f64 {
         self.variance().sqrt()
     }

@@ -122,7 +122,8 @@ impl Star {
         }
     }
 
-    /// Road class, which determines the width of corners. Entries of roundabouts are wider.
+    /// Returns the road class, which determines the width of corners. Entries of roundabouts are
+    /// wider.
     fn class(&self) -> RoadClass {
         match self.plan.kind {
             Kind::Roundabout => RoadClass::Arterial,

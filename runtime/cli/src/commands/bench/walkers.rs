@@ -45,7 +45,7 @@ pub(super) struct Walkers {
 }
 
 impl Walkers {
-    /// Mean time of following and feet together, ms.
+    /// Returns the mean time of following and feet together, ms.
     pub(super) fn mean(&self) -> f64 {
         self.following_ms + self.feet_ms
     }

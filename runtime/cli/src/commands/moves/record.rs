@@ -90,7 +90,7 @@ pub(super) fn record(arguments: &Record) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Returns the message about a clip that starts at `from` s and touches an object at `seconds`.
+/// Returns a message about a clip that starts at `from` s and touches an object at `seconds`.
 fn touching(name: &str, from: f64, seconds: f64, object: ObjectId) -> String {
     let end = seconds - MARGIN;
     if end < from + SHORTEST {

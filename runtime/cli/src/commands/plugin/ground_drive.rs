@@ -162,7 +162,7 @@ pub(super) fn beside_built_in(modules: &Registry, module: &str) -> anyhow::Resul
 }
 
 impl GroundTrip {
-    /// Name of the module and positions of the car.
+    /// Returns the name of the module and the positions of the car.
     pub(super) fn trail(&self) -> (String, Vec<DVec2>) {
         let points = self.trail.iter().copied().map(DVec2::from_array);
         (self.drive.module.clone(), points.collect())

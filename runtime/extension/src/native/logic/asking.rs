@@ -321,7 +321,7 @@ impl Native<AsController> {
 }
 
 impl Native<AsController> {
-    /// Data that the active build requests in addition to its rows.
+    /// Returns the data that the active build requests in addition to its rows.
     fn wanted(&self) -> Option<Needs> {
         self.active.as_ref().and_then(|active| active.needs)
     }

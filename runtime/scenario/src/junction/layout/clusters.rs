@@ -97,7 +97,7 @@ impl<'a> Clusters<'a> {
         keep
     }
 
-    /// Kept junctions that were merged with others and have to be rebuilt.
+    /// Returns the kept junctions that were merged with others and have to be rebuilt.
     pub(super) fn reached(&self) -> BTreeSet<usize> {
         let kept = self.kept.iter();
         kept.flat_map(|kept| self.roots.keys().filter_map(|&node| kept.of(node)))

@@ -176,12 +176,12 @@ impl Programme {
         self.stages[stage].green + intergreen.duration()
     }
 
-    /// Duration of a cycle of a fixed-time plan, s.
+    /// Returns the duration of a cycle of a fixed-time plan, s.
     pub fn cycle(&self) -> f64 {
         (0..self.stages.len()).map(|i| self.duration(i)).sum()
     }
 
-    /// Longest time between two greens of a stage, s.
+    /// Returns the longest time between two greens of a stage, s.
     pub fn longest_cycle(&self) -> f64 {
         if self.mode == SignalMode::Fixed {
             return self.cycle();

@@ -68,7 +68,7 @@ impl Slip {
         self.host
     }
 
-    /// Distance of the node along the host, m.
+    /// Returns the distance of the node along the host, m.
     pub(super) fn s(&self) -> f64 {
         self.s
     }

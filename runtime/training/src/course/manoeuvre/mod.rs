@@ -57,12 +57,12 @@ trait Manoeuvre {
     /// Returns the vehicle in its current state.
     fn car(&self) -> &car::Car;
 
-    /// Straight-line distance to the intended final position, m.
+    /// Returns the straight-line distance to the intended final position, m.
     fn goal_distance(&self) -> f64 {
         0.0
     }
 
-    /// Angle between the pole and the vertical, rad.
+    /// Returns the angle between the pole and the vertical, rad.
     fn lean(&self) -> f64 {
         0.0
     }

@@ -118,7 +118,7 @@ pub(super) fn begin(beginning: &Beginning<'_>) -> impl Manoeuvre + use<> {
 }
 
 impl Parking {
-    /// Centre of the body, relative to the centre of the bay.
+    /// Returns the centre of the body, relative to the centre of the bay.
     fn middle(&self) -> DVec2 {
         self.car.pose.point(self.car.kind.body_centre(), 0.0)
     }

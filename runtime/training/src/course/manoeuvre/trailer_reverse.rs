@@ -111,12 +111,12 @@ pub(super) fn begin(beginning: &Beginning<'_>) -> impl Manoeuvre + use<> {
 }
 
 impl Trailer {
-    /// Distance from the rear axle to the coupling at the rear end of the car, m.
+    /// Returns the distance from the rear axle to the coupling at the rear end of the car, m.
     fn coupling(&self) -> f64 {
         self.car.kind.rear_overhang.get()
     }
 
-    /// Heading of the car minus that of the trailer, rad.
+    /// Returns the heading of the car minus that of the trailer, rad.
     fn hitch(&self) -> f64 {
         wrap_angle(self.car.pose.heading - self.heading)
     }

@@ -198,7 +198,7 @@ impl Site {
         }
     }
 
-    /// Setting of the planner for open ground at this site; `None` for the default.
+    /// Returns the setting of the planner for open ground at this site; `None` for the default.
     fn planner(self) -> Option<ModuleSetting> {
         let planner = ModuleSetting::new("hybrid_fuzzy_path");
         match self {
