@@ -145,9 +145,9 @@ impl JunctionLaw {
         self.shape().wide_conflicts()
     }
 
-    /// Whether a bus on this connection would sweep over traffic on another one, or the other way
-    /// round, although cars would not. This happens in bends between two roads and beside entries
-    /// into rings.
+    /// Whether a bus on one of two connections, this one and another, would sweep over traffic on the
+    /// other, although cars would not. This happens in bends between two roads and beside entries into
+    /// rings.
     fn is_swept(&self, path: ConnectionIndex, has_wide: bool) -> bool {
         if self.control() == Control::Roundabout {
             return self.wide().is_contested(path);

@@ -388,21 +388,25 @@ fn in_the_office_all_arrive_without_a_contact_close_to_their_paths() {
     }
 }
 
+/// Shifts a place off the lanes at random by up to 0.25 m along each axis.
+fn shifted(place: Place, stream: &mut Stream) -> Place {
+    match place {
+        Place::Ground(place) => to(
+            place.x.get() + stream.next_in(-0.25, 0.25),
+            place.y.get() + stream.next_in(-0.25, 0.25),
+        ),
+        Place::Lane(_) => place,
+    }
+}
+
 /// The office with other starts, destinations and departures.
 fn drawn_office(seed: u64) -> Scenario {
     let mut scenario = office();
     let mut stream = Stream::new(seed, "office", 0);
     for (id, mut agent) in scenario.agents().clone() {
         agent.depart = stream.next_in(0.0, 3.0).into();
-        let mut moved = |place: Place| match place {
-            Place::Ground(place) => to(
-                place.x.get() + stream.next_in(-0.25, 0.25),
-                place.y.get() + stream.next_in(-0.25, 0.25),
-            ),
-            Place::Lane(_) => place,
-        };
-        agent.start = moved(agent.start);
-        agent.destination = agent.destination.map(moved);
+        agent.start = shifted(agent.start, &mut stream);
+        agent.destination = agent.destination.map(|place| shifted(place, &mut stream));
         scenario
             .apply(Edit::Agent(id, Some(Box::new(agent))))
             .unwrap();
