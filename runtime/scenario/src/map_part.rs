@@ -160,7 +160,7 @@ mod tests {
             "cars",
         ] {
             let why = read(wrong).unwrap_err().to_string();
-            assert!(why.contains("expected roads"), "{why}");
+            assert!(why.contains("use roads"), "{why}");
         }
         // The names of all kinds can be parsed.
         let words = [

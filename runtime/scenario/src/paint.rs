@@ -841,7 +841,7 @@ mod tests {
                 .unwrap()
                 .validate()
                 .unwrap_err()
-                .contains("too long")
+                .contains("larger cells")
         );
         let edge = format!(
             r#"{{"cost": 1, "cells": [[0, {}, {}]]}}"#,

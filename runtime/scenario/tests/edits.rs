@@ -376,7 +376,7 @@ fn numbers_that_no_file_may_hold_are_refused() {
             d: 1.0.into(),
             ..Poly3::default()
         }))
-        .contains("width is outside")
+        .contains("width is not between")
     );
     assert!(
         refused(wide(Poly3 {

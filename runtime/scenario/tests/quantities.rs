@@ -323,7 +323,7 @@ fn land_of_too_few_or_too_many_corners_is_refused() {
         (land(|l| l.holes[0].clear()), "holes: hole 0: 0 points"),
         (
             land(|l| l.outline.resize(MAX_LAND_CORNERS - 2, DVec2::X)),
-            "expected at most 20000",
+            "exceed the limit of 20000",
         ),
     ] {
         let error = Scenario::new("test").apply(wrong).unwrap_err().to_string();

@@ -513,7 +513,7 @@ fn bad_trailers_are_refused_with_key_and_reason() {
         (
             "/trailers/0",
             with("centre_height", json!(2.0)),
-            "trailers.0.centre_height: 2 m is above the body, which ends at 2 m",
+            "trailers.0.centre_height: 2 m is not below the top of the body, which is at 2 m",
         ),
         (
             "/trailers/0",
@@ -623,7 +623,7 @@ fn axles_springs_and_brakes_of_trailers_are_read_and_checked() {
         ),
         (
             json!({"suspension": {"spring": 0.0, "damping": 1.0}}),
-            "trailers.0.suspension.spring: a trailer without springs",
+            "a trailer without springs lies on the ground",
         ),
         (
             json!({"suspension": {"damping": 1.0}}),

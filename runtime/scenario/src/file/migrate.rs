@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn newer_and_foreign_files_are_refused() {
         let error = |text: &str| header(text).unwrap_err().to_string();
-        assert!(error(r#"{"format": "roadwright-scenario", "version": 99}"#).contains("newer"));
+        assert!(error(r#"{"format": "roadwright-scenario", "version": 99}"#).contains("update"));
         assert!(error(r#"{"version": 1}"#).contains("not a Roadwright scenario"));
         assert!(error("  ").contains("empty"));
         assert!(error("<html>").contains("expected value"));
