@@ -109,7 +109,7 @@ fn open_ground_is_judged_by_seeds() {
         &["bench", "open-ground", "--course", "arena"],
     );
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(said.contains("expected one of maze, office"), "{said}");
+    assert!(said.contains("drives only maze, office"), "{said}");
     assert_eq!(refused.status.code(), Some(2), "{said}");
 }
 
