@@ -19,7 +19,7 @@ const MITRE: f64 = 2.0;
 const MOST_ROADS: usize = 64;
 /// Largest distance between a line and a road that runs along it, m.
 const BESIDE: f64 = 0.05;
-/// Lines are compared at points that are this far apart, m.
+/// Spacing of the points at which lines are compared, m.
 const SPACING: f64 = 2.0;
 
 /// New parts of the scenario that the map does not show yet, and old parts that it still shows.

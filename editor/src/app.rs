@@ -64,7 +64,7 @@ pub struct Options {
     /// Whether the GPU draws the map, through eframe's wgpu renderer. Otherwise, the map consists
     /// of egui shapes, which any renderer can draw.
     pub uses_gpu: bool,
-    /// Whether gamepads of the system are read while the user drives manually.
+    /// Whether system gamepads are read during manual driving.
     pub reads_gamepads: bool,
     /// The course of a race that starts immediately, if any.
     pub race: Option<RaceOrder>,

@@ -111,10 +111,10 @@ fn deleting_a_road_names_the_trips_that_end_with_it() {
     assert!(bench.scenario().agents().is_empty() && bench.scenario().flows().is_empty());
     let told = "Also deleted 1 vehicle and 1 flow.";
     assert!(bench.harness.query_by_label(told).is_some());
-    bench.ask(Action::Do(Command::Undo));
     // A road without trips is deleted without a message.
-    bench.ask(Action::Do(Command::Undo));
-    bench.ask(Action::Do(Command::Undo));
+    for _ in ["the deletion", "the flow", "the vehicle"] {
+        bench.ask(Action::Do(Command::Undo));
+    }
     bench.ask(Action::Select(Objects::from([ObjectId::Road(start.road)])));
     bench.ask(Action::Do(Command::Delete));
     assert!(

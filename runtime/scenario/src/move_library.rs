@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Ending of the names of move graph files.
+/// File name suffix of move graphs.
 pub const MOVES_ENDING: &str = ".moves.json";
 /// Ending of the names of clip files.
 pub const CLIPS_ENDING: &str = ".clips.json";

@@ -227,14 +227,14 @@ impl Observer for Statistics {
         // Counted from the start and not from the previous row, so that rows do not drift if a
         // second is not a whole number of steps.
         let seconds = |steps: u64| (steps as f64 * world.dt() / PERIOD + 1e-9).floor();
-        // Contacts are taken first, because trips include the contacts of their agents.
-        if seconds(world.steps()) > seconds(world.steps() - 1) {
+        let is_due = seconds(world.steps()) > seconds(world.steps() - 1);
+        // Otherwise, the last trips of a run that ends within a second would be missing.
+        if is_due || world.is_over() {
+            // Contacts are taken first, because trips include the contacts of their agents.
             self.take_contacts(world);
-            self.look(world);
-            self.take_trips(world);
-        } else if world.is_over() {
-            // Otherwise, the last trips of a run that ends within a second would be missing.
-            self.take_contacts(world);
+            if is_due {
+                self.look(world);
+            }
             self.take_trips(world);
         }
     }

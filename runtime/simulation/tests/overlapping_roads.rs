@@ -33,7 +33,8 @@ fn streets(layer: i8) -> Scenario {
     scenario
 }
 
-/// Runs a scenario. Returns the number of vehicles that departed, and of those that appeared in another one.
+/// Runs a scenario. Returns the number of departed vehicles, and how many of them were spawned
+/// overlapping another vehicle.
 fn departures(scenario: &Scenario) -> (usize, usize) {
     let options = RunOptions {
         dynamics: Some(DynamicsLevel::Lane),

@@ -230,8 +230,8 @@ fn cell(ui: &mut Ui, theme: Theme, row: RoadTurn, stage: usize, right: Right) ->
     response.on_hover_text(name).clicked()
 }
 
-/// Returns the plan after a click on a movement in a stage, and the reasons why other rights with a
-/// higher preference were refused. `None` if no other right is possible.
+/// Returns the plan after the user clicks a movement in a stage, and why each preferred right was
+/// refused. `None` if no other right is possible.
 fn switched(
     law: &JunctionLaw,
     plan: &SignalPlan,

@@ -168,8 +168,8 @@ struct Swept<'a> {
     high: DVec2,
     /// Lateral distance by which the body swings out on the connection, m.
     swing: f64,
-    /// Lateral deviation of drivers from the connection, to either side, m.
-    drift: f64,
+    /// Whether drivers deviate from the connection more than from other bends.
+    is_tight: bool,
     /// The lanes at both ends of the connection, and the positions of these ends.
     ends: [(LaneEnd, DVec2); 2],
     /// Boxes of the body along the connection. They are computed on demand, because most connections are not
@@ -338,13 +338,9 @@ fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     }
 }
 
-/// Returns how much farther drivers deviate from this connection, to either side, than from other
-/// bends, m.
-pub(super) fn drift(path: &ShapePath) -> f64 {
-    match path.is_at_ring && path.min_radius() < TIGHT {
-        true => DRIFT,
-        false => 0.0,
-    }
+/// Whether drivers deviate from this connection more than from other bends ([`DRIFT`]).
+pub(super) fn is_tight(path: &ShapePath) -> bool {
+    path.is_at_ring && path.min_radius() < TIGHT
 }
 
 fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option<Swept<'a>> {
@@ -358,7 +354,7 @@ fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option
         low,
         high,
         swing: body.swing(path),
-        drift: drift(path),
+        is_tight: is_tight(path),
         ends: [
             (path.from, curve.start().position),
             (path.to, curve.end().position),
@@ -380,10 +376,9 @@ fn meeting(
     if are_narrow(between, body) {
         return near;
     }
-    let drift = a.drift.max(b.drift);
-    if between.is_finite() && drift > 0.0 {
+    if between.is_finite() && (a.is_tight || b.is_tight) {
         let wide = Body {
-            width: body.width + 2.0 * drift,
+            width: body.width + 2.0 * DRIFT,
             ..body
         };
         return Boxes::along(a.curve, wide).meeting(&Boxes::along(b.curve, wide), SLIM, near);

@@ -8,7 +8,7 @@
 //!     |  |   |=====| <- line
 //! ```
 
-use super::conflicts::{Body, drift};
+use super::conflicts::{Body, is_tight};
 use super::shape::{JunctionShape, ShapePath};
 use super::{Junction, LaneEnd};
 use glam::DVec2;
@@ -100,7 +100,7 @@ impl DrivenPath {
         };
         Some(Self {
             from: path.from,
-            half: match path.is_at_ring && drift(path) > 0.0 {
+            half: match is_tight(path) {
                 true => HALF + TIGHT_DRIFT,
                 false => HALF,
             },

@@ -7,7 +7,7 @@
 //! the best trial are adopted if they let more characters walk on than before.
 
 use super::plans::{GroundPlans, Planner};
-use super::walking::{APART, Course, Other, Pedestrian, Walker, begin_among};
+use super::walking::{Course, Other, Pedestrian, Walker, begin_among};
 use roadwright_scenario::BodyKind;
 use std::collections::BTreeMap;
 
@@ -169,14 +169,7 @@ impl GroundPlans {
             let (Some(plan), Some(live)) = (self.agents.get(&member.id), &mut self.live) else {
                 continue;
             };
-            let mut walker = Walker {
-                agent: member,
-                others: &others,
-                path: plan.walk.path(),
-                map: &mut live.map,
-                cell: plan.cell(member),
-                apart: APART[0],
-            };
+            let mut walker = Walker::new(member, &others, plan, &mut live.map);
             let course = walker.plain(begin).or_else(|| walker.around(begin));
             courses.insert(member.id, course);
         }

@@ -1162,10 +1162,8 @@ impl Planning<'_> {
     }
 
     fn find_with_room(&mut self) -> Found {
-        let trip = Trip {
-            profile: self.driver().profile,
-            ..self.plan.trip(self.map, self.agent)
-        };
+        let (agent, cell) = (self.agent, self.plan.cell(self.agent));
+        let trip = agent.trip(self.map, cell, agent.centre(), self.room);
         let mut seeker = Seeker {
             map: self.map,
             hybrid: self.hybrid,

@@ -18,7 +18,7 @@
 //!            |   |            If 1 is late, 2 waits beside the door until 1 has passed.
 //! ```
 
-use super::plans::{Planner, Planning, Step};
+use super::plans::{AgentPlan, Planner, Planning, Step};
 use super::search::Found;
 use super::space_time::{Room, SLOT, SLOTS, SpaceTime};
 use crate::records::FARTHEST;
@@ -41,7 +41,7 @@ pub(super) const FAR_SIGHT: f64 = 45.0;
 /// Preferred and minimum distance between the centres of two characters in their courses, as
 /// multiples of the diagonal of their outline. The cells and time slots of the search make courses
 /// inexact by up to 0.25 m.
-pub(super) const APART: [f64; 2] = [2.0, 1.65];
+const APART: [f64; 2] = [2.0, 1.65];
 /// Minimum distance between two characters along one of the axes of the world, as a multiple of the
 /// side of their outline.
 const BESIDE_EACH_OTHER: f64 = 1.08;
@@ -436,14 +436,12 @@ impl WalkPlan {
 
     /// Abandons the course. The character stands.
     pub(super) fn stand(&mut self, agent: &Planner<'_>) {
-        let path = self.path.iter().copied();
-        let (from, _) = nearest_on(path, agent.pose.position, 0.0, f64::INFINITY);
         self.mode = match agent.path.is_some() {
             true => Mode::Standing,
             false => Mode::Idle,
         };
         self.course = Arc::default();
-        self.walked = from;
+        self.walked = distance_along(&self.path, agent.pose.position);
         self.given = 0.0;
         self.looks_at = agent.now;
     }
@@ -475,8 +473,7 @@ impl WalkPlan {
 
     /// Remaining length of the path from the point nearest to a place, m.
     pub(super) fn path_left(&self, place: DVec2) -> f64 {
-        let (from, _) = nearest_on(self.path.iter().copied(), place, 0.0, f64::INFINITY);
-        polyline::length(&self.path) - from
+        polyline::length(&self.path) - distance_along(&self.path, place)
     }
 
     /// Whether the path ends at the goal.
@@ -756,23 +753,14 @@ impl Planning<'_> {
     /// Plans a course around the courses of other characters, and announces it.
     fn announce(&mut self) -> Step {
         let agent = *self.agent;
-        let path = std::mem::take(&mut self.plan.walk.path);
-        let mut walker = Walker {
-            agent: &agent,
-            others: self.others,
-            path: &path,
-            map: self.map,
-            cell: self.plan.cell(&agent),
-            apart: APART[0],
-        };
-        let begin = walker.begin();
+        let begin = begin_among(self.others, agent.now);
+        let mut walker = Walker::new(&agent, self.others, self.plan, self.map);
         // A character without progress along the plain path tries another one.
         let is_stuck = self.plan.walk.blocked_since.is_some();
         let plain = if is_stuck { None } else { walker.plain(begin) };
         let found = match plain {
             Some(course) => Some(course),
             None if *self.searches >= MOST_SEARCHES => {
-                self.plan.walk.path = path;
                 self.plan.walk.looks_at = agent.now;
                 return match agent.path.is_some() {
                     true => Step::Stays,
@@ -785,7 +773,6 @@ impl Planning<'_> {
             }
         };
         let walk = &mut self.plan.walk;
-        walk.path = path;
         walk.blocked_since = None;
         walk.asks = is_stuck || found.as_ref().is_none_or(|course| !course.arrives);
         let Some(course) = found else {
@@ -996,44 +983,48 @@ pub(super) struct Course {
 
 /// A character that plans a course among others.
 pub(super) struct Walker<'a> {
-    pub(super) agent: &'a Planner<'a>,
-    pub(super) others: &'a [Other],
-    /// The path around everything that is stationary, m.
-    pub(super) path: &'a [DVec2],
-    pub(super) map: &'a mut OpenGround,
+    agent: &'a Planner<'a>,
+    others: &'a [Other],
+    /// The rest of the path around all stationary obstacles, m.
+    left: Vec<DVec2>,
+    map: &'a mut OpenGround,
     /// Size of the cells, m.
-    pub(super) cell: f64,
+    cell: f64,
     /// Distance from others, as a multiple of the diagonal of both outlines.
-    pub(super) apart: f64,
+    apart: f64,
 }
 
-impl Walker<'_> {
-    /// Time at which a new course begins: the course time that the character farthest behind has
-    /// reached, so that everything that the others still have to walk is taken into account.
-    fn begin(&self) -> f64 {
-        begin_among(self.others, self.agent.now)
-    }
-
-    /// The rest of the path.
-    fn left(&self) -> Vec<DVec2> {
-        let here = self.agent.pose.position;
-        let (from, _) = nearest_on(self.path.iter().copied(), here, 0.0, f64::INFINITY);
-        rest(self.path, from)
+impl<'a> Walker<'a> {
+    /// Prepares a character for planning. It prefers the usual distance from others.
+    pub(super) fn new(
+        agent: &'a Planner<'a>,
+        others: &'a [Other],
+        plan: &AgentPlan,
+        map: &'a mut OpenGround,
+    ) -> Self {
+        let path = &plan.walk.path;
+        Self {
+            agent,
+            others,
+            left: rest(path, distance_along(path, agent.pose.position)),
+            map,
+            cell: plan.cell(agent),
+            apart: APART[0],
+        }
     }
 
     /// Time at which the character has turned towards the rest of its path and walks at full speed,
     /// s.
-    fn starts(&self, left: &[DVec2], begin: f64) -> f64 {
-        begin + self.delay(left.get(1).copied().unwrap_or(self.agent.goal))
+    fn starts(&self, begin: f64) -> f64 {
+        begin + self.delay(self.left.get(1).copied().unwrap_or(self.agent.goal))
     }
 
     /// Creates the course along the path; `None` unless it keeps its distance from all others.
     pub(super) fn plain(&self, begin: f64) -> Option<Course> {
         let place = self.agent.pose.position;
-        let left = self.left();
-        let points = std::iter::once(place).chain(left.iter().skip(1).copied());
+        let points = std::iter::once(place).chain(self.left.iter().skip(1).copied());
         let speed = self.agent.top_speed.max(SLOWEST);
-        let mut moments = course_along(points, self.starts(&left, begin), speed);
+        let mut moments = course_along(points, self.starts(begin), speed);
         moments.insert(0, Moment { place, time: begin });
         self.is_undisturbed(&moments).then_some(Course {
             moments,
@@ -1097,10 +1088,9 @@ impl Walker<'_> {
     /// Searches for a course at the distance from others that is set.
     fn around_at(&mut self, begin: f64) -> Option<Course> {
         let here = self.agent.pose.position;
-        let left = self.left();
-        let delay = self.starts(&left, begin) - begin;
-        let (target, after) = split(&left, RESERVED);
-        let mut search = self.space_time(here, &left, target, begin)?;
+        let delay = self.starts(begin) - begin;
+        let (target, after) = split(&self.left, RESERVED);
+        let mut search = self.space_time(here, target, begin)?;
         // If there is no passage with the usual clearance, there may be one without it.
         let found = search
             .find(here, target, delay, Room::Usual)
@@ -1116,20 +1106,14 @@ impl Walker<'_> {
 
     /// Prepares a search among the cells around a character and its target, with the times at which
     /// other characters are there.
-    fn space_time(
-        &mut self,
-        here: DVec2,
-        path: &[DVec2],
-        target: DVec2,
-        begin: f64,
-    ) -> Option<SpaceTime> {
+    fn space_time(&mut self, here: DVec2, target: DVec2, begin: f64) -> Option<SpaceTime> {
         let agent = *self.agent;
         let profile = agent.profile(self.cell);
         let size = profile.cell;
         let profile = self.map.add_profile(profile);
         let mut points = vec![here, target];
         let mut length = 0.0;
-        for pair in path.windows(2) {
+        for pair in self.left.windows(2) {
             length += (pair[1] - pair[0]).length();
             if length <= RESERVED {
                 points.push(pair[1]);
@@ -1177,6 +1161,11 @@ fn split(points: &[DVec2], distance: f64) -> (DVec2, Vec<DVec2>) {
         left -= length;
     }
     (points.last().copied().unwrap_or(DVec2::ZERO), Vec::new())
+}
+
+/// Returns the distance along a path of its point that is nearest to a place, m.
+fn distance_along(path: &[DVec2], place: DVec2) -> f64 {
+    nearest_on(path.iter().copied(), place, 0.0, f64::INFINITY).0
 }
 
 /// Finds the point of a line that is nearest to a place. Returns its distance along the line and

@@ -31,7 +31,7 @@ const COURSES: u64 = 10;
 #[derive(Serialize)]
 struct Line {
     factor: f64,
-    /// Number of steps of a drive relative to that with factor 1.
+    /// Number of steps of the drive, relative to a drive with factor 1.
     cost: f64,
     /// Mean fitness of the champions on test courses over the training seeds, at the time step of the course.
     fitness: Estimate,

@@ -238,7 +238,7 @@ impl Claims {
         refusal
     }
 
-    /// Decides a request for an alley from the open road.
+    /// Decides whether an agent on the open road may enter an alley.
     fn decide_alley(
         &mut self,
         request: &AlleyRequest,
