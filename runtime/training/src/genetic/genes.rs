@@ -511,7 +511,7 @@ mod tests {
     #[test]
     fn what_chooses_nothing_or_cannot_be_read_says_why() {
         let error = |patterns: &[&str]| genome(patterns).unwrap_err().to_string();
-        assert!(error(&["fuzzy_driver"]).contains("expected module.parameter"));
+        assert!(error(&["fuzzy_driver"]).contains("use module.parameter"));
         assert!(error(&[".x"]).contains("is not a gene"));
         assert!(
             error(&["idm.headway"]).contains("it has: route"),
