@@ -169,6 +169,7 @@ impl Editor {
             Command::MergeJunctions => self.edit(EditAction::MergeJunctions),
             Command::PartJunctions => self.edit(EditAction::PartJunctions),
             Command::AddTurnLanes => self.edit(EditAction::AddTurnLanes),
+            Command::TurnIntoRoundabout => self.edit(EditAction::TurnIntoRoundabout),
             Command::ReverseRoad => self.edit(EditAction::ReverseRoad),
             Command::SimplifyRoad => self.edit(EditAction::SimplifyRoad),
             Command::PlayPause => self.play(PlayingAction::PlayOrPause),

@@ -78,6 +78,8 @@ pub(crate) enum EditAction {
     PartJunctions,
     /// Adds turn lanes to the selected junction.
     AddTurnLanes,
+    /// Replaces the selected junction by a roundabout.
+    TurnIntoRoundabout,
     /// Reverses the selected road.
     ReverseRoad,
     /// Redraws the selected road with as few lines and arcs as possible.
@@ -129,7 +131,11 @@ impl Editing {
             EditAction::MergeJunctions => self.merge_junctions(cx),
             EditAction::PartJunctions => self.part_junctions(cx),
             EditAction::AddTurnLanes => self.add_turn_lanes(cx),
-            EditAction::ReverseRoad => self.change_road(cx, "Reverse road", operation::reversed),
+            EditAction::TurnIntoRoundabout => self.turn_into_roundabout(cx),
+            EditAction::ReverseRoad => self.change_road(cx, "Reverse road", |scenario, id| {
+                let traffic = operation::reversed_traffic(scenario, id)?;
+                traffic.map_or_else(|| operation::reversed(scenario, id), Ok)
+            }),
             EditAction::SimplifyRoad => self.change_road(cx, "Simplify road", |scenario, id| {
                 operation::simplified(scenario, id, SIMPLIFY_TOLERANCE)
             }),
@@ -395,6 +401,22 @@ impl Editing {
         self.apply_or_say(cx, "Add turn lanes", lanes);
     }
 
+    /// Replaces the selected junction by a roundabout.
+    fn turn_into_roundabout(&mut self, cx: &mut Context) {
+        let Some(ObjectId::Node(node)) = cx.model.single() else {
+            cx.say(Tone::Refused, "Select a junction.");
+            return;
+        };
+        let junction = cx.model.scene.layout.junction_at(node);
+        let nodes = junction.map_or_else(|| vec![node], |junction| junction.nodes.clone());
+        let ring = draw::roundabout_at(cx.model.document.scenario(), &nodes);
+        if ring.is_ok() {
+            // The node no longer exists.
+            cx.model.selection.clear();
+        }
+        self.apply_or_say(cx, "Turn junction into roundabout", ring);
+    }
+
     fn node_to_merge(&self, cx: &Context) -> Option<NodeId> {
         let network = cx.model.document.scenario().network();
         let chosen: Vec<ObjectId> = cx.model.selection.iter().copied().collect();
@@ -434,6 +456,7 @@ impl EditAction {
             | Self::MergeJunctions
             | Self::PartJunctions
             | Self::AddTurnLanes
+            | Self::TurnIntoRoundabout
             | Self::ReverseRoad
             | Self::SimplifyRoad
             | Self::AddRandomTrips => true,

@@ -29,6 +29,7 @@ pub(crate) fn read(
     let mut keyboard = Keyboard {
         typing: context.egui_wants_keyboard_input() && !is_on_timeline,
         is_on_timeline,
+        is_menu_open: egui::Popup::is_any_open(context),
         model,
         view,
         actions,
@@ -55,6 +56,8 @@ struct Keyboard<'a> {
     typing: bool,
     /// Whether the timeline has the focus. The timeline then uses some of the keys; the others act as usual.
     is_on_timeline: bool,
+    /// Whether a menu or list is open. Esc then only closes it.
+    is_menu_open: bool,
     model: &'a Model,
     view: &'a mut ViewState,
     actions: &'a mut Vec<Action>,
@@ -195,6 +198,9 @@ impl Keyboard<'_> {
                 self.press_in_welcome(key, modifiers);
             }
             // An open palette handles its keys itself.
+            return;
+        }
+        if key == Key::Escape && self.is_menu_open {
             return;
         }
         let is_for_timeline = self.is_on_timeline && timeline::takes(key);

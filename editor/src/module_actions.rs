@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::extensions::{Extensions, Folders, StepRequest};
 use crate::model::{Dialog, Model, ModuleAction, Tone};
+use crate::panels::past::clock;
 use crate::requests::{FlowAction, ModuleRequest, PlayingAction, Request};
 use roadwright_bundle::Available;
 use roadwright_extension::script::{LONGEST_SCRIPT, Subject, compile, step_through};
@@ -54,7 +55,13 @@ impl ModuleHost {
         let trusted = &cx.model.settings.trusted_folders;
         let news = self.extensions.look(&mut cx.model.modules, trusted, time);
         for event in &news.events {
-            tell(cx, event);
+            if let Some(text) = applied(&cx.model, event) {
+                let applied = &mut cx.model.modules.applied;
+                applied.insert(event.module.clone(), text.clone());
+                cx.say(Tone::Done, &format!("{}: {text}", event.module));
+            } else {
+                tell(cx, event);
+            }
         }
         // The run has its own registry, which is updated only here.
         if news.has_timed_out {
@@ -223,6 +230,19 @@ impl ModuleHost {
             Err(error) => cx.say(Tone::Refused, &error.to_string()),
         }
     }
+}
+
+/// Returns when a reloaded script was applied to the run, for example "version 3, applied at 00:44.0"; `None` for
+/// other events and without a run.
+fn applied(model: &Model, event: &Event) -> Option<String> {
+    let version = event.text.strip_suffix(" loaded")?;
+    let mut scripts = model.modules.scripts.iter();
+    let is_script = scripts.any(|script| script.id == event.module);
+    let live = model.live.as_ref().filter(|_| is_script)?;
+    Some(format!(
+        "{version}, applied at {}",
+        clock(live.snapshot.time)
+    ))
 }
 
 /// Shows a message of the host.

@@ -50,7 +50,12 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, at: Option<DVec2>, actions: &mut Ve
 fn commands(ui: &mut Ui, model: &Model, all: &[Command], actions: &mut Vec<Action>) {
     for command in all {
         let key = model.settings.keys.label(*command);
-        let button = Button::new(command.title()).shortcut_text(key);
+        let button = Button::new(command.title());
+        // An empty shortcut would add a space to the text that screen readers read.
+        let button = match key.is_empty() {
+            true => button,
+            false => button.shortcut_text(key),
+        };
         if ui.add(button).on_hover_text(command.hint()).clicked() {
             actions.push(Action::Do(*command));
             ui.close();
@@ -98,6 +103,7 @@ fn single(
                 Command::MergeJunctions,
                 Command::PartJunctions,
                 Command::AddTurnLanes,
+                Command::TurnIntoRoundabout,
             ];
             commands(ui, model, &own, actions);
         }

@@ -362,6 +362,26 @@ fn a_draft_asks_whether_to_reload_or_to_keep() {
     );
 }
 
+#[test]
+fn the_panel_says_when_a_reloaded_script_was_applied() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let scripts = folder.path().join("user/scripts");
+    std::fs::create_dir_all(&scripts).unwrap();
+    let place = scripts.join("aa.rhai");
+    std::fs::write(&place, "fn behave(agent) {}\n").unwrap();
+    let mut bench = Bench::open_in(folder, None);
+    bench.close_dialog();
+    bench.press_tab("Script");
+    bench.step_run(100);
+    assert_eq!(bench.editor().model().modules.applied.len(), 0);
+    std::fs::write(&place, "fn behave(agent) { agent.stop(); }\n").unwrap();
+    let time = bench.editor().model().live.clone().unwrap().snapshot.time;
+    wait_for_label(
+        &mut bench,
+        &format!("Last reload: version 2, applied at 00:{time:04.1}."),
+    );
+}
+
 fn wait_for_label(bench: &mut Bench, label: &str) {
     for _ in 0..1000 {
         bench.harness.step();

@@ -101,7 +101,8 @@ commands! {
     MergeJunctions: "Merge junctions", "Merge the selected junctions, or the selected junction and its nearest neighbour.", "";
     PartJunctions: "Separate junctions", "Separate a junction that was merged by hand.", "";
     AddTurnLanes: "Add turn lanes", "Add a 30 m turn lane to each approach.", "";
-    ReverseRoad: "Reverse road", "Reverse the direction of the selected road.", "";
+    TurnIntoRoundabout: "Turn into roundabout", "Replace the selected junction by a roundabout.", "";
+    ReverseRoad: "Reverse road", "Reverse the traffic of the selected one-way road, or the line of any other road.", "";
     SimplifyRoad: "Simplify road", "Redraw the selected road with the fewest possible lines and arcs.", "";
     PlayPause: "Play or pause", "Start or pause the simulation.", "Space";
     StepOnce: "Step", "Advance the simulation by one step.", "Period";
@@ -206,6 +207,7 @@ impl Command {
                 | Self::MergeJunctions
                 | Self::PartJunctions
                 | Self::AddTurnLanes
+                | Self::TurnIntoRoundabout
                 | Self::ReverseRoad
                 | Self::SimplifyRoad
         )

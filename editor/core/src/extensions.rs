@@ -10,7 +10,7 @@ use roadwright_extension::{
     ModuleRow, Trust, Wanted,
 };
 use roadwright_simulation::builtin_modules;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -63,6 +63,8 @@ pub struct Modules {
     pub hang: Option<Hang>,
     /// The module that timed out, with a description, until the user has decided how to continue.
     pub timed_out: Option<String>,
+    /// For each script that was reloaded during a run: which version, and the time of the run at which it was applied.
+    pub applied: BTreeMap<String, String>,
     /// The last checked text of a script, with its id and its error.
     pub checked: Option<(String, String, Option<ScriptError>)>,
     /// The last stepping request, with the executed statements or the error of the script.

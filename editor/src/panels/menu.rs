@@ -80,6 +80,7 @@ const EDIT: Groups = &[
         Do(C::MergeJunctions),
         Do(C::PartJunctions),
         Do(C::AddTurnLanes),
+        Do(C::TurnIntoRoundabout),
         Do(C::ReverseRoad),
         Do(C::SimplifyRoad),
     ],

@@ -25,7 +25,7 @@ mod objects;
 mod opened;
 mod palette;
 mod parameter_table;
-mod past;
+pub(crate) mod past;
 mod path_dialog;
 mod plots;
 mod problems;

@@ -18,7 +18,7 @@ pub(super) fn is_shown(model: &Model) -> bool {
 }
 
 /// Formats a time as minutes and seconds.
-pub(super) fn clock(time: f64) -> String {
+pub(crate) fn clock(time: f64) -> String {
     format!("{:02}:{:04.1}", (time / 60.0).floor(), time % 60.0)
 }
 

@@ -99,6 +99,9 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         None => "ships with Roadwright; changes are saved to a file of your own".to_owned(),
     };
     ui.label(RichText::new(place).weak().small());
+    if let Some(applied) = model.modules.applied.get(&script.id) {
+        ui.label(RichText::new(format!("Last reload: {applied}.")).small());
+    }
     panel.changed_by_others(ui, model, script, &mut text);
     let error = mistake(model, script, &text);
     if let Some(error) = error {

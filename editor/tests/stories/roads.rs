@@ -277,6 +277,33 @@ fn roads_are_split_merged_reversed_and_simplified() {
 }
 
 #[test]
+fn reversing_a_one_way_road_reverses_its_traffic() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    let presets = &bench.editor().model().settings.tools.presets;
+    let one_way = presets
+        .iter()
+        .position(|preset| preset.name == "One-way, 1 lane");
+    let mut settings = bench.editor().model().settings.clone();
+    settings.tools.preset = one_way.unwrap();
+    bench.ask(Action::Settings(Box::new(settings)));
+    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+    bench.key(Key::V);
+    bench.click(60.0, 0.5);
+    bench.press("Reverse road");
+    let (_, road) = bench.scenario().network().roads().next().unwrap();
+    let side = DrivingSide::Right;
+    assert_eq!(
+        (
+            road.lanes_forward(0.0, side),
+            road.lanes_backward(0.0, side)
+        ),
+        (1, 0)
+    );
+    assert!(road.reference_line.start().position.x > 100.0);
+}
+
+#[test]
 fn lanes_are_added_and_removed_by_their_cards() {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);

@@ -99,6 +99,37 @@ fn a_right_click_opens_what_can_be_done_with_a_thing() {
     assert!(agent.destination.is_some());
 }
 
+#[test]
+fn escape_closes_a_menu_and_keeps_the_selection() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::V);
+    right_click(&mut bench, -60.0, 0.0);
+    let selection = bench.editor().model().selection.clone();
+    assert_eq!(selection.len(), 1);
+    let is_open = |bench: &Bench| bench.harness.query_by_label("Split here").is_some();
+    assert!(is_open(&bench));
+    bench.key(Key::Escape);
+    bench.settle();
+    assert!(!is_open(&bench));
+    assert_eq!(bench.editor().model().selection, selection);
+    // The next one clears the selection, as before.
+    bench.key(Key::Escape);
+    assert!(bench.editor().model().selection.is_empty());
+}
+
+#[test]
+fn a_junction_becomes_a_roundabout_from_its_menu() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::V);
+    let before = bench.scenario().clone();
+    right_click(&mut bench, 0.0, 0.0);
+    bench.press("Turn into roundabout");
+    bench.settle();
+    assert_eq!(bench.scenario().network().road_count(), 8);
+    assert!(bench.editor().model().selection.is_empty());
+    undo_gives_back_last(&mut bench, &before);
+}
+
 fn undo_gives_back_last(bench: &mut Bench, before: &roadwright_scenario::Scenario) {
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), before);

@@ -2,14 +2,14 @@
 
 use crate::common::{crate_at, crossroads, draw, pond_at, street, west_to_east};
 use proptest::prelude::*;
-use roadwright_geometry::{DVec2, Pose};
+use roadwright_geometry::{DVec2, Pose, ReferenceLine};
 use roadwright_scenario::check::check;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::operation::{
-    Motion, Objects, copied, deleted, merged, moved, pasted, reshaped, reversed, simplified,
-    with_lanes,
+    Motion, Objects, copied, deleted, merged, moved, pasted, reshaped, reversed, reversed_traffic,
+    simplified, with_lanes,
 };
 use roadwright_scenario::*;
 
@@ -204,6 +204,92 @@ fn a_road_that_is_turned_round_is_driven_as_before() {
         twice.network().road(RoadId(1)),
     );
     assert_eq!(first.unwrap().lane_sections, last.unwrap().lane_sections);
+}
+
+/// A one-way road of two lanes from west to east with a pavement, and an agent on the left lane.
+fn one_way() -> (Scenario, RoadId) {
+    let section = CrossSection {
+        forward: vec![
+            (LaneType::Driving, 3.5),
+            (LaneType::Driving, 3.5),
+            (LaneType::Sidewalk, 2.0),
+        ],
+        backward: Vec::new(),
+    };
+    let style = draw::RoadStyle {
+        name: String::new(),
+        class: RoadClass::Residential,
+        layer: 0,
+        speed_limit: 10.0,
+        section,
+    };
+    let line = ReferenceLine::straight(DVec2::ZERO, DVec2::new(100.0, 0.0)).unwrap();
+    let scenario = Scenario::new("one-way");
+    let mut scenario = applied(&scenario, draw::road(&scenario, &line, &style).unwrap());
+    let (id, road) = scenario.network().roads().next().unwrap();
+    let (road, mut changed) = (id, road.clone());
+    changed.lane_sections[0].lanes[0].lane_change = LaneChange::Right;
+    scenario
+        .apply(Edit::Road(road, Some(Box::new(changed))))
+        .unwrap();
+    let agent = Agent {
+        start: Place::lane(road, -1, 30.0),
+        destination: Some(Place::lane(road, -1, 60.0)),
+        ..west_to_east()
+    };
+    scenario
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
+        .unwrap();
+    (scenario, road)
+}
+
+#[test]
+fn the_traffic_of_a_one_way_road_is_reversed_in_its_place() {
+    let (before, road) = one_way();
+    let edit = reversed_traffic(&before, road).unwrap().unwrap();
+    let after = applied(&before, edit);
+    let pose = |s: &Scenario| s.pose_of(&s.agents()[&AgentId(1)].start).unwrap();
+    let (old, new): (Pose, Pose) = (pose(&before), pose(&after));
+    assert!(
+        (old.position - new.position).length() < 1e-9,
+        "{old:?} {new:?}"
+    );
+    let turn =
+        roadwright_geometry::math::wrap_angle(old.heading + std::f64::consts::PI - new.heading);
+    assert!(turn.abs() < 1e-9, "{old:?} {new:?}");
+    let line = after.network().road(road).unwrap();
+    assert_eq!(
+        (
+            line.lanes_forward(0.0, DrivingSide::Right),
+            line.lanes_backward(0.0, DrivingSide::Right)
+        ),
+        (2, 0)
+    );
+    // What was the left lane, from which only changes to the right are permitted, is the right lane now.
+    let lanes = &line.lane_sections[0].lanes;
+    let changes: Vec<_> = lanes
+        .iter()
+        .map(|lane| (lane.id, lane.lane_change))
+        .collect();
+    assert_eq!(
+        changes,
+        [
+            (3, LaneChange::Both),
+            (2, LaneChange::Both),
+            (1, LaneChange::Left)
+        ]
+    );
+    let errors = check(&after)
+        .into_iter()
+        .filter(|f| f.severity == check::Severity::Error);
+    assert_eq!(errors.collect::<Vec<_>>(), []);
+    // Twice gives the original traffic.
+    let twice = applied(&after, reversed_traffic(&after, road).unwrap().unwrap());
+    let lanes_of = |s: &Scenario| s.network().road(road).unwrap().lane_sections.clone();
+    assert_eq!(lanes_of(&twice), lanes_of(&before));
+    // A street with traffic in both directions is not changed.
+    let town = town();
+    assert_eq!(reversed_traffic(&town, RoadId(1)).unwrap(), None);
 }
 
 /// The roads with crossings at a node.
@@ -584,6 +670,55 @@ fn a_roundabout_takes_the_place_of_a_crossing() {
         after.apply(inverse).unwrap();
         assert_eq!(after, before);
     }
+}
+
+#[test]
+fn a_junction_becomes_a_roundabout_once() {
+    let before = crossroads();
+    let network = before.network();
+    let middle = network
+        .nodes()
+        .find(|(id, _)| network.ends_at(*id).len() == 4);
+    let (middle, _) = middle.unwrap();
+    let after = applied(&before, draw::roundabout_at(&before, &[middle]).unwrap());
+    assert_eq!(after.network().roads().count(), 8, "four arms, four arcs");
+    assert_eq!(check(&after), []);
+    let layout = junction::layout(after.network(), after.about());
+    let on_ring = layout
+        .junctions
+        .iter()
+        .filter(|j| j.control == Control::Roundabout);
+    let on_ring: Vec<NodeId> = on_ring.flat_map(|j| j.nodes.clone()).collect();
+    assert_eq!(on_ring.len(), 4);
+    let again = draw::roundabout_at(&after, &on_ring[..1]);
+    assert!(
+        matches!(again, Err(draw::DrawError::AlreadyRing)),
+        "{again:?}"
+    );
+}
+
+#[test]
+fn a_ring_that_meets_the_end_of_a_road_gets_another_radius() {
+    let before = crossroads();
+    let network = before.network();
+    let (middle, _) = network
+        .nodes()
+        .find(|(id, _)| network.ends_at(*id).len() == 4)
+        .unwrap();
+    let (arm, end) = network.ends_at(middle)[0];
+    let length = network.road(arm).unwrap().length();
+    let s = match end {
+        RoadEnd::Start => 15.3,
+        RoadEnd::End => length - 15.3,
+    };
+    let cut = applied(&before, draw::split(&before, arm, s).unwrap());
+    let at_15 = draw::roundabout(&cut, DVec2::ZERO, draw::DEFAULT_RADIUS, 0);
+    assert!(
+        matches!(at_15, Err(draw::DrawError::RingMeetsEnd(_))),
+        "{at_15:?}"
+    );
+    let after = applied(&cut, draw::roundabout_at(&cut, &[middle]).unwrap());
+    assert_eq!(check(&after), []);
 }
 
 /// The streets that lead to a ring, each with a function that converts a distance from its node on the ring

@@ -4,11 +4,9 @@ use super::ribbon::ribbon;
 use super::stroke_layers::layer_at;
 use super::{Effect, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, join, snap};
 use roadwright_geometry::{DVec2, unit};
-use roadwright_scenario::operation::draw::{self, RING_RADIUS};
+use roadwright_scenario::operation::draw::{self, DEFAULT_RADIUS, RING_RADIUS};
 use std::f64::consts::TAU;
 
-/// Radius of a ring placed by a click, m.
-const DEFAULT_RADIUS: f64 = 15.0;
 /// Step of the radius of a ring, m.
 const STEP: f64 = 0.5;
 

@@ -12,7 +12,7 @@ pub use joint::{
     Catch, Joint, LooseEnd, StrokeEnd, Surroundings, caught_layers, end_target, exact_ends, guided,
     guided_corners, joined_end, loose_end, stroke_ends,
 };
-pub use roundabout::{RING_RADIUS, ring_section, roundabout};
+pub use roundabout::{DEFAULT_RADIUS, RING_RADIUS, ring_section, roundabout, roundabout_at};
 pub use slip_road::Slip;
 
 use super::groups;
@@ -110,6 +110,9 @@ pub enum DrawError {
     /// A road ends within a metre of the ring of a roundabout.
     #[error("{0} ends on the ring: make the ring slightly larger or smaller")]
     RingMeetsEnd(RoadId),
+    /// The junction that should become a roundabout is already part of one.
+    #[error("a road of this junction is already part of a roundabout")]
+    AlreadyRing,
     /// The scenario rejects the change.
     #[error(transparent)]
     Edit(#[from] EditError),

@@ -27,7 +27,7 @@ pub use merge::merged;
 pub use motion::{Motion, moved};
 pub use near_junctions::{merged_junctions, parted_junctions};
 pub(crate) use roads::on_line;
-pub use roads::{reshaped, reversed, simplified, with_lanes};
+pub use roads::{reshaped, reversed, reversed_traffic, simplified, with_lanes};
 pub use slip_lane::slip_lane;
 pub use turn_lanes::turn_lanes;
 pub use turns::{with_turn, without_turn};

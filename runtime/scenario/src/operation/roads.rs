@@ -8,8 +8,9 @@ use crate::edit::Edit;
 use crate::ids::RoadId;
 use crate::junction_rules::RoadLane;
 use crate::network::RoadNetwork;
-use crate::road::{Lane, LaneDirection, Poly3, Road, RoadEnd};
+use crate::road::{Lane, LaneChange, LaneDirection, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
+use crate::turn::Turns;
 use glam::DVec2;
 use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::projection::Projector;
@@ -204,9 +205,26 @@ pub fn reversed(scenario: &Scenario, id: RoadId) -> Result<Edit, OperationError>
         .network()
         .road(id)
         .ok_or(OperationError::NoSuchRoad(id))?;
+    let lane_after = |lane: i8| Some(-lane);
+    Ok(in_other_direction(
+        scenario,
+        id,
+        turned_round(road),
+        lane_after,
+    ))
+}
+
+/// Returns the edit that replaces a road by one whose line runs in the other direction. `lane_after` gives the new id of
+/// a lane for the turning rules at the nodes, and `None` where they are removed.
+fn in_other_direction(
+    scenario: &Scenario,
+    id: RoadId,
+    road: Road,
+    lane_after: impl Fn(i8) -> Option<i8>,
+) -> Edit {
     // Restrictions name roads and nodes, not ends of roads, so they remain valid.
     let length = road.length();
-    let mut edits = vec![Edit::Road(id, Some(Box::new(turned_round(road))))];
+    let mut edits = vec![Edit::Road(id, Some(Box::new(road)))];
     let places = with_places(scenario, |place| {
         Some(match place {
             Place::Lane(at) if at.road == id => from_the_other_end(at, id, length),
@@ -215,10 +233,66 @@ pub fn reversed(scenario: &Scenario, id: RoadId) -> Result<Edit, OperationError>
     });
     edits.extend(places.into_iter().map(|(_, edit)| edit));
     edits.extend(with_lane_rules(scenario, |_, at| {
-        let lane = if at.road == id { -at.lane } else { at.lane };
+        if at.road != id {
+            return Some(at);
+        }
+        let lane = lane_after(at.lane)?;
         Some(RoadLane { lane, ..at })
     }));
-    Ok(Edit::Batch(edits))
+    Edit::Batch(edits)
+}
+
+/// Returns the edit that reverses the traffic of a one-way road, together with its reference line. The carriageway and
+/// all objects keep their places. Arrows and turning rules of its lanes are removed, because they described the
+/// junction at the other end. `None` if the road is not a one-way road.
+///
+/// # Errors
+/// If the road does not exist.
+pub fn reversed_traffic(scenario: &Scenario, id: RoadId) -> Result<Option<Edit>, OperationError> {
+    let side = scenario.about().driving_side;
+    let road = scenario
+        .network()
+        .road(id)
+        .ok_or(OperationError::NoSuchRoad(id))?;
+    let sections = road.lane_sections.iter();
+    let lanes = sections.flat_map(|section| &section.lanes);
+    let mut directions = lanes
+        .filter(|lane| lane.kind.is_drivable())
+        .map(|lane| lane.is_forward(side));
+    let Some(first) = directions.next() else {
+        return Ok(None);
+    };
+    if directions.any(|other| other != first) {
+        return Ok(None);
+    }
+    let mut turned = turned_round(road);
+    let sections = turned.lane_sections.iter_mut();
+    for lane in sections.flat_map(|section| &mut section.lanes) {
+        if lane.kind.is_drivable() {
+            turn_traffic(lane);
+        }
+    }
+    // Rules about the whole road, lane 0, remain.
+    let lane_after = |lane: i8| (lane == 0).then_some(lane);
+    Ok(Some(in_other_direction(scenario, id, turned, lane_after)))
+}
+
+/// Reverses the direction of a lane whose place stays the same. The driver's left becomes the right.
+fn turn_traffic(lane: &mut Lane) {
+    lane.direction = opposite(lane.direction);
+    lane.turns = Turns::NONE;
+    lane.lane_change = match lane.lane_change {
+        LaneChange::Left => LaneChange::Right,
+        LaneChange::Right => LaneChange::Left,
+        either => either,
+    };
+}
+
+fn opposite(direction: LaneDirection) -> LaneDirection {
+    match direction {
+        LaneDirection::Standard => LaneDirection::Reversed,
+        LaneDirection::Reversed => LaneDirection::Standard,
+    }
 }
 
 /// Returns the same place on the reversed road.
@@ -395,10 +469,7 @@ fn renumbered(mut lane: Lane, index: usize, left: usize, side: DrivingSide) -> L
     // because the line moved across it becomes a contraflow lane, so that its traffic keeps its direction. A
     // new lane (id 0) gets the direction of its side.
     if old != 0 && lane.kind.is_drivable() && lane.is_forward(side) != forward {
-        lane.direction = match lane.direction {
-            LaneDirection::Standard => LaneDirection::Reversed,
-            LaneDirection::Reversed => LaneDirection::Standard,
-        };
+        lane.direction = opposite(lane.direction);
     }
     lane
 }

@@ -14,7 +14,7 @@ use super::flare::flared;
 use super::{DrawError, JOIN_DISTANCE, Joint, MIN_PIECE, RoadStyle, StrokeEnd, road, split};
 use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
-use crate::ids::{ObjectId, RoadId};
+use crate::ids::{NodeId, ObjectId, RoadId};
 use crate::junction::{self, rings};
 use crate::lane_type::LaneType;
 use crate::operation::deleted;
@@ -30,6 +30,10 @@ use std::ops::RangeInclusive;
 /// Range of radii of the centre line of the ring's lane, m. Smaller roundabouts are mini
 /// roundabouts, which are a form of junction control.
 pub const RING_RADIUS: RangeInclusive<f64> = 8.0..=100.0;
+/// Radius of a ring whose size the user does not choose, m.
+pub const DEFAULT_RADIUS: f64 = 15.0;
+/// Radii to try for a junction where a ring of [`DEFAULT_RADIUS`] does not fit, m.
+const OTHER_RADII: [f64; 4] = [18.0, 12.0, 22.0, 10.0];
 /// Width of the lane in the smallest rings and in large rings, m. Buses need more width in tight rings.
 const WIDTH: (f64, f64) = (5.8, 4.5);
 /// Ring radii to which the two widths apply, m.
@@ -113,6 +117,32 @@ pub fn roundabout(
         draft.apply(edit)?;
     }
     Ok(draft.edit())
+}
+
+/// Returns the edit that replaces a junction, given by its nodes, by a roundabout around its middle. The radius is
+/// 15 m, or the first of [`OTHER_RADII`] that the roads leave room for. Roads on other layers stay as they are.
+///
+/// # Errors
+/// If a road of the junction already belongs to a ring, or no radius fits; the error is then that of 15 m.
+pub fn roundabout_at(scenario: &Scenario, nodes: &[NodeId]) -> Result<Edit, DrawError> {
+    let network = scenario.network();
+    let rings = rings::rings(network, scenario.about().driving_side);
+    let ends = nodes.iter().flat_map(|node| network.ends_at(*node));
+    let roads: BTreeSet<RoadId> = ends.map(|(road, _)| road).collect();
+    if roads.iter().any(|road| rings.contains(road)) {
+        return Err(DrawError::AlreadyRing);
+    }
+    let points = nodes.iter().filter_map(|node| network.node(*node));
+    let (sum, count) = points.fold((DVec2::ZERO, 0.0), |(sum, count), node| {
+        (sum + node.position(), count + 1.0)
+    });
+    let layers = roads.iter().filter_map(|id| network.road(*id));
+    let layer = layers.map(|road| road.layer).max().unwrap_or(0);
+    let ring = |radius| roundabout(scenario, sum / f64::max(count, 1.0), radius, layer);
+    ring(DEFAULT_RADIUS).or_else(|error| {
+        let mut others = OTHER_RADII.into_iter().map(ring);
+        others.find_map(Result::ok).ok_or(error)
+    })
 }
 
 /// Completes the edit of a new road, whose ends have the given joints: a street that ends on a ring widens towards it,
