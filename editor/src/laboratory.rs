@@ -12,7 +12,7 @@ use crate::paths::experiment_path;
 use crate::showing;
 use crate::worker::Worker;
 use roadwright_agent::Registry;
-use roadwright_scenario::{Edit, Scenario, file};
+use roadwright_scenario::{Agent, Edit, Scenario, file};
 use roadwright_training::Course;
 use roadwright_training::genetic::experiment::{self, NameOr};
 use roadwright_training::genetic::{Experiment, parameters, patterns_of, put_preset, stack_of};
@@ -287,7 +287,8 @@ impl Laboratory {
         self.trainer = Some(trainer);
     }
 
-    /// Writes the champion's values into a stack of the document, as one step of its history.
+    /// Writes the champion's values into a stack of the document, as one step of its history. A new stack is also
+    /// given to the selected vehicles.
     fn apply_champion(&mut self, cx: &mut Context, stack: Option<String>) {
         self.end_clean_show(cx);
         if cx.is_showing() {
@@ -305,6 +306,7 @@ impl Laboratory {
         };
         let genes = &verdict.champion.genes;
         let scenario = cx.model.document.scenario();
+        let mut users = Vec::new();
         let (name, applied) = match stack {
             Some(name) => {
                 let Some(mut own) = scenario.stacks().get(&name).cloned() else {
@@ -317,14 +319,33 @@ impl Laboratory {
                 }
                 (name, own)
             }
-            None => (new_name(scenario), problem.stack(genes)),
+            None => {
+                users = cx.model.selected_agents();
+                (new_name(scenario), problem.stack(genes))
+            }
         };
         let label = format!("Apply champion to {name}");
-        let edit = Edit::Stack(name.clone(), Some(Box::new(applied)));
-        match cx.model.document.apply(&label, edit) {
+        let mut edits = vec![Edit::Stack(name.clone(), Some(Box::new(applied)))];
+        for id in &users {
+            if let Some(agent) = scenario.agents().get(id) {
+                let agent = Agent {
+                    stack: name.clone(),
+                    ..agent.clone()
+                };
+                edits.push(Edit::Agent(*id, Some(Box::new(agent))));
+            }
+        }
+        match cx.model.document.apply(&label, Edit::Batch(edits)) {
             Ok(()) => {
-                let text = format!("Stack {name} now has the champion's values.");
-                cx.say(Tone::Done, &text);
+                let now = format!("Stack {name} now has the champion's values");
+                let scenario = cx.model.document.scenario();
+                let is_used = scenario.agents().values().any(|agent| agent.stack == name)
+                    || scenario.flows().values().any(|flow| flow.stack == name);
+                cx.say(Tone::Done, &match users.len() {
+                    0 if is_used => format!("{now}."),
+                    0 => format!("{now}. Select vehicles or flows, and choose it as their stack in the Inspector."),
+                    count => format!("{now}, and the selected vehicles ({count}) use it."),
+                });
             }
             Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
         }

@@ -9,7 +9,7 @@ use roadwright_editor::experiment::{
 };
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
 use roadwright_editor::panel::PanelId;
-use roadwright_scenario::file;
+use roadwright_scenario::{ObjectId, file};
 use roadwright_simulation::builtin_modules;
 use roadwright_training::End;
 use roadwright_training::genetic::experiment::{Experiment, NameOr};
@@ -626,6 +626,18 @@ fn the_champion_goes_into_a_stack_in_one_step() {
     assert_eq!(trained, &problem.stack(&verdict.champion.genes));
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
+    // Selected vehicles use the new stack.
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.key(Key::A);
+    bench.drag(&[(-50.0, 10.0), (50.0, 10.0)]);
+    let (&id, agent) = bench.scenario().agents().first_key_value().unwrap();
+    assert_ne!(agent.stack, "trained");
+    let with_agent = bench.scenario().clone();
+    bench.ask(Action::Select([ObjectId::Agent(id)].into()));
+    bench.press("Apply");
+    assert_eq!(bench.scenario().agents()[&id].stack, "trained");
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &with_agent);
 }
 
 #[test]

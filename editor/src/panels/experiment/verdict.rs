@@ -152,7 +152,7 @@ fn apply(
         if let Some(target) = choice(ui, "Stack of the scenario", &state.target, &all) {
             state.target = target;
         }
-        let hint = "Write the champion's values into the modules of this stack.";
+        let hint = "Write the champion's values into the modules of this stack. Selected vehicles use a new stack at once.";
         if ui.button("Apply").on_hover_text(hint).clicked() {
             let action = ExperimentAction::Apply(state.target.clone());
             actions.push(Action::Experiment(action));
