@@ -3,6 +3,7 @@
 
 use crate::common::*;
 use roadwright_geometry::math::Stream;
+use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, Reachability};
 use roadwright_scenario::*;
@@ -130,4 +131,45 @@ fn without_main_streets_each_question_is_searched() {
     assert!(graph.main_component().is_empty());
     let mut stream = Stream::new(1, "reachability", 0);
     hold(&graph, VehicleClass::Car, &mut stream);
+}
+
+/// A straight street of many roads in a row.
+fn long_street(count: u32) -> Scenario {
+    let mut scenario = Scenario::new("long street");
+    let at = |i: u32| DVec2::new(30.0 * f64::from(i), 0.0);
+    let mut edits: Vec<Edit> = (0..=count)
+        .map(|i| Edit::Node(NodeId(i + 1), Some(Node::at(at(i)))))
+        .collect();
+    let (lane_offset, lanes) =
+        CrossSection::driving(1, 1, 3.25).lanes(scenario.about().driving_side);
+    for i in 0..count {
+        let road = Road {
+            from: NodeId(i + 1),
+            to: NodeId(i + 2),
+            name: "Street".into(),
+            class: RoadClass::Residential,
+            layer: 0,
+            access: RoadAccess::All,
+            speed_limit: 13.9.into(),
+            reference_line: ReferenceLine::straight(at(i), at(i + 1)).unwrap(),
+            lane_offset: lane_offset.clone(),
+            lane_sections: vec![lanes.clone()],
+        };
+        edits.push(Edit::Road(RoadId(i + 1), Some(Box::new(road))));
+    }
+    scenario.apply(Edit::Batch(edits)).unwrap();
+    scenario
+}
+
+/// A recursive search along the street would need more than a megabyte.
+#[test]
+fn the_main_streets_of_a_large_network_need_little_stack() {
+    let scenario = long_street(4_000);
+    let layout = layout(scenario.network(), scenario.about());
+    let graph = LaneGraph::new(&scenario, &layout);
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(256 * 1024);
+        let found = thread.spawn_scoped(scope, || graph.main_component().len());
+        assert!(found.unwrap().join().unwrap() > 0);
+    });
 }

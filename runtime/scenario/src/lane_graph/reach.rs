@@ -7,6 +7,7 @@
 
 use super::{LaneGraph, LaneletIndex, NO_LANELET, SearchPlace, ViaPlaces};
 use crate::access::{RoadAccess, TripPart, VehicleClass};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 /// Reachable places, by part of the trip. If the network has restrictions with via ways, a lanelet may have
@@ -277,10 +278,11 @@ impl LaneGraph {
                 graph.add_edge(id.number().into(), next.number().into(), ());
             }
         }
-        let components = petgraph::algo::tarjan_scc(&graph);
+        // Not `tarjan_scc`, which recurses along the streets and overflows the stack in a city.
+        let components = petgraph::algo::kosaraju_scc(&graph);
         let largest = components
             .into_iter()
-            .max_by_key(Vec::len)
+            .max_by_key(|lanelets| (lanelets.len(), Reverse(lanelets.iter().min().copied())))
             .unwrap_or_default();
         let mut lanelets: Vec<LaneletIndex> = largest
             .into_iter()
