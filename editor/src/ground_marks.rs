@@ -244,7 +244,7 @@ impl Board<'_> {
             "forwards"
         };
         let (before, all) = (changes(&poses[..=number]), changes(poses));
-        let text = format!("{ahead:.1} m ahead, {gear}, {before} of {all} gear changes");
+        let text = format!("{ahead:.1} m ahead, {gear}, {before} of {all} gear changes made");
         let beside = self.at(at.pose.position) + vec2(14.0, -14.0);
         self.plate(beside, Align2::LEFT_BOTTOM, &text, accent);
     }

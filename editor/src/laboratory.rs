@@ -343,7 +343,7 @@ impl Laboratory {
                     || scenario.flows().values().any(|flow| flow.stack == name);
                 cx.say(Tone::Done, &match users.len() {
                     0 if is_used => format!("{now}."),
-                    0 => format!("{now}. Select vehicles or flows, and choose it as their stack in the Inspector."),
+                    0 => format!("{now}. Select vehicles or flows, and choose this stack for them in the Inspector."),
                     count => format!("{now}, and the selected vehicles ({count}) use it."),
                 });
             }

@@ -189,8 +189,8 @@ fn add(cx: &mut Context, rows: &ClipRows) {
             let seconds = (rows.rows.len() - 1) as f64 / rows.rate_hz;
             let why = match rows.ended {
                 None => "",
-                Some(ClipEnd::Contact) => " It ends just before the vehicle hits something.",
-                Some(ClipEnd::Gone) => " It ends where the vehicle was removed from the run.",
+                Some(ClipEnd::Contact) => " The clip ends just before the vehicle hits something.",
+                Some(ClipEnd::Gone) => " The clip ends where the vehicle was removed from the run.",
                 Some(ClipEnd::Full) => " Clips are at most ten minutes long.",
             };
             cx.say(
@@ -284,7 +284,10 @@ fn use_library(cx: &mut Context) {
                 1 => "1 agent drives".to_owned(),
                 count => format!("{count} agents drive"),
             };
-            cx.say_undoable(&format!("{users} with moves from {}.", library.name()));
+            cx.say_undoable(&format!(
+                "{users} with moves from library {}.",
+                library.name()
+            ));
         }
         Err(why) => cx.say(Tone::Refused, &words_of(&why)),
     }

@@ -81,7 +81,9 @@ fn a_kept_run_stands_beside_the_next_one() {
     assert!(!same.trips.is_empty());
     assert!(same.trips.iter().all(|pair| pair.difference() == Some(0.0)));
     bench.ask(Action::Do(Command::Panel(PanelId::Compare)));
-    bench.harness.get_by_label("Both ran the same scenario.");
+    bench
+        .harness
+        .get_by_label("Both runs used the same scenario.");
     // Slower roads: later arrivals in figures, trips and text.
     bench.ask(Action::Do(Command::Reset));
     slow_down(&mut bench);

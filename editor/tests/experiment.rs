@@ -157,7 +157,7 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
     );
     bench.close_dialog();
     bench.ask(Action::ShowPanel(PanelId::Experiment));
-    bench.press("New for this scenario");
+    bench.press("New experiment for this scenario");
     assert_eq!(fault(&bench), None);
     let NameOr::Name(stack) = draft(&bench).stack else {
         panic!("a stack of the scenario");

@@ -177,7 +177,7 @@ fn layers_have_costs_for_each_vehicle_type_which_follow_its_name() {
     assert!(bench.scenario().paint()[&PaintId(1)].cells.is_empty());
     assert!(!bench.scenario().paint()[&PaintId(2)].cells.is_empty());
     bench.press("Blocks all others");
-    bench.press("Own cost for car");
+    bench.press("Separate cost for car");
     let cost = |bench: &Bench, key: &str| bench.scenario().paint()[&PaintId(2)].cost_for(key);
     assert_eq!(cost(&bench, "bus"), PaintCost::Blocks);
     assert_eq!(cost(&bench, "car"), PaintCost::Blocks);

@@ -20,13 +20,13 @@ pub(crate) fn may_be_trusted(file: &Path, own: &Path) -> Result<PathBuf, String>
     if let Some(downloads) = downloads()
         && folder.starts_with(downloads)
     {
-        return Err("It is in your downloads folder.".into());
+        return Err("The file is in your downloads folder.".into());
     }
     // `plugins` is beside the scenario, where unpacking a bundle also writes its manifest.
     let unpacked = folder.ancestors().take(2);
     let mut unpacked = unpacked.flat_map(|folder| UNPACKED.map(|name| folder.join(name)));
     if unpacked.any(|manifest| manifest.exists()) {
-        return Err("It was unpacked from a bundle.".into());
+        return Err("The file was unpacked from a bundle.".into());
     }
     check_owner(&folder, own)?;
     Ok(folder)

@@ -226,7 +226,7 @@ fn scenarios(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison
     let until = format!("Figures and trips up to {}.", clock(comparison.until));
     ui.label(RichText::new(until).weak());
     if comparison.changes.is_empty() {
-        ui.label("Both ran the same scenario.")
+        ui.label("Both runs used the same scenario.")
             .on_hover_text("Scripts and plugins are separate files and are not compared.");
     } else {
         let changes = comparison.changes.join("; ");
@@ -379,7 +379,7 @@ fn trip(ui: &mut Ui, model: &Model, pair: &TripPair, actions: &mut Vec<Action>) 
             ui.set_width(COLUMNS[0]);
             let button = egui::Button::new(&name).small().truncate();
             let jump = ui.add_enabled(place.is_some(), button);
-            let jump = jump.on_hover_text("Select it and show where its trip ended.");
+            let jump = jump.on_hover_text("Select the vehicle and show where its trip ended.");
             named(&jump, &format!("Compare {name}"));
             if let Some((_, last)) = place.filter(|_| jump.clicked()) {
                 go_to(model, pair.agent, last, actions);

@@ -46,7 +46,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
 fn status(ui: &mut Ui, model: &Model, seen: &GroundInspection) {
     let theme = model.theme();
     match &seen.status {
-        PathStatus::Found => ui.label("There is a path to its goal."),
+        PathStatus::Found => ui.label("There is a path to the vehicle's goal."),
         PathStatus::Searching => ui.colored_label(
             theme.tone(Tone::Warning),
             "Searching: it is not known yet whether there is a path.",
@@ -58,12 +58,16 @@ fn status(ui: &mut Ui, model: &Model, seen: &GroundInspection) {
     };
     if let Some(disagreement) = seen.disagreement {
         let text = match disagreement {
-            Disagreement::LeftPath => "It has left its planned path, or is not heading along it.",
-            Disagreement::Behind => "Its waypoint is behind it.",
-            Disagreement::OtherSide => {
-                "It steers around the nearest obstacle on one side, but its plan leads past the other side."
+            Disagreement::LeftPath => {
+                "The vehicle has left its planned path, or is not heading along it."
             }
-            Disagreement::TooSharp => "It cannot turn sharply enough to reach its waypoint.",
+            Disagreement::Behind => "The waypoint is behind the vehicle.",
+            Disagreement::OtherSide => {
+                "The vehicle steers around the nearest obstacle on one side, but its plan leads past the other side."
+            }
+            Disagreement::TooSharp => {
+                "The vehicle cannot turn sharply enough to reach its waypoint."
+            }
         };
         ui.colored_label(theme.tone(Tone::Warning), text);
     }

@@ -109,7 +109,7 @@ fn card(ui: &mut Ui, model: &Model, row: &ModuleRow, actions: &mut Vec<Action>) 
             if let Some(dragged) = dragged {
                 let drag = ui.dnd_drag_source(id.with("drag"), dragged, |ui| ui.label(name));
                 drag.response
-                    .on_hover_text("Drag it onto a stack in the Scenario panel.");
+                    .on_hover_text("Drag the module onto a stack in the Scenario panel.");
             }
             ui.label(RichText::new(&row.version).weak());
             ui.label(RichText::new(row.kind).weak().small());

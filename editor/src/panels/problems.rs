@@ -120,12 +120,12 @@ fn path_row(ui: &mut Ui, model: &Model, notice: &PathNotice, actions: &mut Vec<A
         Some(reason) => (
             Tone::Danger,
             format!("no path: {name}"),
-            format!("{reason}; it waits until something changes"),
+            format!("{reason}; the vehicle waits until something changes"),
         ),
         None => (
             Tone::Warning,
             format!("searching: {name}"),
-            "it is not known yet whether there is a path to its goal".into(),
+            "whether there is a path to the goal is not known yet".into(),
         ),
     };
     let color = model.theme().tone(tone);

@@ -96,7 +96,7 @@ pub(super) fn buttons(
         let button = egui::Button::new(sign).small();
         let response = ui.add_enabled(to.is_some(), button);
         named(&response, &format!("Move {} {key} {word}", kind.word()));
-        let hint = format!("Move it {word} in the list. You can also drag its name.");
+        let hint = format!("Move this entry {word} in the list. You can also drag its name.");
         if let Some(to) = to.filter(|_| response.on_hover_text(hint).clicked()) {
             send(kind, kind.brought(scenario, key, to), actions);
         }

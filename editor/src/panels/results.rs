@@ -229,7 +229,7 @@ fn row(ui: &mut Ui, trip: &Trip, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let name = agent_name(trip.agent);
         let jump = ui.add_enabled(trip.places.is_some(), egui::Button::new(&name).small());
-        let jump = jump.on_hover_text("Show where its trip ended.");
+        let jump = jump.on_hover_text("Show where the trip ended.");
         named(&jump, &name);
         if let Some((_, last)) = trip.places.filter(|_| jump.clicked()) {
             let around = DVec2::splat(AROUND);

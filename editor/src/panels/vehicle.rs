@@ -38,7 +38,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         }
     });
     let Some(live) = &model.live else {
-        empty(ui, "Press play to see what it does.");
+        empty(ui, "Press play to see what the vehicle does.");
         return;
     };
     match &live.inspection {

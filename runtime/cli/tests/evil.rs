@@ -256,7 +256,7 @@ fn surprise(folder: &Path, evil: &str, verdict: &Verdict) -> Option<String> {
             code == Some(1)
                 && line.starts_with(&name)
                 && line.contains(why)
-                && text.ends_with("not fit for use\n")
+                && text.ends_with("unusable\n")
         }
         _ => false,
     };

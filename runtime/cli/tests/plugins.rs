@@ -298,7 +298,7 @@ fn what_is_probably_not_meant_is_a_warning() {
     let check = ["script", "check", "one.rhai"];
     let output = roadwright(folder.path(), &check);
     let said = fine(&output);
-    assert!(said.contains("it runs with 1 warning."), "{said}");
+    assert!(said.contains("the script runs, with 1 warning."), "{said}");
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("one.rhai:2:"), "{error}");
     assert!(error.contains("did you mean \"other.rhai\"?"), "{error}");

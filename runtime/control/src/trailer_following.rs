@@ -213,8 +213,12 @@ fn assert_backs(module: &Module<dyn Controller>, path: &Path, mut drive: Drive) 
         module.follow(&step, &[input], &mut outputs);
         drive.advance(outputs[0]);
         assert!(drive.hitch().abs() < JACKKNIFED, "jackknifed");
-        assert!(drive.speed > 0.0, "it changed its gear");
-        assert!(steps < 3000, "{}: it does not get on", module.info.id);
+        assert!(drive.speed > 0.0, "the vehicle changed gear");
+        assert!(
+            steps < 3000,
+            "{}: the vehicle makes no progress",
+            module.info.id
+        );
         steps += 1;
     }
     let [_, offset, heading] = path.errors(drive.axle(), drive.axle_along);

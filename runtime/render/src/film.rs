@@ -82,7 +82,9 @@ impl Film {
     ) -> Result<(), RenderError> {
         let is_first = self.changes.is_empty();
         if !is_first && picture.size != self.size {
-            return Err(RenderError::Film("its frames differ in size".into()));
+            return Err(RenderError::Film(
+                "the frames of the animation differ in size".into(),
+            ));
         }
         let pixels = drawn(scenario, snapshot, picture)?.opaque();
         let (width, height) = picture.size;

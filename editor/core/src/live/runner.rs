@@ -648,7 +648,7 @@ impl Runner {
 
     #[expect(
         clippy::disallowed_methods,
-        reason = "the window's wall clock paces the simulation; nothing in it reads the clock"
+        reason = "the wall clock paces the simulation in the window; the simulation itself does not read it"
     )]
     pub(super) fn run(mut self) {
         self.publish();

@@ -127,7 +127,9 @@ impl ToolKind {
             Self::Obstacle => "Place a box, circle or polygon as an obstacle.",
             Self::Forest => "Paint trees with a brush, or erase them.",
             Self::Land => "Draw a park, water or a district on the ground.",
-            Self::Paint => "Paint or erase ground that off-lane vehicles avoid or do not enter.",
+            Self::Paint => {
+                "Paint or erase ground that vehicles off the lanes avoid or do not enter."
+            }
             Self::Place => "Name a place for scripts, or draw parking bays.",
             Self::Terrain => "Raise, lower, smooth or flatten the ground.",
             Self::Vehicle => "Place a vehicle: drag from its start to its destination.",

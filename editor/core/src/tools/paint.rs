@@ -85,7 +85,7 @@ impl Tool for PaintTool {
             false => "paint",
         };
         let name = layer_name(context);
-        format!("Outline to {verb} {name}. {}", outline::STATUS)
+        format!("Draw an outline to {verb} {name}. {}", outline::STATUS)
     }
 
     fn is_busy(&self) -> bool {

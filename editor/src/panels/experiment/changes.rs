@@ -54,7 +54,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     let who = if champion.is_some() {
         "The champion"
     } else {
-        "The best so far"
+        "Best individual so far"
     };
     heading(
         ui,

@@ -83,7 +83,7 @@ fn row(ui: &mut Ui, individual: &IndividualRow, course: u64, actions: &mut Vec<A
         }
         let strike = ui.add(Button::new("Strike out").small());
         let hint =
-            "Marks the individual as unfit: it is neither kept nor used for breeding. The current generation restarts.";
+            "Mark the individual as unfit: it is neither kept nor used for breeding. The current generation restarts.";
         let strike = strike.on_hover_text(hint);
         named(&strike, &format!("Strike out {name}"));
         if strike.clicked() {

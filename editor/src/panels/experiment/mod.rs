@@ -106,15 +106,15 @@ fn begin(ui: &mut Ui, actions: &mut Vec<Action>) {
     if ui.button("Open experiment…").clicked() {
         actions.push(ask(ExperimentAction::File(ExperimentFile::Open)));
     }
-    if ui.button("New for this scenario").clicked() {
+    if ui.button("New experiment for this scenario").clicked() {
         actions.push(ask(ExperimentAction::New(None)));
     }
     let mut courses = vec![(None, "choose one".to_owned())];
     let all = Course::all().into_iter();
     courses.extend(all.map(|course| (Some(course.name.clone()), course.name)));
     ui.horizontal(|ui| {
-        ui.label("New for the course");
-        if let Some(course) = choice(ui, "New for the course", &None, &courses) {
+        ui.label("New experiment on course");
+        if let Some(course) = choice(ui, "New experiment on course", &None, &courses) {
             actions.push(ask(ExperimentAction::New(course)));
         }
     });

@@ -95,8 +95,7 @@ fn has<T>(ui: &mut Ui, name: &str, hint: &str, value: &mut Option<T>, words: [&s
 /// Shows all rows, for a grid of two columns.
 pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
     ui.label("Ends early").on_hover_text(
-        "Selects the individuals that are stopped early. Individuals that never start moving are \
-         always stopped.",
+        "Method that selects individuals to stop early. Individuals that never start moving are always stopped.",
     );
     let all = [
         (Sparing::Nobody, "none"),

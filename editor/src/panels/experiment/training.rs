@@ -98,7 +98,7 @@ fn buttons(ui: &mut Ui, model: &Model, training: &TrainingPicture, actions: &mut
         }
         let best = training.best().zip(training.courses.first());
         if let Some((best, course)) = best.filter(|_| training.phase.is_busy()) {
-            let hint = "Show the best so far on the map while training continues.";
+            let hint = "Show the best individual so far on the map while training continues.";
             if ui.button("Show the best").on_hover_text(hint).clicked() {
                 actions.push(individuals::show(best, *course));
             }

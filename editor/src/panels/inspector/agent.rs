@@ -156,7 +156,7 @@ fn trip(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent) {
         Some(place) => ui.label(place_text(place)),
         None => {
             let color = model.theme().tone(crate::tools::Tone::Warning);
-            ui.colored_label(color, "none (it will not drive)")
+            ui.colored_label(color, "none (the vehicle will not drive)")
         }
     };
     ui.end_row();

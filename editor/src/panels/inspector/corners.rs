@@ -78,7 +78,7 @@ fn radius(
         return;
     }
     if is_squeezed {
-        let text = format!("room for {:.1} m", corner.radius);
+        let text = format!("room for a radius of {:.1} m", corner.radius);
         ui.label(RichText::new(text).weak());
     } else {
         ui.label("");

@@ -84,7 +84,7 @@ fn row(
         let text = match (is_there, is_added) {
             (true, true) => format!("{name}, {direction}, added"),
             (true, false) => format!("{name}, {direction}"),
-            (false, true) => format!("{name}, added, not drivable"),
+            (false, true) => format!("{name}, added by hand, but not drivable"),
             (false, false) => format!("{name}, removed"),
         };
         ui.label(if is_there {

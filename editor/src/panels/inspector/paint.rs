@@ -9,7 +9,7 @@ use roadwright_scenario::{Edit, PaintCost, PaintId, PaintLayer};
 const NAME: TextProperty<PaintLayer> = TextProperty {
     name: "Name",
     label: OF,
-    hint: "Name such as \"shrubs\".",
+    hint: "Name of the layer, such as \"shrubs\".",
     wraps: false,
     get: |layer| &layer.name,
     set: |layer, name| layer.name = name,
@@ -86,7 +86,7 @@ fn own_cost(ui: &mut Ui, subject: &mut Subject<'_, PaintLayer>, id: PaintId, key
     let own = subject.object.vehicles.get(key).copied();
     let mut is_own = own.is_some();
     let tick = ui.checkbox(&mut is_own, key);
-    let label = format!("Own cost for {key}");
+    let label = format!("Separate cost for {key}");
     tick.widget_info(move || WidgetInfo::labeled(Role::CheckBox, true, &label));
     if tick.changed() {
         let usual = subject.object.cost;

@@ -44,9 +44,9 @@ fn alley(ui: &mut Ui, alley: &AlleyInspection, actions: &mut Vec<Action>) {
     let title = format!("Single-file, {from:.0} to {to:.0} m");
     ui.label(RichText::new(title).strong());
     let rows = [
-        ("Inside, along the road", &alley.inside[0]),
+        ("Inside, in the road's direction", &alley.inside[0]),
         ("Inside, opposite direction", &alley.inside[1]),
-        ("Waiting, along the road", &alley.waiting[0]),
+        ("Waiting, in the road's direction", &alley.waiting[0]),
         ("Waiting, opposite direction", &alley.waiting[1]),
     ];
     for (what, agents) in rows {

@@ -224,7 +224,7 @@ pub(super) fn reason(
     if facing <= ONCOMING {
         "it turns across oncoming traffic"
     } else {
-        "the other comes from the near side"
+        "the other vehicle comes from the near side"
     }
 }
 

@@ -229,7 +229,7 @@ fn library(ui: &mut Ui, model: &Model, state: &mut MovesPanel, actions: &mut Vec
             ui.colored_label(model.theme().tone(Tone::Warning), text);
         }
         if let Err(why) = &built.loaded {
-            let text = format!("It cannot be used: {why}.");
+            let text = format!("The library cannot be used: {why}.");
             ui.colored_label(model.theme().tone(Tone::Danger), text);
         }
         touching(ui, model.theme(), built);
@@ -370,7 +370,7 @@ fn using(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
 fn touching(ui: &mut Ui, theme: Theme, built: &BuiltLibrary) {
     for one in &built.touching {
         let text = format!(
-            "{} touches {} after {:.1} s. Trim it before that.",
+            "{} touches {} after {:.1} s. Trim the clip so that it ends before that.",
             one.clip, one.object, one.seconds
         );
         ui.colored_label(theme.tone(Tone::Warning), text);

@@ -149,7 +149,7 @@ const SPRINGS: [Number; 3] = [
 const ENGINE: [Number; 5] = [
     number(
         "Peak torque",
-        "Highest point of the torque curve; the others scale with it.",
+        "Highest point of the torque curve; the other points scale with it.",
         "N m",
         0.1..=1e6,
         0.5,

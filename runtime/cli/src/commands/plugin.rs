@@ -185,7 +185,7 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
     if as_json {
         print_json(&json!({"file": file, "ok": is_good, "report": report, "drives": drives}))?;
     } else {
-        let verdict = if is_good { "fine" } else { "not fit for use" };
+        let verdict = if is_good { "fine" } else { "unusable" };
         writeln!(terminal::out(), "{verdict}")?;
     }
     Ok(Outcome::of(is_good))

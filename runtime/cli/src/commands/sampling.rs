@@ -143,7 +143,7 @@ impl Sampling {
         )?;
         writeln!(
             out,
-            "probability that a single forgery escapes detection: {}; that all escape if a tenth is forged: {}",
+            "probability that a single forged row escapes detection: {}; that no forged row is detected if a tenth of them is forged: {}",
             percent(*single_escapes),
             percent(*tenth_escapes)
         )

@@ -273,11 +273,11 @@ fn check(
             Ok(script) => {
                 let verdict = match (faults.len(), warnings.len()) {
                     (0, 0) => "fine".to_owned(),
-                    (0, 1) => "it runs with 1 warning".to_owned(),
-                    (0, count) => format!("it runs with {count} warnings"),
-                    (1, _) => "it runs but has 1 fault".to_owned(),
+                    (0, 1) => "the script runs, with 1 warning".to_owned(),
+                    (0, count) => format!("the script runs, with {count} warnings"),
+                    (1, _) => "the script runs, but has 1 fault".to_owned(),
                     (count, _) => {
-                        format!("it runs but has {count} faults")
+                        format!("the script runs, but has {count} faults")
                     }
                 };
                 writeln!(terminal::out(), "{name}: {verdict}. {}", script.doc)?;

@@ -186,7 +186,7 @@ impl InProcess {
             cells += table.map_or(0, ParameterTable::cells);
             if cells > MOST_CELLS {
                 return Err(Fault::fatal(format!(
-                    "its tables have more than {MOST_CELLS} cells"
+                    "the module's tables have more than {MOST_CELLS} cells"
                 )));
             }
             let mut values = vec![f64::NAN; length];
@@ -590,7 +590,7 @@ impl Backend for InProcess {
 
     fn load(&self, state: &State) -> Result<(), String> {
         let Some(load) = self.library.api.state_load else {
-            return Err("it cannot restore state".into());
+            return Err("the module cannot restore state".into());
         };
         let (bytes, length) = (state.bytes.as_ptr(), state.bytes.len() as u64);
         // There are two kinds of failure: the call is abandoned, or the plugin rejects this state.

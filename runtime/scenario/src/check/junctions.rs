@@ -184,7 +184,7 @@ fn corners(junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
                 Code::CornerSqueezed,
                 format!(
                     "the corner from {road} to {next} has a set radius of {radius:.1} m, but there \
-                     is only room for {:.1} m; lengthen the roads or set a smaller radius",
+                     is only room for a radius of {:.1} m; lengthen the roads or set a smaller radius",
                     corner.radius
                 ),
             ));

@@ -135,8 +135,7 @@ pub enum RecordError {
     NoVersion(u32),
     /// The record has a field that does not exist in its version.
     #[error(
-        "the record has the field \"{0}\", which records of version 1 do not have: the version was \
-         changed"
+        "the record has the field \"{0}\", which records of version 1 do not have: its version number was edited; restore it"
     )]
     FieldOfLater(&'static str),
     /// The experiment in the record violates a rule of experiment files.

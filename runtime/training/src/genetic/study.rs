@@ -171,7 +171,7 @@ pub fn studies() -> Vec<Study> {
         Study {
             name: "guidelines",
             of: "table 10.4",
-            doc: "Whether the guideline values are the best: each compared with a smaller and a larger one.",
+            doc: "Compares each guideline value with a smaller and a larger one.",
             evaluations: 400,
             lines: [
                 with("guideline".into(), &|_| ()),

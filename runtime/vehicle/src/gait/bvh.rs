@@ -188,7 +188,7 @@ impl<'a> Words<'a> {
                 self.line = word.line;
                 Ok(word.text)
             }
-            None => self.fail(format!("unexpected end of file; expected {expected}")),
+            None => self.fail(format!("the file ends unexpectedly; expected {expected}")),
         }
     }
 

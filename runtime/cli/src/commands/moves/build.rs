@@ -163,9 +163,9 @@ fn compared(clips: &ClipFile, rules: &BuildRules, built: &Built) -> Vec<Size> {
     let sizes = [
         ("as built", own),
         ("without pruning", unpruned(kc, ks)),
-        ("without pruning and kc", unpruned(0, ks)),
-        ("without pruning and ks", unpruned(kc, 0)),
-        ("without pruning, kc and ks", unpruned(0, 0)),
+        ("without pruning, with kc = 0", unpruned(0, ks)),
+        ("without pruning, with ks = 0", unpruned(kc, 0)),
+        ("without pruning, with kc = 0 and ks = 0", unpruned(0, 0)),
     ];
     let sizes = sizes.map(|(rules, size)| Size {
         rules,

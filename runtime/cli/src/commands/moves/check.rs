@@ -106,7 +106,7 @@ fn vehicle_findings(arguments: &Check, opened: &Opened) -> anyhow::Result<Vec<St
         .map(|(what, now, then)| format!("{what} {now:.3} m instead of {then:.3} m"))
         .collect();
     let how = if differing.is_empty() {
-        "only data other than the outline".to_owned()
+        "only in data other than the outline".to_owned()
     } else {
         differing.join(", ")
     };

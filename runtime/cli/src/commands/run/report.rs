@@ -429,7 +429,9 @@ fn collision_lines(summary: &Summary) -> String {
 fn module_lines(summary: &Summary) -> String {
     let modules = summary.modules.iter().map(|module| {
         let out = module.out_since;
-        let out = out.map_or(String::new(), |since| format!(", out since {since:.2} s"));
+        let out = out.map_or(String::new(), |since| {
+            format!(", out of service since {since:.2} s")
+        });
         format!(
             "{:<16} {} {}{out}\n",
             module.slot, module.module, module.build
@@ -516,7 +518,7 @@ pub(in crate::commands) fn failure_text(module: &str, failure: &ModuleFailure) -
     }
     text += &format!("first at {first_at:.2} s");
     if let Some(since) = out_since {
-        text += &format!("; out since {since:.2} s");
+        text += &format!("; out of service since {since:.2} s");
     }
     text += &format!("\n  {}", reason.replace('\n', "\n  "));
     text

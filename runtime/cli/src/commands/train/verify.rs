@@ -159,7 +159,7 @@ impl Verified {
         for field in &self.not_checked {
             let why = match *field {
                 MODULES => "the record does not state which module builds it was made with",
-                _ => "it is free text",
+                _ => "the field is free text",
             };
             writeln!(out, "not checked: {field} ({why})")?;
         }

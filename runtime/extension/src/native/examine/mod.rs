@@ -55,7 +55,7 @@ pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<b
         name: "floating point mode",
         problem: None,
         note: if changed {
-            "loading changes it (-ffast-math?); Roadwright corrects that, but results may \
+            "loading the library changes the floating-point mode (-ffast-math?); Roadwright corrects that, but results may \
              differ"
                 .into()
         } else {

@@ -13,7 +13,7 @@ pub(super) fn destinations(api: &mut Registrar) {
         api,
         "go_to",
         "agent.go_to(x: float, y: float)",
-        "Drives to the lane nearest to (x, y), m, instead of its destination, or over open ground to \
+        "Drives to the lane nearest to (x, y), m, instead of the agent's destination, or over open ground to \
          (x, y) itself if no lane is within 25 m; from the end of a path or from open ground it \
          returns to a lane first. If there is no route, on_no_route is called.",
         |a: &mut Agent, x: Dynamic, y: Dynamic| -> Outcome<()> {

@@ -24,7 +24,7 @@ pub(super) fn modules(api: &mut Registrar) {
         api,
         "set_parameter",
         "agent.set_parameter(slot: string, key: string, value: float)",
-        "Sets a parameter of its planner, controller or fitness, for this agent only.",
+        "Sets a parameter of the agent's planner, controller or fitness, for this agent only.",
         |a: &mut Agent, slot: &str, key: &str, value: Dynamic| -> Outcome<()> {
             let slot = slot_of(slot)?;
             if slot == Slot::Behaviour {

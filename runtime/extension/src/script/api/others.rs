@@ -39,15 +39,15 @@ pub(super) fn properties(api: &mut Registrar) {
     properties! { api, other: Other;
         "id" -> "int", "Id of the other agent."
             => other.facts.id as i64;
-        "x" -> "float", "East coordinate of its rear axle, m."
+        "x" -> "float", "East coordinate of the other vehicle's rear axle, m."
             => other.facts.position.x;
-        "y" -> "float", "North coordinate of its rear axle, m."
+        "y" -> "float", "North coordinate of the other vehicle's rear axle, m."
             => other.facts.position.y;
         "heading" -> "float", "Heading of the other agent, rad."
             => other.facts.heading;
         "speed" -> "float", "Speed of the other agent, m/s."
             => other.facts.speed;
-        "length" -> "float", "Length of its vehicle, m."
+        "length" -> "float", "Length of the other agent's vehicle, m."
             => other.facts.length;
         "trailers" -> "int", "Number of trailers in tow."
             => i64::from(other.facts.trailers);
@@ -55,17 +55,17 @@ pub(super) fn properties(api: &mut Registrar) {
             => other.distance;
         "angle" -> "float", "Direction to the other agent relative to this agent's heading, rad, positive to the left."
             => other.angle;
-        "vehicle" -> "string", "Name of its vehicle type."
+        "vehicle" -> "string", "Name of the other agent's vehicle type."
             => other.vehicle.clone();
-        "stack" -> "string", "Name of its stack."
+        "stack" -> "string", "Name of the other agent's stack."
             => other.stack.clone();
         "road" -> "int", "Id of the road that the agent is on; -1 in junctions and on open ground."
             => road_of(Some(&other.facts));
         "offset" -> "float", "Offset of the other agent to the left of its lane's centre line, m."
             => other.facts.t;
-        "indicator" -> "string", "State of its indicators: left, right, hazard or off."
+        "indicator" -> "string", "State of the other vehicle's indicators: left, right, hazard or off."
             => ImmutableString::from(other.facts.indicator.name());
-        "lane" -> "int", "Id of its lane; 0 if there is none."
+        "lane" -> "int", "Id of the other agent's lane; 0 if there is none."
             => i64::from(other.facts.lane);
     }
 }

@@ -23,20 +23,20 @@ pub(super) fn lane(api: &mut Registrar) {
             => road_of(agent.content().facts.as_ref());
         "lane" -> "int", "Lane id on that road; 0 if there is none."
             => agent.content().facts.map_or(0, |facts| i64::from(facts.lane));
-        "s" -> "float", "Distance along its lane, m."
+        "s" -> "float", "Distance of the agent along its lane, m."
             => agent.content().facts.map_or(0.0, |facts| facts.s);
         "road_speed" -> "float", "Speed allowed here by the speed limit and the bends, m/s."
             => agent.content().input.road_speed;
-        "speed_limit" -> "float", "Speed limit of its lane, m/s."
+        "speed_limit" -> "float", "Speed limit of the agent's lane, m/s."
             => agent.content().facts.map_or(0.0, |facts| facts.speed_limit);
-        "signal" -> "string", "Aspect that the traffic signals at the end of its lane show for its route: \"red\", \"red_amber\" before green, \"amber\" or \"green\"; \"none\" without signals."
+        "signal" -> "string", "Aspect that the traffic signals at the end of the agent's lane show for its route: \"red\", \"red_amber\" before green, \"amber\" or \"green\"; \"none\" without signals."
             => ImmutableString::from(light_name(agent.content().facts.and_then(|facts| facts.signal)));
     }
     call!(
         api,
         "road_speed_within",
         "agent.road_speed_within(distance: float) -> float",
-        "Lowest speed that speed limits and bends allow on its route within the given distance \
+        "Lowest speed that speed limits and bends allow on the agent's route within the given distance \
          (at most 200 m), or up to the end of the route if that is nearer, m/s; 1,000,000 while \
          its road is not known yet.",
         |a: &mut Agent, distance: Dynamic| -> Outcome<f64> {
@@ -45,7 +45,7 @@ pub(super) fn lane(api: &mut Registrar) {
         }
     );
     properties! { api, agent: Agent;
-        "offset" -> "float", "Offset to the left of its lane's centre line, m; off the lanes, relative to the nearest lane in its direction."
+        "offset" -> "float", "Offset of the agent to the left of its lane's centre line, m; off the lanes, relative to the nearest lane in its direction."
             => agent.content().facts.map_or(0.0, |facts| facts.t);
         "lane_remaining" -> "float", "Distance to the end of the lane, m; if the agent must change lanes to reach its goal, distance to the point beside the goal."
             => agent.content().input.lane_remaining;
@@ -59,7 +59,7 @@ pub(super) fn lane(api: &mut Registrar) {
 /// Registers the properties for vehicles ahead and behind, the next junction, and the destination.
 pub(super) fn ahead(api: &mut Registrar) {
     properties! { api, agent: Agent;
-        "leader" -> "Other", "The vehicle ahead on its route, within 200 m; () if there is none."
+        "leader" -> "Other", "The vehicle ahead on the agent's route, within 200 m; () if there is none."
             => other_of(agent, |facts| facts.leader);
         "follower" -> "Other", "The nearest vehicle behind that has this agent as its leader; () if there is none."
             => other_of(agent, |facts| facts.follower);

@@ -16,10 +16,10 @@ const MOVEMENT: u64 = 20;
 /// Registers the signals ahead of an agent, and the look-up of any signals.
 pub(super) fn of_agent(api: &mut Registrar) {
     properties! { api, agent: Agent;
-        "signal_node" -> "int", "Node of the signals at the end of its lane; -1 if there are none."
+        "signal_node" -> "int", "Node of the signals at the end of the agent's lane; -1 if there are none."
             => ahead_of(agent).map_or(-1, |(node, _)| i64::from(node));
         // Stages are bits, of which the lowest one that is set is the first stage.
-        "signal_stage" -> "int", "First stage of the signals at the end of its lane in which its movement has green; -1 if there are none."
+        "signal_stage" -> "int", "First stage of the signals at the end of the agent's lane in which the agent's movement has green; -1 if there are none."
             => ahead_of(agent).map_or(-1, |(_, stages)| i64::from(stages.trailing_zeros()));
     }
     call!(

@@ -28,9 +28,9 @@ pub(super) fn properties(api: &mut Registrar) {
             => agent.content().facts.map_or(0.0, |facts| facts.length);
         "trailers" -> "int", "Number of trailers in tow."
             => agent.content().facts.map_or(0, |facts| i64::from(facts.trailers));
-        "vehicle" -> "string", "Name of its vehicle type."
+        "vehicle" -> "string", "Name of the agent's vehicle type."
             => own_name(agent, |scene| &scene.vehicles, |facts| facts.vehicle);
-        "stack" -> "string", "Name of its stack."
+        "stack" -> "string", "Name of the agent's stack."
             => own_name(agent, |scene| &scene.stacks, |facts| facts.stack);
         "waiting" -> "float", "Time for which the agent has been stationary, s."
             => agent.content().input.waiting;

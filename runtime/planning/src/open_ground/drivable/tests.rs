@@ -314,7 +314,7 @@ fn costs_are_close_to_those_of_an_exhaustive_search() {
 }
 
 #[test]
-#[ignore = "takes long; the numbers of maps are in DRIVABLE_FIRST and DRIVABLE_MAPS"]
+#[ignore = "slow; set DRIVABLE_FIRST and DRIVABLE_MAPS to choose the maps"]
 fn costs_of_many_maps_are_close_to_those_of_an_exhaustive_search() {
     let first = number_of("DRIVABLE_FIRST", 0);
     let maps = number_of("DRIVABLE_MAPS", 1000);
@@ -574,7 +574,7 @@ fn a_path_costs_more_where_the_ground_does() {
 }
 
 #[test]
-#[ignore = "measures; the number of maps is in DRIVABLE_MAPS"]
+#[ignore = "slow measurement; set DRIVABLE_MAPS to choose the number of maps"]
 fn figures_on_maps_with_rectangles() {
     let body = Body {
         length: 3.34,

@@ -364,7 +364,7 @@ fn words(printed: Printed) -> String {
         Printed::CrashAfter(time) => format!("crash at {time}"),
         Printed::Crash => "crash".to_owned(),
         Printed::Finish(time) => format!("finish {time}"),
-        Printed::Survives => "no crash in 120".to_owned(),
+        Printed::Survives => "no crash within 120".to_owned(),
         Printed::Skids => "skids".to_owned(),
         Printed::Fails => "no path".to_owned(),
         Printed::Nothing => "-".to_owned(),
