@@ -23,6 +23,8 @@ pub const KERB: u32 = 0xF1EEE7;
 pub const CASING: u32 = 0xA7A397;
 /// Colour of carriageways.
 pub const ASPHALT: u32 = 0x6C727C;
+/// Colour of the hard shoulders of motorways.
+pub const HARD_SHOULDER: u32 = 0x777D87;
 /// Colour of paved areas and paths.
 pub const PAVING: u32 = 0xDFD5C3;
 /// Colour of pavements beside carriageways.
@@ -175,7 +177,7 @@ const OF_WHAT_MOVES: [u32; 12] = [
 
 /// Pairs of colours in the light and in the dark theme. In the dark theme, roads are lighter than the ground,
 /// pavements darker than roads, and kerbs lighter than both.
-const BY_NIGHT: [(u32, u32); 44] = [
+const BY_NIGHT: [(u32, u32); 45] = [
     (GROUND, 0x182029),
     (BLOCK, 0x1D2630),
     (FOREST, 0x1A2E24),
@@ -194,6 +196,7 @@ const BY_NIGHT: [(u32, u32); 44] = [
     (SIDEWALK, 0x303A46),
     (KERB, 0x7A8798),
     (ASPHALT, 0x4D5869),
+    (HARD_SHOULDER, 0x566172),
     (PARKING, 0x3F4957),
     (BUS_LANE, 0x7A4A45),
     (CYCLE_LANE, 0x3A7468),

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   . . . . . . . . . .   earth beside the outer edge
+//!   -------------------   hard shoulder of a motorway
 //!   ===================
 //!   - - - - - - - - - -   carriageway
 //!   ===================
@@ -12,12 +13,18 @@
 use crate::bridge::{Bridges, Side, SpanKind};
 use crate::marking::{RURAL, is_one_way};
 use crate::painter::{Painter, Pass};
-use crate::palette::{MEDIAN, RAIL, SAND, rgb};
+use crate::palette::{HARD_SHOULDER, MEDIAN, RAIL, SAND, rgb};
 use crate::road::{self, MIN_KERB_SCALE, Stretch};
 use roadwright_scenario::junction::{Junction, Layout};
-use roadwright_scenario::{DrivingSide, Road, RoadClass, RoadId, Scenario};
+use roadwright_scenario::{
+    DrivingSide, LaneSection, LaneType, NodeId, Road, RoadClass, RoadId, RoadNetwork, Scenario,
+};
 use std::ops::Range;
 
+/// Width of the hard shoulder beside the outer edge of a motorway, m. It is drawn, and is no lane of the road.
+const SHOULDER: f64 = 2.5;
+/// Length over which a hard shoulder narrows, m.
+const TAPER: f64 = 30.0;
 /// Width of earth beside a carriageway, m.
 const EARTH: f64 = 1.5;
 /// Width of grass beside the inner edge of a motorway, m: half of a median.
@@ -43,7 +50,8 @@ pub fn verges(
         return;
     }
     bridges.draw_embankments(painter, scenario, layout, roads);
-    let has_verge = |id: &RoadId| scenario.network().road(*id).is_some_and(has_verge);
+    let network = scenario.network();
+    let has_verge = |id: &RoadId| network.road(*id).is_some_and(has_verge);
     let fast: Vec<RoadId> = roads.iter().copied().filter(has_verge).collect();
     let side = scenario.about().driving_side;
     painter.begin(Pass::Ground);
@@ -57,7 +65,19 @@ pub fn verges(
     for stretch in &stretches {
         for part in open_parts(stretch, bridges) {
             for edge in [Side::Left, Side::Right] {
-                beside(painter, stretch, &part, edge, side);
+                let ends =
+                    [stretch.road.from, stretch.road.to].map(|node| meets_others(network, node));
+                let shoulder = Shoulder::of(stretch, ends);
+                beside(
+                    painter,
+                    stretch,
+                    &part,
+                    &Beside {
+                        edge,
+                        side,
+                        shoulder,
+                    },
+                );
             }
         }
     }
@@ -82,13 +102,68 @@ fn open_parts(stretch: &Stretch<'_>, bridges: &Bridges) -> Vec<Range<f64>> {
     parts
 }
 
+/// Whether roads of other classes than motorways end at a node.
+fn meets_others(network: &RoadNetwork, node: NodeId) -> bool {
+    let mut roads = network.ends_at(node).into_iter();
+    roads.any(|(id, _)| {
+        network
+            .road(id)
+            .is_some_and(|road| road.class != RoadClass::Motorway)
+    })
+}
+
+/// The width of the hard shoulder along a road. It narrows towards slip roads, which have none.
+struct Shoulder {
+    /// Where the shoulder begins and ends with no width, m along the road; infinite where it goes on.
+    from: f64,
+    to: f64,
+}
+
+impl Shoulder {
+    /// Returns the shoulder of a stretch. `ends` says whether it narrows towards the start and towards the end.
+    fn of(stretch: &Stretch<'_>, ends: [bool; 2]) -> Self {
+        let (from, to) = stretch.range();
+        let sections = &stretch.road.lane_sections;
+        let is = |section: Option<&LaneSection>| section.is_some_and(|s| *s == *stretch.section);
+        let [at_start, at_end] = ends;
+        let (at_start, at_end) = (
+            at_start && is(sections.first()),
+            at_end && is(sections.last()),
+        );
+        Self {
+            from: if at_start { from } else { f64::NEG_INFINITY },
+            to: if at_end { to } else { f64::INFINITY },
+        }
+    }
+
+    /// Returns the distances along the road at which the width begins or ceases to change, m.
+    fn kinks(&self) -> [f64; 2] {
+        [self.from + TAPER, self.to - TAPER]
+    }
+
+    /// Width at a distance along the road, m.
+    fn width(&self, s: f64) -> f64 {
+        SHOULDER * ((s - self.from).min(self.to - s) / TAPER).clamp(0.0, 1.0)
+    }
+}
+
+/// The side of a stretch to draw.
+struct Beside {
+    edge: Side,
+    side: DrivingSide,
+    shoulder: Shoulder,
+}
+
 /// Draws the verge on one side of a part of a stretch.
 fn beside(
     painter: &mut impl Painter,
     stretch: &Stretch<'_>,
     part: &Range<f64>,
-    edge: Side,
-    side: DrivingSide,
+    Beside {
+        edge,
+        side,
+        shoulder,
+    }: &Beside,
 ) {
     let road = stretch.road;
     let middle = 0.5 * (part.start + part.end);
@@ -97,23 +172,46 @@ fn beside(
         return;
     }
     // In right-hand traffic, the inner edge is to the left of the driving direction.
-    let is_forward = road.lanes_forward(middle, side) > 0;
-    let is_inner = (edge == Side::Left) == (is_forward == (side == DrivingSide::Right));
-    let has_rail = road.class == RoadClass::Motorway && is_one_way(road) && is_inner;
+    let is_forward = road.lanes_forward(middle, *side) > 0;
+    let is_inner = (*edge == Side::Left) == (is_forward == (*side == DrivingSide::Right));
+    let is_motorway = road.class == RoadClass::Motorway && is_one_way(road);
+    let has_rail = is_motorway && is_inner;
+    let has_shoulder = is_motorway && !is_inner && !has_lane_for_stopping(road, middle);
+    let paved = |s: f64| if has_shoulder { shoulder.width(s) } else { 0.0 };
     let (width, color) = if has_rail {
         (GRASS, MEDIAN)
     } else {
         (EARTH, SAND)
     };
-    let line = |beyond: f64| {
-        stretch.part((part.start, part.end), |s| {
-            outside(road.carriageway(s), beyond)
-        })
+    let line = |beyond: &dyn Fn(f64) -> f64| {
+        let kinks = shoulder.kinks().into_iter();
+        let mut ends: Vec<f64> = kinks.filter(|s| part.contains(s)).collect();
+        ends.extend([part.start, part.end]);
+        ends.sort_by(f64::total_cmp);
+        let pieces = ends.windows(2);
+        let points = pieces.flat_map(|ends| {
+            stretch.part((ends[0], ends[1]), |s| {
+                outside(road.carriageway(s), beyond(s))
+            })
+        });
+        points.collect::<Vec<_>>()
     };
-    let mut band = line(-BELOW);
-    band.extend(line(width).into_iter().rev());
-    painter.polygon(&band, rgb(color));
-    if has_rail {
-        painter.line(&line(BEFORE_RAIL), RAIL_WIDTH, 1.0, rgb(RAIL));
+    let band = |width: &dyn Fn(f64) -> f64| {
+        let mut band = line(&|_| -BELOW);
+        band.extend(line(width).into_iter().rev());
+        band
+    };
+    painter.polygon(&band(&|s| paved(s) + width), rgb(color));
+    if has_shoulder {
+        painter.polygon(&band(&paved), rgb(HARD_SHOULDER));
     }
+    if has_rail {
+        painter.line(&line(&|_| BEFORE_RAIL), RAIL_WIDTH, 1.0, rgb(RAIL));
+    }
+}
+
+/// Whether a road has a shoulder as a lane, and so needs no other one.
+fn has_lane_for_stopping(road: &Road, s: f64) -> bool {
+    let lanes = &road.section_at(s).lanes;
+    lanes.iter().any(|lane| lane.kind == LaneType::Shoulder)
 }
