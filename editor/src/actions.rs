@@ -16,9 +16,9 @@ use crate::sharing;
 use roadwright_geometry::DVec2;
 use roadwright_simulation::CouplingOrder;
 
-/// One zoom step scales the interface by this factor.
+/// Factor by which one zoom step scales the interface.
 const ZOOM_STEP: f32 = 1.1;
-/// One step resizes a brush by this factor.
+/// Factor by which one step resizes a brush.
 const BRUSH_STEP: f64 = 1.25;
 
 impl Editor {

@@ -186,7 +186,7 @@ impl DocumentState {
     }
 }
 
-/// Whether a job gets a progress bar and a cancel button.
+/// Length of a job. A long job gets a progress bar and a cancel button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Length {
     Short,

@@ -50,7 +50,7 @@ pub struct Modules {
     pub registry: Registry,
     /// External modules with their health.
     pub rows: Arc<Vec<ModuleRow>>,
-    /// The scripts with their texts.
+    /// Builds of plugins that may not run until the user permits it.
     pub scripts: Arc<Vec<ScriptRow>>,
     /// Builds that wait for permission.
     pub unallowed: Vec<FileRow>,
@@ -75,13 +75,14 @@ pub struct Extensions {
     watch: CallWatch,
     beside: Option<PathBuf>,
     folders: Folders,
-    /// A newly created file, which is known to belong to the user.
+    /// A file that this program has just created, so that its owner is the current user. Only
+    /// folders of the same owner can be trusted.
     own: PathBuf,
     revision: u64,
     read_at: f64,
     /// Builds that the user declined for this session.
     declined: BTreeSet<String>,
-    /// The module that timed out, after it has been reported.
+    /// The timed-out module as last reported; used to report each timeout only once.
     timed_out: Option<String>,
 }
 

@@ -38,7 +38,7 @@ impl ImportReport {
         text
     }
 
-    /// Counts of created items by name, without zero counts.
+    /// Returns the non-zero counts of created items, each with the name of the item.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let summary = &self.summary;
         let counted = [

@@ -17,7 +17,7 @@ pub enum Dock {
     Bottom,
 }
 
-/// Place in the menu bar of the command that shows a panel.
+/// Position in the menu bar of the command that brings a panel to the front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MenuPlace {
     /// In the File menu, after Import.
@@ -158,7 +158,7 @@ impl PanelId {
         all.filter(move |panel| panel.entry().is_some_and(|entry| entry.place == place))
     }
 
-    /// Returns the panels with an initial position.
+    /// Returns the panels whose initial position is `dock`.
     pub fn docked(dock: Dock) -> impl Iterator<Item = Self> {
         Self::ALL
             .iter()

@@ -1,4 +1,4 @@
-//! Results of `bench run` that the user opens to compare them.
+//! Results of `bench run`, opened by the user for comparison.
 
 use roadwright_training::experiment::{Results, Summary, pairs};
 use roadwright_training::genetic::LEVEL;

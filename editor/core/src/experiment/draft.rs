@@ -103,7 +103,7 @@ impl Draft {
         }
     }
 
-    /// Records a change made in a gesture.
+    /// Records a change made in a gesture. `before` is the state before the change.
     pub fn note(&mut self, before: DraftState, gesture: Gesture) {
         if before.experiment == self.experiment {
             return;

@@ -159,8 +159,8 @@ impl TrainingPicture {
     }
 }
 
-/// Individuals of the pool, best first, followed by the other individuals of the last generation in the order
-/// of their fitness. Unrated individuals are last.
+/// Returns the individuals of the pool, best first, followed by the other individuals of the last
+/// generation in the order of their fitness. Unrated individuals are last.
 fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> Vec<IndividualRow> {
     let members = training.pool().members();
     let rank = |birth: (u32, u32)| {

@@ -27,8 +27,8 @@ pub struct RunEvent {
     pub with: Option<Party>,
 }
 
-/// Number of contacts and of finished trips, and the times of the last ones, s. If two values are equal,
-/// nothing was added or removed between them.
+/// Number of contacts, number of finished trips, time of the last contact and time of the last
+/// arrival, s. Two equal values mean that no event was added or removed between them.
 type Counted = (usize, usize, Option<f64>, Option<f64>);
 
 /// Contacts and arrivals in the period that can be rewound, each oldest first. They always include
@@ -93,7 +93,7 @@ pub struct LightChange {
     pub light: Light,
 }
 
-/// Lights of the signal of a lane over the last minutes.
+/// Lights that a lane's signal has shown over the last minutes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaneLights {
     /// The road that the lane belongs to.
@@ -113,7 +113,8 @@ pub struct LaneLights {
 pub struct JunctionLights {
     /// The lanes, in the order of roads and lanes.
     pub lanes: Vec<LaneLights>,
-    /// Smallest node id of the junction, and the state of the record that the lanes come from.
+    /// Smallest node id of the junction, and the revision of the record from which the lanes were
+    /// taken.
     source: (Option<NodeId>, u64),
 }
 

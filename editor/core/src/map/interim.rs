@@ -55,8 +55,9 @@ pub struct Interim {
 }
 
 impl Interim {
-    /// Draws the tiles whose land or obstacles in a scenario differ from the map. The tiles of the
-    /// sorted scene may not have been drawn yet. O(objects of all three).
+    /// Draws the tiles of `scenario` whose land or obstacles differ from the scene on the map
+    /// (`drawn`) or from the sorted scene, whose tiles may not have been drawn yet. O(objects in
+    /// the three scenarios).
     pub fn between(
         drawn: &Scene,
         Sorted {

@@ -103,7 +103,8 @@ impl Pushed {
     }
 }
 
-/// Obstacles whose position changed, including obstacles that returned to their place in the scenario.
+/// Returns the obstacles whose position changed, including those that returned to their place in
+/// the scenario.
 fn changed(before: &[LooseRecord], now: &[LooseRecord]) -> BTreeSet<ObstacleId> {
     let by_id = |records: &'_ [LooseRecord]| -> BTreeMap<ObstacleId, usize> {
         let ids = records.iter().enumerate();

@@ -36,12 +36,12 @@ pub struct DrawnGraph {
 /// Limit on the motion jump between consecutive moves.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum SeamLimit {
-    /// Up to the threshold of the rules of the bench.
+    /// The threshold in the rules of the bench.
     #[default]
     OfRules,
-    /// Up to this distance.
+    /// This distance.
     AtMost(f64),
-    /// Speeds may jump.
+    /// No limit: the speed may jump.
     MayJump,
 }
 
@@ -511,7 +511,7 @@ impl DrawnMove {
         }
     }
 
-    /// Frames of the move, numbered as in the trimmed clip.
+    /// Returns the frames of the move, numbered as in the trimmed clip.
     fn stretch_in(&self, clips: &TrimmedClips) -> Stretch {
         let kept = clips.kept(&self.clip);
         match self.stretch {
@@ -554,7 +554,7 @@ impl DrawnMove {
         ))
     }
 
-    /// Frames of the move; empty if the clip or some of the frames do not exist.
+    /// Returns the frames of the move; empty if the clip or some of the frames do not exist.
     fn frames<'a>(&self, clips: &'a TrimmedClips) -> &'a [Frame] {
         let Stretch { first, last } = self.stretch_in(clips);
         let kept = clips

@@ -58,7 +58,7 @@ impl LibraryFigure {
         Self::of_moves(library.states(), library.moves())
     }
 
-    /// Draws states and the moves between them.
+    /// Arranges states and the moves between them.
     pub fn of_moves(states: &[String], moves: &[Move]) -> Self {
         let motions: Vec<[f64; 2]> = (0..states.len())
             .map(|state| motion(moves, state))

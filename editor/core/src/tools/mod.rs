@@ -236,7 +236,7 @@ pub enum Effect {
     /// Replaces the state of the gesture in progress. The edit applies to the document before the
     /// gesture.
     Preview(String, Edit),
-    /// Ends the gesture with its last state.
+    /// Ends the gesture and keeps its last state.
     Commit,
     /// Cancels the gesture.
     Abort,
@@ -425,10 +425,10 @@ pub trait Tool {
     /// Handles an event and returns its effects.
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect>;
 
-    /// Overlays to show over the map.
+    /// Returns the overlays to show over the map.
     fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark>;
 
-    /// Status line text that describes the current functions of the mouse buttons.
+    /// Returns the status line text, which describes the current functions of the mouse buttons.
     fn status(&self, context: &ToolContext<'_>) -> String;
 
     /// Whether a stroke is in progress, which Escape cancels.
@@ -459,7 +459,7 @@ pub struct DrawnTrip {
 }
 
 impl DrawnTrip {
-    /// Places of the stops, on the lanes that suit the trip best.
+    /// Returns the places of the stops, on the lanes that suit the trip best.
     pub fn places(&self, context: &ToolContext<'_>) -> Vec<Place> {
         let pointed: Vec<Place> = self.stops.iter().map(DrawnStop::place).collect();
         let has_choice = self

@@ -180,7 +180,7 @@ impl From<StoredStack> for StackChoice {
     }
 }
 
-/// Stack for automatic choice, if it suits the trip.
+/// Key of the stack that the automatic choice prefers if it suits the trip.
 const PREFERRED_STACK: &str = "idm";
 
 impl StackChoice {
@@ -549,8 +549,8 @@ impl ToolOptions {
         }
     }
 
-    /// Minimum radius of freehand strokes, m. The minimum of the road's class, or more if the inner
-    /// edge would otherwise fold.
+    /// Returns the minimum radius of freehand strokes, m. It is the minimum for the road's class,
+    /// or larger if the road's inner edge would otherwise fold over.
     pub fn min_radius(&self) -> f64 {
         let preset = self.chosen();
         let by_class: f64 = match preset.class {

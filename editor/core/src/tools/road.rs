@@ -535,7 +535,7 @@ fn placed_at(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> D
     grid.unwrap_or(point)
 }
 
-/// Compass bearing: degrees clockwise from north.
+/// Converts a heading to a compass bearing: degrees clockwise from north.
 fn bearing(heading: f64) -> f64 {
     (90.0 - heading.to_degrees()).rem_euclid(360.0)
 }
