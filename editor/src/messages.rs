@@ -106,7 +106,7 @@ fn area(index: usize, at: Pos2, has_button: bool) -> Area {
         .interactable(has_button)
 }
 
-/// Draws a message. Returns whether its Undo was clicked.
+/// Draws a message. Returns whether its Undo button was clicked.
 fn plate(ui: &mut Ui, theme: Theme, message: &Message, can_undo: bool) -> bool {
     let frame = Frame::NONE
         .fill(theme.toast())

@@ -148,7 +148,7 @@ fn extent(scene: &Scene) -> (DVec2, DVec2) {
     (low - pad, high + pad)
 }
 
-/// Paints an area of land row by row.
+/// Paints all areas of land, row by row.
 fn land(image: &mut ColorImage, scene: &Scene, low: DVec2, pixel: f64, theme: Theme) {
     let mut areas: Vec<_> = scene.scenario.painted_land().collect();
     areas.sort_by_key(|(_, land)| land.usage.rank());

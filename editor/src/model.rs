@@ -155,7 +155,7 @@ impl Model {
         self.live.as_ref().is_some_and(|live| live.is_playing)
     }
 
-    /// Agents of the run that have no path or are still searching for one.
+    /// Returns the agents of the run that have no path or are still searching for one.
     pub(crate) fn without_path(&self) -> &[PathNotice] {
         self.live.as_ref().map_or(&[], |live| &live.without_path)
     }
@@ -291,7 +291,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// File extensions for this purpose; empty if a folder is requested.
+    /// Returns the file extensions for this purpose; empty if a folder is requested.
     pub(crate) fn endings(self) -> &'static [&'static str] {
         match self {
             Self::Open => &[".json", ".rwz"],

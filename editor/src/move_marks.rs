@@ -12,7 +12,7 @@ use roadwright_simulation::{InspectedMove, MoveInspection, WatchedTree};
 const GHOST_FRAMES: usize = 10;
 /// Maximum number of bodies of a ghost.
 const MOST_GHOSTS: usize = 120;
-/// The error is drawn if the vehicle is farther than this from its clip, m.
+/// Distance between the vehicle and its clip above which the error is drawn, m.
 const VISIBLE_ERROR: f64 = 0.02;
 
 impl Board<'_> {

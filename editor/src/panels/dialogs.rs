@@ -119,7 +119,7 @@ fn unsaved(context: &egui::Context, model: &Model, next: &Next, actions: &mut Ve
     }
 }
 
-/// The same text as in the documentation of plugins.
+/// Warning about native plugins. The documentation of plugins contains the same text.
 const WARNING: &str = "Native plugins run with all your permissions: they can read files, use the network \
     and crash or corrupt Roadwright. Allow only plugins that you built or trust.";
 

@@ -89,7 +89,7 @@ impl RunEvents {
 pub struct LightChange {
     /// Simulated time in seconds, with a resolution of 0.2 s.
     pub time: f64,
-    /// The light since then.
+    /// The light from that time on.
     pub light: Light,
 }
 

@@ -28,8 +28,8 @@ pub struct DrawnGraph {
     pub moves: Vec<DrawnMove>,
     /// Limit on the motion jump between consecutive moves.
     pub seams: SeamLimit,
-    /// Whether the graph was read from a file whose moves belong to clips other than the ones
-    /// beside it.
+    /// Whether the graph was read from a file that was made for other clips than those in the clip
+    /// file beside it.
     pub is_of_other_clips: bool,
 }
 

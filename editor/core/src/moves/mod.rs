@@ -31,7 +31,7 @@ use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
-/// Selectable frame rates, Hz. The original method plays 25 frames a second.
+/// Selectable frame rates, Hz. [Adam 2007] plays 25 frames a second.
 pub const RATES: [f64; 2] = [25.0, 30.0];
 /// Default name of a library.
 const NAME: &str = "my-moves";

@@ -138,7 +138,7 @@ struct Chart<'a> {
 
 /// A part of the cycle with one signal aspect.
 struct Bar {
-    /// Start and duration, s.
+    /// Start of the part, s. `length` is its duration.
     from: f64,
     length: f64,
     light: Light,
