@@ -155,8 +155,8 @@ impl Theme {
         self.tone(Tone::Danger)
     }
 
-    /// Returns the colour of a connection, lane end or signal that is free to go. The opposite has
-    /// the danger colour.
+    /// Returns the colour of a connection, lane end or signal that is free to go. One that is not
+    /// free has the danger colour.
     pub(crate) fn go(self) -> Color32 {
         light(Light::Green)
     }
@@ -207,7 +207,8 @@ impl Theme {
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
-    /// Returns the colour of all vehicles on a heat map. Other colours are used for lanes there.
+    /// Returns the colour of all vehicles on a heat map, where the other colours show the values of
+    /// lanes.
     pub(crate) fn heat_vehicle(self) -> Color32 {
         hex(palette::HEAT_VEHICLE)
     }

@@ -8,8 +8,8 @@ use roadwright_scenario::{Obstacle, Scenario};
 use roadwright_simulation::{Ground, Lying, MechanicsRecord, RigidShape, Snapshot, VehicleRecord};
 use std::f64::consts::TAU;
 
-/// Other objects are drawn if they are within this distance of a rigid vehicle, m. Objects farther
-/// away are not about to collide.
+/// Distance from a rigid vehicle within which other objects are drawn, m. Objects farther away are
+/// not about to collide.
 const NEAR: f64 = 30.0;
 /// Largest scale at which wheels are drawn, m per pixel.
 const FARTHEST_WHEEL: f64 = 0.15;

@@ -35,7 +35,7 @@ const DOUBLE: f64 = 0.12;
 const LEAST_DASH: f64 = 0.5;
 /// Length of the solid lines before a stop line, m.
 const SOLID: f64 = 20.0;
-/// A road has a centre line if its lanes together are at least this wide, m.
+/// Minimum total width of the lanes of a road with a centre line, m.
 const LEAST_TWO_WAY: f64 = 5.5;
 /// Lowest speed limit of roads with edge lines, m/s.
 pub(crate) const RURAL: f64 = 60.0 / 3.6;
@@ -185,8 +185,8 @@ fn style(
     }
 }
 
-/// Whether vehicles may change from the left lane to the right one, and back. Both lanes have the same
-/// direction. Left and right are as seen along the road.
+/// Returns whether vehicles may change from the left lane to the right one, and whether they may
+/// change back. Both lanes have the same direction. Left and right are as seen along the road.
 fn crossings(left: &Lane, right: &Lane, side: DrivingSide) -> (bool, bool) {
     let (of_left, of_right) = (left.lane_change, right.lane_change);
     match left.is_forward(side) {

@@ -203,7 +203,7 @@ struct Forecast<'a> {
 }
 
 impl Forecast<'_> {
-    /// Future lights of a fixed-time programme.
+    /// Returns the future lights of a fixed-time programme.
     fn fixed(&self) -> Vec<LightPeriod> {
         let mut periods: Vec<LightPeriod> = Vec::new();
         let mut from = self.now;

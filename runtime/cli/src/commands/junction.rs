@@ -77,8 +77,8 @@ struct Arm {
     sign: &'static str,
     /// Position of the stop line, m along the road.
     stop_line: f64,
-    /// Whether a car can wait between the stop line and the previous junction. If not, there is no stop line,
-    /// and the signals and signs of that junction apply to both.
+    /// Whether a car can wait between the stop line and the previous junction. If not, there is no
+    /// stop line, and the signals and signs of the previous junction apply to both junctions.
     has_room: bool,
     /// Lanes that lead into the junction.
     lanes: Vec<i8>,

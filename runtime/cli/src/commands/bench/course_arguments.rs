@@ -123,9 +123,9 @@ pub(crate) struct Verify {
 `train verify` check them with --signed-by KEY.pub."
 )]
 pub(crate) struct Sign {
-    /// Results, or a training record
+    /// Results or a training record to sign
     pub(crate) file: PathBuf,
-    /// Secret key
+    /// File with the secret key
     #[arg(long, value_name = "KEY")]
     pub(crate) key: PathBuf,
     /// Create the key first, without a password, together with its public key KEY.pub

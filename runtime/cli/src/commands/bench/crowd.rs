@@ -29,7 +29,7 @@ const MOST_DRAWS: u32 = 100_000;
 const DT: f64 = 1.0 / 60.0;
 /// Maximum simulated time, s. No trip takes less time than this.
 const SECONDS: f64 = 20.0;
-/// The maximum time is simulated with at least this number of problems. With fewer, the time is
+/// Number of problems from which the maximum time is simulated. With fewer problems, the time is
 /// proportionally shorter.
 const USUAL_PROBLEMS: f64 = 1000.0;
 /// Shortest simulated time, s.

@@ -31,7 +31,7 @@ const SECONDS: f64 = 4200.0;
 const RUNS: u64 = 32;
 /// Start time of the first counted trip, s.
 const WARM_UP: f64 = 300.0;
-/// Trips that start after this fraction of the run are not counted, because they might not be
+/// Fraction of the run after which trips that start are not counted, because they might not be
 /// completed.
 const COUNTED: f64 = 0.9;
 /// Permitted relative difference from the formula.

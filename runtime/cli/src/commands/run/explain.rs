@@ -24,8 +24,9 @@ pub(super) struct Explanation {
     time: f64,
     /// The description printed without `--json`.
     text: String,
-    /// Cause, in one word, why the last vehicle of the chain stands: `deadlock` if that vehicle
-    /// waits for another vehicle of the chain, `controller` if only its own controller stops it.
+    /// Reason, in one word, why the last vehicle of the chain is stationary: `deadlock` if that
+    /// vehicle waits for another vehicle of the chain, `controller` if only its own controller
+    /// stops it.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'static str>,
     /// The agent, the vehicle that it waits for, and so on; empty if the agent does not drive.

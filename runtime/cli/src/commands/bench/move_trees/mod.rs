@@ -30,7 +30,7 @@ const SKID: &str = "skid";
 struct MeasuredRow {
     table: &'static str,
     row: u32,
-    /// Whether the row is an additional one that is not in the source.
+    /// Whether the row is an additional control that the source does not have.
     is_control: bool,
     track: &'static str,
     tree: &'static str,
