@@ -117,7 +117,7 @@ impl Background {
         (placement, self.source.clone())
     }
 
-    /// Size in the world, m.
+    /// Returns the size of the picture in the world, m.
     pub fn size(&self) -> DVec2 {
         let [width, height] = self.texture.size();
         self.metres_per_pixel * DVec2::new(width as f64, height as f64)

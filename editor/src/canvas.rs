@@ -156,7 +156,7 @@ impl Canvas {
         self.afterimage.forget();
     }
 
-    /// Number of skid mark pieces.
+    /// Returns the number of skid mark pieces.
     pub fn skid_mark_count(&self) -> usize {
         self.skid_marks.count()
     }

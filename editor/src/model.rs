@@ -160,7 +160,7 @@ impl Model {
         self.live.as_ref().map_or(&[], |live| &live.without_path)
     }
 
-    /// Number of problems: findings of the check, and agents without a known path.
+    /// Returns the number of problems: findings of the check, and agents without a known path.
     pub(crate) fn problem_count(&self) -> usize {
         self.findings.1.len() + self.without_path().len()
     }

@@ -54,7 +54,7 @@ impl Damaged {
         }
     }
 
-    /// Name of the file.
+    /// Returns the name of the file.
     pub fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str());
         name.to_string_lossy().into_owned()

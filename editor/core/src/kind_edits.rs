@@ -15,7 +15,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Name of this kind in messages.
+    /// Returns the name of this kind in messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::VehicleType => "vehicle type",

@@ -114,21 +114,21 @@ macro_rules! declare_panels {
             /// All panels, in the order of their tabs.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// Id of the panel: the name of its command in settings.
+            /// Returns the id of the panel, which is the name of its command in settings.
             pub fn id(self) -> &'static str {
                 match self {
                     $(Self::$name => $id,)*
                 }
             }
 
-            /// Title of the panel's tab.
+            /// Returns the title of the panel's tab.
             pub fn title(self) -> &'static str {
                 match self {
                     $(Self::$name => $title,)*
                 }
             }
 
-            /// Initial position of the panel.
+            /// Returns the initial position of the panel.
             pub fn dock(self) -> Dock {
                 match self {
                     $(Self::$name => Dock::$dock,)*

@@ -29,7 +29,7 @@ pub(crate) const CYCLE_LINE: f64 = 0.15;
 const BLOCKS: (f64, f64) = (6.0, 6.0);
 /// Lengths (on, off) of dashes beside parking, m.
 const PARKING_DASH: (f64, f64) = (1.0, 1.0);
-/// Distance from the middle of a double line to the middle of each of its lines, m.
+/// Distance between the middle of a double line and the middle of each of its lines, m.
 const DOUBLE: f64 = 0.12;
 /// Minimum length of a dash that is painted, m.
 const LEAST_DASH: f64 = 0.5;

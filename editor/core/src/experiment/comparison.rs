@@ -34,7 +34,7 @@ impl OpenResults {
         })
     }
 
-    /// Name of the file.
+    /// Returns the name of the file.
     pub fn name(&self) -> String {
         let name = self.path.file_stem().unwrap_or_default();
         name.to_string_lossy().into_owned()

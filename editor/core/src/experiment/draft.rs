@@ -73,7 +73,7 @@ impl Draft {
         self.experiment.course.is_none() && self.scenario.is_none()
     }
 
-    /// Title of the experiment.
+    /// Returns the title of the experiment.
     pub fn title(&self) -> String {
         let name = self.path.as_deref().and_then(Path::file_name);
         let name = name.map(|name| name.to_string_lossy().into_owned());

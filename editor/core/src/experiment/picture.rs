@@ -91,7 +91,7 @@ pub struct IndividualRow {
 }
 
 impl IndividualRow {
-    /// Name of the individual: its generation and number.
+    /// Returns the name of the individual, formed from its generation and number.
     pub fn name(&self) -> String {
         format!("{}.{}", self.birth.0, self.birth.1)
     }

@@ -130,7 +130,7 @@ struct SignalRecord {
     ended: Option<f64>,
 }
 
-/// Record of the lights of all signals of a run over the last minutes.
+/// Record of all signals' lights over the last minutes of a run.
 #[derive(Default)]
 pub(super) struct SignalHistory {
     signals: BTreeMap<SignalKey, SignalRecord>,

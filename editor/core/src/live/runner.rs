@@ -24,8 +24,8 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Longest time that the world is stepped before the thread checks for orders, in seconds: half a frame at 60
-/// Hz.
+/// Longest time for which the world is stepped before the thread checks for orders, in seconds:
+/// half a frame at 60 Hz.
 const SLICE: f64 = 0.008;
 /// Snapshots per second.
 const PICTURE_RATE: f64 = 60.0;

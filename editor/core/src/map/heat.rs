@@ -250,8 +250,8 @@ struct Roads {
 }
 
 impl Roads {
-    /// Returns the edges of the part of a stretch that is between the junctions of its road; `None`
-    /// if the lane no longer exists.
+    /// Returns the edges of a stretch, cut off at the junctions of its road; `None` if the lane no
+    /// longer exists.
     fn lane(&mut self, scene: &Scene, id: RoadId, lane: i8, stretch: u32) -> Option<Band> {
         let road = scene.scenario.network().road(id)?;
         let (from, to) = scene.layout.remaining(id, road)?;

@@ -9,7 +9,7 @@ use roadwright_simulation::LooseRecord;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// An obstacle counts as at rest after this number of frames without movement: half a second at 60
+/// Number of frames without movement after which an obstacle counts as at rest: half a second at 60
 /// Hz. A smaller number would rebuild the large mesh more often while posts rock; a larger number
 /// would keep the small mesh large for longer.
 const CALM: u32 = 30;

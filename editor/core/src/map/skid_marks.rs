@@ -123,7 +123,7 @@ impl SkidMarks {
         self.time = 0.0;
     }
 
-    /// Number of pieces.
+    /// Returns the number of pieces.
     pub fn count(&self) -> usize {
         self.pieces.len()
     }

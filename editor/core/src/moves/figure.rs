@@ -8,7 +8,7 @@ use super::clip::largest_slip;
 use roadwright_moves::{Library, Move};
 use std::collections::BTreeMap;
 
-/// A move with a larger slip angle than this counts as a skid, rad: 20 degrees.
+/// Slip angle above which a move counts as a skid, rad: 20 degrees.
 const SKIDS: f64 = 0.35;
 /// Maximum number of states on one line.
 const MOST_ON_LINE: usize = 12;

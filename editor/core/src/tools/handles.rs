@@ -108,7 +108,7 @@ pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
     all
 }
 
-/// Maximum number of corners of a forest or an area of land that has handles. Painted areas have
+/// Maximum number of corners for which a forest or an area of land has handles. Painted areas have
 /// many more corners, which are too close together to grab.
 const MOST_CORNERS: usize = 200;
 

@@ -99,7 +99,7 @@ impl ToolKind {
         Self::Paint,
     ];
 
-    /// Name on the screen.
+    /// Returns the name shown on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::Select => "Select",
@@ -275,7 +275,7 @@ pub struct ToolContext<'a> {
 }
 
 impl ToolContext<'_> {
-    /// Snap and pick distance, m.
+    /// Returns the distance within which the pointer snaps and picks, m.
     pub fn reach(&self) -> f64 {
         10.0 * self.scale
     }

@@ -279,7 +279,7 @@ impl BayKind {
         Self::Angled,
     ];
 
-    /// Name on the screen.
+    /// Returns the name shown on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::Single => "Single bay",

@@ -52,8 +52,8 @@ pub(crate) enum VehicleVerb {
     Gait {
         /// The motion capture file, NAME.bvh
         recording: PathBuf,
-        /// Name of the recording's joint for a role, which is hips, left_foot, right_foot,
-        /// left_shoulder or right_shoulder
+        /// Joint of the recording for a role; roles are hips, left_foot, right_foot, left_shoulder
+        /// and right_shoulder
         #[arg(long = "joint", value_name = "ROLE=NAME", value_parser = named_joint)]
         joints: Vec<NamedJoint>,
         /// Length of a unit of the recording, m [default: 1, or 0.01 if the hips are more than 10 units high]
