@@ -50,9 +50,9 @@ pub struct Modules {
     pub registry: Registry,
     /// External modules with their health.
     pub rows: Arc<Vec<ModuleRow>>,
-    /// Builds of plugins that may not run until the user permits it.
+    /// The scripts with their texts.
     pub scripts: Arc<Vec<ScriptRow>>,
-    /// Builds that wait for permission.
+    /// Plugin builds that may not run until the user permits them.
     pub unallowed: Vec<FileRow>,
     /// For each build in `unallowed`, its folder, or the reason why the builds of that folder cannot all be
     /// allowed together.
@@ -61,9 +61,9 @@ pub struct Modules {
     pub asks: bool,
     /// A native call that has not returned.
     pub hang: Option<Hang>,
-    /// The module that timed out, with a description, until the user has decided how to continue.
+    /// Description of the module that timed out. Kept until the user has decided how to continue.
     pub timed_out: Option<String>,
-    /// The last checked text of a script, with its id and its error.
+    /// The last script text that was checked: id of the script, text, and error if there is one.
     pub checked: Option<(String, String, Option<ScriptError>)>,
     /// The last stepping request, with the executed statements or the error of the script.
     pub stepping: Option<(StepRequest, Result<Steps, ScriptError>)>,

@@ -207,10 +207,10 @@ pub(crate) struct Design {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Plugins and scripts")]
 pub(crate) struct ExtensionFlags {
-    /// Search this folder for plugins, before the folders `plugins` of the scenario and of the user
+    /// Search this folder for plugins, before the `plugins` folders of the scenario and of the user
     #[arg(long, value_name = "DIR")]
     pub(crate) plugins: Vec<PathBuf>,
-    /// Search this folder for scripts, before the folders `scripts` of the scenario and of the user
+    /// Search this folder for scripts, before the `scripts` folders of the scenario and of the user
     #[arg(long, value_name = "DIR")]
     pub(crate) scripts: Vec<PathBuf>,
     /// Allow the plugin with this hash to run (at least 8 digits); `plugin info` shows the hash
@@ -403,7 +403,7 @@ pub(crate) struct Pack {
     /// Also search this folder for plugins; the bundle contains only the hashes of plugins
     #[arg(long, value_name = "DIR")]
     pub(crate) plugins: Vec<PathBuf>,
-    /// Search this folder for scripts, before the folders `scripts` of the scenario and of the user
+    /// Search this folder for scripts, before the `scripts` folders of the scenario and of the user
     #[arg(long, value_name = "DIR")]
     pub(crate) scripts: Vec<PathBuf>,
     /// Print one JSON document and nothing else
@@ -565,7 +565,7 @@ pub(crate) enum PluginVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Test the determinism, extreme inputs, state and speed of a plugin in child processes, with a test drive
+    /// Test a plugin in child processes for determinism, extreme inputs, state and speed, and in a test drive
     Check {
         /// The plugin's library file
         file: PathBuf,

@@ -130,7 +130,7 @@ impl Interim {
     }
 }
 
-/// Keys of the entries that differ or exist in only one map, in ascending order.
+/// Returns the keys of the entries that differ or exist in only one map, in ascending order.
 fn differing<K: Ord + Copy, V: PartialEq>(a: &BTreeMap<K, V>, b: &BTreeMap<K, V>) -> Vec<K> {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let mut found = Vec::new();

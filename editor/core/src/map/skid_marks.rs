@@ -32,7 +32,7 @@ struct Piece {
     /// Time when the mark was left, s.
     time: f64,
     middle: DVec2,
-    /// Vector from the middle to its end, m.
+    /// Vector from the middle of the piece to its end, m.
     half: DVec2,
     half_width: f64,
 }

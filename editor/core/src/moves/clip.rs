@@ -118,7 +118,7 @@ struct ClipPlace {
 #[derive(Clone, Copy)]
 pub(super) struct KeptFrames<'a> {
     pub(super) frames: &'a [Frame],
-    /// Number of trimmed frames before these.
+    /// Number of frames trimmed before the kept ones.
     pub(super) before: u32,
 }
 

@@ -121,7 +121,7 @@ pub struct DrawnHistory {
 struct Seam {
     /// Index of the move that ends at the state.
     before: usize,
-    /// Index of the move that begins there.
+    /// Index of the move that begins at the state.
     after: usize,
     /// Distance between the frames.
     distance: f64,
