@@ -1,7 +1,7 @@
-//! Carries out the actions of a frame once the frame is complete. This file maps actions to methods, which
-//! are in the files of their subjects.
+//! Carries out the actions of a frame once the frame is complete. This file maps actions to
+//! methods, which are in the files of their subjects.
 //!
-//! Both tables have no wildcard, so that an action or a command without a handler does not compile.
+//! Neither table has a wildcard, so an action or a command without a handler does not compile.
 
 use crate::app::Editor;
 use crate::arrangement::MirrorAxis;

@@ -194,7 +194,7 @@ impl Editor {
         editor
     }
 
-    /// Removes all messages, which otherwise fade by the clock. For tests.
+    /// Removes all messages, which otherwise disappear only after some time. For tests.
     pub fn clear_messages(&mut self) {
         self.cx.view.messages.clear();
     }

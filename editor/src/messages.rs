@@ -21,7 +21,7 @@ const WIDEST: f32 = 560.0;
 struct Message {
     tone: Tone,
     text: String,
-    /// Number of times that it was sent.
+    /// Number of times that the message was sent.
     times: u32,
     fades: Instant,
     /// Revision of the document after the step that the message offers to undo.

@@ -70,7 +70,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws the clip's current body, and the distance of the vehicle from it.
+    /// Draws the body at the clip's current frame, and the distance of the vehicle from it.
     fn clip_now(&self, live: &LivePicture, seen: &MoveInspection, current: &InspectedMove) {
         let color = self.theme.tone(Tone::Warning);
         let outline = self.points(&current.outline);

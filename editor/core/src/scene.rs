@@ -401,7 +401,7 @@ impl Scene {
         Some(&self.roads[index.ok()?])
     }
 
-    /// Returns the bounding box of an object, used to frame it and to jump to it, m.
+    /// Returns the bounding box of an object, m. It is used to frame the object and to jump to it.
     pub fn bounds_of(&self, object: ObjectId) -> Option<(DVec2, DVec2)> {
         let scenario = &self.scenario;
         let places = |list: &[Option<Place>]| {

@@ -1,4 +1,4 @@
-//! The map through egui's wgpu renderer. Triangles stay in buffers, and only the view changes.
+//! Draws the map with egui's wgpu renderer. Triangles stay in buffers, and only the view changes.
 
 use super::instances::{Instances, UnitShape};
 use super::mesh::{Ink, Mesh};

@@ -31,7 +31,8 @@ use std::sync::Arc;
 
 /// Number of meshes kept while out of view.
 const KEPT_MESHES: usize = 400;
-/// Number of tiles per answer of the worker, so that a large map appears step by step.
+/// Maximum number of tiles in one answer of the worker. It is small, so that a large map appears
+/// step by step.
 const TILES_AT_ONCE: usize = 8;
 /// Progress of a new map once its scene has been derived, 0 to 1.
 const SCENE: f32 = 0.5;

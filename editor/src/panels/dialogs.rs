@@ -70,7 +70,7 @@ impl OpenDialog {
         }
     }
 
-    /// Returns the command whose new key the key sheet waits for, and ends the waiting.
+    /// Returns the command whose new key the key sheet waits for, and stops waiting for it.
     pub(super) fn take_waiting(&mut self) -> Option<Command> {
         match &mut self.now {
             Dialog::Keys { waiting, .. } => waiting.take(),

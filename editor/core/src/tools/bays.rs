@@ -25,7 +25,7 @@ const MOST: usize = 500;
 const SPACING: f64 = 0.5;
 /// Distance between a bay's outline and the edge beside it, m.
 const GAP: f64 = 0.1;
-/// Distance from a road's line within which a point can have a kerb of that road, m.
+/// Maximum distance between a point and a road's line for which the road's kerb is searched, m.
 const REACH: f64 = 40.0;
 /// Distance from a kerb within which a press snaps to it at any scale, m.
 const CATCHES: f64 = 2.0;

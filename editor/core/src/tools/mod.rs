@@ -269,8 +269,8 @@ pub struct ToolContext<'a> {
     pub scale: f64,
     /// Routes between places of the scenario.
     pub routes: &'a RouteSource,
-    /// Stops of the trip being drawn, on the lanes that it takes. They come from its last search,
-    /// whose ends may be up to 10 m away from the current ones.
+    /// Stops of the trip being drawn, on the lanes that the last route search chose. The ends of
+    /// that search may be up to 10 m away from the current ones.
     pub taken: &'a [Place],
 }
 

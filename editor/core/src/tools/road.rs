@@ -56,9 +56,9 @@ struct Hover {
     at: DVec2,
     /// Position of the pointer after snapping to the grid and to angle steps, m.
     placed: DVec2,
-    /// Nodes and roads that the ends would join if this were the last point.
+    /// Nodes and roads that the ends would join if the next point were the last one.
     ends: [StrokeEnd; 2],
-    /// Layer of this point.
+    /// Layer of the next point.
     layer: i8,
 }
 

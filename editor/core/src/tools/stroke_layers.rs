@@ -27,7 +27,7 @@ pub(super) struct StrokeLayers {
 }
 
 impl StrokeLayers {
-    /// Begins the layers of a stroke that starts at a point.
+    /// Creates the layers of a stroke that starts at a point.
     pub(super) fn from(start: DVec2, catch: Catch, context: &ToolContext<'_>) -> Self {
         Self {
             start: layer_at(start, catch, context),
