@@ -30,7 +30,7 @@ fn height(light: Light) -> f32 {
 /// A signal group: lanes that always have the same lights.
 pub(super) struct LightRow<'a> {
     pub(super) name: String,
-    /// Lights of its first lane.
+    /// Lights of the group's first lane.
     lights: &'a LaneLights,
     lanes: Vec<&'a LaneLights>,
 }

@@ -128,13 +128,13 @@ pub(crate) struct Common {
 bound, or the throughput of the second half is less than 95 % of the first (in runs of half an hour or more)."
 )]
 pub(crate) struct Junctions {
-    /// Only this kind of control [default: all]
+    /// Test only junctions with this kind of control [default: all]
     #[arg(long, value_enum)]
     pub(crate) control: Option<Kind>,
-    /// Only this number of legs [default: 3 to 6]
+    /// Test only junctions with this number of legs [default: 3 to 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..=6))]
     pub(crate) legs: Option<u8>,
-    /// Only this driving side [default: both]
+    /// Test only this driving side [default: both]
     #[arg(long, value_enum)]
     pub(crate) hand: Option<Hand>,
     /// Fraction of vehicles that are buses
@@ -206,7 +206,7 @@ not used to tune any planner or controller.\nExit code 1 if fewer than --pass of
 course pass."
 )]
 pub(crate) struct OpenGround {
-    /// Courses [default: maze, office, obstacle-town, hill-country-drive]
+    /// Courses to drive [default: maze, office, obstacle-town, hill-country-drive]
     #[arg(long = "course", value_name = "NAME")]
     pub(crate) courses: Vec<String>,
     /// Number of seeds
@@ -294,10 +294,11 @@ cars in different phases. Planning times are CPU times; everything else is the s
 machine. Exit code 1 if a statement about the rows does not hold."
 )]
 pub(crate) struct MoveTrees {
-    /// Only this table [default: all]
+    /// Drive only this table [default: all]
     #[arg(long, value_enum)]
     pub(crate) table: Option<MoveTable>,
-    /// Only this row of each table, counted from 1; rows that [Adam 2007] does not have come last
+    /// Drive only this row of each table, counted from 1; rows that [Adam 2007] does not have come
+    /// last
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     pub(crate) row: Option<u32>,
     /// Drive each row from this many starts

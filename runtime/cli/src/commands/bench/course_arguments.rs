@@ -162,7 +162,7 @@ the shipped rules. Controllers made for one course drive only that course.\nExit
 module failed in a run, which then has no result."
 )]
 pub(crate) struct League {
-    /// Courses [default: all]
+    /// Courses to drive [default: all]
     pub(crate) courses: Vec<String>,
     /// External controller to include
     #[arg(long = "controller", value_name = "ID")]
