@@ -92,7 +92,7 @@ fn hull(body: &Body<'_>) -> impl Iterator<Item = Vec<DVec2>> {
     })
 }
 
-/// Adds wheels at the positions given by their springs, and their loads.
+/// Adds the wheels, at the positions given by their springs, and lines for their loads.
 fn wheels(body: &Body<'_>, lines: &mut Vec<Vec<DVec2>>) {
     let shape = body.shape;
     let built = shape.hubs.iter().zip(&shape.loads);

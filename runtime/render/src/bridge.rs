@@ -431,7 +431,8 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// Returns the lateral position at a distance outside the edge on this side, m to the left.
+    /// Returns the lateral position of a point at `distance` outside the road's edge on this side,
+    /// m to the left.
     pub(crate) fn outside(self, right: f64, left: f64, distance: f64) -> f64 {
         match self {
             Self::Left => left + distance,

@@ -30,7 +30,7 @@ pub(crate) const RAIL_WIDTH: f64 = 0.25;
 const BELOW: f64 = 0.2;
 
 /// Draws the ground beside roads: the verges of fast roads, except on bridges and in tunnels, and
-/// the embankments that lead to bridges. Call this before anything else of the roads is drawn.
+/// the embankments that lead to bridges. Call this before any other part of the roads is drawn.
 pub fn verges(
     painter: &mut impl Painter,
     scenario: &Scenario,

@@ -32,7 +32,7 @@ const DRIVE: &str = "drive";
 const MOST_TIMES: f64 = 3.0;
 /// Maximum simulated time of the built-in drivers, s. They need less time than this.
 const LONGEST: f64 = 300.0;
-/// Distance from its lane beyond which a car has left the course, m.
+/// Distance between a car and its lane beyond which the car has left the course, m.
 const LOST: f64 = 20.0;
 /// Speed below which a car counts as stationary, m/s.
 const STANDS: f64 = 0.3;
