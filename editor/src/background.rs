@@ -19,7 +19,7 @@ pub struct Background {
     /// The original contents of the picture's file.
     source: Arc<[u8]>,
     is_png: bool,
-    /// South-west corner, m.
+    /// South-west corner of the picture, m.
     pub low: DVec2,
     /// Size of a pixel of the picture in the world, m.
     pub metres_per_pixel: f64,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// Length of the longer side of the minimap, points.
 const SIZE: f32 = 170.0;
-/// Pixels per point.
+/// Resolution of the minimap, pixels per point.
 const DETAIL: f32 = 2.0;
 
 /// A picture with its scene and theme, and the part of the world that it shows.

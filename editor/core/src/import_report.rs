@@ -5,7 +5,7 @@ use roadwright_interchange::osm::ImportSummary;
 /// Result of the last import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportReport {
-    /// The imported file.
+    /// Path of the imported file.
     pub file: String,
     /// Id of the document that the import created. The places refer to this document.
     pub document: u64,

@@ -25,7 +25,7 @@ pub const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 pub struct RaceOrder {
     /// The course to drive.
     pub course: Course,
-    /// Vehicles and modules.
+    /// Vehicles and modules of the race.
     pub setup: Setup,
     /// Seed of the course.
     pub seed: u64,
@@ -62,7 +62,7 @@ pub struct ReadyRace {
 pub struct KeptTry {
     /// Number of the attempt, counted from 1.
     pub number: u64,
-    /// End of the attempt.
+    /// Event that ended the attempt, if any.
     pub end: Option<End>,
     /// Duration of the attempt, s.
     pub time: f64,

@@ -83,7 +83,7 @@ pub struct StreetName {
     pub middle: DVec2,
     /// Heading of the road at its middle, rad.
     pub heading: f64,
-    /// Length between the junctions, m.
+    /// Length of the road between its junctions, m.
     pub length: f64,
     /// Width of the carriageway, m.
     pub width: f64,

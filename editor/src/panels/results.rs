@@ -30,7 +30,7 @@ enum Order {
     /// Sorted by arrival, newest first.
     #[default]
     Newest,
-    /// Longest first.
+    /// Longest trips first.
     Longest,
     /// Longest time at a standstill first.
     Standing,

@@ -506,7 +506,7 @@ pub(crate) enum ControllerVerb {
     },
     /// Show memberships, fired rules and output for given inputs
     Eval(Eval),
-    /// Draw the control surface
+    /// Draw the control surface of a fuzzy controller
     Surface {
         /// A fuzzy controller, e.g. `fuzzy_driver.route.speed`
         name: String,
@@ -598,14 +598,14 @@ pub(crate) enum PluginVerb {
     },
     /// Lift the quarantine of a plugin, so that the next run loads it again
     Retry {
-        /// Plugin id
+        /// Id of the plugin
         id: String,
         #[command(flatten)]
         extensions: ExtensionFlags,
     },
     /// Build a plugin, test it and install it; repeat whenever one of its files is saved
     Dev {
-        /// Project folder
+        /// Folder of the plugin's project
         folder: PathBuf,
         /// Plugin folder in which to install the plugin
         #[arg(long, default_value = "plugins", value_name = "DIR")]

@@ -40,7 +40,7 @@ impl OpenResults {
         name.to_string_lossy().into_owned()
     }
 
-    /// Fitness of each successful run.
+    /// Returns the fitness of each successful run.
     pub fn fitnesses(&self) -> Vec<f64> {
         self.results.fitnesses()
     }

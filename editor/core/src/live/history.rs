@@ -17,9 +17,9 @@ const TINY: f64 = 1e-9;
 /// A contact or an arrival.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunEvent {
-    /// Simulated time, s.
+    /// Simulated time of the event, s.
     pub time: f64,
-    /// Place, m; `None` if it is unknown.
+    /// Place of the event, m; `None` if it is unknown.
     pub place: Option<DVec2>,
     /// Id of the agent.
     pub agent: u64,
@@ -190,7 +190,7 @@ impl SignalHistory {
         self.revision += 1;
     }
 
-    /// Forgets everything.
+    /// Forgets the lights of all signals.
     pub(super) fn clear(&mut self) {
         self.signals.clear();
         self.due = 0.0;

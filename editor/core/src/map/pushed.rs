@@ -45,7 +45,7 @@ impl Pushed {
         self.ink == ink && Arc::ptr_eq(&self.scene, scene)
     }
 
-    /// Updates the positions.
+    /// Updates the obstacles to their current positions.
     pub fn follow(&mut self, records: &[LooseRecord]) {
         if self.records == records {
             return;

@@ -39,7 +39,7 @@ pub enum SeamLimit {
     /// The threshold in the rules of the bench.
     #[default]
     OfRules,
-    /// This distance.
+    /// The given distance.
     AtMost(f64),
     /// No limit: the speed may jump.
     MayJump,

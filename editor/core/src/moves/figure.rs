@@ -31,7 +31,7 @@ pub struct LibraryFigure {
 pub struct FigureState {
     /// Name of the state.
     pub name: String,
-    /// Speed, m/s.
+    /// Speed in the state, m/s.
     pub speed: f64,
     /// Horizontal position, from 0 (left) to 1 (right).
     pub x: f64,

@@ -154,7 +154,7 @@ pub enum MovesAction {
     Execution(Execution),
     /// Assigns the shown library to the selected agents.
     Use,
-    /// Sets what the map shows.
+    /// Sets the parts of the move tree that the map shows.
     View(MoveView),
 }
 

@@ -248,7 +248,7 @@ pub enum Effect {
     MoveOverlay(DVec2),
     /// Scales the background picture about its lower left corner.
     ScaleOverlay(f64),
-    /// The measured line, m.
+    /// Sets the measured line, m.
     Measured(Vec<DVec2>),
     /// Reports why the requested change is impossible.
     Refuse(String),

@@ -297,7 +297,7 @@ pub struct BayOptions {
     pub kind: BayKind,
     /// Length of parallel bays, m.
     pub length: f64,
-    /// Width of other bays in rows, m.
+    /// Width of perpendicular and angled bays in rows, m.
     pub width: f64,
     /// Angle between angled bays and their row, degrees.
     pub angle_deg: f64,
@@ -322,7 +322,7 @@ pub struct PaintOptions {
     pub shape: PaintShape,
     /// Radius of the brush, m.
     pub radius: f64,
-    /// Whether paint is erased.
+    /// Whether the tool erases paint.
     pub erase: bool,
     /// Layer to paint on. The newest layer is used if the scenario does not contain it.
     pub layer: Option<PaintId>,

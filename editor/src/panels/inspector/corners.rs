@@ -7,7 +7,7 @@ use egui::{CollapsingHeader, Grid, RichText, Ui};
 use roadwright_scenario::junction::{Corner, Junction};
 use roadwright_scenario::{Edit, Node, NodeId, RoadId};
 
-/// Range allowed in files, m.
+/// Range of radii allowed in files, m.
 const RADIUS: std::ops::RangeInclusive<f64> = 0.5..=100.0;
 /// Difference below which two radii look the same on screen, m.
 const SAME: f64 = 0.05;

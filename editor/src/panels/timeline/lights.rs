@@ -196,7 +196,7 @@ struct Forecast<'a> {
     signals: &'a Signals,
     /// Indices of the connections.
     paths: Vec<usize>,
-    /// The present, s.
+    /// The current time, s.
     now: f64,
     /// End of the forecast, s.
     until: f64,

@@ -15,7 +15,7 @@ use std::f64::consts::PI;
 const AGENTS: u32 = 100;
 /// Number of boxes that stand on the ground.
 const BOXES: u32 = 150;
-/// Edge of the area, m.
+/// Edge length of the area, m.
 const EDGE: f64 = 500.0;
 /// Minimum straight-line distance of a trip, m.
 const LEAST_TRIP: f64 = 200.0;
