@@ -79,7 +79,7 @@ fn clusters<'f>(findings: impl Iterator<Item = &'f Finding>, distance: f64) -> V
     clusters
 }
 
-/// The state that clusters were formed from.
+/// The state from which the clusters were formed.
 #[derive(PartialEq)]
 struct Key {
     findings: Arc<Vec<Finding>>,

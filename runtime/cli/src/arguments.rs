@@ -565,7 +565,7 @@ pub(crate) enum PluginVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Test a plugin in child processes for determinism, extreme inputs, state and speed, and in a test drive
+    /// Test a plugin in child processes (determinism, extreme inputs, state, speed, test drive)
     Check {
         /// The plugin's library file
         file: PathBuf,

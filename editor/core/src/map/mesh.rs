@@ -56,7 +56,7 @@ impl Level {
 pub enum Ink {
     /// Leaves colours unchanged.
     Light,
-    /// For the dark theme: darkens everything except road markings.
+    /// Darkens everything except road markings, for the dark theme.
     Dark,
 }
 

@@ -27,7 +27,8 @@ const HALVES_FROM: f64 = 1800.0;
 const LEAST_SHARE: f64 = 0.95;
 /// Fraction of the time during which exits are closed.
 const CLOSED_SHARE: f64 = 1.0 / 12.0;
-/// Time after the exits have reopened that is not counted, s. During this time, their queues dissolve.
+/// Time after the exits have reopened that is excluded from the counts, s. The queues at the exits
+/// dissolve during this time.
 const DRAINING: f64 = 60.0;
 /// Key of the vehicle type that closes an exit.
 const BREAKDOWN: &str = "breakdown";

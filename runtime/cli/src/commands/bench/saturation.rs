@@ -131,7 +131,7 @@ pub(super) fn signals(star: &Star, green: f64, others: f64) -> JunctionRules {
     }
 }
 
-/// Returns the mean headway of a queue at a green light for each green, s.
+/// Returns the mean headway of the queue in each green, s.
 pub(super) fn headways(speed_limit: f64, dt: f64, greens: u64) -> anyhow::Result<Vec<f64>> {
     let mut star = Star::new(Plan {
         kind: Kind::Signals,
