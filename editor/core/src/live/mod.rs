@@ -77,7 +77,7 @@ enum Order {
     LookBack(f64),
     /// Shows the present again.
     Present,
-    /// Controls of an agent under manual control; `None` returns it to its modules.
+    /// Sets the controls of an agent under manual control; `None` returns it to its modules.
     Drive(u64, Option<HandControls>),
     /// Couples or uncouples trailers of an agent.
     Coupling(u64, CouplingOrder),

@@ -35,7 +35,7 @@ pub enum HandleKind {
     Origin(FlowId),
     /// The destination of a flow.
     FlowDestination(FlowId),
-    /// Rotates the selection about the centre of its box.
+    /// Rotates the selection about the centre of its bounding box.
     Turn,
 }
 

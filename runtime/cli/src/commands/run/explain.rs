@@ -49,7 +49,7 @@ struct Link {
     since: Option<f64>,
     /// Reason why the vehicle has to stop, in one word; `null` if there is none.
     cause: Option<&'static str>,
-    /// The reason why the vehicle has to stop, as a text; `null` if there is none.
+    /// The reason why the vehicle has to stop, as text; `null` if there is none.
     waits_for: Option<String>,
     /// Position where the vehicle has to stop, m.
     stops_at: Option<[f64; 2]>,
