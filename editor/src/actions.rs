@@ -1,7 +1,7 @@
-//! Carries out the actions of a frame once the frame is complete. This file maps actions to methods, which
-//! are in the files of their subjects.
+//! Carries out the actions of a frame once the frame is complete. This file maps actions to
+//! methods, which are in the files of their subjects.
 //!
-//! Both tables have no wildcard, so that an action or a command without a handler does not compile.
+//! Neither table has a wildcard, so an action or a command without a handler does not compile.
 
 use crate::app::Editor;
 use crate::arrangement::MirrorAxis;
@@ -16,9 +16,9 @@ use crate::sharing;
 use roadwright_geometry::DVec2;
 use roadwright_simulation::CouplingOrder;
 
-/// One zoom step scales the interface by this factor.
+/// Factor by which one zoom step scales the interface.
 const ZOOM_STEP: f32 = 1.1;
-/// One step resizes a brush by this factor.
+/// Factor by which one step resizes a brush.
 const BRUSH_STEP: f64 = 1.25;
 
 impl Editor {

@@ -46,8 +46,8 @@ use std::time::{Duration, Instant};
 
 /// Interval between updates of a job's progress bar.
 const JOB_PERIOD: Duration = Duration::from_millis(100);
-/// If the file requested at the start is larger than this, it is read in the background, bytes.
-/// Smaller files are shown in the first frame.
+/// Size above which the file requested at the start is read in the background, bytes. Smaller files
+/// are shown in the first frame.
 const LARGE: u64 = 1_000_000;
 
 /// Start options of the editor.
@@ -71,8 +71,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// Uses the system's folders for settings and data of programs. `helper` is the command that starts the
-    /// child processes of plugins.
+    /// Returns the options for a user's session, with the system's folders for settings and data of
+    /// programs. `helper` is the command that starts the child processes of plugins.
     pub fn for_user(open: Option<PathBuf>, helper: Vec<OsString>) -> Self {
         let folders = directories::ProjectDirs::from("", "", "roadwright");
         let temporary = || std::env::temp_dir().join("roadwright");
@@ -194,7 +194,7 @@ impl Editor {
         editor
     }
 
-    /// Removes all messages, which otherwise fade by the clock. For tests.
+    /// Removes all messages, which otherwise disappear only after some time. For tests.
     pub fn clear_messages(&mut self) {
         self.cx.view.messages.clear();
     }

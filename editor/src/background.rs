@@ -19,7 +19,7 @@ pub struct Background {
     /// The original contents of the picture's file.
     source: Arc<[u8]>,
     is_png: bool,
-    /// South-west corner, m.
+    /// South-west corner of the picture, m.
     pub low: DVec2,
     /// Size of a pixel of the picture in the world, m.
     pub metres_per_pixel: f64,
@@ -117,7 +117,7 @@ impl Background {
         (placement, self.source.clone())
     }
 
-    /// Size in the world, m.
+    /// Returns the size of the picture in the world, m.
     pub fn size(&self) -> DVec2 {
         let [width, height] = self.texture.size();
         self.metres_per_pixel * DVec2::new(width as f64, height as f64)

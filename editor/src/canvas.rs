@@ -32,8 +32,8 @@ pub const LABEL: &str = "map canvas";
 /// Maximum number of selected objects in view that are outlined. A larger selection gets a single frame,
 /// because the outlines of a large import would cost more than the map itself.
 const MOST_OUTLINES: usize = 300;
-/// Outlines are still drawn within this margin around the view, because marks extend beyond the
-/// bounds of objects, m.
+/// Margin around the view in which outlines are still drawn, m. It is needed because marks extend
+/// beyond the bounds of objects.
 const OUTLINE_MARGIN: f64 = 50.0;
 /// Largest scale at which signal lamps are lit, in metres per pixel.
 const FARTHEST_LAMP: f64 = 0.4;
@@ -156,7 +156,7 @@ impl Canvas {
         self.afterimage.forget();
     }
 
-    /// Number of skid mark pieces.
+    /// Returns the number of skid mark pieces.
     pub fn skid_mark_count(&self) -> usize {
         self.skid_marks.count()
     }
@@ -166,8 +166,8 @@ impl Canvas {
         self.painter.is_waiting()
     }
 
-    /// Progress of the map of a document that was just opened, 0 to 1; `None` once it has been drawn, or if the
-    /// map is hidden behind another panel, where it is not drawn.
+    /// Returns the progress of drawing the map of a newly opened document, 0 to 1; `None` once it
+    /// has been drawn, or if it is not drawn because another panel hides the map.
     pub(crate) fn progress(&self) -> Option<f32> {
         self.painter.progress().filter(|_| self.is_visible)
     }

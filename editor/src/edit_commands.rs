@@ -19,7 +19,7 @@ use std::sync::Arc;
 const SIMPLIFY_TOLERANCE: f64 = 0.5;
 /// Length of added turn lanes, m.
 const TURN_LANE: f64 = 30.0;
-/// Maximum distance between the pointer and a road for setting the split point, in points.
+/// Maximum distance from the selected road at which the pointer sets the split point, in points.
 const SPLIT_REACH: f64 = 20.0;
 /// Lower limit of [`SPLIT_REACH`], in metres.
 const SPLIT_REACH_METRES: f64 = 6.0;

@@ -20,10 +20,11 @@ const MOST_RUNS: usize = 30_000;
 const PAINT_OPACITY: f32 = 0.28;
 /// Maximum number of vehicles with a sign.
 const MOST_SIGNS: usize = 200;
-/// The pointer shows the vehicle's footprint on the planned path if it is within this distance of
-/// the path, points.
+/// Distance from the planned path within which the pointer shows the vehicle's footprint on the
+/// path, points.
 const HOVERS: f64 = 12.0;
-/// A cell of this cost or more has the strongest colour, in doublings of the cost of plain ground.
+/// Cost above which all cells have the same, strongest colour, in doublings of the cost of plain
+/// ground.
 const MOST_DOUBLINGS: f64 = 6.0;
 
 impl Board<'_> {

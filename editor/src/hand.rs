@@ -44,7 +44,7 @@ pub(crate) struct Hand {
     last_click: Option<(f64, Pos2)>,
     /// Modifier keys at the last event.
     held: Modifiers,
-    /// Set while Space is held for panning; `true` once the map has been panned.
+    /// `Some` while Space is held for panning. The value is `true` once the map has been panned.
     space: Option<bool>,
 }
 
@@ -159,7 +159,7 @@ impl Hand {
         }
     }
 
-    /// Handles a press of Space, which lets drags pan the map until its release.
+    /// Handles a press of Space. Until Space is released, drags pan the map.
     pub(crate) fn press_space(&mut self) {
         self.space.get_or_insert(false);
     }

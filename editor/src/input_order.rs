@@ -16,7 +16,7 @@
 use egui::{Context, Event, Key, Plugin, RawInput, Ui};
 use std::collections::VecDeque;
 
-/// Events wait at most this long for the junctions of an edited document, s.
+/// Longest time that events wait for the junctions of an edited document, s.
 const LONGEST_WAIT: f64 = 2.0;
 
 /// Longest press of a finger that counts as a click, s. Longer presses open the context menu of the

@@ -186,7 +186,7 @@ impl DocumentState {
     }
 }
 
-/// Whether a job gets a progress bar and a cancel button.
+/// Length of a job. A long job gets a progress bar and a cancel button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Length {
     Short,
@@ -718,7 +718,7 @@ impl Job {
         })
     }
 
-    /// Progress, 0 to 1; `None` if unknown.
+    /// Returns the progress of the job, 0 to 1; `None` if it is unknown.
     pub(crate) fn share(&self) -> Option<f32> {
         let share = self.share.get();
         (share > 0.0).then_some(share)

@@ -61,7 +61,7 @@ impl Default for KeptRuns {
 pub enum KeptRunAction {
     /// Renames a run.
     Rename(u64, String),
-    /// Drops a run.
+    /// Removes a run from the kept runs.
     Drop(u64),
     /// Chooses the two runs to compare.
     Compare(Side, Side),

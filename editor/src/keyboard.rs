@@ -17,7 +17,8 @@ const LEFT: [Key; 2] = [Key::A, Key::ArrowLeft];
 /// Keys for steering to the right.
 const RIGHT: [Key; 2] = [Key::D, Key::ArrowRight];
 
-/// Reads the keys of this frame.
+/// Handles the keyboard events of this frame and updates the controls of the manually driven
+/// vehicle.
 pub(crate) fn read(
     context: &egui::Context,
     model: &Model,

@@ -117,7 +117,7 @@ impl Board<'_> {
     }
 
     /// Returns the position of a street name in a view, and the length of the street in the view,
-    /// m. The name is in the middle of its road. If that is outside the view, the name is in the
+    /// m. The name is in the middle of the road or, if that point is outside the view, in the
     /// middle of the visible part.
     fn place_in_view(
         &self,
@@ -259,7 +259,8 @@ impl Board<'_> {
         }
     }
 
-    /// Returns a text with its middle at a point of the screen, along a heading of the map and not upside down.
+    /// Returns a text shape that is centred at a point of the screen and aligned with a heading on
+    /// the map. The text is never upside down.
     fn turned(&self, galley: Arc<Galley>, centre: Pos2, heading: f64) -> TextShape {
         // Angles are clockwise on the screen, where y points down.
         let angle = upright(-heading as f32);

@@ -530,7 +530,8 @@ fn round_below(value: f64) -> f64 {
         .unwrap_or(decade)
 }
 
-/// Moves a plate into the map, so that its text is legible, if its anchor point is inside the map.
+/// Returns the plate, moved so that it lies inside the map and its text is legible. A plate whose
+/// anchor point `at` is outside the map is not moved, nor is one that is larger than the map.
 fn kept_inside(plate: Rect, map: Rect, at: Pos2) -> Rect {
     let room = map.shrink(2.0);
     if !map.contains(at) || plate.width() > room.width() || plate.height() > room.height() {

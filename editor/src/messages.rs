@@ -21,7 +21,7 @@ const WIDEST: f32 = 560.0;
 struct Message {
     tone: Tone,
     text: String,
-    /// Number of times that it was sent.
+    /// Number of times that the message was sent.
     times: u32,
     fades: Instant,
     /// Revision of the document after the step that the message offers to undo.
@@ -106,7 +106,7 @@ fn area(index: usize, at: Pos2, has_button: bool) -> Area {
         .interactable(has_button)
 }
 
-/// Draws a message. Returns whether its Undo was clicked.
+/// Draws a message. Returns whether its Undo button was clicked.
 fn plate(ui: &mut Ui, theme: Theme, message: &Message, can_undo: bool) -> bool {
     let frame = Frame::NONE
         .fill(theme.toast())

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// Length of the longer side of the minimap, points.
 const SIZE: f32 = 170.0;
-/// Pixels per point.
+/// Resolution of the minimap, pixels per point.
 const DETAIL: f32 = 2.0;
 
 /// A picture with its scene and theme, and the part of the world that it shows.
@@ -148,7 +148,7 @@ fn extent(scene: &Scene) -> (DVec2, DVec2) {
     (low - pad, high + pad)
 }
 
-/// Paints an area of land row by row.
+/// Paints all areas of land, row by row.
 fn land(image: &mut ColorImage, scene: &Scene, low: DVec2, pixel: f64, theme: Theme) {
     let mut areas: Vec<_> = scene.scenario.painted_land().collect();
     areas.sort_by_key(|(_, land)| land.usage.rank());

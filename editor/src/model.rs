@@ -155,12 +155,12 @@ impl Model {
         self.live.as_ref().is_some_and(|live| live.is_playing)
     }
 
-    /// Agents of the run that have no path or are still searching for one.
+    /// Returns the agents of the run that have no path or are still searching for one.
     pub(crate) fn without_path(&self) -> &[PathNotice] {
         self.live.as_ref().map_or(&[], |live| &live.without_path)
     }
 
-    /// Number of problems: findings of the check, and agents without a known path.
+    /// Returns the number of problems: findings of the check, and agents without a known path.
     pub(crate) fn problem_count(&self) -> usize {
         self.findings.1.len() + self.without_path().len()
     }
@@ -291,7 +291,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// File extensions for this purpose; empty if a folder is requested.
+    /// Returns the file extensions for this purpose; empty if a folder is requested.
     pub(crate) fn endings(self) -> &'static [&'static str] {
         match self {
             Self::Open => &[".json", ".rwz"],
@@ -359,7 +359,7 @@ pub enum Dialog {
     AllowPlugin,
     /// Shows a bundle and asks where to unpack it.
     Bundle {
-        /// The folder, as a string.
+        /// Path of the target folder, as text.
         folder: String,
         /// Whether to add the road presets of the bundle to those of the user.
         presets: bool,
@@ -403,7 +403,8 @@ pub enum Action {
     Abort,
     /// Changes the selection.
     Select(Objects),
-    /// Compares the planned path of the watched vehicle with this line. Points are in m.
+    /// Sets the measured line, with which the planned path of the watched vehicle is compared.
+    /// Points are in m.
     Measured(Vec<DVec2>),
     /// Explains the connection between two lanes through the selected junction; `None` ends the explanation.
     Explain(Option<(LaneEnd, LaneEnd)>),
@@ -473,7 +474,7 @@ pub enum Action {
     DiscardRecoveries,
     /// Unpacks the bundle into a folder and opens it there.
     Unpack {
-        /// The folder. It is new or empty.
+        /// The target folder, which is new or empty.
         folder: PathBuf,
         /// Whether to add the road presets of the bundle to those of the user.
         presets: bool,

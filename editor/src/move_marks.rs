@@ -12,7 +12,7 @@ use roadwright_simulation::{InspectedMove, MoveInspection, WatchedTree};
 const GHOST_FRAMES: usize = 10;
 /// Maximum number of bodies of a ghost.
 const MOST_GHOSTS: usize = 120;
-/// The error is drawn if the vehicle is farther than this from its clip, m.
+/// Distance between the vehicle and its clip above which the error is drawn, m.
 const VISIBLE_ERROR: f64 = 0.02;
 
 impl Board<'_> {
@@ -70,7 +70,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws the clip's current body, and the distance of the vehicle from it.
+    /// Draws the body at the clip's current frame, and the distance of the vehicle from it.
     fn clip_now(&self, live: &LivePicture, seen: &MoveInspection, current: &InspectedMove) {
         let color = self.theme.tone(Tone::Warning);
         let outline = self.points(&current.outline);

@@ -176,7 +176,7 @@ fn split(model: &Model, id: RoadId, at: DVec2) -> Action {
     }
 }
 
-/// Adds crossings over all arms that have none.
+/// Returns the action that adds crossings over all arms that have none.
 fn add_crossings(model: &Model, id: NodeId) -> Action {
     let network = model.document.scenario().network();
     let Some(node) = network.node(id) else {

@@ -9,7 +9,7 @@ use crate::requests::{ModuleRequest, PlayingAction, Request};
 use roadwright_scenario::ObjectId;
 use roadwright_simulation::{CouplingOrder, GroundQuestion, HandControls};
 
-/// One step back rewinds the run by this time, s.
+/// Time by which one step back rewinds the run, s.
 const LOOK_BACK: f64 = 1.0;
 
 /// The run of the document in the window, if there is one.

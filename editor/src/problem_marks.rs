@@ -12,7 +12,7 @@ use roadwright_scenario::check::{Code, Finding, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Markers that are closer than this are merged, points.
+/// Distance below which markers are merged, points.
 const CLOSE: f64 = 24.0;
 /// Maximum number of marks drawn per frame.
 const MOST: usize = 400;
@@ -79,7 +79,7 @@ fn clusters<'f>(findings: impl Iterator<Item = &'f Finding>, distance: f64) -> V
     clusters
 }
 
-/// The state that clusters were formed from.
+/// The state from which the clusters were formed.
 #[derive(PartialEq)]
 struct Key {
     findings: Arc<Vec<Finding>>,

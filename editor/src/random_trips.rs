@@ -12,7 +12,7 @@ use roadwright_simulation::{Ground, Population, random_trips};
 /// Delay before a vehicle restarts after its arrival, s. It is also the headway between vehicles
 /// that start at the same place.
 const PAUSE: f64 = 5.0;
-/// Two starts that are closer than this count as the same place, m.
+/// Distance below which two starts count as the same place, m.
 const ONE_PLACE: f64 = 12.0;
 
 impl Editing {

@@ -182,8 +182,8 @@ fn outlines(board: &Board<'_>, model: &Model) -> Vec<Rect> {
     boxes
 }
 
-/// Returns the position of the bar: the first free one of above the selection, below it, and the
-/// corners of the map.
+/// Returns the position of the bar: above the selection, below it, or in a corner of the map,
+/// whichever is free first; `None` if none of them is free.
 fn place(size: Vec2, map: Rect, covered: &[Rect], taken: &[Rect]) -> Option<Rect> {
     let room = map.shrink(GAP);
     let seen = covered.iter().map(|rect| rect.intersect(map));

@@ -146,7 +146,8 @@ impl Shop {
         }
     }
 
-    /// Returns the saved file of a vehicle type, if it has one.
+    /// Returns the vehicle file of the vehicle type on the bench; `None` if the type has no file,
+    /// or if the vehicle is not a vehicle type of the scenario.
     fn kept_of(&self, cx: &Context, bench: &Bench) -> Option<Kept> {
         let Source::Type(key) = &bench.source else {
             return None;

@@ -44,7 +44,7 @@ impl GridLine {
 }
 
 impl Theme {
-    /// Colour of open ground.
+    /// Returns the colour of open ground.
     pub(crate) fn ground(self) -> Color32 {
         self.of_the_map(palette::GROUND)
     }
@@ -73,7 +73,7 @@ impl Theme {
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
-    /// Colour of text on the map.
+    /// Returns the colour of text on the map.
     pub(crate) fn ink(self) -> Color32 {
         if self.dark {
             Color32::from_rgb(0xEA, 0xEC, 0xEF)
@@ -141,7 +141,7 @@ impl Theme {
         })
     }
 
-    /// Colour inside a handle.
+    /// Returns the colour inside a handle.
     pub(crate) fn handle(self) -> Color32 {
         if self.dark {
             Color32::from_rgb(0x1A, 0x1D, 0x21)
@@ -155,8 +155,8 @@ impl Theme {
         self.tone(Tone::Danger)
     }
 
-    /// Returns the colour of a connection, lane end or signal that is free to go. The opposite has
-    /// the danger colour.
+    /// Returns the colour of a connection, lane end or signal that is free to go. One that is not
+    /// free has the danger colour.
     pub(crate) fn go(self) -> Color32 {
         light(Light::Green)
     }
@@ -191,7 +191,7 @@ impl Theme {
         }
     }
 
-    /// Colour of working modules.
+    /// Returns the colour of working modules.
     pub(crate) fn good(self) -> Color32 {
         hex(if self.dark { 0x4f_b76b } else { 0x2e_8b4a })
     }
@@ -207,7 +207,8 @@ impl Theme {
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
-    /// Returns the colour of all vehicles on a heat map. Other colours are used for lanes there.
+    /// Returns the colour of all vehicles on a heat map, where the other colours show the values of
+    /// lanes.
     pub(crate) fn heat_vehicle(self) -> Color32 {
         hex(palette::HEAT_VEHICLE)
     }

@@ -254,8 +254,9 @@ mod tests {
         document
     }
 
-    /// Reads recoveries until there are `count`, for a few seconds at most. A process started by
-    /// another test holds the locks of all sessions until it runs its own program.
+    /// Reads the recoveries repeatedly until there are `count` of them, for a few seconds at most.
+    /// A process that another test has just started still holds the locks of all sessions until its
+    /// own program runs.
     fn recovered(folder: &Path, count: usize) -> Vec<Recovery> {
         for _ in 0..500 {
             let found = recoveries(folder);

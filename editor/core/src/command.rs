@@ -1,4 +1,5 @@
-//! Commands of the user. Each has a name, a hint and a key, and is listed in the palette.
+//! The commands that the user can give. Each has a name, a hint and a key, and is listed in the
+//! palette.
 
 use crate::input::{Key, KeyChord, Modifiers};
 use crate::panel::{MenuPlace, PanelId};
@@ -37,7 +38,7 @@ macro_rules! commands {
                 $(Self::$later,)*
             ];
 
-            /// Title, hint, and default key; an empty key means none.
+            /// Returns the title, the hint and the default key. The key is empty if there is none.
             fn described(self) -> (&'static str, &'static str, &'static str) {
                 match self {
                     $(Self::$name => ($title, $hint, $key),)*
@@ -181,8 +182,8 @@ impl Command {
         &ALL
     }
 
-    /// Whether the command edits the scenario. A stroke in progress has to end before a command that edits.
-    /// Undo does not count, because it cancels the stroke itself.
+    /// Whether the command edits the scenario. A stroke in progress is ended before such a command
+    /// runs. Undo is not included, because it cancels the stroke itself.
     pub fn edits(self) -> bool {
         matches!(
             self,
@@ -213,7 +214,7 @@ impl Command {
         )
     }
 
-    /// Returns the name on buttons, in menus and in the palette.
+    /// Returns the name shown on buttons, in menus and in the palette.
     pub fn title(self) -> &'static str {
         self.described().0
     }
@@ -253,7 +254,8 @@ impl Serialize for Command {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
 pub struct KeyMap {
-    /// Bindings that differ from the defaults, such as `Ctrl+Shift+S`; empty for no key.
+    /// Keys of the commands whose binding differs from the default, such as `Ctrl+Shift+S`; empty
+    /// for a command without a key.
     changed: BTreeMap<Command, String>,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Number of lines shown before and after the line with the error.
 const AROUND: usize = 2;
-/// Shown lines are cut off after this number of characters.
+/// Maximum length of a shown line, in characters. The rest of the line is cut off.
 const LONGEST_LINE: usize = 160;
 /// Maximum size of a file whose lines are shown, bytes.
 const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
@@ -34,7 +34,7 @@ pub struct Saved {
     pub scenario: Arc<Scenario>,
     /// Number of objects in the scenario.
     pub kept: usize,
-    /// Omitted entries, with the reason.
+    /// The omitted entries, each with the reason.
     pub left_out: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Damaged {
         }
     }
 
-    /// Name of the file.
+    /// Returns the name of the file.
     pub fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str());
         name.to_string_lossy().into_owned()

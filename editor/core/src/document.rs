@@ -97,8 +97,9 @@ impl Document {
         self.saved_state = None;
     }
 
-    /// Number of the current state. Undo and redo return to the same numbers, so a saved document
-    /// is clean again after undoing later steps. Repeating an edit gives a new number.
+    /// Returns the number of the current state. Undo and redo return to the same numbers, so a
+    /// saved document is clean again after undoing later steps. Repeating an edit gives a new
+    /// number.
     pub fn state(&self) -> u64 {
         *self.states.last().unwrap_or(&0)
     }
@@ -114,7 +115,7 @@ impl Document {
         self.base.as_ref().unwrap_or(&self.scenario)
     }
 
-    /// Title of the document: the name of its file, or of its scenario.
+    /// Returns the title of the document: the name of its file, or of its scenario.
     pub fn title(&self) -> String {
         let name = self.path.as_deref().and_then(name_of);
         name.unwrap_or_else(|| self.scenario.about().name.clone())

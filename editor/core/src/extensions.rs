@@ -52,7 +52,7 @@ pub struct Modules {
     pub rows: Arc<Vec<ModuleRow>>,
     /// The scripts with their texts.
     pub scripts: Arc<Vec<ScriptRow>>,
-    /// Builds that wait for permission.
+    /// Plugin builds that may not run until the user permits them.
     pub unallowed: Vec<FileRow>,
     /// For each build in `unallowed`, its folder, or the reason why the builds of that folder cannot all be
     /// allowed together.
@@ -61,11 +61,11 @@ pub struct Modules {
     pub asks: bool,
     /// A native call that has not returned.
     pub hang: Option<Hang>,
-    /// The module that timed out, with a description, until the user has decided how to continue.
+    /// Description of the module that timed out. Kept until the user has decided how to continue.
     pub timed_out: Option<String>,
     /// For each script that was reloaded during a run: which version, and the time of the run at which it was applied.
     pub applied: BTreeMap<String, String>,
-    /// The last checked text of a script, with its id and its error.
+    /// The last script text that was checked: id of the script, text, and error if there is one.
     pub checked: Option<(String, String, Option<ScriptError>)>,
     /// The last stepping request, with the executed statements or the error of the script.
     pub stepping: Option<(StepRequest, Result<Steps, ScriptError>)>,
@@ -77,13 +77,14 @@ pub struct Extensions {
     watch: CallWatch,
     beside: Option<PathBuf>,
     folders: Folders,
-    /// A newly created file, which is known to belong to the user.
+    /// A file that this program has just created, so that its owner is the current user. Only
+    /// folders of the same owner can be trusted.
     own: PathBuf,
     revision: u64,
     read_at: f64,
     /// Builds that the user declined for this session.
     declined: BTreeSet<String>,
-    /// The module that timed out, after it has been reported.
+    /// The timed-out module as last reported; used to report each timeout only once.
     timed_out: Option<String>,
 }
 

@@ -5,7 +5,7 @@ use roadwright_interchange::osm::ImportSummary;
 /// Result of the last import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportReport {
-    /// The imported file.
+    /// Path of the imported file.
     pub file: String,
     /// Id of the document that the import created. The places refer to this document.
     pub document: u64,
@@ -38,7 +38,7 @@ impl ImportReport {
         text
     }
 
-    /// Counts of created items by name, without zero counts.
+    /// Returns the non-zero counts of created items, each with the name of the item.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let summary = &self.summary;
         let counted = [

@@ -13,7 +13,7 @@ macro_rules! keys {
             /// All keys.
             pub const ALL: &[Self] = &[$(Self::$key,)*];
 
-            /// Name of the key in settings.
+            /// Returns the name of the key in settings.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$key => $name,)*

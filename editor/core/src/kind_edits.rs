@@ -15,7 +15,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Name of this kind in messages.
+    /// Returns the name of this kind in messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::VehicleType => "vehicle type",
@@ -110,7 +110,7 @@ impl Kind {
         }
     }
 
-    /// Returns the edit that gives the list this order; `None` if the list already has it.
+    /// Returns the edit that puts the list into this order; `None` if the list already has it.
     fn in_order(self, scenario: &Scenario, mut names: Vec<String>) -> Option<Edit> {
         // Alphabetical order needs no stored list. Files without a custom order stay unchanged, and new
         // entries are sorted in.

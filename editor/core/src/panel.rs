@@ -17,7 +17,7 @@ pub enum Dock {
     Bottom,
 }
 
-/// Place in the menu bar of the command that shows a panel.
+/// Position in the menu bar of the command that brings a panel to the front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MenuPlace {
     /// In the File menu, after Import.
@@ -114,21 +114,21 @@ macro_rules! declare_panels {
             /// All panels, in the order of their tabs.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// Id of the panel: the name of its command in settings.
+            /// Returns the id of the panel, which is the name of its command in settings.
             pub fn id(self) -> &'static str {
                 match self {
                     $(Self::$name => $id,)*
                 }
             }
 
-            /// Title of the panel's tab.
+            /// Returns the title of the panel's tab.
             pub fn title(self) -> &'static str {
                 match self {
                     $(Self::$name => $title,)*
                 }
             }
 
-            /// Initial position of the panel.
+            /// Returns the initial position of the panel.
             pub fn dock(self) -> Dock {
                 match self {
                     $(Self::$name => Dock::$dock,)*
@@ -158,7 +158,7 @@ impl PanelId {
         all.filter(move |panel| panel.entry().is_some_and(|entry| entry.place == place))
     }
 
-    /// Returns the panels with an initial position.
+    /// Returns the panels whose initial position is `dock`.
     pub fn docked(dock: Dock) -> impl Iterator<Item = Self> {
         Self::ALL
             .iter()

@@ -25,7 +25,7 @@ pub const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 pub struct RaceOrder {
     /// The course to drive.
     pub course: Course,
-    /// Vehicles and modules.
+    /// Vehicles and modules of the race.
     pub setup: Setup,
     /// Seed of the course.
     pub seed: u64,
@@ -62,7 +62,7 @@ pub struct ReadyRace {
 pub struct KeptTry {
     /// Number of the attempt, counted from 1.
     pub number: u64,
-    /// End of the attempt.
+    /// Event that ended the attempt, if any.
     pub end: Option<End>,
     /// Duration of the attempt, s.
     pub time: f64,
@@ -75,7 +75,7 @@ pub struct KeptTry {
 /// Stage of a race.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RacePhase {
-    /// The attempt begins at this time of the window, s.
+    /// Countdown to the attempt, which begins at this time of the window, s.
     Countdown(f64),
     /// The user is driving.
     Driving,
@@ -166,7 +166,7 @@ impl PlannerDrive {
 }
 
 impl Race {
-    /// Returns the race in one sentence.
+    /// Describes the race in one sentence.
     pub fn in_words(&self) -> String {
         let RaceOrder { course, seed, .. } = &self.ready.order;
         let planner = match &self.ready.planner.drive {
@@ -249,7 +249,7 @@ pub fn kept_tries(order: &RaceOrder, folder: &Path) -> Vec<KeptTry> {
     read.collect()
 }
 
-/// Paths of the attempt files of a race in a folder, by number.
+/// Returns the paths of the attempt files of a race in a folder, by number.
 fn paths_of(order: &RaceOrder, folder: &Path) -> BTreeMap<u64, PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let numbered = entries.filter_map(|entry| {

@@ -81,9 +81,9 @@ pub struct StreetName {
     pub stretch: (f64, f64),
     /// The middle of the carriageway, half-way between the road's junctions, m.
     pub middle: DVec2,
-    /// Heading at this point, rad.
+    /// Heading of the road at its middle, rad.
     pub heading: f64,
-    /// Length between the junctions, m.
+    /// Length of the road between its junctions, m.
     pub length: f64,
     /// Width of the carriageway, m.
     pub width: f64,
@@ -100,7 +100,7 @@ pub struct LandName {
     pub usage: LandUse,
     /// Position of the centre of the name, m.
     pub at: DVec2,
-    /// Distance of that position from the edge of the area, m.
+    /// Distance from the centre of the name to the edge of the area, m.
     pub room: f64,
     /// Size of the area, m^2.
     pub area: f64,
@@ -275,7 +275,7 @@ impl Scene {
         found.into_iter().map(|(.., id)| id).collect()
     }
 
-    /// Areas of land at a point.
+    /// Returns the areas of land at a point.
     fn land_at(&self, point: DVec2) -> impl Iterator<Item = (LandId, LandUse)> {
         let boxes = self.land_boxes.iter();
         let near = boxes
@@ -401,7 +401,7 @@ impl Scene {
         Some(&self.roads[index.ok()?])
     }
 
-    /// Returns the bounding box of an object, used to frame it and to jump to it, m.
+    /// Returns the bounding box of an object, m. It is used to frame the object and to jump to it.
     pub fn bounds_of(&self, object: ObjectId) -> Option<(DVec2, DVec2)> {
         let scenario = &self.scenario;
         let places = |list: &[Option<Place>]| {

@@ -39,7 +39,7 @@ impl Heat {
         Self::Collisions,
     ];
 
-    /// Name on the screen.
+    /// Returns the name shown on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "No heat map",

@@ -41,7 +41,7 @@ fn downloads() -> Option<PathBuf> {
 #[cfg(unix)]
 fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt;
-    /// Write permission for others or the group.
+    /// Mode bits that give the group or other users write permission.
     const OTHERS_WRITE: u32 = 0o022;
     /// Mode bit of a folder. If it is set, only the owner of a file can move or delete it.
     const STICKY: u32 = 0o1000;

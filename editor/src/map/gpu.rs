@@ -1,4 +1,4 @@
-//! The map through egui's wgpu renderer. Triangles stay in buffers, and only the view changes.
+//! Draws the map with egui's wgpu renderer. Triangles stay in buffers, and only the view changes.
 
 use super::instances::{Instances, UnitShape};
 use super::mesh::{Ink, Mesh};
@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use wgpu::util::DeviceExt;
 
-/// An unused buffer is kept for this number of frames (a few seconds), in case the user pans back.
+/// Number of frames for which an unused buffer is kept (a few seconds), in case the user pans back.
 const KEPT_FRAMES: u64 = 240;
 
 // Colours are premultiplied sRGB bytes. Egui blends in sRGB if the window has a plain format, and `shown`
@@ -97,7 +97,8 @@ struct Draw {
     /// Byte offset of the mesh's origin in the buffer of origins.
     origin: u64,
     range: std::ops::Range<u32>,
-    /// The list, its first instance, and the number of instances.
+    /// Buffer of the instances, index of the first instance to draw, and number of instances to
+    /// draw.
     instances: Option<(wgpu::Buffer, usize, u32)>,
 }
 

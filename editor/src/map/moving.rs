@@ -62,7 +62,7 @@ pub struct Moving<'a> {
 pub struct CoveredVehicles {
     /// Vehicles and trailers.
     pub vehicles: Vec<VehicleDot>,
-    /// Hints about their state.
+    /// Hints about the state of these vehicles.
     pub hints: Vec<Hint>,
 }
 

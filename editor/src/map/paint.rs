@@ -31,7 +31,8 @@ use std::sync::Arc;
 
 /// Number of meshes kept while out of view.
 const KEPT_MESHES: usize = 400;
-/// Number of tiles per answer of the worker, so that a large map appears step by step.
+/// Maximum number of tiles in one answer of the worker. It is small, so that a large map appears
+/// step by step.
 const TILES_AT_ONCE: usize = 8;
 /// Progress of a new map once its scene has been derived, 0 to 1.
 const SCENE: f32 = 0.5;
@@ -154,7 +155,7 @@ pub struct MapPainter {
     asked: Vec<(TileId, Level)>,
     waiting: bool,
     heat_worker: Worker<HeatQuestion, HeatPicture>,
-    /// The last request; `None` if no heat map is shown.
+    /// The last request for a heat map; `None` if no heat map is shown.
     heat_asked: Option<HeatQuestion>,
     heat: Option<HeatPicture>,
     /// The parts of the map that are hidden.
@@ -305,9 +306,9 @@ impl MapPainter {
         &self.drawn_scene
     }
 
-    /// Progress of the work on the map of a newly opened document, 0 to 1; `None` once it has been
-    /// drawn. It covers the layout of the junctions, the contents of the map, and the tiles in
-    /// view.
+    /// Returns the progress of the work on the map of a newly opened document, 0 to 1; `None` once
+    /// the map has been drawn. The work consists of the layout of the junctions, the contents of
+    /// the map, and the tiles in view.
     pub(crate) fn progress(&self) -> Option<f32> {
         self.progress
     }
@@ -423,7 +424,7 @@ impl MapPainter {
             .map(|heat| (heat.question.kind, heat.top))
     }
 
-    /// Contours and peaks of the terrain; `None` without terrain.
+    /// Returns the contours and peaks of the terrain; `None` without terrain.
     pub fn relief(&self) -> Option<&Arc<Relief>> {
         self.terrain.as_ref().map(|terrain| &terrain.relief)
     }
@@ -535,7 +536,7 @@ impl MapPainter {
         };
     }
 
-    /// Contour lines and floors of forests.
+    /// Returns the contour lines and the floors of forests.
     fn ground(&self) -> Vec<Arc<Mesh>> {
         let contours = self
             .terrain
@@ -673,7 +674,7 @@ impl MapPainter {
 }
 
 /// Returns the level of detail of houses and land at a scale in metres per point. Houses are still
-/// visible when roads have become lines, so they keep the meshes of the level before.
+/// visible when roads have become lines, so they then keep the meshes of the level `Middle`.
 fn detail_of_houses(scale: f64) -> Level {
     match Level::at(scale) {
         Level::Far if land::Detail::at(1.0 / scale).is_some() => Level::Middle,
@@ -739,7 +740,7 @@ pub(super) enum Part<'a> {
 }
 
 impl Frame {
-    /// Parts of the picture below names, from the bottom up.
+    /// Returns the parts of the picture below names, from the bottom up.
     pub(super) fn below(&self) -> Vec<Part<'_>> {
         let one = std::slice::from_ref;
         let mut parts = vec![Part::Meshes(List::Land, &self.land)];
@@ -835,7 +836,7 @@ impl Frame {
         detail.map_or(0.0, |detail| detail.of_pass(pass))
     }
 
-    /// Instances below names, from the bottom up: skid marks and trees.
+    /// Returns the instances below names, from the bottom up: skid marks and trees.
     fn figures_below(&self) -> impl Iterator<Item = Figures<'_>> {
         let trees = self.forests.trees.iter();
         let trees = trees.map(|(all, count)| Figures {
@@ -847,7 +848,7 @@ impl Frame {
             .chain(trees)
     }
 
-    /// Instances above names, from the bottom up: vehicles and pedestrians.
+    /// Returns the instances above names, from the bottom up: vehicles and pedestrians.
     pub(super) fn figures_above(&self) -> impl Iterator<Item = Figures<'_>> {
         self.moving_figures(|figure| figure != Figure::SkidMark)
     }
@@ -870,7 +871,8 @@ fn all_of(figure: Figure, all: &Instances) -> Figures<'_> {
     }
 }
 
-/// Whether two scenarios share their terrain; edits copy it.
+/// Whether two scenarios share the same terrain data. Sharing means that the terrain is unchanged,
+/// because an edit of the terrain copies the data.
 fn same_terrain(a: &Scenario, b: &Scenario) -> bool {
     match (a.terrain(), b.terrain()) {
         (None, None) => true,

@@ -19,9 +19,9 @@ pub struct TerrainImage {
     pub contours: Arc<Mesh>,
     /// Heights that are written on the map.
     pub relief: Arc<Relief>,
-    /// South-west corner, m.
+    /// South-west corner of the picture, m.
     pub low: DVec2,
-    /// North-east corner, m.
+    /// North-east corner of the picture, m.
     pub high: DVec2,
     /// Height difference between two contour lines, m.
     pub interval: f64,

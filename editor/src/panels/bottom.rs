@@ -49,8 +49,8 @@ pub(super) fn is_shown(tree: &Tree<Pane>) -> bool {
     true
 }
 
-/// Gives the row of the timeline a height in points. Returns `None` if it is closed, or if the user
-/// has moved it elsewhere.
+/// Gives the row of the timeline a height in points. Returns `None` if the timeline is closed, or
+/// if the user has moved it elsewhere.
 pub(super) fn give_height(tree: &mut Tree<Pane>, height: f32) -> Option<BottomRow> {
     let map = tree.tiles.find_pane(&Pane::Map)?;
     let column = tree.tiles.parent_of(map)?;

@@ -26,7 +26,7 @@ const HEIGHT: f32 = 84.0;
 const TABLE: f32 = 150.0;
 /// Widths of the columns of trips, points. The columns are agent, both times, and difference.
 const COLUMNS: [f32; 4] = [120.0, 58.0, 58.0, 70.0];
-/// Figures and curves are shown side by side if the panel is at least this wide, points.
+/// Minimum width of the panel for showing figures and curves side by side, points.
 const WIDE: f32 = 640.0;
 /// Gap between figures and curves, points.
 const GAP: f32 = 24.0;
@@ -36,12 +36,12 @@ const AROUND: f64 = 60.0;
 /// Order of the listed trips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Order {
-    /// Largest difference first.
+    /// Starts with the largest difference.
     #[default]
     Difference,
-    /// Trips that took longer in the second run first.
+    /// Starts with the trips that took longer in the second run.
     Slower,
-    /// Trips that took longer in the first run first.
+    /// Starts with the trips that took longer in the first run.
     Faster,
     /// Sorted by agent.
     Agent,

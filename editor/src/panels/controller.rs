@@ -100,7 +100,7 @@ fn parameters_of(model: &Model, stack: &str) -> BTreeMap<String, f64> {
     set.map(|(key, value)| (key.clone(), *value)).collect()
 }
 
-/// Gains are shown for speeds that are this far apart, m/s. The regulator computes gains with the
+/// Step between the speeds for which gains are shown, m/s. The regulator computes gains with the
 /// same step.
 const GAIN_SPEEDS: f64 = 0.25;
 

@@ -70,7 +70,7 @@ impl OpenDialog {
         }
     }
 
-    /// Returns the command whose new key the key sheet waits for, and ends the waiting.
+    /// Returns the command whose new key the key sheet waits for, and stops waiting for it.
     pub(super) fn take_waiting(&mut self) -> Option<Command> {
         match &mut self.now {
             Dialog::Keys { waiting, .. } => waiting.take(),
@@ -119,7 +119,7 @@ fn unsaved(context: &egui::Context, model: &Model, next: &Next, actions: &mut Ve
     }
 }
 
-/// The same text as in the documentation of plugins.
+/// Warning about native plugins. The documentation of plugins contains the same text.
 const WARNING: &str = "Native plugins run with all your permissions: they can read files, use the network \
     and crash or corrupt Roadwright. Allow only plugins that you built or trust.";
 

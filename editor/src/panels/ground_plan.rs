@@ -1,5 +1,5 @@
-//! The watched vehicle off the lanes: whether it has a path, the search for the path, and why the
-//! vehicle takes this path.
+//! Planning of the watched vehicle off the lanes: whether it has a path, the search for the path,
+//! and why the vehicle takes this path.
 
 use super::widgets::counted;
 use crate::model::{Action, Model};

@@ -68,13 +68,14 @@ fn add_person(ui: &mut Ui, scenario: &Scenario, actions: &mut Vec<Action>) {
     }
 }
 
-/// Keys and names of available vehicle types, in the order of their list.
+/// Returns the keys and names of the available vehicle types, in the order of their list.
 pub(super) fn vehicle_types(scenario: &Scenario) -> Vec<(String, String)> {
     let types = scenario.listed_vehicle_types().into_iter();
     types.map(|(k, v)| (k.clone(), v.name.clone())).collect()
 }
 
-/// Keys of available stacks in the order of their list. The key of a stack is also its name.
+/// Returns the keys of the available stacks in the order of their list. The key of a stack is also
+/// its name.
 pub(super) fn stacks(scenario: &Scenario) -> Vec<(String, String)> {
     let stacks = scenario.listed_stacks().into_iter();
     stacks.map(|(key, _)| (key.clone(), key.clone())).collect()
@@ -427,7 +428,7 @@ fn added_module(ui: &mut Ui, model: &Model, key: &str, slot: Slot) -> Option<Str
     chosen.inner.or_else(|| dropped.map(|one| one.id.clone()))
 }
 
-/// Ids and names of the modules that fit into a slot.
+/// Returns the ids and names of the modules that fit into a slot.
 fn known_modules(model: &Model, slot: Slot) -> Vec<(String, String)> {
     let infos = model.modules.registry.infos(slot.kind());
     infos
@@ -455,7 +456,7 @@ impl SlotRow<'_> {
         &self.stack.settings(self.slot)[self.number]
     }
 
-    /// Accessible name of the row. The first module of a slot has no number.
+    /// Returns the accessible name of the row. It has no number for the first module of a slot.
     fn label(&self) -> String {
         match self.number {
             0 => format!("{} of {}", self.slot.title(), self.key),
@@ -557,7 +558,7 @@ impl SlotRow<'_> {
         });
     }
 
-    /// Returns the value of a parameter. Parameters that the stack does not set have their default.
+    /// Returns the value of a parameter: the value set by the stack, or else the default.
     fn value(&self, parameter: &ParameterInfo) -> f64 {
         let value = self.setting().parameters.get(parameter.key).copied();
         value.unwrap_or(parameter.default)

@@ -11,12 +11,11 @@ use egui::{
 };
 use std::collections::BTreeSet;
 
-/// The clock shows the number of vehicles if the menu bar is at least this wide, points. In
-/// narrower bars, only the hint of the clock shows the number, to leave room for the scenario's
-/// name.
+/// Minimum width of the menu bar for the clock to show the number of vehicles, points. In narrower
+/// bars, only the hint of the clock shows the number, to leave room for the scenario's name.
 const ROOM_FOR_COUNTS: f32 = 360.0;
 
-/// The actual speed is shown if it is below this share of the requested speed.
+/// Share of the requested speed below which the actual speed is shown.
 const SLOW: f64 = 0.9;
 
 /// Minimum margin between a menu and the lower edge of the window, points.

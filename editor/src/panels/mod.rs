@@ -158,7 +158,7 @@ impl PanelState {
         self.dialog.waiting(model).is_some()
     }
 
-    /// Returns the command whose new key the key sheet waits for, and ends the waiting.
+    /// Returns the command whose new key the key sheet waits for, and stops waiting for it.
     pub(crate) fn take_waiting_command(&mut self) -> Option<Command> {
         self.dialog.take_waiting()
     }

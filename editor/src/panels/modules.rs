@@ -10,9 +10,9 @@ use roadwright_agent::ModuleKind;
 use roadwright_extension::{Health, ModuleRow};
 use roadwright_simulation::agent_name;
 
-/// The bar of a module is full at this time per agent, microseconds.
+/// Time per agent at which the bar of a module is full, microseconds.
 const BUDGET_US: f64 = 5.0;
-/// The bar of a script is full at this time per agent, microseconds.
+/// Time per agent at which the bar of a script is full, microseconds.
 const SCRIPT_BUDGET_US: f64 = 50.0;
 
 /// A module being dragged onto a stack.

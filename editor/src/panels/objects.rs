@@ -153,7 +153,7 @@ const DYNAMICS: Choice<Settings, DynamicsLevel> = Choice {
     set: |settings, level| settings.dynamics = level,
 };
 
-/// Range allowed in files.
+/// Range of grip allowed in files.
 const GRIP_RANGE: RangeInclusive<f64> = 0.01..=1.5;
 
 /// Grip on each kind of ground, as a share of the tyre friction on dry asphalt.

@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 
 /// Maximum number of entries listed.
 const MOST: usize = 60;
-/// Lowest rank of texts that contain the letters of a query in order but not the query itself.
+/// Best (smallest) rank of a text that contains the letters of a query in order but not the query
+/// itself.
 const LOOSE: usize = 100;
 /// Half the size of the map section shown around a problem, m.
 const SURROUNDINGS: f64 = 15.0;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Width of the dialog, points.
 const WIDTH: f32 = 560.0;
-/// Height of the list, points. Smaller if the window is short.
+/// Height of the list, points. It is smaller in a short window.
 const LIST_HEIGHT: f32 = 240.0;
 /// Height of the rest of the dialog, points.
 const AROUND_LIST: f32 = 260.0;

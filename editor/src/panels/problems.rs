@@ -16,7 +16,7 @@ use roadwright_simulation::agent_name;
 const MOST_NOTICES: usize = 300;
 /// Maximum number of problems listed of each kind.
 const MOST: usize = 100;
-/// A kind is initially unfolded if it has at most this number of problems.
+/// Maximum number of problems in a kind that is initially unfolded.
 const UNFOLDED: usize = 5;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {

@@ -30,7 +30,7 @@ pub(super) struct Property<T> {
     /// Range in the unit of the property. It must be within the range allowed in files; otherwise, edits
     /// would be refused.
     pub(super) range: RangeInclusive<f64>,
-    /// Change per point of dragging.
+    /// Change of the value per point of dragging.
     pub(super) step: f64,
     pub(super) hint: &'static str,
     /// Returns the value in the unit of the property; `None` if the object does not have this property and

@@ -30,7 +30,7 @@ enum Order {
     /// Sorted by arrival, newest first.
     #[default]
     Newest,
-    /// Longest first.
+    /// Longest trips first.
     Longest,
     /// Longest time at a standstill first.
     Standing,
@@ -79,7 +79,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     actions.extend(clicked.map(Action::LookBack));
 }
 
-/// Returns the last row before a time, if one is given.
+/// Returns the last row up to the time `at`, or the last row of all if no time is given.
 fn row_at(rows: &[TimeRow], at: Option<f64>) -> Option<&TimeRow> {
     let is_before = |row: &&TimeRow| at.is_none_or(|at| row.time <= at + 1e-9);
     rows.iter().rev().find(is_before)

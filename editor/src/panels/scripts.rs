@@ -443,8 +443,7 @@ fn offers(
     }
 }
 
-/// Splits off the word being typed and the word before its dot, which is empty without a dot.
-/// Returns the word before the dot first.
+/// Returns the word before the dot, which is empty if there is no dot, and the word being typed.
 fn word_before(before: &str) -> (String, String) {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begun: String = tail(before, is_word);
@@ -479,7 +478,7 @@ fn item_at(text: &str, at: usize) -> Option<&'static ApiItem> {
     exact.or_else(|| named.find(|item| !owner.is_empty() || item.owner.is_empty()))
 }
 
-/// Returns the text with colours.
+/// Returns the text with syntax colours and highlighted lines, ready to be laid out.
 fn highlight(text: &str, theme: Theme, normal: egui::Color32, lines: MarkedLines) -> LayoutJob {
     let mut job = LayoutJob::default();
     let font = FontId::monospace(12.5);

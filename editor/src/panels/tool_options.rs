@@ -186,7 +186,8 @@ const SECTION_SIZE: egui::Vec2 = egui::vec2(76.0, 18.0);
 /// Scale of the drawing of a cross-section, points per metre. Wide roads are drawn smaller.
 const SECTION_SCALE: f32 = 4.0;
 
-/// Draws a cross-section seen from above in the direction of the road, with lanes against it on the left.
+/// Draws a cross-section seen from above in the direction of the road, with the lanes of the
+/// opposite direction on the left.
 fn section_picture(ui: &mut Ui, theme: Theme, section: &CrossSection) -> Response {
     let (rect, response) = ui.allocate_exact_size(SECTION_SIZE, egui::Sense::click());
     let backward = section.backward.iter().rev().map(|lane| (lane, false));

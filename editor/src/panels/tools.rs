@@ -10,7 +10,7 @@ use egui::{Align2, FontId, Rect, Role, Sense, Ui, WidgetInfo, vec2};
 const HEIGHT: f32 = 50.0;
 /// Minimum height of a button, in points.
 const LEAST_HEIGHT: f32 = 21.0;
-/// Buttons that are lower than this show no name below the icon, points.
+/// Minimum height of a button that shows its name below the icon, points.
 const WITH_NAME: f32 = 42.0;
 /// Gap between buttons, points.
 const GAP: f32 = 3.0;

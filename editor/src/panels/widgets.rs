@@ -138,7 +138,7 @@ pub(super) fn primary(ui: &mut Ui, text: &str) -> Response {
     ui.add(button)
 }
 
-/// Shows the main button of a dialog, enabled only on a condition.
+/// Shows the main button of a dialog, which may be disabled.
 pub(super) fn primary_if(ui: &mut Ui, is_enabled: bool, text: &str) -> Response {
     let button = if is_enabled {
         accented(ui, text)

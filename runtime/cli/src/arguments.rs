@@ -50,16 +50,17 @@ pub(crate) enum Verb {
     Check(Check),
     /// Show the rules of the junctions of a scenario.
     Junction(Junction),
-    /// Benchmark drivers on courses, with error bars, and junctions (capacities, delays, forecasts).
+    /// Benchmark drivers on courses (with error bars) and junctions (capacities, delays,
+    /// forecasts).
     Bench {
         #[command(subcommand)]
         verb: BenchVerb,
     },
-    /// Train parameters of modules on courses, and evaluate them on others.
+    /// Train the parameters of modules on some courses, and evaluate the result on others.
     Train(Box<Train>),
     /// Compare results of `bench run` in pairs with the same seed (same as `bench compare`).
     Compare(Compare),
-    /// Plan the path of a trip, on roads and off them, or paths on grid maps.
+    /// Plan the path of a trip on roads or off them, or plan paths on grid maps.
     Plan(Box<Plan>),
     /// Create a scenario from OpenStreetMap data.
     Import(Import),
@@ -76,7 +77,7 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: VehicleVerb,
     },
-    /// Record clips of driving, build graphs of moves from them, check and show them.
+    /// Record clips of driving, build graphs of moves from clips, and check or show such graphs.
     Moves {
         #[command(subcommand)]
         verb: MovesVerb,
@@ -104,7 +105,7 @@ pub(crate) enum Verb {
     },
     /// Print shell completions, e.g. `roadwright completions bash > /etc/bash_completion.d/roadwright`.
     Completions {
-        /// Shell to complete for
+        /// Shell for which to print completions
         shell: clap_complete::Shell,
     },
 }
@@ -127,7 +128,7 @@ pub(crate) struct Simulate {
     /// Where the trips of --populate begin and end
     #[arg(long, value_enum, default_value_t = PopulateFrom::Both, value_name = "WHERE")]
     pub(crate) populate_from: PopulateFrom,
-    /// Stack of the added cars
+    /// Stack of the cars that --populate adds
     #[arg(long, default_value = "idm", value_name = "STACK")]
     pub(crate) stack: String,
     /// Simulate all spawned agents with this model: `one_track`, `lane` for large-scale traffic,
@@ -166,7 +167,7 @@ pub(crate) struct RunOne {
     /// Take the agent from this scenario [default: a generated agent at 8 m/s on an empty road]
     #[arg(long)]
     pub(crate) scenario: Option<PathBuf>,
-    /// Simulate the scenario for this long first, in seconds
+    /// Simulate the scenario for this time before the call, in seconds
     #[arg(long, value_name = "SECONDS", requires = "scenario")]
     pub(crate) at: Option<f64>,
     /// Show each executed statement with its changes
@@ -182,7 +183,8 @@ pub(crate) struct RunOne {
 /// Vehicle for which `controller show lqr` computes gains.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Design {
-    /// Compute the gains of `lqr` for this vehicle: `car`, a shipped vehicle, or a file NAME.vehicle.json
+    /// Vehicle for which to compute the gains of `lqr`: `car`, a shipped vehicle, or a file
+    /// NAME.vehicle.json
     #[arg(long, value_name = "VEHICLE", requires = "speed")]
     pub(crate) vehicle: Option<String>,
     /// Speed of the vehicle, in m/s
@@ -196,7 +198,7 @@ pub(crate) struct Design {
         default_value = "one_track"
     )]
     pub(crate) level: DynamicsLevel,
-    /// Drive backwards; the first trailer leads
+    /// Compute the gains for driving backwards, with the first trailer leading
     #[arg(long, requires = "vehicle")]
     pub(crate) reverse: bool,
 }
@@ -205,10 +207,10 @@ pub(crate) struct Design {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Plugins and scripts")]
 pub(crate) struct ExtensionFlags {
-    /// Search this folder for plugins, before the `plugins` folders beside the scenario and of the user
+    /// Search this folder for plugins, before the `plugins` folders of the scenario and of the user
     #[arg(long, value_name = "DIR")]
     pub(crate) plugins: Vec<PathBuf>,
-    /// Search this folder for scripts, before the `scripts` folders beside the scenario and of the user
+    /// Search this folder for scripts, before the `scripts` folders of the scenario and of the user
     #[arg(long, value_name = "DIR")]
     pub(crate) scripts: Vec<PathBuf>,
     /// Allow the plugin with this hash to run (at least 8 digits); `plugin info` shows the hash
@@ -293,9 +295,9 @@ pub(crate) struct RunScenario {
     /// Save the world at the end, so that a run can continue from there
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
-    /// Continue from a saved world of this scenario instead of the start. The save contains seed, time step
-    /// and time of day. Earlier `--use`, `--dynamics` and `--pedestrians` stay in effect; new ones make it a
-    /// different run, which is reported
+    /// Continue from a saved world of this scenario instead of the start. The save contains seed,
+    /// time step and time of day. Earlier `--use`, `--dynamics` and `--pedestrians` stay in effect.
+    /// Giving one of them again makes the result a different run, which is reported
     #[arg(
         long,
         value_name = "FILE",
@@ -305,7 +307,7 @@ pub(crate) struct RunScenario {
     /// Save even if a module cannot save its state; that module starts fresh later
     #[arg(long, requires = "save")]
     pub(crate) allow_inexact: bool,
-    /// Print errors only: no progress bar and no summary
+    /// Print errors only, without progress bar and summary
     #[arg(long)]
     pub(crate) quiet: bool,
 }
@@ -329,7 +331,7 @@ pub(crate) struct Check {
 pub(crate) struct Junction {
     /// The scenario
     pub(crate) file: PathBuf,
-    /// A node of the junction; without it all junctions are listed
+    /// Node of the junction to show [default: list all junctions]
     pub(crate) node: Option<u32>,
     /// Print one JSON document and nothing else
     #[arg(long)]
@@ -380,7 +382,7 @@ pub(crate) struct Import {
     /// Country whose traffic law applies (ISO 3166-1 alpha-2, such as US) [default: the country of the data]
     #[arg(long, value_name = "CODE")]
     pub(crate) country: Option<String>,
-    /// Import roads only: no buildings, parks or water
+    /// Import roads only, without buildings, parks and water
     #[arg(long)]
     pub(crate) roads_only: bool,
     /// Print one JSON document and nothing else
@@ -398,10 +400,10 @@ pub(crate) struct Pack {
     /// The bundle to write, NAME.rwz
     #[arg(long)]
     pub(crate) out: PathBuf,
-    /// Also search this folder for plugins; only their hashes are bundled
+    /// Also search this folder for plugins; the bundle contains only the hashes of plugins
     #[arg(long, value_name = "DIR")]
     pub(crate) plugins: Vec<PathBuf>,
-    /// Search this folder for scripts, before the `scripts` folders beside the scenario and of the user
+    /// Search this folder for scripts, before the `scripts` folders of the scenario and of the user
     #[arg(long, value_name = "DIR")]
     pub(crate) scripts: Vec<PathBuf>,
     /// Print one JSON document and nothing else
@@ -431,7 +433,7 @@ pub(crate) struct Unpack {
 pub(crate) struct Render {
     /// The scenario
     pub(crate) file: PathBuf,
-    /// Picture to write: a PNG, or a GIF with --until
+    /// Picture to write, a PNG or (with --until) a GIF
     #[arg(long)]
     pub(crate) out: PathBuf,
     /// Width and height in pixels
@@ -464,7 +466,7 @@ pub(crate) struct Render {
     /// Use dark colours
     #[arg(long)]
     pub(crate) dark: bool,
-    /// Draw the solver's bodies of `rigid` vehicles: hulls, wheels, loads
+    /// Draw the hulls, wheels and loads of `rigid` vehicles as the solver sees them
     #[arg(long)]
     pub(crate) bodies: bool,
     /// Hide these parts: roads, obstacles, forests, land, places, vehicles, or layer:N for the roads of a
@@ -504,7 +506,7 @@ pub(crate) enum ControllerVerb {
     },
     /// Show memberships, fired rules and output for given inputs
     Eval(Eval),
-    /// Draw the control surface
+    /// Draw the control surface of a fuzzy controller
     Surface {
         /// A fuzzy controller, e.g. `fuzzy_driver.route.speed`
         name: String,
@@ -557,15 +559,15 @@ pub(crate) enum PluginVerb {
     },
     /// Show the description of a plugin without running it
     Info {
-        /// The library
+        /// The plugin's library file
         file: PathBuf,
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,
     },
-    /// Test a plugin in child processes: determinism, extreme inputs, state, speed, and a test drive
+    /// Test a plugin in child processes (determinism, extreme inputs, state, speed, test drive)
     Check {
-        /// The library
+        /// The plugin's library file
         file: PathBuf,
         /// Draw the course with the plugin's path beside that of the built-in module (PNG)
         #[arg(long, value_name = "FILE")]
@@ -588,7 +590,7 @@ pub(crate) enum PluginVerb {
         #[arg(long, default_value = ".", value_name = "DIR")]
         at: PathBuf,
     },
-    /// Print every record of the binary interface: fields, types, offsets, units and first versions
+    /// Print the fields, types, offsets, units and first versions of the binary interface's records
     Records {
         /// Print one JSON document and nothing else
         #[arg(long)]
@@ -596,16 +598,16 @@ pub(crate) enum PluginVerb {
     },
     /// Lift the quarantine of a plugin, so that the next run loads it again
     Retry {
-        /// Plugin id
+        /// Id of the plugin
         id: String,
         #[command(flatten)]
         extensions: ExtensionFlags,
     },
     /// Build a plugin, test it and install it; repeat whenever one of its files is saved
     Dev {
-        /// Project folder
+        /// Folder of the plugin's project
         folder: PathBuf,
-        /// Plugin folder in which to install it
+        /// Plugin folder in which to install the plugin
         #[arg(long, default_value = "plugins", value_name = "DIR")]
         into: PathBuf,
         /// Build and install only once

@@ -13,7 +13,7 @@ static SIGNAL: AtomicI32 = AtomicI32::new(0);
 static CUT_SHORT: AtomicBool = AtomicBool::new(false);
 static HANDLER: OnceLock<()> = OnceLock::new();
 
-/// Two signals within this interval count as one. When a terminal is closed, SIGHUP comes from the
+/// Interval within which two signals count as one. When a terminal is closed, SIGHUP comes from the
 /// shell and again from the kernel, and the second one must not prevent the summary.
 const ONE_SIGNAL: Duration = Duration::from_millis(500);
 /// Number that shells add to the number of a signal. The sum is the exit code of a program that was

@@ -8,8 +8,8 @@ use roadwright_scenario::{Obstacle, Scenario};
 use roadwright_simulation::{Ground, Lying, MechanicsRecord, RigidShape, Snapshot, VehicleRecord};
 use std::f64::consts::TAU;
 
-/// Other objects are drawn if they are within this distance of a rigid vehicle, m. Objects farther
-/// away are not about to collide.
+/// Distance from a rigid vehicle within which other objects are drawn, m. Objects farther away are
+/// not about to collide.
 const NEAR: f64 = 30.0;
 /// Largest scale at which wheels are drawn, m per pixel.
 const FARTHEST_WHEEL: f64 = 0.15;
@@ -92,7 +92,7 @@ fn hull(body: &Body<'_>) -> impl Iterator<Item = Vec<DVec2>> {
     })
 }
 
-/// Adds wheels at the positions given by their springs, and their loads.
+/// Adds the wheels, at the positions given by their springs, and lines for their loads.
 fn wheels(body: &Body<'_>, lines: &mut Vec<Vec<DVec2>>) {
     let shape = body.shape;
     let built = shape.hubs.iter().zip(&shape.loads);

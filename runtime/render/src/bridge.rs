@@ -24,7 +24,7 @@ use std::hash::{Hash, Hasher};
 const APPROACH: f64 = 10.0;
 /// Height of a layer above the next lower one, m.
 const LAYER_HEIGHT: f64 = 5.0;
-/// A road is tested for roads or water below it at points that are this far apart, m.
+/// Distance between the points at which a road is tested for roads or water below it, m.
 const STEP: f64 = 2.0;
 /// Width of a parapet, m. It stands outside the lanes.
 const PARAPET: f64 = 0.5;
@@ -53,8 +53,8 @@ const HACHURE_OPACITY: f32 = 0.3;
 /// Opacity of the light on the slope towards the sun, and of the shadow on the opposite slope.
 const LIT: f32 = 0.5;
 const UNLIT: f32 = 0.16;
-/// Minimum distance of a deck from a node shared by the roads above and below, m. Their widths are
-/// added to it.
+/// Minimum distance of a deck from a node shared by the roads above and below, m. The widths of
+/// both roads are added to it.
 const CLEAR_OF_NODE: f64 = 15.0;
 /// Edge length of the grid cells that index decks, m.
 const CELL: f64 = 64.0;
@@ -179,7 +179,7 @@ impl Bridges {
         self.decks.iter().map(|deck| deck.layer).collect()
     }
 
-    /// Decks and covered parts of a road.
+    /// Returns the decks and covered parts of a road.
     pub fn of_road(&self, road: RoadId) -> impl Iterator<Item = &Span> {
         spans(&self.decks, road)
             .iter()
@@ -431,7 +431,8 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// Returns the lateral position at a distance outside the edge on this side, m to the left.
+    /// Returns the lateral position of a point at `distance` outside the road's edge on this side,
+    /// m to the left.
     pub(crate) fn outside(self, right: f64, left: f64, distance: f64) -> f64 {
         match self {
             Self::Left => left + distance,

@@ -18,11 +18,11 @@ use tiny_skia::Color;
 /// Sizes of a forest's [grain](crate::land::grain), in pixels, between which its trees appear gradually.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sizes {
-    /// No trees are drawn at this size or below.
+    /// Size at or below which no trees are drawn.
     pub none: f64,
-    /// All trees are drawn at this size or above.
+    /// Size at or above which all trees are drawn.
     pub all: f64,
-    /// If at most this number of trees is in view, all of them are drawn at any size.
+    /// Number of trees in view up to which all of them are drawn at any size.
     pub few: usize,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Canvas {
     dark: bool,
 }
 
-/// Shapes that are farther than this from the picture are not drawn, pixels.
+/// Distance from the picture beyond which shapes are not drawn, pixels.
 const MARGIN: f32 = 64.0;
 
 impl Canvas {

@@ -7,7 +7,7 @@ use glam::DVec2;
 
 /// Maximum width of a cell, pixels.
 const LARGEST_CELL: u32 = 16;
-/// Small maps are enlarged until their width or height is about this, pixels.
+/// Approximate width or height to which small maps are enlarged, pixels.
 const USUAL_SIZE: u32 = 1024;
 
 /// Draws a grid of cells as a PNG. `color` returns the colour (0xRRGGBB) of the cell at a column and row,

@@ -12,7 +12,7 @@ use roadwright_scenario::junction::{Crossing, Junction};
 
 /// Width of a bar and of the gap beside it, m.
 const BAR: f64 = 0.5;
-/// Lane width on which the fading of paint is based, m.
+/// Lane width that determines how the paint of crossings fades with the zoom, m.
 const LANE: f64 = 3.25;
 /// Draws the bars of all crossings of the given junctions.
 pub(crate) fn zebras(painter: &mut impl Painter, junctions: &[&Junction]) {

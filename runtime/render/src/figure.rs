@@ -91,12 +91,12 @@ impl Part {
     }
 }
 
-/// Vehicles are drawn as pills if a pixel covers at least this distance, m.
+/// Size of a pixel from which vehicles are drawn as pills, m.
 const PILLS: f64 = 0.35;
-/// Vehicles are drawn as dots if a pixel covers at least this distance, m.
+/// Size of a pixel from which vehicles are drawn as dots, m.
 const DOTS: f64 = 0.8;
 
-/// Vehicles that are longer than this are drawn as a bus, m.
+/// Length above which vehicles are drawn as a bus, m.
 const LONG: f64 = 8.0;
 
 /// Half of a car's outline, from nose to tail.
@@ -380,7 +380,7 @@ const CHEST: f64 = 0.165;
 const SHOULDERS: f64 = 0.3;
 /// Radius of a person's head, m.
 const HEAD: f64 = 0.12;
-/// People are not drawn if a pixel covers more than this distance, m.
+/// Size of a pixel above which people are not drawn, m.
 const FARTHEST_PERSON: f64 = 0.5;
 /// Minimum size at which people are drawn, pixels.
 const LEAST_PERSON: f64 = 3.0;
@@ -468,8 +468,8 @@ pub fn enlargement(length: f64, scale: f64) -> f64 {
     (least * scale / length.max(0.1)).max(1.0)
 }
 
-/// Returns the positions of the lit lamps, in half lengths ahead and half widths to the left of a
-/// vehicle's middle.
+/// Returns the figures and positions of the lit lamps. Positions are in half lengths ahead and half
+/// widths to the left of a vehicle's middle.
 pub fn lit_lamps(indicator: Indicator, braking: bool) -> impl Iterator<Item = (Figure, Corner)> {
     const INDICATORS: [Corner; 4] = [(0.9, 0.82), (-0.94, 0.82), (0.9, -0.82), (-0.94, -0.82)];
     const BRAKES: [Corner; 2] = [(-0.96, 0.6), (-0.96, -0.6)];

@@ -22,9 +22,9 @@ const BAR: f64 = 0.9;
 const APART: f64 = 3.4;
 /// Distance between bars and the edges of the gore, m.
 const INSET: f64 = 0.5;
-/// A gore has bars where it is at least this wide, m.
+/// Minimum width at which a gore has bars, m.
 const LEAST: f64 = 1.2;
-/// Lane width for which paint on gores fades with the zoom, m.
+/// Lane width that determines how paint on gores fades with the zoom, m.
 const LANE: f64 = 3.6;
 /// Number of points along the round nose of a gore.
 const NOSE: u32 = 12;

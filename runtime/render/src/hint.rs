@@ -41,8 +41,8 @@ pub const WHEEL_WIDTH: f64 = 0.33;
 const COMMON_RADIUS: f64 = 0.33;
 /// Default of half the track width, as a fraction of the vehicle's width.
 const COMMON_TRACK: f64 = 0.41;
-/// Drawn wheels protrude this far from the sides of the body, m. Wheels below the body would be
-/// invisible.
+/// Distance by which drawn wheels protrude from the sides of the body, m. Wheels below the body
+/// would be invisible.
 const STANDING_OUT: f64 = 0.06;
 
 /// Minimum lean that is shown, rad (2 degrees).

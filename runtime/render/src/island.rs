@@ -24,7 +24,7 @@ const MOST_ROADS: usize = 64;
 const APRON_WIDTH: (f64, f64) = (2.4, 0.3);
 /// Radius of the largest island with an apron, m. Long vehicles need none on larger rings.
 const LARGEST_WITH_APRON: f64 = 18.0;
-/// An apron that would be narrower than this is left out, m.
+/// Minimum width of an apron, m. Narrower ones are left out.
 const LEAST_APRON: f64 = 0.8;
 /// Distance between joints of setts around an apron, m, and number of rows of setts.
 const SETTS: (f64, u32) = (0.6, 3);
@@ -130,7 +130,8 @@ fn inward(edge: &[DVec2]) -> impl Iterator<Item = DVec2> + '_ {
     })
 }
 
-/// Joints across an apron, from the outer to the inner edge, at even bearings from the middle.
+/// Returns joints across an apron, from the outer to the inner edge, at even bearings from the
+/// middle.
 fn spokes(edge: &[DVec2], lawn: &[DVec2]) -> Vec<[DVec2; 2]> {
     let middle = polygon::centroid(edge);
     let length: f64 = polygon::edges(edge).map(|(a, b)| (b - a).length()).sum();

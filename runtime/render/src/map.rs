@@ -64,7 +64,7 @@ impl Picture {
 pub struct Trail {
     /// Points of the path, m.
     pub points: Vec<DVec2>,
-    /// Width, m. The path is drawn at least two pixels wide.
+    /// Width of the path, m. The path is drawn at least two pixels wide.
     pub width: f64,
     /// Colour of the path, 0xRRGGBB.
     pub color: u32,

@@ -29,13 +29,13 @@ pub(crate) const CYCLE_LINE: f64 = 0.15;
 const BLOCKS: (f64, f64) = (6.0, 6.0);
 /// Lengths (on, off) of dashes beside parking, m.
 const PARKING_DASH: (f64, f64) = (1.0, 1.0);
-/// Distance from the middle of a double line to the middle of each of its lines, m.
+/// Distance between the middle of a double line and the middle of each of its lines, m.
 const DOUBLE: f64 = 0.12;
 /// Minimum length of a dash that is painted, m.
 const LEAST_DASH: f64 = 0.5;
 /// Length of the solid lines before a stop line, m.
 const SOLID: f64 = 20.0;
-/// A road has a centre line if its lanes together are at least this wide, m.
+/// Minimum total width of the lanes of a road with a centre line, m.
 const LEAST_TWO_WAY: f64 = 5.5;
 /// Lowest speed limit of roads with edge lines, m/s.
 pub(crate) const RURAL: f64 = 60.0 / 3.6;
@@ -185,8 +185,8 @@ fn style(
     }
 }
 
-/// Whether vehicles may change from the left lane to the right one, and back. Both lanes have the same
-/// direction. Left and right are as seen along the road.
+/// Returns whether vehicles may change from the left lane to the right one, and whether they may
+/// change back. Both lanes have the same direction. Left and right are as seen along the road.
 fn crossings(left: &Lane, right: &Lane, side: DrivingSide) -> (bool, bool) {
     let (of_left, of_right) = (left.lane_change, right.lane_change);
     match left.is_forward(side) {

@@ -23,11 +23,11 @@ use std::ops::Range;
 
 /// Distance between kerbs and lines where there is room for both, m.
 const BESIDE_LINE: f64 = 0.35;
-/// A median that is wider than this has room for both kerbs and lines, m.
+/// Width above which a median has room for both kerbs and lines, m.
 const ROOM_FOR_LINES: f64 = 1.2;
 /// Minimum distance between the kerbs of a raised part, m.
 const LEAST_RAISED: f64 = 0.5;
-/// A surface overlaps the adjacent one by this distance, so that no seam is visible, m.
+/// Distance by which a surface overlaps the adjacent one so that no seam is visible, m.
 const OVER_SEAM: f64 = 0.3;
 /// Number of corners of a round end.
 const ROUND: usize = 8;

@@ -15,7 +15,7 @@ use roadwright_scenario::DrivingSide;
 use roadwright_scenario::junction::{Junction, MiniRing};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Lane width for which paint on mini roundabouts fades with the zoom, m.
+/// Lane width that determines how paint on mini roundabouts fades with the zoom, m.
 const LANE: f64 = 3.25;
 /// Number of arrows around the island.
 const ARROWS: u32 = 3;

@@ -53,8 +53,8 @@ pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// The name of a parking bay is written in its rear part, which has this length, m. The arrow is in
-/// the front part.
+/// Length of the rear part of a parking bay, in which its name is written, m. The arrow is in the
+/// front part.
 const NAME_IN_BAY: f64 = 3.2;
 
 /// Writes the names of points of interest beside them. Names of parking bays are written into the
@@ -192,7 +192,7 @@ fn write_street(canvas: &mut Canvas, name: &str, place: &NamePlace, size: f32) {
     canvas.text_along(name, place.at, size, faded(ink, opacity), halo);
 }
 
-/// To place a name, at most this number of stretches of its street is tested for vehicles.
+/// Maximum number of stretches of a street that are tested for vehicles to place its name.
 const MOST_STRETCHES: usize = 8;
 
 /// A part of a road, from one distance along it to another, m.
@@ -200,8 +200,8 @@ type Stretch<'a> = (&'a Road, (f64, f64));
 
 /// For each street name, returns the visible stretches between junctions, longest first, in metres
 /// along their roads. A street consists of many roads with the same name, because it is split at
-/// every junction. Sorted by name, so that the choice between two colliding names does not depend
-/// on ids.
+/// every junction. The names are sorted, so that the choice between two colliding names does not
+/// depend on ids.
 fn stretches<'a>(
     canvas: &Canvas,
     scenario: &'a Scenario,

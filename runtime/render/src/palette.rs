@@ -99,7 +99,7 @@ pub const ROOF_LINE: u32 = 0xB5A897;
 pub const ROOF_THING: u32 = 0xB4BBC0;
 /// Colour of obstacles that can be pushed.
 pub const LOOSE: u32 = 0xC98B4A;
-/// Outlines of marks.
+/// Colour of the outlines of marks.
 pub const OUTLINE: u32 = 0x6A645C;
 /// Colour of shadows, which are drawn with [`SHADOW_OPACITY`].
 pub const SHADOW: u32 = 0x2A3140;
@@ -129,7 +129,8 @@ pub const BRAKE_LAMP: u32 = 0xFF3B30;
 pub const INDICATOR_LAMP: u32 = 0xFFB238;
 /// Colour of destinations.
 pub const DESTINATION: u32 = 0xB3261E;
-/// Outlines of rigid bodies in the light and in the dark theme. Nothing else on a map has these colours.
+/// Colours of the outlines of rigid bodies in the light and in the dark theme. Nothing else on a
+/// map has these colours.
 const BODY_LINES: [u32; 2] = [0xE0009B, 0xFF6AD0];
 
 /// Returns the colour of the outlines of rigid bodies in a theme. The themes have different
@@ -138,7 +139,8 @@ pub fn body_line(dark: bool) -> Color {
     rgb(BODY_LINES[usize::from(dark)])
 }
 
-/// Outlines of fixed objects around rigid bodies in the light and in the dark theme.
+/// Colours of the outlines of fixed objects around rigid bodies, in the light and in the dark
+/// theme.
 const STILL_LINES: [u32; 2] = [0x7A2FD0, 0xB58CFF];
 
 /// Returns the colour of the outlines of fixed objects around rigid bodies in a theme.
@@ -302,7 +304,7 @@ pub fn heat_ramp(share: f64, is_dark: bool) -> Color {
     Color::from_rgba8(mix(1), mix(2), mix(3), 255)
 }
 
-/// Colours of roads and of their casings under a heat map.
+/// Returns the colours of roads and of their casings under a heat map.
 pub fn heat_road(is_dark: bool) -> (u32, u32) {
     if is_dark {
         (0x2A333E, 0x0F151C)

@@ -22,7 +22,8 @@ const HALF_LABEL: f64 = 18.0;
 const MOST_BEND: f64 = 0.44;
 /// Positions tried for a label, as fractions of its share of the contour, best first.
 const TRIED: [f64; 5] = [0.5, 0.35, 0.65, 0.2, 0.8];
-/// A peak is the highest point within this radius, as a fraction of the terrain's longer side.
+/// Radius within which a peak must be the highest point, as a fraction of the terrain's longer
+/// side.
 const PEAK_RADIUS: f64 = 0.06;
 /// Size of the text of a label, pixels.
 pub const LABEL_SIZE: f32 = 11.0;

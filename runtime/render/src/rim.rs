@@ -25,7 +25,7 @@ const EXIT: (f64, (f64, f64)) = (0.15, (0.5, 0.5));
 const CLEAR: f64 = 0.4;
 /// Maximum length of the paint before an arm, in widths of its lanes.
 const LONGEST: f64 = 1.8;
-/// Lane width for which paint on rims fades with the zoom, m.
+/// Lane width that determines how paint on rims fades with the zoom, m.
 const LANE: f64 = 3.25;
 
 /// The part of a rim that carries the paint for one direction of an arm.

@@ -36,7 +36,7 @@ pub(crate) struct Stretch<'a> {
     pub(crate) id: RoadId,
     pub(crate) road: &'a Road,
     pub(crate) section: &'a LaneSection,
-    /// The stretch is sampled for drawing at these distances along the road.
+    /// Distances along the road at which the stretch is sampled for drawing, m.
     pub(crate) distances: Vec<f64>,
 }
 

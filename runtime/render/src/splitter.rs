@@ -15,7 +15,7 @@ use roadwright_geometry::polygon;
 use roadwright_scenario::junction::{Junction, Splitter};
 use roadwright_scenario::{DrivingSide, Scenario};
 
-/// Lane width for which paint on splitter islands fades with the zoom, m.
+/// Lane width that determines how paint on splitter islands fades with the zoom, m.
 const LANE: f64 = 3.25;
 /// Width of the line around an island, m.
 const LINE: f64 = 0.12;

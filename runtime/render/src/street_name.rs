@@ -6,22 +6,22 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::{DrivingSide, Lane, LaneType, Road};
 use std::ops::Range;
 
-/// A road is tested against the view at points that are this far apart, m.
+/// Distance between the points at which a road is tested against the view, m.
 const STEP: f64 = 5.0;
-/// A road is tested against the view at no more than this number of points. On long roads, the
-/// points are farther apart.
+/// Maximum number of points at which a road is tested against the view. On long roads, the points
+/// are farther apart.
 const MOST_STEPS: f64 = 200.0;
 
 /// Length before a stop line that may contain turn arrows, m.
 const ARROWS: f64 = 27.0;
-/// Arrows are visible above this scale, and names keep clear of them, pixels per metre.
+/// Scale above which arrows are visible and names therefore keep clear of them, pixels per metre.
 pub const ARROW_SCALE: f64 = 3.0;
 
 /// Maximum change of a road's heading over the length of a name, rad.
 const MOST_BEND: f64 = 0.44;
-/// A name is tested for vehicles at positions that are this far apart, m.
+/// Distance between the positions at which a name is tested for vehicles, m.
 const PLACE_STEP: f64 = 4.0;
-/// On each stretch, a name is tested for vehicles at no more than this number of positions.
+/// Maximum number of positions on a stretch at which a name is tested for vehicles.
 const MOST_PLACES: usize = 41;
 /// Opacity of a name below a vehicle.
 pub const FADED: f32 = 0.15;
@@ -46,9 +46,9 @@ pub fn is_covered(place: Pose, half: DVec2, vehicle: &Cover) -> bool {
     along.abs() < half.x + 0.5 * vehicle.length && aside.abs() < half.y + 0.5 * vehicle.width
 }
 
-/// Returns candidate positions for a name on a stretch: the middle of the stretch first, then
-/// positions beside it. `length` is the length of the name, m. Positions on bends are left out,
-/// except for the middle.
+/// Returns candidate positions for a name on a stretch: first the middle of the stretch, then
+/// positions at increasing distances before and beyond it. `length` is the length of the name, m.
+/// Positions on bends are left out, except for the middle.
 pub fn places(
     road: &Road,
     stretch: Range<f64>,

@@ -9,8 +9,8 @@ use tiny_skia::Color;
 
 /// Maximum number of samples along a side for contours. Heights between samples are interpolated.
 const MOST_SAMPLES: f64 = 512.0;
-/// Every n-th contour line is an index contour, where n is this number. Index contours are bolder, and are
-/// labelled with their height.
+/// Number of contour lines per index contour. Index contours are bolder, and are labelled with
+/// their height.
 const STRONG: i64 = 5;
 
 /// A contour line.

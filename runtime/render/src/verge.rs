@@ -33,11 +33,11 @@ const GRASS: f64 = 2.0;
 pub(crate) const BEFORE_RAIL: f64 = 0.65;
 /// Width of a guard rail, m.
 pub(crate) const RAIL_WIDTH: f64 = 0.25;
-/// A verge extends this far below the carriageway, m.
+/// Width of the part of a verge that lies below the carriageway, m.
 const BELOW: f64 = 0.2;
 
 /// Draws the ground beside roads: the verges of fast roads, except on bridges and in tunnels, and
-/// the embankments that lead to bridges. Call this before anything else of the roads is drawn.
+/// the embankments that lead to bridges. Call this before any other part of the roads is drawn.
 pub fn verges(
     painter: &mut impl Painter,
     scenario: &Scenario,

@@ -38,8 +38,8 @@ pub fn is_slow() -> bool {
     std::env::var_os(SLOW).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Number of cases, repetitions or seconds of a long test in this run. It is `whole`, or a tenth of it (at
-/// least one) if long tests are shortened.
+/// Returns the number of cases, repetitions or seconds of a long test in this run: `whole`, or a
+/// tenth of it (at least one) if long tests are shortened.
 #[must_use]
 pub fn scaled(whole: u64) -> u64 {
     if is_slow() {
@@ -49,7 +49,8 @@ pub fn scaled(whole: u64) -> u64 {
     }
 }
 
-/// Seed of a random test: the value of the environment variable if it is set, otherwise `fixed`.
+/// Returns the seed of a random test: the value of the environment variable if it is set, otherwise
+/// `fixed`.
 ///
 /// # Panics
 ///
@@ -65,8 +66,8 @@ pub fn seed(fixed: u64) -> u64 {
     }
 }
 
-/// Path of a file of real data in the folder named by the environment variable. Used by tests
-/// marked `#[ignore = "set ROADWRIGHT_TEST_DATA"]`.
+/// Returns the path of a file of real data in the folder named by the environment variable. Used by
+/// tests marked `#[ignore = "set ROADWRIGHT_TEST_DATA"]`.
 ///
 /// # Panics
 ///
@@ -85,10 +86,11 @@ pub fn data(file: &str) -> PathBuf {
     path
 }
 
-/// Path of the library of an example plugin. `name` is the name of its crate with underscores.
+/// Returns the path of an example plugin's library. `name` is the name of its crate with
+/// underscores.
 ///
-/// The plugin is a dev-dependency of the test's crate, so cargo builds the library together with the test and
-/// puts it next to the test program.
+/// The plugin is a dev-dependency of the test's crate, so cargo builds the library together with
+/// the test and puts it next to the test program.
 ///
 /// # Panics
 ///

@@ -2,9 +2,10 @@
 
 use crate::split_roundabout::{node, way};
 
-/// Returns the data as XML. The main street leads from west to east, with two lanes towards the junctions. Its side
-/// streets leave to the north and, `gap` metres farther east, to the south. Its arrows are for the farther one of the
-/// two in each direction, and its western part is drawn beside its lanes (`placement`).
+/// Returns the data as XML. The main street leads from west to east, with two lanes towards the
+/// junctions. Its side streets leave to the north and, `gap` metres farther east, to the south. In
+/// each direction, the lane arrows of the main street apply to the farther junction. The western
+/// part of the main street is drawn beside its lanes (`placement`).
 pub fn near_crossings(gap: f64) -> String {
     let nodes = [
         (1, [-200.0, 0.0]),

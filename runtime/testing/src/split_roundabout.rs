@@ -71,8 +71,8 @@ impl SplitRoundabout {
     }
 }
 
-/// Direction of a node of the ring from its centre. The first node is in the west, and the others follow
-/// clockwise, as traffic that keeps left.
+/// Returns the direction from the centre of the ring to node `i`. The first node is in the west,
+/// and the others follow clockwise, which is the direction of traffic that keeps left.
 fn direction(i: usize) -> [f64; 2] {
     let cosine = |i: usize| match i % RING_NODES {
         i @ 0..=6 => COSINES[i],

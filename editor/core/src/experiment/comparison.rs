@@ -1,4 +1,4 @@
-//! Results of `bench run` that the user opens to compare them.
+//! Results of `bench run`, opened by the user for comparison.
 
 use roadwright_training::experiment::{Results, Summary, pairs};
 use roadwright_training::genetic::LEVEL;
@@ -34,13 +34,13 @@ impl OpenResults {
         })
     }
 
-    /// Name of the file.
+    /// Returns the name of the file.
     pub fn name(&self) -> String {
         let name = self.path.file_stem().unwrap_or_default();
         name.to_string_lossy().into_owned()
     }
 
-    /// Fitness of each successful run.
+    /// Returns the fitness of each successful run.
     pub fn fitnesses(&self) -> Vec<f64> {
         self.results.fitnesses()
     }

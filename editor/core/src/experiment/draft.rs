@@ -73,7 +73,7 @@ impl Draft {
         self.experiment.course.is_none() && self.scenario.is_none()
     }
 
-    /// Title of the experiment.
+    /// Returns the title of the experiment.
     pub fn title(&self) -> String {
         let name = self.path.as_deref().and_then(Path::file_name);
         let name = name.map(|name| name.to_string_lossy().into_owned());
@@ -103,7 +103,7 @@ impl Draft {
         }
     }
 
-    /// Records a change made in a gesture.
+    /// Records a change made in a gesture. `before` is the state before the change.
     pub fn note(&mut self, before: DraftState, gesture: Gesture) {
         if before.experiment == self.experiment {
             return;

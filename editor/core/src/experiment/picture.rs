@@ -91,7 +91,7 @@ pub struct IndividualRow {
 }
 
 impl IndividualRow {
-    /// Name of the individual: its generation and number.
+    /// Returns the name of the individual, formed from its generation and number.
     pub fn name(&self) -> String {
         format!("{}.{}", self.birth.0, self.birth.1)
     }
@@ -159,8 +159,8 @@ impl TrainingPicture {
     }
 }
 
-/// Individuals of the pool, best first, followed by the other individuals of the last generation in the order
-/// of their fitness. Unrated individuals are last.
+/// Returns the individuals of the pool, best first, followed by the other individuals of the last
+/// generation in the order of their fitness. Unrated individuals are last.
 fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> Vec<IndividualRow> {
     let members = training.pool().members();
     let rank = |birth: (u32, u32)| {

@@ -3,12 +3,12 @@
 use super::{Axis, Button, PadEvent, PadId, Source};
 use gilrs::{EventType, GamepadId, Gilrs};
 
-/// The library. It starts threads, so it exists only while the user drives.
+/// The `gilrs` library. It starts threads, so it exists only while the user drives.
 pub(super) struct Library {
     /// `None` if the library could not start.
     pads: Option<Gilrs>,
     problem: Option<String>,
-    /// Whether pads that were already connected have been announced. The first read does this.
+    /// Whether the first read has reported the pads that were connected from the start.
     is_begun: bool,
 }
 

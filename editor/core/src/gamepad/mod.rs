@@ -80,7 +80,7 @@ pub struct PadState {
     pub controls: HandControls,
 }
 
-/// Requests and events from reading the pads, without their state.
+/// Requests and removed pads found in a read of the pads. Their state is in `PadState`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Look {
     /// Whether to return control of the vehicle to its modules.

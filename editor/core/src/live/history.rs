@@ -17,9 +17,9 @@ const TINY: f64 = 1e-9;
 /// A contact or an arrival.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunEvent {
-    /// Simulated time, s.
+    /// Simulated time of the event, s.
     pub time: f64,
-    /// Place, m; `None` if it is unknown.
+    /// Place of the event, m; `None` if it is unknown.
     pub place: Option<DVec2>,
     /// Id of the agent.
     pub agent: u64,
@@ -27,8 +27,8 @@ pub struct RunEvent {
     pub with: Option<Party>,
 }
 
-/// Number of contacts and of finished trips, and the times of the last ones, s. If two values are equal,
-/// nothing was added or removed between them.
+/// Number of contacts, number of finished trips, time of the last contact and time of the last
+/// arrival, s. Two equal values mean that no event was added or removed between them.
 type Counted = (usize, usize, Option<f64>, Option<f64>);
 
 /// Contacts and arrivals in the period that can be rewound, each oldest first. They always include
@@ -89,11 +89,11 @@ impl RunEvents {
 pub struct LightChange {
     /// Simulated time in seconds, with a resolution of 0.2 s.
     pub time: f64,
-    /// The light since then.
+    /// The light from that time on.
     pub light: Light,
 }
 
-/// Lights of the signal of a lane over the last minutes.
+/// Lights that a lane's signal has shown over the last minutes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaneLights {
     /// The road that the lane belongs to.
@@ -113,7 +113,8 @@ pub struct LaneLights {
 pub struct JunctionLights {
     /// The lanes, in the order of roads and lanes.
     pub lanes: Vec<LaneLights>,
-    /// Smallest node id of the junction, and the state of the record that the lanes come from.
+    /// Smallest node id of the junction, and the revision of the record from which the lanes were
+    /// taken.
     source: (Option<NodeId>, u64),
 }
 
@@ -129,7 +130,7 @@ struct SignalRecord {
     ended: Option<f64>,
 }
 
-/// Record of the lights of all signals of a run over the last minutes.
+/// Record of all signals' lights over the last minutes of a run.
 #[derive(Default)]
 pub(super) struct SignalHistory {
     signals: BTreeMap<SignalKey, SignalRecord>,
@@ -189,7 +190,7 @@ impl SignalHistory {
         self.revision += 1;
     }
 
-    /// Forgets everything.
+    /// Forgets the lights of all signals.
     pub(super) fn clear(&mut self) {
         self.signals.clear();
         self.due = 0.0;

@@ -46,7 +46,8 @@ pub enum Coordinator {
 }
 
 impl Coordinator {
-    /// Returns the part of a selected object that can be inspected; `None` if it has none.
+    /// Returns the junction or road to be inspected for a selected object; `None` for other
+    /// objects.
     pub fn of(object: ObjectId) -> Option<Self> {
         match object {
             ObjectId::Node(id) => Some(Self::Junction(id)),
@@ -76,7 +77,7 @@ enum Order {
     LookBack(f64),
     /// Shows the present again.
     Present,
-    /// Controls of an agent under manual control; `None` returns it to its modules.
+    /// Sets the controls of an agent under manual control; `None` returns it to its modules.
     Drive(u64, Option<HandControls>),
     /// Couples or uncouples trailers of an agent.
     Coupling(u64, CouplingOrder),
@@ -156,7 +157,7 @@ pub struct LivePicture {
     pub collisions: Arc<Vec<Collision>>,
     /// State of the watched agent.
     pub inspection: Option<Inspection>,
-    /// The chain of vehicles that block the watched agent; `None` unless it stands.
+    /// The chain of vehicles that block the watched agent; `None` unless the agent is stationary.
     pub wait_chain: Option<WaitChain>,
     /// Outcome of the watched agent's last drive, and the time at which it ended, in seconds; `None` if it is
     /// driving now or has not driven yet.

@@ -24,8 +24,8 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Longest time that the world is stepped before the thread checks for orders, in seconds: half a frame at 60
-/// Hz.
+/// Longest time for which the world is stepped before the thread checks for orders, in seconds:
+/// half a frame at 60 Hz.
 const SLICE: f64 = 0.008;
 /// Snapshots per second.
 const PICTURE_RATE: f64 = 60.0;
@@ -624,8 +624,9 @@ impl Runner {
         self.run.as_ref().map_or(0.01, |run| run.world().dt())
     }
 
-    /// Takes steps until the simulated time `owed` is used up, or until the time slice is over so that orders
-    /// are not delayed. Returns the number of steps.
+    /// Simulates the time `owed`, in seconds, step by step. Stops early when the time slice that
+    /// began at `since` is over, so that orders are not delayed, or when the run ends. Returns the
+    /// number of steps.
     fn pay_back(&mut self, owed: &mut f64, since: Instant) -> f64 {
         let dt = self.dt();
         let mut steps = 0.0;

@@ -21,11 +21,11 @@ use std::sync::Arc;
 
 /// Largest distance between a lane and its chords, m.
 const TOLERANCE: f64 = 0.05;
-/// A lane that is narrower than this counts as closed: a widening lane is not yet open, or a
-/// narrowing lane has ended, m.
+/// Width below which a lane counts as closed, m: a widening lane has not opened yet, or a narrowing
+/// lane has ended.
 const NARROWEST: f64 = 0.1;
-/// Lanes are sampled this far from section borders, m. Exactly on a border, the lane would be
-/// ambiguous.
+/// Distance from section borders at which lanes are sampled, m. Exactly on a border, the lane would
+/// be ambiguous.
 const BESIDE: f64 = 1e-6;
 /// Width of the casing of pale roads, pixels.
 const CASING: f64 = 1.0;
@@ -250,8 +250,8 @@ struct Roads {
 }
 
 impl Roads {
-    /// Returns the edges of the part of a stretch that is between the junctions of its road; `None`
-    /// if the lane no longer exists.
+    /// Returns the edges of a stretch, cut off at the junctions of its road; `None` if the lane no
+    /// longer exists.
     fn lane(&mut self, scene: &Scene, id: RoadId, lane: i8, stretch: u32) -> Option<Band> {
         let road = scene.scenario.network().road(id)?;
         let (from, to) = scene.layout.remaining(id, road)?;
@@ -301,7 +301,8 @@ fn connection(scene: &Scene, from: HeatLane, to: HeatLane, stretch: u32) -> Opti
     Some((layer, band(line, &distances, start, end, edges)))
 }
 
-/// Returns the distances for sampling a road, close enough for its bends and for widening lanes.
+/// Returns the distances along a road at which it is sampled. They are close enough together for
+/// bends and for lanes that widen.
 fn distances(road: &Road) -> Vec<f64> {
     let (right, left) = road.edges(0.0);
     let reach = left.max(-right).max(0.0);

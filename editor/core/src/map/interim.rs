@@ -55,8 +55,9 @@ pub struct Interim {
 }
 
 impl Interim {
-    /// Draws the tiles whose land or obstacles in a scenario differ from the map. The tiles of the
-    /// sorted scene may not have been drawn yet. O(objects of all three).
+    /// Draws the tiles of `scenario` whose land or obstacles differ from the scene on the map
+    /// (`drawn`) or from the sorted scene, whose tiles may not have been drawn yet. O(objects in
+    /// the three scenarios).
     pub fn between(
         drawn: &Scene,
         Sorted {
@@ -129,7 +130,7 @@ impl Interim {
     }
 }
 
-/// Keys of the entries that differ or exist in only one map, in ascending order.
+/// Returns the keys of the entries that differ or exist in only one map, in ascending order.
 fn differing<K: Ord + Copy, V: PartialEq>(a: &BTreeMap<K, V>, b: &BTreeMap<K, V>) -> Vec<K> {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let mut found = Vec::new();

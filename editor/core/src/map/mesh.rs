@@ -30,7 +30,7 @@ impl Level {
         }
     }
 
-    /// Pixels per metre at the closest zoom of this level.
+    /// Returns the number of pixels per metre at the closest zoom of this level.
     fn nearest(self) -> f64 {
         match self {
             Self::Far => 0.4,
@@ -56,7 +56,7 @@ impl Level {
 pub enum Ink {
     /// Leaves colours unchanged.
     Light,
-    /// For the dark theme: darkens everything except road markings.
+    /// Darkens everything except road markings, for the dark theme.
     Dark,
 }
 

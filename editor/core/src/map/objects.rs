@@ -71,7 +71,7 @@ pub const PLACES: i8 = 1;
 /// Layer of destinations.
 const TRIPS: i8 = 2;
 
-/// Obstacles that can be pushed. All others are drawn with the land of their tile.
+/// Returns the obstacles that can be pushed. All others are drawn with the land of their tile.
 pub(super) fn all_loose(scenario: &Scenario) -> impl Iterator<Item = (&ObstacleId, &Obstacle)> {
     let all = scenario.obstacles().iter();
     all.filter(|(_, obstacle)| obstacle.mass.is_some())

@@ -9,7 +9,7 @@ use roadwright_simulation::LooseRecord;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// An obstacle counts as at rest after this number of frames without movement: half a second at 60
+/// Number of frames without movement after which an obstacle counts as at rest: half a second at 60
 /// Hz. A smaller number would rebuild the large mesh more often while posts rock; a larger number
 /// would keep the small mesh large for longer.
 const CALM: u32 = 30;
@@ -45,7 +45,7 @@ impl Pushed {
         self.ink == ink && Arc::ptr_eq(&self.scene, scene)
     }
 
-    /// Updates the positions.
+    /// Updates the obstacles to their current positions.
     pub fn follow(&mut self, records: &[LooseRecord]) {
         if self.records == records {
             return;
@@ -103,7 +103,8 @@ impl Pushed {
     }
 }
 
-/// Obstacles whose position changed, including obstacles that returned to their place in the scenario.
+/// Returns the obstacles whose position changed, including those that returned to their place in
+/// the scenario.
 fn changed(before: &[LooseRecord], now: &[LooseRecord]) -> BTreeSet<ObstacleId> {
     let by_id = |records: &'_ [LooseRecord]| -> BTreeMap<ObstacleId, usize> {
         let ids = records.iter().enumerate();

@@ -18,7 +18,8 @@ const MOST: usize = 20_000;
 const SHORTEST: f64 = 0.1;
 /// Maximum length of a piece, m. A wheel that moved farther between two pictures has jumped.
 const LONGEST: f64 = 10.0;
-/// Maximum time between two pictures for joining their wheel positions by a piece, s.
+/// Maximum time between two pictures, s. If more time passes, the wheel positions in the two
+/// pictures are not joined by a piece.
 const BREAK: f64 = 1.0;
 /// Opacity of a mark.
 const OPACITY: f32 = 0.45;
@@ -31,7 +32,7 @@ struct Piece {
     /// Time when the mark was left, s.
     time: f64,
     middle: DVec2,
-    /// Vector from the middle to its end, m.
+    /// Vector from the middle of the piece to its end, m.
     half: DVec2,
     half_width: f64,
 }
@@ -122,12 +123,13 @@ impl SkidMarks {
         self.time = 0.0;
     }
 
-    /// Number of pieces.
+    /// Returns the number of pieces.
     pub fn count(&self) -> usize {
         self.pieces.len()
     }
 
-    /// Instances of the pieces inside a box of the world, in metres.
+    /// Returns the pieces of marks inside a box of the world, as instances. The box is given in
+    /// metres.
     pub fn instances(&self, camera: &Camera, low: DVec2, high: DVec2) -> Vec<Instance> {
         if camera.scale > FARTHEST {
             return Vec::new();
@@ -161,8 +163,8 @@ mod tests {
         }
     }
 
-    /// Creates a vehicle with a wheel on each side. The left wheel slides with the given slip
-    /// ratio.
+    /// Creates a snapshot of a vehicle that has a wheel on each side. The left wheel slides with
+    /// the given slip ratio.
     fn picture(time: f64, x: f64, slip_ratio: f64) -> Snapshot {
         let wheel = |side: f64, slip_ratio: f64| WheelRecord {
             place: DVec2::new(2.0, side),

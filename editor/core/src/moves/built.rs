@@ -11,7 +11,7 @@ use roadwright_simulation::{FixedOutlines, Ground};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Maximum number of rows and columns that are shown of a distance matrix.
+/// Maximum number of rows and columns that the panel shows of a distance matrix.
 const MOST_CELLS: usize = 160;
 
 /// A request to build a library from clips.
@@ -130,7 +130,7 @@ impl BuiltLibrary {
         }
     }
 
-    /// Transitions as cells of the matrix. Transitions that the library uses come last.
+    /// Returns the transitions as cells of the matrix. Transitions that the library uses come last.
     pub fn linked(&self) -> Vec<Linked> {
         let moves = self.built.graph.moves.iter();
         let begins: BTreeSet<(&str, u32, &str)> = moves
@@ -183,7 +183,7 @@ impl BuiltLibrary {
     }
 }
 
-/// Clips whose vehicle touches something on the map.
+/// Returns the clips whose vehicle touches something on the map.
 fn touching(order: &BuildOrder) -> Vec<TouchingClip> {
     let BuildOrder {
         clips,

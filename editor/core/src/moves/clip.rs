@@ -17,7 +17,7 @@ use std::sync::Arc;
 const OTHER_GRIP: f64 = 0.05;
 /// Maximum difference in ground slope between clips on the bench, as rise over run.
 const OTHER_SLOPE: f64 = 0.03;
-/// Slip is not counted below this speed, m/s. In tight turns at low speed, the centre of gravity
+/// Speed below which slip is not counted, m/s. In tight turns at low speed, the centre of gravity
 /// moves sideways although no tyre slips.
 const SLOW: f64 = 5.0;
 
@@ -118,7 +118,7 @@ struct ClipPlace {
 #[derive(Clone, Copy)]
 pub(super) struct KeptFrames<'a> {
     pub(super) frames: &'a [Frame],
-    /// Number of trimmed frames before these.
+    /// Number of frames trimmed before the kept ones.
     pub(super) before: u32,
 }
 
@@ -219,7 +219,7 @@ impl BenchClip {
         [&self.frames[self.trim.first], &self.frames[self.trim.last]]
     }
 
-    /// Placements of the vehicle at every `step`-th kept frame, and at the last one.
+    /// Returns the placements of the vehicle at every `step`-th kept frame, and at the last one.
     pub fn ghost(&self, step: usize) -> impl Iterator<Item = Placement> + '_ {
         let kept = self.kept();
         let last = kept.len() - 1;

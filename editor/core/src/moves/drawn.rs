@@ -28,20 +28,20 @@ pub struct DrawnGraph {
     pub moves: Vec<DrawnMove>,
     /// Limit on the motion jump between consecutive moves.
     pub seams: SeamLimit,
-    /// Whether the graph was read from a file whose moves belong to clips other than the ones
-    /// beside it.
+    /// Whether the graph was read from a file that was made for other clips than those in the clip
+    /// file beside it.
     pub is_of_other_clips: bool,
 }
 
 /// Limit on the motion jump between consecutive moves.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum SeamLimit {
-    /// Up to the threshold of the rules of the bench.
+    /// The threshold in the rules of the bench.
     #[default]
     OfRules,
-    /// Up to this distance.
+    /// The given distance.
     AtMost(f64),
-    /// Speeds may jump.
+    /// No limit: the speed may jump.
     MayJump,
 }
 
@@ -121,7 +121,7 @@ pub struct DrawnHistory {
 struct Seam {
     /// Index of the move that ends at the state.
     before: usize,
-    /// Index of the move that begins there.
+    /// Index of the move that begins at the state.
     after: usize,
     /// Distance between the frames.
     distance: f64,
@@ -511,7 +511,7 @@ impl DrawnMove {
         }
     }
 
-    /// Frames of the move, numbered as in the trimmed clip.
+    /// Returns the frames of the move, numbered as in the trimmed clip.
     fn stretch_in(&self, clips: &TrimmedClips) -> Stretch {
         let kept = clips.kept(&self.clip);
         match self.stretch {
@@ -554,7 +554,7 @@ impl DrawnMove {
         ))
     }
 
-    /// Frames of the move; empty if the clip or some of the frames do not exist.
+    /// Returns the frames of the move; empty if the clip or some of the frames do not exist.
     fn frames<'a>(&self, clips: &'a TrimmedClips) -> &'a [Frame] {
         let Stretch { first, last } = self.stretch_in(clips);
         let kept = clips

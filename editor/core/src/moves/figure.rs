@@ -8,7 +8,7 @@ use super::clip::largest_slip;
 use roadwright_moves::{Library, Move};
 use std::collections::BTreeMap;
 
-/// A move with a larger slip angle than this counts as a skid, rad: 20 degrees.
+/// Slip angle above which a move counts as a skid, rad: 20 degrees.
 const SKIDS: f64 = 0.35;
 /// Maximum number of states on one line.
 const MOST_ON_LINE: usize = 12;
@@ -31,7 +31,7 @@ pub struct LibraryFigure {
 pub struct FigureState {
     /// Name of the state.
     pub name: String,
-    /// Speed, m/s.
+    /// Speed in the state, m/s.
     pub speed: f64,
     /// Horizontal position, from 0 (left) to 1 (right).
     pub x: f64,
@@ -58,7 +58,7 @@ impl LibraryFigure {
         Self::of_moves(library.states(), library.moves())
     }
 
-    /// Draws states and the moves between them.
+    /// Arranges states and the moves between them.
     pub fn of_moves(states: &[String], moves: &[Move]) -> Self {
         let motions: Vec<[f64; 2]> = (0..states.len())
             .map(|state| motion(moves, state))

@@ -31,7 +31,7 @@ use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
-/// Selectable frame rates, Hz. The source plays 25 frames a second.
+/// Selectable frame rates, Hz. [Adam 2007] plays 25 frames a second.
 pub const RATES: [f64; 2] = [25.0, 30.0];
 /// Default name of a library.
 const NAME: &str = "my-moves";
@@ -154,7 +154,7 @@ pub enum MovesAction {
     Execution(Execution),
     /// Assigns the shown library to the selected agents.
     Use,
-    /// Sets what the map shows.
+    /// Sets the parts of the move tree that the map shows.
     View(MoveView),
 }
 
@@ -177,8 +177,8 @@ pub enum NotAdded {
 pub enum NotNamed {
     /// The name is blank.
     Blank,
-    /// Another clip or its mirror image already has the name, or the name of this clip's mirror
-    /// image.
+    /// The name or its mirror image's name is already used by another clip or by the mirror image
+    /// of another clip.
     Used(String),
 }
 
@@ -291,7 +291,8 @@ impl MoveBench {
         Ok(())
     }
 
-    /// Clips recorded in the document with this number, at the places where they were driven.
+    /// Returns the clips recorded in the document with this number, at the places where they were
+    /// driven.
     pub fn placed(&self, epoch: u64) -> Vec<PlacedClip> {
         let placed = self.clips.iter().filter_map(|clip| {
             let origin = clip.origin.as_ref()?;

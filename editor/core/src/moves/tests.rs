@@ -27,7 +27,8 @@ fn drive(speeds: impl IntoIterator<Item = f64>) -> Recording {
     }
 }
 
-/// Speed up from a standstill to `top` m/s and back, in steps of 0.25 m/s.
+/// Creates a straight drive that speeds up from a standstill to `top` m/s and slows down again, in
+/// steps of 0.25 m/s.
 fn there_and_back(top: u32) -> Recording {
     let up = (0..=4 * top).map(|step| 0.25 * f64::from(step));
     let down = (0..4 * top).rev().map(|step| 0.25 * f64::from(step));

@@ -49,7 +49,7 @@ pub enum UsedLibrary {
 }
 
 impl UsedLibrary {
-    /// Name of the library.
+    /// Returns the name of the library.
     pub fn name(&self) -> &str {
         match self {
             Self::Own(built) => &built.name,

@@ -5,8 +5,8 @@ use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::{NodeId, RoadClass};
 use std::collections::BTreeSet;
 
-/// A junction extends at most this far beyond the roads that meet there, because its kerbs are
-/// rounded, m.
+/// Maximum distance by which a junction extends beyond the roads that meet there, m. It extends
+/// beyond them because its kerbs are rounded.
 const CORNERS: f64 = 30.0;
 /// Tolerance for junction outlines and road ends, m.
 const TOLERANCE: f64 = 0.05;

@@ -25,10 +25,9 @@ const MOST: usize = 500;
 const SPACING: f64 = 0.5;
 /// Distance between a bay's outline and the edge beside it, m.
 const GAP: f64 = 0.1;
-/// The kerb of a road is searched for only if the point is within this distance of the road's line,
-/// m.
+/// Maximum distance between a point and a road's line for which the road's kerb is searched, m.
 const REACH: f64 = 40.0;
-/// A press within this distance of a kerb snaps to it at any scale, m.
+/// Distance from a kerb within which a press snaps to it at any scale, m.
 const CATCHES: f64 = 2.0;
 /// Prefix of the names of bays in rows.
 const NAME: &str = "Bay ";
@@ -53,7 +52,7 @@ struct Edge {
 
 /// A row of bays being drawn.
 pub(super) struct Row {
-    /// Poses of the middles of parked vehicles.
+    /// Poses of the parked vehicles, at the middle of each vehicle.
     pub(super) bays: Vec<Pose>,
     /// Whether the row lies along a kerb.
     pub(super) is_at_kerb: bool,
@@ -135,7 +134,7 @@ impl Row {
         (!bays.is_empty()).then_some(Self { bays, is_at_kerb })
     }
 
-    /// Marks of the row, with a label at the pointer.
+    /// Returns the marks of the row, and a label at the pointer.
     pub(super) fn marks(&self, pointer: DVec2) -> Vec<Mark> {
         let area = |bay: &Pose| Mark::Area {
             points: OrientedBox::new(*bay, BAY.0, BAY.1).corners().to_vec(),

@@ -1,4 +1,4 @@
-//! The state machine of all tools with a round brush.
+//! The state machine that all tools with a round brush share.
 
 use super::{Effect, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent};
 use roadwright_geometry::DVec2;
@@ -19,7 +19,7 @@ pub(super) trait Stroke: Sized {
     /// Returns the overlays for a brush at a position.
     fn marks(at: DVec2, context: &ToolContext<'_>) -> Vec<Mark>;
 
-    /// Status line text that describes the current functions of the mouse buttons.
+    /// Returns the status line text, which describes the current functions of the mouse buttons.
     fn status(context: &ToolContext<'_>) -> String;
 }
 

@@ -3,7 +3,7 @@
 use super::{HandleShape, Mark};
 use roadwright_geometry::{DVec2, polygon};
 
-/// Corners that are closer than this are merged, m. A double-click places the last corner twice.
+/// Distance below which corners are merged, m. A double-click places the last corner twice.
 const SAME: f64 = 0.05;
 
 /// The corners placed until now.
@@ -52,7 +52,7 @@ impl Corners {
         outline
     }
 
-    /// Handles on all corners.
+    /// Returns a handle for each corner.
     pub(super) fn marks(&self) -> impl Iterator<Item = Mark> + '_ {
         self.0.iter().map(|&at| Mark::Handle {
             at,

@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 type Ring = Vec<[f64; 2]>;
 
-/// Corners of the brush's circle.
+/// Number of corners of the polygon that stands for the brush's circle.
 const CORNERS: usize = 20;
-/// A corner is dropped if it is closer than this to the line through its neighbours, m.
+/// Smoothing tolerance, m. A corner closer than this to the line through its neighbours is dropped.
 const SMOOTHING: f64 = 0.3;
 /// Smallest region that is kept, m^2.
 const LEAST_AREA: f64 = 4.0;

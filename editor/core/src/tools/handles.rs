@@ -35,7 +35,7 @@ pub enum HandleKind {
     Origin(FlowId),
     /// The destination of a flow.
     FlowDestination(FlowId),
-    /// Rotates the selection about the centre of its box.
+    /// Rotates the selection about the centre of its bounding box.
     Turn,
 }
 
@@ -66,7 +66,7 @@ impl Handle {
         }
     }
 
-    /// Status line text about dragging the handle.
+    /// Returns the status line text about dragging the handle.
     pub fn hint(&self) -> &'static str {
         match self.kind {
             HandleKind::RoadPoint(..) => "Drag: move this point. Alt+click: remove it.",
@@ -108,8 +108,8 @@ pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
     all
 }
 
-/// A forest or an area of land gets handles only if it has at most this number of corners. Painted
-/// areas have many more, too close together to grab.
+/// Maximum number of corners for which a forest or an area of land has handles. Painted areas have
+/// many more corners, which are too close together to grab.
 const MOST_CORNERS: usize = 200;
 
 fn object_handles(scenario: &Scenario, object: ObjectId, add: &mut impl FnMut(HandleKind, DVec2)) {
@@ -166,7 +166,8 @@ fn object_handles(scenario: &Scenario, object: ObjectId, add: &mut impl FnMut(Ha
     }
 }
 
-/// Handles of an agent's waypoints, and handles between its stops that insert new waypoints.
+/// Returns the handles of an agent's waypoints, and the handles between its stops that insert new
+/// waypoints.
 fn way_point_handles(
     id: AgentId,
     agent: &Agent,

@@ -89,8 +89,8 @@ pub(super) fn passing_word(
     Some(format!("passes {verb} {name} ({presses}: join)"))
 }
 
-/// Returns the boxes of the roads of a scenario. The scene may belong to another revision, so boxes of roads that
-/// differ are added.
+/// Returns the bounding boxes of the roads of a scenario. The scene may belong to another revision,
+/// so boxes are added for roads that differ.
 fn boxes<'a>(scenario: &Scenario, context: &ToolContext<'a>) -> Cow<'a, RoadBoxes> {
     let scene: &'a _ = context.scene;
     if std::ptr::eq(scenario, &*scene.scenario) {

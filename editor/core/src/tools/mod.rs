@@ -99,7 +99,7 @@ impl ToolKind {
         Self::Paint,
     ];
 
-    /// Name on the screen.
+    /// Returns the name shown on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::Select => "Select",
@@ -238,7 +238,7 @@ pub enum Effect {
     /// Replaces the state of the gesture in progress. The edit applies to the document before the
     /// gesture.
     Preview(String, Edit),
-    /// Ends the gesture with its last state.
+    /// Ends the gesture and keeps its last state.
     Commit,
     /// Cancels the gesture.
     Abort,
@@ -250,7 +250,7 @@ pub enum Effect {
     MoveOverlay(DVec2),
     /// Scales the background picture about its lower left corner.
     ScaleOverlay(f64),
-    /// The measured line, m.
+    /// Sets the measured line, m.
     Measured(Vec<DVec2>),
     /// Reports why the requested change is impossible.
     Refuse(String),
@@ -271,13 +271,13 @@ pub struct ToolContext<'a> {
     pub scale: f64,
     /// Routes between places of the scenario.
     pub routes: &'a RouteSource,
-    /// Stops of the trip being drawn, on the lanes that it takes. They come from its last search,
-    /// whose ends may be up to 10 m away from the current ones.
+    /// Stops of the trip being drawn, on the lanes that the last route search chose. The ends of
+    /// that search may be up to 10 m away from the current ones.
     pub taken: &'a [Place],
 }
 
 impl ToolContext<'_> {
-    /// Snap and pick distance, m.
+    /// Returns the distance within which the pointer snaps and picks, m.
     pub fn reach(&self) -> f64 {
         10.0 * self.scale
     }
@@ -427,10 +427,10 @@ pub trait Tool {
     /// Handles an event and returns its effects.
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect>;
 
-    /// Overlays to show over the map.
+    /// Returns the overlays to show over the map.
     fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark>;
 
-    /// Status line text that describes the current functions of the mouse buttons.
+    /// Returns the status line text, which describes the current functions of the mouse buttons.
     fn status(&self, context: &ToolContext<'_>) -> String;
 
     /// Whether a stroke is in progress, which Escape cancels.
@@ -461,7 +461,7 @@ pub struct DrawnTrip {
 }
 
 impl DrawnTrip {
-    /// Places of the stops, on the lanes that suit the trip best.
+    /// Returns the places of the stops, on the lanes that suit the trip best.
     pub fn places(&self, context: &ToolContext<'_>) -> Vec<Place> {
         let pointed: Vec<Place> = self.stops.iter().map(DrawnStop::place).collect();
         let has_choice = self

@@ -180,7 +180,7 @@ impl From<StoredStack> for StackChoice {
     }
 }
 
-/// Stack for automatic choice, if it suits the trip.
+/// Key of the stack that the automatic choice prefers if it suits the trip.
 const PREFERRED_STACK: &str = "idm";
 
 impl StackChoice {
@@ -279,7 +279,7 @@ impl BayKind {
         Self::Angled,
     ];
 
-    /// Name on the screen.
+    /// Returns the name shown on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::Single => "Single bay",
@@ -297,7 +297,7 @@ pub struct BayOptions {
     pub kind: BayKind,
     /// Length of parallel bays, m.
     pub length: f64,
-    /// Width of other bays in rows, m.
+    /// Width of perpendicular and angled bays in rows, m.
     pub width: f64,
     /// Angle between angled bays and their row, degrees.
     pub angle_deg: f64,
@@ -322,7 +322,7 @@ pub struct PaintOptions {
     pub shape: PaintShape,
     /// Radius of the brush, m.
     pub radius: f64,
-    /// Whether paint is erased.
+    /// Whether the tool erases paint.
     pub erase: bool,
     /// Layer to paint on. The newest layer is used if the scenario does not contain it.
     pub layer: Option<PaintId>,
@@ -549,8 +549,8 @@ impl ToolOptions {
         }
     }
 
-    /// Minimum radius of freehand strokes, m. The minimum of the road's class, or more if the inner
-    /// edge would otherwise fold.
+    /// Returns the minimum radius of freehand strokes, m. It is the minimum for the road's class,
+    /// or larger if the road's inner edge would otherwise fold over.
     pub fn min_radius(&self) -> f64 {
         let preset = self.chosen();
         let by_class: f64 = match preset.class {

@@ -85,7 +85,7 @@ impl OutlinePen {
         Some(outline)
     }
 
-    /// Overlays of the outline in progress.
+    /// Returns the overlays of the outline in progress.
     pub(super) fn marks(&self) -> Vec<Mark> {
         let mut line = self.corners.line();
         match self.stroke.len() {

@@ -132,7 +132,7 @@ impl PaintOptions {
 
 /// Creates a layer with the default cost and an unused name.
 pub fn new_paint_layer(scenario: &Scenario) -> PaintLayer {
-    /// Ground with this cost is three times as expensive as plain ground.
+    /// Cost of a new layer. Ground with this cost is three times as expensive as plain ground.
     const COST: PaintCost = PaintCost::Adds(32);
     let is_taken = |name: &str| scenario.paint().values().any(|layer| layer.name == name);
     let numbered = (1..).map(|number| format!("Paint {number}"));

@@ -6,7 +6,7 @@ use roadwright_geometry::{DVec2, heading_of};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, ObjectId, PointOfInterest};
 
-/// A drag that is shorter than this counts as a click, m.
+/// Length below which a drag counts as a click, m.
 const LEAST_DRAG: f64 = 0.5;
 
 /// The tool for points of interest. A click places a point, and a drag places a bay or a row of bays.
@@ -50,7 +50,7 @@ impl PlaceTool {
         }
     }
 
-    /// Adds the drawn row of bays, a bay or a point.
+    /// Adds the drawn row of bays, the drawn bay, or a point.
     fn finish(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
         let Some(row) = self.row(context) else {
             return self.place(context);

@@ -11,7 +11,7 @@ const SPACING: f64 = 2.0;
 /// Maximum number of points along the lanes of a section.
 const MOST_POINTS: f64 = 1000.0;
 
-/// Marks for the lanes of a cross-section along a polyline.
+/// Returns the marks for the lanes of a cross-section along a polyline.
 pub fn ribbon(points: &[DVec2], section: &CrossSection, side: DrivingSide) -> Vec<Mark> {
     if points.len() < 2 {
         return Vec::new();
@@ -43,7 +43,7 @@ pub fn ribbon(points: &[DVec2], section: &CrossSection, side: DrivingSide) -> Ve
         .collect()
 }
 
-/// Marks for the lanes of a road.
+/// Returns the marks for the lanes of a road.
 pub fn road_ribbon(road: &Road) -> Vec<Mark> {
     let mut marks = Vec::new();
     for (index, section) in road.lane_sections.iter().enumerate() {

@@ -56,9 +56,9 @@ struct Hover {
     at: DVec2,
     /// Position of the pointer after snapping to the grid and to angle steps, m.
     placed: DVec2,
-    /// Nodes and roads that the ends would join if this were the last point.
+    /// Nodes and roads that the ends would join if the next point were the last one.
     ends: [StrokeEnd; 2],
-    /// Layer of this point.
+    /// Layer of the next point.
     layer: i8,
 }
 
@@ -535,7 +535,7 @@ fn placed_at(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> D
     grid.unwrap_or(point)
 }
 
-/// Compass bearing: degrees clockwise from north.
+/// Converts a heading to a compass bearing: degrees clockwise from north.
 fn bearing(heading: f64) -> f64 {
     (90.0 - heading.to_degrees()).rem_euclid(360.0)
 }

@@ -80,7 +80,7 @@ impl Stroke {
 pub(super) struct Select {
     hover: Option<ObjectId>,
     hot: Option<Handle>,
-    /// The connection of the selected junction under the pointer.
+    /// The connection of the selected junction that is under the pointer.
     hot_turn: Option<LaneTurn>,
     press: Option<Pointer>,
     stroke: Option<Stroke>,

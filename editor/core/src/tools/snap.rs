@@ -20,7 +20,7 @@ pub enum SnapKind {
 /// A snapped point and its target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Snap {
-    /// The point, m.
+    /// The snapped point, m.
     pub at: DVec2,
     /// Kind of target to which the point has snapped.
     pub kind: SnapKind,

@@ -4,10 +4,10 @@ use super::{HandleShape, Mark, ToolContext, join};
 use roadwright_geometry::{DVec2, ReferenceLine, polyline};
 use roadwright_scenario::operation::draw::{Catch, LayerChange};
 
-/// A change of layer is searched for around its expected position, within this share of the road's
-/// length. The search is limited because a road that crosses itself passes the same place twice.
+/// Search range for a change of layer around its expected position, as a share of the road's
+/// length. The range is limited because a road that crosses itself passes the same place twice.
 const SEARCHED: f64 = 0.1;
-/// A change of layer is searched for at least within this distance, m.
+/// Minimum search range for a change of layer, m.
 const LEAST_SEARCHED: f64 = 20.0;
 
 /// A point of a stroke where the layer changes.
@@ -27,7 +27,7 @@ pub(super) struct StrokeLayers {
 }
 
 impl StrokeLayers {
-    /// Begins the layers of a stroke that starts at a point.
+    /// Creates the layers of a stroke that starts at a point.
     pub(super) fn from(start: DVec2, catch: Catch, context: &ToolContext<'_>) -> Self {
         Self {
             start: layer_at(start, catch, context),
@@ -121,7 +121,7 @@ impl StrokeLayers {
             .collect()
     }
 
-    /// Handles at the points where the layer changes.
+    /// Returns handles at the points where the layer changes.
     pub(super) fn marks<'a>(&'a self, points: &'a [DVec2]) -> impl Iterator<Item = Mark> + 'a {
         let at = self.changes.iter();
         let at = at.filter_map(|change| points.get(change.point));

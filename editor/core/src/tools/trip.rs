@@ -323,7 +323,7 @@ pub(super) fn stack_for(
     key.map_err(|key| missing("stack", &key))
 }
 
-/// The line of a label that names the stack of a trip.
+/// The line in a trip's label that names the stack.
 struct StackLabel {
     text: String,
     tone: Tone,

@@ -1,5 +1,5 @@
-//! The arrows of the selected junction under the pointer. Each is a connection between lanes that can be
-//! explained.
+//! The arrows of the selected junction that are under the pointer. Each arrow stands for a
+//! connection between two lanes, which can be explained.
 
 use super::{Mark, Tone, ToolContext};
 use roadwright_geometry::{DVec2, polygon};

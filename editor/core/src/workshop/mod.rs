@@ -35,7 +35,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Title in lists.
+    /// Returns the title shown in lists.
     pub fn title(&self) -> String {
         match self {
             Self::Shipped(name) => (*name).to_owned(),
@@ -84,7 +84,7 @@ impl Ground {
     /// Both kinds of ground.
     pub const ALL: [Self; 2] = [Self::Flat, Self::Bumpy];
 
-    /// Title on the screen.
+    /// Returns the title shown on the screen.
     pub fn title(self) -> &'static str {
         match self {
             Self::Flat => "flat",

@@ -18,7 +18,7 @@ const NAMES: f32 = 62.0;
 /// Number of rules in a table.
 // Three terms of the angle by three of the distance.
 const IN_TABLE: usize = 9;
-/// A rule gets the full colour if it changes by this number of terms or more.
+/// Number of terms by which a rule has to change to get the full colour.
 const MOST_STEPS: f64 = 4.0;
 
 /// A rule before and after training.
@@ -106,7 +106,7 @@ impl Tables {
         }
     }
 
-    /// Returns the tables that contain trained rules, each with these rules.
+    /// Returns the tables that contain trained rules, each with its trained rules.
     fn trained<'a>(
         &self,
         all: &'a [Rule<'a>],

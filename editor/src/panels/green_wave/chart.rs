@@ -20,7 +20,7 @@ use roadwright_scenario::NodeId;
 use roadwright_scenario::green_wave::{Along, Corridor, WaveSignal};
 use roadwright_scenario::junction::Light;
 
-/// Step of a drag, s.
+/// Step to which dragging rounds offsets, s.
 const STEP: f64 = 1.0;
 /// Margin for the names, in points.
 const NAMES: f32 = 150.0;

@@ -7,9 +7,9 @@ use egui::{CollapsingHeader, Grid, RichText, Ui};
 use roadwright_scenario::junction::{Corner, Junction};
 use roadwright_scenario::{Edit, Node, NodeId, RoadId};
 
-/// Range allowed in files, m.
+/// Range of radii allowed in files, m.
 const RADIUS: std::ops::RangeInclusive<f64> = 0.5..=100.0;
-/// Radii that differ by less than this look the same on screen, m.
+/// Difference below which two radii look the same on screen, m.
 const SAME: f64 = 0.05;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {

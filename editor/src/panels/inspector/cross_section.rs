@@ -24,7 +24,7 @@ impl SelectedLane {
         Self(Id::unique(("selected lane", road, section)))
     }
 
-    /// Returns the id of the lane.
+    /// Returns the id of the selected lane; `None` if no lane has been selected.
     pub(super) fn get(self, ui: &Ui) -> Option<i8> {
         ui.data(|data| data.get_temp(self.0))
     }

@@ -14,7 +14,7 @@ use roadwright_scenario::{
     SignalPlan,
 };
 
-/// Priority matters only if at least this number of road ends meet.
+/// Minimum number of road ends at a junction for which priority matters.
 const CROSSING: usize = 3;
 
 const CONTROL: Choice<Node, Option<Control>> = Choice {
@@ -63,7 +63,7 @@ impl Decides {
     }
 }
 
-/// Choices for red-amber before green: not set, off, or a duration in seconds.
+/// Returns the choices for red-amber before green: not set, off, or a duration in seconds.
 fn red_ambers(junction: &Junction, node: &Node) -> Choices<Option<f64>> {
     let by_law = junction.law.red_amber;
     let title = |seconds: f64| match seconds {
@@ -227,8 +227,8 @@ fn title(control: Control) -> &'static str {
     }
 }
 
-/// Choices for the control of the signals: the modes and the available modules. If the plan names a
-/// module that is missing, that module is included.
+/// Returns the choices for the control of the signals: the modes and the available modules. If the
+/// plan names a module that is missing, that module is included.
 fn deciders(model: &Model, node: &Node) -> Choices<Decides> {
     let modes = [
         (Decides::Unsaid, "fixed, automatic times"),

@@ -142,7 +142,7 @@ pub(super) fn state(ui: &mut Ui, theme: Theme, goes: bool) {
     response.on_hover_text(word);
 }
 
-/// Shows a link that watches an agent.
+/// Shows a link to an agent. A click watches the agent.
 pub(super) fn agent(ui: &mut Ui, id: u64, actions: &mut Vec<Action>) {
     let link = ui.link(agent_name(id));
     if link

@@ -9,8 +9,8 @@ use roadwright_scenario::junction::{
 use roadwright_scenario::{Control, NodeId};
 use std::sync::Arc;
 
-/// Junctions that are farther apart than this do not share a programme, m. Signals within 40 m of
-/// each other share a programme, but no chain of such signals is this long.
+/// Distance beyond which junctions cannot share a programme, m. Signals within 40 m of each other
+/// share a programme, but no chain of such signals is this long.
 const NEAR: f64 = 300.0;
 
 /// A junction with its conflicts, right of way and signals.
@@ -27,7 +27,7 @@ pub(in crate::panels) struct JunctionLaw {
 /// Cached results with their revision and junction.
 type Known = (u64, usize, Arc<JunctionLaw>);
 
-/// Rules of a node's junction; `None` until a scene contains it.
+/// Returns the rules of a node's junction; `None` until a scene contains it.
 pub(in crate::panels) fn of(ui: &Ui, model: &Model, id: NodeId) -> Option<Arc<JunctionLaw>> {
     in_context(ui.ctx(), model, id)
 }

@@ -78,7 +78,7 @@ fn position(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut V
     }
 }
 
-/// Shows the turns that are forbidden or mandatory here.
+/// Shows the turns that are forbidden or mandatory at the node.
 fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
     if node.rules.restrictions.is_empty() && node.rules.via_restrictions.is_empty() {
         return;

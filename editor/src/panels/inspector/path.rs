@@ -1,5 +1,5 @@
-//! Explanation of a connection through a junction: its stop line, its signals, its conflicts, and
-//! for each conflict who has priority and why.
+//! Explanation of a connection through a junction: its stop line, its signals and its conflicts,
+//! with the priority in each conflict and the reason for it.
 
 use super::super::widgets::heading;
 use super::lane_turns::lane_title;

@@ -69,7 +69,7 @@ pub(super) const NUMBERS: [Property<Road>; 2] = [
     },
 ];
 
-/// A road with a smaller curvature than this counts as straight, 1/m: a radius of a million
+/// Curvature below which a road counts as straight, 1/m. It corresponds to a radius of a million
 /// kilometres.
 const STRAIGHT: f64 = 1e-9;
 

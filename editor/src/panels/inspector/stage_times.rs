@@ -1,4 +1,4 @@
-//! Durations of signal stages, and adding and removing stages.
+//! Editing the durations of signal stages, and adding and removing stages.
 //!
 //! ```text
 //!       Green  Amber  All red            Shortest  Longest  Amber  All red

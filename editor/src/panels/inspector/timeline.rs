@@ -23,7 +23,7 @@ use roadwright_scenario::{
 use roadwright_simulation::StagePhase;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Step of times, s.
+/// Step in which dragging changes times, s.
 const STEP: f64 = 0.5;
 /// Longest green that can be set by dragging, s. Drivers who have to wait longer at a red light
 /// think that the signal is broken.
@@ -138,7 +138,7 @@ struct Chart<'a> {
 
 /// A part of the cycle with one signal aspect.
 struct Bar {
-    /// Start and duration, s.
+    /// Start of the part, s. `length` is its duration.
     from: f64,
     length: f64,
     light: Light,

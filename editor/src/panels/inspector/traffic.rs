@@ -17,8 +17,8 @@ pub(super) fn stacks(model: &Model) -> Choices<String> {
     super::super::kinds::stacks(model.document.scenario())
 }
 
-/// Levels of dynamics of vehicles. The first entry is the default from the settings. It applies to agents and
-/// flows without a level.
+/// Returns the levels of dynamics of vehicles. The first entry is the default from the settings. It
+/// applies to agents and flows without a level.
 pub(super) fn levels(model: &Model) -> Choices<Option<DynamicsLevel>> {
     let settings = model.document.scenario().settings().dynamics.traits().title;
     let mut all = vec![(None, format!("Default: {settings}"))];
@@ -27,7 +27,7 @@ pub(super) fn levels(model: &Model) -> Choices<Option<DynamicsLevel>> {
     all
 }
 
-/// Levels of dynamics for vehicles of a type. Characters always walk.
+/// Returns the levels of dynamics that a vehicle type can have. Characters can only walk.
 pub(super) fn levels_of(model: &Model, vehicle: &str) -> Choices<Option<DynamicsLevel>> {
     let kind = model.document.scenario().vehicle_types().get(vehicle);
     match kind.map(|kind| kind.body) {

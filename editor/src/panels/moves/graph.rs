@@ -32,14 +32,13 @@ const LOOP: f32 = 34.0;
 const HEAD: f32 = 6.0;
 /// Maximum number of moves named in the hint of an edge.
 const MOST_NAMED: usize = 12;
-/// Speeds are shown below the names of states if neighbouring states are at least this far apart,
-/// points.
+/// Minimum distance between neighbouring states for showing their speeds below their names, points.
 const ROOM_FOR_SPEED: f32 = 56.0;
 /// Height of a line of names, points.
 const LINE: f32 = 17.0;
-/// The pointer counts as being on a state if it is within this distance, points.
+/// Distance from a state within which the pointer counts as being on it, points.
 const TOUCH: f32 = 16.0;
-/// The hint of an edge is shown if the pointer is within this distance of the edge, points.
+/// Distance from an edge within which the pointer shows its hint, points.
 const NEAR: f32 = 6.0;
 
 /// An edge and its points on the screen.

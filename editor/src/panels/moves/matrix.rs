@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Edge length of the drawn matrix, points.
 const EDGE: f32 = 200.0;
-/// A cell with this distance or more gets the faintest colour, as a multiple of the threshold.
+/// Distance from which a cell gets the faintest colour, as a multiple of the threshold.
 const FARTHEST: f32 = 12.0;
 /// Radius of the dot of a transition, points.
 const DOT: f32 = 1.6;

@@ -36,7 +36,7 @@ use roadwright_moves::{BuildRules, SHIPPED};
 use roadwright_simulation::{MoveInspection, WatchedTree, agent_name};
 use std::sync::Arc;
 
-/// Clips and library are side by side if the panel is at least this wide, points.
+/// Minimum width of the panel for showing clips and library side by side, points.
 const SIDE_BY_SIDE: f32 = 640.0;
 /// Maximum number of omitted moves that are listed.
 const MOST_LISTED: usize = 200;

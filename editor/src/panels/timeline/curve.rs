@@ -84,7 +84,7 @@ impl Scale {
     }
 }
 
-/// Returns the last row before a moment.
+/// Returns the last row up to a moment.
 fn row_at(rows: &[TimeRow], time: f64) -> Option<&TimeRow> {
     let after = rows.partition_point(|row| row.time <= time + 1e-9);
     rows.get(after.checked_sub(1)?)

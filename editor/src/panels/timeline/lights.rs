@@ -30,7 +30,7 @@ fn height(light: Light) -> f32 {
 /// A signal group: lanes that always have the same lights.
 pub(super) struct LightRow<'a> {
     pub(super) name: String,
-    /// Lights of its first lane.
+    /// Lights of the group's first lane.
     lights: &'a LaneLights,
     lanes: Vec<&'a LaneLights>,
 }
@@ -196,14 +196,14 @@ struct Forecast<'a> {
     signals: &'a Signals,
     /// Indices of the connections.
     paths: Vec<usize>,
-    /// The present, s.
+    /// The current time, s.
     now: f64,
     /// End of the forecast, s.
     until: f64,
 }
 
 impl Forecast<'_> {
-    /// Future lights of a fixed-time programme.
+    /// Returns the future lights of a fixed-time programme.
     fn fixed(&self) -> Vec<LightPeriod> {
         let mut periods: Vec<LightPeriod> = Vec::new();
         let mut from = self.now;

@@ -54,13 +54,13 @@ const CURVE: f32 = 42.0;
 const RIGHT: f32 = 8.0;
 /// Step of the arrow keys, s.
 const STEP: f64 = 1.0;
-/// Half the size of the map section shown around an event, without the margin of jumps, m.
+/// Half the size of the map section shown around an event, m. The margin of jumps is added to it.
 const AROUND: f64 = 15.0;
-/// Lead time before an arrival for the moment shown by a click, s. The vehicle is removed when it
-/// arrives.
+/// Time between the moment shown by a click on an arrival and the arrival itself, s. The arrival
+/// cannot be shown, because the vehicle is removed when it arrives.
 const BEFORE_ARRIVAL: f64 = 0.5;
 
-/// Id of the chart. While it has the focus, the arrow keys step through the run.
+/// Returns the id of the chart. While the chart has the focus, the arrow keys step through the run.
 pub(crate) fn chart_id() -> Id {
     Id::unique("chart of the timeline")
 }

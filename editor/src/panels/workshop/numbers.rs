@@ -17,7 +17,7 @@ const NAME: f32 = 96.0;
 const VALUE: f32 = 96.0;
 /// Height of a row, in points.
 const ROW: f32 = 24.0;
-/// A slider extends below and above the original number by this factor.
+/// Factor by which the ends of a slider lie above and below the original number.
 const SPAN: f64 = 3.0;
 
 type Number = Property<VehicleFile>;
@@ -426,7 +426,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Shows the numbers of a section, as far as this vehicle has them.
+    /// Shows those numbers of a section that this vehicle has.
     fn group(&mut self, ui: &mut Ui, title: &str, numbers: &[Number]) {
         if numbers
             .iter()

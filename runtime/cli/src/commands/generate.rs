@@ -74,7 +74,8 @@ pub(crate) struct GenerateTrack {
     /// Vehicle that drives: a shipped vehicle, or a file NAME.vehicle.json; needs --library
     #[arg(long, requires = "library")]
     pub(crate) vehicle: Option<String>,
-    /// Library of moves for its planner, NAME.moves.json, in the folder of the scenario or below
+    /// Library of moves for the planner of --vehicle (NAME.moves.json, in the scenario's folder or
+    /// below)
     #[arg(long, value_name = "FILE")]
     pub(crate) library: Option<PathBuf>,
     /// Duration of the run, s
@@ -95,13 +96,13 @@ pub(crate) enum TrackArgument {
     LongStraight,
     /// Corners of various angles (figure 4.3)
     Cornered,
-    /// The same with slow cars
+    /// Corners of various angles, with slow cars
     CorneredCars,
     /// Long straights and sharp corners (figure 4.5)
     SharpCorners,
     /// Normal corners, a sharp one, and cars in a large centre (figure 4.6)
     Final,
-    /// The same with twice as many cars
+    /// Normal corners, a sharp one, and twice as many cars in a large centre
     FinalDense,
     /// A dead end too narrow for turning round, for moves in reverse (section 5.7)
     DeadEnd,

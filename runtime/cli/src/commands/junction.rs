@@ -77,8 +77,8 @@ struct Arm {
     sign: &'static str,
     /// Position of the stop line, m along the road.
     stop_line: f64,
-    /// Whether a car can wait between the stop line and the previous junction. If not, there is no stop line,
-    /// and the signals and signs of that junction apply to both.
+    /// Whether a car can wait between the stop line and the previous junction. If not, there is no
+    /// stop line, and the signals and signs of the previous junction apply to both junctions.
     has_room: bool,
     /// Lanes that lead into the junction.
     lanes: Vec<i8>,
@@ -110,7 +110,7 @@ struct RingReport {
 struct CrossingReport {
     road: u32,
     end: &'static str,
-    /// `zebra`, or `signals` if pedestrians walk in some of the stages.
+    /// Kind of crossing: `zebra`, or `signals` if pedestrians walk in some of the stages.
     kind: &'static str,
     /// Length from kerb to kerb, m.
     length: f64,
@@ -151,7 +151,7 @@ struct Lane {
 #[derive(Serialize)]
 struct Met {
     path: ConnectionIndex,
-    /// `merge`, `cross` or `graze`.
+    /// Kind of conflict: `merge`, `cross` or `graze`.
     kind: &'static str,
     gives_way: bool,
     /// Start of the conflict, m along this connection.
@@ -180,11 +180,11 @@ struct StageReport {
     /// Connections among `green` that yield to the others, regardless of the rules of the junction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     permitted: Vec<usize>,
-    /// Green of fixed-time control, s. For actuated control, `min` and `max` apply.
+    /// Green time under fixed-time control, s. For actuated control, `min` and `max` apply.
     time: f64,
     min: f64,
     max: f64,
-    /// Amber before the next stage, s.
+    /// Duration of amber before the next stage, s.
     amber: f64,
     all_red: f64,
     /// Final part of `all_red`, in which red and amber are shown together, s.

@@ -139,7 +139,8 @@ fn load_for(path: &Path, simulate: &Simulate) -> anyhow::Result<Scenario> {
     Ok(scenario)
 }
 
-/// Returns the module of `signal_controller=ID`. Signals belong to junctions and not to a stack.
+/// Returns the module id in a setting `signal_controller=ID`; `None` for settings of other slots.
+/// Signals belong to junctions and not to a stack.
 fn signal_controller(setting: &str) -> Option<&str> {
     let (slot, module) = setting.split_once('=')?;
     (slot == ModuleKind::SignalController.name()).then_some(module)

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of characters printed of a line.
+/// Maximum length of a printed line of a script, in characters.
 const MOST_SHOWN: usize = 120;
 /// Maximum number of words that a message lists.
 const MOST_WORDS: usize = 20;

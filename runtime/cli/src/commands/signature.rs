@@ -132,7 +132,7 @@ impl OwnFilesOnly {
         }
     }
 
-    /// Restores the usual permissions for new files, and gives them to the published files.
+    /// Restores the usual permissions for new files, and applies them to the published files.
     fn end(self, published: &[PathBuf]) -> anyhow::Result<()> {
         #[cfg(unix)]
         {

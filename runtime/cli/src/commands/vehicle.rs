@@ -27,17 +27,17 @@ pub(crate) enum VehicleVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Show a vehicle: dimensions, supported levels of dynamics, gears
+    /// Show the dimensions, the supported levels of dynamics and the gears of a vehicle
     Show {
         /// Name of a shipped vehicle, `person`, or a file NAME.vehicle.json
         vehicle: String,
-        /// Print the file itself
+        /// Print the vehicle file itself
         #[arg(long)]
         json: bool,
     },
     /// Check a vehicle file, and show the levels of dynamics that it supports
     Check {
-        /// The file, NAME.vehicle.json
+        /// The vehicle file, NAME.vehicle.json
         #[arg(required_unless_present = "schema")]
         vehicle: Option<String>,
         /// Print one JSON document and nothing else
@@ -47,11 +47,13 @@ pub(crate) enum VehicleVerb {
         #[arg(long)]
         schema: bool,
     },
-    /// Compute the gait of a character from recorded motion: one cycle of two steps in a file NAME.bvh
+    /// Compute the gait of a character from a motion capture file, NAME.bvh, that contains one
+    /// cycle of two steps
     Gait {
-        /// The recording
+        /// The motion capture file, NAME.bvh
         recording: PathBuf,
-        /// Joint of the recording: hips, left_foot, right_foot, left_shoulder or right_shoulder
+        /// Joint of the recording for a role; roles are hips, left_foot, right_foot, left_shoulder
+        /// and right_shoulder
         #[arg(long = "joint", value_name = "ROLE=NAME", value_parser = named_joint)]
         joints: Vec<NamedJoint>,
         /// Length of a unit of the recording, m [default: 1, or 0.01 if the hips are more than 10 units high]
@@ -68,7 +70,7 @@ pub(crate) enum VehicleVerb {
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,
-        /// Wheel model at level rigid, instead of that in the file
+        /// Wheel model at level rigid, instead of the one in the file
         #[arg(long)]
         wheels: Option<WheelArgument>,
         /// Folder for plots of the manoeuvres, as pictures and tables

@@ -84,8 +84,8 @@ impl Outputs {
         }
     }
 
-    /// Reserves standard output for the command itself, so that no other result can be written there.
-    /// `what` names what is printed and how to turn it off.
+    /// Reserves standard output for the command itself, so that no other result can be written
+    /// there. `what` describes the output and how to turn it off.
     pub(crate) fn prints(&mut self, what: &str) {
         // Standard output may be redirected to a file, which then counts as a result.
         let opened = Standard::Output.open();

@@ -20,7 +20,8 @@ pub(crate) enum BenchVerb {
     Compare(Compare),
     /// Compare all built-in controllers on all courses
     League(League),
-    /// Recreate figures and tables of [Gerdelan 2011] and [Adam 2007]: data, pictures and a report
+    /// Recreate figures and tables of [Gerdelan 2011] and [Adam 2007], with data, pictures and a
+    /// report
     Reproduce(Reproduce),
     /// Saturate junctions of every kind with traffic and check their guarantees
     Junctions(Junctions),
@@ -127,16 +128,16 @@ pub(crate) struct Common {
 bound, or the throughput of the second half is less than 95 % of the first (in runs of half an hour or more)."
 )]
 pub(crate) struct Junctions {
-    /// Only this kind of control [default: all]
+    /// Test only junctions with this kind of control [default: all]
     #[arg(long, value_enum)]
     pub(crate) control: Option<Kind>,
-    /// Only this number of legs [default: 3 to 6]
+    /// Test only junctions with this number of legs [default: 3 to 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..=6))]
     pub(crate) legs: Option<u8>,
-    /// Only this driving side [default: both]
+    /// Test only this driving side [default: both]
     #[arg(long, value_enum)]
     pub(crate) hand: Option<Hand>,
-    /// Fraction of buses
+    /// Fraction of vehicles that are buses
     #[arg(long, default_value_t = 0.1, value_parser = share)]
     pub(crate) buses: f64,
     /// Block every exit with a crawling vehicle for a twelfth of the time, in the middle of the run
@@ -205,7 +206,7 @@ not used to tune any planner or controller.\nExit code 1 if fewer than --pass of
 course pass."
 )]
 pub(crate) struct OpenGround {
-    /// Courses [default: maze, office, obstacle-town, hill-country-drive]
+    /// Courses to drive [default: maze, office, obstacle-town, hill-country-drive]
     #[arg(long = "course", value_name = "NAME")]
     pub(crate) courses: Vec<String>,
     /// Number of seeds
@@ -266,12 +267,12 @@ pub(crate) enum MoveTable {
 /// Method of testing moves for collisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Collisions {
-    /// Masks of the moves against a bitmap of the walls, and cars looked up by time and place
+    /// Test the masks of moves against a bitmap of the walls, and look up cars by time and place
     #[default]
     Masks,
-    /// Bounding boxes
+    /// Test bounding boxes
     Boxes,
-    /// Every piece of a move against every obstacle
+    /// Test every piece of a move against every obstacle
     Exact,
 }
 
@@ -293,31 +294,33 @@ cars in different phases. Planning times are CPU times; everything else is the s
 machine. Exit code 1 if a statement about the rows does not hold."
 )]
 pub(crate) struct MoveTrees {
-    /// Only this table [default: all]
+    /// Drive only this table [default: all]
     #[arg(long, value_enum)]
     pub(crate) table: Option<MoveTable>,
-    /// Only this row of each table, counted from 1; additional rows follow those of the source
+    /// Drive only this row of each table, counted from 1; rows that [Adam 2007] does not have come
+    /// last
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     pub(crate) row: Option<u32>,
     /// Drive each row from this many starts
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) starts: u32,
-    /// Test collisions in the same way as the source: only at the source's frames, with the lines along both
-    /// sides of the car
+    /// Test collisions as [Adam 2007] does, only at the frames used there and with the lines along
+    /// both sides of the car
     #[arg(long)]
     pub(crate) source_sweep: bool,
-    /// Method of testing moves for collisions; it does not affect the drives (section 5.6 of the
-    /// source)
+    /// Method of testing moves for collisions ([Adam 2007], section 5.6); it does not affect the
+    /// drives
     #[arg(long, value_enum, default_value_t)]
     pub(crate) collisions: Collisions,
     /// End each search with the first free leaf, which gives the same plans but expands fewer nodes
     #[arg(long)]
     pub(crate) first_leaf: bool,
-    /// Order the search by a heuristic that includes turning, gaining speed and going around walls (section 5.3 of the
-    /// source); with --first-leaf, searches expand fewer nodes
+    /// Order the search by a heuristic that includes turning, gaining speed and going around walls
+    /// ([Adam 2007], section 5.3); with --first-leaf, searches expand fewer nodes
     #[arg(long, conflicts_with = "source_sweep")]
     pub(crate) detours: bool,
-    /// Let the model of the sliding car drive, with the recorded commands and corrections, instead of playing frames
+    /// Drive the model of the sliding car with the recorded commands and corrections, instead of
+    /// playing back frames
     #[arg(long)]
     pub(crate) replayed: bool,
     /// Instead of the tables, drive this many routes of 100 m on ground without obstacles with the model of

@@ -386,7 +386,7 @@ struct Looker<'a> {
     bar: ProgressBar,
     files: &'a Files,
     log: Option<MileageLog>,
-    /// The intermediate results are next written when this number of rows is reached.
+    /// Number of rows at which the intermediate results are next written.
     next: AtomicUsize,
     /// Whether writing has failed.
     failed: AtomicBool,

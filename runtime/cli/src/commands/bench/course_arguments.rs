@@ -123,9 +123,9 @@ pub(crate) struct Verify {
 `train verify` check them with --signed-by KEY.pub."
 )]
 pub(crate) struct Sign {
-    /// Results, or a training record
+    /// Results or a training record to sign
     pub(crate) file: PathBuf,
-    /// Secret key
+    /// File with the secret key
     #[arg(long, value_name = "KEY")]
     pub(crate) key: PathBuf,
     /// Create the key first, without a password, together with its public key KEY.pub
@@ -162,7 +162,7 @@ the shipped rules. Controllers made for one course drive only that course.\nExit
 module failed in a run, which then has no result."
 )]
 pub(crate) struct League {
-    /// Courses [default: all]
+    /// Courses to drive [default: all]
     pub(crate) courses: Vec<String>,
     /// External controller to include
     #[arg(long = "controller", value_name = "ID")]

@@ -15,7 +15,7 @@ use std::f64::consts::PI;
 const AGENTS: u32 = 100;
 /// Number of boxes that stand on the ground.
 const BOXES: u32 = 150;
-/// Edge of the area, m.
+/// Edge length of the area, m.
 const EDGE: f64 = 500.0;
 /// Minimum straight-line distance of a trip, m.
 const LEAST_TRIP: f64 = 200.0;
@@ -29,7 +29,7 @@ const MOST_DRAWS: u32 = 100_000;
 const DT: f64 = 1.0 / 60.0;
 /// Maximum simulated time, s. No trip takes less time than this.
 const SECONDS: f64 = 20.0;
-/// The maximum time is simulated with at least this number of problems. With fewer, the time is
+/// Number of problems from which the maximum time is simulated. With fewer problems, the time is
 /// proportionally shorter.
 const USUAL_PROBLEMS: f64 = 1000.0;
 /// Shortest simulated time, s.

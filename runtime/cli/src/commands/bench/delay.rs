@@ -31,8 +31,7 @@ const SECONDS: f64 = 4200.0;
 const RUNS: u64 = 32;
 /// Start time of the first counted trip, s.
 const WARM_UP: f64 = 300.0;
-/// Trips that start after this fraction of the run are not counted, because they might not be
-/// completed.
+/// Fraction of the run in which counted trips start. Later trips might not be completed.
 const COUNTED: f64 = 0.9;
 /// Permitted relative difference from the formula.
 const TOLERANCE: f64 = 0.25;
@@ -214,7 +213,8 @@ fn lost(flow: f64, dt: f64, seed: u64, seconds: f64) -> anyhow::Result<Vec<f64>>
     Ok(pairs.collect())
 }
 
-/// Returns the mean delay at a fixed-time signal with random arrivals, s: [Webster 1958].
+/// Returns the mean delay at a fixed-time signal with random arrivals according to [Webster 1958],
+/// s.
 fn webster(cycle: f64, green_share: f64, degree: f64, flow: f64) -> f64 {
     // With cycle c and flow q: c (1 - l)^2 / (2 (1 - l x)) for uniform arrivals, plus x^2 / (2 q (1 - x)) for
     // random ones, minus 0.65 (c / q^2)^(1/3) x^(2 + 5 l), which fits both to simulations.

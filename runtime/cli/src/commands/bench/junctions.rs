@@ -25,9 +25,10 @@ const WARM_UP: f64 = 60.0;
 const HALVES_FROM: f64 = 1800.0;
 /// Minimum throughput of the second half relative to the first.
 const LEAST_SHARE: f64 = 0.95;
-/// Exits are closed during this fraction of the time.
+/// Fraction of the time during which exits are closed.
 const CLOSED_SHARE: f64 = 1.0 / 12.0;
-/// Time after the exits have reopened that is not counted, s. During this time, their queues dissolve.
+/// Time after the exits have reopened that is excluded from the counts, s. The queues at the exits
+/// dissolve during this time.
 const DRAINING: f64 = 60.0;
 /// Key of the vehicle type that closes an exit.
 const BREAKDOWN: &str = "breakdown";
@@ -59,7 +60,7 @@ struct JunctionRow {
     /// Depth of the deepest overlap, m.
     deepest: f64,
     red_passed: u64,
-    /// Vehicles that entered without a grant.
+    /// Number of vehicles that entered without a grant.
     breaches: u64,
     /// Number of vehicles that had waited so long that no conflicting vehicle was allowed to enter
     /// before them.

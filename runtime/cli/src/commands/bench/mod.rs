@@ -75,7 +75,7 @@ fn tell_failures<'a>(failed: impl IntoIterator<Item = &'a FailedRun>) {
     }
 }
 
-/// Runs a course with seeds that were not used for the selection of rules or parameters.
+/// Runs a course and returns the results. The seeds were not used to select rules or parameters.
 fn results_of(
     course: &Course,
     setup: &Setup,

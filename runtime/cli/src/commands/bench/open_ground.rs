@@ -136,7 +136,7 @@ struct SeedRun {
 }
 
 impl SeedRun {
-    /// Creates the row of a seed without any moving vehicle.
+    /// Creates the row of a seed for which no vehicle has driven.
     fn without_drives(seed: u64) -> Self {
         Self {
             row: SeedRow {

@@ -23,7 +23,7 @@ use roadwright_simulation::body_of;
 use serde::Serialize;
 use std::io::Write;
 
-/// Number of obstacles per move. Each move displaces a random obstacle of the problem.
+/// Number of obstacles of a problem for each obstacle that is moved at random.
 const MOVED: usize = 10;
 /// Maximum displacement along each axis, m.
 const FARTHEST: f64 = 0.3;
@@ -158,14 +158,14 @@ struct Drivable {
     problems: u32,
     /// Number of problems that the first curve from start to goal solves. They are not in `problems`.
     direct: u32,
-    /// Number of problems without a path found within the budget. Problems without a path are
-    /// included.
+    /// Number of problems for which no path was found within the budget. It includes problems that
+    /// have no path.
     failed: u32,
     /// Share of the problems that were solved.
     success: f64,
     median_ms: f64,
     p99_ms: f64,
-    /// Median of the numbers of expanded poses.
+    /// Median number of poses expanded for a problem.
     expanded: u64,
 }
 

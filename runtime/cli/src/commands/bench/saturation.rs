@@ -33,10 +33,10 @@ const RATE: f64 = 2000.0;
 const GREEN: f64 = 70.0;
 /// Green time of the other legs, s.
 const OTHERS: f64 = 30.0;
-/// The measurement begins with this vehicle of the queue, counted from 1. Headways of earlier
-/// vehicles include the start-up lost time.
+/// Number of the first measured vehicle in the queue, counted from 1. Headways of earlier vehicles
+/// include the start-up lost time.
 const FIRST: usize = 4;
-/// The measurement ends with this vehicle of the queue, counted from 1.
+/// Number of the last measured vehicle in the queue, counted from 1.
 const LAST: usize = 20;
 /// Time without passing vehicles that marks the end of a green, s.
 const RED: f64 = 15.0;
@@ -131,7 +131,7 @@ pub(super) fn signals(star: &Star, green: f64, others: f64) -> JunctionRules {
     }
 }
 
-/// Returns the mean headway of a queue at a green light for each green, s.
+/// Returns the mean headway of the queue in each green, s.
 pub(super) fn headways(speed_limit: f64, dt: f64, greens: u64) -> anyhow::Result<Vec<f64>> {
     let mut star = Star::new(Plan {
         kind: Kind::Signals,

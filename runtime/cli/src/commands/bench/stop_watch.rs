@@ -1,4 +1,4 @@
-//! CPU times of the steps of a world: of whole steps, and of selected stages.
+//! CPU times of a world's steps, both of whole steps and of selected stages.
 
 use crate::commands::plan::Times;
 use crate::progress;

@@ -14,13 +14,13 @@ const WALKERS: u32 = 1000;
 const ABREAST: u32 = 25;
 /// Distance between two characters, m. It is so large that they do not avoid each other.
 const APART: f64 = 12.0;
-/// Length of their trips, m.
+/// Length of the characters' trips, m.
 const TRIP: f64 = 60.0;
 /// Length of a step, s.
 const DT: f64 = 1.0 / 60.0;
 /// Maximum simulated time, s.
 const SECONDS: f64 = 20.0;
-/// The maximum time is simulated with at least this number of problems. With fewer, the time is
+/// Number of problems from which the maximum time is simulated. With fewer problems, the time is
 /// proportionally shorter.
 const USUAL_PROBLEMS: f64 = 1000.0;
 /// Shortest simulated time, s.

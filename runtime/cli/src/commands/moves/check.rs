@@ -116,7 +116,7 @@ fn vehicle_findings(arguments: &Check, opened: &Opened) -> anyhow::Result<Vec<St
     )])
 }
 
-/// Reports if the period of frames is not a whole multiple of a time step.
+/// Returns a message if the period of frames is not a whole multiple of a time step.
 fn step_finding(rate: f64, dt: f64) -> Option<String> {
     let steps = 1.0 / (rate * dt);
     if steps >= 0.999 && (steps - steps.round()).abs() < 1e-6 {

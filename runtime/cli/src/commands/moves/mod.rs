@@ -30,7 +30,7 @@ pub(crate) enum MovesVerb {
 Without --clip, the whole drive becomes one clip called \"drive\"."
 )]
 pub(crate) struct Record {
-    /// The table, as written by `run --trace` or *Save the drive…*
+    /// Table of the drive, as written by `run --trace` or *Save the drive…*
     pub(crate) trace: PathBuf,
     /// The clips to write, NAME.clips.json
     #[arg(long)]
@@ -47,7 +47,8 @@ pub(crate) struct Record {
     /// Add each clip mirrored left to right
     #[arg(long)]
     pub(crate) mirror: bool,
-    /// Scenario in which the drive was recorded: refuse clips that touch its obstacles or trees
+    /// Scenario in which the drive was recorded; clips that touch its obstacles or trees are
+    /// refused
     #[arg(long, value_name = "FILE")]
     pub(crate) scenario: Option<PathBuf>,
     /// Grip of the ground relative to dry asphalt
@@ -90,7 +91,7 @@ pub(crate) struct Build {
     /// The clips, NAME.clips.json
     #[arg(required_unless_present = "preset")]
     pub(crate) clips: Option<PathBuf>,
-    /// Record one of the trees of [Adam 2007] from the sliding car instead
+    /// Instead of reading clips, record one of the trees of [Adam 2007] with the sliding car
     #[arg(long, value_enum, conflicts_with = "clips")]
     pub(crate) preset: Option<PresetArgument>,
     /// The graph to write, NAME.moves.json; the clips of --preset are written beside it
@@ -99,7 +100,7 @@ pub(crate) struct Build {
     /// Distance below which frames are similar
     #[arg(long, default_value_t = 0.5, conflicts_with = "preset")]
     pub(crate) threshold: f64,
-    /// Frames of a clip that are skipped after a frame with a transition
+    /// Number of frames of a clip to skip after a frame with a transition
     #[arg(
         long,
         default_value_t = 5,
@@ -107,7 +108,7 @@ pub(crate) struct Build {
         conflicts_with = "preset"
     )]
     pub(crate) kc: u32,
-    /// Frames of the other clip that are skipped after a similar frame
+    /// Number of frames of the other clip to skip after a similar frame
     #[arg(
         long,
         default_value_t = 9,
@@ -124,7 +125,8 @@ pub(crate) struct Build {
     /// Weight of the yaw rate in the distance between frames
     #[arg(long, default_value_t = 1.0, conflicts_with = "preset")]
     pub(crate) yaw_weight: f64,
-    /// Leave out moves that stay within this distance, in metres, of another one with the same ends; 0 keeps all
+    /// Leave out a move that stays within this distance, in metres, of another move with the same
+    /// ends; 0 keeps all moves
     #[arg(
         long,
         default_value_t = 0.25,
@@ -139,7 +141,7 @@ pub(crate) struct Build {
     /// Also show the size of the graph without pruning, without --kc and without --ks (sections 5.1 and 5.2)
     #[arg(long, conflicts_with = "preset")]
     pub(crate) compare: bool,
-    /// Leave out only moves that also stay within this angle, in radians
+    /// Maximum angle in radians between a move left out by --prune and the other move
     #[arg(
         long,
         default_value_t = 0.05,
@@ -147,7 +149,8 @@ pub(crate) struct Build {
         conflicts_with = "preset"
     )]
     pub(crate) prune_angle: f64,
-    /// Leave out moves whose durations differ by up to this number of frames as well
+    /// Maximum difference in frames between the durations of a move left out by --prune and of the
+    /// other move
     #[arg(
         long,
         default_value_t = 0,

@@ -44,7 +44,7 @@ pub(crate) struct Report {
     changes: usize,
     /// Number of changes that left no path.
     without_path: usize,
-    /// Number of changes that led the two planners to paths with different costs.
+    /// Number of changes after which the two planners found paths of different cost.
     pub(crate) differing: usize,
     incremental_mean: f64,
     incremental_p99: u64,

@@ -40,7 +40,7 @@ impl Times {
         self.0.iter().sum::<f64>() / self.0.len().max(1) as f64
     }
 
-    /// Adds the times of two lists element by element.
+    /// Returns the sums of the times in two lists, element by element.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(&other.0).map(|(a, b)| a + b).collect())
     }

@@ -52,16 +52,16 @@ struct Grid {
     /// File with the problems of the map, NAME.map.scen
     #[arg(long, value_name = "FILE", required_unless_present = "edits")]
     scen: Option<PathBuf>,
-    /// The planner
+    /// Planner that solves the problems
     #[arg(long, value_enum, default_value_t = Planner::GridPath, conflicts_with = "edits", value_name = "ID")]
     planner: Planner,
     /// Maximum number of cells that each search of hybrid_fuzzy_path expands
     #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u64).range(8..=10_000_000), value_name = "N")]
     budget: u64,
-    /// Number of cells to change at a time
+    /// Repair a plan after changes of the map that affect this number of cells each
     #[arg(long, conflicts_with = "scen", value_parser = clap::value_parser!(u32).range(1..=1_000_000), value_name = "N")]
     edits: Option<u32>,
-    /// Number of changes
+    /// Number of changes of the map
     #[arg(long, requires = "edits", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000), value_name = "N")]
     times: u32,
     /// Seed of the random map, start, goal and changes

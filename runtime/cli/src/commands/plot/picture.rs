@@ -18,7 +18,7 @@ const ROW: u32 = 22;
 const LEGEND_MARGIN: i32 = 70;
 /// Distance of the text from the start of its legend column, pixels.
 const SAMPLE: i32 = 34;
-/// Line colours: those of Okabe and Ito, which colour-blind people can tell apart, without yellow.
+/// Line colours of Okabe and Ito, except yellow. Colour-blind people can tell them apart.
 const COLORS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),

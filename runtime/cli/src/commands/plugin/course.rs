@@ -107,7 +107,7 @@ fn add_roads(scenario: &mut Scenario) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Style of the streets.
+/// Returns the style of the streets.
 pub(super) fn style() -> RoadStyle {
     RoadStyle {
         name: String::new(),

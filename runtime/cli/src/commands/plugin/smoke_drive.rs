@@ -32,13 +32,13 @@ const DRIVE: &str = "drive";
 const MOST_TIMES: f64 = 3.0;
 /// Maximum simulated time of the built-in drivers, s. They need less time than this.
 const LONGEST: f64 = 300.0;
-/// A car that is farther than this from its lane has left the course, m.
+/// Distance between a car and its lane beyond which the car has left the course, m.
 const LOST: f64 = 20.0;
-/// A car that is slower than this counts as stationary, m/s.
+/// Speed below which a car counts as stationary, m/s.
 const STANDS: f64 = 0.3;
-/// A stationary car counts as waiting behind the other car if it is within this distance, m.
+/// Distance to the other car within which a stationary car counts as waiting behind it, m.
 const BEHIND: f64 = 40.0;
-/// The driver has to wait behind the other car for this long before that car drives away, s.
+/// Time that the driver has to wait behind the other car before that car drives away, s.
 const WAIT: f64 = 1.5;
 /// Number of steps between two points of a trail.
 const TRAIL_STEPS: u64 = 10;

@@ -112,7 +112,7 @@ struct Teller<'a> {
 const TELL_PERIOD: u64 = 64;
 /// Maximum time without output.
 const SILENCE: Duration = Duration::from_secs(5);
-/// A module is reported as slow if a call takes longer than this, us.
+/// Duration of a call above which its module is reported as slow, us.
 const SLOW_CALL_US: f64 = 50_000.0;
 
 impl Observer for Teller<'_> {

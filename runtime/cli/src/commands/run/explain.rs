@@ -24,8 +24,9 @@ pub(super) struct Explanation {
     time: f64,
     /// The description printed without `--json`.
     text: String,
-    /// Cause, in one word, why the last vehicle of the chain stands: `deadlock` if that vehicle
-    /// waits for another vehicle of the chain, `controller` if only its own controller stops it.
+    /// Reason, in one word, why the last vehicle of the chain is stationary: `deadlock` if that
+    /// vehicle waits for another vehicle of the chain, `controller` if only its own controller
+    /// stops it.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'static str>,
     /// The agent, the vehicle that it waits for, and so on; empty if the agent does not drive.
@@ -48,7 +49,7 @@ struct Link {
     since: Option<f64>,
     /// Reason why the vehicle has to stop, in one word; `null` if there is none.
     cause: Option<&'static str>,
-    /// Description of the same reason.
+    /// The reason why the vehicle has to stop, as text; `null` if there is none.
     waits_for: Option<String>,
     /// Position where the vehicle has to stop, m.
     stops_at: Option<[f64; 2]>,

@@ -33,8 +33,8 @@ pub(in crate::commands) struct Report {
     pub(super) starts_fresh_when_restored: Vec<String>,
     /// Scripts with faults. Each has an id, the number of faults, and the last one.
     pub(super) script_faults: Vec<ScriptFaults>,
-    /// Number of faults of each external module that failed: answers given by the built-in module instead,
-    /// and effects that could not be applied.
+    /// Number of faults of each external module that failed. A fault is an answer that the built-in
+    /// module gave instead, or an effect that could not be applied.
     faults: BTreeMap<String, u64>,
     /// Fault messages of modules and of the world, with their counts.
     fault_messages: BTreeMap<String, u64>,

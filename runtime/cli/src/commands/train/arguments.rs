@@ -61,7 +61,7 @@ pub(crate) struct TrainRun {
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print errors only: no progress and no summary
+    /// Print errors only, without progress and summary
     #[arg(long, conflicts_with = "json")]
     pub(crate) quiet: bool,
     /// Print the JSON Schema of experiment files instead
@@ -186,7 +186,8 @@ pub(crate) struct Apply {
     /// Scenario to write [default: the same file]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Put a module into a slot of the stack first, as controller=ID; may be repeated
+    /// Before writing the values, put a module into a slot of the stack, as in controller=ID; may
+    /// be repeated
     #[arg(long = "use", value_name = "SLOT=MODULE")]
     pub(crate) modules: Vec<String>,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use roadwright_vehicle::proving::Plot;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Writes picture and table of each manoeuvre. Returns the pictures.
+/// Writes a picture and a table for each manoeuvre. Returns the paths of the pictures.
 pub(super) fn write(
     plots: Vec<Plot>,
     outputs: &mut Outputs,

@@ -30,7 +30,7 @@ const SKID: &str = "skid";
 struct MeasuredRow {
     table: &'static str,
     row: u32,
-    /// Whether the row is an additional one that is not in the source.
+    /// Whether the row is an additional control that the source does not have.
     is_control: bool,
     track: &'static str,
     tree: &'static str,
@@ -69,7 +69,7 @@ struct MeasuredRow {
     /// Number of times that a clip was aligned with its vehicle again, because the vehicle was more
     /// than 0.5 m or 5 degrees away from it. 0 if frames are played.
     corrections: u32,
-    /// Maximum distance from a clip, m.
+    /// Maximum distance of a vehicle from its clip, m.
     worst_distance: f64,
     /// Maximum difference between the headings of a vehicle and its clip, rad.
     worst_heading: f64,

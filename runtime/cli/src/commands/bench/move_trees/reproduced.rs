@@ -14,8 +14,8 @@ pub(in crate::commands::bench) struct ReproducedTable {
     pub(in crate::commands::bench) statements: Vec<Statement>,
 }
 
-/// Drives all tables from a number of starts. The result does not depend on the number of threads, so it has no computing
-/// times.
+/// Drives all tables from a number of starts. The result contains no computing times, so that it
+/// does not depend on the number of threads.
 pub(in crate::commands::bench) fn tables(starts: u32) -> anyhow::Result<Vec<ReproducedTable>> {
     let arguments = Arguments {
         table: None,

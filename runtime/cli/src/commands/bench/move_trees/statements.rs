@@ -10,8 +10,8 @@ const MOST_CRASH: f64 = 0.75;
 const MOST_ARRIVE: f64 = 0.8;
 /// Minimum share of starts for the statement that most drives skid.
 const MOST_SKID: f64 = 0.9;
-/// The statement about the seams of the large tree holds if the motions at each seam differ by at
-/// most this.
+/// Maximum difference between the motions at a seam of the large tree, for the statement about its
+/// seams to hold.
 const THRESHOLD: f64 = 0.5;
 
 /// A statement about the rows.
@@ -66,7 +66,7 @@ impl<'a> Judged<'a> {
         rows.filter(move |row| row.table == table.number())
     }
 
-    /// Rows of a table that are also in the source.
+    /// Returns the rows of a table that are also in the source.
     fn printed(&self, table: Table) -> impl Iterator<Item = &'a MeasuredRow> {
         self.of(table).filter(|row| !row.is_control)
     }
