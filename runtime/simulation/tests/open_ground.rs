@@ -857,7 +857,7 @@ fn a_drivable_search_goes_on_after_a_save_in_its_midst() {
         wall(-10.0, -10.0, 20.0, 1.0),
     ];
     let ends = [Place::ground(-5.0, 0.0, 0.0), Place::ground(20.0, 0.0, 3.0)];
-    let setting = drivable_with_heading().with("budget", 20.0);
+    let setting = drivable_with_heading().with("budget", 60.0);
     let scenario = drivable(&walls, "pursuit", ends, setting);
     let mut whole = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
     let mut copies: Vec<World> = Vec::new();

@@ -700,9 +700,13 @@ impl Planning<'_> {
             }
             (None, None) => DrivableProgress::NoPath,
         };
-        match progress {
-            DrivableProgress::Searching if saved.spent >= most => DrivableProgress::NoPath,
-            progress => progress,
+        if progress != DrivableProgress::Searching || saved.spent < most {
+            return progress;
+        }
+        let live = drive.live.as_mut();
+        match live.map(|live| live.settle(self.map)) {
+            Some(DrivableProgress::Found) => DrivableProgress::Found,
+            _ => DrivableProgress::NoPath,
         }
     }
 

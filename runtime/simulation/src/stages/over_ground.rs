@@ -331,7 +331,8 @@ impl Scene {
         };
         let settings = settings_for(&self.planning, self.planning.tracking_margin);
         let mut search = DrivableSearch::new(&mut self.map, trip, settings);
-        match search.advance(&mut self.map, MOST_POSES) {
+        search.advance(&mut self.map, MOST_POSES);
+        match search.settle(&mut self.map) {
             DrivableProgress::Found => search.path().map(parts),
             _ => None,
         }

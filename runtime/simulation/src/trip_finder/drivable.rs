@@ -80,6 +80,10 @@ impl TripFinder {
             }
         };
         self.expanded += search.expanded();
+        let progress = match progress {
+            DrivableProgress::Searching => search.settle(&mut self.map),
+            progress => progress,
+        };
         let reason = match progress {
             DrivableProgress::Searching => return TripAnswer::Undecided,
             DrivableProgress::Found => match search.path() {

@@ -68,6 +68,15 @@ const ESTIMATED: f64 = 8.0;
 const RADII_PER_POSE: f64 = 1.0;
 /// The search ends when no other path can be cheaper by more than this fraction of the cost.
 const SLACK: f64 = 0.05;
+/// Distance between start and destination up to which a search that has found a path looks thoroughly for a cheaper
+/// one, m.
+const SHORT_TRIP: f64 = 40.0;
+/// Minimum number of expansions after the first path of a short trip.
+const LEAST_IMPROVING: u64 = 12_000;
+/// Number of expansions after the first path of a short and of a longer trip, as a fraction of the expansions before it.
+const IMPROVING: [f64; 2] = [1.0, 0.25];
+/// After the first path, an expanded state is reached again if that saves at least this cost, m.
+const SAVING: f64 = 0.25;
 /// Number of hitch angles that the search distinguishes, from one lock to the other.
 const HITCHES: u32 = 16;
 /// Units of cost per metre in the queue.
@@ -292,6 +301,8 @@ struct Tree {
     weight: f64,
     /// Number of times that the weight was raised.
     hurries: usize,
+    /// Number of expansions at which the search for a cheaper path ends; `None` before the first path.
+    improves_until: Option<u64>,
     gear_change: f64,
     /// Largest hitch angle that is distinguished, rad; `None` without a trailer.
     widest: Option<f64>,
@@ -347,8 +358,7 @@ impl DrivableSearch {
             match run.until(until - self.before) {
                 DrivableProgress::Searching => {}
                 DrivableProgress::Found => {
-                    self.is_direct = run.tree.best.as_ref().is_some_and(|best| best.node == 0);
-                    self.path = run.path();
+                    (self.path, self.is_direct) = found(run);
                     self.progress = DrivableProgress::Found;
                 }
                 DrivableProgress::StartBlocked
@@ -356,6 +366,24 @@ impl DrivableSearch {
                 | DrivableProgress::TooFar
                 | DrivableProgress::NoPath => self.try_again(ground),
             }
+        }
+        self.progress
+    }
+
+    /// Ends a search that has found a path but still looks for a cheaper one. Returns the state of the search, which is
+    /// unchanged if there is no path yet.
+    pub fn settle(&mut self, ground: &mut OpenGround) -> DrivableProgress {
+        if self.progress == DrivableProgress::Searching
+            && let Some(tree) = self.tree.as_mut().filter(|tree| tree.best.is_some())
+        {
+            let run = Expansion {
+                tree,
+                ground,
+                trip: &self.trip,
+                settings: &self.settings,
+            };
+            (self.path, self.is_direct) = found(run);
+            self.progress = DrivableProgress::Found;
         }
         self.progress
     }
@@ -411,6 +439,12 @@ impl DrivableSearch {
             change != Change::Unchanged || tree.surface.smallest_factor != smallest_factor
         })
     }
+}
+
+/// Returns the path of a search, and whether it is a single curve from start to destination.
+fn found(mut run: Expansion<'_>) -> (Option<DrivablePath>, bool) {
+    let is_direct = run.tree.best.as_ref().is_some_and(|best| best.node == 0);
+    (run.path(), is_direct)
 }
 
 /// Rectangle to which a search is confined.
@@ -551,6 +585,7 @@ impl Tree {
             fineness: if attempt.is_fine { 2 } else { 1 },
             weight: settings.weight,
             hurries: 0,
+            improves_until: None,
             gear_change: settings.gear_change,
             widest: vehicle.trailer.as_ref().map(DrivableTrailer::widest),
             is_unreachable: false,
@@ -604,10 +639,28 @@ impl Tree {
         Some(state * u64::from(hitches) + hitch as u64)
     }
 
-    /// Raises the weight of the estimate and reorders the queue.
+    /// Begins the search for a path that is cheaper than the first one. The estimate then counts as it is, so that
+    /// the search cannot overlook cheaper paths. `distance` is the distance between start and destination, m.
+    fn improve(&mut self, distance: f64) {
+        let (share, least) = match distance < SHORT_TRIP {
+            true => (IMPROVING[0], LEAST_IMPROVING),
+            false => (IMPROVING[1], 0),
+        };
+        let more = ((share * self.poses_expanded as f64) as u64).max(least);
+        self.improves_until = Some(self.poses_expanded + more);
+        self.hurries = HURRIES.len();
+        self.weigh(1.0);
+    }
+
+    /// Raises the weight of the estimate.
     fn hurry(&mut self, weight: f64) {
-        self.weight = weight;
         self.hurries += 1;
+        self.weigh(weight);
+    }
+
+    /// Sets the weight of the estimate and reorders the queue.
+    fn weigh(&mut self, weight: f64) {
+        self.weight = weight;
         let entries = std::mem::take(&mut self.queue).into_vec();
         let change = |node: &Node| {
             if node.gear == 0 {
@@ -698,9 +751,23 @@ impl Expansion<'_> {
                 };
             };
             let total = (key >> 32) as f64 / UNITS;
-            let best = self.tree.best.as_ref();
-            if best.is_some_and(|best| best.cost <= total * (1.0 + SLACK)) {
-                return DrivableProgress::Found;
+            if let Some(best) = &self.tree.best {
+                let is_good = best.cost <= total * (1.0 + SLACK);
+                // Curves of a vehicle with a trailer are simulated, which takes too long for a second search.
+                let improves = self.trip.vehicle.trailer.is_none();
+                match self.tree.improves_until {
+                    None if is_good && improves => {
+                        self.tree.queue.push(Reverse(key));
+                        let distance = (self.trip.to - self.trip.from.position).length();
+                        self.tree.improve(distance);
+                        continue;
+                    }
+                    Some(until) if self.tree.poses_expanded >= until => {
+                        return DrivableProgress::Found;
+                    }
+                    _ if is_good => return DrivableProgress::Found,
+                    _ => {}
+                }
             }
             let entry = GearNode(u32::MAX - key as u32);
             match entry.is_other() {
@@ -1017,12 +1084,19 @@ impl Expansion<'_> {
             .get(state)
             .map(|other| &tree.nodes[other as usize]);
         let least = node.cost + change + rate * piece.length.abs() * 0.5;
-        if known.is_some_and(|other| other.is_closed || other.cost <= least) {
+        let improves = tree.improves_until.is_some();
+        // Cost below which the state is reached again.
+        let limit = |other: &Node| match (other.is_closed, improves) {
+            (false, _) => other.cost,
+            (true, true) => other.cost - SAVING,
+            (true, false) => f64::NEG_INFINITY,
+        };
+        if known.is_some_and(|other| limit(other) <= least) {
             return;
         }
         let plain = tree.surface.cost(self.ground, vehicle, node.at, piece);
         let cost = node.cost + change + rate * plain;
-        if known.is_some_and(|other| other.cost <= cost) {
+        if known.is_some_and(|other| limit(other) <= cost) {
             return;
         }
         let Some(cell) = tree.surface.cell(end.point(vehicle.centre)) else {
