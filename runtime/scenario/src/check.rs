@@ -75,6 +75,8 @@ pub enum Code {
     RoadSqueezed,
     /// There is no room for the ring of a mini roundabout, or a street has too many lanes for it.
     NoRoomForRing,
+    /// The entry and the exit of an arm of a mini roundabout are separate roads.
+    SplitArm,
     /// The outline of a junction could only be approximated by a hull.
     JunctionDegraded,
     /// A connecting path is too tight for a vehicle in use.
@@ -167,6 +169,7 @@ impl Code {
             Self::StageConflict => "stage-conflict",
             Self::NoRoomForCrossing => "no-room-for-crossing",
             Self::NoRoomForRing => "no-room-for-ring",
+            Self::SplitArm => "split-arm",
             Self::LaneWithoutSuccessor => "lane-without-successor",
             Self::ArrowToNowhere => "arrow-to-nowhere",
             Self::RoadSqueezed => "road-squeezed",
@@ -222,6 +225,7 @@ impl Code {
             Self::ArrowToNowhere => "Arrows for turns that do not exist",
             Self::RoadSqueezed => "Roads too short for their junctions",
             Self::NoRoomForRing => "Mini roundabouts that do not fit",
+            Self::SplitArm => "Arms of mini roundabouts that are split around an island",
             Self::JunctionDegraded => "Junctions with a rough outline",
             Self::ImpossibleTurn => "Turns that are too tight for vehicles",
             Self::Alley => "Narrow stretches of two-way roads",

@@ -958,6 +958,58 @@ fn signals_of_more_stages_than_there_may_be_are_found() {
     assert!(has_signals(24) && !has_signals(28));
 }
 
+/// A street that forks around an island, into an entry and an exit that meet two other streets at
+/// a mini roundabout. `beyond` is the distance between the fork and the roundabout, m.
+fn split_arm(beyond: f64, control: Option<Control>) -> Scenario {
+    let mut scenario = Scenario::new("split");
+    let mut street = |from: DVec2, to: DVec2, back: usize| {
+        let style = draw::RoadStyle {
+            section: CrossSection::driving(1, back, 3.0),
+            ..street("Street")
+        };
+        let line = ReferenceLine::straight(from, to).unwrap();
+        let edit = draw::road(&scenario, &line, &style).unwrap();
+        scenario.apply(edit).unwrap();
+    };
+    let (fork, middle) = (DVec2::new(-beyond, 0.0), DVec2::ZERO);
+    let beside = |y: f64| DVec2::new(-0.5 * beyond, y);
+    street(DVec2::new(-300.0, 0.0), fork, 1);
+    for (from, to) in [(fork, beside(-5.0)), (beside(-5.0), middle)] {
+        street(from, to, 0);
+    }
+    for (from, to) in [(middle, beside(5.0)), (beside(5.0), fork)] {
+        street(from, to, 0);
+    }
+    street(middle, DVec2::new(200.0, 80.0), 1);
+    street(middle, DVec2::new(200.0, -80.0), 1);
+    let nodes = scenario.network().nodes();
+    let mut at_middle = nodes.filter(|(_, node)| node.position().length() < 0.1);
+    let (id, node) = at_middle.next().unwrap();
+    let (id, mut ruled) = (id, node.clone());
+    drop(at_middle);
+    ruled.rules.control = control;
+    scenario.apply(Edit::Node(id, Some(ruled))).unwrap();
+    scenario
+}
+
+#[test]
+fn split_arms_of_mini_roundabouts_are_found() {
+    let told = |beyond: f64, control: Option<Control>| {
+        let findings = check(&split_arm(beyond, control)).into_iter();
+        findings
+            .filter(|finding| finding.code == Code::SplitArm)
+            .map(|finding| finding.message)
+            .collect::<Vec<_>>()
+    };
+    let mini = Some(Control::MiniRoundabout);
+    let found = told(30.0, mini);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("import them again"), "{found:?}");
+    // Entry and exit of a street with a median, and a node of another kind.
+    assert_eq!(told(80.0, mini), [""; 0]);
+    assert_eq!(told(30.0, None), [""; 0]);
+}
+
 #[test]
 fn lanes_that_overlap_without_a_junction_are_found() {
     let overlaps = |from: DVec2, to: DVec2, layer: i8| {

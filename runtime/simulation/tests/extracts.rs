@@ -115,6 +115,8 @@ fn nothing_touches_at_tight_rings() {
     for (radius, at) in [
         (5.5, &[0, 8, 16][..]),
         (5.5, &[0, 7, 15]),
+        // With one car at a time in the ring, the last arm depends on its turn.
+        (5.5, &[0, 5, 13]),
         (5.5, &[0, 6, 12, 18]),
         (6.3, &[0, 7, 12, 15, 21]),
         (7.0, &[0, 6, 12, 18]),
@@ -166,8 +168,6 @@ mod real_data {
             }
         }
         assert!(wrong.is_empty(), "{wrong:#?}");
-        // In i5_exit_ramp, a car that turns at full lock after a bend in the other direction leaves
-        // its path by 0.7 m.
-        assert!(grazes <= 1, "{grazes} grazes");
+        assert_eq!(grazes, 0);
     }
 }

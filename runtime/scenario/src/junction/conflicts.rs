@@ -34,6 +34,11 @@ const SLIM: f64 = 0.2;
 const TIGHT: f64 = 7.0;
 /// Lateral deviation from a tight connection, to either side, m.
 const DRIFT: f64 = 0.2;
+/// Radius of the circle that a car's rear axle drives at full lock, m.
+const FULL_LOCK: f64 = 3.85;
+/// A car leaves a connection that is tighter than its full lock. Its deviation matters from this
+/// value on, m.
+const OFF_LINE: f64 = 0.3;
 /// Vehicles can pass each other in a bend if the centres of their lanes are at least this far
 /// apart, m.
 const NARROW: f64 = 2.8;
@@ -170,6 +175,8 @@ struct Swept<'a> {
     swing: f64,
     /// Whether drivers deviate from the connection more than from other bends.
     is_tight: bool,
+    /// Whether cars cannot follow the connection.
+    leaves_line: bool,
     /// The lanes at both ends of the connection, and the positions of these ends.
     ends: [(LaneEnd, DVec2); 2],
     /// Boxes of the body along the connection. They are computed on demand, because most connections are not
@@ -343,6 +350,25 @@ pub(super) fn is_tight(path: &ShapePath) -> bool {
     path.is_at_ring && path.min_radius() < TIGHT
 }
 
+/// Whether a car leaves the connection by at least [`OFF_LINE`], because its full lock is not
+/// enough.
+///
+/// ```text
+///     ----------.            Of two arcs that touch the same two straight lines with the angle
+///     ------.    '.          theta between them, with radii R and r, the middles are
+///            '.    \         (R - r) (1 / cos(theta / 2) - 1) apart.
+///              \  R | r
+/// ```
+fn leaves_line(path: &ShapePath) -> bool {
+    let lacking = FULL_LOCK - path.min_radius();
+    let Some(curve) = path.curve.as_ref().filter(|_| lacking > 0.0) else {
+        return false;
+    };
+    let cosine = curve.start().forward().dot(curve.end().forward());
+    let cosine_of_half = (0.5 * (1.0 + cosine)).max(0.0).sqrt();
+    lacking * (1.0 - cosine_of_half) >= OFF_LINE * cosine_of_half
+}
+
 fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option<Swept<'a>> {
     let curve = path.curve.as_ref()?;
     let span = lines.push(&curve.sample(0.01, 0.0))?;
@@ -355,6 +381,7 @@ fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option
         high,
         swing: body.swing(path),
         is_tight: is_tight(path),
+        leaves_line: leaves_line(path),
         ends: [
             (path.from, curve.start().position),
             (path.to, curve.end().position),
@@ -366,6 +393,29 @@ fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option
 /// Finds the intervals in which two connections meet: where their lines come close, and wherever
 /// else the bodies touch. `None` if they do not meet.
 fn meeting(
+    a: &Swept<'_>,
+    b: &Swept<'_>,
+    body: Body,
+    lines: &CentreLines,
+) -> Option<(Interval, Interval)> {
+    let (mut on_a, mut on_b) = meeting_on_line(a, b, body, lines)?;
+    // A car that leaves its connection may swing over the adjacent lane sooner than the connection
+    // does, so vehicles that come out of that lane wait at their line.
+    let turns_beside = |turning: &Swept<'_>, coming: &Swept<'_>| {
+        let (into, out_of) = (turning.ends[1].0, coming.ends[0].0);
+        turning.leaves_line && (into.road, into.end) == (out_of.road, out_of.end)
+    };
+    if turns_beside(a, b) {
+        on_b.from = 0.0;
+    }
+    if turns_beside(b, a) {
+        on_a.from = 0.0;
+    }
+    Some((on_a, on_b))
+}
+
+/// Like `meeting`, for bodies that follow their connections.
+fn meeting_on_line(
     a: &Swept<'_>,
     b: &Swept<'_>,
     body: Body,

@@ -72,3 +72,30 @@ fn who_turns_tightly_meets_who_comes_out_of_the_lane_beside() {
         assert_eq!(met(10.0), None);
     }
 }
+
+#[test]
+fn who_comes_out_of_the_lane_beside_waits_at_the_line_where_no_car_can_follow_the_turn() {
+    // Vehicles turn sharply from the fourth street into the first one, while others come out of the
+    // first one.
+    let met = |bearing: f64, width: f64, radius: f64| {
+        let bearings = [0.0, 90.0, 180.0, bearing];
+        let junction = ruled(&bearings, RIGHT, |roads, rules| {
+            for (road, bearing) in roads.iter_mut().zip(bearings) {
+                *road = arm(bearing, 100.0, CrossSection::driving(1, 1, width), RIGHT);
+            }
+            rules.set_corner(RoadId(4), RoadId(1), Some(radius));
+        });
+        let (turning, coming) = (path(&junction, 4, 1), path(&junction, 1, 3));
+        let tightest = junction.paths[turning.index()].min_radius();
+        let met = Conflicts::of(&junction).between(turning, coming).unwrap();
+        (tightest, met.1.from)
+    };
+    // On their connection, cars would first touch 2 m beyond the line.
+    let (tightest, from) = met(290.0, 3.5, 1.0);
+    assert!(tightest < 2.5, "{tightest}");
+    assert_eq!(from, 0.0);
+    // Cars leave this connection by a tenth of a metre.
+    let (tightest, from) = met(295.0, 3.0, 3.0);
+    assert!((3.6..3.85).contains(&tightest), "{tightest}");
+    assert!(from > 0.0, "{from}");
+}

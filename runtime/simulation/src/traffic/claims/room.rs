@@ -146,7 +146,11 @@ impl Room<'_> {
             let is_kept = pending
                 .iter()
                 .any(|p| matches!(&p.reserved, Reserved::Ring(ring) if Some(ring) == first));
-            return goes_round || !is_kept && self.ring_has_room(ring, request, situation);
+            let has_room = || {
+                let kept = kept_in_ring(ring, pending);
+                self.ring_has_room(ring, request, kept, situation)
+            };
+            return goes_round || !is_kept && has_room();
         }
         let beyond = self.lanes_beyond(request, need, situation);
         let room =
@@ -361,9 +365,15 @@ impl Room<'_> {
     }
 
     /// Whether a vehicle and one more vehicle fit into a ring without filling more than
-    /// [`RING_SHARE`] of its length, so that every vehicle in the ring can get to its exit. An
-    /// empty ring has room for any vehicle.
-    fn ring_has_room(&self, ring: &Ring, request: &Request, situation: &Situation<'_>) -> bool {
+    /// [`RING_SHARE`] of its length, so that every vehicle in the ring can get to its exit. `kept`
+    /// metres are reserved for other vehicles. An empty ring has room for any vehicle.
+    fn ring_has_room(
+        &self,
+        ring: &Ring,
+        request: &Request,
+        kept: f64,
+        situation: &Situation<'_>,
+    ) -> bool {
         let agents = situation.agents;
         let is_there = |agent: AgentIndex, lanelet: LaneletIndex| {
             agents.position[agent.index()].lanelet == lanelet && agent != request.agent
@@ -383,10 +393,11 @@ impl Room<'_> {
                 && ring.lanelets.binary_search(&position.lanelet).is_err()
                 && agents.progress[grant.agent.index()].at <= grant.at
         });
-        let taken: f64 = driving
+        let there: f64 = driving
             .chain(coming.map(|grant| grant.agent))
             .map(|agent| situation.space(agent))
             .sum();
+        let taken = there + kept;
         taken == 0.0 || taken + 2.0 * situation.space(request.agent) <= RING_SHARE * ring.length
     }
 }
@@ -396,6 +407,16 @@ impl Room<'_> {
 fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
     let kept = pending.iter().map(|pending| match pending.reserved {
         Reserved::Room(exit, length) if exit == need.exit => length,
+        _ => 0.0,
+    });
+    kept.sum()
+}
+
+/// Room in a ring that is reserved for vehicles that have waited for a long time, m.
+fn kept_in_ring(ring: &Ring, pending: &[Pending]) -> f64 {
+    let first = ring.lanelets.first();
+    let kept = pending.iter().map(|pending| match &pending.reserved {
+        Reserved::RoomInRing(ring, length) if Some(ring) == first => *length,
         _ => 0.0,
     });
     kept.sum()

@@ -263,8 +263,10 @@ pub(super) struct Pending {
 pub(super) enum Reserved {
     /// The vehicle's connection through the junction.
     Way,
-    /// Room in a ring, identified by the ring's first lanelet.
+    /// All room in a ring, identified by the ring's first lanelet.
     Ring(LaneletIndex),
+    /// Length of room in a ring, m. The ring is identified by its first lanelet.
+    RoomInRing(LaneletIndex, f64),
     /// Length of room on the lane beyond the junction, m.
     Room(LaneletIndex, f64),
 }

@@ -277,7 +277,8 @@ impl Requests {
             ring.lanelets.first().copied()
         };
         let last = needs.last();
-        let reserved = match (refusal, last.and_then(ring)) {
+        let into_ring = last.and_then(ring);
+        let reserved = match (refusal, into_ring) {
             (Refusal::GivesWay | Refusal::Occupied, _) => Reserved::Way,
             (Refusal::NoRoom, Some(ring)) => Reserved::Ring(ring),
             (Refusal::NoRoom | Refusal::Red, None) => match last {
@@ -291,11 +292,12 @@ impl Requests {
             _ => return,
         };
         let is_long = situation.is_long(request.agent);
-        let on_connection = |need: &Need| Pending {
+        let with = |need: &Need, reserved: Reserved| Pending {
             path: Connection::new(need.junction, need.path),
             is_long,
             reserved,
         };
+        let on_connection = |need: &Need| with(need, reserved);
         if let Reserved::Room(..) = reserved {
             self.pending_mut().extend(last.map(on_connection));
             return;
@@ -307,6 +309,12 @@ impl Requests {
         let mut with_law = needs.iter().filter(|need| need.has_law);
         if needs.first().is_some_and(keeps_out) && with_law.all(keeps_out) {
             self.pending_mut().extend(needs.iter().map(on_connection));
+            // While the last vehicle that leaves the ring is in the way, vehicles at other entries
+            // would take the room in a small ring.
+            if let (Reserved::Way, Some(ring), Some(need)) = (reserved, into_ring, last) {
+                let room = Reserved::RoomInRing(ring, situation.space(request.agent));
+                self.pending_mut().push(with(need, room));
+            }
         }
     }
 }
