@@ -529,8 +529,8 @@ fn forest_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Condu
     }
 }
 
-/// Scores a balanced pole. If the pole falls early, the missing time dominates. Among poles held for the
-/// whole time, the more upright one is better.
+/// Scores a balanced pole. If the pole falls early, the missing time dominates. Among poles held
+/// for the whole time, a more upright pole scores better.
 fn balance_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     (parameters.value("time_limit") - input.time).max(0.0) + conduct.mean_lean
 }

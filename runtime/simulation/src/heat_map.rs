@@ -99,8 +99,8 @@ impl HeatMap {
         self.cells.iter().map(|(&place, &cell)| (place, cell))
     }
 
-    /// Number of samples taken so far. If this number has not changed, the only possible change to
-    /// the map is added collisions.
+    /// Number of samples taken so far. While it is unchanged, the map can only have changed by
+    /// added collisions.
     pub fn samples(&self) -> u64 {
         self.samples
     }

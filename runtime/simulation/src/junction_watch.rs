@@ -18,7 +18,7 @@ const STANDING: f64 = 0.5;
 pub struct JunctionFigures {
     /// Smallest node id of the junction.
     pub node: NodeId,
-    /// Type of control, which determines the order of vehicles.
+    /// Type of control, which determines the order in which vehicles enter.
     pub control: Control,
     /// Roads from which vehicles have entered the junction, or on which they have queued.
     pub approaches: Vec<ApproachFigures>,

@@ -108,7 +108,7 @@ impl Finished {
         });
     }
 
-    /// Iterates over the rows, with stacks and fitness functions by name.
+    /// Iterates over the rows. Stacks and fitness functions are given by name instead of by index.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Drive<'_>> {
         self.rows.iter().map(|row| Drive {
             id: row.id,

@@ -53,7 +53,8 @@ macro_rules! columns {
             $($(#[$doc])* pub(crate) $column: $rows,)*
             /// Free indices. They are assigned from the end of the list.
             free: Vec<AgentIndex>,
-            /// Indices of agents that have left, until the indices are free again.
+            /// Indices of agents that have left. An index stays in this list until it is free
+            /// again.
             #[serde(skip)]
             leaving: Vec<AgentIndex>,
             /// Number of agents that are driving or about to be spawned, by level of dynamics.
@@ -286,7 +287,7 @@ impl Agents {
         self.by_id.len() == self.identity.iter().filter(|who| who.is_known()).count()
     }
 
-    /// Rebuilds the derived data after loading.
+    /// Rebuilds the look-up by id and the list of agents that have left, after loading.
     pub(crate) fn index_ids(&mut self) {
         let known = self.identity.iter().enumerate();
         let known = known.filter(|(_, identity)| identity.is_known());

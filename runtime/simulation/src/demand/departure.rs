@@ -207,8 +207,9 @@ impl Room<'_> {
         }
     }
 
-    /// Whether no body covers the place of a departure, whatever lane it is on: roads may overlap without a junction.
-    /// `appeared` are the agents admitted in this step that may be near. The grid must have been built.
+    /// Whether no body covers the place of a departure. Bodies on all lanes are checked, because
+    /// roads may overlap without a junction. `appeared` are the agents admitted in this step that
+    /// may be near. The grid must have been built.
     pub(crate) fn is_clear_of_bodies(
         &self,
         departure: &Departure,

@@ -22,7 +22,7 @@ const BORDER: f64 = 50.0;
 /// Like `BORDER`, but as a fraction of the map's size, because extracts of large areas have ragged edges.
 const BORDER_SHARE: f64 = 0.02;
 
-/// A set of lanes for drawing places.
+/// A weighted set of lanes from which random places are drawn.
 #[derive(Clone, Default)]
 pub(super) struct Pool {
     /// Lanes with their weights in the draw.

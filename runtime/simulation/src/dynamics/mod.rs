@@ -311,8 +311,8 @@ pub(crate) trait Level {
         None
     }
 
-    /// Linear tyres of a vehicle in the direction of travel; `None` if the level does not model
-    /// side slip.
+    /// Returns the parameters of a vehicle's linear tyre model for a direction of travel; `None` if
+    /// the level does not model side slip.
     fn tyres(_: &VehicleType, _direction: f64) -> Option<TyreInput> {
         None
     }

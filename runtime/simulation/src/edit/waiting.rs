@@ -64,7 +64,7 @@ pub(crate) enum EditEntry {
 }
 
 impl WaitingEdit {
-    /// Whether to close the junctions now, because no vehicles are near them any more.
+    /// Whether the junctions can be closed now, because no vehicles are near them any more.
     pub(crate) fn closes(
         &self,
         claims: &Claims,

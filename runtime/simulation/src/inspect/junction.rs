@@ -18,7 +18,7 @@ const STANDING: f64 = 0.5;
 pub struct JunctionInspection {
     /// Smallest node id of the junction.
     pub node: NodeId,
-    /// Type of control, which determines the order of vehicles.
+    /// Type of control, which determines the order in which vehicles enter.
     pub control: Control,
     /// State of the junction's signals, if it has signal control.
     pub programme: Option<ProgrammeInspection>,
@@ -292,7 +292,7 @@ fn programme(world: &World, junction: JunctionIndex) -> Option<ProgrammeInspecti
     })
 }
 
-/// Returns the time since the phase of a fixed-time programme began and the time until it ends, s.
+/// Returns the elapsed and the remaining time of the current phase of a fixed-time programme, s.
 fn by_the_clock(programme: &Programme, time: f64) -> (f64, f64) {
     let (stage, within) = programme.stage_at(time);
     let green = programme.stages[stage].green;

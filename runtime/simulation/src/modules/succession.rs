@@ -78,7 +78,8 @@ impl Succession {
         all.map_or(&[], |one| &one.numbers)
     }
 
-    /// Current instances of an agent that has the given stack.
+    /// Maps the instances of an agent in a saved world to current ones. `stack` is the index of the
+    /// agent's stack.
     fn of_agent(&self, stack: usize, mut modules: Instances, stacks: &[Instances]) -> Instances {
         for one in &self.slots {
             let was = modules.of(one.slot);

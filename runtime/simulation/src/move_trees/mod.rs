@@ -53,9 +53,9 @@ use std::sync::Arc;
 /// An agent has arrived if it is within this distance of the goal, m. The distance is slightly less
 /// than the radius of goals, so that an agent arrives if its plan touches the circle of its goal.
 const REACH: f64 = 5.0;
-/// Time after a contact before the agent plans again, s.
+/// Time that an agent waits after a contact before it plans again, s.
 const PAUSE: f64 = 1.0;
-/// Time after a search without a free move before the agent plans again, s.
+/// Time that an agent waits before it plans again if a search has found no free move, s.
 const TRIES_AGAIN: f64 = 0.2;
 /// Speed below which a braking vehicle counts as standing, m/s.
 const STANDS: f64 = 0.1;

@@ -177,7 +177,8 @@ impl GroundPlans {
     }
 }
 
-/// Whether a character does not get on.
+/// Whether a trial fails for a character: it has no course, or one that only leads to a waiting
+/// place beside other characters.
 fn fails(course: &Option<Course>) -> bool {
     course.as_ref().is_none_or(|course| !course.arrives)
 }

@@ -17,7 +17,7 @@ const LONGEST_CHORD: f64 = 30.0;
 /// Length of the part of a path that is turned into a drivable line, m. The vehicle replans before it reaches the end
 /// of this part.
 pub(super) const DRIVEN: f64 = 40.0;
-/// Length of the path after a manoeuvre that must be drivable, m.
+/// Minimum drivable length of the path beyond the end of a manoeuvre, m.
 const DRIVES_ON: f64 = 10.0;
 /// A partial path that ends where the vehicle cannot continue has to be longer than the braking
 /// distance by at least this, m.
@@ -74,7 +74,7 @@ const LEAST_MARGIN: f64 = 0.1;
 /// Margin of a path where there is room, as a multiple of the tracking margin, so that drivers who
 /// deviate slightly from the path are still clear of obstacles.
 pub(super) const SPARE: f64 = 1.7;
-/// A vehicle of usual size can still drive away from these overlaps with obstacles, in ascending
+/// Overlaps with obstacles from which a vehicle of usual size can still drive away, in ascending
 /// order, m.
 const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// Fraction of its acceleration that a vehicle can use against gravity to drive off.
@@ -585,8 +585,8 @@ impl Driver<'_> {
         track.length() * (share / narrow.min(compared) + (1.0 - share) / compared)
     }
 
-    /// The curvature of a track at a pose is computed over this number of poses before and after
-    /// it.
+    /// Returns the number of poses before and after a pose over which the curvature of a track is
+    /// computed.
     fn reach(&self, track: &Track) -> usize {
         (2.0 * self.step() / track.spacing.max(1e-3)).round() as usize
     }

@@ -59,7 +59,7 @@ pub struct GroundInspection {
     pub forecasts: Vec<Vec<DVec2>>,
     /// The agent's search, if requested.
     pub search: Option<SearchOrder>,
-    /// Comparison of the path of the agent's search with the other path, if another one is given.
+    /// Comparison of the path that the agent's planner finds with the other path, if one is given.
     pub comparison: Option<PathComparison>,
 }
 
@@ -68,7 +68,7 @@ pub struct GroundInspection {
 pub struct PlannedPose {
     /// Pose of the middle of the rear axle.
     pub pose: Pose,
-    /// Gear in which the vehicle arrives there: 1 forwards, -1 in reverse.
+    /// Gear in which the vehicle arrives at the pose: 1 forwards, -1 in reverse.
     pub gear: i8,
 }
 

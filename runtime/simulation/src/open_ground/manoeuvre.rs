@@ -35,7 +35,8 @@ const HEADINGS: f64 = 24.0;
 const FINER: f64 = 0.5;
 /// Number of headings that are distinguished for a moving vehicle.
 const MORE_HEADINGS: f64 = 72.0;
-/// Forward speeds that are assumed for costs: straight ahead, and in the sharpest bends, m/s.
+/// Forward speed straight ahead that is assumed for costs, m/s. In the sharpest bends, it is
+/// `IN_BENDS`.
 const FORWARDS: f64 = 5.0;
 const IN_BENDS: f64 = 3.0;
 /// Reverse speed that is assumed for costs, m/s.
@@ -419,8 +420,8 @@ impl Driver<'_> {
         (self.scale() / self.pace()).min(1.0)
     }
 
-    /// Speed of the vehicle relative to the one that the times of manoeuvres were chosen for; at
-    /// most 1.
+    /// Speed of the vehicle relative to the reference speed for which the times of manoeuvres were
+    /// chosen; at most 1.
     fn pace(&self) -> f64 {
         (self.speed / FORWARDS).min(1.0)
     }

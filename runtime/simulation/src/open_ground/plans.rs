@@ -210,9 +210,9 @@ impl Planner<'_> {
         }
     }
 
-    /// Clearance of a short vehicle's path to obstacles where such a path exists, m. Short vehicles
-    /// are planned for over such fine cells that a path could otherwise lead through gaps hardly
-    /// wider than the vehicle, and no driver steers through those.
+    /// Clearance that the path of a short vehicle keeps from obstacles if such a path exists, m.
+    /// Short vehicles are planned for over very fine cells. Without this clearance, a path could
+    /// lead through gaps that are hardly wider than the vehicle, which no driver can steer through.
     fn room(&self) -> f64 {
         let is_short = self.body_kind == BodyKind::Vehicle && self.kind.scale() < 1.0;
         match self.planning.search {

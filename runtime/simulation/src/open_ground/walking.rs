@@ -182,7 +182,7 @@ pub(crate) struct WalkPlan {
     looks_at: f64,
     /// Whether the controller has no part of the course yet.
     is_new: bool,
-    /// Whether the character gets on only if others change their courses.
+    /// Whether the character can make progress only if others change their courses.
     asks: bool,
     /// The character may plan together with others again from this time on, s.
     calls_from: f64,
@@ -481,7 +481,7 @@ impl WalkPlan {
         self.ends_at_goal
     }
 
-    /// Notes that the character has got to a distance along its course, m.
+    /// Records that the character has reached a distance along its course, m.
     fn arrive_at(&mut self, along: f64) {
         self.walked = self.walked.max(along);
         self.reached = self.reached.max(self.time_at(self.walked));
@@ -558,18 +558,20 @@ fn course_along(points: impl IntoIterator<Item = DVec2>, now: f64, speed: f64) -
     moments.collect()
 }
 
-/// Time of the character that is farthest behind on its announced course, s, and at most `now`.
+/// Returns the planned time of the character that is farthest behind on its announced course, s; at
+/// most `now`.
 pub(super) fn begin_among(others: &[Other], now: f64) -> f64 {
     let announced = others.iter().filter(|other| !other.course.is_empty());
     announced.fold(now, |first, other| first.min(other.reached))
 }
 
-/// How far a course has to stay away from another character.
+/// Distances that a course has to keep from another character.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Apart {
     /// Distance between the centres, m.
     pub(super) distance: f64,
-    /// Distance along one of the axes of the world, m, because outlines are squares along them.
+    /// Distance along either of the axes of the world, m. It applies because outlines are squares
+    /// that are aligned with these axes.
     pub(super) beside: f64,
 }
 
@@ -970,7 +972,7 @@ impl Planning<'_> {
     }
 }
 
-/// A course with what is known about its end.
+/// A course, and whether it reaches the end of the path.
 #[derive(Debug, Clone)]
 pub(super) struct Course {
     pub(super) moments: Vec<Moment>,

@@ -78,7 +78,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// The vehicle.
+    /// Index of the agent that drives the vehicle.
     pub(super) fn agent(&self) -> AgentIndex {
         self.entry.agent
     }

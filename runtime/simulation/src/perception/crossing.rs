@@ -47,7 +47,7 @@ const BEFORE: f64 = 0.5;
 const ADAPTING: f64 = 4.0;
 /// Acceleration that vehicles on lanes are expected to reach, m/s^2.
 const THEIRS: f64 = 2.0;
-/// Vehicles on lanes are expected to exceed the free speed by up to this factor.
+/// Vehicles on lanes are expected to drive at up to this multiple of the free speed.
 const EXCESS: f64 = 1.1;
 /// Vehicles on lanes are expected to brake for a manoeuvring agent with this deceleration, m/s^2.
 const YIELDING: f64 = 4.5;

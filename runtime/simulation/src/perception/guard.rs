@@ -56,7 +56,8 @@ struct Outline {
     body: OrientedBox,
     /// Time from now, s.
     time: f64,
-    /// How the vehicle drives there; `None` for a place that is only looked at.
+    /// Present outline and motion of the vehicle; `None` if the place is checked although the
+    /// vehicle does not drive there.
     drive: Option<Driven>,
 }
 
@@ -71,7 +72,8 @@ struct Driven {
 }
 
 impl Driven {
-    /// Whether another body with its velocity in m/s runs up from behind. Braking for it would help neither vehicle.
+    /// Whether another body with the given velocity (m/s) approaches from behind. Braking for it
+    /// would help neither vehicle.
     fn is_followed_by(&self, other: &OrientedBox, velocity: DVec2) -> bool {
         let offset = other.centre - self.body.centre;
         let direction = velocity.normalize_or_zero();

@@ -371,7 +371,7 @@ impl View<'_> {
         line > needed && self.ground.lane_end(self.position(agent).lanelet).is_some()
     }
 
-    /// Vehicles stop at this distance before a connection, m.
+    /// Returns the distance before a connection at which vehicles stop, m.
     #[inline]
     fn setback(&self, stretch: &Stretch) -> f64 {
         let contested = self.ground.contested(stretch.lanelet);

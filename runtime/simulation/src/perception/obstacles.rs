@@ -40,7 +40,7 @@ struct Eye {
 
 /// An obstructing body.
 struct Seen {
-    /// Distance from the eye to its nearest point, m.
+    /// Distance from the eye to the nearest point of the body, m.
     distance: f64,
     /// Id of the agent, or 0 for an obstacle. At equal distances, the body with the smallest id is
     /// chosen, so that the order in the index does not matter.

@@ -104,8 +104,8 @@ impl RigidBodies {
     }
 
     /// Velocity of an obstacle at a place, m/s; 0 if the obstacle is at rest or was never pushed.
-    /// `number` is the number of its body. The place is taken at the height of its centre of
-    /// gravity.
+    /// `number` is the number of the obstacle's body. The velocity is computed at the height of the
+    /// obstacle's centre of gravity.
     pub(crate) fn pushed_velocity(&self, ground: &Ground, number: u32, place: DVec2) -> DVec2 {
         let kind = ground.obstacles().loose(number);
         let state = kind.and_then(|kind| self.loose.get(&kind.id));
