@@ -197,7 +197,7 @@ pub(crate) fn running_flows(
     Ok(running)
 }
 
-/// Start and goals of an agent.
+/// Finds the start and goals of an agent.
 pub(crate) fn trip(
     scenario: &Scenario,
     trips: &MixedTrips<'_>,
@@ -228,7 +228,8 @@ pub(crate) struct TripDriver<'a> {
 }
 
 impl TripDriver<'_> {
-    /// Start and goals of a trip, including the places where it changes between lanes and open ground.
+    /// Finds the start and goals of a trip. The goals include the places where it changes between
+    /// lanes and open ground.
     pub(crate) fn trip(
         &self,
         who: &str,

@@ -161,7 +161,7 @@ pub struct MechanicsRecord {
 pub struct CharacterRecord {
     /// Id of the agent.
     pub agent: u64,
-    /// Its feet and shoulders.
+    /// Feet and shoulders of the character.
     pub figure: Figure,
 }
 

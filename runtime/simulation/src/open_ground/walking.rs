@@ -3,8 +3,8 @@
 //! The planner of a character finds a path around everything that is stationary. Along this path,
 //! the character announces a course, which states where it will be at which time. A new course
 //! takes into account the courses that others have announced before, and never comes too near to
-//! them. Where the plain path would, a search in space and time finds another path, which may
-//! include waits (`space_time.rs`).
+//! them. Where the plain path would come too near, a search in space and time finds another path,
+//! which may include waits (`space_time.rs`).
 //!
 //! Courses are promises about the order in which characters pass a place, not about the time
 //! ([Hoenig 2016]). Each character records how far along its course it is. It may walk on to a

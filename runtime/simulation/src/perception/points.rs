@@ -174,7 +174,7 @@ fn clear<T: Clone + Default>(elements: &mut [T], used: &mut u32, count: usize) {
 #[derive(Debug, Clone, Copy)]
 struct Stage {
     road: Road,
-    /// From this position along the path on, the agent still has to change to the last lane, m.
+    /// Position along the path from which the agent still has to change to the last lane, m.
     from: f64,
 }
 

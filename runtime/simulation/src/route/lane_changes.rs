@@ -54,7 +54,7 @@ impl Route {
         !ground.leads_to(here, next) && self.lane_change_at(at, ground.graph()) != 0.0
     }
 
-    /// Number of consecutive lane changes on the road of lanelet `at`.
+    /// Number of consecutive lane changes that the route makes, starting on lanelet `at`.
     pub(crate) fn lane_changes_from(&self, at: u32, graph: &LaneGraph) -> u32 {
         let ahead = (at..).take_while(|&at| self.lane_change_at(at, graph) != 0.0);
         ahead.count() as u32

@@ -49,8 +49,8 @@ pub(crate) struct PlannedPath {
     /// with speed (s).
     pub(crate) near: f64,
     pub(crate) ahead: f64,
-    /// When the waypoint is moved farther away, the sine of the angle to it may grow by at most
-    /// this factor.
+    /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is
+    /// moved farther away.
     pub(crate) sharpest: f64,
     /// Steering response of the driver to waypoints; `None` if it is unknown.
     pub(crate) response: Option<SteeringResponse>,

@@ -320,7 +320,7 @@ fn place(
     agents.insert(row)
 }
 
-/// Agents of flows whose departure is due.
+/// Creates the agents of flows whose departure is due.
 fn flow_agents(scene: AppearInputs<'_>, demand: &mut Demand, time: f64) -> Vec<Departure> {
     let mut due = Vec::new();
     for flow in &mut demand.flows {
