@@ -57,7 +57,7 @@ impl Point {
 pub enum ChannelLevels {
     /// All levels.
     All,
-    /// Levels that steer, which are all except `lane`.
+    /// Levels that steer: all except `lane`.
     Steered,
     /// Levels that model lateral tyre slip.
     Slipping,

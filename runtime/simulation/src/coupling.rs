@@ -189,8 +189,8 @@ impl Couplings<'_> {
         Ok(count)
     }
 
-    /// Reason why no trailer within reach of a coupling fits; `None` if there is no trailer within
-    /// reach.
+    /// Returns the reason why no trailer within reach fits a coupling; `None` if there is no
+    /// trailer within reach.
     fn misfit(&self, free: &FreeCoupling<'_>, layers: u32) -> Option<CouplingError> {
         let is_there = |train: &&StandingTrain| {
             let apart = train.coupling().position - free.pose.position;

@@ -12,7 +12,7 @@ use roadwright_vehicle::{OneTrackLimits, PedalCommand, Pedals};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Speed below which a vehicle counts as standing, so that it can change direction, m/s.
+/// Speed below which a vehicle counts as stationary, so that it can change direction, m/s.
 const STANDING: f64 = 0.1;
 /// Deceleration by engine drag when no pedal is pressed, m/s^2.
 const DRAG: f64 = 0.4;

@@ -33,8 +33,8 @@ pub struct Mishap {
     /// Whether the vehicle lies on its side or roof. This is the case for a rigid body that leans
     /// by more than 60 degrees.
     pub tipped_over: bool,
-    /// Whether the vehicle has stood for at least two minutes without having reached its goal,
-    /// whether or not it has tipped over.
+    /// Whether the vehicle has been stationary for at least two minutes without having reached its
+    /// goal, whether or not it has tipped over.
     pub stuck: bool,
 }
 

@@ -80,7 +80,7 @@ impl<'a> Census<'a> {
     }
 }
 
-/// The columns that most stages of a step need, for reading.
+/// Read access to the columns that most stages of a step need.
 #[derive(Clone, Copy)]
 pub(crate) struct AgentsRef<'a> {
     pub(crate) census: Census<'a>,

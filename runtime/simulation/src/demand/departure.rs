@@ -155,8 +155,8 @@ enum Beyond {
     Oncoming,
     /// A place where a vehicle can stand.
     Place,
-    /// Neither has been found. The value is the distance without alleys directly before the end of
-    /// the last lane, m.
+    /// The search found neither. The value is the length without alleys at the end of the last
+    /// lane, m.
     Clear(f64),
 }
 

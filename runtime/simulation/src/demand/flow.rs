@@ -66,7 +66,7 @@ fn ordinal(number: u64) -> &'static str {
     }
 }
 
-/// Largest allowed delay of the next agent in a saved flow, s.
+/// In a valid save, the next agent of a flow is overdue by at most this time, s.
 const LATEST: f64 = 10.0;
 /// Maximum number of agents that a flow can spawn, because agent ids reserve 32 bits for this
 /// number. A save with a higher count is rejected.

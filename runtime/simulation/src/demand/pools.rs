@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 /// Length of the shortest lane on which a trip may start or end, m.
 const MIN_LANE: f64 = 12.0;
-/// Minimum distance from the start of a lane, m. It keeps vehicles from extending into the
-/// adjoining lanelet.
+/// Minimum distance of the start or end of a trip from the start of its lane, m. It keeps vehicles
+/// from extending into the adjoining lanelet.
 const FROM_START: f64 = 4.0;
-/// Minimum distance from the end of a lane, m.
+/// Minimum distance of the start or end of a trip from the end of its lane, m.
 const FROM_END: f64 = 6.0;
 /// A road end that is no farther than this from the border of the map counts as leading off the
 /// map, m.

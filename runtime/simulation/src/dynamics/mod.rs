@@ -54,7 +54,7 @@ use roadwright_vehicle::gait::GaitTable;
 use roadwright_vehicle::{Ask, DriveState, DriveTrain, Grade, PedalCommand};
 use serde::{Deserialize, Serialize};
 
-/// Speed below which an agent counts as standing, m/s.
+/// Speed below which an agent counts as stationary, m/s.
 pub(crate) const STANDING: f64 = 0.1;
 
 /// Evaluates an expression with the type that implements a level. The macro is the list of all levels; a
@@ -211,8 +211,8 @@ pub(crate) struct LevelStep<'a> {
 
 /// A model of how bodies move.
 pub(crate) trait Level {
-    /// State that the level keeps for one agent, in addition to the shared columns. The default is a body
-    /// that stands or rolls straight ahead.
+    /// State that the level keeps for one agent, in addition to the shared columns. The default is
+    /// a body that is stationary or rolls straight ahead.
     type State: Copy + Default + Send;
     /// States of all agents.
     type States: States<State = Self::State>;
@@ -334,7 +334,7 @@ pub(crate) trait States {
     /// Resets the state of a body that is removed.
     fn forget(&mut self, agent: AgentIndex);
 
-    /// Whether there is room for an agent.
+    /// Whether there is a state for the agent with this index.
     fn holds(&self, agent: usize) -> bool;
 
     /// Adds the state of an agent to a hash.
@@ -480,7 +480,7 @@ impl Dynamics {
         levels + self.trailers.bytes() + self.standing.bytes()
     }
 
-    /// Adds a body that stands or rolls straight ahead.
+    /// Adds a body that is stationary or rolls straight ahead.
     pub(crate) fn insert(&mut self, agent: AgentIndex, level: DynamicsLevel) {
         self.grow(level, agent.index() + 1);
         self.remove(agent);

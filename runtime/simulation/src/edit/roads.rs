@@ -61,8 +61,8 @@ impl<'a> Moves<'a> {
         (moved != NO_LANELET).then_some(moved)
     }
 
-    /// Returns the place beside the same lanelet on the new ground. `None` if the lane was deleted,
-    /// has moved away, or ends before the place.
+    /// Maps a place on or beside a lanelet to the new ground. `None` if the lane was deleted, has
+    /// moved away, or ends before the place.
     fn spot(&self, lanelet: LaneletIndex, s: f64, place: DVec2) -> Option<Spot> {
         let moved = self.lanelet(lanelet)?;
         let (old, new) = (self.before.line(lanelet), self.after.line(moved));

@@ -101,8 +101,8 @@ impl WaitingEdit {
 
 impl Editing<'_> {
     /// Returns the junctions that an edit changes while vehicles are inside or about to enter. They
-    /// include junctions where a stop line would move beyond a standing vehicle, and junctions that
-    /// are already being emptied for a waiting edit. O(agents).
+    /// include junctions where a stop line would move beyond a stationary vehicle, and junctions
+    /// that are already being emptied for a waiting edit. O(agents).
     pub(super) fn junctions_to_empty(&self, after: &Ground) -> Vec<JunctionIndex> {
         let before = &**self.ground;
         let is_changed = |&junction: &JunctionIndex| {

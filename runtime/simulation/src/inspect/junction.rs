@@ -10,7 +10,7 @@ use roadwright_scenario::{
     Connection, ConnectionIndex, Control, JunctionIndex, NodeId, RoadEnd, SignalMode,
 };
 
-/// Speed below which a vehicle counts as standing, m/s.
+/// Speed below which a vehicle counts as stationary, m/s.
 const STANDING: f64 = 0.5;
 
 /// State of a junction for inspection.
@@ -85,9 +85,10 @@ pub struct ApproachLane {
     pub goes: bool,
     /// Number of vehicles on the lane.
     pub vehicles: usize,
-    /// Number of standing vehicles.
+    /// Number of stationary vehicles.
     pub queue: usize,
-    /// Distance from the stop line to the rear of the last standing vehicle, m; 0 if there is none.
+    /// Distance from the stop line to the rear of the last stationary vehicle, m; 0 if there is
+    /// none.
     pub queue_length: f64,
     /// The foremost vehicle.
     pub head: Option<HeadVehicle>,

@@ -1,4 +1,4 @@
-//! Inspection of one road: the vehicles on each lane, the free car lengths, and the route and next stop of
+//! Inspection of one road: the vehicles and free cells of each lane, and the route and next stop of
 //! each vehicle.
 
 use super::junction::{foremost_first, goes, path_of};

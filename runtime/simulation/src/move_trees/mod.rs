@@ -57,7 +57,7 @@ const REACH: f64 = 5.0;
 const PAUSE: f64 = 1.0;
 /// Time that an agent waits before it plans again if a search has found no free move, s.
 const TRIES_AGAIN: f64 = 0.2;
-/// Speed below which a braking vehicle counts as standing, m/s.
+/// Speed below which a braking vehicle counts as stationary, m/s.
 const STANDS: f64 = 0.1;
 /// If the motions of a vehicle and its clip differ by more than this, a more similar frame of the
 /// library is used. Applies to libraries whose speeds may jump.

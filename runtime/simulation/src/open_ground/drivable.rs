@@ -36,13 +36,13 @@ const NEAR_START: f64 = 0.3;
 const TURNED_FROM_START: f64 = 0.05;
 /// Speed below which a vehicle counts as stationary, m/s.
 const STANDS: f64 = 0.05;
-/// A standing vehicle begins the next part if it is within this distance of the end of the current
-/// part, m.
+/// A stationary vehicle begins the next part if it is within this distance of the end of the
+/// current part, m.
 const PART_END: f64 = 0.1;
-/// A vehicle that has stood for `STANDS_FOR` begins the next part if it is within this distance of
-/// the end of the current part, m.
+/// A vehicle that has been stationary for `STANDS_FOR` begins the next part if it is within this
+/// distance of the end of the current part, m.
 const NEAR_PART_END: f64 = 0.4;
-/// Standing time after which a vehicle near the end of a part begins the next part, s.
+/// Time at a standstill after which a vehicle near the end of a part begins the next part, s.
 const STANDS_FOR: f64 = 0.7;
 /// Speed before a gear change and before the destination, m/s.
 const END_SPEED: f64 = 0.3;

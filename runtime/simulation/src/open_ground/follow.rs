@@ -113,7 +113,7 @@ pub(super) struct Driver<'a> {
     pub(super) free: Cell<FreeDisc>,
 }
 
-/// A disc that no standing obstacle touches.
+/// A disc that no stationary obstacle touches.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FreeDisc {
     centre: DVec2,
@@ -190,7 +190,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Whether the vehicle is clear of standing obstacles at a pose.
+    /// Whether the vehicle is clear of stationary obstacles at a pose.
     pub(super) fn fits(&self, pose: Pose, margin: f64) -> bool {
         let body = self.covered(pose, margin);
         if self.free.get().holds(&body) {

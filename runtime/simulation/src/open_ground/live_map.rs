@@ -16,8 +16,8 @@ use roadwright_scenario::{BodyKind, DynamicsLevel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A stopped vehicle counts as standing after this time, s. Verdicts on reachability include
-/// standing vehicles.
+/// A stopped vehicle counts as stationary after this time, s. Verdicts on reachability include
+/// stationary vehicles.
 const STANDS_AFTER: f64 = 5.0;
 /// Speed below which a body blocks the cells under it, m/s. Faster bodies soon leave them.
 const SLOW: f64 = 0.5;

@@ -31,7 +31,7 @@ const MOST_FINER: f64 = 3.0;
 /// Number of headings that are distinguished.
 const HEADINGS: f64 = 24.0;
 /// Edge length of the cells for a moving vehicle, as a fraction of the usual length. Small
-/// differences matter, because it cannot stop to turn its wheels.
+/// differences matter, because a moving vehicle does not stop to turn its wheels.
 const FINER: f64 = 0.5;
 /// Number of headings that are distinguished for a moving vehicle.
 const MORE_HEADINGS: f64 = 72.0;

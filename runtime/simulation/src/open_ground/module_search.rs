@@ -256,7 +256,8 @@ fn pose_of(pose: &PlanPose) -> Pose {
     Pose::new(pose.x, pose.y, pose.heading)
 }
 
-/// Creates a run from the first of the poses through the others. `None` if it is too short.
+/// Creates a run through the given poses, and updates `hitch` along it. `None` if the run is too
+/// short.
 fn run_of(
     poses: &[PlanPose],
     step: f64,

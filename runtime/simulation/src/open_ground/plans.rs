@@ -40,7 +40,7 @@ const ASKEW: f64 = 1.0;
 /// A vehicle needs a manoeuvre at the start of a path if its heading differs from the path by more
 /// than this, rad.
 const BEHIND: f64 = 1.05;
-/// A vehicle that has stood on a free path for this time searches for a manoeuvre, s.
+/// A vehicle that has been stationary on a free path for this time searches for a manoeuvre, s.
 pub(super) const STUCK_AFTER: f64 = 4.0;
 /// Like `STUCK_AFTER`, for a vehicle that would collide if it drove off without turning its wheels,
 /// s.
@@ -355,7 +355,8 @@ pub(super) struct PlannedPart {
 pub(super) struct Live {
     pub(super) searches: Option<Reachability>,
     incremental: Option<IncrementalPath>,
-    /// Costs from a search that starts at the goal. It begins when bounded searches get lost.
+    /// Costs from a search that starts at the goal. The search begins when bounded searches get
+    /// lost.
     costs: Option<GoalCosts>,
     /// Number of cells that the search for `costs` had expanded when the world was saved.
     saved_costs: Option<u64>,

@@ -84,7 +84,7 @@ const AT_CORNERS: f64 = 0.4;
 const GROWS: f64 = 0.3;
 /// A path is extended when its remaining length is less than this, m.
 const EXTENDS: f64 = 2.0;
-/// Distance from the end of its path within which a character that has to wait stands still, m.
+/// A character that has to wait stands still within this distance of the end of its path, m.
 const STOPS_WITHIN: f64 = 0.2;
 /// Minimum distance along a course that counts as progress, m.
 const PROGRESS: f64 = 0.05;
@@ -92,7 +92,7 @@ const PROGRESS: f64 = 0.05;
 const STUCK: f64 = 2.0;
 /// A stuck character counts as arrived at the end of its path within this distance of it, m.
 const NEAR_STOP: f64 = 0.3;
-/// Speed below which a character counts as standing, m/s.
+/// Speed below which a character counts as stationary, m/s.
 const STANDS: f64 = 0.05;
 /// A path ends at a corner where the direction changes by more than this within [`CORNER`], rad.
 /// Controllers that steer towards a waypoint ahead would cut such a corner.
@@ -188,7 +188,7 @@ pub(crate) struct WalkPlan {
     calls_from: f64,
     /// Distance along the course where the character waits, m.
     waited: f64,
-    /// Time since which it has been waiting there, s.
+    /// Time at which the character began to wait at this place, s.
     waits_from: f64,
 }
 
@@ -206,11 +206,11 @@ pub(super) struct Pedestrian {
 pub(super) struct Other {
     place: DVec2,
     radius: f64,
-    /// Its course; empty if it has announced none or has strayed from it.
+    /// Course of the character; empty if it has announced none or has strayed from it.
     course: Arc<[Moment]>,
-    /// Highest speed of its course, m/s.
+    /// Highest speed of the course, m/s.
     fastest: f64,
-    /// Planned time of its current position on its course, s.
+    /// Planned time of the character's current position on its course, s.
     reached: f64,
     /// Planned time at which the character leaves its last place, s.
     until: f64,
@@ -976,10 +976,10 @@ impl Planning<'_> {
 #[derive(Debug, Clone)]
 pub(super) struct Course {
     pub(super) moments: Vec<Moment>,
-    /// Whether it leads to the end of the path.
+    /// Whether the course leads to the end of the path.
     is_whole: bool,
-    /// Whether it leads to the end of the part of the path that was searched. Otherwise it leads to a place beside
-    /// other characters.
+    /// Whether the course leads to the end of the part of the path that was searched. Otherwise it
+    /// leads to a place beside other characters.
     pub(super) arrives: bool,
 }
 
@@ -1087,7 +1087,7 @@ impl<'a> Walker<'a> {
         self.around_at(begin)
     }
 
-    /// Searches for a course at the distance from others that is set.
+    /// Searches for a course that keeps the distance `apart` from other characters.
     fn around_at(&mut self, begin: f64) -> Option<Course> {
         let here = self.agent.pose.position;
         let delay = self.starts(begin) - begin;

@@ -32,11 +32,11 @@ const COURTESY: f64 = 15.0;
 const SLOWING: f64 = 1.5;
 /// Number of vehicles ahead on an adjacent lane that are considered.
 const LOOKED_AT: usize = 3;
-/// Minimum distance between a standing vehicle and a vehicle ahead of it that seeks a gap, m. At a
-/// shorter distance, waiting would not make room, so the standing vehicle drives on and the next
-/// one lets the other in.
+/// Minimum distance between a stationary vehicle and a vehicle ahead of it that seeks a gap, m. At
+/// a shorter distance, waiting would not make room, so the stationary vehicle drives on and the
+/// next one lets the other in.
 const LEAST_ROOM: f64 = 1.5;
-/// Speed below which a vehicle counts as standing, m/s.
+/// Speed below which a vehicle counts as stationary, m/s.
 const STANDING: f64 = 0.2;
 /// Speed at which an agent falls back, as a fraction of the other vehicle's speed.
 const FALLING_BACK: f64 = 0.7;

@@ -55,7 +55,8 @@ const YIELDING: f64 = 4.5;
 const BEFORE_AGENT: f64 = 2.0;
 /// Corner radius of a manoeuvring vehicle, m.
 const CORNER: f64 = 0.3;
-/// A vehicle before the crossing that has stood for this time is no longer expected to start, s.
+/// A vehicle before the crossing that has been stationary for this time is no longer expected to
+/// start, s.
 const WAITS: f64 = 5.0;
 /// Vehicles on lanes are considered for this time ahead, s. Lanes are searched backwards for the
 /// distance that is driven in this time at their free speed.

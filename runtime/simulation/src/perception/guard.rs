@@ -37,7 +37,7 @@ const IGNORED: f64 = 0.4;
 /// Like `IGNORED`, for the bend that results from the current wheel angle.
 const IGNORED_AS_IT_IS: f64 = 0.7;
 /// Additional overlap that is tolerated near an obstacle, as a fraction of the clearance of a
-/// standing vehicle. It is needed because plans know the clearance only roughly.
+/// stationary vehicle. It is needed because plans know the clearance only roughly.
 const ROUNDING: f64 = 0.2;
 /// Search distance for the centres of other vehicles around the vehicle's outline, m.
 const OTHERS: f64 = 12.0;

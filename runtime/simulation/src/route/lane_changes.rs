@@ -12,8 +12,8 @@ pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
 /// change, m.
 pub(crate) const WAITS_BEFORE: f64 = 1.0;
 
-/// Position where a vehicle waits for a gap while it still needs `changes` lane changes, m from the
-/// start of a lane that is `length` metres long. Refers to the rear axle.
+/// Position of the rear axle where a vehicle waits for a gap while it still needs `changes` lane
+/// changes, m. `length` is the length of its lane, m.
 pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
     length - f64::from(changes) * GIVE_UP_DISTANCE - WAITS_BEFORE
 }

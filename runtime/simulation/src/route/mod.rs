@@ -62,7 +62,7 @@ impl Goal {
         }
     }
 
-    /// Place of the goal, m.
+    /// Position of the goal, m.
     pub(crate) fn position(&self, graph: &LaneGraph) -> DVec2 {
         match *self {
             Self::Ground(position) => position,

@@ -100,7 +100,7 @@ impl Routes {
         self.leaving_lanes > 0
     }
 
-    /// Adds one user to a route.
+    /// Adds a user to a route, and stores the route if it is new. Returns the id of the route.
     pub(super) fn take(&mut self, route: Route) -> RouteId {
         let hash = hash(&route);
         let same = self.by_hash.get(&hash).into_iter().flatten();
@@ -136,7 +136,7 @@ impl Routes {
         RouteId(at)
     }
 
-    /// Removes one user from a route.
+    /// Removes a user from a route.
     pub(super) fn release(&mut self, id: RouteId) {
         let stored = &mut self.stored[id.0 as usize];
         stored.users -= 1;

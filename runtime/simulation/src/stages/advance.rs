@@ -24,7 +24,8 @@ use roadwright_scenario::{DynamicsLevel, junction};
 use roadwright_vehicle::PedalCommand;
 use std::hint::black_box;
 
-/// If a vehicle between two lanes stands for this time, its unfinished lane change is ended, s.
+/// If a vehicle between two lanes is stationary for this time, its unfinished lane change is ended,
+/// s.
 const HALFWAY_PATIENCE: f64 = 3.0;
 /// Clearance between a vehicle that is changing lanes and a stationary vehicle on the old lane, m.
 /// It covers the tail of the changing vehicle, which still points towards the old lane.

@@ -664,7 +664,7 @@ const KEEPS_TO: f64 = 1.0 - 1e-6;
 /// A vehicle counts as speeding if it exceeds the limit by more than this fraction. Controllers
 /// that keep to the limit oscillate slightly around it.
 const ABOVE_LIMIT: f64 = 0.05;
-/// Speed below which a vehicle counts as standing in the computation of jerk, m/s.
+/// Speed below which a vehicle counts as stationary in the computation of jerk, m/s.
 const STANDING: f64 = 0.1;
 
 /// Values of an agent's drive at the time of a controller update, for its statistics.

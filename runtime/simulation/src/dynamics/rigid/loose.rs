@@ -166,7 +166,7 @@ impl RigidBodies {
         })
     }
 
-    /// States of the loose obstacles that persist between steps, for hashing.
+    /// States of the pushed obstacles, for hashing; `None` if no obstacle has been pushed.
     pub(crate) fn hashed_loose(&self) -> Option<&BTreeMap<ObstacleId, LooseState>> {
         (!self.loose.is_empty()).then_some(&self.loose)
     }

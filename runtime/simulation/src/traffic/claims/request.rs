@@ -499,9 +499,9 @@ fn next_contested(
     None
 }
 
-/// A vehicle makes requests within this distance ahead of its rear axle, m. Example: a car drives
-/// at 8 m/s, and its front is 3.6 m ahead of its rear axle. It makes requests from 64 / (2 * 1.8) +
-/// 12 + 3.6 = 33 m.
+/// Returns the distance ahead of a vehicle's rear axle within which the vehicle makes requests, m.
+/// Example: a car drives at 8 m/s, and its front is 3.6 m ahead of its rear axle. It makes requests
+/// from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
 #[inline]
 pub(super) fn reach(
     ground: &Ground,

@@ -172,8 +172,9 @@ impl Room<'_> {
         self.room_on(&beyond, request, need, trust, situation)
     }
 
-    /// Returns the vehicles that take the room beyond a junction, for display: all vehicles in a ring, otherwise the
-    /// last vehicle on the lanes beyond, or else those that have been promised room there.
+    /// Returns the vehicles that take the room beyond a junction, for display. In a ring, these are
+    /// all vehicles in the ring. Otherwise, it is the last vehicle on the lanes beyond or, if there
+    /// is none, the vehicles that have been promised room there.
     pub(super) fn taken_by(
         &self,
         request: &Request,

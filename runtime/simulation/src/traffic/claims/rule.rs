@@ -52,9 +52,9 @@ const GAP_PER_SLOWNESS: f64 = 0.15;
 /// merge than the vehicle on the other lane by more than this, m. The value is the length of a
 /// vehicle and its gap in a slow queue.
 const ALTERNATES_WITHIN: f64 = 12.0;
-/// Speed below which a vehicle counts as standing, m/s.
+/// Speed below which a vehicle counts as stationary, m/s.
 const STANDING: f64 = 0.2;
-/// A standing vehicle counts as having stopped at its stop line within this distance of the line,
+/// A stationary vehicle counts as having stopped at its stop line within this distance of the line,
 /// m.
 const AT_LINE: f64 = 4.0;
 
@@ -490,7 +490,7 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situ
         && (!gives_way || comes > enters + critical_gap(request, need, situation))
 }
 
-/// Whether a vehicle stands at its stop line.
+/// Whether a vehicle is stationary at its stop line.
 fn has_stopped(agent: AgentIndex, distance: f64, situation: &Situation<'_>) -> bool {
     situation.speed(agent) < STANDING && distance < AT_LINE
 }

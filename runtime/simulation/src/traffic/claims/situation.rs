@@ -32,7 +32,7 @@ const AMBER_BRAKING: f64 = 3.0;
 /// m/s^2. With the lower value, such a vehicle would drive on whenever it brakes slightly late.
 const BRAKING_FIRMLY: f64 = 4.5;
 
-/// Speed below which a vehicle counts as standing, m/s.
+/// Speed below which a vehicle counts as stationary, m/s.
 pub(super) const STANDING: f64 = 0.5;
 /// A vehicle that stops this far before a stop line is not affected by edits, m. Edits rarely move
 /// a stop line farther than this.
@@ -258,8 +258,8 @@ impl<'a> Situation<'a> {
         kind.expected_braking(dry, self.ground, position)
     }
 
-    /// Whether an agent stands before the connection at index `at` of its route, or is far enough
-    /// away to stop comfortably before the connection.
+    /// Whether an agent is stationary before the connection at index `at` of its route, or is far
+    /// enough away to stop comfortably before the connection.
     pub(super) fn stands_or_is_far(&self, agent: AgentIndex, at: u32) -> bool {
         let speed = self.speed(agent);
         let distance = -self.front(agent, at);

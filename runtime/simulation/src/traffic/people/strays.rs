@@ -44,7 +44,7 @@ pub(crate) struct Stray {
     place: DVec2,
     end: DVec2,
     waits: bool,
-    /// Position along the path across the road, m, counted as on the crossing.
+    /// Position along the path across the road, m, measured like a position on a crossing.
     #[serde(skip)]
     along: f64,
     #[serde(skip)]
