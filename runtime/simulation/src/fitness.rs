@@ -1,5 +1,5 @@
-//! Built-in fitness functions. Each states whether lower scores are better. They have different units and are
-//! never combined.
+//! Built-in fitness functions. Each states whether lower scores are better. Scores of different
+//! functions have different units and are never combined.
 
 use roadwright_agent::{
     Conduct, Fitness, Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,

@@ -73,8 +73,8 @@ struct Hand {
 }
 
 impl Hand {
-    /// Returns the order for a vehicle. Its pedal values have the same form as those of pedal controllers.
-    /// `speed` is in m/s.
+    /// Returns the order for a vehicle. The pedal values have the same form as those of pedal
+    /// controllers. `speed` is in m/s.
     fn order(&mut self, speed: f64, limits: &OneTrackLimits) -> Order {
         // The values of a damaged save are arbitrary.
         let HandControls {

@@ -181,7 +181,8 @@ impl Agents {
         index
     }
 
-    /// Removes an agent from the road. It keeps its index until its modules have been notified.
+    /// Removes an agent from the road. The agent keeps its index until its modules have been
+    /// notified.
     pub(crate) fn remove(&mut self, index: AgentIndex) {
         let identity = &mut self.identity[index.index()];
         debug_assert!(!matches!(

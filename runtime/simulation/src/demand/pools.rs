@@ -138,7 +138,8 @@ fn weight(class: RoadClass) -> f64 {
     }
 }
 
-/// Returns the place at a fraction of a lane's length, a few metres away from its ends.
+/// Returns the place at a fraction of a lane's length, clamped so that it keeps a few metres from
+/// both ends.
 pub(super) fn spot_inside(graph: &LaneGraph, lane: LaneletIndex, share: f64) -> LaneSpot {
     let length = graph.lanelet(lane).length();
     LaneSpot {

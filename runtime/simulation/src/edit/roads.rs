@@ -290,8 +290,8 @@ impl Editing<'_> {
     }
 
     /// Keeps an agent on its route, whose lanelets may have new numbers and shapes. `held` is the
-    /// index of the first lanelet for which the agent holds a grant. Returns how much of the route
-    /// it keeps.
+    /// index of the first lanelet for which the agent holds a grant. Returns to what extent the
+    /// agent keeps the route.
     fn move_along(
         &mut self,
         agent: AgentIndex,

@@ -215,8 +215,9 @@ impl Rota {
     }
 }
 
-/// Splits agents into batches. Their size is `WHOLE_BATCH` for modules that take whole batches;
-/// otherwise two slices for each thread, or one slice without helper threads.
+/// Splits agents into batches. For modules that take whole batches, the batch size is
+/// `WHOLE_BATCH`. For other modules, it is two slices per thread, or one slice without helper
+/// threads.
 pub(crate) fn batches<'a>(sharing: Sharing<'_>, due: Due<'a>) -> impl Iterator<Item = Due<'a>> {
     let size = match sharing.helpers {
         _ if sharing.is_whole => WHOLE_BATCH,

@@ -683,7 +683,7 @@ impl MoveTreeView<'_> {
     /// Returns the number of simulation steps per frame.
     ///
     /// # Errors
-    /// If an agent cannot play a library in its state or on this ground. The error gives the
+    /// If the state of the agent or the ground does not fit the library. The error gives the
     /// reason.
     fn steps(&self, player: &Player, loaded: &Loaded) -> Result<u32, Misfit> {
         let who = &self.bodies.agents.identity[player.agent.index()];

@@ -74,7 +74,7 @@ const LEAST_MARGIN: f64 = 0.1;
 /// Margin of a path where there is room, as a multiple of the tracking margin, so that drivers who
 /// deviate slightly from the path are still clear of obstacles.
 pub(super) const SPARE: f64 = 1.7;
-/// Overlaps with obstacles from which a vehicle of usual size can still drive away, in ascending
+/// Overlaps with obstacles from which a vehicle of typical size can still drive away, in ascending
 /// order, m.
 const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// Fraction of its acceleration that a vehicle can use against gravity to drive off.

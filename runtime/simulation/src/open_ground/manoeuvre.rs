@@ -414,8 +414,8 @@ impl Driver<'_> {
         self.drives_on(begins, &points, margin)
     }
 
-    /// Time that the vehicle takes to cover its own length, relative to a vehicle of usual size; at
-    /// most 1.
+    /// Time that the vehicle takes to cover its own length, relative to a vehicle of typical size;
+    /// at most 1.
     fn time_scale(&self) -> f64 {
         (self.scale() / self.pace()).min(1.0)
     }

@@ -713,7 +713,7 @@ impl AgentPlan {
         (scale * scale).round().clamp(1.0, 64.0) as u64
     }
 
-    /// Trip for which the agent's planner searches for a path.
+    /// Creates the trip for which the agent's planner searches for a path.
     pub(super) fn trip(&self, map: &mut OpenGround, agent: &Planner<'_>) -> Trip {
         agent.trip(map, self.cell(agent), agent.centre(), agent.room())
     }

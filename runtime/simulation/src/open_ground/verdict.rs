@@ -27,7 +27,7 @@ pub struct NoPath {
     pub gap: Option<NarrowGap>,
 }
 
-/// A gap that is too narrow.
+/// A gap that is too narrow for the vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct NarrowGap {
     /// Width between the outlines, m.

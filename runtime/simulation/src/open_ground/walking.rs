@@ -42,8 +42,8 @@ pub(super) const FAR_SIGHT: f64 = 45.0;
 /// multiples of the diagonal of their outline. The cells and time slots of the search make courses
 /// inexact by up to 0.25 m.
 const APART: [f64; 2] = [2.0, 1.65];
-/// Minimum distance between two characters along one of the axes of the world, as a multiple of the
-/// side of their outline.
+/// Minimum distance between two characters along at least one axis of the world, as a multiple of
+/// the side of their outline.
 const BESIDE_EACH_OTHER: f64 = 1.08;
 /// If the centres of two characters are closer than this, one of them waits. A multiple of the
 /// diagonal of their outline.
@@ -570,8 +570,8 @@ pub(super) fn begin_among(others: &[Other], now: f64) -> f64 {
 pub(super) struct Apart {
     /// Distance between the centres, m.
     pub(super) distance: f64,
-    /// Distance along either of the axes of the world, m. It applies because outlines are squares
-    /// that are aligned with these axes.
+    /// A place is also too near if its offsets along both axes of the world are less than this, m.
+    /// Outlines are squares that are aligned with these axes.
     pub(super) beside: f64,
 }
 
@@ -791,7 +791,8 @@ impl Planning<'_> {
     }
 
     /// Gives the controller the path up to the place where the character has to wait for others.
-    /// `given` is how far along the course the controller's current path reaches.
+    /// `given` is the distance along the course up to which the controller's current path reaches,
+    /// m.
     fn walk_on(&mut self, given: Option<f64>) -> Step {
         let agent = self.agent;
         let (limit, is_blocked) = self.limit();

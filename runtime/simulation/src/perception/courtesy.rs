@@ -168,7 +168,7 @@ impl View<'_> {
         }
     }
 
-    /// Whether a vehicle is free to leave its lane by a lane change. It is not if it is close
+    /// Whether a vehicle has enough room ahead to complete a lane change, which it lacks close
     /// behind a stationary vehicle.
     fn leads_on(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
         let s = self.position(agent).s;

@@ -101,15 +101,15 @@ struct Crossing<'a> {
 }
 
 impl Crossing<'_> {
-    /// Shortest time to cover a distance from here, s.
+    /// Shortest time to cover a distance from the agent's position, s.
     fn shortest_time_for(self, distance: f64) -> f64 {
         let (acceleration, most) = CROSSING;
         time_of(distance, self.speed, acceleration, most.max(self.speed))
     }
 
-    /// Time to cover a distance from here, s. The agent accelerates up to the speeds of its path.
-    /// If the path ends slowly, for example at a gear change, the time to drive on from there is
-    /// added.
+    /// Time to cover a distance from the agent's position, s. The agent accelerates up to the
+    /// speeds of its path. If the path ends slowly, for example at a gear change, the time to drive
+    /// on from its end is added.
     fn time_for(self, distance: f64) -> f64 {
         let (acceleration, most) = CROSSING;
         let length = self.path.line().length();

@@ -16,18 +16,18 @@ use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::f64::consts::PI;
 
-/// Clearance around a vehicle of usual size, m.
+/// Clearance around a vehicle of typical size, m.
 const CLEARANCE: f64 = 0.05;
 /// Speed-dependent part of the clearance, s. A small steering error leads a fast vehicle farther to
 /// the side before it stops.
 const CLEARANCE_TIME: f64 = 0.02;
-/// Distance added to the braking distance of a vehicle of usual size, m.
+/// Distance added to the braking distance of a vehicle of typical size, m.
 const ROOM: f64 = 0.15;
 /// Lateral room that a character needs for a side step, m.
 const SIDE_ROOM: f64 = 0.15;
 /// Reaction time before the vehicle brakes, s.
 const REACTION: f64 = 0.05;
-/// Distance between the poses that are checked for a vehicle of usual size, m.
+/// Distance between the poses that are checked for a vehicle of typical size, m.
 const STEP: f64 = 0.1;
 /// Maximum number of poses that are checked.
 const MOST_STEPS: f64 = 30.0;
@@ -56,8 +56,8 @@ struct Outline {
     body: OrientedBox,
     /// Time from now, s.
     time: f64,
-    /// Present outline and motion of the vehicle; `None` if the place is checked although the
-    /// vehicle does not drive there.
+    /// Present outline and motion of the vehicle; `None` if only the place is checked, for example
+    /// for a side step.
     drive: Option<Driven>,
 }
 

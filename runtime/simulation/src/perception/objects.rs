@@ -291,7 +291,7 @@ impl ObjectList {
         }
     }
 
-    /// Gives an object an outline. Its box is aligned with the longest edge.
+    /// Gives an object an outline. The object's box is aligned with the longest edge.
     fn outline(&mut self, object: &mut ObjectData, corners: &[DVec2]) {
         let edges = polygon::edges(corners).map(|(a, b)| b - a);
         let longest = edges.fold(DVec2::ZERO, |longest, edge| {

@@ -281,9 +281,9 @@ impl View<'_> {
         }
     }
 
-    /// Whether a stationary point blocks an agent on a planned path. It does if it is close to the
-    /// path, within the braking distance, and not beyond the vehicle's front at the end of the
-    /// path. Without a planned path, any point ahead blocks.
+    /// Whether a stationary point blocks an agent on a planned path. A point blocks the agent if it
+    /// is close to the path, within the braking distance, and not beyond the vehicle's front at the
+    /// end of the path. Without a planned path, any point ahead blocks.
     fn is_in_planned_way(&self, agent: AgentIndex, point: DVec2) -> bool {
         let progress = self.progress(agent);
         let planned = self.route(agent).planned_to(progress.reached);

@@ -261,9 +261,9 @@ struct LaneCourse<'a> {
 }
 
 impl View<'_> {
-    /// Returns the input of a controller that requests more than the usual row, before the request
-    /// of the behaviour is applied. `last` is the last command of its agent. Fills in the lists of
-    /// the row. Zeroes the elements that only the previous row used.
+    /// Returns the input of a controller that requests more than the standard row, before the
+    /// request of the behaviour is applied. `last` is the last command of its agent. Fills in the
+    /// lists of the row. Zeroes the elements that only the previous row used.
     pub(crate) fn needs_input(
         &self,
         agent: AgentIndex,

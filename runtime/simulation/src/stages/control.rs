@@ -40,7 +40,7 @@ pub(crate) struct Around<'a> {
     pub(crate) setting: Setting<'a>,
 }
 
-/// Requests of all controllers that need more than the usual row.
+/// Requests of all controllers that need more than the standard row.
 fn all_needs(modules: &Modules) -> impl Iterator<Item = Needs> {
     let instances = modules.pools.controller.instances.iter();
     instances.filter_map(|instance| instance.module().needs())
@@ -80,7 +80,7 @@ struct Asking {
     pedals: QuestionRows<PedalsInput>,
     /// Rows of controllers that use a model of their vehicle.
     paths: QuestionRows<PathInput>,
-    /// Rows of controllers that request more than the usual row, without and with pedals.
+    /// Rows of controllers that request more than the standard row, without and with pedals.
     needs: QuestionRows<NeedsInput>,
     needs_pedals: QuestionRows<NeedsPedalsInput>,
 }

@@ -229,8 +229,8 @@ impl Scene {
         self.map.is_free(self.profile, None, &body)
     }
 
-    /// Whether the vehicle keeps `clearance` between two waypoints of a path. Its heading is that of the
-    /// second waypoint.
+    /// Whether the vehicle keeps `clearance` between two waypoints of a path. Checks it with the
+    /// heading of the second waypoint.
     fn is_free_between(&self, before: &Waypoint, next: &Waypoint, clearance: f64) -> bool {
         let (from, to) = (before.pose.position, next.pose.position);
         let steps = ((to - from).length() / STEP).ceil().max(1.0) as u32;

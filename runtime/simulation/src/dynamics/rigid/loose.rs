@@ -1,4 +1,4 @@
-//! Loose obstacles: which of them take part in a step, and where they have been pushed.
+//! Selects the loose obstacles that take part in a step, and stores where they have been pushed.
 
 use super::surroundings::Nearby;
 use super::{Land, RigidBodies};
@@ -136,7 +136,7 @@ impl RigidBodies {
         known.collect()
     }
 
-    /// Returns edited obstacles to their places in the scenario.
+    /// Moves edited obstacles back to their places in the scenario.
     pub(crate) fn take_obstacles(&mut self, old: &Scenario, new: &Scenario, ground: &Ground) {
         if self.loose.is_empty() {
             return;

@@ -313,7 +313,7 @@ fn may_enter(
 
 /// Whether a vehicle has to let a vehicle on the other lane go first where two lanes merge in turn.
 /// It does if the last admitted vehicle came from its own lane, and the other vehicle is about as
-/// near.
+/// near to the merge.
 fn is_turn_of_other_lane(
     request: &Request,
     need: &Need,

@@ -343,8 +343,8 @@ impl People {
         self.seen.wants[person] && vehicles.iter().all(is_free)
     }
 
-    /// Returns how far a pedestrian on a section may walk, as a position. The pedestrian may not
-    /// enter a lane that a vehicle has been let into.
+    /// Returns the position up to which a pedestrian on a section may walk, m. The pedestrian may
+    /// not enter a lane that a vehicle has been let into.
     fn held(
         &self,
         person: usize,
