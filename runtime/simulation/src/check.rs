@@ -1,4 +1,4 @@
-//! Checks of a scenario that need its ground.
+//! Checks of a scenario for which its ground has to be built.
 
 use crate::move_trees::blocked_moves;
 use crate::open_ground::unreachable_over_ground;

@@ -1,4 +1,4 @@
-//! Inspection of agents, with their inputs, requests and routes, and of junctions and roads.
+//! Inspection of agents (inputs, requests and routes), junctions and roads.
 
 pub(crate) mod junction;
 pub(crate) mod road;

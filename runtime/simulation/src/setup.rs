@@ -1,4 +1,4 @@
-//! Preparation of the demand of a world.
+//! Prepares the demand of a world: agents, flows and random trips.
 
 use crate::agents::{Finished, Status};
 use crate::demand::{self, Demand, Departure, Repeats, RunningFlow, Start};
@@ -32,7 +32,7 @@ pub(crate) fn check_size(ground: &Ground) -> Result<(), SimulationError> {
     }
 }
 
-/// Sources of demand.
+/// Inputs for creating the demand of a scenario.
 pub(crate) struct Sources<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) trips: MixedTrips<'a>,

@@ -1,4 +1,4 @@
-//! Named parts of a step, for measuring their costs.
+//! Stages of a step, for measuring the time that each of them takes.
 
 use serde::Serialize;
 

@@ -163,7 +163,7 @@ impl Agents {
         self.free = order.to_vec();
     }
 
-    /// Adds an agent.
+    /// Adds an agent and returns its index.
     pub(crate) fn insert(&mut self, row: AgentRow) -> AgentIndex {
         // Takes the index that was freed last. It depends on the agents that have left, so no
         // result may depend on it.

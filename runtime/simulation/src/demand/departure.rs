@@ -1,4 +1,5 @@
-//! Agents before they are spawned: their starts and goals, and the check for room.
+//! Agents that have not been spawned yet: their starts and goals, and the check for room at the
+//! start.
 
 use crate::dynamics::Bodies;
 use crate::options::SimulationError;

@@ -81,7 +81,7 @@ impl Departures {
         }
     }
 
-    /// All departures.
+    /// Iterates over all departures, including the queued ones.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Departure> {
         let queues = self.queues.values().flatten();
         self.coming.iter().chain(queues).chain(&self.off_lanes)

@@ -25,7 +25,7 @@ const BORDER_SHARE: f64 = 0.02;
 /// A weighted set of lanes from which random places are drawn.
 #[derive(Clone, Default)]
 pub(super) struct Pool {
-    /// Lanes with their weights in the draw.
+    /// Lanes, each with its weight in a random draw.
     lanes: Vec<(LaneletIndex, f64)>,
     /// Cumulative sums of the weights, one for each lane.
     sums: Vec<f64>,

@@ -1,4 +1,4 @@
-//! Trailers, which follow their vehicles at every level.
+//! Trailers, which follow their vehicles at every dynamics level.
 
 use super::Bodies;
 use crate::agents::AgentsRef;

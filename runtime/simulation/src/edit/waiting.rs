@@ -166,7 +166,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Opens all junctions.
+    /// Opens all junctions that were closed for an edit.
     pub(super) fn open(&mut self) {
         self.traffic.claims.closing.hold_back_from(Vec::new());
         self.close(Vec::new());

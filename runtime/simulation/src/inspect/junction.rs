@@ -90,7 +90,7 @@ pub struct ApproachLane {
     /// Distance from the stop line to the rear of the last stationary vehicle, m; 0 if there is
     /// none.
     pub queue_length: f64,
-    /// The foremost vehicle.
+    /// The foremost vehicle; `None` if the lane is empty.
     pub head: Option<HeadVehicle>,
 }
 
@@ -116,7 +116,7 @@ pub struct Waiting {
     pub waits: Waits,
 }
 
-/// Inspects the junction of a node.
+/// Returns the state of the junction at a node for inspection; `None` if there is no junction.
 pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection> {
     let ground = &**world.ground();
     let junction = ground.junction_of(node)?;

@@ -110,7 +110,7 @@ pub struct PlannedLane {
     pub turn: Option<Turn>,
 }
 
-/// Inspects a road.
+/// Returns the state of a road for inspection; `None` if it has no drivable lane.
 pub(crate) fn inspect(world: &World, road: RoadId) -> Option<RoadInspection> {
     let lanes = world.lane_graph().lanes_of(road);
     let pieces = lanes.flat_map(|(_, pieces)| pieces);

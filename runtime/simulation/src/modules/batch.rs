@@ -143,7 +143,7 @@ pub(crate) struct Rota {
 }
 
 impl Rota {
-    /// Updates the schedule.
+    /// Updates the schedule if agents were added, have left or have chosen other modules.
     pub(crate) fn update<L: Choosable + ?Sized>(
         &mut self,
         pool: &ModulePool<L>,

@@ -363,7 +363,7 @@ impl MoveTrees {
         }
     }
 
-    /// Finds the first library of an agent that fits its state and the ground, with the number of
+    /// Finds the agent's first library that fits its state and the ground, with the number of
     /// simulation steps per frame.
     fn fitting(
         &mut self,

@@ -44,7 +44,7 @@ const PART_END: f64 = 0.1;
 const NEAR_PART_END: f64 = 0.4;
 /// Time at a standstill after which a vehicle near the end of a part begins the next part, s.
 const STANDS_FOR: f64 = 0.7;
-/// Speed before a gear change and before the destination, m/s.
+/// Speed at which a vehicle approaches a gear change or the destination, m/s.
 const END_SPEED: f64 = 0.3;
 /// Maximum speed in places where the usual clearance does not fit, m/s.
 const NARROW_SPEED: f64 = 1.0;

@@ -57,15 +57,15 @@ pub(super) const SLOWING: f64 = 3.0;
 const SLOW: f64 = 2.0;
 /// Minimum speed of planned bends, m/s.
 const SLOWEST: f64 = 1.2;
-/// Speed where the clearance equals the tracking margin, m/s.
+/// Maximum speed in places where the clearance equals the tracking margin, m/s.
 const CLOSE_SPEED: f64 = 5.0;
-/// Speed where the clearance is below the tracking margin, m/s.
+/// Maximum speed in places where the clearance is below the tracking margin, m/s.
 const NARROW_SPEED: f64 = 2.0;
-/// Speed where the clearance equals the minimum margin, m/s.
+/// Maximum speed in places where the clearance equals the minimum margin, m/s.
 const NARROWEST_SPEED: f64 = 1.2;
-/// Speed in reverse, m/s.
+/// Speed of planned paths in reverse, m/s.
 const REVERSE_SPEED: f64 = 2.5;
-/// Speed before a gear change, m/s.
+/// Speed at which a vehicle approaches a gear change, m/s.
 pub(super) const CREEP: f64 = 0.5;
 /// Fraction of the steering rate that planned bends use.
 const STEERING_EASE: f64 = 0.9;

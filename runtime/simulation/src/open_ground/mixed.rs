@@ -587,7 +587,7 @@ impl<'a> Search<'a> {
         self.leave(Node::START, spot.lanelet, 0);
     }
 
-    /// Driving time for a distance along a lanelet, s.
+    /// Driving time for the distance `way` (m) along a lanelet, s.
     fn time_along(&self, id: LaneletIndex, way: f64) -> f64 {
         let speed = self.graph.lanelet(id).free_speed;
         way / speed.min(self.traveller.max_speed)

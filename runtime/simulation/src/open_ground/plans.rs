@@ -61,7 +61,7 @@ const ROLLS_BACK: f64 = 1.0;
 /// A manoeuvre is replanned if the vehicle is farther than this from its current part, m. The
 /// clearance of the manoeuvre was checked without such an offset.
 const ASTRAY: f64 = 0.7;
-/// After this distance along the last part of a manoeuvre, the agent may switch to a path, m.
+/// After this distance along the last part of a manoeuvre, the agent may switch to another path, m.
 const LEAVES_AFTER: f64 = 2.0;
 /// Minimum cell size of a planner, m.
 const FINEST: f64 = 0.05;
@@ -95,7 +95,7 @@ const TRIES_AGAIN: f64 = 1.0;
 /// Maximum number of cells that the searches for a verdict expand. If there is no verdict by then,
 /// the agent keeps the status "searching".
 const MOST_SPENT: u64 = 20_000_000;
-/// Speed on a path that may not be free, m/s.
+/// Speed on a path that is not known to be free, m/s.
 const CREEPING: f64 = 1.5;
 /// Distance below which the points of a path are merged, m.
 const CLOSE: f64 = 0.3;
@@ -145,7 +145,7 @@ pub(crate) struct Planner<'a> {
     pub(crate) s: f64,
     /// Offset to the left of the planned path, m; 0 without a path.
     pub(crate) t: f64,
-    /// The planned path.
+    /// The planned path; `None` if the agent has none.
     pub(crate) path: Option<&'a PlannedPath>,
     pub(crate) goal: DVec2,
     /// Heading of the goal in the scenario, rad; `None` if it is unknown.
@@ -575,8 +575,8 @@ impl GroundPlans {
         plan.flat_map(|plan| plan.rest.iter().flat_map(|part| &part.waypoints))
     }
 
-    /// Agents that have no path, or for which it is unknown whether there is one, with their
-    /// statuses, by id.
+    /// Agents that have no path, or whose search has not ended, with the statuses of their paths,
+    /// by id.
     pub(crate) fn without_known_path(&self) -> impl Iterator<Item = (u64, &PathStatus)> {
         let open = self.agents.iter().filter(|(_, plan)| match plan.status {
             PathStatus::NoPath(_) => true,
@@ -1422,8 +1422,8 @@ fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre) -> Vec<PlannedPart> {
     manoeuvre.parts.iter().enumerate().map(part).collect()
 }
 
-/// Returns waypoints of a path that may not be free, with low speeds, so that the vehicle creeps
-/// along it.
+/// Returns waypoints of a path that is not known to be free, with low speeds, so that the vehicle
+/// creeps along it.
 fn creeping(agent: &Planner<'_>, path: &[DVec2]) -> Vec<Waypoint> {
     let mut before = agent.pose;
     let point = |&place: &DVec2| {

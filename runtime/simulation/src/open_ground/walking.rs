@@ -48,7 +48,7 @@ const BESIDE_EACH_OTHER: f64 = 1.08;
 /// If the centres of two characters are closer than this, one of them waits. A multiple of the
 /// diagonal of their outline.
 const HELD: f64 = 1.25;
-/// A character checks this distance ahead whether it may walk on, m.
+/// A character checks whether it may walk on over this distance ahead, m.
 const AHEAD: f64 = 3.0;
 /// Sampling interval for comparing courses, s.
 const TICK: f64 = 0.05;
@@ -258,7 +258,7 @@ impl Other {
         }
     }
 
-    /// Creates a character without a course that stays in its place until a time, s.
+    /// Creates a character without a course that stays in its place until the time `until`, s.
     pub(super) fn leaving(one: &Pedestrian, until: f64) -> Self {
         Self {
             place: one.place,
@@ -291,9 +291,9 @@ impl Other {
         false
     }
 
-    /// Returns the position at a planned time, s; `None` once the character has left. A character
-    /// without a course is expected to stay in place. If it wants to walk, it is expected to leave
-    /// after some time.
+    /// Returns the position at the planned `time` (s); `None` once the character has left. A
+    /// character without a course is expected to stay in place. If it wants to walk, it is expected
+    /// to leave after some time.
     fn at(&self, time: f64) -> Option<DVec2> {
         let place = || match self.course.is_empty() {
             true => self.place,
@@ -303,7 +303,7 @@ impl Other {
     }
 }
 
-/// Position on a course at a time, s, clamped to the start and end of the course.
+/// Position on a course at `time` (s), clamped to the start and end of the course.
 fn place_at(course: &[Moment], time: f64) -> DVec2 {
     let next = course.partition_point(|moment| moment.time <= time);
     let Some(before) = next.checked_sub(1).map(|at| course[at]) else {
@@ -358,7 +358,7 @@ impl WalkPlan {
         })
     }
 
-    /// Whether the character has to plan a course at a time, s.
+    /// Whether the character has to plan a course at the time `now`, s.
     fn needs_course(&self, now: f64) -> bool {
         let is_blocked = self
             .blocked_since
@@ -446,7 +446,7 @@ impl WalkPlan {
         self.looks_at = agent.now;
     }
 
-    /// Whether the character asks others for a joint plan at a time, s.
+    /// Whether the character asks others for a joint plan at the time `now`, s.
     pub(super) fn calls(&self, now: f64) -> bool {
         self.asks && now >= self.calls_from && self.path.len() > 1
     }
@@ -456,7 +456,7 @@ impl WalkPlan {
         self.mode == Mode::Walking && !self.asks
     }
 
-    /// Records that the character took part in a joint plan at a time, s.
+    /// Records that the character took part in a joint plan at the time `now`, s.
     pub(super) fn has_agreed(&mut self, now: f64) {
         self.calls_from = now + CALLS_EVERY;
     }
@@ -481,7 +481,7 @@ impl WalkPlan {
         self.ends_at_goal
     }
 
-    /// Records that the character has reached a distance along its course, m.
+    /// Records that the character has reached the distance `along` on its course, m.
     fn arrive_at(&mut self, along: f64) {
         self.walked = self.walked.max(along);
         self.reached = self.reached.max(self.time_at(self.walked));
@@ -495,7 +495,8 @@ impl WalkPlan {
         }
     }
 
-    /// Planned time at which the character reaches a distance along its course, m.
+    /// Returns the planned time (s) at which the character reaches the distance `along` (m) on its
+    /// course.
     fn time_at(&self, along: f64) -> f64 {
         let mut from = 0.0;
         for pair in self.course.windows(2) {
@@ -525,7 +526,7 @@ fn length_of(course: &[Moment]) -> f64 {
         .sum()
 }
 
-/// Points of a line beyond a distance along it, m, starting at that distance.
+/// Returns the rest of a line, starting at the distance `from` (m) along it.
 fn rest(line: &[DVec2], from: f64) -> Vec<DVec2> {
     let mut points = Vec::new();
     let mut s = 0.0;
@@ -546,7 +547,7 @@ fn rest(line: &[DVec2], from: f64) -> Vec<DVec2> {
     points
 }
 
-/// Creates a course along points at a speed, m/s. It begins at `now`, s.
+/// Creates a course along points at `speed` (m/s), beginning at the time `now` (s).
 fn course_along(points: impl IntoIterator<Item = DVec2>, now: f64, speed: f64) -> Vec<Moment> {
     let mut time = now;
     let mut before: Option<DVec2> = None;
@@ -1152,7 +1153,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Returns the point at a distance along a line, m, and the points beyond it.
+/// Returns the point at `distance` (m) along a line, and the points beyond it.
 fn split(points: &[DVec2], distance: f64) -> (DVec2, Vec<DVec2>) {
     let mut left = distance;
     for (at, pair) in points.windows(2).enumerate() {
@@ -1166,7 +1167,7 @@ fn split(points: &[DVec2], distance: f64) -> (DVec2, Vec<DVec2>) {
     (points.last().copied().unwrap_or(DVec2::ZERO), Vec::new())
 }
 
-/// Returns the distance along a path of its point that is nearest to a place, m.
+/// Returns the distance along a path to the point nearest to a place, m.
 fn distance_along(path: &[DVec2], place: DVec2) -> f64 {
     nearest_on(path.iter().copied(), place, 0.0, f64::INFINITY).0
 }

@@ -117,12 +117,13 @@ impl View<'_> {
         self.room_within(agent, planned, input, braking, reach)
     }
 
-    /// Clearance around a vehicle at a speed in m/s, m.
+    /// Clearance around a vehicle, m. `speed` is in m/s.
     fn clearance(&self, agent: AgentIndex, speed: f64) -> f64 {
         (CLEARANCE + CLEARANCE_TIME * speed) * self.vehicle_type(agent).scale()
     }
 
-    /// Outline of a vehicle with its rear axle at `pose`, including the clearance at a speed in m/s.
+    /// Outline of a vehicle with its rear axle at `pose`, enlarged by the clearance at `speed`
+    /// (m/s).
     fn outline(&self, agent: AgentIndex, pose: Pose, speed: f64) -> OrientedBox {
         let body = self.vehicle_type(agent).covered(pose);
         let clearance = self.clearance(agent, speed);

@@ -102,7 +102,7 @@ pub(crate) struct Probe {
 }
 
 impl SteeringResponse {
-    /// Number of probes.
+    /// Number of steering probes.
     pub(crate) const PROBES: usize = SPEEDS.len() * ANGLES;
 
     /// Returns the speeds and angles for probing a driver, in the order of [`Self::new`].
@@ -194,7 +194,7 @@ impl SteeringResponse {
         found.copysign(curvature)
     }
 
-    /// Curvature at a speed and an angle, 1/m.
+    /// Curvature at a speed (m/s) and at the angle with index `angle`, 1/m.
     fn at(&self, speed: f64, angle: usize) -> f64 {
         let speed = speed.clamp(SPEEDS[0], SPEEDS[SPEEDS.len() - 1]);
         let next = SPEEDS

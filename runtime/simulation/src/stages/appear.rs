@@ -22,7 +22,7 @@ use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_scenario::{DynamicsLevel, OffRoad};
 use std::collections::BTreeMap;
 
-/// Inputs of the stage.
+/// Inputs of the stage that spawns agents.
 #[derive(Clone, Copy)]
 pub(crate) struct AppearInputs<'a> {
     pub(crate) clock: &'a Clock,

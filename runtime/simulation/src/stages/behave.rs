@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Distance that is reserved for each additional lane change, m.
 const ROOM_FOR_ANOTHER: f64 = 15.0;
 
-/// Buffers that are reused between steps.
+/// Buffers of the behaviour stage, reused between steps.
 #[derive(Default)]
 pub(crate) struct Behaving {
     rota: Rota,

@@ -21,7 +21,7 @@ use roadwright_plugin_api::{
 };
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Buffers that are reused between steps.
+/// Buffers of the control stage, reused between steps.
 #[derive(Default)]
 pub(crate) struct Controlling {
     rota: Rota,
@@ -72,7 +72,7 @@ impl Controlling {
     }
 }
 
-/// Buffers that are refilled for each call.
+/// Rows of controllers, refilled for each call.
 #[derive(Default)]
 struct Asking {
     rows: QuestionRows<ControllerInput>,

@@ -10,7 +10,7 @@ use crate::traffic::{Delays, Detour, StuckRing};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_ground::Ground;
 
-/// Inputs of the planners.
+/// Inputs for rerouting a vehicle of a ring.
 pub(crate) struct DetourInputs<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a Ground,

@@ -55,7 +55,7 @@ pub(crate) struct OffRoad<'a> {
     pub(crate) index: &'a Index,
 }
 
-/// Buffers that are reused between steps.
+/// Buffers of the stage that plans over open ground, reused between steps.
 #[derive(Default)]
 pub(crate) struct GroundStage {
     rota: Rota,

@@ -1,4 +1,4 @@
-//! Replanning of routes.
+//! Replans routes of agents that have been stationary for too long or cannot change lanes in time.
 
 use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;

@@ -226,7 +226,7 @@ fn attitude(car: &CarState) -> Attitude {
     }
 }
 
-/// The ground under the wheels with its grip. Without terrain, it is level.
+/// The ground under the wheels, including its grip. Without terrain, it is level.
 pub(crate) struct Land<'a>(pub(crate) &'a Ground);
 
 impl Surface for Land<'_> {

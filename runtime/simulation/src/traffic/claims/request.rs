@@ -79,7 +79,7 @@ impl Request {
 /// An agent that approaches a junction and has not been let in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Approach {
-    /// Junction and connection.
+    /// Junction and connection that the agent approaches.
     pub(super) path: Connection,
     pub(super) agent: AgentIndex,
     /// Index of the connection in the agent's route.

@@ -250,7 +250,7 @@ pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
 /// Reservation for a waiting vehicle that may no longer be passed over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
-    /// Junction and connection.
+    /// Junction and connection that the vehicle waits for.
     pub(super) path: Connection,
     /// Whether the waiting vehicle is a bus or lorry.
     pub(super) is_long: bool,

@@ -125,7 +125,7 @@ const HELD_FOR_RINGS: f64 = 2.5;
 /// A vehicle that approaches a signal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
-    /// Junction and connection.
+    /// Junction and connection that the vehicle approaches.
     pub(super) path: Connection,
     /// Distance from the vehicle's front to the stop line, m.
     pub(super) distance: f64,

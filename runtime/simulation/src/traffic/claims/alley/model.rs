@@ -27,7 +27,7 @@ const HEADWAYS: [u32; 2] = [0, 3];
 /// A model counts as deadlocked after this time without any change, s.
 const DEADLOCKED: u32 = 2 * TURN_AFTER as u32;
 
-/// Alleys between vertices.
+/// A network of alleys between vertices.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Network {
     /// The vertices that each alley joins.
