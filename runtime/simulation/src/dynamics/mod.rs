@@ -226,9 +226,9 @@ pub(crate) trait Level {
     /// Condition under which a goal at the end of an exact path is reached.
     const EXACT_GOAL: ExactGoal = ExactGoal::Stand;
 
-    /// Distance to a goal on open ground below which a body counts as arrived, m, unless the body
-    /// has to stop at the end of its path. Vehicles that are shorter than usual have a smaller
-    /// radius.
+    /// Radius around a goal on open ground within which a body counts as arrived, m. It does not
+    /// apply to a body that has to stop at the end of its path. Vehicles that are shorter than the
+    /// typical length have a smaller radius.
     fn goal_radius(kind: &VehicleType) -> f64 {
         crate::route::GROUND_GOAL_RADIUS * kind.scale()
     }
@@ -558,7 +558,7 @@ pub(crate) struct RecordedSlip {
     pub(crate) yaw_rate: Option<f64>,
 }
 
-/// Positions and poses of all bodies, whatever their levels.
+/// Positions and poses of all bodies, on all dynamics levels.
 #[derive(Clone, Copy)]
 pub(crate) struct Bodies<'a> {
     pub(crate) ground: &'a Ground,

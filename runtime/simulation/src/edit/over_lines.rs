@@ -38,7 +38,7 @@ struct Over {
     under: Vec<Under>,
 }
 
-/// A connection that is under a vehicle.
+/// A connection that a vehicle covers.
 struct Under {
     path: Connection,
     /// Index of the connection in the route, and the lanelet after the connection.

@@ -107,7 +107,7 @@ pub struct HeadVehicle {
     pub waits: Option<Waits>,
 }
 
-/// An agent that waits.
+/// An agent that waits at the junction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     /// Id of the agent.

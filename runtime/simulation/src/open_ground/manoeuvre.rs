@@ -68,8 +68,7 @@ const FARTHEST: f64 = 50.0;
 const AT_GOAL: f64 = 4.0;
 /// Minimum reduction of the remaining time by a manoeuvre that does not reach the path, s.
 const LEAST_GAIN: f64 = 2.0;
-/// The cost to the end is computed in a square area; this is half the edge length of the area, in
-/// cells.
+/// Half the edge length of the square area in which the cost to the end is computed, in cells.
 const AREA: i32 = 48;
 /// Units of the search's costs per second.
 const UNITS: f64 = 1000.0;

@@ -367,8 +367,8 @@ fn is_beside_ground(graph: &LaneGraph, id: LaneletIndex) -> bool {
     lanelet.layer == 0 && !lanelet.is_connection()
 }
 
-/// Kind of a node. A cell before the lanes and the same cell after them are different nodes, so
-/// that a vehicle can join the lanes only once.
+/// Kind of a node. A cell that the trip visits before it joins the lanes and the same cell after it
+/// has left them are different nodes, so that a vehicle can join the lanes only once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
     Start,

@@ -45,8 +45,8 @@ const APART: [f64; 2] = [2.0, 1.65];
 /// Minimum distance between two characters along at least one axis of the world, as a multiple of
 /// the side of their outline.
 const BESIDE_EACH_OTHER: f64 = 1.08;
-/// If the centres of two characters are closer than this, one of them waits. A multiple of the
-/// diagonal of their outline.
+/// If the centres of two characters are closer than this, one of them waits. Given as a multiple of
+/// the diagonal of their outline.
 const HELD: f64 = 1.25;
 /// A character checks whether it may walk on over this distance ahead, m.
 const AHEAD: f64 = 3.0;
@@ -129,7 +129,7 @@ const SLOWEST: f64 = 0.05;
 /// Lowest speed on a piece of a course for characters that can walk faster, m/s.
 const SLOWEST_PIECE: f64 = 0.3;
 
-/// A position with a time.
+/// A position, and the time at which it is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Moment {
     pub(super) place: DVec2,

@@ -42,8 +42,7 @@ const FORESIGHT: f64 = 0.15;
 /// A driver on a planned path adapts to the speed of the path this time ahead, s.
 const SPEED_LEAD: f64 = 0.4;
 
-/// The curvature of an exact path is averaged over a distance, of which this is the constant part,
-/// m.
+/// Constant part of the distance over which the curvature of an exact path is averaged, m.
 const EXACT_AHEAD: f64 = 0.1;
 /// Part of the averaging distance of an exact path that is proportional to the speed, s.
 const EXACT_AHEAD_TIME: f64 = 0.6;

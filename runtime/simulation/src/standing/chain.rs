@@ -93,7 +93,7 @@ fn cause_of(end: ChainEnd, last: Option<&StopTarget>) -> &'static str {
 /// Stops of the vehicles that have been examined so far.
 pub(super) type Stops = BTreeMap<AgentIndex, Option<StopTarget>>;
 
-/// Agents in waiting order, and the end of the chain.
+/// A chain of agents, each of which waits for the next one, and the end of the chain.
 pub(super) struct Walk {
     agents: Vec<AgentIndex>,
     end: ChainEnd,

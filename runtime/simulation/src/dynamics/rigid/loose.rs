@@ -16,7 +16,7 @@ const MOVED: f64 = 0.5;
 /// Bodies within this distance may push each other, m.
 const CLOSE: f64 = 1.0;
 
-/// Number of loose obstacles that have been pushed.
+/// Numbers of loose obstacles that have been moved and felled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct LooseCounts {
     /// Obstacles whose base is more than 0.5 m from its original place.

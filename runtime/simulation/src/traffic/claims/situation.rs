@@ -43,7 +43,7 @@ pub(crate) fn space(vehicle_type: &VehicleType) -> f64 {
     vehicle_type.whole_length + EXIT_GAP
 }
 
-/// Inputs of decisions, without the agents, which change during a decision.
+/// Inputs of junction decisions except the agents, which change during a decision.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting<'a> {
     pub(crate) ground: &'a Ground,
@@ -88,7 +88,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// All inputs of decisions.
+/// All inputs of junction decisions.
 #[derive(Clone, Copy)]
 pub(super) struct Situation<'a> {
     setting: Setting<'a>,
