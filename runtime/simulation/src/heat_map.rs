@@ -23,8 +23,8 @@ pub type HeatLane = (RoadId, i8);
 /// their places when an edit changes other roads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HeatPlace {
-    /// A cell of open ground, for vehicles off the lanes, given by column and row. Cell (0, 0) has its
-    /// south-western corner at the origin.
+    /// A cell of open ground, given by its column and row, for vehicles off the lanes. Cell (0, 0)
+    /// has its south-western corner at the origin.
     Ground(i32, i32),
     /// A stretch of a lane: stretch 0 covers 0 to 10 m along the reference line of the road.
     Lane(HeatLane, u32),

@@ -48,7 +48,7 @@ impl Pool {
         self.lanes.is_empty()
     }
 
-    /// Draws a lane and a fraction of its length, 0 to 1.
+    /// Draws a random lane, and a random position on it as a fraction of its length, 0 to 1.
     pub(super) fn draw(&self, stream: &mut Stream) -> Option<(LaneletIndex, f64)> {
         let total = *self.sums.last()?;
         // One random number gives both the lane (the interval of the sums into which it falls) and

@@ -41,7 +41,7 @@ pub struct AlleyInspection {
     /// opposite direction (second list). Only one list is non-empty, unless an agent entered
     /// without a grant.
     pub inside: [Vec<u64>; 2],
-    /// Agents that wait for the alley at the front of their lane: in the direction of the road
+    /// Agents at the front of their lane that wait for the alley: in the direction of the road
     /// (first list) and in the opposite direction (second list).
     pub waiting: [Vec<u64>; 2],
 }

@@ -153,8 +153,8 @@ impl Rota {
     }
 
     /// Updates the schedule of a slot whose outputs are held by dynamics levels. `stride` returns
-    /// the number of steps that a level holds an output. All levels with more than one step have
-    /// the same number of steps.
+    /// the number of steps that a level holds an output. All levels that hold an output for more
+    /// than one step hold it for the same number of steps.
     pub(crate) fn update_in_strides<L: Choosable + ?Sized>(
         &mut self,
         pool: &ModulePool<L>,

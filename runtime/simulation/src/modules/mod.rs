@@ -267,7 +267,7 @@ impl Modules {
             .instance_of(stack, settings, registry, dt)
     }
 
-    /// Updates for all agents whether their modules decide about arrivals. Called after modules may
+    /// Updates, for each agent, whether its modules decide about arrivals. Called after modules may
     /// have been replaced.
     fn assign_arrivals(&self, agents: &mut Agents) {
         for (who, progress) in agents.identity.iter().zip(&mut agents.progress) {

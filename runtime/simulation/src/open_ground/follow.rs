@@ -637,7 +637,7 @@ struct Drive {
     margin: f64,
     /// Maximum length along the line, m.
     length: f64,
-    /// The drive may end early after this length if the vehicle cannot continue, m; `None` if it
+    /// Length after which the drive may end early if the vehicle cannot continue, m; `None` if it
     /// has to reach the end of the line.
     least: Option<f64>,
 }

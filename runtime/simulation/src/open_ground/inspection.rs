@@ -50,8 +50,8 @@ pub struct GroundInspection {
     pub disagreement: Option<Disagreement>,
     /// Time of the agent's last plan, s; `None` if it has none yet.
     pub planned_at: Option<f64>,
-    /// Poses along the known rest of the agent's path over open ground. At a gear change, two poses
-    /// have the same place.
+    /// Poses along the rest of the agent's path over open ground, as far as it is known. At a gear
+    /// change, two poses have the same place.
     pub poses: Vec<PlannedPose>,
     /// Cost factors of the cells around the agent, if requested.
     pub cells: Option<CellFactors>,

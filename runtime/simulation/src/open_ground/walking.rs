@@ -270,8 +270,8 @@ impl Other {
         }
     }
 
-    /// Whether the course of the character still leads within `apart` metres of a place before a
-    /// planned time, s.
+    /// Whether the course of the character still leads within `apart` metres of a place before the
+    /// planned time `time`, s.
     fn is_to_pass(&self, place: DVec2, time: f64, apart: f64) -> bool {
         if self.course.is_empty() {
             return (self.place - place).length() < apart;
@@ -856,8 +856,8 @@ impl Planning<'_> {
         self.follow_walk(&points, &speeds, is_end && ends_at_goal)
     }
 
-    /// Returns the part of the course from the character to a distance along the course (m),
-    /// without waits, as points and speeds (m/s).
+    /// Returns the part of the course from the character to the distance `until` (m), without
+    /// waits, as points and speeds (m/s).
     fn stretch(&self, until: f64) -> (Vec<DVec2>, Vec<f64>) {
         let walk = &self.plan.walk;
         let most = self.agent.top_speed;

@@ -25,8 +25,8 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// A vehicle is let in after it has sought a gap for this time, s.
 const PATIENCE: f32 = 5.0;
-/// Maximum time that a vehicle stands to let another one in, s. After that time, the other vehicle
-/// is assumed to be unable to change lanes.
+/// Maximum time that a vehicle waits at a standstill to let another one in, s. After that time, the
+/// other vehicle is assumed to be unable to change lanes.
 const COURTESY: f64 = 15.0;
 /// Deceleration for letting a vehicle in, m/s^2.
 const SLOWING: f64 = 1.5;

@@ -1,7 +1,7 @@
 //! Nearby objects of an agent, for controllers that request them.
 //!
-//! Candidates come from the indices of bodies. The nearest ones within the radius are kept in the
-//! row, in order. Only these are then described.
+//! Candidates come from the spatial indices of bodies. The nearest ones within the radius are kept
+//! in the row, in order, and only these are described.
 
 use super::View;
 use super::objects::{ObjectList, radius};

@@ -18,9 +18,8 @@ const PAST_FRONT: f64 = 0.5;
 const BRAKING: f64 = 2.0;
 /// Margin added to the braking distance, m.
 const STANDSTILL: f64 = 3.0;
-/// An obstacle within this distance of a vehicle on its planned path counts as being on the path.
-/// It is a fraction of the clearance of the plan, and below 1 because positions on paths have small
-/// errors.
+/// Fraction of the plan's clearance within which an obstacle counts as being on the planned path.
+/// It is below 1 because positions on paths have small errors.
 const ON_PATH: f64 = 0.8;
 /// A vehicle beside its planned path is expected to return to the path over this distance along it,
 /// m.

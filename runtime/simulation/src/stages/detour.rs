@@ -21,7 +21,7 @@ pub(crate) struct DetourInputs<'a> {
 
 impl DetourInputs<'_> {
     /// Reroutes one of the vehicles at the heads of the ring's queues: the first one that can reach
-    /// its goal by another route. Returns whether there is one.
+    /// its goal by another route. Returns whether a vehicle was rerouted.
     pub(crate) fn send_one(
         &self,
         ring: &StuckRing,

@@ -662,10 +662,10 @@ impl Alleys {
         }
     }
 
-    /// Whether no oncoming vehicle holds one of the alleys that an agent needs, and none of them is
-    /// reserved for an oncoming vehicle. `holds_up` states whether the agent and another one cannot
-    /// pass each other in an alley, and `is_behind` whether the holder of an alley has to pass the
-    /// agent's place in order to leave.
+    /// Whether no oncoming vehicle holds one of the alleys that an agent needs, and none of these
+    /// alleys is reserved for an oncoming vehicle. `holds_up` states whether the agent and another
+    /// one cannot pass each other in an alley, and `is_behind` whether the holder of an alley has
+    /// to pass the agent's place in order to leave.
     fn are_free(
         &self,
         agent: AgentIndex,

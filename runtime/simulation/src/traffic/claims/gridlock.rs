@@ -279,8 +279,8 @@ struct Rings<'a> {
 }
 
 impl Rings<'_> {
-    /// Finds the vehicles that stand at a junction because there is no room beyond it, each with
-    /// the vehicle that it waits for.
+    /// Finds the vehicles that are stationary at a junction because there is no room beyond it,
+    /// each with the vehicle that it waits for.
     fn heads(&self, situation: &Situation<'_>) -> Vec<Head> {
         let agents = situation.agents;
         let standing = self.requests.all().iter().filter(|request| {

@@ -17,10 +17,10 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 
-/// A vehicle makes its request this far before its latest braking point, m. The latest braking
-/// point is where its braking distance reaches the stop line. With this margin, a free junction
-/// admits the vehicle before it has to brake. A larger value would make vehicles hold the junction
-/// for longer before they enter, so that others would have to wait.
+/// A vehicle makes its request this far before its latest braking point, m. At the latest braking
+/// point, the braking distance of the vehicle reaches the stop line. With this margin, a free
+/// junction admits the vehicle before it has to brake. A larger value would make vehicles hold the
+/// junction for longer before they enter, so that others would have to wait.
 const ASKING_MARGIN: f64 = 12.0;
 /// Other vehicles take an approaching vehicle into account if it can arrive at the junction within
 /// this time, s. The time is slightly longer than the longest critical gap.
@@ -32,8 +32,8 @@ const MAX_CHAIN: usize = 4;
 /// route, starting with its current one, is a connection through that junction.
 const APPROACH_LANELETS: u32 = 4;
 /// A stationary vehicle blocks another one if its rear is closer than this to the end of the other
-/// vehicle's lane, m. On a lane that the other vehicle is leaving, the distance to the front of
-/// that vehicle counts.
+/// vehicle's lane, m. On a lane that the other vehicle is leaving, the distance to the other
+/// vehicle's front counts.
 const IN_THE_WAY: f64 = 5.0;
 
 /// A request of an agent to enter a junction.

@@ -34,8 +34,8 @@ const RING_SHARE: f64 = 0.7;
 pub(super) enum Trust {
     /// No vehicles are left out. Used for a vehicle that passes before others.
     Nobody,
-    /// Vehicles that have been let into the next junction, will hardly wait there for others, and will not
-    /// lose their turn to a red light or to pedestrians.
+    /// Vehicles that have been let into the next junction, will not have to wait there for long,
+    /// and will not lose their turn to a red light or to pedestrians.
     LetIn,
 }
 
