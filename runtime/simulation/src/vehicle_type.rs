@@ -108,7 +108,7 @@ impl VehicleType {
     }
 
     /// Factor that shortens the reaction distances of a short vehicle off the lanes. It is 1 for
-    /// characters, because these distances are defined for their size.
+    /// characters, because these distances are defined for bodies of their size.
     pub(crate) fn reaction_scale(&self) -> f64 {
         match self.is_disc {
             true => 1.0,
@@ -367,7 +367,7 @@ impl VehicleTypes {
         &self.keys[number as usize]
     }
 
-    /// Description of each number: the name of the type, and the trailers that it tows.
+    /// Description of each type number: the name of the type, and the trailers that it tows.
     pub(crate) fn numbering(&self) -> Vec<String> {
         let parts = self.parts.iter().map(|part| format!("{part:?}"));
         self.names.iter().cloned().chain(parts).collect()

@@ -61,7 +61,7 @@ enum GroundChange {
     Leaves,
     /// The agent joins a lane that it has reached.
     Joins,
-    /// The route leaves the lanes here, but the agent is already off them.
+    /// The route leaves the lanes at this point, but the agent is already off them.
     HasLeft,
 }
 

@@ -255,7 +255,7 @@ impl LaneState {
         self.t()
     }
 
-    /// Takes over the lateral offset and the slope of the guided line at the given speed, m/s.
+    /// Takes over the lateral offset of the guided line, and its slope at `speed` (m/s).
     fn lead(&mut self, aside: Aside, speed: f64) {
         self.slope = match speed > STANDING {
             true => aside.rate / speed as f32,

@@ -41,7 +41,7 @@ struct Over {
 /// A connection that a vehicle covers.
 struct Under {
     path: Connection,
-    /// Index of the connection in the route, and the lanelet after the connection.
+    /// Index of the connection in the route. `exit` is the lanelet after the connection.
     at: u32,
     exit: LaneletIndex,
     /// Distance of the vehicle's front beyond the start of the connection, m.

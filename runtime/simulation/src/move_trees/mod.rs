@@ -172,7 +172,8 @@ impl MoveStatus {
 struct CurrentMove {
     /// Index of the library among those in use.
     library: u16,
-    /// Position of the rear axle and direction of the vehicle at the start of the move.
+    /// Position of the rear axle at the start of the move. `forward` is the direction of the
+    /// vehicle at that time.
     position: DVec2,
     forward: DVec2,
     number: u16,

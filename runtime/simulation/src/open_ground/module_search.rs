@@ -19,8 +19,8 @@ use roadwright_plugin_api::{GridData, GroundPlannerInput, NO_INDEX, NOTHING, Pla
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// Margin of the bounds around start and goal: as a fraction of the distance between them, and its
-/// minimum in m.
+/// Margin of the bounds around start and goal, as a fraction of the distance between them. It is at
+/// least `LEAST_BEYOND`, in m.
 const BEYOND: f64 = 0.3;
 const LEAST_BEYOND: f64 = 40.0;
 /// Maximum number of cells of a map. Larger areas get larger cells.

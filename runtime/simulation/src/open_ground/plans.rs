@@ -221,7 +221,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Creates the vehicle's profile for paths as close to obstacles as the vehicle fits.
+    /// Creates the vehicle's profile for paths that pass obstacles as closely as the vehicle fits.
     pub(super) fn profile(&self, cell: f64) -> Profile {
         let cell = CellSize::new(cell).unwrap_or(CellSize::WAY_POINTS);
         Profile {
@@ -233,8 +233,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Creates the trip to the goal over cells of the given size, m. It keeps `room` metres from
-    /// obstacles.
+    /// Creates the trip to the goal over cells of the given size, m. The trip keeps `room` metres
+    /// from obstacles.
     fn trip(&self, map: &mut OpenGround, cell: f64, from: Pose, room: f64) -> Trip {
         Trip {
             profile: map.add_profile(Profile {

@@ -90,7 +90,7 @@ const STOPS_WITHIN: f64 = 0.2;
 const PROGRESS: f64 = 0.05;
 /// A character that may walk on counts as stuck after this time without progress, s.
 const STUCK: f64 = 2.0;
-/// A stuck character counts as arrived at the end of its path within this distance of it, m.
+/// A stuck character counts as arrived if it is within this distance of the end of its path, m.
 const NEAR_STOP: f64 = 0.3;
 /// Speed below which a character counts as stationary, m/s.
 const STANDS: f64 = 0.05;
@@ -999,7 +999,7 @@ pub(super) struct Walker<'a> {
 }
 
 impl<'a> Walker<'a> {
-    /// Prepares a character for planning. It prefers the usual distance from others.
+    /// Prepares a character for planning. The character prefers the usual distance from others.
     pub(super) fn new(
         agent: &'a Planner<'a>,
         others: &'a [Other],

@@ -70,10 +70,11 @@ const BESIDE: f64 = 1.0;
 /// The part of the path on which the agent crosses or joins one lane.
 #[derive(Debug, Clone, Copy)]
 struct Strip {
-    /// Distances from the agent's front at which the path enters and leaves the lane, m.
+    /// Distances from the agent's front at which the path enters the lane (`from`) and leaves it
+    /// (`to`), m.
     from: f64,
     to: f64,
-    /// Range of positions along the lane that the path covers, m.
+    /// Range of positions along the lane that the path covers, from `low` to `high`, m.
     low: f64,
     high: f64,
     /// Whether the agent is aligned with the lane at the end of this part and joins it.

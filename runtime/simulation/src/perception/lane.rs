@@ -63,9 +63,9 @@ type Ahead = (LaneEntry, f64);
 /// A vehicle on the other of two merging lanes.
 struct OnOtherLane {
     agent: AgentIndex,
-    /// Connection through which its lane merges.
+    /// Connection through which the vehicle's lane merges.
     path: ConnectionIndex,
-    /// Position of its rear axle along the connection, m; negative before it.
+    /// Position of the vehicle's rear axle along the connection, m; negative before it.
     s: f64,
 }
 

@@ -381,7 +381,8 @@ pub(crate) struct Statistics {
     /// Shortest post-encroachment time in a junction, s: the time from another vehicle's departure
     /// from a place until this vehicle's arrival there. 0 if there was no such encounter.
     pub(crate) least_post_encroachment: f32,
-    /// Sums of the penetration depth (m) and of its square (m^2) over the steps.
+    /// Sum of the penetration depths over the steps, m. `squared_penetration` is the sum of their
+    /// squares, m^2.
     pub(crate) penetration: f32,
     pub(crate) squared_penetration: f32,
 }

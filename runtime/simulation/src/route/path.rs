@@ -45,8 +45,8 @@ pub(crate) struct PlannedPath {
     /// Clearance that the path has on either side of the vehicle, m. An obstacle that is closer to the path
     /// blocks it.
     pub(crate) margin: f64,
-    /// Distance of the waypoint for a stationary vehicle (m), and the increase of this distance
-    /// with speed (s).
+    /// Distance of the waypoint for a stationary vehicle, m. `ahead` is the increase of this
+    /// distance with speed, s.
     pub(crate) near: f64,
     pub(crate) ahead: f64,
     /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is

@@ -518,7 +518,8 @@ impl Motion {
 }
 
 impl Statistics {
-    /// Adds a step to an agent's statistics: the distance driven in it (m) and its squared accelerations.
+    /// Adds a step to an agent's statistics: the distance driven in the step (m) and the squared
+    /// accelerations.
     #[inline]
     fn count(&mut self, now: &Motion, travelled: f64) {
         self.distance += travelled;

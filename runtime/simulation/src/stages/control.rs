@@ -80,7 +80,8 @@ struct Asking {
     pedals: QuestionRows<PedalsInput>,
     /// Rows of controllers that use a model of their vehicle.
     paths: QuestionRows<PathInput>,
-    /// Rows of controllers that request more than the standard row, without and with pedals.
+    /// Rows of controllers that request more than the standard row. `needs_pedals` is for
+    /// controllers that command pedals.
     needs: QuestionRows<NeedsInput>,
     needs_pedals: QuestionRows<NeedsPedalsInput>,
 }

@@ -427,7 +427,7 @@ impl OffRoad<'_> {
         }
     }
 
-    /// Inputs of an agent's planner. The agent is marked as not due for planning.
+    /// Returns the inputs of an agent's planner, and marks the agent as not due for planning.
     fn planner<'b>(
         &'b self,
         one: Planned,

@@ -95,7 +95,7 @@ pub(crate) struct Detour {
     pub(crate) agent: AgentIndex,
     /// Index of the replaced connection in the agent's route.
     pub(crate) at: u32,
-    /// The new connection, and the lane after it.
+    /// The new connection. `exit` is the lane after it.
     pub(crate) connection: LaneletIndex,
     pub(crate) exit: LaneletIndex,
 }
@@ -184,7 +184,8 @@ impl Claims {
         self.counts.sent_round += 1;
     }
 
-    /// Counts a ring that could not be resolved. The ring is counted only once while it stands.
+    /// Counts a ring that could not be resolved. The ring is counted only once, however long it
+    /// lasts.
     pub(crate) fn count_gridlock(&mut self, first_id: u64) {
         self.counts.gridlocks += u64::from(self.gridlock.is_new(first_id));
     }
@@ -258,7 +259,7 @@ impl Gridlock {
         self.lists.asks_for_green.clear();
     }
 
-    /// Removes and returns the rings that stood in the last update and need a vehicle to be
+    /// Removes and returns the rings that did not move in the last update and need a vehicle to be
     /// rerouted.
     pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
         std::mem::take(&mut self.lists.stuck)

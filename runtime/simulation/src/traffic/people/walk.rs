@@ -225,7 +225,7 @@ impl People {
         walls.fold(f64::INFINITY, |first, ahead| first.min(along + ahead))
     }
 
-    /// Whether an obstacle stands on a section of a pedestrian's path or before it.
+    /// Whether an obstacle is on a section of a pedestrian's path or before it.
     fn is_blocked(
         &self,
         person: usize,

@@ -48,7 +48,7 @@ enum Phase {
     Green,
     Amber,
     AllRed,
-    /// Amber for all connections before signals that were changed by an edit restart.
+    /// Amber for all connections before a restart of signals that an edit has changed.
     ClosingAmber,
     /// Red for all connections after `ClosingAmber`.
     ClosingRed,
