@@ -42,7 +42,7 @@ pub struct StandingCount {
     pub cause: String,
     /// Number of times that a vehicle has been stationary for longer than a minute.
     pub count: u64,
-    /// The first vehicle that was counted for this cause.
+    /// Agent id of the first vehicle that was counted for this cause.
     pub agent: u64,
     /// Time when the first vehicle was counted, s: up to 5 s after it had been stationary for a
     /// minute.
@@ -135,7 +135,7 @@ impl ModuleRecord {
 /// route was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplanCounts {
-    /// Replans for agents that had been stationary for too long.
+    /// Number of replans for agents that had been stationary for too long.
     pub stuck: u64,
 }
 

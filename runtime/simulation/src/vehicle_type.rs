@@ -266,9 +266,9 @@ struct Part {
 /// Coupling on the vehicle itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct OwnCoupling {
-    /// Distance ahead of the rear axle, m.
+    /// Distance of the coupling ahead of the rear axle, m.
     ahead: f64,
-    /// Height above the ground, m.
+    /// Height of the coupling above the ground, m.
     height: f64,
 }
 
@@ -318,7 +318,7 @@ pub(crate) struct VehicleTypes {
     pub(crate) names: Arc<Vec<String>>,
     /// Keys of the types in scenarios, regardless of trailers.
     keys: Vec<Arc<str>>,
-    /// Type and towed trailers of each number.
+    /// Type and towed trailers of each type number.
     parts: Vec<Part>,
     /// For each type, the coupling of the vehicle itself; `None` if the vehicle has no coupling.
     couplings: Vec<Option<OwnCoupling>>,

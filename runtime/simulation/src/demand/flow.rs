@@ -176,7 +176,7 @@ impl RunningFlow {
 }
 
 impl FlowProgress {
-    /// Whether these numbers are valid in a save.
+    /// Whether the saved progress of a flow is valid.
     pub(crate) fn is_sound(&self) -> bool {
         !self.next_time.is_nan() && self.count <= MOST_AGENTS
     }

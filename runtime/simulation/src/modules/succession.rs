@@ -51,7 +51,7 @@ pub(crate) struct Anew {
     /// Id of the module, or several ids if the slot takes several modules. For a part of the
     /// scenario, the name of the part that differs.
     pub(crate) module: String,
-    /// Reason why it starts fresh.
+    /// Reason why the module or part starts fresh.
     pub(crate) why: String,
 }
 

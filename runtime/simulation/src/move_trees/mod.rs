@@ -252,7 +252,7 @@ impl MoveTrees {
         self.saved.agents.is_empty() && self.saved.libraries.is_empty()
     }
 
-    /// The state, for saves and hashes.
+    /// The moves of all agents, for saves and hashes.
     pub(crate) fn saved(&self) -> &SavedMoves {
         &self.saved
     }

@@ -70,7 +70,7 @@ const AT_GOAL: f64 = 4.0;
 const LEAST_GAIN: f64 = 2.0;
 /// Half the edge length of the square area in which the cost to the end is computed, in cells.
 const AREA: i32 = 48;
-/// Units of the search's costs per second.
+/// Cost units of the search per second of driving time.
 const UNITS: f64 = 1000.0;
 
 /// Part of a manoeuvre, driven in one gear.

@@ -59,7 +59,7 @@ pub(super) struct SearchStart {
 pub(crate) struct SearchQuestion<'a> {
     pub(crate) row: GroundPlannerInput,
     pub(crate) map: Option<&'a ReadMap>,
-    /// Angle of the first hitch where the path starts, rad.
+    /// Hitch angle of the first trailer at the start of the path, rad.
     pub(crate) hitch: f64,
 }
 

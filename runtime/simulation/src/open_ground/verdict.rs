@@ -12,7 +12,7 @@ pub enum PathStatus {
     Searching,
     /// There is a path to the goal, and the agent drives along it.
     Found,
-    /// There is no path. The agent stands and waits until something changes.
+    /// There is no path. The agent waits until something changes.
     NoPath(NoPath),
 }
 

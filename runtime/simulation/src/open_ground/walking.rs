@@ -145,7 +145,7 @@ enum Mode {
     Idle,
     /// The character follows its course.
     Walking,
-    /// The character stands because it has found no course.
+    /// The character stays in place because it has found no course.
     Standing,
 }
 
@@ -434,7 +434,7 @@ impl WalkPlan {
         self.looks_at = now;
     }
 
-    /// Abandons the course. The character stands.
+    /// Abandons the course. The character stays in place.
     pub(super) fn stand(&mut self, agent: &Planner<'_>) {
         self.mode = match agent.path.is_some() {
             true => Mode::Standing,
@@ -931,7 +931,7 @@ impl Planning<'_> {
         }
     }
 
-    /// Follows points at the given speeds, m/s.
+    /// Makes the character follow points at the given `speeds`, m/s.
     fn follow_walk(&self, points: &[DVec2], speeds: &[f64], is_last: bool) -> Step {
         let agent = self.agent;
         let heading = |at: usize| {

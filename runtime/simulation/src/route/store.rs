@@ -217,7 +217,7 @@ impl Routes {
         self.stored.len() - self.free.len()
     }
 
-    /// Rebuilds derived data after loading.
+    /// Rebuilds the look-up by hash and the count of routes that leave the lanes, after loading.
     pub(crate) fn index_hashes(&mut self) {
         self.by_hash.clear();
         let used = self.stored.iter().filter(|stored| stored.users > 0);

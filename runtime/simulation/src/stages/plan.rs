@@ -36,7 +36,7 @@ const NEXT_ATTEMPT: f64 = 1.0;
 /// deferred to the next road, or given up because the goal is beside the agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Planned {
-    /// Replans for agents that had been stationary for too long.
+    /// Number of replans for agents that had been stationary for too long.
     pub(crate) stuck: u64,
     /// Number of times that an agent missed its lane and got another route.
     pub(crate) missed_turns: u64,
@@ -66,7 +66,7 @@ struct PlanInputs<'a> {
     claims: &'a Claims,
 }
 
-/// Inputs of the stage, besides routes and agents.
+/// Inputs of the planning stage, besides routes and agents.
 #[derive(Clone, Copy)]
 pub(crate) struct Planning<'a> {
     pub(crate) clock: &'a Clock,

@@ -259,7 +259,7 @@ impl Situation<'_> {
     }
 }
 
-/// Requests of agents for junctions, with the longest waits.
+/// Requests of agents for junctions, and the longest wait at each junction.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Requests {
     /// Longest wait at each junction, s.
@@ -313,7 +313,7 @@ impl Requests {
         self.lists.requests = requests;
     }
 
-    /// Agents near junctions, in the order of the junctions.
+    /// Agents that approach junctions and have not been let in, in the order of the junctions.
     pub(super) fn approaches(&self) -> &[Approach] {
         &self.lists.approaches
     }

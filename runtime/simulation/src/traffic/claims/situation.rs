@@ -194,12 +194,12 @@ impl<'a> Situation<'a> {
         noted.unwrap_or_else(|| self.along(grant.agent, grant.at))
     }
 
-    /// Position of the front of a grant's holder, m.
+    /// Position of the front of a grant's holder along its connection, m.
     pub(super) fn front_of(&self, grant: &Grant) -> f64 {
         self.along_of(grant) + self.vehicle_type(grant.agent).front
     }
 
-    /// Position of the rear of a grant's holder, m.
+    /// Position of the rear of a grant's holder along its connection, m.
     pub(super) fn rear_of(&self, grant: &Grant) -> f64 {
         self.along_of(grant) - self.vehicle_type(grant.agent).rear_overhang
     }
