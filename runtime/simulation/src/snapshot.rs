@@ -78,8 +78,8 @@ pub struct VehicleRecord {
     pub s: f64,
     /// Lateral offset from the lanelet's centre line, m to the left.
     pub t: f64,
-    /// Turn signal set by the agent's behaviour or, if it has set none, the one for the next turn
-    /// or lane change.
+    /// Turn signal set by the agent's behaviour or, if it has set none, the signal for the next
+    /// turn or lane change.
     pub indicator: Indicator,
     /// Whether the vehicle's brake lamps are lit.
     pub brakes: bool,

@@ -162,8 +162,8 @@ impl RunningFlow {
         true
     }
 
-    /// Returns the id of the flow's next agent and draws the time of the one after it. `None` if no
-    /// agent is due at `time`.
+    /// Returns the id of the flow's next agent and draws the time of the agent after it. `None` if
+    /// no agent is due at `time`.
     pub(crate) fn due(&mut self, time: f64) -> Option<u64> {
         let progress = &mut self.progress;
         if progress.next_time > time || progress.next_time > self.flow.end {

@@ -1109,7 +1109,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Prepares a search among the cells around a character and its target, with the times at which
-    /// other characters are there.
+    /// other characters occupy these cells.
     fn space_time(&mut self, here: DVec2, target: DVec2, begin: f64) -> Option<SpaceTime> {
         let agent = *self.agent;
         let profile = agent.profile(self.cell);

@@ -82,9 +82,9 @@ impl Driven {
             && direction.perp_dot(offset).abs() < self.body.half_width + other.half_width
     }
 
-    /// Returns the distances that another vehicle with this speed (m/s) may have driven after a
-    /// time (s): if it drives on as before, and if it brakes at once because its driver notices
-    /// this vehicle.
+    /// Returns the distances that another vehicle with the given `speed` (m/s) may have driven
+    /// after `time` (s): if it drives on as before, and if it brakes at once because its driver
+    /// notices this vehicle.
     fn distances(&self, speed: f64, time: f64) -> [f64; 2] {
         let until = time.min(speed.abs() / self.braking);
         let braked = speed * until - 0.5 * (self.braking * until * until).copysign(speed);

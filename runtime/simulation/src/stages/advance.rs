@@ -504,7 +504,7 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
 }
 
 impl Motion {
-    /// Sets the motion at the end of a step of `dt` seconds to that of a clip.
+    /// Sets the motion at the end of a step of `dt` seconds to the motion of a clip.
     fn play(&mut self, frame: &PlayedFrame, dt: f64) {
         *self = Self {
             pose: frame.pose,

@@ -749,7 +749,7 @@ impl View<'_> {
 
     /// Applies the request of the agent's behaviour to a row. Returns the sample.
     ///
-    /// The sampled speed is the one that the road allows, before the request is applied, so that a
+    /// The sampled speed is the speed that the road allows before the request is applied, so that a
     /// behaviour that chooses to drive slowly loses time.
     fn sample(&self, agent: AgentIndex, input: &mut ControllerInput) -> Sample {
         let allowed = self.apply_wish(agent, input);
