@@ -1,8 +1,8 @@
 //! The driving agents: one column for each concern, indexed by agent index.
 //!
-//! Indices are dense and reused. When an agent leaves, its modules are notified at the next step boundary,
-//! and its index becomes free at the boundary after that. No result of a run depends on indices. Where order
-//! matters, agents are processed by id.
+//! Indices are dense and reused. When an agent leaves, its modules are notified at the next step
+//! boundary, and its index becomes free at the boundary after that. No result of a run depends on
+//! indices. Where order matters, agents are processed by id.
 
 mod accounts;
 mod finished;
