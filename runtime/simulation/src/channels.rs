@@ -57,9 +57,9 @@ impl Point {
 pub enum ChannelLevels {
     /// All levels.
     All,
-    /// Levels that steer, which are all except `lane`.
+    /// Levels that steer: all except `lane`.
     Steered,
-    /// Levels that model tyre slip to the side.
+    /// Levels that model lateral tyre slip.
     Slipping,
 }
 
@@ -284,10 +284,10 @@ impl TraceRate {
     /// Default number of rows per second.
     pub const DEFAULT_HZ: f64 = 10.0;
 
-    /// Returns the times for a rate in Hz, in a world with steps of `dt` seconds.
+    /// Returns the schedule for a rate in Hz, in a world with steps of `dt` seconds.
     ///
     /// # Errors
-    /// If the rate is not above 0, or above 1 / dt.
+    /// If the rate is 0, negative, or higher than 1 / dt.
     pub fn new(rate_hz: f64, dt: f64) -> Result<Self, UnusableRate> {
         // 50 Hz fits steps of 0.02 s, although 50 * 0.02 may be rounded up.
         let fits = rate_hz > 0.0 && rate_hz * dt <= 1.0 + 1e-9;
@@ -295,8 +295,8 @@ impl TraceRate {
             .ok_or(UnusableRate { rate_hz, dt })
     }
 
-    /// Returns the times at the default rate. If steps are longer than its period, every step is
-    /// recorded.
+    /// Returns the schedule for the default rate. If a step is longer than the period of this rate,
+    /// every step is recorded.
     pub fn default_of(dt: f64) -> Self {
         Self {
             rate_hz: Self::DEFAULT_HZ,

@@ -5,7 +5,7 @@ use roadwright_agent::{Rate, Step};
 use roadwright_scenario::Settings;
 use serde::{Deserialize, Serialize};
 
-/// Update rate of everything that need not react faster than drivers, Hz. Drivers take half a
+/// Rate of updates that need not be faster than the reactions of drivers, Hz. Drivers take half a
 /// second or more to react.
 const BEATS: f64 = 5.0;
 

@@ -89,8 +89,8 @@ pub enum CouplingError {
 /// An order to uncouple or couple the trailers of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CouplingOrder {
-    /// Uncouple this trailer and all trailers behind it, counted from 1 at the front; `None` for only the
-    /// last trailer.
+    /// Uncouple this trailer and all trailers behind it. Trailers are counted from 1 at the front.
+    /// `None` uncouples only the last trailer.
     Uncouple(Option<u8>),
     /// Couple the trailers that stand at the free coupling.
     Couple,
@@ -189,8 +189,8 @@ impl Couplings<'_> {
         Ok(count)
     }
 
-    /// Reason why no trailer within reach of a coupling fits; `None` if there is no trailer within
-    /// reach.
+    /// Returns the reason why no trailer within reach fits a coupling; `None` if there is no
+    /// trailer within reach.
     fn misfit(&self, free: &FreeCoupling<'_>, layers: u32) -> Option<CouplingError> {
         let is_there = |train: &&StandingTrain| {
             let apart = train.coupling().position - free.pose.position;

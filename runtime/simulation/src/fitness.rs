@@ -1,5 +1,5 @@
-//! Built-in fitness functions. Each states whether lower scores are better. They have different units and are
-//! never combined.
+//! Built-in fitness functions. Each states whether lower scores are better. Scores of different
+//! functions have different units and are never combined.
 
 use roadwright_agent::{
     Conduct, Fitness, Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
@@ -503,9 +503,9 @@ fn arena_score_or_failed(
     }
 }
 
-/// Weighted sum over the segments of a route, [Gerdelan 2011], equation 12.1. The ratio of actual
-/// to ideal time, as printed, grows with time, so that one minus this ratio would fall. With the
-/// inverse ratio, the term is 0 at the ideal time, as the text requires.
+/// Weighted sum over the segments of a route, [Gerdelan 2011], equation 12.1. The printed ratio of
+/// actual to ideal time is inverted, because one minus the printed ratio would fall as the time
+/// grows. With the inverse ratio, the term is 0 at the ideal time, as the text requires.
 fn segments(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     parameters.value("crash_weight") * conduct.segment_crash
         + parameters.value("time_weight") * conduct.segment_time_lost
@@ -529,8 +529,8 @@ fn forest_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Condu
     }
 }
 
-/// Scores a balanced pole. If the pole falls early, the missing time dominates. Among poles held for the
-/// whole time, the more upright one is better.
+/// Scores a balanced pole. If the pole falls early, the missing time dominates. Among poles held
+/// for the whole time, a more upright pole scores better.
 fn balance_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     (parameters.value("time_limit") - input.time).max(0.0) + conduct.mean_lean
 }
@@ -555,7 +555,7 @@ fn steer_bench(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduc
         + parameters.value("energy_weight") * conduct.kinetic_energy
 }
 
-/// Fitness function that evaluates a row of the table.
+/// Fitness function that evaluates one entry of the table of built-in functions.
 struct Formula(&'static Described);
 
 impl Logic for Formula {}

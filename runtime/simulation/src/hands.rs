@@ -12,7 +12,7 @@ use roadwright_vehicle::{OneTrackLimits, PedalCommand, Pedals};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Speed below which a vehicle counts as standing, so that it can change direction, m/s.
+/// Speed below which a vehicle counts as stationary, so that it can change direction, m/s.
 const STANDING: f64 = 0.1;
 /// Deceleration by engine drag when no pedal is pressed, m/s^2.
 const DRAG: f64 = 0.4;
@@ -73,8 +73,8 @@ struct Hand {
 }
 
 impl Hand {
-    /// Returns the order for a vehicle. Its pedal values have the same form as those of pedal controllers.
-    /// `speed` is in m/s.
+    /// Returns the order for a vehicle. The pedal values have the same form as those of pedal
+    /// controllers. `speed` is in m/s.
     fn order(&mut self, speed: f64, limits: &OneTrackLimits) -> Order {
         // The values of a damaged save are arbitrary.
         let HandControls {

@@ -1,4 +1,4 @@
-//! Hashes of state, for comparing runs.
+//! Hashes of the simulation state, for comparing runs.
 
 use serde::Serialize;
 use std::hash::Hasher;

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 /// Time between samples, in seconds of simulated time.
 const SAMPLE_TIME: f64 = 0.5;
-/// Speed below which a vehicle counts as standing, m/s.
+/// Speed below which a vehicle counts as stationary, m/s.
 const STANDING: f64 = 1.0;
 /// Reference speed for open ground, m/s: the limit of most town roads. Open ground itself has no
 /// limit.
@@ -23,8 +23,8 @@ pub type HeatLane = (RoadId, i8);
 /// their places when an edit changes other roads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HeatPlace {
-    /// A cell of open ground, for vehicles off the lanes, given by column and row. Cell (0, 0) has its
-    /// south-western corner at the origin.
+    /// A cell of open ground, given by its column and row, for vehicles off the lanes. Cell (0, 0)
+    /// has its south-western corner at the origin.
     Ground(i32, i32),
     /// A stretch of a lane: stretch 0 covers 0 to 10 m along the reference line of the road.
     Lane(HeatLane, u32),
@@ -38,7 +38,7 @@ pub enum HeatPlace {
 pub struct HeatCell {
     /// Number of observations of vehicles at the place. Each vehicle is observed twice a second.
     pub seen: u32,
-    /// Number of these observations in which the vehicle stood.
+    /// Number of these observations in which the vehicle was stationary.
     pub standing: u32,
     /// Number of collisions that began at the place.
     pub collisions: u32,
@@ -60,14 +60,14 @@ impl HeatCell {
         (self.seen > 0).then(|| self.speed / f64::from(self.seen))
     }
 
-    /// Mean speed relative to the allowed speed: 0 for standing vehicles, above 1 for speeding. `None` if no
-    /// vehicle was seen.
+    /// Mean speed relative to the allowed speed: 0 for stationary vehicles, above 1 for speeding.
+    /// `None` if no vehicle was seen.
     pub fn share_of_limit(&self) -> Option<f64> {
         (self.seen > 0 && self.allowed > 0.0).then(|| self.speed / self.allowed)
     }
 
-    /// Fraction of the observed time during which vehicles stood, 0 to 1; `None` if no vehicle was
-    /// seen.
+    /// Fraction of the observed time during which vehicles were stationary, 0 to 1; `None` if no
+    /// vehicle was seen.
     pub fn standing_share(&self) -> Option<f64> {
         (self.seen > 0).then(|| f64::from(self.standing) / f64::from(self.seen))
     }
@@ -99,8 +99,8 @@ impl HeatMap {
         self.cells.iter().map(|(&place, &cell)| (place, cell))
     }
 
-    /// Number of samples taken so far. If this number has not changed, the only possible change to
-    /// the map is added collisions.
+    /// Number of samples taken so far. While it is unchanged, the map can only have changed by
+    /// added collisions.
     pub fn samples(&self) -> u64 {
         self.samples
     }

@@ -1,4 +1,4 @@
-//! Inspection of agents, with their inputs, requests and routes, and of junctions and roads.
+//! Inspection of agents (inputs, requests and routes), junctions and roads.
 
 pub(crate) mod junction;
 pub(crate) mod road;
@@ -27,7 +27,7 @@ use roadwright_scenario::{DynamicsLevel, NodeId, RoadId};
 const PATH_REACH: f64 = 400.0;
 
 impl World {
-    /// Inspects a driving agent; `None` for others.
+    /// Returns the state of an agent for inspection; `None` if the agent is not driving.
     pub fn inspect(&self, id: u64) -> Option<Inspection> {
         let commands = &self.agents.command;
         let seen = inspect(&self.view(), &self.modules, &self.hands, commands, id)?;
@@ -102,7 +102,7 @@ pub struct Inspection {
     pub by_hand: Option<HandControls>,
 }
 
-/// Inspects a driving agent; `None` for others.
+/// Returns the state of an agent for inspection; `None` if the agent is not driving.
 pub(crate) fn inspect(
     view: &View<'_>,
     modules: &Modules,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Time between samples, in seconds of simulated time.
 const SAMPLE_TIME: f64 = 1.0;
-/// Speed below which a vehicle counts as standing, m/s.
+/// Speed below which a vehicle counts as stationary, m/s.
 const STANDING: f64 = 0.5;
 
 /// Statistics of one junction.
@@ -18,7 +18,7 @@ const STANDING: f64 = 0.5;
 pub struct JunctionFigures {
     /// Smallest node id of the junction.
     pub node: NodeId,
-    /// Type of control, which determines the order of vehicles.
+    /// Type of control, which determines the order in which vehicles enter.
     pub control: Control,
     /// Roads from which vehicles have entered the junction, or on which they have queued.
     pub approaches: Vec<ApproachFigures>,
@@ -43,7 +43,7 @@ pub struct ApproachFigures {
     pub delay_mean: f64,
     /// Largest time lost by a vehicle on its last lane before the junction, s.
     pub delay_max: f64,
-    /// Largest number of vehicles that stood on the approach at the same time.
+    /// Largest number of vehicles that were stationary on the approach at the same time.
     pub queue_max: u32,
 }
 

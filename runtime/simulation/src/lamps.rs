@@ -1,4 +1,4 @@
-//! Lamps of vehicles.
+//! Turn signals and brake lamps of vehicles.
 use crate::records::{AgentIndex, Motion};
 use crate::route::Route;
 use crate::world::World;

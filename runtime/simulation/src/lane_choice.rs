@@ -1,4 +1,4 @@
-//! Choice of the lanes on which a trip that is being drawn begins, stops and ends.
+//! Chooses the lanes on which a trip begins, stops and ends while a user draws it.
 
 use crate::planned_route::{PlannedRoute, RouteFinder};
 use roadwright_geometry::DVec2;

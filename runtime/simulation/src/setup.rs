@@ -1,4 +1,4 @@
-//! Preparation of the demand of a world.
+//! Prepares the demand of a world: agents, flows and random trips.
 
 use crate::agents::{Finished, Status};
 use crate::demand::{self, Demand, Departure, Repeats, RunningFlow, Start};
@@ -32,7 +32,7 @@ pub(crate) fn check_size(ground: &Ground) -> Result<(), SimulationError> {
     }
 }
 
-/// Sources of demand.
+/// Inputs for creating the demand of a scenario.
 pub(crate) struct Sources<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) trips: MixedTrips<'a>,
@@ -197,7 +197,7 @@ pub(crate) fn running_flows(
     Ok(running)
 }
 
-/// Start and goals of an agent.
+/// Finds the start and goals of an agent.
 pub(crate) fn trip(
     scenario: &Scenario,
     trips: &MixedTrips<'_>,
@@ -228,7 +228,8 @@ pub(crate) struct TripDriver<'a> {
 }
 
 impl TripDriver<'_> {
-    /// Start and goals of a trip, including the places where it changes between lanes and open ground.
+    /// Finds the start and goals of a trip. The goals include the places where it changes between
+    /// lanes and open ground.
     pub(crate) fn trip(
         &self,
         who: &str,

@@ -33,8 +33,8 @@ pub struct Mishap {
     /// Whether the vehicle lies on its side or roof. This is the case for a rigid body that leans
     /// by more than 60 degrees.
     pub tipped_over: bool,
-    /// Whether the vehicle has stood for at least two minutes without having reached its goal,
-    /// whether or not it has tipped over.
+    /// Whether the vehicle has been stationary for at least two minutes without having reached its
+    /// goal, whether or not it has tipped over.
     pub stuck: bool,
 }
 
@@ -78,8 +78,8 @@ pub struct VehicleRecord {
     pub s: f64,
     /// Lateral offset from the lanelet's centre line, m to the left.
     pub t: f64,
-    /// Turn signal set by the agent's behaviour or, if it has set none, the one for the next turn
-    /// or lane change.
+    /// Turn signal set by the agent's behaviour or, if it has set none, the signal for the next
+    /// turn or lane change.
     pub indicator: Indicator,
     /// Whether the vehicle's brake lamps are lit.
     pub brakes: bool,
@@ -161,7 +161,7 @@ pub struct MechanicsRecord {
 pub struct CharacterRecord {
     /// Id of the agent.
     pub agent: u64,
-    /// Its feet and shoulders.
+    /// Feet and shoulders of the character.
     pub figure: Figure,
 }
 

@@ -1,4 +1,4 @@
-//! Named parts of a step, for measuring their costs.
+//! Stages of a step, for measuring the time that each of them takes.
 
 use serde::Serialize;
 
@@ -17,8 +17,8 @@ pub enum Stage {
     Appear,
     /// Junctions, signals and pedestrians make their decisions.
     GiveWay,
-    /// Planners are called for spawned agents, for agents that have stood for a long time or missed
-    /// their lane, and to break up rings of full lanes.
+    /// Planners are called for spawned agents, for agents that have been stationary for a long time
+    /// or missed their lane, and to break up rings of full lanes.
     Plan,
     /// Behaviours are updated and their requests are carried out, including routes to the goals
     /// that they choose.

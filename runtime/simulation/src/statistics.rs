@@ -24,7 +24,7 @@ pub struct TimeRow {
     pub waiting: usize,
     /// Number of agents that have arrived so far.
     pub arrived: usize,
-    /// Number of agents without a route to their destination so far.
+    /// Number of agents refused so far because they have no route to their destination.
     pub refused: usize,
     /// Mean speed of the driving agents, m/s; 0 without driving agents.
     pub mean_speed: f64,

@@ -30,21 +30,22 @@ pub struct MishapCounts {
     /// Number of vehicles that lie on their side or roof: rigid bodies that lean by more than 60
     /// degrees.
     pub tipped_over: usize,
-    /// Vehicles that have stood for at least two minutes without having reached their goal, whether
-    /// or not they have tipped over.
+    /// Vehicles that have been stationary for at least two minutes without having reached their
+    /// goal, whether or not they have tipped over.
     pub stuck: usize,
 }
 
-/// Number of vehicles that have stood for longer than a minute because of the same cause.
+/// Number of vehicles that have been stationary for longer than a minute because of the same cause.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StandingCount {
     /// Cause at the root of the chain of waiting vehicles, see [`WaitChain::cause`](crate::WaitChain::cause).
     pub cause: String,
-    /// Number of times that a vehicle has stood for longer than a minute.
+    /// Number of times that a vehicle has been stationary for longer than a minute.
     pub count: u64,
-    /// The first vehicle that was counted for this cause.
+    /// Agent id of the first vehicle that was counted for this cause.
     pub agent: u64,
-    /// Time when the first vehicle was counted, s: up to 5 s after it had stood for a minute.
+    /// Time when the first vehicle was counted, s: up to 5 s after it had been stationary for a
+    /// minute.
     pub time: f64,
     /// Position of the first vehicle's front, m.
     pub at: [f64; 2],
@@ -134,7 +135,7 @@ impl ModuleRecord {
 /// route was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplanCounts {
-    /// Replans for agents that had been standing for too long.
+    /// Number of replans for agents that had been stationary for too long.
     pub stuck: u64,
 }
 
@@ -163,9 +164,9 @@ pub struct LawCounts {
     pub rotations: u64,
     /// Number of vehicles in rings of full lanes that were rerouted so that the others could continue.
     pub sent_round: u64,
-    /// Number of rings of vehicles that stood for a minute, each waiting for the next one. This
-    /// includes rings of full lanes in which no vehicle has an alternative route, and rings with
-    /// other causes. Each ring is counted once, however long it stands.
+    /// Number of rings of vehicles that were stationary for a minute, each waiting for the next
+    /// one. This includes rings of full lanes in which no vehicle has an alternative route, and
+    /// rings with other causes. Each ring is counted once, however long it lasts.
     pub gridlocks: u64,
 }
 
@@ -283,8 +284,8 @@ pub struct Summary {
     pub loose: Option<LooseCounts>,
     /// Numbers of vehicles that cannot continue.
     pub mishaps: MishapCounts,
-    /// Numbers of vehicles that have stood for more than a minute for reasons other than a red
-    /// light, by cause.
+    /// Numbers of vehicles that have been stationary for more than a minute for reasons other than
+    /// a red light, by cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub standing: Vec<StandingCount>,
     /// Agents off the lanes that have no path to their goal.

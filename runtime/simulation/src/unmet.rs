@@ -1,4 +1,4 @@
-//! Requirements that keep a run of a scenario from starting if they are not met.
+//! Unmet requirements that prevent a run of a scenario from starting.
 
 use crate::dynamics::LevelChoice;
 use crate::modules;

@@ -108,7 +108,7 @@ impl VehicleType {
     }
 
     /// Factor that shortens the reaction distances of a short vehicle off the lanes. It is 1 for
-    /// characters, because these distances are defined for their size.
+    /// characters, because these distances are defined for bodies of their size.
     pub(crate) fn reaction_scale(&self) -> f64 {
         match self.is_disc {
             true => 1.0,
@@ -266,9 +266,9 @@ struct Part {
 /// Coupling on the vehicle itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct OwnCoupling {
-    /// Distance ahead of the rear axle, m.
+    /// Distance of the coupling ahead of the rear axle, m.
     ahead: f64,
-    /// Height above the ground, m.
+    /// Height of the coupling above the ground, m.
     height: f64,
 }
 
@@ -318,7 +318,7 @@ pub(crate) struct VehicleTypes {
     pub(crate) names: Arc<Vec<String>>,
     /// Keys of the types in scenarios, regardless of trailers.
     keys: Vec<Arc<str>>,
-    /// Type and towed trailers of each number.
+    /// Type and towed trailers of each type number.
     parts: Vec<Part>,
     /// For each type, the coupling of the vehicle itself; `None` if the vehicle has no coupling.
     couplings: Vec<Option<OwnCoupling>>,
@@ -367,7 +367,7 @@ impl VehicleTypes {
         &self.keys[number as usize]
     }
 
-    /// Description of each number: the name of the type, and the trailers that it tows.
+    /// Description of each type number: the name of the type, and the trailers that it tows.
     pub(crate) fn numbering(&self) -> Vec<String> {
         let parts = self.parts.iter().map(|part| format!("{part:?}"));
         self.names.iter().cloned().chain(parts).collect()

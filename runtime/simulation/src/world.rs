@@ -61,7 +61,7 @@ enum GroundChange {
     Leaves,
     /// The agent joins a lane that it has reached.
     Joins,
-    /// The route leaves the lanes here, but the agent is already off them.
+    /// The route leaves the lanes at this point, but the agent is already off them.
     HasLeft,
 }
 
@@ -104,7 +104,7 @@ pub struct World {
     pub(crate) ground_plans: GroundPlans,
     /// Moves of agents with move trees.
     pub(crate) move_trees: MoveTrees,
-    /// Counts of vehicles that have stood for a long time.
+    /// Counts of vehicles that have been stationary for a long time.
     pub(crate) standing_counts: StandingCounts,
     /// One row for each agent that no longer drives, in the order in which their drives ended.
     pub(crate) finished: Finished,
@@ -260,8 +260,8 @@ impl World {
         demand.repeats.after(ended, time, &mut demand.departures);
     }
 
-    /// Counts vehicles that have stood for a minute, and rings of such vehicles, when the counts
-    /// are due.
+    /// Counts vehicles that have been stationary for a minute, and rings of such vehicles, when the
+    /// counts are due.
     fn count_standing(&mut self) {
         if !StandingCounts::are_due(&self.clock) {
             return;
@@ -399,7 +399,7 @@ impl World {
         self.break_rings();
     }
 
-    /// Reroutes a vehicle of each ring of full lanes that has stood for a long time.
+    /// Reroutes a vehicle of each ring of full lanes that has been stationary for a long time.
     fn break_rings(&mut self) {
         let claims = &mut self.traffic.claims;
         let rings = claims.gridlock.stuck_rings();

@@ -7,7 +7,8 @@ use roadwright_agent::Conduct;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Lower limit of the segment length when a penetration is divided by it, m.
+/// Minimum divisor when a penetration is divided by the length of its segment, m. Shorter segments
+/// count as this long.
 const SHORTEST_SEGMENT: f64 = 1.0;
 
 /// Statistics of the driving agents, by id.
@@ -51,7 +52,7 @@ impl Deviation {
         self.speeds += speed;
     }
 
-    /// Whether all sums are finite numbers. They may come from a save.
+    /// Whether all sums are finite. Sums read from a damaged save may not be.
     pub(crate) fn is_sound(&self) -> bool {
         self.squared.is_finite() && self.squared >= 0.0 && self.speeds.is_finite()
     }
@@ -85,7 +86,8 @@ pub(crate) struct Segments {
     count: u32,
     /// Sum over the segments of the mean penetration divided by the segment length.
     crash: f64,
-    /// Sum over the segments of the relative shortfall from the allowed speed, 0 to 1 each.
+    /// Sum over the segments of the relative shortfall from the allowed speed. Each term is from 0
+    /// to 1.
     haste: f64,
 }
 

@@ -54,8 +54,8 @@ pub struct Drive<'a> {
     pub stack: &'a str,
     /// Spawn time, s; 0 if the agent was never spawned.
     pub started: f64,
-    /// Time at which the agent left, was refused or was deleted, s. The current time for an agent
-    /// that still drives.
+    /// Time at which the agent left, was refused or was deleted, s; for an agent that still drives,
+    /// the current time.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,
@@ -108,7 +108,7 @@ impl Finished {
         });
     }
 
-    /// Iterates over the rows, with stacks and fitness functions by name.
+    /// Iterates over the rows. Stacks and fitness functions are given by name instead of by index.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Drive<'_>> {
         self.rows.iter().map(|row| Drive {
             id: row.id,

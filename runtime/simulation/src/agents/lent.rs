@@ -80,7 +80,7 @@ impl<'a> Census<'a> {
     }
 }
 
-/// The columns that most stages of a step need, for reading.
+/// Read access to the columns that most stages of a step need.
 #[derive(Clone, Copy)]
 pub(crate) struct AgentsRef<'a> {
     pub(crate) census: Census<'a>,
@@ -150,8 +150,8 @@ macro_rules! column {
     (pedals) => { Vec<Option<PedalCommand>> };
 }
 
-/// Declares the columns that a stage reads and writes, in addition to the census. All columns of
-/// [`AgentsRef`] are among them, because perception and other shared code need these.
+/// Declares the columns that a stage reads and writes, in addition to the census. They always
+/// include all columns of [`AgentsRef`], because perception and other shared code need these.
 macro_rules! lends {
     ($(
         $(#[$doc:meta])*
@@ -177,8 +177,8 @@ macro_rules! lends {
                 }
             }
 
-            /// Borrows the columns of `AgentsRef` for reading, with the changes that the stage has
-            /// already made.
+            /// Borrows the columns of `AgentsRef` for reading. They include the changes that the
+            /// stage has already made.
             #[inline]
             pub(crate) fn lent(&self) -> AgentsRef<'_> {
                 AgentsRef {

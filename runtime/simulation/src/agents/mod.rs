@@ -1,8 +1,8 @@
 //! The driving agents: one column for each concern, indexed by agent index.
 //!
-//! Indices are dense and reused. When an agent leaves, its modules are notified at the next step boundary,
-//! and its index becomes free at the one after that. No result of a run depends on indices. Where order
-//! matters, agents are processed by id.
+//! Indices are dense and reused. When an agent leaves, its modules are notified at the next step
+//! boundary, and its index becomes free at the boundary after that. No result of a run depends on
+//! indices. Where order matters, agents are processed by id.
 
 mod accounts;
 mod finished;
@@ -53,7 +53,8 @@ macro_rules! columns {
             $($(#[$doc])* pub(crate) $column: $rows,)*
             /// Free indices. They are assigned from the end of the list.
             free: Vec<AgentIndex>,
-            /// Indices of agents that have left, until the indices are free again.
+            /// Indices of agents that have left. An index stays in this list until it is free
+            /// again.
             #[serde(skip)]
             leaving: Vec<AgentIndex>,
             /// Number of agents that are driving or about to be spawned, by level of dynamics.
@@ -162,7 +163,7 @@ impl Agents {
         self.free = order.to_vec();
     }
 
-    /// Adds an agent.
+    /// Adds an agent and returns its index.
     pub(crate) fn insert(&mut self, row: AgentRow) -> AgentIndex {
         // Takes the index that was freed last. It depends on the agents that have left, so no
         // result may depend on it.
@@ -180,7 +181,8 @@ impl Agents {
         index
     }
 
-    /// Removes an agent from the road. It keeps its index until its modules have been notified.
+    /// Removes an agent from the road. The agent keeps its index until its modules have been
+    /// notified.
     pub(crate) fn remove(&mut self, index: AgentIndex) {
         let identity = &mut self.identity[index.index()];
         debug_assert!(!matches!(
@@ -286,7 +288,7 @@ impl Agents {
         self.by_id.len() == self.identity.iter().filter(|who| who.is_known()).count()
     }
 
-    /// Rebuilds the derived data after loading.
+    /// Rebuilds the look-up by id and the list of agents that have left, after loading.
     pub(crate) fn index_ids(&mut self) {
         let known = self.identity.iter().enumerate();
         let known = known.filter(|(_, identity)| identity.is_known());

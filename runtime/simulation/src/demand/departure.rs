@@ -1,4 +1,5 @@
-//! Agents before they are spawned: their starts and goals, and the check for room.
+//! Agents that have not been spawned yet: their starts and goals, and the check for room at the
+//! start.
 
 use crate::dynamics::Bodies;
 use crate::options::SimulationError;
@@ -155,8 +156,8 @@ enum Beyond {
     Oncoming,
     /// A place where a vehicle can stand.
     Place,
-    /// Neither has been found. The value is the distance without alleys directly before the end of
-    /// the last lane, m.
+    /// The search found neither. The value is the length without alleys at the end of the last
+    /// lane, m.
     Clear(f64),
 }
 
@@ -207,8 +208,9 @@ impl Room<'_> {
         }
     }
 
-    /// Whether no body covers the place of a departure, whatever lane it is on: roads may overlap without a junction.
-    /// `appeared` are the agents admitted in this step that may be near. The grid must have been built.
+    /// Whether no body covers the place of a departure. Bodies on all lanes are checked, because
+    /// roads may overlap without a junction. `appeared` are the agents admitted in this step that
+    /// may be near. The grid must have been built.
     pub(crate) fn is_clear_of_bodies(
         &self,
         departure: &Departure,

@@ -81,7 +81,7 @@ impl Departures {
         }
     }
 
-    /// All departures.
+    /// Iterates over all departures, including the queued ones.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Departure> {
         let queues = self.queues.values().flatten();
         self.coming.iter().chain(queues).chain(&self.off_lanes)
@@ -95,7 +95,7 @@ impl Departures {
         coming.chain(&mut self.off_lanes)
     }
 
-    /// Removes the departures that `stays` rejects by returning false.
+    /// Keeps only the departures for which `stays` returns true.
     pub(crate) fn retain(&mut self, mut stays: impl FnMut(&Departure) -> bool) {
         self.coming.retain(&mut stays);
         self.off_lanes.retain(&mut stays);

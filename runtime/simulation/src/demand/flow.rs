@@ -66,7 +66,7 @@ fn ordinal(number: u64) -> &'static str {
     }
 }
 
-/// Largest allowed delay of the next agent in a saved flow, s.
+/// In a valid save, the next agent of a flow is overdue by at most this time, s.
 const LATEST: f64 = 10.0;
 /// Maximum number of agents that a flow can spawn, because agent ids reserve 32 bits for this
 /// number. A save with a higher count is rejected.
@@ -162,8 +162,8 @@ impl RunningFlow {
         true
     }
 
-    /// Returns the id of the flow's next agent and draws the time of the one after it. `None` if no
-    /// agent is due at `time`.
+    /// Returns the id of the flow's next agent and draws the time of the agent after it. `None` if
+    /// no agent is due at `time`.
     pub(crate) fn due(&mut self, time: f64) -> Option<u64> {
         let progress = &mut self.progress;
         if progress.next_time > time || progress.next_time > self.flow.end {
@@ -176,7 +176,7 @@ impl RunningFlow {
 }
 
 impl FlowProgress {
-    /// Whether these numbers are valid in a save.
+    /// Whether the saved progress of a flow is valid.
     pub(crate) fn is_sound(&self) -> bool {
         !self.next_time.is_nan() && self.count <= MOST_AGENTS
     }

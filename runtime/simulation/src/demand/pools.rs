@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 /// Length of the shortest lane on which a trip may start or end, m.
 const MIN_LANE: f64 = 12.0;
-/// Minimum distance from the start of a lane, m. It keeps vehicles from extending into the
-/// adjoining lanelet.
+/// Minimum distance of the start or end of a trip from the start of its lane, m. It keeps vehicles
+/// from extending into the adjoining lanelet.
 const FROM_START: f64 = 4.0;
-/// Minimum distance from the end of a lane, m.
+/// Minimum distance of the start or end of a trip from the end of its lane, m.
 const FROM_END: f64 = 6.0;
 /// A road end that is no farther than this from the border of the map counts as leading off the
 /// map, m.
@@ -22,10 +22,10 @@ const BORDER: f64 = 50.0;
 /// Like `BORDER`, but as a fraction of the map's size, because extracts of large areas have ragged edges.
 const BORDER_SHARE: f64 = 0.02;
 
-/// A set of lanes for drawing places.
+/// A weighted set of lanes from which random places are drawn.
 #[derive(Clone, Default)]
 pub(super) struct Pool {
-    /// Lanes with their weights in the draw.
+    /// Lanes, each with its weight in a random draw.
     lanes: Vec<(LaneletIndex, f64)>,
     /// Cumulative sums of the weights, one for each lane.
     sums: Vec<f64>,
@@ -48,7 +48,7 @@ impl Pool {
         self.lanes.is_empty()
     }
 
-    /// Draws a lane and a fraction of its length, 0 to 1.
+    /// Draws a random lane, and a random position on it as a fraction of its length, 0 to 1.
     pub(super) fn draw(&self, stream: &mut Stream) -> Option<(LaneletIndex, f64)> {
         let total = *self.sums.last()?;
         // One random number gives both the lane (the interval of the sums into which it falls) and
@@ -138,7 +138,8 @@ fn weight(class: RoadClass) -> f64 {
     }
 }
 
-/// Returns the place at a fraction of a lane's length, a few metres away from its ends.
+/// Returns the place at a fraction of a lane's length, clamped so that it keeps a few metres from
+/// both ends.
 pub(super) fn spot_inside(graph: &LaneGraph, lane: LaneletIndex, share: f64) -> LaneSpot {
     let length = graph.lanelet(lane).length();
     LaneSpot {

@@ -180,8 +180,8 @@ impl Draw<'_> {
         }
     }
 
-    /// Records that no route begins at a start. The start counts as taken, because others on its
-    /// lane may have a route if they are farther back. After several such starts, the lane is no
+    /// Records that no route leads from a start. The start then counts as taken, because places
+    /// farther back on its lane may still have a route. After several such starts, the lane is no
     /// longer used.
     fn give_up(&mut self, start: LaneSpot) {
         let LaneSpot { lanelet: lane, s } = start;

@@ -255,7 +255,7 @@ impl LaneState {
         self.t()
     }
 
-    /// Takes over the lateral offset and the slope of the guided line at the given speed, m/s.
+    /// Takes over the lateral offset of the guided line, and its slope at `speed` (m/s).
     fn lead(&mut self, aside: Aside, speed: f64) {
         self.slope = match speed > STANDING {
             true => aside.rate / speed as f32,
@@ -267,8 +267,8 @@ impl LaneState {
         self.t_at(f64::from(self.done))
     }
 
-    /// Lateral offset at `x`: a fifth-order polynomial whose direction and curvature are continuous
-    /// at both ends.
+    /// Lateral offset after the fraction `x` of the lane change, m: a fifth-order polynomial whose
+    /// direction and curvature are continuous at both ends.
     fn t_at(&self, x: f64) -> f64 {
         let from = f64::from(self.from);
         let left = 1.0 - x;
@@ -293,7 +293,7 @@ fn grip_here(ground: &Ground, position: &LanePosition) -> f64 {
     ground.grip_on(place, ground.layers(position.lanelet))
 }
 
-/// Distance to the end of a lane before a junction, m.
+/// Remaining length of a body's lane if a junction follows it, m; infinite otherwise.
 fn room_before_junction(ground: &Ground, position: &LanePosition) -> f64 {
     let graph = ground.graph();
     let next = graph.successors(position.lanelet).first();

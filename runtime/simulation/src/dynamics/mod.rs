@@ -54,7 +54,7 @@ use roadwright_vehicle::gait::GaitTable;
 use roadwright_vehicle::{Ask, DriveState, DriveTrain, Grade, PedalCommand};
 use serde::{Deserialize, Serialize};
 
-/// Speed below which an agent counts as standing, m/s.
+/// Speed below which an agent counts as stationary, m/s.
 pub(crate) const STANDING: f64 = 0.1;
 
 /// Evaluates an expression with the type that implements a level. The macro is the list of all levels; a
@@ -211,8 +211,8 @@ pub(crate) struct LevelStep<'a> {
 
 /// A model of how bodies move.
 pub(crate) trait Level {
-    /// State that the level keeps for one agent, in addition to the shared columns. The default is a body
-    /// that stands or rolls straight ahead.
+    /// State that the level keeps for one agent, in addition to the shared columns. The default is
+    /// a body that is stationary or rolls straight ahead.
     type State: Copy + Default + Send;
     /// States of all agents.
     type States: States<State = Self::State>;
@@ -226,9 +226,9 @@ pub(crate) trait Level {
     /// Condition under which a goal at the end of an exact path is reached.
     const EXACT_GOAL: ExactGoal = ExactGoal::Stand;
 
-    /// Distance to a goal on open ground below which a body counts as arrived, m, unless the body
-    /// has to stop at the end of its path. Vehicles that are shorter than usual have a smaller
-    /// radius.
+    /// Radius around a goal on open ground within which a body counts as arrived, m. It does not
+    /// apply to a body that has to stop at the end of its path. Vehicles that are shorter than the
+    /// typical length have a smaller radius.
     fn goal_radius(kind: &VehicleType) -> f64 {
         crate::route::GROUND_GOAL_RADIUS * kind.scale()
     }
@@ -311,8 +311,8 @@ pub(crate) trait Level {
         None
     }
 
-    /// Linear tyres of a vehicle in the direction of travel; `None` if the level does not model
-    /// side slip.
+    /// Returns the parameters of a vehicle's linear tyre model for a direction of travel; `None` if
+    /// the level does not model side slip.
     fn tyres(_: &VehicleType, _direction: f64) -> Option<TyreInput> {
         None
     }
@@ -334,7 +334,7 @@ pub(crate) trait States {
     /// Resets the state of a body that is removed.
     fn forget(&mut self, agent: AgentIndex);
 
-    /// Whether there is room for an agent.
+    /// Whether there is a state for the agent with this index.
     fn holds(&self, agent: usize) -> bool;
 
     /// Adds the state of an agent to a hash.
@@ -480,7 +480,7 @@ impl Dynamics {
         levels + self.trailers.bytes() + self.standing.bytes()
     }
 
-    /// Adds a body that stands or rolls straight ahead.
+    /// Adds a body that is stationary or rolls straight ahead.
     pub(crate) fn insert(&mut self, agent: AgentIndex, level: DynamicsLevel) {
         self.grow(level, agent.index() + 1);
         self.remove(agent);
@@ -558,7 +558,7 @@ pub(crate) struct RecordedSlip {
     pub(crate) yaw_rate: Option<f64>,
 }
 
-/// Positions and poses of all bodies, whatever their levels.
+/// Positions and poses of all bodies, on all dynamics levels.
 #[derive(Clone, Copy)]
 pub(crate) struct Bodies<'a> {
     pub(crate) ground: &'a Ground,

@@ -1,4 +1,4 @@
-//! Trailers, which follow their vehicles at every level.
+//! Trailers, which follow their vehicles at every dynamics level.
 
 use super::Bodies;
 use crate::agents::AgentsRef;
@@ -119,7 +119,8 @@ fn heading(car: &CarState) -> f64 {
 }
 
 impl Bodies<'_> {
-    /// States of an agent's trailers; in line behind `pose` if the agent has not moved yet.
+    /// States of an agent's trailers. They are in line behind `pose` if the agent has not moved
+    /// yet.
     pub(crate) fn towed(&self, agent: AgentIndex, pose: Pose, train: &Train) -> Vec<TrailerState> {
         self.dynamics.towed_from(agent, pose, train)
     }

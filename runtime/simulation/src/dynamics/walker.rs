@@ -1,4 +1,4 @@
-//! Characters on foot.
+//! Dynamics level of characters on foot.
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip};
 use crate::records::{AgentIndex, Motion};

@@ -253,7 +253,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Returns access to the places of all bodies on a ground.
+    /// Borrows the positions and poses of all bodies on a ground.
     fn bodies<'a>(&'a self, ground: &'a Ground) -> Bodies<'a> {
         Bodies {
             ground,

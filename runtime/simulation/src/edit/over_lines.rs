@@ -38,10 +38,10 @@ struct Over {
     under: Vec<Under>,
 }
 
-/// A connection that is under a vehicle.
+/// A connection that a vehicle covers.
 struct Under {
     path: Connection,
-    /// Index of the connection in the route, and the lanelet after the connection.
+    /// Index of the connection in the route. `exit` is the lanelet after the connection.
     at: u32,
     exit: LaneletIndex,
     /// Distance of the vehicle's front beyond the start of the connection, m.

@@ -61,8 +61,8 @@ impl<'a> Moves<'a> {
         (moved != NO_LANELET).then_some(moved)
     }
 
-    /// Returns the place beside the same lanelet on the new ground. `None` if the lane was deleted,
-    /// has moved away, or ends before the place.
+    /// Maps a place on or beside a lanelet to the new ground. `None` if the lane was deleted, has
+    /// moved away, or ends before the place.
     fn spot(&self, lanelet: LaneletIndex, s: f64, place: DVec2) -> Option<Spot> {
         let moved = self.lanelet(lanelet)?;
         let (old, new) = (self.before.line(lanelet), self.after.line(moved));
@@ -290,8 +290,8 @@ impl Editing<'_> {
     }
 
     /// Keeps an agent on its route, whose lanelets may have new numbers and shapes. `held` is the
-    /// index of the first lanelet for which the agent holds a grant. Returns how much of the route
-    /// it keeps.
+    /// index of the first lanelet for which the agent holds a grant. Returns to what extent the
+    /// agent keeps the route.
     fn move_along(
         &mut self,
         agent: AgentIndex,

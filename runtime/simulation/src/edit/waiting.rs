@@ -64,7 +64,7 @@ pub(crate) enum EditEntry {
 }
 
 impl WaitingEdit {
-    /// Whether to close the junctions now, because no vehicles are near them any more.
+    /// Whether the junctions can be closed now, because no vehicles are near them any more.
     pub(crate) fn closes(
         &self,
         claims: &Claims,
@@ -101,8 +101,8 @@ impl WaitingEdit {
 
 impl Editing<'_> {
     /// Returns the junctions that an edit changes while vehicles are inside or about to enter. They
-    /// include junctions where a stop line would move beyond a standing vehicle, and junctions that
-    /// are already being emptied for a waiting edit. O(agents).
+    /// include junctions where a stop line would move beyond a stationary vehicle, and junctions
+    /// that are already being emptied for a waiting edit. O(agents).
     pub(super) fn junctions_to_empty(&self, after: &Ground) -> Vec<JunctionIndex> {
         let before = &**self.ground;
         let is_changed = |&junction: &JunctionIndex| {
@@ -166,7 +166,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Opens all junctions.
+    /// Opens all junctions that were closed for an edit.
     pub(super) fn open(&mut self) {
         self.traffic.claims.closing.hold_back_from(Vec::new());
         self.close(Vec::new());

@@ -10,7 +10,7 @@ use roadwright_scenario::{
     Connection, ConnectionIndex, Control, JunctionIndex, NodeId, RoadEnd, SignalMode,
 };
 
-/// Speed below which a vehicle counts as standing, m/s.
+/// Speed below which a vehicle counts as stationary, m/s.
 const STANDING: f64 = 0.5;
 
 /// State of a junction for inspection.
@@ -18,7 +18,7 @@ const STANDING: f64 = 0.5;
 pub struct JunctionInspection {
     /// Smallest node id of the junction.
     pub node: NodeId,
-    /// Type of control, which determines the order of vehicles.
+    /// Type of control, which determines the order in which vehicles enter.
     pub control: Control,
     /// State of the junction's signals, if it has signal control.
     pub programme: Option<ProgrammeInspection>,
@@ -85,11 +85,12 @@ pub struct ApproachLane {
     pub goes: bool,
     /// Number of vehicles on the lane.
     pub vehicles: usize,
-    /// Number of standing vehicles.
+    /// Number of stationary vehicles.
     pub queue: usize,
-    /// Distance from the stop line to the rear of the last standing vehicle, m; 0 if there is none.
+    /// Distance from the stop line to the rear of the last stationary vehicle, m; 0 if there is
+    /// none.
     pub queue_length: f64,
-    /// The foremost vehicle.
+    /// The foremost vehicle; `None` if the lane is empty.
     pub head: Option<HeadVehicle>,
 }
 
@@ -106,7 +107,7 @@ pub struct HeadVehicle {
     pub waits: Option<Waits>,
 }
 
-/// An agent that waits.
+/// An agent that waits at the junction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     /// Id of the agent.
@@ -115,7 +116,7 @@ pub struct Waiting {
     pub waits: Waits,
 }
 
-/// Inspects the junction of a node.
+/// Returns the state of the junction at a node for inspection; `None` if there is no junction.
 pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection> {
     let ground = &**world.ground();
     let junction = ground.junction_of(node)?;
@@ -292,7 +293,7 @@ fn programme(world: &World, junction: JunctionIndex) -> Option<ProgrammeInspecti
     })
 }
 
-/// Returns the time since the phase of a fixed-time programme began and the time until it ends, s.
+/// Returns the elapsed and the remaining time of the current phase of a fixed-time programme, s.
 fn by_the_clock(programme: &Programme, time: f64) -> (f64, f64) {
     let (stage, within) = programme.stage_at(time);
     let green = programme.stages[stage].green;

@@ -1,4 +1,4 @@
-//! Inspection of one road: the vehicles on each lane, the free car lengths, and the route and next stop of
+//! Inspection of one road: the vehicles and free cells of each lane, and the route and next stop of
 //! each vehicle.
 
 use super::junction::{foremost_first, goes, path_of};
@@ -41,7 +41,7 @@ pub struct AlleyInspection {
     /// opposite direction (second list). Only one list is non-empty, unless an agent entered
     /// without a grant.
     pub inside: [Vec<u64>; 2],
-    /// Agents that wait for the alley at the front of their lane: in the direction of the road
+    /// Agents at the front of their lane that wait for the alley: in the direction of the road
     /// (first list) and in the opposite direction (second list).
     pub waiting: [Vec<u64>; 2],
 }
@@ -110,7 +110,7 @@ pub struct PlannedLane {
     pub turn: Option<Turn>,
 }
 
-/// Inspects a road.
+/// Returns the state of a road for inspection; `None` if it has no drivable lane.
 pub(crate) fn inspect(world: &World, road: RoadId) -> Option<RoadInspection> {
     let lanes = world.lane_graph().lanes_of(road);
     let pieces = lanes.flat_map(|(_, pieces)| pieces);

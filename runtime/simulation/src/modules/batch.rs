@@ -9,17 +9,17 @@ use roadwright_scenario::DynamicsLevel;
 
 /// Number of rows that a thread processes at once.
 ///
-/// The number does not depend on the number of threads, because modules are called slice by slice,
-/// and a fault of a plugin affects one slice. A row has about 100 to 400 bytes, so 64 rows take 6
-/// to 25 KiB. This is enough work to outweigh the overhead, and the rows stay in the first-level
-/// cache until they have been processed.
+/// Modules are called slice by slice, and a fault of a plugin affects a whole slice. So the number
+/// must not depend on the number of threads. A row has about 100 to 400 bytes, so 64 rows take 6 to
+/// 25 KiB. This is enough work to outweigh the overhead, and the rows stay in the first-level cache
+/// until they have been processed.
 pub(crate) const SLICE: usize = 64;
 /// Number of rows in each call of a module that takes whole batches, as plugins do.
 const WHOLE_BATCH: usize = 1024;
 
 /// Maximum number of agent lists per instance. There is one list for each step of the instance's
-/// period, but steps share lists if the period is longer. Otherwise, an update every ten seconds
-/// with steps of 1 ms would need 10,000 lists.
+/// period. If the period has more steps than this, several steps share a list. Otherwise, an update
+/// every ten seconds with steps of 1 ms would need 10,000 lists.
 const MOST_TURNS: u64 = 1024;
 
 /// Agents that are due for an update, by index and by id, as passed to modules.
@@ -143,7 +143,7 @@ pub(crate) struct Rota {
 }
 
 impl Rota {
-    /// Updates the schedule.
+    /// Updates the schedule if agents were added, have left or have chosen other modules.
     pub(crate) fn update<L: Choosable + ?Sized>(
         &mut self,
         pool: &ModulePool<L>,
@@ -153,8 +153,8 @@ impl Rota {
     }
 
     /// Updates the schedule of a slot whose outputs are held by dynamics levels. `stride` returns
-    /// the number of steps that a level holds an output. All levels with more than one step have
-    /// the same number of steps.
+    /// the number of steps that a level holds an output. All levels that hold an output for more
+    /// than one step hold it for the same number of steps.
     pub(crate) fn update_in_strides<L: Choosable + ?Sized>(
         &mut self,
         pool: &ModulePool<L>,
@@ -215,8 +215,9 @@ impl Rota {
     }
 }
 
-/// Splits agents into batches. Their size is `WHOLE_BATCH` for modules that take whole batches;
-/// otherwise two slices for each thread, or one slice without helper threads.
+/// Splits agents into batches. For modules that take whole batches, the batch size is
+/// `WHOLE_BATCH`. For other modules, it is two slices per thread, or one slice without helper
+/// threads.
 pub(crate) fn batches<'a>(sharing: Sharing<'_>, due: Due<'a>) -> impl Iterator<Item = Due<'a>> {
     let size = match sharing.helpers {
         _ if sharing.is_whole => WHOLE_BATCH,

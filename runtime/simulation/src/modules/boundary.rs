@@ -48,8 +48,8 @@ pub(crate) struct Membership {
     told: Vec<Instances>,
     added: Vec<(AgentIndex, Instances)>,
     removed: Vec<(AgentIndex, Instances)>,
-    /// Removed agents for which it is unknown which instances know them. Their removal has not been
-    /// announced yet, and all instances will be notified of it.
+    /// Removed agents whose instances are unknown. Their removal has not been announced yet, and
+    /// all instances will be notified of it.
     untold: Vec<AgentIndex>,
 }
 

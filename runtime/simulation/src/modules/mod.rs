@@ -267,7 +267,7 @@ impl Modules {
             .instance_of(stack, settings, registry, dt)
     }
 
-    /// Updates for all agents whether their modules decide about arrivals. Called after modules may
+    /// Updates, for each agent, whether its modules decide about arrivals. Called after modules may
     /// have been replaced.
     fn assign_arrivals(&self, agents: &mut Agents) {
         for (who, progress) in agents.identity.iter().zip(&mut agents.progress) {
@@ -401,7 +401,7 @@ pub(crate) fn number_of(names: &[String], name: &str) -> Option<u16> {
         .map(|at| at as u16)
 }
 
-/// New index of each old name.
+/// Returns the index of each old name among the new names; `None` if it is not among them.
 pub(crate) fn new_numbers(old: &[String], new: &[String]) -> Vec<Option<u16>> {
     old.iter().map(|name| number_of(new, name)).collect()
 }

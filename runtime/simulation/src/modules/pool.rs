@@ -151,7 +151,8 @@ pub(crate) trait AnyPool {
     /// Whether any module has work to do at step boundaries.
     fn has_step_boundary(&self) -> bool;
 
-    /// Passes a step boundary.
+    /// Passes a step boundary: notifies the instances of added and removed agents, and lets newer
+    /// builds replace older ones.
     fn pass(
         &mut self,
         membership: &Membership,

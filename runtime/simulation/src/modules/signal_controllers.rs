@@ -79,8 +79,8 @@ impl SignalControllers {
         })
     }
 
-    /// Keeps the modules of unchanged signals and creates the others. Programmes whose module cannot be
-    /// created are actuated. Returns the errors by module.
+    /// Keeps the modules of unchanged signals and creates the others. Programmes whose module
+    /// cannot be created use actuated control. Returns the errors by module.
     pub(crate) fn take_over(
         &mut self,
         before: &Ground,

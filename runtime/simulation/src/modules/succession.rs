@@ -51,7 +51,7 @@ pub(crate) struct Anew {
     /// Id of the module, or several ids if the slot takes several modules. For a part of the
     /// scenario, the name of the part that differs.
     pub(crate) module: String,
-    /// Reason why it starts fresh.
+    /// Reason why the module or part starts fresh.
     pub(crate) why: String,
 }
 
@@ -78,7 +78,8 @@ impl Succession {
         all.map_or(&[], |one| &one.numbers)
     }
 
-    /// Current instances of an agent that has the given stack.
+    /// Maps the instances of an agent in a saved world to current ones. `stack` is the index of the
+    /// agent's stack.
     fn of_agent(&self, stack: usize, mut modules: Instances, stacks: &[Instances]) -> Instances {
         for one in &self.slots {
             let was = modules.of(one.slot);

@@ -36,7 +36,7 @@ pub(super) struct Viewer<'a> {
     pub(super) agent: AgentIndex,
     pub(super) bodies: Bodies<'a>,
     pub(super) types: &'a VehicleTypes,
-    /// Distance beyond which standing bodies are left out, m.
+    /// Distance beyond which stationary bodies are left out, m.
     pub(super) reach: f64,
     /// Duration of the plan, s.
     pub(super) seconds: f64,
@@ -44,7 +44,7 @@ pub(super) struct Viewer<'a> {
 
 impl Around {
     /// Returns the current obstacles and bodies around an agent, and the heuristic for its search
-    /// if one is asked for.
+    /// if one is requested.
     pub(super) fn of(
         &mut self,
         ground: &Arc<Ground>,

@@ -65,7 +65,7 @@ impl FixedOutlines {
     }
 
     /// Finds the first contact of a clip that was recorded on this ground; `None` if there is none.
-    /// Poses are those of the rear axle's centre in world coordinates.
+    /// Poses refer to the centre of the rear axle, in world coordinates.
     pub fn first_touch(&self, frames: &[Frame], body: &BodyOutline) -> Option<ObstacleTouch> {
         let touch = first_touch(frames, body, &self.outlines)?;
         Some(ObstacleTouch {

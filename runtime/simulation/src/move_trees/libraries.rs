@@ -122,8 +122,7 @@ impl Libraries {
         ready
     }
 
-    /// Calls `accept` with the libraries of an agent, in order of preference, until one is
-    /// accepted.
+    /// Calls `accept` with the libraries of an agent, in order of preference, until it accepts one.
     pub(super) fn find<T>(
         &mut self,
         agent: AgentIndex,

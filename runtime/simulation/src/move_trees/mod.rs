@@ -53,11 +53,11 @@ use std::sync::Arc;
 /// An agent has arrived if it is within this distance of the goal, m. The distance is slightly less
 /// than the radius of goals, so that an agent arrives if its plan touches the circle of its goal.
 const REACH: f64 = 5.0;
-/// Time after a contact before the agent plans again, s.
+/// Time that an agent waits after a contact before it plans again, s.
 const PAUSE: f64 = 1.0;
-/// Time after a search without a free move before the agent plans again, s.
+/// Time that an agent waits before it plans again if a search has found no free move, s.
 const TRIES_AGAIN: f64 = 0.2;
-/// Speed below which a braking vehicle counts as standing, m/s.
+/// Speed below which a braking vehicle counts as stationary, m/s.
 const STANDS: f64 = 0.1;
 /// If the motions of a vehicle and its clip differ by more than this, a more similar frame of the
 /// library is used. Applies to libraries whose speeds may jump.
@@ -172,7 +172,8 @@ impl MoveStatus {
 struct CurrentMove {
     /// Index of the library among those in use.
     library: u16,
-    /// Position of the rear axle and direction of the vehicle at the start of the move.
+    /// Position of the rear axle at the start of the move. `forward` is the direction of the
+    /// vehicle at that time.
     position: DVec2,
     forward: DVec2,
     number: u16,
@@ -251,7 +252,7 @@ impl MoveTrees {
         self.saved.agents.is_empty() && self.saved.libraries.is_empty()
     }
 
-    /// The state, for saves and hashes.
+    /// The moves of all agents, for saves and hashes.
     pub(crate) fn saved(&self) -> &SavedMoves {
         &self.saved
     }
@@ -363,7 +364,7 @@ impl MoveTrees {
         }
     }
 
-    /// Finds the first library of an agent that fits its state and the ground, with the number of
+    /// Finds the agent's first library that fits its state and the ground, with the number of
     /// simulation steps per frame.
     fn fitting(
         &mut self,
@@ -683,7 +684,7 @@ impl MoveTreeView<'_> {
     /// Returns the number of simulation steps per frame.
     ///
     /// # Errors
-    /// If an agent cannot play a library in its state or on this ground. The error gives the
+    /// If the state of the agent or the ground does not fit the library. The error gives the
     /// reason.
     fn steps(&self, player: &Player, loaded: &Loaded) -> Result<u32, Misfit> {
         let who = &self.bodies.agents.identity[player.agent.index()];

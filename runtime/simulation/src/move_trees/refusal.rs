@@ -22,7 +22,7 @@ const USUAL_STEPS: [f64; 5] = [0.005, 0.01, 0.02, 0.04, 0.05];
 /// Inputs that decide whether the agents of a run can use move trees.
 pub(crate) struct Asked<'a> {
     pub(crate) scenario: &'a Scenario,
-    /// Stacks with the overrides of the run.
+    /// Stacks, including the overrides of the run.
     pub(crate) stacks: &'a [(String, Stack)],
     pub(crate) registry: &'a Registry,
     pub(crate) levels: LevelChoice,

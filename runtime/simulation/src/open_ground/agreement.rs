@@ -19,7 +19,7 @@ const MOST: usize = 16;
 /// places, s.
 const LEAVES_WITHIN: [f64; 5] = [4.0, 8.0, 2.0, 12.0, 5.0];
 
-/// Courses of a trial, by agent id; `None` for characters that stand.
+/// Courses of a trial, by agent id; `None` for characters that stay in place.
 type Courses = BTreeMap<u64, Option<Course>>;
 
 impl GroundPlans {
@@ -177,7 +177,8 @@ impl GroundPlans {
     }
 }
 
-/// Whether a character does not get on.
+/// Whether a trial fails for a character: it has no course, or one that only leads to a waiting
+/// place beside other characters.
 fn fails(course: &Option<Course>) -> bool {
     course.as_ref().is_none_or(|course| !course.arrives)
 }

@@ -28,21 +28,23 @@ const STEP: f64 = 0.25;
 const METRES_PER_SECOND: f64 = 4.0;
 /// Clearance that is used where even the minimum clearance does not fit, m.
 const TIGHT: f64 = 0.02;
-/// A vehicle can begin to follow a found path if it is at most this far from its start, m.
+/// A vehicle can begin to follow a found path if it is at most this far from the start of the path,
+/// m.
 const NEAR_START: f64 = 0.3;
 /// A vehicle can begin to follow a found path if its heading differs by at most this from the
 /// heading at the start of the path, rad.
 const TURNED_FROM_START: f64 = 0.05;
 /// Speed below which a vehicle counts as stationary, m/s.
 const STANDS: f64 = 0.05;
-/// A standing vehicle begins the next part within this distance of the end of a part, m.
+/// A stationary vehicle begins the next part if it is within this distance of the end of the
+/// current part, m.
 const PART_END: f64 = 0.1;
-/// A vehicle that has stood for `STANDS_FOR` begins the next part within this distance of the end
-/// of a part, m.
+/// A vehicle that has been stationary for `STANDS_FOR` begins the next part if it is within this
+/// distance of the end of the current part, m.
 const NEAR_PART_END: f64 = 0.4;
-/// Standing time after which a vehicle near the end of a part begins the next part, s.
+/// Time at a standstill after which a vehicle near the end of a part begins the next part, s.
 const STANDS_FOR: f64 = 0.7;
-/// Speed before a gear change and before the destination, m/s.
+/// Speed at which a vehicle approaches a gear change or the destination, m/s.
 const END_SPEED: f64 = 0.3;
 /// Maximum speed in places where the usual clearance does not fit, m/s.
 const NARROW_SPEED: f64 = 1.0;
@@ -140,7 +142,7 @@ impl DrivePlan {
         self.by_module.is_some_and(|search| !search.by_host)
     }
 
-    /// Whether the search was started by this searcher. It was not if the planner has changed.
+    /// Whether the search was started by `searcher`; false if the planner has changed since then.
     fn is_for(&self, searcher: Searcher) -> bool {
         self.by_module.is_some() == (searcher != Searcher::Host)
     }

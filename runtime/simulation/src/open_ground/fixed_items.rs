@@ -1,4 +1,4 @@
-//! The items of a map of open ground that depend on the scenario alone.
+//! Map items of open ground that depend only on the scenario.
 
 use super::{cost_layers, painted};
 use roadwright_geometry::DVec2;

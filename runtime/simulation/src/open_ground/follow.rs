@@ -17,7 +17,7 @@ const LONGEST_CHORD: f64 = 30.0;
 /// Length of the part of a path that is turned into a drivable line, m. The vehicle replans before it reaches the end
 /// of this part.
 pub(super) const DRIVEN: f64 = 40.0;
-/// Length of the path after a manoeuvre that must be drivable, m.
+/// Minimum drivable length of the path beyond the end of a manoeuvre, m.
 const DRIVES_ON: f64 = 10.0;
 /// A partial path that ends where the vehicle cannot continue has to be longer than the braking
 /// distance by at least this, m.
@@ -57,15 +57,15 @@ pub(super) const SLOWING: f64 = 3.0;
 const SLOW: f64 = 2.0;
 /// Minimum speed of planned bends, m/s.
 const SLOWEST: f64 = 1.2;
-/// Speed where the clearance equals the tracking margin, m/s.
+/// Maximum speed in places where the clearance equals the tracking margin, m/s.
 const CLOSE_SPEED: f64 = 5.0;
-/// Speed where the clearance is below the tracking margin, m/s.
+/// Maximum speed in places where the clearance is below the tracking margin, m/s.
 const NARROW_SPEED: f64 = 2.0;
-/// Speed where the clearance equals the minimum margin, m/s.
+/// Maximum speed in places where the clearance equals the minimum margin, m/s.
 const NARROWEST_SPEED: f64 = 1.2;
-/// Speed in reverse, m/s.
+/// Speed of planned paths in reverse, m/s.
 const REVERSE_SPEED: f64 = 2.5;
-/// Speed before a gear change, m/s.
+/// Speed at which a vehicle approaches a gear change, m/s.
 pub(super) const CREEP: f64 = 0.5;
 /// Fraction of the steering rate that planned bends use.
 const STEERING_EASE: f64 = 0.9;
@@ -74,7 +74,7 @@ const LEAST_MARGIN: f64 = 0.1;
 /// Margin of a path where there is room, as a multiple of the tracking margin, so that drivers who
 /// deviate slightly from the path are still clear of obstacles.
 pub(super) const SPARE: f64 = 1.7;
-/// A vehicle of usual size can still drive away from these overlaps with obstacles, in ascending
+/// Overlaps with obstacles from which a vehicle of typical size can still drive away, in ascending
 /// order, m.
 const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// Fraction of its acceleration that a vehicle can use against gravity to drive off.
@@ -113,7 +113,7 @@ pub(super) struct Driver<'a> {
     pub(super) free: Cell<FreeDisc>,
 }
 
-/// A disc that no standing obstacle touches.
+/// A disc that no stationary obstacle touches.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FreeDisc {
     centre: DVec2,
@@ -190,7 +190,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Whether the vehicle is clear of standing obstacles at a pose.
+    /// Whether the vehicle is clear of stationary obstacles at a pose.
     pub(super) fn fits(&self, pose: Pose, margin: f64) -> bool {
         let body = self.covered(pose, margin);
         if self.free.get().holds(&body) {
@@ -585,8 +585,8 @@ impl Driver<'_> {
         track.length() * (share / narrow.min(compared) + (1.0 - share) / compared)
     }
 
-    /// The curvature of a track at a pose is computed over this number of poses before and after
-    /// it.
+    /// Returns the number of poses before and after a pose over which the curvature of a track is
+    /// computed.
     fn reach(&self, track: &Track) -> usize {
         (2.0 * self.step() / track.spacing.max(1e-3)).round() as usize
     }
@@ -637,7 +637,7 @@ struct Drive {
     margin: f64,
     /// Maximum length along the line, m.
     length: f64,
-    /// The drive may end early after this length if the vehicle cannot continue, m; `None` if it
+    /// Length after which the drive may end early if the vehicle cannot continue, m; `None` if it
     /// has to reach the end of the line.
     least: Option<f64>,
 }

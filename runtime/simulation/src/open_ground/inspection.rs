@@ -50,8 +50,8 @@ pub struct GroundInspection {
     pub disagreement: Option<Disagreement>,
     /// Time of the agent's last plan, s; `None` if it has none yet.
     pub planned_at: Option<f64>,
-    /// Poses along the known rest of the agent's path over open ground. At a gear change, two poses
-    /// have the same place.
+    /// Poses along the rest of the agent's path over open ground, as far as it is known. At a gear
+    /// change, two poses have the same place.
     pub poses: Vec<PlannedPose>,
     /// Cost factors of the cells around the agent, if requested.
     pub cells: Option<CellFactors>,
@@ -59,7 +59,7 @@ pub struct GroundInspection {
     pub forecasts: Vec<Vec<DVec2>>,
     /// The agent's search, if requested.
     pub search: Option<SearchOrder>,
-    /// Comparison of the path of the agent's search with the other path, if another one is given.
+    /// Comparison of the path that the agent's planner finds with the other path, if one is given.
     pub comparison: Option<PathComparison>,
 }
 
@@ -68,7 +68,7 @@ pub struct GroundInspection {
 pub struct PlannedPose {
     /// Pose of the middle of the rear axle.
     pub pose: Pose,
-    /// Gear in which the vehicle arrives there: 1 forwards, -1 in reverse.
+    /// Gear in which the vehicle arrives at the pose: 1 forwards, -1 in reverse.
     pub gear: i8,
 }
 

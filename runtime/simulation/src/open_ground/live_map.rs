@@ -16,12 +16,12 @@ use roadwright_scenario::{BodyKind, DynamicsLevel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A stopped vehicle counts as standing after this time, s. Verdicts on reachability include
-/// standing vehicles.
+/// A stopped vehicle counts as stationary after this time, s. Verdicts on reachability include
+/// stationary vehicles.
 const STANDS_AFTER: f64 = 5.0;
 /// Speed below which a body blocks the cells under it, m/s. Faster bodies soon leave them.
 const SLOW: f64 = 0.5;
-/// Bodies farther than this from every planning agent are left out, m.
+/// Bodies farther than this from every planning agent are not added to the map, m.
 const REACH: f64 = 150.0;
 /// Cost added to a cell below a moving body. The cost decreases to zero along the forecast path.
 const FORECAST_COST: i32 = 64;

@@ -31,11 +31,12 @@ const MOST_FINER: f64 = 3.0;
 /// Number of headings that are distinguished.
 const HEADINGS: f64 = 24.0;
 /// Edge length of the cells for a moving vehicle, as a fraction of the usual length. Small
-/// differences matter, because it cannot stop to turn its wheels.
+/// differences matter, because a moving vehicle does not stop to turn its wheels.
 const FINER: f64 = 0.5;
 /// Number of headings that are distinguished for a moving vehicle.
 const MORE_HEADINGS: f64 = 72.0;
-/// Forward speeds that are assumed for costs: straight ahead, and in the sharpest bends, m/s.
+/// Forward speed straight ahead that is assumed for costs, m/s. In the sharpest bends, it is
+/// `IN_BENDS`.
 const FORWARDS: f64 = 5.0;
 const IN_BENDS: f64 = 3.0;
 /// Reverse speed that is assumed for costs, m/s.
@@ -67,10 +68,9 @@ const FARTHEST: f64 = 50.0;
 const AT_GOAL: f64 = 4.0;
 /// Minimum reduction of the remaining time by a manoeuvre that does not reach the path, s.
 const LEAST_GAIN: f64 = 2.0;
-/// The cost to the end is computed in a square area; this is half the edge length of the area, in
-/// cells.
+/// Half the edge length of the square area in which the cost to the end is computed, in cells.
 const AREA: i32 = 48;
-/// Units of the search's costs per second.
+/// Cost units of the search per second of driving time.
 const UNITS: f64 = 1000.0;
 
 /// Part of a manoeuvre, driven in one gear.
@@ -413,14 +413,14 @@ impl Driver<'_> {
         self.drives_on(begins, &points, margin)
     }
 
-    /// Time that the vehicle takes to cover its own length, relative to a vehicle of usual size; at
-    /// most 1.
+    /// Time that the vehicle takes to cover its own length, relative to a vehicle of typical size;
+    /// at most 1.
     fn time_scale(&self) -> f64 {
         (self.scale() / self.pace()).min(1.0)
     }
 
-    /// Speed of the vehicle relative to the one that the times of manoeuvres were chosen for; at
-    /// most 1.
+    /// Speed of the vehicle relative to the reference speed for which the times of manoeuvres were
+    /// chosen; at most 1.
     fn pace(&self) -> f64 {
         (self.speed / FORWARDS).min(1.0)
     }

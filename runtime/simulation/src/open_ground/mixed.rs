@@ -367,8 +367,8 @@ fn is_beside_ground(graph: &LaneGraph, id: LaneletIndex) -> bool {
     lanelet.layer == 0 && !lanelet.is_connection()
 }
 
-/// Kind of a node. A cell before the lanes and the same cell after them are different nodes, so
-/// that a vehicle can join the lanes only once.
+/// Kind of a node. A cell that the trip visits before it joins the lanes and the same cell after it
+/// has left them are different nodes, so that a vehicle can join the lanes only once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
     Start,
@@ -587,7 +587,7 @@ impl<'a> Search<'a> {
         self.leave(Node::START, spot.lanelet, 0);
     }
 
-    /// Driving time for a distance along a lanelet, s.
+    /// Driving time for the distance `way` (m) along a lanelet, s.
     fn time_along(&self, id: LaneletIndex, way: f64) -> f64 {
         let speed = self.graph.lanelet(id).free_speed;
         way / speed.min(self.traveller.max_speed)

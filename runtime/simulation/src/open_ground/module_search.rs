@@ -19,8 +19,8 @@ use roadwright_plugin_api::{GridData, GroundPlannerInput, NO_INDEX, NOTHING, Pla
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// Margin of the bounds around start and goal: as a fraction of the distance between them, and its
-/// minimum in m.
+/// Margin of the bounds around start and goal, as a fraction of the distance between them. It is at
+/// least `LEAST_BEYOND`, in m.
 const BEYOND: f64 = 0.3;
 const LEAST_BEYOND: f64 = 40.0;
 /// Maximum number of cells of a map. Larger areas get larger cells.
@@ -59,7 +59,7 @@ pub(super) struct SearchStart {
 pub(crate) struct SearchQuestion<'a> {
     pub(crate) row: GroundPlannerInput,
     pub(crate) map: Option<&'a ReadMap>,
-    /// Angle of the first hitch where the path starts, rad.
+    /// Hitch angle of the first trailer at the start of the path, rad.
     pub(crate) hitch: f64,
 }
 
@@ -256,7 +256,8 @@ fn pose_of(pose: &PlanPose) -> Pose {
     Pose::new(pose.x, pose.y, pose.heading)
 }
 
-/// Creates a run from the first of the poses through the others. `None` if it is too short.
+/// Creates a run through the given poses, and updates `hitch` along it. `None` if the run is too
+/// short.
 fn run_of(
     poses: &[PlanPose],
     step: f64,

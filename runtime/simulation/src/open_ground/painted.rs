@@ -1,4 +1,4 @@
-//! Painted layers of a scenario as items.
+//! Converts the painted layers of a scenario to map items.
 
 use super::fixed_items::{FixedItems, ItemSource};
 use roadwright_planning::open_ground::{Cell, CellSize, Item, Paint, PaintedBlock, VehiclePaint};

@@ -8,8 +8,8 @@ const SQUARE: f64 = 64.0;
 /// Maximum number of squares per area. Larger areas are cut into larger squares.
 const MOST_SQUARES: f64 = 10_000.0;
 
-/// Cuts an area with holes into pieces. Cuts run along multiples of the edge length. No cell has its centre
-/// there, so each cell lies in exactly one piece. O(corners log squares + squares).
+/// Cuts an area with holes into pieces. Cuts run along multiples of the edge length. No cell has
+/// its centre on a cut, so each cell lies in exactly one piece. O(corners log squares + squares).
 pub(super) fn cut(rings: &[&[DVec2]]) -> Vec<Vec<DVec2>> {
     let ring = joined(rings);
     let Some((low, high)) = polygon::bounds(&ring) else {

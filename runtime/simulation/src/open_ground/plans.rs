@@ -40,7 +40,7 @@ const ASKEW: f64 = 1.0;
 /// A vehicle needs a manoeuvre at the start of a path if its heading differs from the path by more
 /// than this, rad.
 const BEHIND: f64 = 1.05;
-/// A vehicle that has stood on a free path for this time searches for a manoeuvre, s.
+/// A vehicle that has been stationary on a free path for this time searches for a manoeuvre, s.
 pub(super) const STUCK_AFTER: f64 = 4.0;
 /// Like `STUCK_AFTER`, for a vehicle that would collide if it drove off without turning its wheels,
 /// s.
@@ -61,7 +61,7 @@ const ROLLS_BACK: f64 = 1.0;
 /// A manoeuvre is replanned if the vehicle is farther than this from its current part, m. The
 /// clearance of the manoeuvre was checked without such an offset.
 const ASTRAY: f64 = 0.7;
-/// After this distance along the last part of a manoeuvre, the agent may switch to a path, m.
+/// After this distance along the last part of a manoeuvre, the agent may switch to another path, m.
 const LEAVES_AFTER: f64 = 2.0;
 /// Minimum cell size of a planner, m.
 const FINEST: f64 = 0.05;
@@ -95,7 +95,7 @@ const TRIES_AGAIN: f64 = 1.0;
 /// Maximum number of cells that the searches for a verdict expand. If there is no verdict by then,
 /// the agent keeps the status "searching".
 const MOST_SPENT: u64 = 20_000_000;
-/// Speed on a path that may not be free, m/s.
+/// Speed on a path that is not known to be free, m/s.
 const CREEPING: f64 = 1.5;
 /// Distance below which the points of a path are merged, m.
 const CLOSE: f64 = 0.3;
@@ -145,7 +145,7 @@ pub(crate) struct Planner<'a> {
     pub(crate) s: f64,
     /// Offset to the left of the planned path, m; 0 without a path.
     pub(crate) t: f64,
-    /// The planned path.
+    /// The planned path; `None` if the agent has none.
     pub(crate) path: Option<&'a PlannedPath>,
     pub(crate) goal: DVec2,
     /// Heading of the goal in the scenario, rad; `None` if it is unknown.
@@ -210,9 +210,9 @@ impl Planner<'_> {
         }
     }
 
-    /// Clearance of a short vehicle's path to obstacles where such a path exists, m. Short vehicles
-    /// are planned for over such fine cells that a path could otherwise lead through gaps hardly
-    /// wider than the vehicle, and no driver steers through those.
+    /// Clearance that the path of a short vehicle keeps from obstacles if such a path exists, m.
+    /// Short vehicles are planned for over very fine cells. Without this clearance, a path could
+    /// lead through gaps that are hardly wider than the vehicle, which no driver can steer through.
     fn room(&self) -> f64 {
         let is_short = self.body_kind == BodyKind::Vehicle && self.kind.scale() < 1.0;
         match self.planning.search {
@@ -221,7 +221,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Creates the vehicle's profile for paths as close to obstacles as the vehicle fits.
+    /// Creates the vehicle's profile for paths that pass obstacles as closely as the vehicle fits.
     pub(super) fn profile(&self, cell: f64) -> Profile {
         let cell = CellSize::new(cell).unwrap_or(CellSize::WAY_POINTS);
         Profile {
@@ -233,8 +233,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Creates the trip to the goal over cells of the given size, m. It keeps `room` metres from
-    /// obstacles.
+    /// Creates the trip to the goal over cells of the given size, m. The trip keeps `room` metres
+    /// from obstacles.
     fn trip(&self, map: &mut OpenGround, cell: f64, from: Pose, room: f64) -> Trip {
         Trip {
             profile: map.add_profile(Profile {
@@ -355,7 +355,8 @@ pub(super) struct PlannedPart {
 pub(super) struct Live {
     pub(super) searches: Option<Reachability>,
     incremental: Option<IncrementalPath>,
-    /// Costs from a search that starts at the goal. It begins when bounded searches get lost.
+    /// Costs from a search that starts at the goal. The search begins when bounded searches get
+    /// lost.
     costs: Option<GoalCosts>,
     /// Number of cells that the search for `costs` had expanded when the world was saved.
     saved_costs: Option<u64>,
@@ -574,8 +575,8 @@ impl GroundPlans {
         plan.flat_map(|plan| plan.rest.iter().flat_map(|part| &part.waypoints))
     }
 
-    /// Agents that have no path, or for which it is unknown whether there is one, with their
-    /// statuses, by id.
+    /// Agents that have no path, or whose search has not ended, with the statuses of their paths,
+    /// by id.
     pub(crate) fn without_known_path(&self) -> impl Iterator<Item = (u64, &PathStatus)> {
         let open = self.agents.iter().filter(|(_, plan)| match plan.status {
             PathStatus::NoPath(_) => true,
@@ -712,7 +713,7 @@ impl AgentPlan {
         (scale * scale).round().clamp(1.0, 64.0) as u64
     }
 
-    /// Trip for which the agent's planner searches for a path.
+    /// Creates the trip for which the agent's planner searches for a path.
     pub(super) fn trip(&self, map: &mut OpenGround, agent: &Planner<'_>) -> Trip {
         agent.trip(map, self.cell(agent), agent.centre(), agent.room())
     }
@@ -1421,8 +1422,8 @@ fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre) -> Vec<PlannedPart> {
     manoeuvre.parts.iter().enumerate().map(part).collect()
 }
 
-/// Returns waypoints of a path that may not be free, with low speeds, so that the vehicle creeps
-/// along it.
+/// Returns waypoints of a path that is not known to be free, with low speeds, so that the vehicle
+/// creeps along it.
 fn creeping(agent: &Planner<'_>, path: &[DVec2]) -> Vec<Waypoint> {
     let mut before = agent.pose;
     let point = |&place: &DVec2| {

@@ -69,8 +69,8 @@ struct FieldKey {
     goal: (i32, i32),
 }
 
-/// A search from a goal. It is continued whenever an agent needs a path that it has not reached
-/// yet.
+/// A search from a goal. The search continues whenever an agent needs a path from a cell that the
+/// search has not reached yet.
 struct Field {
     cache: TileCache,
     search: Search,

@@ -169,7 +169,7 @@ impl SpaceTime {
     }
 
     /// Marks the cells that are too near to a character as occupied. `place` returns the position
-    /// of the character at a time, or `None` once it has left.
+    /// of the character at a given time (s), or `None` once it has left.
     pub(super) fn take(&mut self, apart: Apart, place: impl Fn(f64) -> Option<DVec2>) {
         let mut slot = 0;
         let at = |slot: u32| place(self.begin + (f64::from(slot) + 0.5) * SLOT);

@@ -12,8 +12,8 @@ const MOST: usize = 256;
 pub(crate) struct Steering {
     /// Maximum curvature that the driver can steer, 1/m.
     pub(crate) tightest: f64,
-    /// When the waypoint is moved farther away, the sine of the angle to it may grow by at most
-    /// this factor.
+    /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is
+    /// moved farther away.
     pub(crate) sharpest: f64,
     /// Steering response of the driver to waypoints; `None` if it is unknown.
     pub(crate) response: Option<SteeringResponse>,

@@ -195,7 +195,7 @@ impl Search<'_> {
         verdict
     }
 
-    /// The start of a trip: the centre of the vehicle's body there, and its heading.
+    /// The start of a trip: the centre of the vehicle's body at `place`, and its heading.
     fn start(&self, vehicle: &VehicleType, place: &Place) -> Option<Spot> {
         let mut middle = self.scenario.pose_of(place)?;
         middle.position = middle.point(vehicle.body_centre(), 0.0);

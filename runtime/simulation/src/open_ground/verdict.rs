@@ -12,7 +12,7 @@ pub enum PathStatus {
     Searching,
     /// There is a path to the goal, and the agent drives along it.
     Found,
-    /// There is no path. The agent stands and waits until something changes.
+    /// There is no path. The agent waits until something changes.
     NoPath(NoPath),
 }
 
@@ -27,7 +27,7 @@ pub struct NoPath {
     pub gap: Option<NarrowGap>,
 }
 
-/// A gap that is too narrow.
+/// A gap that is too narrow for the vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct NarrowGap {
     /// Width between the outlines, m.

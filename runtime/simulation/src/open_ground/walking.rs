@@ -3,8 +3,8 @@
 //! The planner of a character finds a path around everything that is stationary. Along this path,
 //! the character announces a course, which states where it will be at which time. A new course
 //! takes into account the courses that others have announced before, and never comes too near to
-//! them. Where the plain path would, a search in space and time finds another path, which may
-//! include waits (`space_time.rs`).
+//! them. Where the plain path would come too near, a search in space and time finds another path,
+//! which may include waits (`space_time.rs`).
 //!
 //! Courses are promises about the order in which characters pass a place, not about the time
 //! ([Hoenig 2016]). Each character records how far along its course it is. It may walk on to a
@@ -42,13 +42,13 @@ pub(super) const FAR_SIGHT: f64 = 45.0;
 /// multiples of the diagonal of their outline. The cells and time slots of the search make courses
 /// inexact by up to 0.25 m.
 const APART: [f64; 2] = [2.0, 1.65];
-/// Minimum distance between two characters along one of the axes of the world, as a multiple of the
-/// side of their outline.
+/// Minimum distance between two characters along at least one axis of the world, as a multiple of
+/// the side of their outline.
 const BESIDE_EACH_OTHER: f64 = 1.08;
-/// If the centres of two characters are closer than this, one of them waits. A multiple of the
-/// diagonal of their outline.
+/// If the centres of two characters are closer than this, one of them waits. Given as a multiple of
+/// the diagonal of their outline.
 const HELD: f64 = 1.25;
-/// A character checks this distance ahead whether it may walk on, m.
+/// A character checks whether it may walk on over this distance ahead, m.
 const AHEAD: f64 = 3.0;
 /// Sampling interval for comparing courses, s.
 const TICK: f64 = 0.05;
@@ -84,15 +84,15 @@ const AT_CORNERS: f64 = 0.4;
 const GROWS: f64 = 0.3;
 /// A path is extended when its remaining length is less than this, m.
 const EXTENDS: f64 = 2.0;
-/// Distance from the end of its path within which a character that has to wait stands still, m.
+/// A character that has to wait stands still within this distance of the end of its path, m.
 const STOPS_WITHIN: f64 = 0.2;
 /// Minimum distance along a course that counts as progress, m.
 const PROGRESS: f64 = 0.05;
 /// A character that may walk on counts as stuck after this time without progress, s.
 const STUCK: f64 = 2.0;
-/// A stuck character counts as arrived at the end of its path within this distance of it, m.
+/// A stuck character counts as arrived if it is within this distance of the end of its path, m.
 const NEAR_STOP: f64 = 0.3;
-/// Speed below which a character counts as standing, m/s.
+/// Speed below which a character counts as stationary, m/s.
 const STANDS: f64 = 0.05;
 /// A path ends at a corner where the direction changes by more than this within [`CORNER`], rad.
 /// Controllers that steer towards a waypoint ahead would cut such a corner.
@@ -129,7 +129,7 @@ const SLOWEST: f64 = 0.05;
 /// Lowest speed on a piece of a course for characters that can walk faster, m/s.
 const SLOWEST_PIECE: f64 = 0.3;
 
-/// A position with a time.
+/// A position, and the time at which it is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Moment {
     pub(super) place: DVec2,
@@ -145,7 +145,7 @@ enum Mode {
     Idle,
     /// The character follows its course.
     Walking,
-    /// The character stands because it has found no course.
+    /// The character stays in place because it has found no course.
     Standing,
 }
 
@@ -182,13 +182,13 @@ pub(crate) struct WalkPlan {
     looks_at: f64,
     /// Whether the controller has no part of the course yet.
     is_new: bool,
-    /// Whether the character gets on only if others change their courses.
+    /// Whether the character can make progress only if others change their courses.
     asks: bool,
     /// The character may plan together with others again from this time on, s.
     calls_from: f64,
     /// Distance along the course where the character waits, m.
     waited: f64,
-    /// Time since which it has been waiting there, s.
+    /// Time at which the character began to wait at this place, s.
     waits_from: f64,
 }
 
@@ -206,11 +206,11 @@ pub(super) struct Pedestrian {
 pub(super) struct Other {
     place: DVec2,
     radius: f64,
-    /// Its course; empty if it has announced none or has strayed from it.
+    /// Course of the character; empty if it has announced none or has strayed from it.
     course: Arc<[Moment]>,
-    /// Highest speed of its course, m/s.
+    /// Highest speed of the course, m/s.
     fastest: f64,
-    /// Planned time of its current position on its course, s.
+    /// Planned time of the character's current position on its course, s.
     reached: f64,
     /// Planned time at which the character leaves its last place, s.
     until: f64,
@@ -258,7 +258,7 @@ impl Other {
         }
     }
 
-    /// Creates a character without a course that stays in its place until a time, s.
+    /// Creates a character without a course that stays in its place until the time `until`, s.
     pub(super) fn leaving(one: &Pedestrian, until: f64) -> Self {
         Self {
             place: one.place,
@@ -270,8 +270,8 @@ impl Other {
         }
     }
 
-    /// Whether the course of the character still leads within `apart` metres of a place before a
-    /// planned time, s.
+    /// Whether the course of the character still leads within `apart` metres of a place before the
+    /// planned time `time`, s.
     fn is_to_pass(&self, place: DVec2, time: f64, apart: f64) -> bool {
         if self.course.is_empty() {
             return (self.place - place).length() < apart;
@@ -291,9 +291,9 @@ impl Other {
         false
     }
 
-    /// Returns the position at a planned time, s; `None` once the character has left. A character
-    /// without a course is expected to stay in place. If it wants to walk, it is expected to leave
-    /// after some time.
+    /// Returns the position at the planned `time` (s); `None` once the character has left. A
+    /// character without a course is expected to stay in place. If it wants to walk, it is expected
+    /// to leave after some time.
     fn at(&self, time: f64) -> Option<DVec2> {
         let place = || match self.course.is_empty() {
             true => self.place,
@@ -303,7 +303,7 @@ impl Other {
     }
 }
 
-/// Position on a course at a time, s, clamped to the start and end of the course.
+/// Position on a course at `time` (s), clamped to the start and end of the course.
 fn place_at(course: &[Moment], time: f64) -> DVec2 {
     let next = course.partition_point(|moment| moment.time <= time);
     let Some(before) = next.checked_sub(1).map(|at| course[at]) else {
@@ -358,7 +358,7 @@ impl WalkPlan {
         })
     }
 
-    /// Whether the character has to plan a course at a time, s.
+    /// Whether the character has to plan a course at the time `now`, s.
     fn needs_course(&self, now: f64) -> bool {
         let is_blocked = self
             .blocked_since
@@ -434,7 +434,7 @@ impl WalkPlan {
         self.looks_at = now;
     }
 
-    /// Abandons the course. The character stands.
+    /// Abandons the course. The character stays in place.
     pub(super) fn stand(&mut self, agent: &Planner<'_>) {
         self.mode = match agent.path.is_some() {
             true => Mode::Standing,
@@ -446,7 +446,7 @@ impl WalkPlan {
         self.looks_at = agent.now;
     }
 
-    /// Whether the character asks others for a joint plan at a time, s.
+    /// Whether the character asks others for a joint plan at the time `now`, s.
     pub(super) fn calls(&self, now: f64) -> bool {
         self.asks && now >= self.calls_from && self.path.len() > 1
     }
@@ -456,7 +456,7 @@ impl WalkPlan {
         self.mode == Mode::Walking && !self.asks
     }
 
-    /// Records that the character took part in a joint plan at a time, s.
+    /// Records that the character took part in a joint plan at the time `now`, s.
     pub(super) fn has_agreed(&mut self, now: f64) {
         self.calls_from = now + CALLS_EVERY;
     }
@@ -481,7 +481,7 @@ impl WalkPlan {
         self.ends_at_goal
     }
 
-    /// Notes that the character has got to a distance along its course, m.
+    /// Records that the character has reached the distance `along` on its course, m.
     fn arrive_at(&mut self, along: f64) {
         self.walked = self.walked.max(along);
         self.reached = self.reached.max(self.time_at(self.walked));
@@ -495,7 +495,8 @@ impl WalkPlan {
         }
     }
 
-    /// Planned time at which the character reaches a distance along its course, m.
+    /// Returns the planned time (s) at which the character reaches the distance `along` (m) on its
+    /// course.
     fn time_at(&self, along: f64) -> f64 {
         let mut from = 0.0;
         for pair in self.course.windows(2) {
@@ -525,7 +526,7 @@ fn length_of(course: &[Moment]) -> f64 {
         .sum()
 }
 
-/// Points of a line beyond a distance along it, m, starting at that distance.
+/// Returns the rest of a line, starting at the distance `from` (m) along it.
 fn rest(line: &[DVec2], from: f64) -> Vec<DVec2> {
     let mut points = Vec::new();
     let mut s = 0.0;
@@ -546,7 +547,7 @@ fn rest(line: &[DVec2], from: f64) -> Vec<DVec2> {
     points
 }
 
-/// Creates a course along points at a speed, m/s. It begins at `now`, s.
+/// Creates a course along points at `speed` (m/s), beginning at the time `now` (s).
 fn course_along(points: impl IntoIterator<Item = DVec2>, now: f64, speed: f64) -> Vec<Moment> {
     let mut time = now;
     let mut before: Option<DVec2> = None;
@@ -558,18 +559,20 @@ fn course_along(points: impl IntoIterator<Item = DVec2>, now: f64, speed: f64) -
     moments.collect()
 }
 
-/// Time of the character that is farthest behind on its announced course, s, and at most `now`.
+/// Returns the planned time of the character that is farthest behind on its announced course, s; at
+/// most `now`.
 pub(super) fn begin_among(others: &[Other], now: f64) -> f64 {
     let announced = others.iter().filter(|other| !other.course.is_empty());
     announced.fold(now, |first, other| first.min(other.reached))
 }
 
-/// How far a course has to stay away from another character.
+/// Distances that a course has to keep from another character.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Apart {
     /// Distance between the centres, m.
     pub(super) distance: f64,
-    /// Distance along one of the axes of the world, m, because outlines are squares along them.
+    /// A place is also too near if its offsets along both axes of the world are less than this, m.
+    /// Outlines are squares that are aligned with these axes.
     pub(super) beside: f64,
 }
 
@@ -789,7 +792,8 @@ impl Planning<'_> {
     }
 
     /// Gives the controller the path up to the place where the character has to wait for others.
-    /// `given` is how far along the course the controller's current path reaches.
+    /// `given` is the distance along the course up to which the controller's current path reaches,
+    /// m.
     fn walk_on(&mut self, given: Option<f64>) -> Step {
         let agent = self.agent;
         let (limit, is_blocked) = self.limit();
@@ -852,8 +856,8 @@ impl Planning<'_> {
         self.follow_walk(&points, &speeds, is_end && ends_at_goal)
     }
 
-    /// Returns the part of the course from the character to a distance along the course (m),
-    /// without waits, as points and speeds (m/s).
+    /// Returns the part of the course from the character to the distance `until` (m), without
+    /// waits, as points and speeds (m/s).
     fn stretch(&self, until: f64) -> (Vec<DVec2>, Vec<f64>) {
         let walk = &self.plan.walk;
         let most = self.agent.top_speed;
@@ -927,7 +931,7 @@ impl Planning<'_> {
         }
     }
 
-    /// Follows points at the given speeds, m/s.
+    /// Makes the character follow points at the given `speeds`, m/s.
     fn follow_walk(&self, points: &[DVec2], speeds: &[f64], is_last: bool) -> Step {
         let agent = self.agent;
         let heading = |at: usize| {
@@ -970,14 +974,14 @@ impl Planning<'_> {
     }
 }
 
-/// A course with what is known about its end.
+/// A course, and whether it reaches the end of the path.
 #[derive(Debug, Clone)]
 pub(super) struct Course {
     pub(super) moments: Vec<Moment>,
-    /// Whether it leads to the end of the path.
+    /// Whether the course leads to the end of the path.
     is_whole: bool,
-    /// Whether it leads to the end of the part of the path that was searched. Otherwise it leads to a place beside
-    /// other characters.
+    /// Whether the course leads to the end of the part of the path that was searched. Otherwise it
+    /// leads to a place beside other characters.
     pub(super) arrives: bool,
 }
 
@@ -995,7 +999,7 @@ pub(super) struct Walker<'a> {
 }
 
 impl<'a> Walker<'a> {
-    /// Prepares a character for planning. It prefers the usual distance from others.
+    /// Prepares a character for planning. The character prefers the usual distance from others.
     pub(super) fn new(
         agent: &'a Planner<'a>,
         others: &'a [Other],
@@ -1085,7 +1089,7 @@ impl<'a> Walker<'a> {
         self.around_at(begin)
     }
 
-    /// Searches for a course at the distance from others that is set.
+    /// Searches for a course that keeps the distance `apart` from other characters.
     fn around_at(&mut self, begin: f64) -> Option<Course> {
         let here = self.agent.pose.position;
         let delay = self.starts(begin) - begin;
@@ -1105,7 +1109,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Prepares a search among the cells around a character and its target, with the times at which
-    /// other characters are there.
+    /// other characters occupy these cells.
     fn space_time(&mut self, here: DVec2, target: DVec2, begin: f64) -> Option<SpaceTime> {
         let agent = *self.agent;
         let profile = agent.profile(self.cell);
@@ -1149,7 +1153,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Returns the point at a distance along a line, m, and the points beyond it.
+/// Returns the point at `distance` (m) along a line, and the points beyond it.
 fn split(points: &[DVec2], distance: f64) -> (DVec2, Vec<DVec2>) {
     let mut left = distance;
     for (at, pair) in points.windows(2).enumerate() {
@@ -1163,7 +1167,7 @@ fn split(points: &[DVec2], distance: f64) -> (DVec2, Vec<DVec2>) {
     (points.last().copied().unwrap_or(DVec2::ZERO), Vec::new())
 }
 
-/// Returns the distance along a path of its point that is nearest to a place, m.
+/// Returns the distance along a path to the point nearest to a place, m.
 fn distance_along(path: &[DVec2], place: DVec2) -> f64 {
     nearest_on(path.iter().copied(), place, 0.0, f64::INFINITY).0
 }

@@ -168,7 +168,8 @@ impl View<'_> {
         input.lane_right = f64::from(u8::from(lanelet.right != NO_LANELET));
     }
 
-    /// Fills in the lane change that the route requires here, and the gaps in the target lane.
+    /// Fills in the lane change that the route requires at the agent's position, and the gaps in
+    /// the target lane.
     fn perceive_lane_change(&self, agent: AgentIndex, input: &mut BehaviourInput) {
         let (position, progress) = (self.position(agent), self.progress(agent));
         let (route, graph, at) = (self.route(agent), self.ground.graph(), progress.at);

@@ -25,18 +25,18 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// A vehicle is let in after it has sought a gap for this time, s.
 const PATIENCE: f32 = 5.0;
-/// Maximum time that a vehicle stands to let another one in, s. After that time, the other vehicle
-/// is assumed to be unable to change lanes.
+/// Maximum time that a vehicle waits at a standstill to let another one in, s. After that time, the
+/// other vehicle is assumed to be unable to change lanes.
 const COURTESY: f64 = 15.0;
 /// Deceleration for letting a vehicle in, m/s^2.
 const SLOWING: f64 = 1.5;
 /// Number of vehicles ahead on an adjacent lane that are considered.
 const LOOKED_AT: usize = 3;
-/// Minimum distance between a standing vehicle and a vehicle ahead of it that seeks a gap, m. At a
-/// shorter distance, waiting would not make room, so the standing vehicle drives on and the next
-/// one lets the other in.
+/// Minimum distance between a stationary vehicle and a vehicle ahead of it that seeks a gap, m. At
+/// a shorter distance, waiting would not make room, so the stationary vehicle drives on and the
+/// next one lets the other in.
 const LEAST_ROOM: f64 = 1.5;
-/// Speed below which a vehicle counts as standing, m/s.
+/// Speed below which a vehicle counts as stationary, m/s.
 const STANDING: f64 = 0.2;
 /// Speed at which an agent falls back, as a fraction of the other vehicle's speed.
 const FALLING_BACK: f64 = 0.7;
@@ -78,7 +78,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// The vehicle.
+    /// Index of the agent that drives the vehicle.
     pub(super) fn agent(&self) -> AgentIndex {
         self.entry.agent
     }
@@ -168,7 +168,7 @@ impl View<'_> {
         }
     }
 
-    /// Whether a vehicle is free to leave its lane by a lane change. It is not if it is close
+    /// Whether a vehicle has enough room ahead to complete a lane change, which it lacks close
     /// behind a stationary vehicle.
     fn leads_on(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
         let s = self.position(agent).s;

@@ -47,7 +47,7 @@ const BEFORE: f64 = 0.5;
 const ADAPTING: f64 = 4.0;
 /// Acceleration that vehicles on lanes are expected to reach, m/s^2.
 const THEIRS: f64 = 2.0;
-/// Vehicles on lanes are expected to exceed the free speed by up to this factor.
+/// Vehicles on lanes are expected to drive at up to this multiple of the free speed.
 const EXCESS: f64 = 1.1;
 /// Vehicles on lanes are expected to brake for a manoeuvring agent with this deceleration, m/s^2.
 const YIELDING: f64 = 4.5;
@@ -55,7 +55,8 @@ const YIELDING: f64 = 4.5;
 const BEFORE_AGENT: f64 = 2.0;
 /// Corner radius of a manoeuvring vehicle, m.
 const CORNER: f64 = 0.3;
-/// A vehicle before the crossing that has stood for this time is no longer expected to start, s.
+/// A vehicle before the crossing that has been stationary for this time is no longer expected to
+/// start, s.
 const WAITS: f64 = 5.0;
 /// Vehicles on lanes are considered for this time ahead, s. Lanes are searched backwards for the
 /// distance that is driven in this time at their free speed.
@@ -69,10 +70,11 @@ const BESIDE: f64 = 1.0;
 /// The part of the path on which the agent crosses or joins one lane.
 #[derive(Debug, Clone, Copy)]
 struct Strip {
-    /// Distances from the agent's front at which the path enters and leaves the lane, m.
+    /// Distances from the agent's front at which the path enters the lane (`from`) and leaves it
+    /// (`to`), m.
     from: f64,
     to: f64,
-    /// Range of positions along the lane that the path covers, m.
+    /// Range of positions along the lane that the path covers, from `low` to `high`, m.
     low: f64,
     high: f64,
     /// Whether the agent is aligned with the lane at the end of this part and joins it.
@@ -100,15 +102,15 @@ struct Crossing<'a> {
 }
 
 impl Crossing<'_> {
-    /// Shortest time to cover a distance from here, s.
+    /// Shortest time to cover a distance from the agent's position, s.
     fn shortest_time_for(self, distance: f64) -> f64 {
         let (acceleration, most) = CROSSING;
         time_of(distance, self.speed, acceleration, most.max(self.speed))
     }
 
-    /// Time to cover a distance from here, s. The agent accelerates up to the speeds of its path.
-    /// If the path ends slowly, for example at a gear change, the time to drive on from there is
-    /// added.
+    /// Time to cover a distance from the agent's position, s. The agent accelerates up to the
+    /// speeds of its path. If the path ends slowly, for example at a gear change, the time to drive
+    /// on from its end is added.
     fn time_for(self, distance: f64) -> f64 {
         let (acceleration, most) = CROSSING;
         let length = self.path.line().length();

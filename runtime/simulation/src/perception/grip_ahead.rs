@@ -20,7 +20,7 @@ const SAMPLE: f64 = 3.0;
 const FARTHEST: f64 = 400.0;
 /// Reaction time of drivers before they brake, s.
 const REACTION: f64 = 0.5;
-/// Gap to a standing leader, m. It is slightly larger than the gap that controllers leave.
+/// Gap to a stationary leader, m. It is slightly larger than the gap that controllers leave.
 const GAP: f64 = 2.5;
 /// Gap to a stop line, m. It is slightly larger than the gap that controllers leave.
 const STOP_GAP: f64 = 0.7;

@@ -16,18 +16,18 @@ use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::f64::consts::PI;
 
-/// Clearance around a vehicle of usual size, m.
+/// Clearance around a vehicle of typical size, m.
 const CLEARANCE: f64 = 0.05;
 /// Speed-dependent part of the clearance, s. A small steering error leads a fast vehicle farther to
 /// the side before it stops.
 const CLEARANCE_TIME: f64 = 0.02;
-/// Distance added to the braking distance of a vehicle of usual size, m.
+/// Distance added to the braking distance of a vehicle of typical size, m.
 const ROOM: f64 = 0.15;
 /// Lateral room that a character needs for a side step, m.
 const SIDE_ROOM: f64 = 0.15;
 /// Reaction time before the vehicle brakes, s.
 const REACTION: f64 = 0.05;
-/// Distance between the poses that are checked for a vehicle of usual size, m.
+/// Distance between the poses that are checked for a vehicle of typical size, m.
 const STEP: f64 = 0.1;
 /// Maximum number of poses that are checked.
 const MOST_STEPS: f64 = 30.0;
@@ -37,7 +37,7 @@ const IGNORED: f64 = 0.4;
 /// Like `IGNORED`, for the bend that results from the current wheel angle.
 const IGNORED_AS_IT_IS: f64 = 0.7;
 /// Additional overlap that is tolerated near an obstacle, as a fraction of the clearance of a
-/// standing vehicle. It is needed because plans know the clearance only roughly.
+/// stationary vehicle. It is needed because plans know the clearance only roughly.
 const ROUNDING: f64 = 0.2;
 /// Search distance for the centres of other vehicles around the vehicle's outline, m.
 const OTHERS: f64 = 12.0;
@@ -56,7 +56,8 @@ struct Outline {
     body: OrientedBox,
     /// Time from now, s.
     time: f64,
-    /// How the vehicle drives there; `None` for a place that is only looked at.
+    /// Present outline and motion of the vehicle; `None` if only the place is checked, for example
+    /// for a side step.
     drive: Option<Driven>,
 }
 
@@ -71,7 +72,8 @@ struct Driven {
 }
 
 impl Driven {
-    /// Whether another body with its velocity in m/s runs up from behind. Braking for it would help neither vehicle.
+    /// Whether another body with the given velocity (m/s) approaches from behind. Braking for it
+    /// would help neither vehicle.
     fn is_followed_by(&self, other: &OrientedBox, velocity: DVec2) -> bool {
         let offset = other.centre - self.body.centre;
         let direction = velocity.normalize_or_zero();
@@ -80,9 +82,9 @@ impl Driven {
             && direction.perp_dot(offset).abs() < self.body.half_width + other.half_width
     }
 
-    /// Returns the distances that another vehicle with this speed (m/s) may have driven after a
-    /// time (s): if it drives on as before, and if it brakes at once because its driver notices
-    /// this vehicle.
+    /// Returns the distances that another vehicle with the given `speed` (m/s) may have driven
+    /// after `time` (s): if it drives on as before, and if it brakes at once because its driver
+    /// notices this vehicle.
     fn distances(&self, speed: f64, time: f64) -> [f64; 2] {
         let until = time.min(speed.abs() / self.braking);
         let braked = speed * until - 0.5 * (self.braking * until * until).copysign(speed);
@@ -115,12 +117,13 @@ impl View<'_> {
         self.room_within(agent, planned, input, braking, reach)
     }
 
-    /// Clearance around a vehicle at a speed in m/s, m.
+    /// Clearance around a vehicle, m. `speed` is in m/s.
     fn clearance(&self, agent: AgentIndex, speed: f64) -> f64 {
         (CLEARANCE + CLEARANCE_TIME * speed) * self.vehicle_type(agent).scale()
     }
 
-    /// Outline of a vehicle with its rear axle at `pose`, including the clearance at a speed in m/s.
+    /// Outline of a vehicle with its rear axle at `pose`, enlarged by the clearance at `speed`
+    /// (m/s).
     fn outline(&self, agent: AgentIndex, pose: Pose, speed: f64) -> OrientedBox {
         let body = self.vehicle_type(agent).covered(pose);
         let clearance = self.clearance(agent, speed);

@@ -25,9 +25,9 @@ const LEAST_HORIZON: f64 = 30.0;
 const STOP_BEYOND: f64 = 1.5;
 /// A vehicle that has to change to another lane stops at this distance from the end of its lane, m.
 const LANE_END_GAP: f64 = 1.0;
-/// The current bend is measured at a distance ahead, of which this is the constant part, m. If it
-/// is smaller, the wheels do not turn in time where a bend begins abruptly. If it is larger,
-/// steering begins and ends too early.
+/// Constant part of the distance ahead at which the current bend is measured, m. With a smaller
+/// value, the wheels would not turn in time where a bend begins abruptly. With a larger value,
+/// steering would begin and end too early.
 const BEND_AHEAD: f64 = 2.0;
 /// Part of the distance in [`BEND_AHEAD`] that is proportional to the speed, s.
 const BEND_TIME: f64 = 0.3;
@@ -63,9 +63,9 @@ type Ahead = (LaneEntry, f64);
 /// A vehicle on the other of two merging lanes.
 struct OnOtherLane {
     agent: AgentIndex,
-    /// Connection through which its lane merges.
+    /// Connection through which the vehicle's lane merges.
     path: ConnectionIndex,
-    /// Position of its rear axle along the connection, m; negative before it.
+    /// Position of the vehicle's rear axle along the connection, m; negative before it.
     s: f64,
 }
 
@@ -371,7 +371,7 @@ impl View<'_> {
         line > needed && self.ground.lane_end(self.position(agent).lanelet).is_some()
     }
 
-    /// Vehicles stop at this distance before a connection, m.
+    /// Returns the distance before a connection at which vehicles stop, m.
     #[inline]
     fn setback(&self, stretch: &Stretch) -> f64 {
         let contested = self.ground.contested(stretch.lanelet);

@@ -60,7 +60,7 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{DynamicsLevel, VerticalSpan};
 use std::f64::consts::PI;
 
-/// Behaviours see the allowed speed at points ahead; this is the distance between these points, m.
+/// Distance between the points ahead at which behaviours see the allowed speed, m.
 const OUTLOOK_STEP: f64 = 2.0;
 /// Behaviours see a leader up to this distance, m.
 const LEADER_REACH: f64 = 200.0;

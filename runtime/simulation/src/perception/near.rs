@@ -1,7 +1,7 @@
 //! Nearby objects of an agent, for controllers that request them.
 //!
-//! Candidates come from the indices of bodies. The nearest ones within the radius are kept in the
-//! row, in order. Only these are then described.
+//! Candidates come from the spatial indices of bodies. The nearest ones within the radius are kept
+//! in the row, in order, and only these are described.
 
 use super::View;
 use super::objects::{ObjectList, radius};
@@ -111,7 +111,7 @@ impl Nearest<'_> {
 #[derive(Debug, Clone, Copy)]
 struct Span {
     lanelet: LaneletIndex,
-    /// Distance from the rear axle to its start along the route, m.
+    /// Distance from the rear axle to the start of the lanelet along the route, m.
     begin: f64,
     length: f64,
 }
@@ -398,9 +398,9 @@ impl Describing<'_, '_> {
         (LANE_UNKNOWN, None)
     }
 
-    /// Position of a place along the agent's path, from the rear axle, and to the left of the path,
-    /// m. `ahead` is its distance along the agent's heading, and `span` is the lanelet beside the
-    /// place, if it is known.
+    /// Returns the distance of a place from the rear axle along the agent's path, and its offset to
+    /// the left of the path, m. `ahead` is the distance of the place along the agent's heading, and
+    /// `span` is the lanelet beside the place, if it is known.
     fn along(&self, place: DVec2, ahead: f64, span: Option<Span>) -> (f64, f64) {
         match &self.path {
             OwnPath::None => (NOTHING, 0.0),
@@ -427,7 +427,7 @@ impl Describing<'_, '_> {
         (span.begin + s, left)
     }
 
-    /// Position relative to the lanelet that is nearest to a place.
+    /// Like `along`, for the lanelet in `spans` that is nearest to the place.
     fn on_nearest(&self, spans: &[Span], place: DVec2, ahead: f64) -> (f64, f64) {
         let mut best = (f64::INFINITY, (NOTHING, 0.0));
         for span in spans {

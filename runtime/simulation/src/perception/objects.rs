@@ -107,8 +107,8 @@ pub(crate) struct ObjectList {
     outlines: Vec<RwPoint>,
     /// Corners of all outlines, to which `outlines` refers.
     pub(super) corners: Vec<DVec2>,
-    /// Number of trees, number of objects up to the last fixed one, and number of objects up to the
-    /// last one that exists in every step.
+    /// Number of trees (`trees`), number of objects up to the last fixed one (`fixed`), and number
+    /// of objects up to the last one that exists in every step (`lasting`).
     pub(super) trees: usize,
     fixed: usize,
     lasting: usize,
@@ -291,7 +291,7 @@ impl ObjectList {
         }
     }
 
-    /// Gives an object an outline. Its box is aligned with the longest edge.
+    /// Gives an object an outline. The object's box is aligned with the longest edge.
     fn outline(&mut self, object: &mut ObjectData, corners: &[DVec2]) {
         let edges = polygon::edges(corners).map(|(a, b)| b - a);
         let longest = edges.fold(DVec2::ZERO, |longest, edge| {
@@ -535,7 +535,7 @@ fn list_trailers(view: &View<'_>, agent: AgentIndex, own: Rolling, all: &mut Vec
 #[derive(Clone, Copy)]
 struct Rolling {
     pose: Pose,
-    /// Speed along the heading and to the left, m/s.
+    /// Speed along the heading, m/s. `left` is the speed to the left.
     ahead: f64,
     left: f64,
     /// Yaw rate, rad/s.

@@ -18,9 +18,8 @@ const PAST_FRONT: f64 = 0.5;
 const BRAKING: f64 = 2.0;
 /// Margin added to the braking distance, m.
 const STANDSTILL: f64 = 3.0;
-/// An obstacle within this distance of a vehicle on its planned path counts as being on the path.
-/// It is a fraction of the clearance of the plan, and below 1 because positions on paths have small
-/// errors.
+/// Fraction of the plan's clearance within which an obstacle counts as being on the planned path.
+/// It is below 1 because positions on paths have small errors.
 const ON_PATH: f64 = 0.8;
 /// A vehicle beside its planned path is expected to return to the path over this distance along it,
 /// m.
@@ -40,7 +39,7 @@ struct Eye {
 
 /// An obstructing body.
 struct Seen {
-    /// Distance from the eye to its nearest point, m.
+    /// Distance from the eye to the nearest point of the body, m.
     distance: f64,
     /// Id of the agent, or 0 for an obstacle. At equal distances, the body with the smallest id is
     /// chosen, so that the order in the index does not matter.
@@ -281,9 +280,9 @@ impl View<'_> {
         }
     }
 
-    /// Whether a stationary point blocks an agent on a planned path. It does if it is close to the
-    /// path, within the braking distance, and not beyond the vehicle's front at the end of the
-    /// path. Without a planned path, any point ahead blocks.
+    /// Whether a stationary point blocks an agent on a planned path. A point blocks the agent if it
+    /// is close to the path, within the braking distance, and not beyond the vehicle's front at the
+    /// end of the path. Without a planned path, any point ahead blocks.
     fn is_in_planned_way(&self, agent: AgentIndex, point: DVec2) -> bool {
         let progress = self.progress(agent);
         let planned = self.route(agent).planned_to(progress.reached);

@@ -42,12 +42,11 @@ const FORESIGHT: f64 = 0.15;
 /// A driver on a planned path adapts to the speed of the path this time ahead, s.
 const SPEED_LEAD: f64 = 0.4;
 
-/// The curvature of an exact path is averaged over a distance, of which this is the constant part,
-/// m.
+/// Constant part of the distance over which the curvature of an exact path is averaged, m.
 const EXACT_AHEAD: f64 = 0.1;
 /// Part of the averaging distance of an exact path that is proportional to the speed, s.
 const EXACT_AHEAD_TIME: f64 = 0.6;
-/// A vehicle of usual length returns to an exact path within this distance, m.
+/// A vehicle of typical length returns to an exact path within this distance, m.
 const EXACT_RETURN: f64 = 1.0;
 
 /// Limits of the waypoint distance on a planned path, m.
@@ -159,9 +158,9 @@ fn curvature_within(path: &GroundPath, s: f64, speed: f64, scale: f64) -> f64 {
     path.curvature(s, s + EXACT_AHEAD * scale + time * speed.max(0.0))
 }
 
-/// Speed below which a vehicle of usual length follows the bends of its path exactly, m/s. If such
-/// a vehicle steered for a waypoint in a bend ahead, it would turn more sharply than its path and
-/// hit the obstacle that the path avoids.
+/// Speed below which a vehicle of typical length follows the bends of its path exactly, m/s. If
+/// such a vehicle steered for a waypoint in a bend ahead, it would turn more sharply than its path
+/// and hit the obstacle that the path avoids.
 const SLOW: f64 = 1.0;
 
 /// Like `SLOW`, for a character, m/s.

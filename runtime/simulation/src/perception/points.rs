@@ -174,7 +174,7 @@ fn clear<T: Clone + Default>(elements: &mut [T], used: &mut u32, count: usize) {
 #[derive(Debug, Clone, Copy)]
 struct Stage {
     road: Road,
-    /// From this position along the path on, the agent still has to change to the last lane, m.
+    /// Position along the path from which the agent still has to change to the last lane, m.
     from: f64,
 }
 
@@ -261,9 +261,9 @@ struct LaneCourse<'a> {
 }
 
 impl View<'_> {
-    /// Returns the input of a controller that requests more than the usual row, before the request
-    /// of the behaviour is applied. `last` is the last command of its agent. Fills in the lists of
-    /// the row. Zeroes the elements that only the previous row used.
+    /// Returns the input of a controller that requests more than the standard row, before the
+    /// request of the behaviour is applied. `last` is the last command of its agent. Fills in the
+    /// lists of the row. Zeroes the elements that only the previous row used.
     pub(crate) fn needs_input(
         &self,
         agent: AgentIndex,
@@ -516,7 +516,7 @@ impl View<'_> {
         (agent_s, course)
     }
 
-    /// Place on a lane of a road, at a position along the path, m.
+    /// Place on a lane of a road, at position `s` (m) along the path.
     fn on_lane(&self, road: &Road, lanelet: LaneletIndex, s: f64) -> Place {
         let length = self.ground.length(lanelet);
         let own = (s - road.begin) * (length / road.length.max(1e-6));
@@ -552,7 +552,7 @@ impl Course<'_> {
         matches!(self, Self::Lanes(course) if course.aside == 0.0 && course.back.sinh == 0.0)
     }
 
-    /// Place at a position along the path, m.
+    /// Place at position `s` (m) along the path.
     fn at(&mut self, view: &View<'_>, s: f64) -> Place {
         let mut place = match self {
             Self::Lanes(course) => course.at(view, s),
@@ -602,7 +602,7 @@ impl Course<'_> {
 }
 
 impl LaneCourse<'_> {
-    /// Place at a position along the path, m. Positions must increase from call to call.
+    /// Place at position `s` (m) along the path. Positions must increase from call to call.
     fn at(&mut self, view: &View<'_>, s: f64) -> Place {
         while s > self.here.road.end() && self.goes_on(view) {
             self.enter_next(view);
@@ -669,7 +669,7 @@ impl LaneCourse<'_> {
         }
     }
 
-    /// The place on the current road at a position along the path, m, without offset.
+    /// Place on the current road at position `s` (m) along the path, without the lateral offset.
     fn on_road(&self, view: &View<'_>, s: f64) -> Place {
         let Stage { road, from } = &self.here;
         let lane = |at: u32| self.route.lanelet(at).unwrap_or(NO_LANELET);

@@ -48,7 +48,7 @@ impl View<'_> {
             + leader.map_or(0.0, |entry| entry.s)
     }
 
-    /// Prefetches the centre line at the agent's place and `ahead` metres farther on.
+    /// Prefetches the centre line at the agent's position and `ahead` metres farther on.
     #[inline]
     fn touch_route(&self, agent: AgentIndex, ahead: f64) -> f64 {
         let position = self.position(agent);

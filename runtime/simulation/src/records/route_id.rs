@@ -2,6 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A route in the store.
+/// Index of a route in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct RouteId(pub(crate) u32);

@@ -96,7 +96,7 @@ pub(crate) struct LanePosition {
     pub(crate) leaving: LaneletIndex,
     /// Position of the rear axle along the lanelet, or along its path over open ground, m.
     pub(crate) s: f64,
-    /// Offset of the rear axle to the left, m.
+    /// Offset of the rear axle to the left of the centre line or path, m.
     pub(crate) t: f64,
 }
 
@@ -136,7 +136,7 @@ impl LanePosition {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Progress {
     pub(crate) route: RouteId,
-    /// Index in the route of its current lanelet.
+    /// Index in the route of the agent's current lanelet.
     pub(crate) at: u32,
     /// Number of goals reached.
     pub(crate) reached: u32,
@@ -176,7 +176,7 @@ pub(crate) struct Claim {
     /// Route index, plus one, of the connection where the agent has to let another vehicle pass
     /// first; 0 for none.
     pub(crate) wall_at: u32,
-    /// Position of this waiting place along the connection, m.
+    /// Position along the connection where the agent waits for that vehicle to pass, m.
     pub(crate) wall_s: f32,
     /// Reason why the agent was not admitted in the last step.
     pub(crate) refused: Refusal,
@@ -357,7 +357,7 @@ pub(crate) struct Statistics {
     pub(crate) started: f64,
     /// Distance driven, m.
     pub(crate) distance: f64,
-    /// Sum of the speeds allowed by the road over the samples, m/s.
+    /// Sum over the samples of the speed that the road allows, m/s.
     pub(crate) road_speed_sum: f64,
     /// Sum of squared accelerations over the steps, (m/s^2)^2.
     pub(crate) squared_acceleration: f64,
@@ -381,7 +381,8 @@ pub(crate) struct Statistics {
     /// Shortest post-encroachment time in a junction, s: the time from another vehicle's departure
     /// from a place until this vehicle's arrival there. 0 if there was no such encounter.
     pub(crate) least_post_encroachment: f32,
-    /// Sums of the penetration depth (m) and of its square (m^2) over the steps.
+    /// Sum of the penetration depths over the steps, m. `squared_penetration` is the sum of their
+    /// squares, m^2.
     pub(crate) penetration: f32,
     pub(crate) squared_penetration: f32,
 }

@@ -12,8 +12,8 @@ pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
 /// change, m.
 pub(crate) const WAITS_BEFORE: f64 = 1.0;
 
-/// Position where a vehicle waits for a gap while it still needs `changes` lane changes, m from the
-/// start of a lane that is `length` metres long. Refers to the rear axle.
+/// Position of the rear axle where a vehicle waits for a gap while it still needs `changes` lane
+/// changes, m. `length` is the length of its lane, m.
 pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
     length - f64::from(changes) * GIVE_UP_DISTANCE - WAITS_BEFORE
 }
@@ -54,7 +54,7 @@ impl Route {
         !ground.leads_to(here, next) && self.lane_change_at(at, ground.graph()) != 0.0
     }
 
-    /// Number of consecutive lane changes on the road of lanelet `at`.
+    /// Number of consecutive lane changes that the route makes, starting on lanelet `at`.
     pub(crate) fn lane_changes_from(&self, at: u32, graph: &LaneGraph) -> u32 {
         let ahead = (at..).take_while(|&at| self.lane_change_at(at, graph) != 0.0);
         ahead.count() as u32

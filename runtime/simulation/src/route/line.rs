@@ -14,7 +14,7 @@ const HALF_OF_CHANGE: f64 = 10.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stretch {
     pub(crate) lanelet: LaneletIndex,
-    /// Start and end on the lanelet, m.
+    /// Start (`from`) and end (`to`) on the lanelet, m.
     pub(crate) from: f64,
     pub(crate) to: f64,
     /// Whether the stretch begins and whether it ends with a lane change.

@@ -62,7 +62,7 @@ impl Goal {
         }
     }
 
-    /// Place of the goal, m.
+    /// Position of the goal, m.
     pub(crate) fn position(&self, graph: &LaneGraph) -> DVec2 {
         match *self {
             Self::Ground(position) => position,
@@ -107,7 +107,7 @@ pub(crate) enum Leg {
 /// Goals in order, with the legs that lead to them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Route {
-    /// Places to reach.
+    /// Goals of the route, in order.
     pub(crate) goals: Box<[Goal]>,
     /// Legs to the goals. There are fewer legs than goals while the route is not completely
     /// planned.

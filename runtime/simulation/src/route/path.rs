@@ -45,12 +45,12 @@ pub(crate) struct PlannedPath {
     /// Clearance that the path has on either side of the vehicle, m. An obstacle that is closer to the path
     /// blocks it.
     pub(crate) margin: f64,
-    /// Distance of the waypoint for a stationary vehicle (m), and the increase of this distance
-    /// with speed (s).
+    /// Distance of the waypoint for a stationary vehicle, m. `ahead` is the increase of this
+    /// distance with speed, s.
     pub(crate) near: f64,
     pub(crate) ahead: f64,
-    /// When the waypoint is moved farther away, the sine of the angle to it may grow by at most
-    /// this factor.
+    /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is
+    /// moved farther away.
     pub(crate) sharpest: f64,
     /// Steering response of the driver to waypoints; `None` if it is unknown.
     pub(crate) response: Option<SteeringResponse>,
@@ -102,7 +102,7 @@ pub(crate) struct Probe {
 }
 
 impl SteeringResponse {
-    /// Number of probes.
+    /// Number of steering probes.
     pub(crate) const PROBES: usize = SPEEDS.len() * ANGLES;
 
     /// Returns the speeds and angles for probing a driver, in the order of [`Self::new`].
@@ -194,7 +194,7 @@ impl SteeringResponse {
         found.copysign(curvature)
     }
 
-    /// Curvature at a speed and an angle, 1/m.
+    /// Curvature at a speed (m/s) and at the angle with index `angle`, 1/m.
     fn at(&self, speed: f64, angle: usize) -> f64 {
         let speed = speed.clamp(SPEEDS[0], SPEEDS[SPEEDS.len() - 1]);
         let next = SPEEDS

@@ -107,8 +107,8 @@ impl Route {
     }
 }
 
-/// Requests for the routes to all goals before the first goal off the lanes. Each route starts at
-/// the previous goal. `None` if the next goal is off the lanes.
+/// Creates the requests for the routes to all goals before the first goal off the lanes. Each route
+/// starts at the previous goal. `None` if the next goal is off the lanes.
 fn questions(start: LaneSpot, goals: &[Goal], class: VehicleClass) -> Option<Vec<PlannerInput>> {
     let mut from = start;
     let question = |goal: &Goal| {

@@ -100,7 +100,7 @@ impl Routes {
         self.leaving_lanes > 0
     }
 
-    /// Adds one user to a route.
+    /// Adds a user to a route, and stores the route if it is new. Returns the id of the route.
     pub(super) fn take(&mut self, route: Route) -> RouteId {
         let hash = hash(&route);
         let same = self.by_hash.get(&hash).into_iter().flatten();
@@ -136,7 +136,7 @@ impl Routes {
         RouteId(at)
     }
 
-    /// Removes one user from a route.
+    /// Removes a user from a route.
     pub(super) fn release(&mut self, id: RouteId) {
         let stored = &mut self.stored[id.0 as usize];
         stored.users -= 1;
@@ -217,7 +217,7 @@ impl Routes {
         self.stored.len() - self.free.len()
     }
 
-    /// Rebuilds derived data after loading.
+    /// Rebuilds the look-up by hash and the count of routes that leave the lanes, after loading.
     pub(crate) fn index_hashes(&mut self) {
         self.by_hash.clear();
         let used = self.stored.iter().filter(|stored| stored.users > 0);

@@ -24,7 +24,7 @@ struct Stored {
 pub struct SavedWorld {
     format: String,
     version: u16,
-    /// Version of the program that wrote it.
+    /// Version of the program that wrote the save.
     pub(super) program: String,
     /// Hash of the ground to which the save belongs.
     pub(super) ground: u64,

@@ -84,7 +84,7 @@ parts! {
     SIGNALS "signals" 17;
     /// Current contacts.
     CONTACTS "contacts" 17;
-    /// Delays of lanelets.
+    /// Expected delays on lanelets.
     DELAYS "delays" 17;
     /// Times at which agents left places in junctions.
     ENCROACHMENT "encroachment" 17;

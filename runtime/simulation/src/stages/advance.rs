@@ -24,7 +24,8 @@ use roadwright_scenario::{DynamicsLevel, junction};
 use roadwright_vehicle::PedalCommand;
 use std::hint::black_box;
 
-/// If a vehicle between two lanes stands for this time, its unfinished lane change is ended, s.
+/// If a vehicle between two lanes is stationary for this time, its unfinished lane change is ended,
+/// s.
 const HALFWAY_PATIENCE: f64 = 3.0;
 /// Clearance between a vehicle that is changing lanes and a stationary vehicle on the old lane, m.
 /// It covers the tail of the changing vehicle, which still points towards the old lane.
@@ -503,7 +504,7 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
 }
 
 impl Motion {
-    /// Sets the motion at the end of a step of `dt` seconds to that of a clip.
+    /// Sets the motion at the end of a step of `dt` seconds to the motion of a clip.
     fn play(&mut self, frame: &PlayedFrame, dt: f64) {
         *self = Self {
             pose: frame.pose,
@@ -517,7 +518,8 @@ impl Motion {
 }
 
 impl Statistics {
-    /// Adds a step to an agent's statistics: the distance driven in it (m) and its squared accelerations.
+    /// Adds a step to an agent's statistics: the distance driven in the step (m) and the squared
+    /// accelerations.
     #[inline]
     fn count(&mut self, now: &Motion, travelled: f64) {
         self.distance += travelled;

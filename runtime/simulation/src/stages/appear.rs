@@ -22,7 +22,7 @@ use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_scenario::{DynamicsLevel, OffRoad};
 use std::collections::BTreeMap;
 
-/// Inputs of the stage.
+/// Inputs of the stage that spawns agents.
 #[derive(Clone, Copy)]
 pub(crate) struct AppearInputs<'a> {
     pub(crate) clock: &'a Clock,
@@ -320,7 +320,7 @@ fn place(
     agents.insert(row)
 }
 
-/// Agents of flows whose departure is due.
+/// Creates the agents of flows whose departure is due.
 fn flow_agents(scene: AppearInputs<'_>, demand: &mut Demand, time: f64) -> Vec<Departure> {
     let mut due = Vec::new();
     for flow in &mut demand.flows {

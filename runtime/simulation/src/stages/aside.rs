@@ -40,7 +40,7 @@ const ALONG: f64 = 3.0;
 const SIGHT: f64 = 2.0;
 /// An agent has to be back on the centre line at this distance before a junction, m.
 const BEFORE_JUNCTION: f64 = 5.0;
-/// A car begins to move over this time before a tight place, s.
+/// A car begins to move over when it is this time away from a tight place, s.
 const TIGHT_TIME: f64 = 1.5;
 /// A stationary car begins to move over at this distance before a tight place, m. For a moving car,
 /// the distance that it covers in [`TIGHT_TIME`] is added.

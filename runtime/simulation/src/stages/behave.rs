@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Distance that is reserved for each additional lane change, m.
 const ROOM_FOR_ANOTHER: f64 = 15.0;
 
-/// Buffers that are reused between steps.
+/// Buffers of the behaviour stage, reused between steps.
 #[derive(Default)]
 pub(crate) struct Behaving {
     rota: Rota,
@@ -219,8 +219,8 @@ impl Effecting<'_> {
         is_free
     }
 
-    /// Begins a lane change if it is possible here and now. Otherwise, nothing happens, and the
-    /// behaviour requests the lane change again in its next update.
+    /// Begins a lane change if it is possible now. Otherwise, nothing happens, and the behaviour
+    /// requests the lane change again in its next update.
     fn begin_lane_change(&mut self, agent: AgentIndex, to_left: bool) {
         let index = agent.index();
         // Only one lane change is made at a time.

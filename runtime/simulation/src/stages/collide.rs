@@ -17,8 +17,8 @@ pub(crate) struct CollideInputs<'a> {
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
     pub(crate) dynamics: &'a Dynamics,
-    /// Whether all pairs of bodies are compared. Otherwise, neighbours along the lanes are compared
-    /// where this suffices.
+    /// Whether all pairs of bodies are compared as boxes. Otherwise, vehicles that follow their
+    /// lanes are compared only by their order along the lanes.
     pub(crate) verify: bool,
 }
 

@@ -130,8 +130,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Adds a vehicle of the given type and stack. It drives from the lane nearest to `from` to the
-    /// lane nearest to `to`.
+    /// Adds a vehicle of the given type and stack. The vehicle drives from the lane nearest to
+    /// `from` to the lane nearest to `to`.
     ///
     /// # Errors
     /// If a part of the request does not exist. The error is the message for the user.

@@ -21,7 +21,7 @@ use roadwright_plugin_api::{
 };
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Buffers that are reused between steps.
+/// Buffers of the control stage, reused between steps.
 #[derive(Default)]
 pub(crate) struct Controlling {
     rota: Rota,
@@ -40,7 +40,7 @@ pub(crate) struct Around<'a> {
     pub(crate) setting: Setting<'a>,
 }
 
-/// Requests of all controllers that need more than the usual row.
+/// Requests of all controllers that need more than the standard row.
 fn all_needs(modules: &Modules) -> impl Iterator<Item = Needs> {
     let instances = modules.pools.controller.instances.iter();
     instances.filter_map(|instance| instance.module().needs())
@@ -72,7 +72,7 @@ impl Controlling {
     }
 }
 
-/// Buffers that are refilled for each call.
+/// Rows of controllers, refilled for each call.
 #[derive(Default)]
 struct Asking {
     rows: QuestionRows<ControllerInput>,
@@ -80,7 +80,8 @@ struct Asking {
     pedals: QuestionRows<PedalsInput>,
     /// Rows of controllers that use a model of their vehicle.
     paths: QuestionRows<PathInput>,
-    /// Rows of controllers that request more than the usual row, without and with pedals.
+    /// Rows of controllers that request more than the standard row. `needs_pedals` is for
+    /// controllers that command pedals.
     needs: QuestionRows<NeedsInput>,
     needs_pedals: QuestionRows<NeedsPedalsInput>,
 }
@@ -664,7 +665,7 @@ const KEEPS_TO: f64 = 1.0 - 1e-6;
 /// A vehicle counts as speeding if it exceeds the limit by more than this fraction. Controllers
 /// that keep to the limit oscillate slightly around it.
 const ABOVE_LIMIT: f64 = 0.05;
-/// Speed below which a vehicle counts as standing in the computation of jerk, m/s.
+/// Speed below which a vehicle counts as stationary in the computation of jerk, m/s.
 const STANDING: f64 = 0.1;
 
 /// Values of an agent's drive at the time of a controller update, for its statistics.
@@ -748,7 +749,7 @@ impl View<'_> {
 
     /// Applies the request of the agent's behaviour to a row. Returns the sample.
     ///
-    /// The sampled speed is the one that the road allows, before the request is applied, so that a
+    /// The sampled speed is the speed that the road allows before the request is applied, so that a
     /// behaviour that chooses to drive slowly loses time.
     fn sample(&self, agent: AgentIndex, input: &mut ControllerInput) -> Sample {
         let allowed = self.apply_wish(agent, input);

@@ -10,7 +10,7 @@ use crate::traffic::{Delays, Detour, StuckRing};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_ground::Ground;
 
-/// Inputs of the planners.
+/// Inputs for rerouting a vehicle of a ring.
 pub(crate) struct DetourInputs<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a Ground,
@@ -21,7 +21,7 @@ pub(crate) struct DetourInputs<'a> {
 
 impl DetourInputs<'_> {
     /// Reroutes one of the vehicles at the heads of the ring's queues: the first one that can reach
-    /// its goal by another route. Returns whether there is one.
+    /// its goal by another route. Returns whether a vehicle was rerouted.
     pub(crate) fn send_one(
         &self,
         ring: &StuckRing,

@@ -225,7 +225,7 @@ impl Effecting<'_> {
         self.traffic.index.locate(&bodies, self.types);
     }
 
-    /// Place of an agent, m.
+    /// Position of an agent, m.
     pub(super) fn place(&self, agent: AgentIndex) -> DVec2 {
         self.bodies().pose(agent).position
     }

@@ -29,7 +29,7 @@ const STANDS: f64 = 0.02;
 /// If a controller slows its vehicle down too early, the host keeps the vehicle rolling within this
 /// distance of the end of a path, m.
 const CREEPING: f64 = 0.6;
-/// The host keeps a vehicle rolling at this speed at most, m/s.
+/// Maximum speed at which the host keeps a vehicle rolling, m/s.
 const CREEP: f64 = 0.3;
 /// Deceleration of the approach to the end of the path while the host keeps a vehicle rolling,
 /// m/s^2.

@@ -31,13 +31,14 @@ const LONGEST: f64 = 2000.0;
 const JOIN_REACH: f64 = 4.0;
 /// An agent can join a lane only within this angle to it, rad.
 const JOIN_ANGLE: f64 = 0.8;
-/// A trip over open ground continues on a lane if its offset from the lane's centre line is at most
-/// this, m.
+/// An agent on a trip over open ground continues on a lane if its offset from the lane's centre
+/// line is at most this, m.
 const JOINED_OFFSET: f64 = 1.2;
-/// A trip over open ground may join its lane, or another one, only within this distance of the
-/// planned joining place, m.
+/// An agent on a trip over open ground may join its planned lane, or another one, only within this
+/// distance of the planned joining place, m.
 const JOINED_WITHIN: f64 = 45.0;
-/// A trip over open ground continues on a lane if its angle to the lane is at most this, rad.
+/// An agent on a trip over open ground continues on a lane if its angle to the lane is at most
+/// this, rad.
 const JOINED_ANGLE: f64 = 0.45;
 
 /// Lateral profile of a swerve, relative to the centre line of the agent's lane.

@@ -33,8 +33,8 @@ use std::sync::Arc;
 /// probed at these waypoint distances, m. Controllers that follow the circle to their waypoint
 /// steer more sharply if the waypoint is nearer.
 const PROBE_DISTANCES: [f64; 2] = [1.5, 0.5];
-/// For a driver with unknown steering response, the sine of the angle to a waypoint may grow by at
-/// most this factor when the waypoint is moved farther away.
+/// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
+/// farther away, for a driver with unknown steering response.
 const MOST_SHARPER: f64 = 4.0;
 /// Speed allowed while the steering of a controller is probed, as a multiple of the speed on open ground. Fuzzy drivers
 /// command at least a fifth of the allowed speed.
@@ -55,7 +55,7 @@ pub(crate) struct OffRoad<'a> {
     pub(crate) index: &'a Index,
 }
 
-/// Buffers that are reused between steps.
+/// Buffers of the stage that plans over open ground, reused between steps.
 #[derive(Default)]
 pub(crate) struct GroundStage {
     rota: Rota,
@@ -427,7 +427,7 @@ impl OffRoad<'_> {
         }
     }
 
-    /// Inputs of an agent's planner. The agent is marked as not due for planning.
+    /// Returns the inputs of an agent's planner, and marks the agent as not due for planning.
     fn planner<'b>(
         &'b self,
         one: Planned,

@@ -38,7 +38,7 @@ const AROUND: f64 = 120.0;
 const CELL: f64 = 0.5;
 /// Minimum radius of planned bends, as a multiple of the vehicle's minimum turning radius.
 const EASE: f64 = 1.15;
-/// Maximum speeds forwards and in reverse on a path around an obstacle, m/s.
+/// Maximum speed forwards on a path around an obstacle, m/s. In reverse, it is `REVERSE`.
 const FORWARDS: f64 = 4.0;
 const REVERSE: f64 = 2.0;
 /// Speed at the end of each part of a path around an obstacle, m/s.
@@ -229,8 +229,8 @@ impl Scene {
         self.map.is_free(self.profile, None, &body)
     }
 
-    /// Whether the vehicle keeps `clearance` between two waypoints of a path. Its heading is that of the
-    /// second waypoint.
+    /// Whether the vehicle keeps `clearance` between two waypoints of a path. Checks it with the
+    /// heading of the second waypoint.
     fn is_free_between(&self, before: &Waypoint, next: &Waypoint, clearance: f64) -> bool {
         let (from, to) = (before.pose.position, next.pose.position);
         let steps = ((to - from).length() / STEP).ceil().max(1.0) as u32;

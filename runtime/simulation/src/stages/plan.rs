@@ -1,4 +1,4 @@
-//! Replanning of routes.
+//! Replans routes of agents that have been stationary for too long or cannot change lanes in time.
 
 use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;
@@ -14,17 +14,17 @@ use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Time that an agent stands before it searches for another route, s. The time is longer than the
-/// red phases of signals. If the old route is still the best one, the agent searches again after
-/// the same time, and later after two, four and eight times this time.
+/// Time that an agent is stationary before it searches for another route, s. The time is longer
+/// than the red phases of signals. If the old route is still the best one, the agent searches again
+/// after the same time, and later after two, four and eight times this time.
 const REROUTE_AFTER: f64 = 45.0;
 /// Maximum number of times that [`REROUTE_AFTER`] is doubled.
 const MOST_DOUBLED: u8 = 3;
-/// A vehicle that has stood for this time while it waits for a gap gives up the lane change, s. It
-/// has not been let in by then, and it blocks others.
+/// A vehicle that has been stationary for this time while it waits for a gap gives up the lane
+/// change, s. It has not been let in by then, and it blocks others.
 const WAITS_FOR_GAP: f64 = 12.0;
-/// A vehicle counts as waiting for a gap if it stands within this distance of the place where a
-/// lane change is given up, m.
+/// A vehicle counts as waiting for a gap if it is stationary within this distance of the place
+/// where a lane change is given up, m.
 const WAITING_PLACE: f64 = 3.0;
 /// A detour of a stuck agent returns to its route after this distance, m. Every second attempt
 /// instead searches for a completely new route to the goal, which costs much more.
@@ -36,7 +36,7 @@ const NEXT_ATTEMPT: f64 = 1.0;
 /// deferred to the next road, or given up because the goal is beside the agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Planned {
-    /// Replans for agents that had been standing for too long.
+    /// Number of replans for agents that had been stationary for too long.
     pub(crate) stuck: u64,
     /// Number of times that an agent missed its lane and got another route.
     pub(crate) missed_turns: u64,
@@ -66,7 +66,7 @@ struct PlanInputs<'a> {
     claims: &'a Claims,
 }
 
-/// Inputs of the stage, besides routes and agents.
+/// Inputs of the planning stage, besides routes and agents.
 #[derive(Clone, Copy)]
 pub(crate) struct Planning<'a> {
     pub(crate) clock: &'a Clock,
@@ -76,8 +76,8 @@ pub(crate) struct Planning<'a> {
     pub(crate) claims: &'a Claims,
 }
 
-/// Replans the routes of agents that have stood for too long or cannot change lanes in time. All requests to
-/// a planner instance are sent in one batch.
+/// Replans the routes of agents that have been stationary for too long or cannot change lanes in
+/// time. All requests to a planner instance are sent in one batch.
 pub(crate) fn plan(
     given: Planning<'_>,
     rota: &mut Rota,

@@ -1,4 +1,4 @@
-//! Clips that replace the motion of agents with move trees, or that their dynamics levels follow.
+//! Plays or follows the clips of agents with move trees.
 
 use super::ground_plan::OffRoad;
 use crate::agents::{AgentsRef, ControlColumns};

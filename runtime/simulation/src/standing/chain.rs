@@ -28,8 +28,8 @@ pub struct WaitLink {
 }
 
 impl WaitLink {
-    /// Reason why the vehicle stands, as a sentence without a subject: "waits for the vehicle ahead
-    /// (agent 3)".
+    /// Reason why the vehicle is stationary, as a sentence without a subject: "waits for the
+    /// vehicle ahead (agent 3)".
     pub fn why(&self) -> String {
         match self.stop.as_ref().map(|stop| &stop.reason) {
             None => "is stopped by its controller alone".into(),
@@ -61,7 +61,7 @@ pub struct WaitChain {
 }
 
 impl WaitChain {
-    /// Whether the first vehicle of the chain stands.
+    /// Whether the first vehicle of the chain is stationary.
     pub fn begins_standing(&self) -> bool {
         self.links.first().is_some_and(|link| link.since.is_some())
     }
@@ -74,8 +74,8 @@ impl WaitChain {
         }
     }
 
-    /// Reason why the last vehicle stands, in one word: `deadlock`, the [`StopReason::name`] of the
-    /// last vehicle, or `controller` if only its controller stops it.
+    /// Reason why the last vehicle is stationary, in one word: `deadlock`, the [`StopReason::name`]
+    /// of the last vehicle, or `controller` if only its controller stops it.
     pub fn cause(&self) -> &'static str {
         let last = self.links.last().and_then(|link| link.stop.as_ref());
         cause_of(self.end, last)
@@ -93,7 +93,7 @@ fn cause_of(end: ChainEnd, last: Option<&StopTarget>) -> &'static str {
 /// Stops of the vehicles that have been examined so far.
 pub(super) type Stops = BTreeMap<AgentIndex, Option<StopTarget>>;
 
-/// Agents in waiting order, and the end of the chain.
+/// A chain of agents, each of which waits for the next one, and the end of the chain.
 pub(super) struct Walk {
     agents: Vec<AgentIndex>,
     end: ChainEnd,
@@ -142,8 +142,9 @@ impl Standing<'_> {
     }
 
     /// Follows the chain from an agent to the vehicles that it waits for. Vehicles that have not
-    /// stood for longer than `stood` seconds are left out. If there is a ring, the chain ends in
-    /// it. Otherwise, it always continues with the vehicle that has stood the longest.
+    /// been stationary for longer than `stood` seconds are left out. If there is a ring, the chain
+    /// ends in it. Otherwise, it always continues with the vehicle that has been stationary the
+    /// longest.
     pub(super) fn walk(&self, from: AgentIndex, stood: f64, stops: &mut Stops) -> Walk {
         if let Some(found) = self.find_ring(from, stood, stops, &mut BTreeSet::new()) {
             return found;
@@ -194,8 +195,8 @@ impl Standing<'_> {
         None
     }
 
-    /// The vehicles that an agent waits for and that have stood for longer than `stood` seconds, in
-    /// descending order of standing time.
+    /// The vehicles that an agent waits for and that have been stationary for longer than `stood`
+    /// seconds, the longest stationary first.
     fn waited_for(&self, agent: AgentIndex, stood: f64, stops: &mut Stops) -> Vec<AgentIndex> {
         let stop = stops
             .entry(agent)

@@ -1,4 +1,4 @@
-//! Counts of the vehicles that have stood for longer than a minute, by cause.
+//! Counts of the vehicles that have been stationary for longer than a minute, by cause.
 
 use super::Standing;
 use super::chain::{Stops, Walk};
@@ -24,7 +24,7 @@ pub(crate) struct StandingCounts {
     by_cause: BTreeMap<String, StandingCount>,
     /// Agents that have been counted and have not moved since.
     counted: BTreeSet<u64>,
-    /// Agents that belong to counted rings and still stand.
+    /// Agents that belong to counted rings and are still stationary.
     deadlocked: BTreeSet<u64>,
 }
 
@@ -48,7 +48,7 @@ impl StandingCounts {
         self.by_cause.values().all(is_finite) && are_countable(counts)
     }
 
-    /// Counts the vehicles that have reached a standing time of one minute since the last update.
+    /// Counts the vehicles that have reached one minute at a standstill since the last update.
     /// Returns the agents of each new ring.
     pub(crate) fn update(&mut self, standing: &Standing<'_>) -> Vec<Vec<u64>> {
         let long = standing.standing_long();
@@ -73,8 +73,8 @@ impl StandingCounts {
         self.new_rings(&ids, standing, &mut stops)
     }
 
-    /// Returns the agents of each ring that has not been counted before. O(vehicles that have stood
-    /// for a minute).
+    /// Returns the agents of each ring that has not been counted before. O(vehicles that have been
+    /// stationary for a minute).
     fn new_rings(
         &mut self,
         long: &BTreeMap<u64, AgentIndex>,
@@ -117,7 +117,7 @@ impl StandingCounts {
 }
 
 impl Standing<'_> {
-    /// Agents that have stood for at least a minute.
+    /// Agents that have been stationary for at least a minute.
     fn standing_long(&self) -> Vec<AgentIndex> {
         let agents = self.view.agents.driving();
         agents

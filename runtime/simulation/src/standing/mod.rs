@@ -1,5 +1,5 @@
-//! Reasons why vehicles stand: their mandatory stops, the vehicles that they wait for, and the
-//! chains that waiting vehicles form.
+//! Reasons why vehicles are stationary: their mandatory stops, the vehicles that they wait for, and
+//! the chains that waiting vehicles form.
 //!
 //! A chain leads from one vehicle to the vehicle that it waits for, and so on. It ends at a root,
 //! which waits for no other stationary vehicle, or leads back to one of its own members. Such a
@@ -10,7 +10,7 @@
 //! | --- | --- |
 //! | `stop.rs` | the place where one vehicle has to stop, and the reason |
 //! | `chain.rs` | chains of waiting vehicles, with their roots and rings |
-//! | `counts.rs` | the number of vehicles that stood for longer than a minute, by cause |
+//! | `counts.rs` | the number of vehicles that were stationary for longer than a minute, by cause |
 
 mod chain;
 mod counts;
@@ -29,7 +29,8 @@ use crate::records::AgentIndex;
 use crate::traffic::{Claims, Setting};
 use glam::DVec2;
 
-/// Borrowed parts of the world that explain why a vehicle stands. They are read between two steps.
+/// Borrowed parts of the world that explain why a vehicle is stationary. They are read between two
+/// steps.
 #[derive(Clone, Copy)]
 pub(crate) struct Standing<'a> {
     pub(crate) clock: &'a Clock,

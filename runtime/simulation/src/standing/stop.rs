@@ -15,7 +15,7 @@ use std::fmt;
 /// Maximum distance between a perceived obstacle and a vehicle for the obstacle to be identified
 /// with that vehicle, m.
 const IS_IT: f64 = 0.5;
-/// Speed below which a vehicle counts as standing, m/s. A lower speed limit set by a behaviour
+/// Speed below which a vehicle counts as stationary, m/s. A lower speed limit set by a behaviour
 /// counts as a stop.
 const STOPPED: f64 = 0.1;
 /// If a mandatory stop is closer than this, braking is attributed to the stop and not to the

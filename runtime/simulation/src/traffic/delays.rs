@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 const DELAY_PER_VEHICLE: f32 = 4.0;
 /// Update rate of expected delays, Hz.
 const RATE: f64 = 1.0;
-/// A vehicle is counted after it has stood for this time, s.
+/// A vehicle is counted after it has been stationary for this time, s.
 const PATIENCE: f64 = 2.0;
 
 /// Expected extra time on each lanelet, s.

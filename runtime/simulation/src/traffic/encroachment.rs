@@ -44,7 +44,7 @@ pub(crate) struct Encroachment {
     left: BTreeMap<Place, [Option<f64>; 2]>,
 }
 
-/// Inputs for observing a step.
+/// Inputs for finding post-encroachment times in a step.
 #[derive(Clone, Copy)]
 pub(crate) struct EncroachmentInputs<'a> {
     pub(crate) ground: &'a Ground,

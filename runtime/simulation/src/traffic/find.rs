@@ -1,4 +1,4 @@
-//! Runs a search for each number of a range, on one or several threads.
+//! Runs a search for each number in a range, on one or several threads.
 
 use crate::modules::SLICE;
 use rayon::prelude::*;

@@ -23,7 +23,7 @@ const CELL: f64 = 20.0;
 /// Marks an entry that does not exist.
 const ABSENT: u32 = u32::MAX;
 
-/// The entries of one lanelet.
+/// Range of one lanelet's entries in the list of all entries.
 #[derive(Debug, Clone, Copy, Default)]
 struct Range {
     first: u32,

@@ -1,4 +1,4 @@
-//! Trips of `TripFinder` along drivable paths.
+//! Plans trips along drivable paths, for `TripFinder`.
 
 use super::{LegKind, TripAnswer, TripFinder, TripLeg, TripPlan, TripQuestion, spot};
 use crate::open_ground::{STRAIGHT, only_trailer, settings_for};

@@ -1,4 +1,4 @@
-//! Comparison for the tests of random networks: without the reservation beyond an alley, vehicles
+//! Control test for the tests of random networks. Without the reservation beyond an alley, vehicles
 //! deadlock.
 
 #[allow(

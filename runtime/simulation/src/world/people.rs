@@ -1,4 +1,4 @@
-//! Pedestrians in a world.
+//! Reactions of a world to the positions of its pedestrians.
 
 use crate::agents::ClaimColumns;
 use crate::clock::Clock;

@@ -191,15 +191,15 @@ impl World {
         onlooking.behaviour_view(id)
     }
 
-    /// Returns the reason why a driving agent stands, with the chain of vehicles that it waits for;
-    /// `None` if the agent is not driving. O(vehicles in the chain), plus O(driving vehicles) for
-    /// each vehicle of the chain that is off the lanes.
+    /// Returns the reason why a driving agent is stationary, with the chain of vehicles that it
+    /// waits for; `None` if the agent is not driving. O(vehicles in the chain), plus O(driving
+    /// vehicles) for each vehicle of the chain that is off the lanes.
     pub fn wait_chain(&self, id: u64) -> Option<WaitChain> {
         let agent = self.agents.census().find(id)?;
         Some(self.standing().chain(agent))
     }
 
-    /// Borrows the parts of the world that explain why a vehicle stands.
+    /// Borrows the parts of the world that explain why a vehicle is stationary.
     pub(crate) fn standing(&self) -> Standing<'_> {
         Standing {
             clock: &self.clock,

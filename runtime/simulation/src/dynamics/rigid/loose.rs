@@ -1,4 +1,4 @@
-//! Loose obstacles: which of them take part in a step, and where they have been pushed.
+//! Selects the loose obstacles that take part in a step, and stores where they have been pushed.
 
 use super::surroundings::Nearby;
 use super::{Land, RigidBodies};
@@ -16,7 +16,7 @@ const MOVED: f64 = 0.5;
 /// Bodies within this distance may push each other, m.
 const CLOSE: f64 = 1.0;
 
-/// Number of loose obstacles that have been pushed.
+/// Numbers of loose obstacles that have been moved and felled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct LooseCounts {
     /// Obstacles whose base is more than 0.5 m from its original place.
@@ -104,8 +104,8 @@ impl RigidBodies {
     }
 
     /// Velocity of an obstacle at a place, m/s; 0 if the obstacle is at rest or was never pushed.
-    /// `number` is the number of its body. The place is taken at the height of its centre of
-    /// gravity.
+    /// `number` is the number of the obstacle's body. The velocity is computed at the height of the
+    /// obstacle's centre of gravity.
     pub(crate) fn pushed_velocity(&self, ground: &Ground, number: u32, place: DVec2) -> DVec2 {
         let kind = ground.obstacles().loose(number);
         let state = kind.and_then(|kind| self.loose.get(&kind.id));
@@ -136,7 +136,7 @@ impl RigidBodies {
         known.collect()
     }
 
-    /// Returns edited obstacles to their places in the scenario.
+    /// Moves edited obstacles back to their places in the scenario.
     pub(crate) fn take_obstacles(&mut self, old: &Scenario, new: &Scenario, ground: &Ground) {
         if self.loose.is_empty() {
             return;
@@ -166,7 +166,7 @@ impl RigidBodies {
         })
     }
 
-    /// States of the loose obstacles that persist between steps, for hashing.
+    /// States of the pushed obstacles, for hashing; `None` if no obstacle has been pushed.
     pub(crate) fn hashed_loose(&self) -> Option<&BTreeMap<ObstacleId, LooseState>> {
         (!self.loose.is_empty()).then_some(&self.loose)
     }

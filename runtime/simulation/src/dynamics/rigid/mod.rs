@@ -30,10 +30,10 @@ use roadwright_vehicle::trailer::Train;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Speed below which a vehicle counts as standing, m/s. It is above 0 because the springs rock the
-/// body slightly.
+/// Speed below which a vehicle counts as stationary, m/s. It is above 0 because the springs rock
+/// the body slightly.
 const ROCKING: f64 = 0.05;
-/// Speed below which other agents see the vehicle as standing, m/s.
+/// Speed below which other agents see the vehicle as stationary, m/s.
 const STANDSTILL: f64 = 2e-3;
 
 /// Level of rigid bodies.
@@ -226,7 +226,7 @@ fn attitude(car: &CarState) -> Attitude {
     }
 }
 
-/// The ground under the wheels with its grip. Without terrain, it is level.
+/// The ground under the wheels, including its grip. Without terrain, it is level.
 pub(crate) struct Land<'a>(pub(crate) &'a Ground);
 
 impl Surface for Land<'_> {

@@ -19,7 +19,8 @@ use roadwright_vehicle::rigid::{CarState, KinematicBody, Surface, Yard};
 use roadwright_vehicle::trailer::Hitched;
 use std::collections::BTreeSet;
 
-/// Margin around the bodies and the distance that they cover in a step, m.
+/// Margin that is added to the size of a body and its travel in a step when the surroundings are
+/// collected, m.
 const MARGIN: f64 = 1.0;
 /// Size of the cells of the index over rigid bodies, m.
 const CELL: f64 = 20.0;

@@ -352,9 +352,9 @@ impl Alleys {
         }
     }
 
-    /// An agent holds alleys up to this route index; 0 if it holds none. The route is not replanned
-    /// before this index, because the new route could lead through an alley that another vehicle
-    /// holds.
+    /// Returns the route index up to which an agent holds alleys; 0 if it holds none. The route is
+    /// not replanned before this index, because the new route could lead through an alley that
+    /// another vehicle holds.
     pub(crate) fn held_to(&self, agent: AgentIndex) -> u32 {
         let own = self.held.iter().filter(|hold| hold.agent == agent);
         own.map(|hold| hold.at + 1).max().unwrap_or(0)
@@ -495,7 +495,7 @@ impl Alleys {
         self.lists.kept.clear();
     }
 
-    /// Adds a stop before the alley for each vehicle that has not been let in.
+    /// Adds to `out` a stop before the alley for each vehicle that has not been let in.
     pub(super) fn hold_before(&self, out: &mut Vec<(AgentIndex, Wall)>) {
         let waiting = self.lists.requests.iter();
         let waiting = waiting.filter(|one| !self.has_first(one));
@@ -662,10 +662,10 @@ impl Alleys {
         }
     }
 
-    /// Whether no oncoming vehicle holds one of the alleys that an agent needs, and none of them is
-    /// reserved for an oncoming vehicle. `holds_up` states whether the agent and another one cannot
-    /// pass each other in an alley, and `is_behind` whether the holder of an alley has to pass the
-    /// agent's place in order to leave.
+    /// Whether no oncoming vehicle holds one of the alleys that an agent needs, and none of these
+    /// alleys is reserved for an oncoming vehicle. `holds_up` states whether the agent and another
+    /// one cannot pass each other in an alley, and `is_behind` whether the holder of an alley has
+    /// to pass the agent's place in order to leave.
     fn are_free(
         &self,
         agent: AgentIndex,
@@ -1024,7 +1024,7 @@ impl Alleys {
     }
 }
 
-/// Whether the agent of a hold has to pass the position of another agent before it reaches its
+/// Whether the holder of an alley has to pass the position of another agent before it reaches the
 /// alley.
 fn follows(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> bool {
     let (own, place) = (
@@ -1037,9 +1037,9 @@ fn follows(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> bool {
         .any(|at| route.lanelet(at) == Some(place.lanelet) && (at > here || own.s < place.s))
 }
 
-/// Whether the agent of a hold stands in the alley and has to pass the position of another agent
-/// soon after it. An edit of the roads may have taken the room that it was promised there, so it
-/// may wait for the other agent to drive on.
+/// Whether the holder of an alley stands in the alley and has to pass the position of another agent
+/// soon after it. An edit of the roads may have taken the room that the holder was promised there,
+/// so the holder may wait for the other agent to drive on.
 fn stands_behind(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> bool {
     let stands = situation.agents.progress[hold.agent.index()].standing >= STANDS;
     let place = situation.agents.position[other.index()].lanelet;
@@ -1048,7 +1048,7 @@ fn stands_behind(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> b
     stands && hold.has_entered && beyond.any(|at| route.lanelet(at) == Some(place))
 }
 
-/// An agent makes requests within this distance ahead of its rear axle, m.
+/// Returns the distance ahead of an agent's rear axle within which the agent makes requests, m.
 fn reach_of(agent: AgentIndex, situation: &Situation<'_>) -> f64 {
     let (motion, position) = (&situation.agents.motion, &situation.agents.position);
     let (motion, position) = (&motion[agent.index()], &position[agent.index()]);

@@ -23,7 +23,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 /// within this distance.
 const SIGHT: f64 = 100.0;
 
-/// A held vehicle may stand closer to the junction than required by this tolerance, m.
+/// A held vehicle may be closer to the junction than required, by at most this tolerance, m.
 const SLACK: f64 = 0.5;
 
 /// The next connection on an agent's route into a junction that is being closed.

@@ -344,8 +344,8 @@ impl Grants {
         self.grant(request, needs, Terms::default())
     }
 
-    /// Grants all connections that a request needs. Returns the exclusive route index before which
-    /// the agent may now enter connections.
+    /// Grants all connections that a request needs. Returns the route index before which the agent
+    /// may now enter connections.
     pub(super) fn grant(
         &mut self,
         request: &Request,

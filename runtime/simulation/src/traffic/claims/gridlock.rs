@@ -13,8 +13,8 @@
 //! Each head waits for one lane, so rings are found by following one link from each head: O(heads).
 //! All heads of a ring are let in at once if each fits into the space that the next head leaves and
 //! no other vehicle blocks them. At signals, the heads request the stages that give them green and
-//! hold these stages, as any agent may, until all of them have green. If a ring has stood for a
-//! long time, a head that has an alternative route is rerouted. If there is none, the ring is
+//! hold these stages, as any agent may, until all of them have green. If a ring has been stationary
+//! for a long time, a head that has an alternative route is rerouted. If there is none, the ring is
 //! counted and stays. No vehicle is ever removed.
 
 use super::alley::Alleys;
@@ -38,16 +38,16 @@ const RATE: f64 = 1.0;
 /// The heads of an unresolved ring search for another route at this rate, Hz. It is low because the
 /// search is expensive.
 const DETOUR_RATE: f64 = 0.1;
-/// A vehicle counts as part of a ring if it has stood for at least this time, s. Vehicles in moving
-/// queues also stand briefly.
+/// A vehicle counts as part of a ring if it has been stationary for at least this time, s. Vehicles
+/// in moving queues also stop briefly.
 pub(super) const STANDS: f64 = 3.0;
-/// One head of a ring is rerouted after all its heads have stood for this time, s.
+/// One head of a ring is rerouted after all its heads have been stationary for this time, s.
 const TURNS_WITHIN: f64 = 60.0;
 /// Like `TURNS_WITHIN`, for a ring whose heads need green, s. Each head may have to wait for two
 /// signal cycles.
 const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
-/// The heads of a ring request green after they have stood for this time, s. Most queues have moved
-/// on by then.
+/// The heads of a ring request green after they have been stationary for this time, s. Most queues
+/// have moved on by then.
 const ASKS_FOR_GREEN: f64 = 15.0;
 /// Maximum number of lanelets, starting at an exit, that are searched for the vehicle that blocks
 /// the exit.
@@ -95,7 +95,7 @@ pub(crate) struct Detour {
     pub(crate) agent: AgentIndex,
     /// Index of the replaced connection in the agent's route.
     pub(crate) at: u32,
-    /// The new connection, and the lane after it.
+    /// The new connection. `exit` is the lane after it.
     pub(crate) connection: LaneletIndex,
     pub(crate) exit: LaneletIndex,
 }
@@ -113,7 +113,8 @@ pub(crate) struct StuckRing {
 type Batch = Vec<(Request, Vec<Need>)>;
 
 impl Claims {
-    /// Lets the heads of rings of full lanes enter, and collects rings that have stood for a long time.
+    /// Lets the heads of rings of full lanes enter, and collects rings that have been stationary
+    /// for a long time.
     pub(super) fn turn_rings(
         &mut self,
         clock: &Clock,
@@ -183,7 +184,8 @@ impl Claims {
         self.counts.sent_round += 1;
     }
 
-    /// Counts a ring that could not be resolved. The ring is counted only once while it stands.
+    /// Counts a ring that could not be resolved. The ring is counted only once, however long it
+    /// lasts.
     pub(crate) fn count_gridlock(&mut self, first_id: u64) {
         self.counts.gridlocks += u64::from(self.gridlock.is_new(first_id));
     }
@@ -257,7 +259,7 @@ impl Gridlock {
         self.lists.asks_for_green.clear();
     }
 
-    /// Removes and returns the rings that stood in the last update and need a vehicle to be
+    /// Removes and returns the rings that did not move in the last update and need a vehicle to be
     /// rerouted.
     pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
         std::mem::take(&mut self.lists.stuck)
@@ -278,8 +280,8 @@ struct Rings<'a> {
 }
 
 impl Rings<'_> {
-    /// Finds the vehicles that stand at a junction because there is no room beyond it, each with
-    /// the vehicle that it waits for.
+    /// Finds the vehicles that are stationary at a junction because there is no room beyond it,
+    /// each with the vehicle that it waits for.
     fn heads(&self, situation: &Situation<'_>) -> Vec<Head> {
         let agents = situation.agents;
         let standing = self.requests.all().iter().filter(|request| {

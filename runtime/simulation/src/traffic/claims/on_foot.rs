@@ -77,9 +77,9 @@ impl Situation<'_> {
         )
     }
 
-    /// Whether the holder of a grant has to give the grant back because of pedestrians. This applies only if
-    /// the holder has not entered and can still stop. `distance` is the distance from its front to the stop
-    /// line, m.
+    /// Whether the holder of a grant has to give the grant back because of pedestrians. This
+    /// applies only if the holder has not entered and can still stop. `distance` is the distance
+    /// from the holder's front to the stop line, m.
     pub(super) fn is_stopped_by_people(
         &self,
         junction: JunctionIndex,

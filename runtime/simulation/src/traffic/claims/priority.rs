@@ -1,4 +1,5 @@
-//! Determines which of two agents goes first if their routes meet in the next junction of both.
+//! Determines which of two agents goes first if their routes meet in a junction that is the next
+//! one for both.
 
 use super::Claims;
 use super::situation::Setting;

@@ -17,10 +17,10 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 
-/// A vehicle makes its request this far before its latest braking point, m. The latest braking
-/// point is where its braking distance reaches the stop line. With this margin, a free junction
-/// admits the vehicle before it has to brake. A larger value would make vehicles hold the junction
-/// for longer before they enter, so that others would have to wait.
+/// A vehicle makes its request this far before its latest braking point, m. At the latest braking
+/// point, the braking distance of the vehicle reaches the stop line. With this margin, a free
+/// junction admits the vehicle before it has to brake. A larger value would make vehicles hold the
+/// junction for longer before they enter, so that others would have to wait.
 const ASKING_MARGIN: f64 = 12.0;
 /// Other vehicles take an approaching vehicle into account if it can arrive at the junction within
 /// this time, s. The time is slightly longer than the longest critical gap.
@@ -32,8 +32,8 @@ const MAX_CHAIN: usize = 4;
 /// route, starting with its current one, is a connection through that junction.
 const APPROACH_LANELETS: u32 = 4;
 /// A stationary vehicle blocks another one if its rear is closer than this to the end of the other
-/// vehicle's lane, m. On a lane that the other vehicle is leaving, the distance to the front of
-/// that vehicle counts.
+/// vehicle's lane, m. On a lane that the other vehicle is leaving, the distance to the other
+/// vehicle's front counts.
 const IN_THE_WAY: f64 = 5.0;
 
 /// A request of an agent to enter a junction.
@@ -79,7 +79,7 @@ impl Request {
 /// An agent that approaches a junction and has not been let in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Approach {
-    /// Junction and connection.
+    /// Junction and connection that the agent approaches.
     pub(super) path: Connection,
     pub(super) agent: AgentIndex,
     /// Index of the connection in the agent's route.
@@ -259,7 +259,7 @@ impl Situation<'_> {
     }
 }
 
-/// Requests of agents for junctions, with the longest waits.
+/// Requests of agents for junctions, and the longest wait at each junction.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Requests {
     /// Longest wait at each junction, s.
@@ -313,7 +313,7 @@ impl Requests {
         self.lists.requests = requests;
     }
 
-    /// Agents near junctions, in the order of the junctions.
+    /// Agents that approach junctions and have not been let in, in the order of the junctions.
     pub(super) fn approaches(&self) -> &[Approach] {
         &self.lists.approaches
     }
@@ -499,9 +499,9 @@ fn next_contested(
     None
 }
 
-/// A vehicle makes requests within this distance ahead of its rear axle, m. Example: a car drives
-/// at 8 m/s, and its front is 3.6 m ahead of its rear axle. It makes requests from 64 / (2 * 1.8) +
-/// 12 + 3.6 = 33 m.
+/// Returns the distance ahead of a vehicle's rear axle within which the vehicle makes requests, m.
+/// Example: a car drives at 8 m/s, and its front is 3.6 m ahead of its rear axle. It makes requests
+/// from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
 #[inline]
 pub(super) fn reach(
     ground: &Ground,

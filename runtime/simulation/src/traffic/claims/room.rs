@@ -34,8 +34,8 @@ const RING_SHARE: f64 = 0.7;
 pub(super) enum Trust {
     /// No vehicles are left out. Used for a vehicle that passes before others.
     Nobody,
-    /// Vehicles that have been let into the next junction, will hardly wait there for others, and will not
-    /// lose their turn to a red light or to pedestrians.
+    /// Vehicles that have been let into the next junction, will not have to wait there for long,
+    /// and will not lose their turn to a red light or to pedestrians.
     LetIn,
 }
 
@@ -176,8 +176,9 @@ impl Room<'_> {
         self.room_on(&beyond, request, need, trust, situation)
     }
 
-    /// Returns the vehicles that take the room beyond a junction, for display: all vehicles in a ring, otherwise the
-    /// last vehicle on the lanes beyond, or else those that have been promised room there.
+    /// Returns the vehicles that take the room beyond a junction, for display. In a ring, these are
+    /// all vehicles in the ring. Otherwise, it is the last vehicle on the lanes beyond or, if there
+    /// is none, the vehicles that have been promised room there.
     pub(super) fn taken_by(
         &self,
         request: &Request,

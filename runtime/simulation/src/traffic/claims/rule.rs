@@ -52,9 +52,9 @@ const GAP_PER_SLOWNESS: f64 = 0.15;
 /// merge than the vehicle on the other lane by more than this, m. The value is the length of a
 /// vehicle and its gap in a slow queue.
 const ALTERNATES_WITHIN: f64 = 12.0;
-/// Speed below which a vehicle counts as standing, m/s.
+/// Speed below which a vehicle counts as stationary, m/s.
 const STANDING: f64 = 0.2;
-/// A standing vehicle counts as having stopped at its stop line within this distance of the line,
+/// A stationary vehicle counts as having stopped at its stop line within this distance of the line,
 /// m.
 const AT_LINE: f64 = 4.0;
 
@@ -250,7 +250,7 @@ pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
 /// Reservation for a waiting vehicle that may no longer be passed over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
-    /// Junction and connection.
+    /// Junction and connection that the vehicle waits for.
     pub(super) path: Connection,
     /// Whether the waiting vehicle is a bus or lorry.
     pub(super) is_long: bool,
@@ -315,7 +315,7 @@ fn may_enter(
 
 /// Whether a vehicle has to let a vehicle on the other lane go first where two lanes merge in turn.
 /// It does if the last admitted vehicle came from its own lane, and the other vehicle is about as
-/// near.
+/// near to the merge.
 fn is_turn_of_other_lane(
     request: &Request,
     need: &Need,
@@ -492,7 +492,7 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situ
         && (!gives_way || comes > enters + critical_gap(request, need, situation))
 }
 
-/// Whether a vehicle stands at its stop line.
+/// Whether a vehicle is stationary at its stop line.
 fn has_stopped(agent: AgentIndex, distance: f64, situation: &Situation<'_>) -> bool {
     situation.speed(agent) < STANDING && distance < AT_LINE
 }

@@ -32,7 +32,7 @@ const AMBER_BRAKING: f64 = 3.0;
 /// m/s^2. With the lower value, such a vehicle would drive on whenever it brakes slightly late.
 const BRAKING_FIRMLY: f64 = 4.5;
 
-/// Speed below which a vehicle counts as standing, m/s.
+/// Speed below which a vehicle counts as stationary, m/s.
 pub(super) const STANDING: f64 = 0.5;
 /// A vehicle that stops this far before a stop line is not affected by edits, m. Edits rarely move
 /// a stop line farther than this.
@@ -43,7 +43,7 @@ pub(crate) fn space(vehicle_type: &VehicleType) -> f64 {
     vehicle_type.whole_length + EXIT_GAP
 }
 
-/// Inputs of decisions, without the agents, which change during a decision.
+/// Inputs of junction decisions except the agents, which change during a decision.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting<'a> {
     pub(crate) ground: &'a Ground,
@@ -88,7 +88,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// All inputs of decisions.
+/// All inputs of junction decisions.
 #[derive(Clone, Copy)]
 pub(super) struct Situation<'a> {
     setting: Setting<'a>,
@@ -194,12 +194,12 @@ impl<'a> Situation<'a> {
         noted.unwrap_or_else(|| self.along(grant.agent, grant.at))
     }
 
-    /// Position of the front of a grant's holder, m.
+    /// Position of the front of a grant's holder along its connection, m.
     pub(super) fn front_of(&self, grant: &Grant) -> f64 {
         self.along_of(grant) + self.vehicle_type(grant.agent).front
     }
 
-    /// Position of the rear of a grant's holder, m.
+    /// Position of the rear of a grant's holder along its connection, m.
     pub(super) fn rear_of(&self, grant: &Grant) -> f64 {
         self.along_of(grant) - self.vehicle_type(grant.agent).rear_overhang
     }
@@ -258,8 +258,8 @@ impl<'a> Situation<'a> {
         kind.expected_braking(dry, self.ground, position)
     }
 
-    /// Whether an agent stands before the connection at index `at` of its route, or is far enough
-    /// away to stop comfortably before the connection.
+    /// Whether an agent is stationary before the connection at index `at` of its route, or is far
+    /// enough away to stop comfortably before the connection.
     pub(super) fn stands_or_is_far(&self, agent: AgentIndex, at: u32) -> bool {
         let speed = self.speed(agent);
         let distance = -self.front(agent, at);

@@ -78,7 +78,7 @@ impl Claims {
     }
 }
 
-/// Agents that approach signals, as traffic for the signals.
+/// Agents that approach signals, as input for the signals.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Arrivals {
     found: Scratch<Finding>,

@@ -44,7 +44,7 @@ pub(crate) struct Stray {
     place: DVec2,
     end: DVec2,
     waits: bool,
-    /// Position along the path across the road, m, counted as on the crossing.
+    /// Position along the path across the road, m, measured like a position on a crossing.
     #[serde(skip)]
     along: f64,
     #[serde(skip)]
@@ -84,7 +84,7 @@ impl Stray {
         (self.along, self.steps)
     }
 
-    /// Returns the number of the pedestrian, and its feet and shoulders at a time in s.
+    /// Returns the number of the pedestrian, and its feet and shoulders at `time` (s).
     pub(super) fn figure(&self, time: f64) -> (u64, Figure) {
         let heading = heading_of(self.end - self.place);
         let here = Pose {

@@ -225,7 +225,7 @@ impl People {
         walls.fold(f64::INFINITY, |first, ahead| first.min(along + ahead))
     }
 
-    /// Whether an obstacle stands on a section of a pedestrian's path or before it.
+    /// Whether an obstacle is on a section of a pedestrian's path or before it.
     fn is_blocked(
         &self,
         person: usize,
@@ -343,8 +343,8 @@ impl People {
         self.seen.wants[person] && vehicles.iter().all(is_free)
     }
 
-    /// Returns how far a pedestrian on a section may walk, as a position. The pedestrian may not
-    /// enter a lane that a vehicle has been let into.
+    /// Returns the position up to which a pedestrian on a section may walk, m. The pedestrian may
+    /// not enter a lane that a vehicle has been let into.
     fn held(
         &self,
         person: usize,

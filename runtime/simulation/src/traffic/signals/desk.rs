@@ -84,7 +84,7 @@ impl Desk {
             .retain(|known| agents.find(known.agent).is_some());
     }
 
-    /// Called stages, one bit each.
+    /// Stages that agents have called, one bit each.
     pub(super) fn called(&self) -> u32 {
         let calls = self.requests.iter().filter(|own| own.wish == Wish::Call);
         calls.fold(0, |bits, own| bits | 1u32 << own.stage)

@@ -26,7 +26,7 @@ const MOST_AHEAD: u32 = 8;
 pub(crate) struct Comer {
     /// Index of the programme.
     pub(super) group: usize,
-    /// Junction and connection.
+    /// Junction and connection that the vehicle approaches.
     pub(super) path: Connection,
     pub(super) id: u64,
     /// Distance from the vehicle's front to the stop line, m.

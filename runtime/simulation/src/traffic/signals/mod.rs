@@ -48,7 +48,7 @@ enum Phase {
     Green,
     Amber,
     AllRed,
-    /// Amber for all connections before signals that were changed by an edit restart.
+    /// Amber for all connections before a restart of signals that an edit has changed.
     ClosingAmber,
     /// Red for all connections after `ClosingAmber`.
     ClosingRed,
@@ -125,7 +125,7 @@ const HELD_FOR_RINGS: f64 = 2.5;
 /// A vehicle that approaches a signal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
-    /// Junction and connection.
+    /// Junction and connection that the vehicle approaches.
     pub(super) path: Connection,
     /// Distance from the vehicle's front to the stop line, m.
     pub(super) distance: f64,

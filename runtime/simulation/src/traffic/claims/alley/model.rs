@@ -27,7 +27,7 @@ const HEADWAYS: [u32; 2] = [0, 3];
 /// A model counts as deadlocked after this time without any change, s.
 const DEADLOCKED: u32 = 2 * TURN_AFTER as u32;
 
-/// Alleys between vertices.
+/// A network of alleys between vertices.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Network {
     /// The vertices that each alley joins.
@@ -615,7 +615,7 @@ fn where_lanes_do_not_drain_only_full_rings_stand() {
     assert!(rings > 0);
 }
 
-/// Comparison: the rule without the reservation beyond the first alley.
+/// Control test: without the reservation beyond the first alley, vehicles face each other.
 #[test]
 fn without_the_reservation_beyond_an_alley_vehicles_face_each_other() {
     let touching = Network {
@@ -634,7 +634,8 @@ fn without_the_reservation_beyond_an_alley_vehicles_face_each_other() {
     assert_eq!(model.run(&arrangement, 0), End::AllGone);
 }
 
-/// Comparison: the rule without turns.
+/// Control test: without reservations for vehicles that have waited for a long time, a vehicle
+/// waits too long.
 #[test]
 fn without_turns_a_vehicle_waits_too_long() {
     let one = &Network::all(1)[0];
