@@ -5,7 +5,7 @@ use super::shifting::Shifting;
 use crate::dynamic::{Propulsion, Push};
 use serde::{Deserialize, Serialize};
 
-/// Speed in the wrong direction below which the vehicle counts as standing, m/s.
+/// Speed in the wrong direction below which the vehicle counts as stationary, m/s.
 const STANDING: f64 = 0.05;
 
 /// Pedal positions, 0 to 1.
@@ -90,8 +90,8 @@ pub struct Driver<'a> {
     pub acceleration: f64,
     /// Whether the driver wants to reverse.
     pub is_reversing: bool,
-    /// Acceleration due to gravity along the heading, for models that do not include gravity,
-    /// m/s^2. Negative uphill.
+    /// Acceleration due to gravity along the heading, m/s^2; negative uphill. Needed only for
+    /// models that do not include gravity.
     pub pull: f64,
     /// Pedal positions that are applied directly, in place of the requested acceleration.
     pub pedals: Option<PedalCommand>,

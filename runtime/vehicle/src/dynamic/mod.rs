@@ -104,8 +104,8 @@ impl From<&VehicleType> for SingleTrack {
     }
 }
 
-/// The centre of gravity of a vehicle with a file is at the centre of its body. Missing values have
-/// the same defaults as for vehicles without a file.
+/// The axle positions and the yaw inertia are those of the vehicle file. Missing values have the
+/// same defaults as for vehicles without a file.
 impl From<&VehicleFile> for SingleTrack {
     fn from(file: &VehicleFile) -> Self {
         let (front, rear) = file.axles();

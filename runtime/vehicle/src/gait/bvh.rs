@@ -109,7 +109,7 @@ pub struct NamedJoint {
 pub struct BvhError {
     /// Line number, starting at 1; 0 if the error concerns the whole text.
     pub line: usize,
-    /// The reason, for users.
+    /// The reason, in words for the user.
     pub reason: String,
 }
 

@@ -15,8 +15,8 @@ const SETTLES: f64 = 0.45;
 /// place, m.
 const NEAR: f64 = 0.06;
 
-/// Maximum phase of the standing foot when a stopped person walks on. It leaves the other foot
-/// enough time to swing.
+/// Maximum initial phase of the foot on the ground when a stopped person walks on. It leaves the
+/// other foot enough time to swing.
 const LATEST: f64 = 0.38;
 
 /// Steps of one person on a line. Positions are in metres along the line.

@@ -22,7 +22,7 @@ const TURNED: f64 = 0.3;
 /// A foot farther than this from the base point is always lifted, because the leg cannot reach
 /// farther, m.
 const REACH: f64 = 0.62;
-/// Maximum rotation of the body that is predicted for the landing position, rad.
+/// Maximum body rotation that is assumed when a foot's landing position is predicted, rad.
 const MOST_TURN: f64 = 0.9;
 /// Until this fraction of its swing, a foot fully follows changes of its landing position.
 const AIMING: f64 = 0.7;

@@ -14,14 +14,15 @@ const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
 /// Acceleration on the circle, m/s^2. It is small, so that nearly all of the grip is available for
 /// the bend.
 const STAIRCASE: f64 = 0.1;
-/// The vehicle counts as having left a circle if it is farther than this from the circle, m.
+/// Longitudinal acceleration on the circle, m/s^2. It is small, so that nearly all of the grip is
+/// available for the bend.
 const OFF: f64 = 1.0;
-/// Number of points of the reference curve per plotted point.
+/// A vehicle that is farther than this from the circle has left it, m.
 const SHOWN: u32 = 100;
 
-/// Measures the braking distance from 20 m/s, or 80 % of the top speed, to rest with full brakes.
-/// The result is compared with the integral of v dv over braking and resistance, and between steps
-/// of 10, 5 and 2.5 ms.
+/// Measures the braking distance to rest with full brakes, from 20 m/s or 80 % of the top speed,
+/// whichever is less. The result is compared with the integral of v dv over braking and resistance,
+/// and between steps of 10, 5 and 2.5 ms.
 pub(super) fn braking(
     subject: &Subject<'_>,
     model: &SingleTrack,
@@ -129,13 +130,10 @@ pub(super) fn circle(
     Measured::near(highest, most, 0.15, note)
 }
 
-/// Label of the curve of a step steer.
+/// Curve label in the plot of a step steer.
 const STEPPED: &str = "after a steering step";
 
-/// Measures the yaw rate 4 s after a step steer. The result is compared with the steady state of
-/// the linear model (the manoeuvre of ISO 7401). The step is for a lateral acceleration of 4 m/s^2
-/// or 30 % of the grip, whichever is less. The speed is 80 km/h or 60 % of the top speed, whichever
-/// is less.
+/// The plot shows one of this many points of the reference curve.
 pub(super) fn step_steer(
     subject: &Subject<'_>,
     model: &SingleTrack,

@@ -133,8 +133,8 @@ impl Scrape {
         }
     }
 
-    /// Normal force on a point, N. `depth` is its depth in the ground (m), and `rising` is its upward speed
-    /// (m/s). The force is so stiff that four points can carry the body.
+    /// Normal force on a point, N. `depth` is its depth in the ground (m), and `rising` is its
+    /// upward speed (m/s). The contact is stiff enough for four points to carry the body.
     fn load(&self, depth: f64, rising: f64) -> f64 {
         let stiffness = self.mass * GRAVITY / (4.0 * SAG);
         let damping = 0.5 * (stiffness * self.mass).sqrt();

@@ -106,7 +106,7 @@ pub struct RigidModel {
     pub wheels: Vec<Wheel>,
     /// Data of the spheres if the wheels are spheres; `None` for rays.
     pub spheres: Option<Spheres>,
-    /// Whether the wheels on one side share the load equally, as on the axles of a trailer.
+    /// Whether the wheels on each side share their load equally, as on the axles of a trailer.
     pub shares_load: bool,
     /// Force of the anti-sway bars on a wheel, divided by the difference in compression between left and
     /// right, N/m.
@@ -117,8 +117,8 @@ pub struct RigidModel {
     pub stiffness: f64,
     /// Relation between lateral tyre force and slip.
     pub tyre: Tyre,
-    /// Maximum deceleration by a trailer's service brakes, m/s^2; infinite if the trailer brakes as hard as
-    /// the towing vehicle.
+    /// Maximum deceleration that a trailer's service brakes provide, m/s^2; infinite if the trailer
+    /// brakes as hard as the towing vehicle.
     pub most_braking: f64,
     /// Friction coefficient of the hull.
     pub hull_friction: f64,
@@ -126,7 +126,7 @@ pub struct RigidModel {
     pub is_locked: bool,
     /// Tracks, if the vehicle has them instead of steered wheels.
     pub tracks: Option<Tracks>,
-    /// Limits for drivers, including wheelbase, steering lock and steering rate.
+    /// Limits that a driver has to respect, including wheelbase, steering lock and steering rate.
     pub limits: OneTrackLimits,
     /// Drive train. Without it, the vehicle is driven within `limits`.
     pub train: Option<DriveTrain>,
