@@ -68,14 +68,15 @@ pub enum Passing {
     Nobody,
     /// Cars can pass each other, but a long vehicle cannot pass any vehicle.
     Cars,
-    /// All pairs can pass each other except two long vehicles.
+    /// Any two vehicles can pass each other unless both are long.
     NotTwoLong,
 }
 
 impl Passing {
     const ALL: [Self; 3] = [Self::Nobody, Self::Cars, Self::NotTwoLong];
 
-    /// Whether two vehicles have to take turns, given whether each is long.
+    /// Whether two vehicles cannot pass each other and therefore have to take turns. The arguments
+    /// state whether each vehicle is long.
     pub fn holds_up(self, one: bool, other: bool) -> bool {
         match self {
             Self::Nobody => true,
@@ -84,7 +85,8 @@ impl Passing {
         }
     }
 
-    /// Whether a vehicle has to take turns with vehicles of any kind, given whether it is long.
+    /// Whether there is any kind of vehicle that the given vehicle cannot pass. `is_long` states
+    /// whether the given vehicle is long.
     pub fn holds_up_any(self, is_long: bool) -> bool {
         match self {
             Self::Nobody | Self::Cars => true,
@@ -124,7 +126,7 @@ pub struct TightPlace {
     pub offsets: [f64; 2],
 }
 
-/// One direction of an alley, identified by the index of the alley.
+/// One of the two directions of an alley.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlleySide {
     /// Index of the alley in its lane graph.
@@ -572,8 +574,7 @@ struct Beside {
     distance: f64,
 }
 
-/// Distances between two lane centres that are large enough for two bodies side by side in any
-/// case.
+/// Distances between two lane centres that are certainly large enough for two bodies side by side.
 struct Enough {
     /// Distance that suffices on a straight street, m.
     straight: f64,

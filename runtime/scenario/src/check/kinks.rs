@@ -11,8 +11,8 @@ use roadwright_geometry::ReferenceLine;
 use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::projection::Projector;
 
-/// An arc that turns by less than this counts as a vertex of a traced line and not as a bend, rad.
-/// 20 degrees.
+/// Minimum turn of an arc that counts as a bend, rad (20 degrees). Smaller turns are vertices of a
+/// traced line.
 const MIN_TURN: f64 = 0.35;
 /// Longest stretch of an inner edge that may run backwards, m.
 const MAX_BACKWARDS: f64 = 0.5;
@@ -20,7 +20,7 @@ const MAX_BACKWARDS: f64 = 0.5;
 const MARGIN: f64 = 1.0;
 /// The repair moves a line by at most this distance, m.
 const MAX_SHIFT: f64 = 1.5;
-/// Two lines are compared at points that are this far apart, m.
+/// Spacing of the points at which two lines are compared, m.
 const SPACING: f64 = 0.5;
 
 /// A bend whose inner edge runs backwards.

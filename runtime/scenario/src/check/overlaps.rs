@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Distance between samples along a lane, m.
 const STEP: f64 = 2.0;
-/// Lengths of the lane pieces of the first, coarse comparison, m: for up to [`LONG`] metres of
-/// lanes, and for more. Both are multiples of [`STEP`].
+/// Lengths of the lane pieces in the first, coarse comparison, m. The first length is used for up
+/// to [`LONG`] metres of lanes, the second for more. Both are multiples of [`STEP`].
 const PIECES: (f64, f64) = (16.0, 64.0);
 /// If all lanes together are longer than this, longer pieces are used to save memory, m.
 const LONG: f64 = 5e6;
@@ -177,7 +177,7 @@ fn piece_length(graph: &LaneGraph) -> f64 {
     }
 }
 
-/// Samples of the lane centre lines, only where another road may be near.
+/// Samples the centre lines of lanes wherever another road may be near.
 fn samples(graph: &LaneGraph) -> Vec<Sample> {
     let length = piece_length(graph);
     let per_piece = (length / STEP) as usize;

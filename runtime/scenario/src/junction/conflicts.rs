@@ -151,7 +151,7 @@ pub struct Conflicts {
     /// For each pair of paths, row by row, the index of their conflict in `list`, or [`NONE`].
     table: Vec<u32>,
     list: Vec<Conflict>,
-    /// Whether a path conflicts with any other.
+    /// For each path, whether it conflicts with any other path.
     contested: Vec<bool>,
     /// Pairs of paths that start in the same lane, the smaller index first. The value is the length
     /// that they share, measured along each path, m.
@@ -168,7 +168,7 @@ struct Swept<'a> {
     high: DVec2,
     /// Lateral distance by which the body swings out on the connection, m.
     swing: f64,
-    /// Whether drivers deviate from the connection more than from other bends.
+    /// Whether the connection is so tight that drivers deviate from its centre line.
     is_tight: bool,
     /// The lanes at both ends of the connection, and the positions of these ends.
     ends: [(LaneEnd, DVec2); 2],
@@ -338,7 +338,7 @@ fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     }
 }
 
-/// Whether drivers deviate from this connection more than from other bends ([`DRIFT`]).
+/// Whether a connection is so tight that drivers deviate from its centre line ([`DRIFT`]).
 pub(super) fn is_tight(path: &ShapePath) -> bool {
     path.is_at_ring && path.min_radius() < TIGHT
 }

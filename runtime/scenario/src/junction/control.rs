@@ -161,7 +161,7 @@ fn derived(approaches: &[Approach], has_all_way_stops: bool) -> Control {
     }
 }
 
-/// Whether each arm belongs to the major road.
+/// Returns, for each arm, whether it belongs to the major road.
 fn majors(approaches: &[Approach]) -> Vec<bool> {
     let highest = approaches.iter().map(|arm| arm.rank).max();
     let is_high = |i: usize| Some(approaches[i].rank) == highest;

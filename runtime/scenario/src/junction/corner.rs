@@ -53,7 +53,7 @@ const GORE_TRIM: f64 = 25.0;
 const LONGEST_GORE: f64 = 90.0;
 /// Maximum fraction of an arm's length before the point where the edges of a gore diverge.
 const GORE_SHARE: f64 = 0.6;
-/// The edges of a gore are checked at points that are this far apart, m.
+/// Spacing of the points at which the edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
 /// The intersection of two arms' edges counts as the point where the arms diverge only if it is at
 /// most this far from the last sampled point where they overlap, m.

@@ -14,7 +14,8 @@ const SPIRAL_SHARE: f64 = 0.15;
 /// The curvatures of two lanes count as equal to that of the arc between them if they differ by at
 /// most this fraction.
 const SAME_BEND: f64 = 0.2;
-/// The tangents of a turn by more than this angle meet too far away, rad.
+/// Maximum turn for which a path is built from its two tangents, rad. The tangents of a larger turn
+/// meet too far away.
 const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Maximum distance between the ends of a path, m. No junction is that large. A longer path would
 /// mean that a road ends in the wrong place, so it is not built.
@@ -22,7 +23,7 @@ const LONGEST: f64 = 300.0;
 /// Clearance of a path from the kerb on its inner side, m: slightly more than half the width of a
 /// bus.
 const BESIDE_KERB: f64 = 1.3;
-/// To keep clear of a kerb, a path is tightened to this radius but no further, m.
+/// Minimum radius to which a path is tightened so that it keeps clear of a kerb, m.
 const TIGHTEST: f64 = 6.0;
 /// Tolerance for reaching an end of the curve, m.
 const END_TOLERANCE: f64 = 1e-6;

@@ -267,9 +267,9 @@ impl<'a> Planner<'a> {
         ends.filter(|(id, _)| !self.internal.contains(id)).count()
     }
 
-    /// Returns the kind of far end of a road whose far end is at node `id`. Control that the user
-    /// has set for the node is ignored, because it applies to all nodes of a junction and must not
-    /// separate them.
+    /// Returns the kind of an arm's far end, which is at node `id`. Control that the user has set
+    /// for the node is ignored, because it applies to all nodes of a junction and must not separate
+    /// them.
     fn far_end(&self, id: NodeId) -> FarEnd {
         let ends = self.network.ends_at(id);
         // Roads inside a junction have no pedestrian crossings.
@@ -671,8 +671,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the vehicles that may drive from one arm of a cluster into another over the roads
-    /// inside it. This depends on the directions of the roads and on turn restrictions; `None` if
-    /// no vehicle may.
+    /// inside it; `None` if no vehicle may. The result depends on the directions of the roads and
+    /// on turn restrictions.
     fn allows(
         &self,
         root: NodeId,
