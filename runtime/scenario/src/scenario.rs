@@ -181,10 +181,9 @@ impl Scenario {
         self.any_vehicle(VehicleType::swings_out)
     }
 
-    /// Whether any agents or flows have vehicles that need more lateral space in bends than cars.
-    /// Such vehicles swing out, or tow trailers, which cut corners.
-    ///
-    /// Such vehicles take turns in alleys in which cars can pass each other.
+    /// Whether any agents or flows have vehicles that need more lateral space in bends than cars,
+    /// because they swing out or tow trailers that cut corners. They take turns in alleys in which
+    /// cars can pass each other.
     pub fn has_wide_vehicles(&self) -> bool {
         self.any_vehicle(|kind| kind.swings_out() || kind.tows())
     }

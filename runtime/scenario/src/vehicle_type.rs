@@ -230,8 +230,8 @@ impl VehicleType {
         self.wheelbase / roadwright_geometry::math::tan(self.max_steering.get())
     }
 
-    /// Whether the front of the vehicle swings out in turns, because it is far ahead of the rear
-    /// axle: 8 m for a bus, 4.4 m for a large van.
+    /// Whether the front of the vehicle swings out in turns. This depends on its distance from the
+    /// rear axle, which is 8 m for a bus and 4.4 m for a large van.
     pub fn swings_out(&self) -> bool {
         self.front() > 5.5
     }

@@ -103,7 +103,7 @@ impl Grid {
             .map(move |(dx, dy)| self.index(column + dx, row + dy))
     }
 
-    /// Whether each cell is inside an outline.
+    /// Returns, for each cell, whether it is inside an outline.
     fn inside(&self, outline: &[DVec2]) -> Vec<bool> {
         let mut inside = vec![false; self.count()];
         for row in 0..self.rows {

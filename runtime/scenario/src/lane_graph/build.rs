@@ -90,8 +90,8 @@ pub(super) struct Builder {
     pub(super) lines: CentreLines,
     /// Whether the centre lines are the previous ones followed by new ones.
     pub(super) continues_lines: bool,
-    /// Pairs of a lanelet and one of its successors, in the order of the successors of each
-    /// lanelet.
+    /// Pairs of a lanelet and one of its successors. The pairs of each lanelet are in the order of
+    /// its successors.
     pub(super) links: Vec<(LaneletIndex, LaneletIndex)>,
     /// Index of lanelets by lane, built after all roads have been added.
     index: LaneIndex,

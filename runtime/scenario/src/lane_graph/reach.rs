@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 pub(super) struct Reached {
     leaving: Vec<bool>,
     arriving: Vec<bool>,
-    /// Whether any place of each lanelet has been reached.
+    /// For each lanelet, whether any of its places has been reached.
     lanelets: Vec<bool>,
 }
 
@@ -229,9 +229,9 @@ impl LaneGraph {
         }
     }
 
-    /// Records that a trip drives from a place onto the next lanelet; `None` if this is not allowed
-    /// or already recorded. Each place is recorded only once per part of the trip, so the search
-    /// ends.
+    /// Records that a trip drives from a place onto the next lanelet. Returns the new state; `None`
+    /// if this is not allowed or already recorded. Each place is recorded only once per part of the
+    /// trip, so the search ends.
     fn enter(
         &self,
         from: State,

@@ -48,7 +48,7 @@ pub struct RoadStyle {
     pub layer: i8,
     /// Speed limit, m/s.
     pub speed_limit: f64,
-    /// Lanes.
+    /// Lanes of the road.
     pub section: CrossSection,
 }
 

@@ -31,7 +31,7 @@ use std::path::Path;
 pub const FORMAT: &str = "roadwright-vehicle";
 /// Version of the format.
 pub const VERSION: u32 = 1;
-/// Extension of the names of vehicle files.
+/// File name extension of vehicle files.
 pub const EXTENSION: &str = ".vehicle.json";
 /// Maximum size of a vehicle file, bytes. A typical file has about 2 kB.
 pub const LARGEST: u64 = roadwright_files::MEBIBYTE;
@@ -210,7 +210,8 @@ impl VehicleFile {
             .collect()
     }
 
-    /// Returns the keys of a part, each with whether the file contains it.
+    /// Returns the keys of a part. Each is paired with a flag that states whether the file contains
+    /// it.
     fn keys(&self, part: VehiclePart) -> Vec<(&'static str, bool)> {
         match part {
             VehiclePart::Tyres => vec![
@@ -234,7 +235,8 @@ impl VehicleFile {
         }
     }
 
-    /// Returns the keys of the parts of a drive train, each with whether the file contains it.
+    /// Returns the keys of the parts of a drive train. Each is paired with a flag that states
+    /// whether the file contains it.
     pub fn drive_train(&self) -> [(&'static str, bool); 4] {
         [
             ("engine", self.engine.is_some()),

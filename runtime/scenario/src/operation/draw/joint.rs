@@ -31,7 +31,7 @@ use std::collections::BTreeSet;
 const LARGEST_JUNCTION: f64 = 80.0;
 /// The direction of a stroke's end is determined from at least this length, m.
 const DIRECTION: f64 = 2.0;
-/// Reference lines are compared with strokes at points that are this far apart, m.
+/// Spacing of the points at which reference lines are compared with strokes, m.
 const SPACING: f64 = 1.0;
 
 /// The object that an end of a road joins.
