@@ -197,8 +197,8 @@ fn lanes_before(graph: &LaneGraph, lane: LaneletIndex) -> impl Iterator<Item = L
     lanes_over_connections(graph, lane, LaneGraph::predecessors)
 }
 
-/// Neighbours of a lane along the road. A neighbour that is a connection is replaced by its own
-/// neighbours.
+/// Returns the neighbours of a lane along the road. A neighbour that is a connection is replaced by
+/// its own neighbours.
 fn lanes_over_connections(
     graph: &LaneGraph,
     lane: LaneletIndex,

@@ -275,7 +275,7 @@ impl LaneObstacles {
         })
     }
 
-    /// Obstacles that may obstruct vehicles on a lane.
+    /// Returns the index of obstacles that may obstruct vehicles on a lane.
     #[inline]
     pub fn in_the_way(&self) -> &Cells {
         &self.in_the_way.cells
@@ -284,7 +284,7 @@ impl LaneObstacles {
 
 #[cfg(test)]
 impl LaneObstacles {
-    /// Proximity of obstacles to all lanelets.
+    /// Returns the proximity of obstacles to each lanelet.
     fn all(&self) -> Vec<Nearness> {
         let ids = LaneletIndex::up_to(self.near.len());
         ids.map(|id| self.nearness(id)).collect()

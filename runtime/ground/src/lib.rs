@@ -491,7 +491,7 @@ impl Ground {
         self.roads.junction_nodes(junction)
     }
 
-    /// Connections of a junction, each with its road of origin and its turn.
+    /// Returns the connections of a junction, each with its road of origin and its turn.
     pub fn movements(
         &self,
         junction: JunctionIndex,
@@ -606,7 +606,7 @@ impl Ground {
         self.arrivals.heading(place)
     }
 
-    /// Returns the lower bound of the distance from the start of a lanelet to the next lanelet with
+    /// Returns a lower bound of the distance from the start of a lanelet to the next lanelet with
     /// alleys, m. The value is capped.
     #[inline]
     pub fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {

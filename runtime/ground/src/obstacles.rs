@@ -71,7 +71,8 @@ pub(super) enum Body {
         centre: DVec2,
         radius: f64,
     },
-    /// Shared between the grounds before and after an edit, like statures.
+    /// A convex polygon. Its corners are shared between the grounds before and after an edit, like
+    /// statures.
     Polygon(Arc<[DVec2]>),
 }
 
@@ -144,7 +145,7 @@ impl Body {
         }
     }
 
-    /// Returns the lower bound of the distance to a vehicle, m; 0 if they may touch.
+    /// Returns a lower bound of the distance to a vehicle, m; 0 if they may touch.
     fn room(&self, vehicle: &OrientedBox) -> f64 {
         match self {
             Self::Disc { centre, radius } => {

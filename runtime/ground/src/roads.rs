@@ -145,9 +145,9 @@ impl JunctionLaw {
         self.shape().wide_conflicts()
     }
 
-    /// Whether a bus on one of two connections, this one and another, would sweep over traffic on the
-    /// other, although cars would not. This happens in bends between two roads and beside entries into
-    /// rings.
+    /// Whether there is another connection such that a bus on one of the two would sweep over
+    /// traffic on the other, although a car would not. This happens in bends between two roads and
+    /// beside entries into rings.
     fn is_swept(&self, path: ConnectionIndex, has_wide: bool) -> bool {
         if self.control() == Control::Roundabout {
             return self.wide().is_contested(path);
@@ -633,7 +633,7 @@ impl Roads {
         self.gists[id.index()].beside
     }
 
-    /// Returns the lower bound of the distance from the start of a lanelet to the next lanelet with
+    /// Returns a lower bound of the distance from the start of a lanelet to the next lanelet with
     /// alleys, m. The value is capped.
     #[inline]
     pub(crate) fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
@@ -792,7 +792,7 @@ impl Roads {
         &self.layout.junctions[junction.index()].nodes
     }
 
-    /// Connections of a junction, each with its road of origin and its turn.
+    /// Returns the connections of a junction, each with its road of origin and its turn.
     pub(crate) fn movements(
         &self,
         junction: JunctionIndex,
@@ -1012,7 +1012,8 @@ impl Roads {
 }
 
 /// Adds the data that determine the signals to a hash. The rule that selects the next stage may be
-/// a module, and modules are not part of the ground. It is therefore included only if deciders are.
+/// a module, and modules are not part of the ground. The rule is therefore added only if `deciders`
+/// requires it.
 fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, deciders: Deciders) {
     let programme = &signals.programme;
     hasher.write_u8(match deciders {

@@ -230,8 +230,9 @@ impl VehicleType {
         self.wheelbase / roadwright_geometry::math::tan(self.max_steering.get())
     }
 
-    /// Whether the front of the vehicle swings out in turns. This depends on its distance from the
-    /// rear axle, which is 8 m for a bus and 4.4 m for a large van.
+    /// Whether the front of the vehicle is so far ahead of the rear axle that it swings out in
+    /// turns. The distance is 8 m for a bus, which swings out, and 4.4 m for a large van, which
+    /// does not.
     pub fn swings_out(&self) -> bool {
         self.front() > 5.5
     }

@@ -34,8 +34,8 @@ pub struct StrokeOptions {
 }
 
 impl StrokeOptions {
-    /// Options for drawing at `scale` metres per pixel: a tolerance of half a metre or two pixels, and a
-    /// sample every metre or four pixels.
+    /// Returns the options for drawing at `scale` metres per pixel: a tolerance of half a metre or
+    /// two pixels, and a sample every metre or four pixels.
     pub fn at_scale(scale: f64, min_radius: f64) -> Self {
         Self {
             tolerance: (2.0 * scale).max(0.5),
