@@ -190,7 +190,7 @@ impl Idm {
             .collect()
     }
 
-    /// Registry entry of the module.
+    /// Returns the registry entry of the module.
     pub fn entry() -> ModuleEntry<dyn Controller> {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }

@@ -89,7 +89,7 @@ pub struct LateralWeights {
 }
 
 impl LateralWeights {
-    /// Reads the weights from the parameters of a module, which must have all of them.
+    /// Reads the weights from the parameters of a module, which must declare all of them.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             offset: parameters.value("offset_weight"),

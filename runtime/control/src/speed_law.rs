@@ -62,7 +62,7 @@ pub(crate) struct SpeedLaw {
 }
 
 impl SpeedLaw {
-    /// Reads the law from the parameters of a module, which must have all of them.
+    /// Reads the law from the parameters of a module, which must declare all of them.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             speed_gain: parameters.value("speed_gain"),

@@ -192,7 +192,7 @@ impl BackingLaw {
 }
 
 impl TrailerBacking {
-    /// Registry entry of the module.
+    /// Returns the registry entry of the module.
     pub fn entry() -> ModuleEntry<dyn Controller> {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
