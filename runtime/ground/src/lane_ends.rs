@@ -13,7 +13,7 @@ use roadwright_scenario::junction::{Layout, LinkKind};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
-/// A lane is treated as ending within this distance of its end, m.
+/// Distance from the end of a lane within which the lane is treated as ending, m.
 const KNOWN_AHEAD: f64 = 500.0;
 /// Maximum length of an acceleration lane, m. A longer lane from a ramp ends like any other lane.
 const LONGEST_JOINING: f64 = 500.0;

@@ -16,7 +16,7 @@ use roadwright_scenario::{Scenario, VehicleType};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Vehicles watch out for an obstacle if it is within this distance of their lane, m.
+/// Distance from a lane within which its vehicles watch out for obstacles, m.
 const WATCH_DISTANCE: f64 = 6.0;
 /// Tolerance added to distances, m. It is larger than the error from sampling a lane in steps.
 const SLACK: f64 = 0.25;

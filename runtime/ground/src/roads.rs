@@ -34,7 +34,7 @@ pub(super) enum Deciders {
 
 /// Deceleration on which speed profiles are based, m/s^2.
 pub const PROFILE_BRAKING: f64 = 1.8;
-/// Several threads are used if there are at least this many junction laws.
+/// Minimum number of junction laws for which several threads are used.
 const FEW_LAWS: usize = 200;
 /// Number of successors stored with a lanelet. Further successors are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
@@ -1092,7 +1092,7 @@ fn distances_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
         .collect()
 }
 
-/// The permitted speed of a bend applies from this distance before the bend, m. Drivers react to a
+/// Distance before a bend from which the permitted speed of the bend applies, m. Drivers react to a
 /// falling speed with some delay and would otherwise enter the bend too fast.
 const BEFORE_BENDS: f64 = 6.0;
 

@@ -45,7 +45,7 @@ const TIGHT_ROOM: f64 = 15.0;
 /// The bend at a point is measured from this distance before the point to this distance after it,
 /// m.
 const BEND_REACH: f64 = 2.0;
-/// A vehicle counts as driving straight if it swings out by less than this, m.
+/// Swing-out below which a vehicle counts as driving straight, m.
 const NO_SWING: f64 = 0.005;
 
 /// The part of a lanelet that one direction of an alley occupies.

@@ -62,7 +62,7 @@ pub struct VehicleType {
 }
 
 impl VehicleType {
-    /// Vehicles that are longer than this count as buses, m. Buses may use bus lanes.
+    /// Length above which a vehicle counts as a bus, m. Buses may use bus lanes.
     pub const BUS_LENGTH: f64 = 9.0;
     /// Diameter of a person, m. It also applies to pedestrians on crossings.
     pub const PERSON_DIAMETER: f64 = 0.45;

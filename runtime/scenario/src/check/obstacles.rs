@@ -17,7 +17,7 @@ use std::cell::OnceCell;
 const PART: usize = 1_000_000;
 /// Margin for rounding errors of distances, m.
 const ROUNDING: f64 = 1e-6;
-/// The distance to an obstacle's walls is cached for this number of points near the obstacle.
+/// Number of points near an obstacle for which the distance to its walls is cached.
 const KNOWN: usize = 8;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {

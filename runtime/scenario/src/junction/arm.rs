@@ -21,7 +21,7 @@ const ARM_SHARE: f64 = 0.45;
 /// Minimum length of a dead-end road after trimming, m. It leaves room for a car.
 const LEAST_DEAD_END: f64 = 5.0;
 
-/// The direction of a lane is measured over a piece of this length, m.
+/// Length of the piece over which the direction of a lane is measured, m.
 const DRIFT_STEP: f64 = 0.01;
 
 /// A side of an arm, looking outward from the junction.

@@ -17,7 +17,7 @@ use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{heading_of, polygon as shape, unit};
 
-/// Pavements that are narrower than this are ignored, m.
+/// Minimum width of a pavement, m. Narrower pavements are ignored.
 const MIN_PAVEMENT: f64 = 0.05;
 /// Radius of a pavement's outer line at corners that are tighter than the width of the pavement, m.
 const OUTER_RADIUS: f64 = 0.3;

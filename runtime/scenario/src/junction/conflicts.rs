@@ -28,18 +28,17 @@ const LANE_SHARE: f64 = 0.95;
 /// ahead of its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out 0.1 m less. Two
 /// such cars keep 0.1 m between them, which is enough for drivers who do not follow their line exactly.
 const SLIM: f64 = 0.2;
-/// Drivers deviate from a connection into or out of a roundabout's ring if its radius is smaller
-/// than this, m. Such a bend takes a car's steering nearly to full lock, just after the opposite
-/// bend of the ring.
+/// Radius below which drivers deviate from a connection into or out of a roundabout's ring, m. Such
+/// a bend takes a car's steering nearly to full lock, just after the opposite bend of the ring.
 const TIGHT: f64 = 7.0;
 /// Lateral deviation from a tight connection, to either side, m.
 const DRIFT: f64 = 0.2;
-/// Vehicles can pass each other in a bend if the centres of their lanes are at least this far
-/// apart, m.
+/// Minimum distance between the centres of two lanes at which vehicles can pass each other in a
+/// bend, m.
 const NARROW: f64 = 2.8;
 /// Gap between two vehicles that pass each other in a bend, m.
 pub const ABREAST: f64 = 0.3;
-/// A body counts as staying in its lane if it swings out by less than this, m.
+/// Swing-out below which a body counts as staying in its lane, m.
 const STEADY: f64 = 0.5;
 /// Value added to the squared clearance to compensate for sampling, m^2. Points are about a metre apart, so
 /// the nearest position on a line is up to half a metre from the nearest point.

@@ -39,8 +39,7 @@ named! {
     }
 }
 
-/// Two arms form a through road only if they deviate from a straight line by at most this angle,
-/// rad.
+/// Maximum deviation from a straight line at which two arms can form a through road, rad.
 const IN_LINE: f64 = 45.0 * PI / 180.0;
 
 /// An arm with the properties that determine right of way.

@@ -11,8 +11,8 @@ use std::f64::consts::FRAC_PI_2;
 /// Fraction of the turn that each of the two spirals covers. With spirals, the radius is 20 % smaller than
 /// that of a pure arc, but drivers have time to turn the steering wheel.
 const SPIRAL_SHARE: f64 = 0.15;
-/// The curvatures of two lanes count as equal to that of the arc between them if they differ by at
-/// most this fraction.
+/// Maximum relative difference at which the curvatures of two lanes count as equal to that of the
+/// arc between them.
 const SAME_BEND: f64 = 0.2;
 /// Maximum turn for which a path is built from its two tangents, rad. The tangents of a larger turn
 /// meet too far away.

@@ -28,7 +28,7 @@ const LEAST_EXTENT: f64 = 15.0;
 const MOST_CELLS: usize = 600;
 /// Distance between sampled points of paths, m.
 const STEP: f64 = 0.5;
-/// The position of a corner is averaged over this number of cell corners on each side. The total
+/// Number of cell corners on each side over which the position of a corner is averaged. The total
 /// number is odd, so that staircases of cells become straight lines.
 const SMOOTHED: usize = 3;
 /// Maximum distance between an island and its smoothed outline, m.

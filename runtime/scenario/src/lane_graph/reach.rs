@@ -77,7 +77,7 @@ impl State {
     }
 }
 
-/// A starting vehicle can still change lanes if the end of its lane is at least this far away, m.
+/// Minimum distance to the end of the lane at which a starting vehicle can still change lanes, m.
 pub const ROOM_TO_CHANGE: f64 = 5.0;
 /// Length of road that each lane change takes in traffic, m.
 pub const ROOM_FOR_CHANGE: f64 = 18.0;

@@ -32,7 +32,7 @@ const ANGLES: RangeInclusive<f64> = FRAC_PI_4..=2.4;
 const LEAVING: f64 = 0.5;
 /// Width of the lane, m. It lets buses turn.
 const WIDTH: f64 = 4.5;
-/// The lane may begin and end at these distances from the stop lines, m. The smallest distance that
+/// Distances from the stop lines at which the lane may begin and end, m. The smallest distance that
 /// fits is used.
 const BEYOND: [f64; 8] = [15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0];
 /// Minimum remaining length of the roads beyond the slip lane, and of the slip lane between its

@@ -98,8 +98,8 @@ pub struct Driver<'a> {
 }
 
 impl DriveTrain {
-    /// Returns the pedals for the acceleration `acceleration` in the direction of travel (m/s^2) at the speed
-    /// `along` in that direction (m/s). Drag and rolling resistance are compensated as far as the engine and
+    /// Returns the pedals for an acceleration (m/s^2) at the speed `along` (m/s), both in the
+    /// direction of travel. Drag and rolling resistance are compensated as far as the engine and
     /// brakes allow.
     pub fn pedals(&self, shifting: &Shifting, along: f64, acceleration: f64) -> Pedals {
         if !acceleration.is_finite() {

@@ -17,8 +17,8 @@ const MOST_DEPTH: usize = 100;
 const MOST_FRAMES: usize = 100_000;
 /// Maximum number of values over all frames.
 const MOST_VALUES: usize = 20_000_000;
-/// The unit of the file is assumed to be centimetres if the hips are higher than this, in the unit
-/// of the file.
+/// Height of the hips above which the unit of the file is assumed to be centimetres, in the unit of
+/// the file.
 const CENTIMETRES_FROM: f64 = 10.0;
 
 /// A joint that a step cycle needs.

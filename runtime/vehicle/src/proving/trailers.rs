@@ -12,7 +12,7 @@ use std::f64::consts::{FRAC_PI_3, PI};
 const FROM: f64 = 5.0 * PI / 180.0;
 /// The manoeuvre ends when the first trailer reaches this angle, rad.
 const TO: f64 = FRAC_PI_3;
-/// Speed in reverse, m/s.
+/// Angle of the first trailer at which the manoeuvre ends, rad.
 const SPEED: f64 = 1.0;
 /// Maximum duration, s.
 const LONGEST: f64 = 3600.0;

@@ -13,7 +13,7 @@ use roadwright_scenario::VehicleType;
 use roadwright_scenario::vehicle_file::{Differential, Suspension, VehicleFile};
 use std::f64::consts::TAU;
 
-/// Wheels within this longitudinal distance are on the same axle, m.
+/// Maximum longitudinal distance between wheels of the same axle, m.
 const ONE_AXLE: f64 = 0.2;
 /// Minimum static load of a wheel as a fraction of the mean load, for files with a wheel that
 /// carries no load.
@@ -31,11 +31,11 @@ pub(super) const DISC: f64 = 0.5;
 const COMMON_WHEEL: f64 = 20.0;
 /// Default friction coefficient of hulls, which is that of painted sheet metal.
 pub(super) const HULL_FRICTION: f64 = 0.2;
-/// Hulls are shrunk by this distance on each side for contacts, m. Touching bodies therefore
+/// Distance by which hulls are shrunk on each side for contacts, m. Touching bodies therefore
 /// overlap slightly on the map, so that their collisions are counted as at the other dynamics
 /// levels.
 pub(super) const SKIN: f64 = 0.02;
-/// The corners of a hull are cut off by this fraction of the width in plan view. Otherwise,
+/// Size of the cut-off corners of a hull in plan view, as a fraction of its width. Without the cut,
 /// vehicles that scrape along each other would catch at their corners.
 const CORNER: f64 = 0.15;
 /// Number of solver steps per radian of the fastest oscillation of springs and tyres.

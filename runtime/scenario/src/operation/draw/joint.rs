@@ -26,10 +26,10 @@ use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{Pose, ReferenceLine, heading_of, polygon, polyline};
 use std::collections::BTreeSet;
 
-/// A point is tested against the outline of a junction only if it is within this distance of the
-/// junction's node, m.
+/// Maximum distance between a point and the node of a junction at which the point is tested against
+/// the junction's outline, m.
 const LARGEST_JUNCTION: f64 = 80.0;
-/// The direction of a stroke's end is determined from at least this length, m.
+/// Minimum length of stroke from which the direction of its end is determined, m.
 const DIRECTION: f64 = 2.0;
 /// Spacing of the points at which reference lines are compared with strokes, m.
 const SPACING: f64 = 1.0;
