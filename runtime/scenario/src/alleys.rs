@@ -711,8 +711,8 @@ impl<'a> Lanes<'a> {
         })
     }
 
-    /// Returns how far the car on each lane can move away from the other one, at a point of the
-    /// first lane, m. A distance is negative where a car is already too close to the edge.
+    /// Returns the distances by which the cars on the two lanes can move apart at a point of the
+    /// first lane, m. A distance is negative if the car is already too close to the edge.
     fn outer_rooms(&self, number: usize) -> [f64; 2] {
         let Beside { point, distance } = self.beside[number];
         let between = self.other.point(point) - self.one.point(number);

@@ -119,9 +119,9 @@ impl Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GeoOrigin {
-    /// Degrees north.
+    /// Latitude, degrees north.
     pub latitude_deg: Quantity<Latitude>,
-    /// Degrees east.
+    /// Longitude, degrees east.
     pub longitude_deg: Quantity<Longitude>,
 }
 
@@ -215,12 +215,12 @@ impl Scenario {
         }
     }
 
-    /// Descriptive data.
+    /// Returns the descriptive data of the scenario.
     pub fn about(&self) -> &About {
         &self.about
     }
 
-    /// Simulation settings.
+    /// Returns the simulation settings.
     pub fn settings(&self) -> Settings {
         self.settings
     }

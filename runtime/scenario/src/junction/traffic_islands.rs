@@ -137,8 +137,8 @@ pub(super) struct CutArm<'a> {
 }
 
 impl CutArm<'_> {
-    /// Returns the points along the carriageway that may be inside an outline, each with its
-    /// half-width, m. The carriageway may lead over a part of the junction where it begins.
+    /// Returns points along the carriageway from its cut up to `extent` metres outward, each with
+    /// its half-width, m. The carriageway may lead over a part of the junction there.
     fn places(&self, extent: f64) -> impl Iterator<Item = (DVec2, f64)> {
         let to = self.arm.length().min(self.trim + extent);
         let count = ((to - self.trim) / STEP).ceil().max(0.0) as usize;

@@ -70,20 +70,20 @@ pub struct VehicleFile {
     pub body: Body,
     /// Wheels and tyres.
     pub wheels: Wheels,
-    /// Steering.
+    /// Steered wheels, steering lock and steering rate.
     pub steering: Steering,
     /// Performance limits, on which drivers rely.
     pub performance: Performance,
     /// Springs and anti-sway bars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,
-    /// Engine.
+    /// Engine with its torque curve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
     /// Gears and final drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gearbox: Option<Gearbox>,
-    /// Brakes.
+    /// Foot brake and hand brake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brakes: Option<Brakes>,
     /// Air and rolling resistance.
@@ -98,7 +98,7 @@ pub struct VehicleFile {
     /// Constants of the sliding car.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sliding: Option<Sliding>,
-    /// Continuous tracks.
+    /// Continuous tracks, if the vehicle has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracks: Option<Tracks>,
     /// Conditions under which the vehicle leaves the lanes.

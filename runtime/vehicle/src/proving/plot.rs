@@ -47,7 +47,7 @@ pub enum Look {
     Thin,
     /// A dashed line, for a closed-form result.
     Dashed,
-    /// Dots.
+    /// Points drawn as separate dots.
     Dots,
 }
 

@@ -30,7 +30,7 @@ use crate::named::named;
 
 /// Default duration of a cycle, from one start of the first stage to the next, s.
 pub const DEFAULT_CYCLE: f64 = 60.0;
-/// Minimum green, s.
+/// Minimum duration of green, s.
 pub const MIN_GREEN: f64 = 6.0;
 /// Maximum green of actuated signals while other traffic waits, s.
 pub const MAX_GREEN: f64 = 50.0;
