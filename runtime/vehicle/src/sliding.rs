@@ -165,8 +165,8 @@ impl SlidingModel {
     }
 }
 
-/// A vehicle with only dimensions and limits slides like the car of the appendix, but with its own mass and
-/// yaw inertia.
+/// Creates the model from the dimensions and limits of a vehicle type. It slides like the car of
+/// the appendix, but with its own mass and yaw inertia.
 impl From<&VehicleType> for SlidingModel {
     fn from(kind: &VehicleType) -> Self {
         let of_file = kind

@@ -11,13 +11,12 @@ use roadwright_geometry::math::atan2;
 const DT: f64 = 0.01;
 /// Time steps that have to give the same results, s.
 const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
-/// Acceleration on the circle, m/s^2. It is small, so that nearly all of the grip is available for
-/// the bend.
-const STAIRCASE: f64 = 0.1;
 /// Longitudinal acceleration on the circle, m/s^2. It is small, so that nearly all of the grip is
 /// available for the bend.
+const STAIRCASE: f64 = 0.1;
+/// Distance from the circle beyond which the vehicle counts as having left it, m.
 const OFF: f64 = 1.0;
-/// A vehicle that is farther than this from the circle has left it, m.
+/// The plot shows one of this many points of the reference curve.
 const SHOWN: u32 = 100;
 
 /// Measures the braking distance to rest with full brakes, from 20 m/s or 80 % of the top speed,
@@ -133,7 +132,10 @@ pub(super) fn circle(
 /// Curve label in the plot of a step steer.
 const STEPPED: &str = "after a steering step";
 
-/// The plot shows one of this many points of the reference curve.
+/// Measures the yaw rate 4 s after a step steer. The result is compared with the steady state of
+/// the linear model (the manoeuvre of ISO 7401). The step is for a lateral acceleration of 4 m/s^2
+/// or 30 % of the grip, whichever is less. The speed is 80 km/h or 60 % of the top speed, whichever
+/// is less.
 pub(super) fn step_steer(
     subject: &Subject<'_>,
     model: &SingleTrack,

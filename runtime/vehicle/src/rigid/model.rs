@@ -134,8 +134,9 @@ pub struct RigidModel {
     pub trailers: Vec<Towed>,
 }
 
-/// A vehicle with only dimensions and limits has four wheels, the springs of a passenger car, and a
-/// hull with evenly distributed mass. All other values are those of the dynamic one-track model.
+/// Creates the model from the dimensions and limits of a vehicle type. It has four wheels, the
+/// springs of a passenger car, and a hull with evenly distributed mass. All other values are those
+/// of the dynamic one-track model.
 impl From<&VehicleType> for RigidModel {
     fn from(kind: &VehicleType) -> Self {
         if let Some(model) = kind

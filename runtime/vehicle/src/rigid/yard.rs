@@ -99,7 +99,7 @@ struct Car<'a> {
     spheres: Vec<(RigidBodyHandle, ColliderHandle)>,
 }
 
-/// Source of the control of a vehicle or trailer in the yard.
+/// Whether a vehicle or trailer in the yard is driven or towed.
 enum Role<'a> {
     /// Controlled by its driver. The second value is the towed mass, kg.
     Driven(Controls, f64),
