@@ -225,7 +225,7 @@ impl HeightField {
         (height, DVec3::new(-slope_x, -slope_y, 1.0).normalize())
     }
 
-    /// Heights at the corners of a cell, by the index of its south-west sample.
+    /// Returns the heights at the corners of the cell whose south-west sample has the given index.
     fn corners(&self, index: usize) -> [f64; 4] {
         let above = index + self.columns;
         let h = &self.heights;

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 /// Range within which a vehicle on a lane sees obstacles, measured from the front of the vehicle,
 /// m. It is the range of the fuzzy driver's terms ([Gerdelan 2011], table 8.2).
 pub const OBSTACLE_REACH: f64 = 28.28;
-/// A vehicle on a lane sees obstacles up to this angle to either side, rad.
+/// Maximum angle to either side at which a vehicle on a lane sees obstacles, rad.
 pub const OBSTACLE_ANGLE: f64 = 1.2;
 /// Distance from a vehicle's path within which a body obstructs the vehicle, m.
 pub const SIDE_CLEARANCE: f64 = 0.3;
@@ -42,8 +42,8 @@ const ROUND: u32 = 24;
 /// order until a body is found.
 const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
 
-/// A corner counts as lying on an edge if the triangle between them has a smaller area than this,
-/// m^2.
+/// Area of the triangle between a corner and an edge below which the corner counts as lying on the
+/// edge, m^2.
 const FLAT: f64 = 1e-6;
 
 /// Range of heights that overlaps every body.

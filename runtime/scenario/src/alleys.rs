@@ -42,8 +42,7 @@ pub const EDGE: f64 = 0.2;
 /// Minimum distance between a tight place and each end of its lane, m. Vehicles move over and back within
 /// this distance.
 const TIGHT_ROOM: f64 = 15.0;
-/// The bend at a point is measured from this distance before the point to this distance after it,
-/// m.
+/// Distance before and after a point over which the bend at the point is measured, m.
 const BEND_REACH: f64 = 2.0;
 /// Swing-out below which a vehicle counts as driving straight, m.
 const NO_SWING: f64 = 0.005;
@@ -397,7 +396,7 @@ impl Alleys {
         self.sides.on(lanelet)
     }
 
-    /// Vehicles that can pass each other in an alley.
+    /// Returns the vehicles that can pass each other in an alley.
     #[inline]
     pub fn passing(&self, side: AlleySide) -> Passing {
         self.list[side.alley as usize].passing

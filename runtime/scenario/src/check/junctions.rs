@@ -8,7 +8,7 @@ use crate::network::Node;
 use crate::scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// Radii that differ by less than this count as equal, m.
+/// Difference below which two radii count as equal, m.
 const SAME_RADIUS: f64 = 0.05;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {

@@ -194,7 +194,7 @@ pub(super) fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     (centre, radius)
 }
 
-/// Two outlines that overlap by at most this distance count as only touching, m.
+/// Overlap up to which two outlines count as only touching, m.
 pub(super) const TOUCHING: f64 = 2e-3;
 /// Like `TOUCHING`, but for two fixed obstacles. Outlines of houses are accurate only to 10 or 20 cm, and
 /// fixed obstacles do not move.

@@ -17,7 +17,7 @@ const STEP: f64 = 2.0;
 /// Lengths of the lane pieces in the first, coarse comparison, m. The first length is used for up
 /// to [`LONG`] metres of lanes, the second for more. Both are multiples of [`STEP`].
 const PIECES: (f64, f64) = (16.0, 64.0);
-/// If all lanes together are longer than this, longer pieces are used to save memory, m.
+/// Total length of all lanes above which longer pieces are used to save memory, m.
 const LONG: f64 = 5e6;
 /// Size of a grid cell, m. It is at least the width of two lanes.
 const CELL: f64 = 8.0;

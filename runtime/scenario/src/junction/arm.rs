@@ -468,8 +468,8 @@ pub(super) fn sort_counter_clockwise(arms: &mut Vec<Arm<'_>>, centre: DVec2) {
     arms.extend(keyed.into_iter().map(|(_, arm)| arm));
 }
 
-/// Bearings of points on the centre line of an arm, seen from the node, rad. The points are at one,
-/// two and four times the sight distance of the arm.
+/// Returns the bearings of three points on the centre line of an arm, seen from the node, rad. The
+/// points are at one, two and four times the sight distance of the arm.
 fn bearings(arm: &Arm<'_>, centre: DVec2) -> [f64; 3] {
     [1.0, 2.0, 4.0].map(|factor| {
         let distance = (factor * arm.sight_distance()).min(arm.length());

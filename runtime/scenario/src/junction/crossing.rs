@@ -250,8 +250,8 @@ fn crossing(
     crossing
 }
 
-/// Medians that are wide enough for pedestrians to wait on, as intervals in metres from the right
-/// edge, looking outward.
+/// Returns the medians that are wide enough for pedestrians to wait on, as intervals in metres from
+/// the right edge, looking outward.
 fn islands(arm: &Arm<'_>, middle: f64, right: f64) -> Vec<Interval> {
     let s = arm.road_s(middle);
     let (section, sign) = match arm.end {

@@ -179,8 +179,8 @@ fn unit_spiral(turn: f64) -> f64 {
     2.0 * turn
 }
 
-/// Returns the length of each tangent of a turn by `size`, from the end of the turn to the point
-/// where the tangents meet, for an arc of unit radius.
+/// Returns the tangent length of a turn by `size` with an arc of unit radius: the distance from an
+/// end of the turn to the point where its tangents meet.
 pub(super) fn unit_tangent(size: f64) -> f64 {
     let Lead { shift, lead } = Lead::of(size);
     (1.0 + shift) * tan(0.5 * size) + lead

@@ -275,11 +275,12 @@ impl Bvh {
         self.joints.iter().map(|joint| joint.name.as_str())
     }
 
-    /// Positions of a cycle's joints in each frame. Joints that are not in `named` are found by
-    /// their common names. `scale` is the length of a unit of the file, m. With `None`, the unit is
-    /// assumed to be a metre, or a centimetre if the hips are more than 10 units high.
+    /// Returns the positions of a cycle's joints in each frame. Joints that are not in `named` are
+    /// found by their common names. `scale` is the length of a unit of the file, m. With `None`,
+    /// the unit is assumed to be a metre, or a centimetre if the hips are more than 10 units high.
     ///
     /// # Errors
+    ///
     /// If a joint is not found. The error contains the names of all joints.
     pub fn cycle_frames(
         &self,

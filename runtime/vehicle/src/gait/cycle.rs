@@ -14,8 +14,8 @@ const LEAST_DISTANCE: f64 = 0.2;
 const SHORTEST: f64 = 0.2;
 /// Maximum duration of a cycle, s.
 const LONGEST: f64 = 5.0;
-/// A foot counts as off the ground if it is higher than this above its lowest position. The value
-/// is a fraction of the foot's height range.
+/// Height above a foot's lowest position from which the foot counts as off the ground, as a
+/// fraction of the range of its heights.
 const DOWN: f64 = 0.12;
 /// Minimum lift of a foot, m.
 const LEAST_LIFT: f64 = 0.01;

@@ -224,7 +224,7 @@ impl GaitTable {
         share * share * (3.0 - 2.0 * share)
     }
 
-    /// Factor that shortens the strides of a gait at a speed in m/s.
+    /// Returns the factor that shortens the strides of a gait at `speed` (m/s).
     pub fn factor(gait: &Gait, speed: f64) -> f64 {
         let at = (speed / gait.speed).max(0.0);
         let next = FACTORS.partition_point(|(share, _)| *share <= at);

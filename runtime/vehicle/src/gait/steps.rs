@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 /// Duration of the step by which a person who has stopped places one foot beside the other, s.
 const SETTLES: f64 = 0.45;
-/// If a foot of a standing person is within this distance of its neutral position, it stays in
-/// place, m.
+/// Maximum distance from its neutral position at which a foot of a standing person stays in place,
+/// m.
 const NEAR: f64 = 0.06;
 
 /// Maximum initial phase of the foot on the ground when a stopped person walks on. It leaves the
@@ -173,7 +173,7 @@ impl LineSteps {
         };
     }
 
-    /// Feet and shoulders of the person. `line` is the pose at position 0 of the line.
+    /// Returns the feet and shoulders of the person. `line` is the pose at position 0 of the line.
     pub fn figure(&self, at: OnLine, line: Pose, gait: &LineGait) -> Figure {
         let tracks = self.tracks(at, gait);
         let half_width = gait.half_width();

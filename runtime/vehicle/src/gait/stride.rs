@@ -13,11 +13,11 @@ const TURN: f64 = 1.5;
 const STANDING: f64 = 0.04;
 /// Cadence with which a stopping character places its feet side by side, 1/s.
 const SETTLING: f64 = 0.9;
-/// If a foot of a standing character is within this distance of its neutral position, it stays in
+/// Maximum distance from its neutral position at which a foot of a standing character stays in
 /// place, m.
 const NEAR: f64 = 0.06;
-/// If a foot of a standing character is rotated by less than this relative to the body, it stays in
-/// place, rad.
+/// Maximum rotation relative to the body at which a foot of a standing character stays in place,
+/// rad.
 const TURNED: f64 = 0.3;
 /// Maximum distance between the base point and a foot on the ground, m. A foot farther away is
 /// lifted, because the leg cannot reach farther.

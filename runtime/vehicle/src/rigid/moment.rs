@@ -19,11 +19,11 @@ const STANDING: f64 = 0.05;
 /// slope moves while its springs and tyres settle. A request of zero acceleration would then keep
 /// that speed, and the vehicle would creep downhill.
 const SETTLING: f64 = 3.0;
-/// If the cosine of the hull's tilt is less than this (a tilt of more than 60 degrees), all corners
-/// of the hull are checked for ground contact.
+/// Cosine of the hull's tilt below which all corners of the hull are checked for ground contact. It
+/// corresponds to 60 degrees.
 const LEANING: f64 = 0.5;
-/// A wheel has contact only if the cosine of the angle between its spring axis and the ground
-/// normal is at least this value.
+/// Minimum cosine of the angle between a wheel's spring axis and the ground normal at which the
+/// wheel has contact.
 const FLAT: f64 = 0.2;
 
 /// Contact of a wheel with the ground.

@@ -41,8 +41,8 @@ const MOST_TRAVEL: f64 = 2.0;
 /// Minimum fraction of a wheel's load that its spring carries, for files whose wheels are heavier
 /// than their loads.
 const LEAST_SPRUNG: f64 = 0.02;
-/// A body that touches a sphere supports it only if the cosine of the angle between the contact
-/// direction and the spring axis is at least this value: 45 degrees.
+/// Minimum cosine of the angle between the contact direction and the spring axis at which a body
+/// that touches a sphere supports it. It corresponds to 45 degrees.
 const BEARS: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// Minimum fraction of the vehicle's inertia that remains with the hull, however heavy its wheels
 /// are.

@@ -213,8 +213,8 @@ impl<'a> Plan<'a> {
         weights.iter().map(share).collect()
     }
 
-    /// Returns the weight of a stage in the distribution of green: the largest number of lanes of a
-    /// single arm that have green in the stage.
+    /// Returns the weight of a stage when green time is distributed. It is the largest number of
+    /// lanes of a single arm that have green in the stage.
     fn weight(&self, green: &[bool]) -> f64 {
         let lanes = |arm: &ArmEnd| {
             let paths = self.junction.paths.iter().zip(green);
