@@ -879,8 +879,8 @@ impl Roads {
         }
     }
 
-    /// Determines whether a connection is contested, when a vehicle first approaches it. Returns
-    /// the connection; `None` if it is not contested.
+    /// Determines whether a connection is contested. Called when a vehicle first approaches it.
+    /// Returns the connection; `None` if it is not contested.
     #[cold]
     fn decide_contested(&self, gist: &Gist) -> Option<Connection> {
         let Connection { junction, number } = gist.connection;
@@ -1059,7 +1059,7 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, deciders: Deciders)
 
 /// Maximum distance to alleys that is stored, m. Vehicles never need a larger value.
 const FAR: f64 = 300.0;
-/// Stored distances to alleys are reduced by this amount, m. It covers rounding errors, which
+/// Amount by which stored distances to alleys are reduced, m. It covers rounding errors, which
 /// depend on the order of additions.
 const LESS: f64 = 0.01;
 

@@ -136,7 +136,7 @@ impl LineSteps {
         self.since.is_some()
     }
 
-    /// Makes a walking person stop at a time, s. Has no effect if the person stands.
+    /// Makes a walking person stop at `time`, s. Has no effect if the person already stands.
     #[inline]
     pub fn halt(&mut self, time: f64) {
         if self.since.is_none() {

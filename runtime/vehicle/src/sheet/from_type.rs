@@ -8,8 +8,8 @@ use roadwright_scenario::vehicle_file::{
     Wheels,
 };
 
-/// Maximum fraction of a vehicle type's mass that is assigned to its wheels, because a file lists body and
-/// wheels separately.
+/// Maximum fraction of a vehicle type's mass that is assigned to its wheels. Files list the masses
+/// of body and wheels separately.
 const MOST_WHEELS: f64 = 0.2;
 /// Factor for rounding converted values to three decimals, which are millimetres and grams.
 const DECIMALS: f64 = 1e3;
