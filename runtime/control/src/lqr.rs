@@ -186,7 +186,8 @@ pub(crate) struct SteeringLimits {
 }
 
 impl SteeringLimits {
-    /// Reads the limits from the parameters of a module, which must declare both of them.
+    /// Reads the limits from the parameters of a module. The module must declare the parameters of
+    /// both limits.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             approach: parameters.value("approach"),

@@ -62,7 +62,8 @@ pub(crate) struct SpeedLaw {
 }
 
 impl SpeedLaw {
-    /// Reads the law from the parameters of a module, which must declare all of them.
+    /// Reads the law from the parameters of a module. The module must declare all parameters of the
+    /// law.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             speed_gain: parameters.value("speed_gain"),

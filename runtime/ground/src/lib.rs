@@ -700,19 +700,20 @@ impl Ground {
         self.roads.law(junction)
     }
 
-    /// Returns the conflicts of a junction between cars.
+    /// Returns the conflicts between cars at a junction.
     #[inline]
     pub fn car_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
         self.roads.law(junction).conflicts()
     }
 
-    /// Returns the conflicts of a junction if a long vehicle is involved.
+    /// Returns the conflicts at a junction that involve a long vehicle.
     #[inline]
     pub fn long_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
         self.roads.law(junction).wide()
     }
 
-    /// Returns the conflicts of a junction, depending on whether a long vehicle is involved.
+    /// Returns the conflicts at a junction: those that involve a long vehicle if `is_long` is set,
+    /// otherwise those between cars.
     #[inline]
     pub fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
         match is_long {

@@ -108,7 +108,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A piece of a lane, entered in each cell of the coarse grid that it may reach.
+/// A piece of a lane. It is listed in every cell of the coarse grid that it may reach.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Piece {
     cell: (i64, i64),

@@ -41,7 +41,7 @@ const STEP: f64 = 2.0;
 pub struct Gore {
     /// The two roads.
     pub roads: (RoadId, RoadId),
-    /// Left edge of the gore, from the point where the roads have diverged to the tip, m. Both
+    /// Left edge of the gore, m, from the point where the roads have diverged to the tip. Both
     /// edges have the same number of points, and points with the same index are opposite each
     /// other.
     pub left: Vec<DVec2>,

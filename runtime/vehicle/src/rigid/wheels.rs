@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 const SLIPLESS: f64 = 0.1;
 /// Maximum slip ratio of a rolling wheel.
 const MOST_CREEP: f64 = 0.3;
-/// Minimum reference speed in the speed comparison of locked wheels, m/s.
+/// Minimum reference speed for comparing the speeds of locked wheels, m/s.
 const SLOWEST: f64 = 2.0;
 /// Number of bisection steps in the search for the speed of locked wheels.
 const HALVINGS: u32 = 48;
