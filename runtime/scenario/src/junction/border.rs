@@ -163,8 +163,9 @@ impl Widths {
         }
     }
 
-    /// Returns the points where the kerb begins and ends. They are at the cuts, or beyond `last`
-    /// where a pavement is cut off.
+    /// Returns the distances along both arms at which the kerb begins and ends, m. For an arm with
+    /// a pavement of its own, this is the cut. Otherwise, the pavement is cut off beyond the
+    /// distance `last`.
     fn ends(
         &self,
         Pair { arm, next }: Pair<&Arm<'_>>,

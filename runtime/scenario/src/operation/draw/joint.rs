@@ -60,7 +60,7 @@ pub struct StrokeEnd {
     /// Position of the joint, m: the node, or the point on the reference line. If the end joins
     /// nothing, this is the end of the stroke.
     pub at: DVec2,
-    /// The stroke is shortened by this length at the joint, m.
+    /// Length by which the stroke is shortened at the joint, m.
     cut: f64,
     /// Distance from the joint within which crossings with the joined road count as part of the
     /// joint, m.
