@@ -579,7 +579,7 @@ fn kerb_first<T: Ord>(a: T, b: T, side: DrivingSide) -> std::cmp::Ordering {
     }
 }
 
-/// Adds a link for each entering lane that has none. It leads to the nearest lane of the
+/// Adds a link for each entering lane that has none. The link leads to the nearest lane of the
 /// straightest exit.
 fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for from in 0..entering.len() {
@@ -619,8 +619,8 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
     }
 }
 
-/// Adds a link for each lane of an exit to which no link leads. It starts in the entering lane that
-/// is linked to the nearest lane of this exit.
+/// Adds a link for each lane of an exit to which no link leads. The link starts in the entering
+/// lane that is linked to the nearest lane of this exit.
 fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {
