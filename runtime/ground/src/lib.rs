@@ -712,8 +712,8 @@ impl Ground {
         self.roads.law(junction).wide()
     }
 
-    /// Returns the conflicts at a junction: those that involve a long vehicle if `is_long` is set,
-    /// otherwise those between cars.
+    /// Returns the conflicts at a junction: with a long vehicle if `is_long` is set, otherwise
+    /// between cars.
     #[inline]
     pub fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
         match is_long {

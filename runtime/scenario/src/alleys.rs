@@ -552,7 +552,7 @@ impl<'a> Lane<'a> {
         bends.copied().fold(0.0, f64::max)
     }
 
-    /// Returns a point of the centre line and the direction of the line there.
+    /// Returns a point of the centre line and the direction of the line at this point.
     fn tangent(&self, point: usize) -> (DVec2, DVec2) {
         let last = self.line.count() - 1;
         let (before, after) = (point.saturating_sub(1), (point + 1).min(last));

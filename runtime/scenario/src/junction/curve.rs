@@ -85,8 +85,8 @@ pub(super) fn connecting_bend(ends: LaneEnds, kerb: Option<&Fillet>) -> Option<R
     smooth.or_else(|| cubic(start, end).filter(|line| meets(line, end)))
 }
 
-/// Whether a line ends at the required pose. Quadrature and Newton's method are nearly always
-/// accurate enough, but if a path missed its lane, vehicles would jump there.
+/// Whether a line ends at the required pose. This is nearly always the case, because quadrature and
+/// Newton's method are accurate enough. If a path missed its lane, vehicles would jump.
 fn meets(line: &ReferenceLine, end: Pose) -> bool {
     let reached = line.end();
     (reached.position - end.position).length() < END_TOLERANCE

@@ -138,7 +138,7 @@ pub(super) struct CutArm<'a> {
 
 impl CutArm<'_> {
     /// Returns points along the carriageway from its cut up to `extent` metres outward, each with
-    /// its half-width, m. The carriageway may lead over a part of the junction there.
+    /// its half-width, m. Near its cut, the carriageway may lead over a part of the junction.
     fn places(&self, extent: f64) -> impl Iterator<Item = (DVec2, f64)> {
         let to = self.arm.length().min(self.trim + extent);
         let count = ((to - self.trim) / STEP).ceil().max(0.0) as usize;

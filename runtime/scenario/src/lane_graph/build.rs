@@ -133,8 +133,8 @@ impl Builder {
         id
     }
 
-    /// Returns whether the lanes of a road still fit within the limits. If they do, adds them to the totals.
-    /// `length` is the length of the road, m.
+    /// Returns whether the lanes of a road still fit within the limits, and if so, adds the lanes
+    /// to the totals. `length` is the length of the road, m.
     fn has_room(&mut self, road: &Road, length: f64) -> bool {
         let lanes = |section: &LaneSection| {
             let lanes = section.lanes.iter();
