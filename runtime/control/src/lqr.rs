@@ -176,7 +176,7 @@ pub struct Lqr {
     kept: Mutex<BTreeMap<Vec<u64>, Arc<Gains>>>,
 }
 
-/// Limits of steering in addition to the vehicle's own limits.
+/// Steering limits that apply in addition to the vehicle's own limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SteeringLimits {
     /// Maximum angle at which the vehicle returns to the path, rad.

@@ -16,7 +16,7 @@ const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
 const STAIRCASE: f64 = 0.1;
 /// Distance from the circle beyond which the vehicle counts as having left it, m.
 const OFF: f64 = 1.0;
-/// The plot shows one of this many points of the reference curve.
+/// Number of computed points of the reference curve for each plotted point.
 const SHOWN: u32 = 100;
 
 /// Measures the braking distance to rest with full brakes, from 20 m/s or 80 % of the top speed,
