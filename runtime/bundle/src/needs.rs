@@ -6,7 +6,7 @@ use roadwright_extension::script::SCRIPT_ENDING;
 use roadwright_scenario::Scenario;
 use std::fmt;
 
-/// A module that a scenario uses but that is not available in the build used when the bundle was
+/// A module that a scenario uses and that is not available in the same build as when the bundle was
 /// created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lack {

@@ -175,7 +175,7 @@ fn side(offset: f64) -> f64 {
 }
 
 impl BayParking {
-    /// Registry entry of the module.
+    /// Returns the registry entry of the module.
     pub fn entry() -> ModuleEntry<dyn Controller> {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }

@@ -43,7 +43,7 @@ static PARAMETERS: [ParameterInfo; 4] = [
 pub struct ConstantSpeed;
 
 impl ConstantSpeed {
-    /// Registry entry of the module.
+    /// Returns the registry entry of the module.
     pub fn entry() -> ModuleEntry<dyn Controller> {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }

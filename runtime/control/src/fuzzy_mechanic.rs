@@ -413,7 +413,7 @@ fn in_order(mut knots: [f64; 3]) -> [f64; 3] {
 }
 
 impl FuzzyMechanic {
-    /// Registry entry of the module.
+    /// Returns the registry entry of the module.
     pub fn entry() -> ModuleEntry<dyn Controller> {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }

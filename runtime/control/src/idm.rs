@@ -131,7 +131,7 @@ const UNIT: &str = "m/s^2";
 /// Fraction of the acceleration below which a term is ignored.
 const LEAST_SHARE: f64 = 0.01;
 
-/// Obstacles farther than this to the side of the straight line ahead are ignored, m.
+/// Lateral distance from the straight line ahead beyond which obstacles are ignored, m.
 const CLEARANCE: f64 = 1.5;
 
 /// Returns (v / v0)^4. A desired speed of 0 means that the vehicle must not move.
@@ -190,7 +190,7 @@ impl Idm {
             .collect()
     }
 
-    /// Registry entry of the module.
+    /// Returns the registry entry of the module.
     pub fn entry() -> ModuleEntry<dyn Controller> {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }

@@ -89,7 +89,8 @@ pub struct LateralWeights {
 }
 
 impl LateralWeights {
-    /// Reads the weights from the parameters of a module, which must have all of them.
+    /// Reads the weights from the parameters of a module. The module must declare the parameters of
+    /// all weights.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             offset: parameters.value("offset_weight"),

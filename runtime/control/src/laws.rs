@@ -78,8 +78,8 @@ pub fn safe_speed(gap: f64, front_speed: f64, braking: f64, reaction: f64) -> f6
     (radicand.sqrt() - lag).max(0.0)
 }
 
-/// Returns the highest speed, m/s, from which the vehicle can still stop both behind the leader and before
-/// the point where it has to stop.
+/// Returns the highest speed from which the vehicle can still stop both behind the leader and
+/// before the point where it has to stop, m/s.
 #[inline]
 pub fn halting_speed(input: &ControllerInput, braking: f64, reaction: f64) -> f64 {
     let gap = input.leader_gap - STANDSTILL_GAP;

@@ -86,7 +86,7 @@ static PARAMETERS: [ParameterInfo; 19] = [
     ),
 ];
 
-/// Models are kept for speeds in steps of this size, m/s.
+/// Step between the speeds for which models are cached, m/s.
 const SPEED_STEP: f64 = 0.1;
 /// Maximum number of models in the cache. It is cleared when it is full.
 const MOST_KEPT: usize = 256;
@@ -378,7 +378,7 @@ struct PlanLimits {
 }
 
 impl PlanLimits {
-    /// Bounds of the rows returned by [`steering_rows`].
+    /// Returns the bounds of the rows returned by [`steering_rows`].
     fn steering(&self, steps: usize, step: f64) -> Vec<f64> {
         let mut bounds = Vec::with_capacity(4 * steps);
         for sign in [1.0, -1.0] {
@@ -408,7 +408,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl LinearMpc {
-    /// Registry entry of the module.
+    /// Returns the registry entry of the module.
     pub fn entry() -> ModuleEntry<dyn Controller> {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self::default()))
     }

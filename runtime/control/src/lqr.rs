@@ -80,9 +80,9 @@ static PARAMETERS: [ParameterInfo; 15] = [
     speed_law::REACTION,
 ];
 
-/// Gains are computed for this speed and above, m/s. A stationary vehicle cannot be steered.
+/// Minimum speed for which gains are computed, m/s. A stationary vehicle cannot be steered.
 const SLOWEST: f64 = 1.0;
-/// Gains are computed for speeds in steps of this size, m/s. They are interpolated in between.
+/// Step between the speeds for which gains are computed, m/s. Gains are interpolated in between.
 const SPEED_STEP: f64 = 0.25;
 /// Maximum number of gains in the cache. It is cleared when it is full.
 const MOST_KEPT: usize = 4096;
@@ -176,17 +176,18 @@ pub struct Lqr {
     kept: Mutex<BTreeMap<Vec<u64>, Arc<Gains>>>,
 }
 
-/// Limits of steering in addition to the vehicle's own limits.
+/// Steering limits that apply in addition to the vehicle's own limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SteeringLimits {
-    /// The vehicle returns to the path at this angle at most, rad.
+    /// Maximum angle at which the vehicle returns to the path, rad.
     pub(crate) approach: f64,
     /// Maximum lateral acceleration, m/s^2.
     pub(crate) lateral_acceleration: f64,
 }
 
 impl SteeringLimits {
-    /// Reads the limits from the parameters of a module, which must have both of them.
+    /// Reads the limits from the parameters of a module. The module must declare the parameters of
+    /// both limits.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             approach: parameters.value("approach"),
@@ -205,7 +206,7 @@ impl SteeringLimits {
 }
 
 impl Lqr {
-    /// Registry entry of the module.
+    /// Returns the registry entry of the module.
     pub fn entry() -> ModuleEntry<dyn Controller> {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self::default()))
     }
@@ -289,7 +290,7 @@ fn requested(gains: &Gains, limits: &SteeringLimits, state: &[f64], ahead: &[f64
     gains.controls(&state, ahead)[0]
 }
 
-/// Numbers that determine the gains, used as the key of the cache.
+/// Returns the numbers that determine the gains. They form the key of the cache.
 pub(crate) fn model_key(design: &LqrDesign, model: &LateralModel) -> Vec<u64> {
     let weights = &design.weights;
     let mut numbers = vec![

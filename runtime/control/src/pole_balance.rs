@@ -51,7 +51,7 @@ static PARAMETERS: [ParameterInfo; 4] = [
 pub struct PoleBalance;
 
 impl PoleBalance {
-    /// Registry entry of the module.
+    /// Returns the registry entry of the module.
     pub fn entry() -> ModuleEntry<dyn Controller> {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }

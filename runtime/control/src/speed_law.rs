@@ -48,7 +48,7 @@ pub(crate) const REACTION: ParameterInfo = ParameterInfo::number(
     "Reaction time before braking.",
 );
 
-/// Ratio between the strength of braking and of accelerating to the allowed speed.
+/// Factor by which braking to the allowed speed is stronger than accelerating to it.
 const BRAKING_FACTOR: f64 = 4.0;
 
 /// Law for the speed of controllers that have a separate steering law: cruises and follows as in [Wang 2004].
@@ -62,7 +62,8 @@ pub(crate) struct SpeedLaw {
 }
 
 impl SpeedLaw {
-    /// Reads the law from the parameters of a module, which must have all of them.
+    /// Reads the law from the parameters of a module. The module must declare all parameters of the
+    /// law.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             speed_gain: parameters.value("speed_gain"),

@@ -106,7 +106,7 @@ impl FrontErrors {
 }
 
 impl Stanley {
-    /// Registry entry of the module.
+    /// Returns the registry entry of the module.
     pub fn entry() -> ModuleEntry<dyn Controller> {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }

@@ -74,17 +74,15 @@ const SPEED_GAIN: f64 = 3.0;
 const THERE: f64 = 0.02;
 /// Maximum heading of the trailer relative to the line to which it returns, rad.
 const STEEPEST: f64 = 0.6;
-/// At the end of the path, the trailer is aligned well enough if its lateral offset is less than
-/// this, m.
+/// Lateral offset up to which the trailer is aligned well enough at the end of the path, m.
 const BESIDE: f64 = 0.2;
-/// At the end of the path, the trailer is aligned well enough if its heading error is less than
-/// this, rad.
+/// Heading error up to which the trailer is aligned well enough at the end of the path, rad.
 const ASKEW: f64 = 0.08;
 /// Relative growth of [`BESIDE`] and [`ASKEW`] per remaining metre.
 const FUNNEL: f64 = 0.25;
 /// Distance to the end of the path below which the car shunts if the trailer is not aligned, m.
 const LAST: f64 = 2.5;
-/// In a shunt, the car drives forward until it is this far from the end of the path, m.
+/// Distance from the end of the path up to which the car drives forwards in a shunt, m.
 const OUT: f64 = 9.0;
 /// Lateral offset (m) and heading error (rad) below which the car reverses again after a shunt.
 const STRAIGHT: (f64, f64) = (0.05, 0.03);
@@ -129,7 +127,8 @@ impl BackingLaw {
         }
     }
 
-    /// Whether the trailer is aligned well enough to stop where it is heading.
+    /// Whether the trailer is aligned well enough with the line. The tolerances grow with the
+    /// remaining distance.
     fn is_in_line(input: &ControllerInput) -> bool {
         let room = FUNNEL * input.stop_distance.max(0.0);
         input.lane_offset.abs() <= BESIDE + room && input.heading_error.abs() <= ASKEW + room
@@ -192,7 +191,7 @@ impl BackingLaw {
 }
 
 impl TrailerBacking {
-    /// Registry entry of the module.
+    /// Returns the registry entry of the module.
     pub fn entry() -> ModuleEntry<dyn Controller> {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }

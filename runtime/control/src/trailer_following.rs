@@ -92,7 +92,7 @@ impl Path {
         [along, offset, wrap_angle(place.heading - heading)]
     }
 
-    /// Mean curvatures of the parts of the path ahead of a position.
+    /// Returns the mean curvatures of the parts of the path ahead of a position.
     fn ahead(&self, from: f64, part: f64) -> [f64; PATH_PARTS] {
         std::array::from_fn(|at| {
             let begin = from + at as f64 * part;

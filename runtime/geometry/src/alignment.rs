@@ -12,9 +12,9 @@ use crate::reference_line::{MIN_SEGMENT, ReferenceLine};
 use crate::segment::Segment;
 use glam::DVec2;
 
-/// A curve that turns by more than this has several points of intersection, rad.
+/// Turn above which a curve has several points of intersection, rad.
 const MAX_DEFLECTION: f64 = 1.9;
-/// A curve that turns by less than this is ignored, rad.
+/// Turn below which a curve is ignored, rad.
 const MIN_DEFLECTION: f64 = 1e-9;
 /// Fraction of a leg that a curve may use if the curve at the other end of the leg is also rebuilt.
 const LEG_SHARE: f64 = 0.5;

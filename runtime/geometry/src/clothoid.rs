@@ -22,8 +22,8 @@ const GAUSS6: [(f64, f64); 3] = [
 
 /// Maximum turn that a panel of ten points integrates with an error of about 1e-13 m, rad.
 const PANEL_TURN: f64 = 2.0;
-/// Six points are as accurate for turns up to this angle, rad. Their error grows with the sixth
-/// power of the turn.
+/// Maximum turn up to which six points are as accurate as ten, rad. Their error grows with the
+/// sixth power of the turn.
 const SIX_POINT_TURN: f64 = 0.2;
 
 /// Returns the displacement after `length` along a curve from the origin. The curve starts with the

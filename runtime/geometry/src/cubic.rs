@@ -157,8 +157,8 @@ impl MeasuredCubic {
         self.lengths[PANELS]
     }
 
-    /// Returns the parameter at arc length `s` (clamped to the curve), to about 1e-10 m of arc
-    /// length.
+    /// Returns the parameter at arc length `s` (clamped to the curve), with an error of about 1e-10
+    /// m of arc length.
     pub fn parameter(&self, s: f64) -> f64 {
         let s = s.clamp(0.0, self.length());
         // The end of the curve belongs to the last panel.

@@ -11,9 +11,9 @@ pub enum GeometryError {
     /// A coordinate is not finite or too large.
     #[error("position ({x}, {y}) is not within 10,000 km of the origin; coordinates are in metres")]
     Position {
-        /// x, m.
+        /// x coordinate, m.
         x: f64,
-        /// y, m.
+        /// y coordinate, m.
         y: f64,
     },
     /// A heading is not a plausible angle.
@@ -54,7 +54,7 @@ pub enum GeometryError {
         columns: usize,
         /// Requested number of rows.
         rows: usize,
-        /// Reason, for the message.
+        /// Reason, as shown in the message.
         why: &'static str,
     },
 }

@@ -37,7 +37,7 @@ pub struct Widened {
     pub count: usize,
 }
 
-/// Two points that are closer than this count as the same, m.
+/// Distance below which two points count as the same, m.
 const SAME_POINT: f64 = 0.01;
 /// Minimum turn of a corner that gets an arc, rad.
 const MIN_TURN: f64 = 1e-9;

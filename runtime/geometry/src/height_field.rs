@@ -26,9 +26,9 @@ pub struct HeightField {
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "HeightField", deny_unknown_fields)]
 struct Record {
-    /// x of the south-west sample, m.
+    /// x coordinate of the south-west sample, m.
     x: f64,
-    /// y of the south-west sample, m.
+    /// y coordinate of the south-west sample, m.
     y: f64,
     /// Distance between samples, m.
     #[schemars(extend("exclusiveMinimum" = 0))]
@@ -132,7 +132,7 @@ impl HeightField {
         Self::new(low, spacing, columns, vec![0.0; columns * rows])
     }
 
-    /// South-west sample, m.
+    /// Position of the south-west sample, m.
     pub fn origin(&self) -> DVec2 {
         self.origin
     }
@@ -157,7 +157,7 @@ impl HeightField {
         &self.heights
     }
 
-    /// North-east sample, m.
+    /// Position of the north-east sample, m.
     pub fn far_corner(&self) -> DVec2 {
         self.position(self.columns - 1, self.rows - 1)
     }
@@ -225,7 +225,7 @@ impl HeightField {
         (height, DVec3::new(-slope_x, -slope_y, 1.0).normalize())
     }
 
-    /// Heights at the corners of a cell, by the index of its south-west sample.
+    /// Returns the heights at the corners of the cell whose south-west sample has the given index.
     fn corners(&self, index: usize) -> [f64; 4] {
         let above = index + self.columns;
         let h = &self.heights;

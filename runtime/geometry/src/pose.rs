@@ -41,7 +41,7 @@ impl Pose {
         }
     }
 
-    /// Unit vector of the heading.
+    /// Returns the unit vector in the direction of the heading.
     pub fn forward(&self) -> DVec2 {
         unit(self.heading)
     }
@@ -61,7 +61,7 @@ impl Pose {
         self.own_frame().to_local(point)
     }
 
-    /// This pose's own frame, which converts many points with a single sine and cosine.
+    /// Returns the pose's own frame, which converts many points with a single sine and cosine.
     #[inline]
     pub fn own_frame(&self) -> OwnFrame {
         OwnFrame {
@@ -86,7 +86,7 @@ impl Pose {
         }
     }
 
-    /// This pose moved sideways, `t` metres to the left.
+    /// Returns the pose moved sideways by `t` metres to the left.
     pub fn shifted(&self, t: f64) -> Self {
         Self {
             position: self.position + self.left() * t,

@@ -22,8 +22,8 @@ const KNOT_SPACING: f64 = 2.0;
 /// Maximum turn between two knots, rad. It keeps the guiding curve within about a millimetre of the
 /// line.
 const KNOT_TURN: f64 = 0.25;
-/// The grid finds points that are within this distance of the line, m. Points farther away are
-/// found by a scan over all knots.
+/// Distance from the line within which the grid finds points, m. Points farther away are found by a
+/// scan over all knots.
 const REACH: f64 = 32.0;
 /// Cell size of the look-up grid before cells are enlarged to respect [`MAX_CELLS`], m.
 const CELL: f64 = 4.0;

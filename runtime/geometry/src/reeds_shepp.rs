@@ -9,7 +9,7 @@ use crate::pose::Pose;
 use glam::DVec2;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// A piece that is shorter than this is omitted, in turning radii.
+/// Length below which a piece is omitted, in turning radii.
 const TINY: f64 = 1e-12;
 /// Maximum number of pieces of a curve.
 const MOST_PIECES: usize = 5;

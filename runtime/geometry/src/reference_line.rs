@@ -37,15 +37,15 @@ pub struct ReferenceLine {
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "ReferenceLine", deny_unknown_fields)]
 struct Record {
-    /// x of the start, m.
+    /// x coordinate of the start, m.
     #[schemars(range(min = -MAX_COORDINATE, max = MAX_COORDINATE))]
     x: f64,
-    /// y of the start, m.
+    /// y coordinate of the start, m.
     #[schemars(range(min = -MAX_COORDINATE, max = MAX_COORDINATE))]
     y: f64,
     /// Heading of the start, rad counter-clockwise from +x.
     heading: f64,
-    /// The pieces in order; at least one.
+    /// The segments in order; at least one.
     #[schemars(length(min = 1))]
     segments: Vec<Segment>,
 }
@@ -283,7 +283,8 @@ impl ReferenceLine {
         distances
     }
 
-    /// Returns the points of the line offset by `t`, within `tolerance` metres of it.
+    /// Samples the curve that is offset from the line by `t` metres to the left. The points are
+    /// dense enough for chords within `tolerance` metres of this curve.
     pub fn sample(&self, tolerance: f64, t: f64) -> Vec<DVec2> {
         self.sample_distances(tolerance, t.abs())
             .into_iter()
@@ -291,8 +292,8 @@ impl ReferenceLine {
             .collect()
     }
 
-    /// Returns the points of the line's offsets by `t` to the right and to the left, each within
-    /// `tolerance` metres of its offset. They equal the points of [`sample`](Self::sample), at half
+    /// Samples the curves that are offset from the line by `t` metres to the right and to the left,
+    /// each within `tolerance` metres. The points equal those of [`sample`](Self::sample), at half
     /// the cost.
     pub fn sample_both_sides(&self, tolerance: f64, t: f64) -> [Vec<DVec2>; 2] {
         let distances = self.sample_distances(tolerance, t.abs());

@@ -177,7 +177,7 @@ impl BodyList {
     }
 }
 
-/// Obstacles and forests of a scenario, in the order of their bodies.
+/// Returns the obstacles and forests of a scenario, in the order of their bodies.
 fn sources(scenario: &Scenario) -> impl Iterator<Item = Source<'_>> {
     let obstacles = scenario.obstacles().iter();
     let obstacles = obstacles.map(|(&id, obstacle)| Source::Obstacle(id, obstacle));

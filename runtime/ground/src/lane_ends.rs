@@ -13,7 +13,7 @@ use roadwright_scenario::junction::{Layout, LinkKind};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
-/// A lane is treated as ending within this distance of its end, m.
+/// Distance from the end of a lane within which the lane is treated as ending, m.
 const KNOWN_AHEAD: f64 = 500.0;
 /// Maximum length of an acceleration lane, m. A longer lane from a ramp ends like any other lane.
 const LONGEST_JOINING: f64 = 500.0;
@@ -197,8 +197,8 @@ fn lanes_before(graph: &LaneGraph, lane: LaneletIndex) -> impl Iterator<Item = L
     lanes_over_connections(graph, lane, LaneGraph::predecessors)
 }
 
-/// Neighbours of a lane along the road. A neighbour that is a connection is replaced by its own
-/// neighbours.
+/// Returns the neighbours of a lane along the road. A neighbour that is a connection is replaced by
+/// its own neighbours.
 fn lanes_over_connections(
     graph: &LaneGraph,
     lane: LaneletIndex,

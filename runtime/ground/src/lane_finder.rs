@@ -5,14 +5,14 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 
-/// A vehicle counts as being on a lane if it is within this distance of the centre line, m.
+/// Distance from the centre line within which a vehicle counts as being on a lane, m.
 pub const LANE_REACH: f64 = 3.0;
-/// A vehicle counts as being on a lane if its heading differs from that of the lane by at most this
-/// angle, rad.
+/// Maximum difference between the headings of a vehicle and a lane at which the vehicle counts as
+/// being on the lane, rad.
 const LANE_TURN: f64 = 0.9;
 /// Cell size of the index over the lanes, m.
 const CELL: f64 = 12.0;
-/// A lane is found if it is within this distance of the position, m.
+/// Maximum distance from a position at which a lane is found, m.
 const FAR: f64 = 100.0;
 
 /// Index over the lanes of a graph. It does not own the graph.

@@ -16,7 +16,7 @@ use roadwright_scenario::{Scenario, VehicleType};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Vehicles watch out for an obstacle if it is within this distance of their lane, m.
+/// Distance from a lane within which its vehicles watch out for obstacles, m.
 const WATCH_DISTANCE: f64 = 6.0;
 /// Tolerance added to distances, m. It is larger than the error from sampling a lane in steps.
 const SLACK: f64 = 0.25;
@@ -275,7 +275,7 @@ impl LaneObstacles {
         })
     }
 
-    /// Obstacles that may obstruct vehicles on a lane.
+    /// Returns the index of obstacles that may obstruct vehicles on a lane.
     #[inline]
     pub fn in_the_way(&self) -> &Cells {
         &self.in_the_way.cells
@@ -284,7 +284,7 @@ impl LaneObstacles {
 
 #[cfg(test)]
 impl LaneObstacles {
-    /// Proximity of obstacles to all lanelets.
+    /// Returns the proximity of obstacles to each lanelet.
     fn all(&self) -> Vec<Nearness> {
         let ids = LaneletIndex::up_to(self.near.len());
         ids.map(|id| self.nearness(id)).collect()

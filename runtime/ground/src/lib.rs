@@ -491,7 +491,7 @@ impl Ground {
         self.roads.junction_nodes(junction)
     }
 
-    /// Connections of a junction, each with its road of origin and its turn.
+    /// Returns the connections of a junction, each with its road of origin and its turn.
     pub fn movements(
         &self,
         junction: JunctionIndex,
@@ -606,7 +606,7 @@ impl Ground {
         self.arrivals.heading(place)
     }
 
-    /// Returns the lower bound of the distance from the start of a lanelet to the next lanelet with
+    /// Returns a lower bound of the distance from the start of a lanelet to the next lanelet with
     /// alleys, m. The value is capped.
     #[inline]
     pub fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
@@ -700,19 +700,20 @@ impl Ground {
         self.roads.law(junction)
     }
 
-    /// Returns the conflicts of a junction between cars.
+    /// Returns the conflicts between cars at a junction.
     #[inline]
     pub fn car_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
         self.roads.law(junction).conflicts()
     }
 
-    /// Returns the conflicts of a junction if a long vehicle is involved.
+    /// Returns the conflicts at a junction that involve a long vehicle.
     #[inline]
     pub fn long_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
         self.roads.law(junction).wide()
     }
 
-    /// Returns the conflicts of a junction, depending on whether a long vehicle is involved.
+    /// Returns the conflicts at a junction: with a long vehicle if `is_long` is set, otherwise
+    /// between cars.
     #[inline]
     pub fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
         match is_long {

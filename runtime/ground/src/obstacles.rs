@@ -18,9 +18,9 @@ use std::sync::{Arc, OnceLock};
 /// Range within which a vehicle on a lane sees obstacles, measured from the front of the vehicle,
 /// m. It is the range of the fuzzy driver's terms ([Gerdelan 2011], table 8.2).
 pub const OBSTACLE_REACH: f64 = 28.28;
-/// A vehicle on a lane sees obstacles up to this angle to either side, rad.
+/// Maximum angle to either side at which a vehicle on a lane sees obstacles, rad.
 pub const OBSTACLE_ANGLE: f64 = 1.2;
-/// A body obstructs a vehicle if it is closer than this to the vehicle's path, m.
+/// Distance from a vehicle's path within which a body obstructs the vehicle, m.
 pub const SIDE_CLEARANCE: f64 = 0.3;
 /// Maximum lateral shift of the strip that a vehicle searches for obstacles, m. The strip follows
 /// the vehicle's offset from the centre line only up to this limit. During a lane change, the
@@ -33,17 +33,17 @@ const ROUNDING: f64 = 1e-6;
 
 /// Height of trees for collisions, m.
 const TREE_HEIGHT: f64 = 6.0;
-/// Fixed bodies extend this far below the ground, m.
+/// Depth to which fixed bodies extend below the ground, m.
 const FOOT: f64 = 2.0;
 
 /// Number of corners of the polygon that represents a disc.
 const ROUND: u32 = 24;
-/// The nearest body is searched for within these fractions of the reach, in this order, until a
-/// body is found.
+/// Fractions of the reach within which the nearest body is searched for. They are tried in this
+/// order until a body is found.
 const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
 
-/// A corner counts as lying on an edge if the triangle between them has a smaller area than this,
-/// m^2.
+/// Area of the triangle between a corner and an edge below which the corner counts as lying on the
+/// edge, m^2.
 const FLAT: f64 = 1e-6;
 
 /// Range of heights that overlaps every body.
@@ -52,7 +52,7 @@ const ANY_VEHICLE: VerticalSpan = VerticalSpan {
     high: f64::INFINITY,
 };
 
-/// A body whose bounding circle has a larger radius than this is kept in a separate list, m.
+/// Radius of the bounding circle above which a body is kept in a separate list, m.
 const LARGE_RADIUS: f64 = 15.0;
 
 /// Owner of a body.
@@ -71,7 +71,8 @@ pub(super) enum Body {
         centre: DVec2,
         radius: f64,
     },
-    /// Shared between the grounds before and after an edit, like statures.
+    /// A convex polygon. Its corners are shared between the grounds before and after an edit, like
+    /// statures.
     Polygon(Arc<[DVec2]>),
 }
 
@@ -144,7 +145,7 @@ impl Body {
         }
     }
 
-    /// Returns the lower bound of the distance to a vehicle, m; 0 if they may touch.
+    /// Returns a lower bound of the distance to a vehicle, m; 0 if they may touch.
     fn room(&self, vehicle: &OrientedBox) -> f64 {
         match self {
             Self::Disc { centre, radius } => {

@@ -34,7 +34,7 @@ pub(super) enum Deciders {
 
 /// Deceleration on which speed profiles are based, m/s^2.
 pub const PROFILE_BRAKING: f64 = 1.8;
-/// Several threads are used if there are at least this many junction laws.
+/// Minimum number of junction laws for which several threads are used.
 const FEW_LAWS: usize = 200;
 /// Number of successors stored with a lanelet. Further successors are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
@@ -145,9 +145,9 @@ impl JunctionLaw {
         self.shape().wide_conflicts()
     }
 
-    /// Whether a bus on one of two connections, this one and another, would sweep over traffic on the
-    /// other, although cars would not. This happens in bends between two roads and beside entries into
-    /// rings.
+    /// Whether there is another connection such that a bus on one of the two would sweep over
+    /// traffic on the other, although a car would not. This happens in bends between two roads and
+    /// beside entries into rings.
     fn is_swept(&self, path: ConnectionIndex, has_wide: bool) -> bool {
         if self.control() == Control::Roundabout {
             return self.wide().is_contested(path);
@@ -633,7 +633,7 @@ impl Roads {
         self.gists[id.index()].beside
     }
 
-    /// Returns the lower bound of the distance from the start of a lanelet to the next lanelet with
+    /// Returns a lower bound of the distance from the start of a lanelet to the next lanelet with
     /// alleys, m. The value is capped.
     #[inline]
     pub(crate) fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
@@ -792,7 +792,7 @@ impl Roads {
         &self.layout.junctions[junction.index()].nodes
     }
 
-    /// Connections of a junction, each with its road of origin and its turn.
+    /// Returns the connections of a junction, each with its road of origin and its turn.
     pub(crate) fn movements(
         &self,
         junction: JunctionIndex,
@@ -879,8 +879,8 @@ impl Roads {
         }
     }
 
-    /// Determines whether a connection is contested, when a vehicle first approaches it. Returns
-    /// the connection; `None` if it is not contested.
+    /// Determines whether a connection is contested. Called when a vehicle first approaches it.
+    /// Returns the connection; `None` if it is not contested.
     #[cold]
     fn decide_contested(&self, gist: &Gist) -> Option<Connection> {
         let Connection { junction, number } = gist.connection;
@@ -1012,7 +1012,8 @@ impl Roads {
 }
 
 /// Adds the data that determine the signals to a hash. The rule that selects the next stage may be
-/// a module, and modules are not part of the ground. It is therefore included only if deciders are.
+/// a module, and modules are not part of the ground. The rule is therefore added only if `deciders`
+/// requires it.
 fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, deciders: Deciders) {
     let programme = &signals.programme;
     hasher.write_u8(match deciders {
@@ -1058,7 +1059,7 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, deciders: Deciders)
 
 /// Maximum distance to alleys that is stored, m. Vehicles never need a larger value.
 const FAR: f64 = 300.0;
-/// Stored distances to alleys are reduced by this amount, m. It covers rounding errors, which
+/// Amount by which stored distances to alleys are reduced, m. It covers rounding errors, which
 /// depend on the order of additions.
 const LESS: f64 = 0.01;
 
@@ -1091,7 +1092,7 @@ fn distances_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
         .collect()
 }
 
-/// The permitted speed of a bend applies from this distance before the bend, m. Drivers react to a
+/// Distance before a bend from which the permitted speed of the bend applies, m. Drivers react to a
 /// falling speed with some delay and would otherwise enter the bend too fast.
 const BEFORE_BENDS: f64 = 6.0;
 

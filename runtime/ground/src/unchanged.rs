@@ -10,7 +10,7 @@ pub(super) struct Unchanged {
     pub(super) obstacles: bool,
     /// Whether vehicle sizes are unchanged. They determine which lanes obstacles obstruct.
     pub(super) sizes: bool,
-    /// Whether terrain heights, and whether slopes affect vehicles, are unchanged.
+    /// Whether the terrain heights, and the setting that slopes affect vehicles, are unchanged.
     terrain: bool,
     pub(super) grip: bool,
     /// Whether the areas of land are unchanged.

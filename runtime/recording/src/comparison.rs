@@ -59,7 +59,7 @@ impl Figure {
         })
     }
 
-    /// Formats a value; a dash if there is none.
+    /// Formats a value. Returns a dash if there is none.
     pub fn in_words(&self, value: Option<f64>) -> String {
         // Figures without a unit are counts and have no decimals.
         let decimals = if self.unit.is_empty() { 0 } else { 2 };
@@ -260,7 +260,7 @@ fn timeline_as_csv([a, b]: [&RunResults; 2]) -> String {
     text
 }
 
-/// The trips that have ended by the given time.
+/// Returns the trips that have ended by the given time.
 fn ended(run: &RunResults, until: f64) -> impl Iterator<Item = &Trip> {
     run.trips.iter().filter(move |trip| trip.ended <= until)
 }

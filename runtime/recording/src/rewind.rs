@@ -237,7 +237,7 @@ impl Rewind {
         Ok(())
     }
 
-    /// The moments that can be shown, from the oldest one to the present of the run.
+    /// Returns the period that can be shown, from the oldest moment to the present of the run.
     pub fn timeline(&self, run: &ObservedRun, shown: Option<&ObservedRun>) -> Timeline {
         let world = run.world();
         Timeline {

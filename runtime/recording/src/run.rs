@@ -203,7 +203,7 @@ pub struct ClipRecorder {
 }
 
 impl ClipRecorder {
-    /// The clip up to the present; `None` if no clip is being recorded.
+    /// Returns the clip up to the present; `None` if no clip is being recorded.
     pub fn rows(&self) -> Option<&ClipRows> {
         self.recorded.as_ref()
     }
@@ -213,9 +213,10 @@ impl ClipRecorder {
         self.recorded.take()
     }
 
-    /// Starts a clip of an agent with its present state.
+    /// Starts to record a clip of an agent, beginning with its present state.
     ///
     /// # Errors
+    ///
     /// If the agent cannot be recorded.
     fn begin_clip(&mut self, world: &World, agent: u64, rate_hz: f64) -> Result<(), NoClip> {
         let steps = 1.0 / (rate_hz * world.dt());

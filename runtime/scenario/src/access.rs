@@ -17,8 +17,8 @@ impl VehicleClass {
     /// All classes, in the order of their numbers.
     pub const ALL: [Self; 2] = [Self::Car, Self::Bus];
 
-    /// Converts a number in the route planner interface to a class: 0 is a car, any other number a
-    /// bus.
+    /// Returns the class for a class number of the route planner interface: 0 is a car, any other
+    /// number a bus.
     pub fn from_number(number: u32) -> Self {
         if number == 0 { Self::Car } else { Self::Bus }
     }
@@ -71,7 +71,7 @@ impl LaneAccess {
         self == Self::All || self == other
     }
 
-    /// Vehicles that both lanes admit.
+    /// Returns the vehicles that both lanes admit.
     pub fn and(self, other: Self) -> Self {
         self.max(other)
     }

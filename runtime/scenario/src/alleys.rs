@@ -42,10 +42,9 @@ pub const EDGE: f64 = 0.2;
 /// Minimum distance between a tight place and each end of its lane, m. Vehicles move over and back within
 /// this distance.
 const TIGHT_ROOM: f64 = 15.0;
-/// The bend at a point is measured from this distance before the point to this distance after it,
-/// m.
+/// Distance before and after a point over which the bend at the point is measured, m.
 const BEND_REACH: f64 = 2.0;
-/// A vehicle counts as driving straight if it swings out by less than this, m.
+/// Swing-out below which a vehicle counts as driving straight, m.
 const NO_SWING: f64 = 0.005;
 
 /// The part of a lanelet that one direction of an alley occupies.
@@ -68,14 +67,15 @@ pub enum Passing {
     Nobody,
     /// Cars can pass each other, but a long vehicle cannot pass any vehicle.
     Cars,
-    /// All pairs can pass each other except two long vehicles.
+    /// Any two vehicles can pass each other unless both are long.
     NotTwoLong,
 }
 
 impl Passing {
     const ALL: [Self; 3] = [Self::Nobody, Self::Cars, Self::NotTwoLong];
 
-    /// Whether two vehicles have to take turns, given whether each is long.
+    /// Whether two vehicles cannot pass each other and therefore have to take turns. The arguments
+    /// state whether each vehicle is long.
     pub fn holds_up(self, one: bool, other: bool) -> bool {
         match self {
             Self::Nobody => true,
@@ -84,7 +84,8 @@ impl Passing {
         }
     }
 
-    /// Whether a vehicle has to take turns with vehicles of any kind, given whether it is long.
+    /// Whether there is any kind of vehicle that the given vehicle cannot pass. `is_long` states
+    /// whether the given vehicle is long.
     pub fn holds_up_any(self, is_long: bool) -> bool {
         match self {
             Self::Nobody | Self::Cars => true,
@@ -124,7 +125,7 @@ pub struct TightPlace {
     pub offsets: [f64; 2],
 }
 
-/// One direction of an alley, identified by the index of the alley.
+/// One of the two directions of an alley.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlleySide {
     /// Index of the alley in its lane graph.
@@ -395,7 +396,7 @@ impl Alleys {
         self.sides.on(lanelet)
     }
 
-    /// Vehicles that can pass each other in an alley.
+    /// Returns the vehicles that can pass each other in an alley.
     #[inline]
     pub fn passing(&self, side: AlleySide) -> Passing {
         self.list[side.alley as usize].passing
@@ -551,7 +552,7 @@ impl<'a> Lane<'a> {
         bends.copied().fold(0.0, f64::max)
     }
 
-    /// Returns a point of the centre line and the direction of the line there.
+    /// Returns a point of the centre line and the direction of the line at this point.
     fn tangent(&self, point: usize) -> (DVec2, DVec2) {
         let last = self.line.count() - 1;
         let (before, after) = (point.saturating_sub(1), (point + 1).min(last));
@@ -572,8 +573,7 @@ struct Beside {
     distance: f64,
 }
 
-/// Distances between two lane centres that are large enough for two bodies side by side in any
-/// case.
+/// Distances between two lane centres that are certainly large enough for two bodies side by side.
 struct Enough {
     /// Distance that suffices on a straight street, m.
     straight: f64,
@@ -710,8 +710,8 @@ impl<'a> Lanes<'a> {
         })
     }
 
-    /// Returns how far the car on each lane can move away from the other one, at a point of the
-    /// first lane, m. A distance is negative where a car is already too close to the edge.
+    /// Returns the distances by which the cars on the two lanes can move apart at a point of the
+    /// first lane, m. A distance is negative if the car is already too close to the edge.
     fn outer_rooms(&self, number: usize) -> [f64; 2] {
         let Beside { point, distance } = self.beside[number];
         let between = self.other.point(point) - self.one.point(number);

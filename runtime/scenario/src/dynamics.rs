@@ -36,7 +36,7 @@ pub enum VehiclePart {
     Tyres,
     /// Springs and dampers.
     Suspension,
-    /// A complete drive train, if the vehicle has one.
+    /// A drive train, which has to be complete if the vehicle has one at all.
     WholeDriveTrain,
     /// Parameters of the sliding car.
     Sliding,
@@ -71,7 +71,7 @@ impl DynamicsLevel {
         Self::Sliding,
     ];
 
-    /// Traits of the level. This function is the only table of them.
+    /// Returns the traits of the level. They are defined only in this function.
     #[inline]
     pub const fn traits(self) -> LevelTraits {
         let plain = LevelTraits {

@@ -23,7 +23,7 @@ pub struct Gaits {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GaitNumbers {
-    /// Speed of the cycle, m/s.
+    /// Speed of the character in the cycle, m/s.
     pub speed: Quantity<Speed>,
     /// Duration of a cycle, s.
     pub duration: Quantity<GaitCycle>,

@@ -9,28 +9,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GroundGrip {
-    /// Grip of ground off all roads.
+    /// Grip on ground away from roads.
     #[serde(skip_serializing_if = "is_whole")]
     pub open_ground: Quantity<GripShare>,
-    /// Footways and pedestrian zones.
+    /// Grip on footways and in pedestrian zones.
     #[serde(skip_serializing_if = "is_whole")]
     pub path: Quantity<GripShare>,
-    /// Driveways, alleys and tracks.
+    /// Grip on driveways, alleys and tracks.
     #[serde(skip_serializing_if = "is_whole")]
     pub service: Quantity<GripShare>,
-    /// Streets that give access to houses.
+    /// Grip on streets that give access to houses.
     #[serde(skip_serializing_if = "is_whole")]
     pub residential: Quantity<GripShare>,
-    /// Streets that collect traffic from residential streets.
+    /// Grip on streets that collect traffic from residential streets.
     #[serde(skip_serializing_if = "is_whole")]
     pub collector: Quantity<GripShare>,
-    /// Main streets.
+    /// Grip on main streets.
     #[serde(skip_serializing_if = "is_whole")]
     pub arterial: Quantity<GripShare>,
-    /// Slip roads.
+    /// Grip on slip roads.
     #[serde(skip_serializing_if = "is_whole")]
     pub ramp: Quantity<GripShare>,
-    /// Roads without crossing traffic.
+    /// Grip on roads without crossing traffic.
     #[serde(skip_serializing_if = "is_whole")]
     pub motorway: Quantity<GripShare>,
     /// Whether drivers do not notice reduced grip and drive as if on dry asphalt, for example on black ice.

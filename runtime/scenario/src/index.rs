@@ -53,7 +53,7 @@ macro_rules! index_type {
                 (range.start.0..range.end.0).map(Self)
             }
 
-            /// Number of the item.
+            /// Returns the number that this index wraps.
             #[inline]
             pub const fn number(self) -> u32 {
                 self.0

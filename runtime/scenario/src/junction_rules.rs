@@ -240,7 +240,7 @@ impl JunctionRules {
             .sort_unstable_by_key(|corner| (corner.road, corner.next));
     }
 
-    /// Whether everything is derived from the roads.
+    /// Whether there are no rules, so that everything is derived from the roads.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -1,4 +1,4 @@
-//! Lane types.
+//! Types of lanes, by their use.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// File name suffix of move graphs.
 pub const MOVES_ENDING: &str = ".moves.json";
-/// Ending of the names of clip files.
+/// File name suffix of clip files.
 pub const CLIPS_ENDING: &str = ".clips.json";
 /// Maximum number of libraries of a vehicle type.
 const MOST: usize = 100;
@@ -45,7 +45,7 @@ impl MoveLibrary {
         }
     }
 
-    /// Returns only the reference, without the texts of the files.
+    /// Returns a copy of the library without the texts of its files.
     pub(crate) fn reference(&self) -> Self {
         Self {
             file: self.file.clone(),

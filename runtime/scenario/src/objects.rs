@@ -201,8 +201,8 @@ struct Block {
 }
 
 impl Forest {
-    /// Returns the block of cells that covers the forest: the edge length of a cell, m, the
-    /// position of the first cell, in cells from the origin, and the numbers of columns and rows.
+    /// Returns the block of cells that covers the forest: the edge length of a cell (m), the
+    /// position of the first cell (in cells from the origin), and the numbers of columns and rows.
     /// Each cell has at most one tree. `None` if the forest has no corners.
     fn cells(&self) -> Option<(f64, DVec2, (usize, usize))> {
         let (low, high) = polygon::bounds(&self.area)?;

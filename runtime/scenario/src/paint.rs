@@ -242,7 +242,8 @@ pub const MAX_PAINT_RUNS: usize = 200_000;
 pub const MAX_PAINT_CORNERS: usize = 20_000;
 /// Edge length of the squares into which planners divide painted ground, as a number of cells.
 const SQUARE: i32 = 64;
-/// Maximum number of squares crossed by the runs of one layer, summed over the runs.
+/// Maximum number of squares that the runs of one layer cross. A square that several runs cross is
+/// counted for each of them.
 const MAX_PAINT_SQUARES: u64 = 1_000_000;
 
 /// Effect of painted ground on a vehicle type.
@@ -578,7 +579,8 @@ fn runs_inside(crossings: &[f64], cell: f64) -> Vec<CellRun> {
     runs.filter(|run| run.first <= run.last).collect()
 }
 
-/// Returns the number of rows of cells that the edges of an outline cross, summed over the edges.
+/// Returns the number of rows of cells that the edges of an outline cross. A row that several edges
+/// cross is counted for each of them.
 fn rows_crossed(outline: &[DVec2], cell: f64) -> f64 {
     edges(outline)
         .map(|(from, to)| (from.y - to.y).abs() / cell)

@@ -403,8 +403,8 @@ impl Road {
         self.section_at(s).lanes.iter().find(|l| l.id == lane)
     }
 
-    /// Returns the lateral extent (right edge, left edge) at distance `s`, m to the left of the
-    /// reference line.
+    /// Returns the lateral positions of the right and the left edge at distance `s`, m to the left
+    /// of the reference line.
     pub fn edges(&self, s: f64) -> (f64, f64) {
         let section = self.section_at(s);
         let offset = Poly3::value_in(&self.lane_offset, s);
@@ -424,9 +424,9 @@ impl Road {
         edges.fold(1.0, |reach: f64, (right, left)| reach.max(left).max(-right))
     }
 
-    /// Returns the lateral extent of the carriageway (right edge, left edge) at distance `s`, m to
-    /// the left of the reference line. The carriageway is everything between the outermost lanes
-    /// that are not sidewalks, or the whole road if it has only sidewalks.
+    /// Returns the lateral positions of the right and the left edge of the carriageway at distance
+    /// `s`, m to the left of the reference line. The carriageway is everything between the
+    /// outermost lanes that are not sidewalks, or the whole road if it has only sidewalks.
     pub fn carriageway(&self, s: f64) -> (f64, f64) {
         let section = self.section_at(s);
         let bands = self.lane_bands(section, s);

@@ -119,9 +119,9 @@ impl Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GeoOrigin {
-    /// Degrees north.
+    /// Latitude, degrees north.
     pub latitude_deg: Quantity<Latitude>,
-    /// Degrees east.
+    /// Longitude, degrees east.
     pub longitude_deg: Quantity<Longitude>,
 }
 
@@ -181,10 +181,9 @@ impl Scenario {
         self.any_vehicle(VehicleType::swings_out)
     }
 
-    /// Whether any agents or flows have vehicles that need more lateral space in bends than cars.
-    /// Such vehicles swing out, or tow trailers, which cut corners.
-    ///
-    /// Such vehicles take turns in alleys in which cars can pass each other.
+    /// Whether any agents or flows have vehicles that need more lateral space in bends than cars,
+    /// because they swing out or tow trailers that cut corners. They take turns in alleys in which
+    /// cars can pass each other.
     pub fn has_wide_vehicles(&self) -> bool {
         self.any_vehicle(|kind| kind.swings_out() || kind.tows())
     }
@@ -216,12 +215,12 @@ impl Scenario {
         }
     }
 
-    /// Descriptive data.
+    /// Returns the descriptive data of the scenario.
     pub fn about(&self) -> &About {
         &self.about
     }
 
-    /// Simulation settings.
+    /// Returns the simulation settings.
     pub fn settings(&self) -> Settings {
         self.settings
     }

@@ -62,7 +62,7 @@ pub struct VehicleType {
 }
 
 impl VehicleType {
-    /// Vehicles that are longer than this count as buses, m. Buses may use bus lanes.
+    /// Length above which a vehicle counts as a bus, m. Buses may use bus lanes.
     pub const BUS_LENGTH: f64 = 9.0;
     /// Diameter of a person, m. It also applies to pedestrians on crossings.
     pub const PERSON_DIAMETER: f64 = 0.45;
@@ -230,8 +230,9 @@ impl VehicleType {
         self.wheelbase / roadwright_geometry::math::tan(self.max_steering.get())
     }
 
-    /// Whether the front of the vehicle swings out in turns, because it is far ahead of the rear
-    /// axle: 8 m for a bus, 4.4 m for a large van.
+    /// Whether the front of the vehicle is so far ahead of the rear axle that it swings out in
+    /// turns. The distance is 8 m for a bus, which swings out, and 4.4 m for a large van, which
+    /// does not.
     pub fn swings_out(&self) -> bool {
         self.front() > 5.5
     }

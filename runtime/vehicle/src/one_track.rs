@@ -74,10 +74,11 @@ impl OneTrackLimits {
     }
 }
 
-/// Speed below which a vehicle that does not accelerate counts as standing, m/s.
+/// Speed below which a vehicle that does not accelerate counts as stationary, m/s.
 const STANDSTILL: f64 = 1e-3;
 
-/// Returns the speed, or 0 if the vehicle does not accelerate and is slow enough to count as standing.
+/// Returns the speed, or 0 if the vehicle does not accelerate and is slow enough to count as
+/// stationary.
 #[inline]
 pub fn at_rest(speed: f64, acceleration: f64) -> f64 {
     if speed < STANDSTILL && acceleration <= 0.0 {

@@ -36,7 +36,7 @@ pub const GRAVITY: f64 = 9.8;
 const FORCE: f64 = 100.0;
 /// Speed below which the car rolls without slip at the dynamics level, m/s.
 const CRAWLING: f64 = 0.3;
-/// Maximum step length as a fraction of the time constant of the slip.
+/// Maximum length of a substep as a fraction of the time constant of the slip.
 const STABLE: f64 = 0.5;
 /// Longitudinal speed assumed for a car that slides exactly sideways, m/s.
 const HAIR: f64 = 1e-9;
@@ -63,7 +63,7 @@ pub struct SlidingModel {
     pub rear: f64,
     /// Mass, kg.
     pub mass: f64,
-    /// Yaw inertia, kg m^2.
+    /// Moment of inertia about the vertical axis, kg m^2.
     pub inertia: f64,
 }
 
@@ -165,8 +165,8 @@ impl SlidingModel {
     }
 }
 
-/// A vehicle with only dimensions and limits slides like the car of the appendix, but with its own mass and
-/// yaw inertia.
+/// Creates the model from the dimensions and limits of a vehicle type. It slides like the car of
+/// the appendix, but with its own mass and yaw inertia.
 impl From<&VehicleType> for SlidingModel {
     fn from(kind: &VehicleType) -> Self {
         let of_file = kind
@@ -295,8 +295,8 @@ impl SlidingState {
         (state, wheels)
     }
 
-    /// Adds `change`, the effect of a slope across the heading, to the lateral speed to the left,
-    /// m/s. `holds` states whether the vehicle is held in place.
+    /// Adds `change` to the lateral speed (m/s, positive to the left). It is the effect of a slope
+    /// across the heading. `holds` states whether the vehicle is held in place.
     fn pull_across(&mut self, change: f64, holds: bool) {
         if change == 0.0 {
             return;
@@ -359,8 +359,8 @@ impl SlidingState {
 }
 
 impl Wanted {
-    /// Returns the pedals for a step of `dt` seconds. `ahead` and `speed` are the speeds along the
-    /// body before and after the effect of the slope, m/s.
+    /// Returns the pedals for a step of `dt` seconds. `ahead` is the speed along the body before
+    /// the slope takes effect, and `speed` is the one afterwards, m/s.
     fn pedals(&self, model: &SlidingModel, ahead: f64, speed: f64, dt: f64) -> Pedals {
         if let Some(slope) = &self.slope {
             return self.pedals_on(slope, model, ahead, speed, dt);

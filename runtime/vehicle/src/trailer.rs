@@ -198,8 +198,8 @@ impl Train {
         }
     }
 
-    /// Returns the positions of the trailers' couplings with their headings, behind a vehicle whose
-    /// rear axle is at `pose`.
+    /// Returns the positions and headings of the trailers' couplings behind a vehicle whose rear
+    /// axle is at `pose`.
     pub fn couplings(&self, states: &[TrailerState], pose: Pose) -> Vec<Pose> {
         let mut ahead = pose;
         let poses = self.trailers.iter().zip(states).map(|(trailer, state)| {
@@ -240,8 +240,8 @@ impl Train {
 }
 
 impl TrailerState {
-    /// Moves the axle so that it follows its coupling, which moves to a new position in a straight
-    /// line (tractrix).
+    /// Moves the axle so that it follows its coupling, which moves straight to a new position
+    /// (tractrix).
     fn follow(&mut self, coupling: DVec2, to_axle: f64) {
         let pull = coupling - self.coupling;
         let length = pull.length();
@@ -275,9 +275,9 @@ pub fn distance_to_jackknife(to_axle: f64, from: f64, to: f64) -> f64 {
     to_axle * roadwright_geometry::math::ln(half(to) / half(from))
 }
 
-/// Returns the radius of the circle on which a trailer's axle rolls in a steady bend, m, while the
-/// vehicle's rear axle rolls on `radius`: `R2^2 = R1^2 + e^2 - d^2`. `None` if the bend is too
-/// tight.
+/// Returns the radius of the circle on which a trailer's axle rolls in a steady bend, m: `R2^2 =
+/// R1^2 + e^2 - d^2`. `radius` is the radius of the circle on which the vehicle's rear axle rolls.
+/// `None` if the bend is too tight.
 pub fn off_tracking(radius: f64, behind: f64, to_axle: f64) -> Option<f64> {
     let square = radius * radius + behind * behind - to_axle * to_axle;
     (square > 0.0).then(|| square.sqrt())

@@ -5,8 +5,8 @@ use crate::one_track::OneTrackLimits;
 use roadwright_geometry::math::{atan, sin, tan, wrap_angle};
 use roadwright_geometry::{Pose, left_of, unit};
 
-/// Speed below which the turn rate for a steering angle no longer decreases, m/s. Thanks to this
-/// limit, a standing character can turn.
+/// Speed below which the turn rate for a steering angle no longer decreases, m/s. It allows a
+/// standing character to turn.
 pub const SLOWEST: f64 = 0.1;
 /// Maximum turn rate, rad/s.
 pub const TURN_RATE: f64 = 3.5;

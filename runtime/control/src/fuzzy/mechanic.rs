@@ -134,7 +134,7 @@ pub const MECHANIC: [&FuzzyController; 6] = [
     &AVOID_STEER_IN_TIME,
 ];
 
-/// Key and description of the nine rules of a table.
+/// Expands to the key and description of each of the nine rules of a table.
 macro_rules! nine_rules {
     ($table:literal, $what:literal, $rows:literal ($a:literal, $b:literal, $c:literal),
      $columns:literal $ends:tt) => {

@@ -56,7 +56,7 @@ const TURN_WORDS: [&str; 7] = [
     "FULL",
 ];
 
-/// Key and description of the nine rules of a table.
+/// Expands to the key and description of each of the nine rules of a table.
 macro_rules! nine_rules {
     ($table:literal, $what:literal, $of:literal) => {
         nine_rules!(@rows $table, $what, $of,

@@ -28,8 +28,8 @@ pub enum NoMinimum {
 
 /// Largest distance beyond a limit that does not count as a violation, in units of the variables.
 const TOLERANCE: f64 = 1e-9;
-/// A row counts as linearly dependent on the active limits if a ratio is below this threshold: the
-/// squared norm of the row's component outside the span of the active rows, divided by that of its
+/// Ratio below which a row counts as linearly dependent on the active limits. It is the squared
+/// norm of the row's component outside the span of the active rows, divided by that of its
 /// component inside.
 const DEPENDENT: f64 = 1e-18;
 

@@ -167,8 +167,8 @@ pub struct Regulator {
     pub gain: Matrix,
     /// A - B K.
     pub closed: Matrix,
-    /// A finite horizon of at least this many steps has the same gain, to within 1e-9 of its
-    /// largest value.
+    /// Minimum length of a finite horizon that has the same gain, to within 1e-9 of its largest
+    /// value, in steps.
     pub horizon: usize,
     reply: Matrix,
 }

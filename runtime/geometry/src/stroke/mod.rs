@@ -34,8 +34,8 @@ pub struct StrokeOptions {
 }
 
 impl StrokeOptions {
-    /// Options for drawing at `scale` metres per pixel: a tolerance of half a metre or two pixels, and a
-    /// sample every metre or four pixels.
+    /// Returns the options for drawing at `scale` metres per pixel: a tolerance of half a metre or
+    /// two pixels, and a sample every metre or four pixels.
     pub fn at_scale(scale: f64, min_radius: f64) -> Self {
         Self {
             tolerance: (2.0 * scale).max(0.5),
@@ -58,10 +58,10 @@ pub struct Fit {
 
 /// Maximum number of lines and arcs of one leg that are refined together.
 const MOST_SPANS: usize = 40;
-/// A leg with more samples than this gets fewer fitting attempts, so that fitting takes little time
-/// after the button is released.
+/// Number of samples above which a leg gets fewer fitting attempts, so that fitting takes little
+/// time after the button is released.
 const LONG: usize = 400;
-/// The radius of a refined bend may be smaller than requested by this factor.
+/// Factor by which the radius of a refined bend may be smaller than requested.
 const TIGHTEST: f64 = 1.1;
 
 /// Fits a line to the points of a stroke, in drawing order.

@@ -37,7 +37,7 @@ const MAX_LOOK_BACK: usize = 400;
 /// A stretch of samples represented by one primitive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Span {
-    /// First and last sample.
+    /// Index of the first sample. `to` is the index of the last one.
     pub(super) from: usize,
     pub(super) to: usize,
     /// Curvature, 1/m; 0 for a line.

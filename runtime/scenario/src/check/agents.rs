@@ -449,7 +449,7 @@ fn leads(
 }
 
 /// Returns the edit that makes the trip of an agent or flow possible by moving its places to other
-/// lanes; `None` if there are none.
+/// lanes; `None` if no other lanes help.
 pub(super) fn on_other_lanes(subjects: &Subjects<'_>, object: ObjectId) -> Option<Edit> {
     let scenario = subjects.scenario;
     let (vehicle, stops) = match object {
@@ -710,7 +710,8 @@ impl Beside {
         }
     }
 
-    /// Returns the bodies that precede a body in the list and that it may touch, in order.
+    /// Returns the indices of the bodies that come before body `own` in the list and that `body`
+    /// may touch, ascending.
     fn before(&self, own: usize, body: &OrientedBox) -> Vec<usize> {
         let mut numbers = near(&self.grid, body, self.reach);
         numbers.retain(|&number| number < own);

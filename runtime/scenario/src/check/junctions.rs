@@ -9,7 +9,7 @@ use crate::road::{Road, RoadEnd};
 use crate::scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// Radii that differ by less than this count as equal, m.
+/// Difference below which two radii count as equal, m.
 const SAME_RADIUS: f64 = 0.05;
 /// Maximum length of the entry or exit of a split arm, m. Longer ones are the carriageways of a
 /// street with a median.

@@ -11,16 +11,17 @@ use roadwright_geometry::ReferenceLine;
 use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::projection::Projector;
 
-/// An arc that turns by less than this counts as a vertex of a traced line and not as a bend, rad.
-/// 20 degrees.
+/// Minimum turn of an arc that counts as a bend, rad (20 degrees). Smaller turns are vertices of a
+/// traced line.
 const MIN_TURN: f64 = 0.35;
 /// Longest stretch of an inner edge that may run backwards, m.
 const MAX_BACKWARDS: f64 = 0.5;
-/// The radius of a repaired bend exceeds the half-width of its inner side by this distance, m.
+/// Difference between the radius of a repaired bend and the half-width of the road on its inner
+/// side, m.
 const MARGIN: f64 = 1.0;
-/// The repair moves a line by at most this distance, m.
+/// Maximum distance by which a repair moves a line, m.
 const MAX_SHIFT: f64 = 1.5;
-/// Two lines are compared at points that are this far apart, m.
+/// Spacing of the points at which two lines are compared, m.
 const SPACING: f64 = 0.5;
 
 /// A bend whose inner edge runs backwards.

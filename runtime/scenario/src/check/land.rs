@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 /// Maximum number of edge pairs that a check compares. It limits the running time if many outlines
 /// are at the same place.
 const MOST_COMPARISONS: usize = 50_000_000;
-/// An outline whose area is smaller than this counts as enclosing no area, m^2.
+/// Area below which an outline counts as enclosing no area, m^2.
 const LEAST_AREA: f64 = 0.01;
 
 /// Finds outlines that cross themselves or enclose no area, and areas that exceed the limit on corners.

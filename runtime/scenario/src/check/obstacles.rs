@@ -17,7 +17,7 @@ use std::cell::OnceCell;
 const PART: usize = 1_000_000;
 /// Margin for rounding errors of distances, m.
 const ROUNDING: f64 = 1e-6;
-/// The distance to an obstacle's walls is cached for this number of points near the obstacle.
+/// Number of points near an obstacle for which the distance to its walls is cached.
 const KNOWN: usize = 8;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
@@ -194,7 +194,7 @@ pub(super) fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     (centre, radius)
 }
 
-/// Two outlines that overlap by at most this distance count as only touching, m.
+/// Overlap up to which two outlines count as only touching, m.
 pub(super) const TOUCHING: f64 = 2e-3;
 /// Like `TOUCHING`, but for two fixed obstacles. Outlines of houses are accurate only to 10 or 20 cm, and
 /// fixed obstacles do not move.

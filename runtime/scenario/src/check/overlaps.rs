@@ -14,10 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Distance between samples along a lane, m.
 const STEP: f64 = 2.0;
-/// Lengths of the lane pieces of the first, coarse comparison, m: for up to [`LONG`] metres of
-/// lanes, and for more. Both are multiples of [`STEP`].
+/// Lengths of the lane pieces in the first, coarse comparison, m. The first length is used for up
+/// to [`LONG`] metres of lanes, the second for more. Both are multiples of [`STEP`].
 const PIECES: (f64, f64) = (16.0, 64.0);
-/// If all lanes together are longer than this, longer pieces are used to save memory, m.
+/// Total length of all lanes above which longer pieces are used to save memory, m.
 const LONG: f64 = 5e6;
 /// Size of a grid cell, m. It is at least the width of two lanes.
 const CELL: f64 = 8.0;
@@ -108,7 +108,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A piece of a lane, entered in each cell of the coarse grid that it may reach.
+/// A piece of a lane. It is listed in every cell of the coarse grid that it may reach.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Piece {
     cell: (i64, i64),
@@ -177,7 +177,7 @@ fn piece_length(graph: &LaneGraph) -> f64 {
     }
 }
 
-/// Samples of the lane centre lines, only where another road may be near.
+/// Samples the centre lines of lanes wherever another road may be near.
 fn samples(graph: &LaneGraph) -> Vec<Sample> {
     let length = piece_length(graph);
     let per_piece = (length / STEP) as usize;

@@ -10,7 +10,7 @@ use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
 use std::collections::BTreeMap;
 
-/// A bay and another object that overlap by at most this distance count as only touching, m.
+/// Overlap up to which a bay and another object count as only touching, m.
 const TOUCHING: f64 = 0.1;
 /// Edge length of the cells in which bays are looked up, m.
 const CELL: f64 = 10.0;

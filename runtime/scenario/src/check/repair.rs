@@ -169,7 +169,7 @@ fn repaired(scenario: &Scenario, finding: &Finding, derived: &Derived<'_>) -> Op
     }
 }
 
-/// Returns the edit that joins the road end at `place` to the road that it ends on.
+/// Returns the edit that joins the road end at `place` to the road on whose carriageway it ends.
 fn joined(scenario: &Scenario, id: RoadId, place: DVec2) -> Option<Edit> {
     let road = scenario.network().road(id)?;
     let [start, end] = [road.reference_line.start(), road.reference_line.end()]

@@ -25,9 +25,9 @@ use crate::turn::Turn;
 use crate::{RoadId, VehicleClass};
 use thiserror::Error;
 
-/// Cycles that differ by less than this count as equal, s.
+/// Difference below which two cycles count as equal, s.
 const SAME_CYCLE: f64 = 1e-3;
-/// Times that differ by less than this count as equal, s.
+/// Difference below which two times count as equal, s.
 const MOMENT: f64 = 1e-9;
 
 /// Reason why the selected signals cannot form a green wave.

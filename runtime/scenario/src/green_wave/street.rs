@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const MAX_STOPS: usize = 32;
 /// Minimum speed that the search assumes for a road, m/s.
 const LEAST_SPEED: f64 = 1.0;
-/// The search multiplies the length of selected roads by this factor, so that the route follows
+/// Factor by which the search multiplies the length of selected roads, so that the route follows
 /// them where possible.
 const CHOSEN: f64 = 1e-3;
 

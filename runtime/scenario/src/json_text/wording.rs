@@ -44,7 +44,7 @@ pub(super) fn in_plain_words(message: &str) -> String {
     message.into()
 }
 
-/// Rewrites quoted names as they appear in JSON.
+/// Replaces backquotes around names by double quotes, as in JSON.
 fn quoted(text: &str) -> String {
     text.replace('`', "\"")
 }

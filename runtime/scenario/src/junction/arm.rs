@@ -21,7 +21,7 @@ const ARM_SHARE: f64 = 0.45;
 /// Minimum length of a dead-end road after trimming, m. It leaves room for a car.
 const LEAST_DEAD_END: f64 = 5.0;
 
-/// The direction of a lane is measured over a piece of this length, m.
+/// Length of the piece over which the direction of a lane is measured, m.
 const DRIFT_STEP: f64 = 0.01;
 
 /// A side of an arm, looking outward from the junction.
@@ -63,7 +63,7 @@ impl<T> Pair<T> {
     }
 }
 
-/// The kind of far end of an arm, which limits how much of the arm a junction may use.
+/// Kind of the far end of an arm. It limits how much of the arm a junction may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FarEnd {
     /// Another junction, which may use the same fraction of the arm.
@@ -170,13 +170,13 @@ impl<'a> Arm<'a> {
         Self { far_end, ..self }
     }
 
-    /// Returns how much of the arm's length the junction may use before its corners are reduced, m.
+    /// Returns the length of the arm that the junction may use before its corners are reduced, m.
     pub(super) fn share(&self) -> f64 {
         ARM_SHARE * self.length()
     }
 
-    /// Returns how much of the arm's length the junction may use if cars could not turn a corner
-    /// otherwise, m.
+    /// Returns the length of the arm that the junction may use if a corner would otherwise be too
+    /// tight for cars, m.
     pub(super) fn usable(&self) -> f64 {
         match self.far_end {
             FarEnd::Junction => self.share(),
@@ -193,8 +193,8 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Returns the half-widths of the carriageway to the left and right of the reference line,
-    /// `distance` metres outward from the node, looking outward, m.
+    /// Returns the half-widths of the carriageway to the left and right of the reference line, m,
+    /// at `distance` metres outward from the node. Left and right are as seen looking outward.
     pub fn half_widths(&self, distance: f64) -> (f64, f64) {
         let there = || {
             let (right, left) = self.road.carriageway(self.road_s(distance));
@@ -203,8 +203,8 @@ impl<'a> Arm<'a> {
         self.constant.unwrap_or_else(there)
     }
 
-    /// Returns the widths of the pavements to the left and right of the carriageway, `distance`
-    /// metres outward from the node, looking outward, m.
+    /// Returns the widths of the pavements to the left and right of the carriageway, m, at
+    /// `distance` metres outward from the node. Left and right are as seen looking outward.
     pub fn pavements(&self, distance: f64) -> (f64, f64) {
         let (right, left) = self.road.edges(self.road_s(distance));
         let (left, right) = self.outward_pair(right, left);
@@ -305,8 +305,8 @@ impl<'a> Arm<'a> {
         self.constant.is_some() && matches!(line, [Segment::Line { .. }])
     }
 
-    /// Returns the distance from the node for measuring the direction of the arm, m. A bend next to
-    /// the node does not distort it.
+    /// Returns the distance from the node at which the direction of the arm is measured, m. It is
+    /// large enough that a bend next to the node does not distort the direction.
     pub fn sight_distance(&self) -> f64 {
         let (left, right) = self.half_widths(0.0);
         (2.0 * left.max(right)).clamp(5.0, 15.0).min(self.length())
@@ -468,8 +468,8 @@ pub(super) fn sort_counter_clockwise(arms: &mut Vec<Arm<'_>>, centre: DVec2) {
     arms.extend(keyed.into_iter().map(|(_, arm)| arm));
 }
 
-/// Bearings of points on the centre line of an arm, seen from the node, rad. The points are at one,
-/// two and four times the sight distance of the arm.
+/// Returns the bearings of three points on the centre line of an arm, seen from the node, rad. The
+/// points are at one, two and four times the sight distance of the arm.
 fn bearings(arm: &Arm<'_>, centre: DVec2) -> [f64; 3] {
     [1.0, 2.0, 4.0].map(|factor| {
         let distance = (factor * arm.sight_distance()).min(arm.length());

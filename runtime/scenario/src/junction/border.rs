@@ -17,7 +17,7 @@ use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{heading_of, polygon as shape, unit};
 
-/// Pavements that are narrower than this are ignored, m.
+/// Minimum width of a pavement, m. Narrower pavements are ignored.
 const MIN_PAVEMENT: f64 = 0.05;
 /// Radius of a pavement's outer line at corners that are tighter than the width of the pavement, m.
 const OUTER_RADIUS: f64 = 0.3;
@@ -163,8 +163,9 @@ impl Widths {
         }
     }
 
-    /// Returns the points where the kerb begins and ends. They are at the cuts, or beyond `last`
-    /// where a pavement is cut off.
+    /// Returns the distances along both arms at which the kerb begins and ends, m. For an arm with
+    /// a pavement of its own, this is the cut. Otherwise, the pavement is cut off beyond the
+    /// distance `last`.
     fn ends(
         &self,
         Pair { arm, next }: Pair<&Arm<'_>>,

@@ -28,23 +28,22 @@ const LANE_SHARE: f64 = 0.95;
 /// ahead of its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out 0.1 m less. Two
 /// such cars keep 0.1 m between them, which is enough for drivers who do not follow their line exactly.
 const SLIM: f64 = 0.2;
-/// Drivers deviate from a connection into or out of a roundabout's ring if its radius is smaller
-/// than this, m. Such a bend takes a car's steering nearly to full lock, just after the opposite
-/// bend of the ring.
+/// Radius below which drivers deviate from a connection into or out of a roundabout's ring, m. Such
+/// a bend takes a car's steering nearly to full lock, just after the opposite bend of the ring.
 const TIGHT: f64 = 7.0;
 /// Lateral deviation from a tight connection, to either side, m.
 const DRIFT: f64 = 0.2;
 /// Radius of the circle that a car's rear axle drives at full lock, m.
 const FULL_LOCK: f64 = 3.85;
-/// A car leaves a connection that is tighter than its full lock. Its deviation matters from this
-/// value on, m.
+/// Minimum deviation from a connection tighter than full lock at which a car counts as leaving the
+/// connection, m.
 const OFF_LINE: f64 = 0.3;
-/// Vehicles can pass each other in a bend if the centres of their lanes are at least this far
-/// apart, m.
+/// Minimum distance between the centres of two lanes at which vehicles can pass each other in a
+/// bend, m.
 const NARROW: f64 = 2.8;
 /// Gap between two vehicles that pass each other in a bend, m.
 pub const ABREAST: f64 = 0.3;
-/// A body counts as staying in its lane if it swings out by less than this, m.
+/// Swing-out below which a body counts as staying in its lane, m.
 const STEADY: f64 = 0.5;
 /// Value added to the squared clearance to compensate for sampling, m^2. Points are about a metre apart, so
 /// the nearest position on a line is up to half a metre from the nearest point.
@@ -156,7 +155,7 @@ pub struct Conflicts {
     /// For each pair of paths, row by row, the index of their conflict in `list`, or [`NONE`].
     table: Vec<u32>,
     list: Vec<Conflict>,
-    /// Whether a path conflicts with any other.
+    /// For each path, whether it conflicts with any other path.
     contested: Vec<bool>,
     /// Pairs of paths that start in the same lane, the smaller index first. The value is the length
     /// that they share, measured along each path, m.
@@ -173,7 +172,7 @@ struct Swept<'a> {
     high: DVec2,
     /// Lateral distance by which the body swings out on the connection, m.
     swing: f64,
-    /// Whether drivers deviate from the connection more than from other bends.
+    /// Whether the connection is so tight that drivers deviate from its centre line.
     is_tight: bool,
     /// Whether cars cannot follow the connection.
     leaves_line: bool,
@@ -345,7 +344,7 @@ fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     }
 }
 
-/// Whether drivers deviate from this connection more than from other bends ([`DRIFT`]).
+/// Whether a connection is so tight that drivers deviate from its centre line ([`DRIFT`]).
 pub(super) fn is_tight(path: &ShapePath) -> bool {
     path.is_at_ring && path.min_radius() < TIGHT
 }

@@ -39,8 +39,7 @@ named! {
     }
 }
 
-/// Two arms form a through road only if they deviate from a straight line by at most this angle,
-/// rad.
+/// Maximum deviation from a straight line at which two arms can form a through road, rad.
 const IN_LINE: f64 = 45.0 * PI / 180.0;
 
 /// An arm with the properties that determine right of way.
@@ -161,7 +160,7 @@ fn derived(approaches: &[Approach], has_all_way_stops: bool) -> Control {
     }
 }
 
-/// Whether each arm belongs to the major road.
+/// Returns, for each arm, whether it belongs to the major road.
 fn majors(approaches: &[Approach]) -> Vec<bool> {
     let highest = approaches.iter().map(|arm| arm.rank).max();
     let is_high = |i: usize| Some(approaches[i].rank) == highest;

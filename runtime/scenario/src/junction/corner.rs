@@ -22,13 +22,13 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use std::f64::consts::{PI, TAU};
 
-/// Two arms with a smaller angle between them diverge at a gore instead of a corner, rad.
+/// Angle between two arms below which they diverge at a gore instead of a corner, rad.
 const GORE_ANGLE: f64 = 35.0 * PI / 180.0;
-/// Two arms that deviate less than this from a straight line have no corner, rad. Their edges are
-/// joined smoothly.
+/// Deviation from a straight line below which two arms have no corner, rad. Their edges are joined
+/// smoothly.
 const STRAIGHT: f64 = 8.0 * PI / 180.0;
-/// If a junction has only two arms and they deviate less than this from a straight line, they form
-/// a gentle bend, rad.
+/// Deviation from a straight line below which the only two arms of a junction form a gentle bend,
+/// rad.
 const GENTLE: f64 = 22.5 * PI / 180.0;
 /// Smallest corner radius that a car can drive, m.
 const CAR_RADIUS: f64 = U_TURN_RADIUS;
@@ -53,10 +53,11 @@ const GORE_TRIM: f64 = 25.0;
 const LONGEST_GORE: f64 = 90.0;
 /// Maximum fraction of an arm's length before the point where the edges of a gore diverge.
 const GORE_SHARE: f64 = 0.6;
-/// The edges of a gore are checked at points that are this far apart, m.
+/// Spacing of the points at which the edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// The intersection of two arms' edges counts as the point where the arms diverge only if it is at
-/// most this far from the last sampled point where they overlap, m.
+/// Maximum distance between the intersection of two arms' edges and the last sampled point where
+/// the arms overlap, m. An intersection farther away does not count as the point where the arms
+/// diverge.
 const NEAR_OVERLAP: f64 = 10.0;
 /// Longest trim of any kind, m. Nearly parallel edges would otherwise meet far out.
 const MAX_TRIM: f64 = 200.0;
@@ -64,8 +65,8 @@ const MAX_TRIM: f64 = 200.0;
 const BEND_RADIUS: f64 = 20.0;
 /// Smallest radius of the inner kerb of a bend, m. It allows a car to turn within its lane.
 const MIN_BEND_RADIUS: f64 = 5.0;
-/// U-turns are offered only if their radius is at least this, m. It is the smallest turning radius
-/// of a car.
+/// Minimum radius of a U-turn, m. It is the smallest turning radius of a car. Tighter U-turns are
+/// not offered.
 pub const U_TURN_RADIUS: f64 = 4.5;
 /// Clearance beside the path of a vehicle that makes a U-turn at a dead end, m.
 const TURNING_MARGIN: f64 = 1.5;

@@ -32,8 +32,8 @@ pub const CROSSING_WIDTH: f64 = 3.6;
 /// Default width of a strip where the speed limit is above `FAST`, m. A wider strip is visible
 /// from farther away.
 pub const FAST_CROSSING_WIDTH: f64 = 4.0;
-/// A road counts as fast if its speed limit is higher than this, m/s: 60 km/h, allowing for limits
-/// rounded to hundredths.
+/// Speed limit above which a road counts as fast, m/s: 60 km/h, allowing for limits rounded to
+/// hundredths.
 const FAST: f64 = 60.0 / 3.6 + 0.005;
 /// Distance from the ends of the corners to the strip, m.
 const SETBACK: f64 = 0.4;
@@ -250,8 +250,8 @@ fn crossing(
     crossing
 }
 
-/// Medians that are wide enough for pedestrians to wait on, as intervals in metres from the right
-/// edge, looking outward.
+/// Returns the medians that are wide enough for pedestrians to wait on, as intervals in metres from
+/// the right edge, looking outward.
 fn islands(arm: &Arm<'_>, middle: f64, right: f64) -> Vec<Interval> {
     let s = arm.road_s(middle);
     let (section, sign) = match arm.end {

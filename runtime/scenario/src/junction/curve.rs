@@ -11,10 +11,11 @@ use std::f64::consts::FRAC_PI_2;
 /// Fraction of the turn that each of the two spirals covers. With spirals, the radius is 20 % smaller than
 /// that of a pure arc, but drivers have time to turn the steering wheel.
 const SPIRAL_SHARE: f64 = 0.15;
-/// The curvatures of two lanes count as equal to that of the arc between them if they differ by at
-/// most this fraction.
+/// Maximum relative difference at which the curvatures of two lanes count as equal to that of the
+/// arc between them.
 const SAME_BEND: f64 = 0.2;
-/// The tangents of a turn by more than this angle meet too far away, rad.
+/// Maximum turn for which a path is built from its two tangents, rad. The tangents of a larger turn
+/// meet too far away.
 const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Maximum distance between the ends of a path, m. No junction is that large. A longer path would
 /// mean that a road ends in the wrong place, so it is not built.
@@ -22,7 +23,7 @@ const LONGEST: f64 = 300.0;
 /// Clearance of a path from the kerb on its inner side, m: slightly more than half the width of a
 /// bus.
 const BESIDE_KERB: f64 = 1.3;
-/// To keep clear of a kerb, a path is tightened to this radius but no further, m.
+/// Minimum radius to which a path is tightened so that it keeps clear of a kerb, m.
 const TIGHTEST: f64 = 6.0;
 /// Tolerance for reaching an end of the curve, m.
 const END_TOLERANCE: f64 = 1e-6;
@@ -84,8 +85,8 @@ pub(super) fn connecting_bend(ends: LaneEnds, kerb: Option<&Fillet>) -> Option<R
     smooth.or_else(|| cubic(start, end).filter(|line| meets(line, end)))
 }
 
-/// Whether a line ends at the required pose. Quadrature and Newton's method are nearly always
-/// accurate enough, but if a path missed its lane, vehicles would jump there.
+/// Whether a line ends at the required pose. This is nearly always the case, because quadrature and
+/// Newton's method are accurate enough. If a path missed its lane, vehicles would jump.
 fn meets(line: &ReferenceLine, end: Pose) -> bool {
     let reached = line.end();
     (reached.position - end.position).length() < END_TOLERANCE
@@ -178,8 +179,8 @@ fn unit_spiral(turn: f64) -> f64 {
     2.0 * turn
 }
 
-/// Returns the length of each tangent of a turn by `size`, from the end of the turn to the point
-/// where the tangents meet, for an arc of unit radius.
+/// Returns the tangent length of a turn by `size` with an arc of unit radius: the distance from an
+/// end of the turn to the point where its tangents meet.
 pub(super) fn unit_tangent(size: f64) -> f64 {
     let Lead { shift, lead } = Lead::of(size);
     (1.0 + shift) * tan(0.5 * size) + lead

@@ -28,7 +28,8 @@ const GAP: f64 = 0.02;
 const BEND: f64 = 1e-2;
 /// Maximum distance at the node between two edges that enclose a gore, m.
 const TOUCH: f64 = 0.3;
-/// A gore ends where its roads are this far apart, m. There, the verge begins with a round nose.
+/// Distance between two roads at which their gore ends, m. There, the verge begins with a round
+/// nose.
 const PARTED: f64 = 3.6;
 /// Longest gore, m.
 const LONGEST: f64 = 150.0;
@@ -40,7 +41,7 @@ const STEP: f64 = 2.0;
 pub struct Gore {
     /// The two roads.
     pub roads: (RoadId, RoadId),
-    /// Left edge of the gore, from the point where the roads have diverged to the tip, m. Both
+    /// Left edge of the gore, m, from the point where the roads have diverged to the tip. Both
     /// edges have the same number of points, and points with the same index are opposite each
     /// other.
     pub left: Vec<DVec2>,

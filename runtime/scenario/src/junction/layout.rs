@@ -40,27 +40,27 @@ use std::sync::Arc;
 /// Length of a road that must remain between its junctions, m. A larger value merges more junctions, and a
 /// smaller one leaves lanelets that are shorter than a vehicle.
 const MIN_REMAINDER: f64 = 2.0;
-/// A road between two bends is never absorbed if it is at least this long, m. If two opposite
+/// Minimum length of a road between two bends that is never absorbed, m. If two opposite
 /// right-angle bends became one junction, no vehicle could drive the path through it.
 const BETWEEN_BENDS: f64 = 8.0;
 /// Maximum extent of a merged junction, m. Without a limit, a dense grid of short streets would
 /// become one junction.
 pub(crate) const MAX_CLUSTER: f64 = 60.0;
-/// A piece of a ring is absorbed if it is shorter than this, m. If a piece is shorter, the rear of
-/// a car that leaves the ring is still at the next entry, so the exit and the entry form one
-/// conflict. A car is 4.5 m long and needs 2 m behind it.
+/// Length below which a piece of a ring is absorbed, m. With such a piece, the rear of a car that
+/// leaves the ring is still at the next entry, so the exit and the entry form one conflict. A car
+/// is 4.5 m long and needs 2 m behind it.
 const RING_PIECE: f64 = 6.5;
 /// Maximum fraction of a ring that one junction may absorb. The rest of the ring keeps traffic
 /// circulating around the island.
 const RING_SHARE: f64 = 0.3;
-/// A road counts as straight if the ratio of its length to the distance between its ends is at most
-/// this.
+/// Maximum ratio of a road's length to the distance between its ends at which the road counts as
+/// straight.
 const STRAIGHT: f64 = 1.1;
 /// Maximum number of rounds of merging. Each round examines only what the previous round changed.
 /// If roads are still shorter than their trims after the last round, their trims are reduced.
 const MAX_ROUNDS: usize = 8;
-/// Several threads are used if there are at least this many junctions. Fewer junctions are all
-/// built on the calling thread.
+/// Minimum number of junctions for which several threads are used. Fewer junctions are all built on
+/// the calling thread.
 const FEW_JUNCTIONS: usize = 200;
 /// Progress after the trims of all junctions have been computed once, as a fraction.
 const TRIMMED: f64 = 0.45;
@@ -267,9 +267,9 @@ impl<'a> Planner<'a> {
         ends.filter(|(id, _)| !self.internal.contains(id)).count()
     }
 
-    /// Returns the kind of far end of a road whose far end is at node `id`. Control that the user
-    /// has set for the node is ignored, because it applies to all nodes of a junction and must not
-    /// separate them.
+    /// Returns the kind of an arm's far end, which is at node `id`. Control that the user has set
+    /// for the node is ignored, because it applies to all nodes of a junction and must not separate
+    /// them.
     fn far_end(&self, id: NodeId) -> FarEnd {
         let ends = self.network.ends_at(id);
         // Roads inside a junction have no pedestrian crossings.
@@ -671,8 +671,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the vehicles that may drive from one arm of a cluster into another over the roads
-    /// inside it. This depends on the directions of the roads and on turn restrictions; `None` if
-    /// no vehicle may.
+    /// inside it; `None` if no vehicle may. The result depends on the directions of the roads and
+    /// on turn restrictions.
     fn allows(
         &self,
         root: NodeId,

@@ -41,12 +41,10 @@ struct Entering {
 }
 
 /// Returns the pairs of lanes that continue each other if the roads join lengthways; otherwise an
-/// empty list.
-///
-/// Roads join lengthways if all arms are one-way, at least two of them enter, and a single one
-/// leaves. All entering arms must face it straight ahead, and it must have as many lanes as they
-/// have together. The usual rules apply if there are signals, stop signs or crossings, or if the
-/// user has changed turns.
+/// empty list. Roads join lengthways if all arms are one-way, at least two of them enter the
+/// junction, and exactly one leaves it. The leaving arm must be straight ahead of all entering
+/// arms, and must have as many lanes as all of them together. The usual rules apply if there are
+/// signals, stop signs or crossings, or if the user has changed turns.
 pub(super) fn continued(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64]) -> Vec<Continued> {
     let rules = &site.rules;
     let has_usual_control = matches!(rules.control, None | Some(Control::Priority));

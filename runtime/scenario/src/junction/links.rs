@@ -28,14 +28,14 @@ use crate::road::RoadEnd;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine};
 
-/// A turn with a smaller change of heading than this always counts as straight ahead, rad.
+/// Change of heading below which a turn always counts as straight ahead, rad.
 pub(super) const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
-/// If no other arm is ahead, an arm counts as ahead up to this change of heading, rad.
+/// Maximum change of heading at which an arm counts as ahead if no other arm does, rad.
 const NEARLY_STRAIGHT: f64 = 45.0 * std::f64::consts::PI / 180.0;
-/// A turn with a larger change of heading than this is a U-turn, rad.
+/// Change of heading above which a turn is a U-turn, rad.
 pub(super) const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
 
-/// An exit with a larger lateral distance than this is a different street and not the opposite
+/// Lateral distance above which an exit belongs to a different street and not to the opposite
 /// carriageway of the same street, m.
 const NEXT_STREET: f64 = 20.0;
 
@@ -579,7 +579,7 @@ fn kerb_first<T: Ord>(a: T, b: T, side: DrivingSide) -> std::cmp::Ordering {
     }
 }
 
-/// Adds a link for each entering lane that has none. It leads to the nearest lane of the
+/// Adds a link for each entering lane that has none. The link leads to the nearest lane of the
 /// straightest exit.
 fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for from in 0..entering.len() {
@@ -619,8 +619,8 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
     }
 }
 
-/// Adds a link for each lane of an exit to which no link leads. It starts in the entering lane that
-/// is linked to the nearest lane of this exit.
+/// Adds a link for each lane of an exit to which no link leads. The link starts in the entering
+/// lane that is linked to the nearest lane of this exit.
 fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {

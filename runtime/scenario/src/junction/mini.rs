@@ -32,7 +32,7 @@ const MAX_RADIUS: f64 = 6.5;
 const MOST_LANES: usize = 2;
 /// Minimum radius of a ring, m. A car cannot follow a smaller one.
 const LEAST_RADIUS: f64 = 4.0;
-/// Corners are not enlarged further once the ring has this radius, m.
+/// Ring radius from which corners are not enlarged any further, m.
 const ENOUGH: f64 = 5.0;
 /// Space that the body of a car needs outside the ring, m: half the width of a car, plus the swing-out of its
 /// front at a radius of 5 m, plus a margin.
@@ -50,12 +50,12 @@ const BESIDE_ISLAND: f64 = 1.9;
 const JOIN_SHARE: f64 = 0.6;
 /// Upper limit of the angle to the point where a path joins or leaves the ring, rad.
 const JOIN: f64 = 55.0 * PI / 180.0;
-/// If the arc on the ring is smaller than this, the path skips the ring and cuts the corner, rad.
+/// Minimum arc on the ring, rad. A path with a smaller arc skips the ring and cuts the corner.
 const LEAST_ARC: f64 = 3.0 * PI / 180.0;
 /// Minimum radius of the bend where a path joins or leaves the ring, m.
 pub(super) const LEAST_BEND: f64 = LEAST_RADIUS;
-/// The point where a path joins the ring is moved along the ring in steps of this angle until the
-/// bend has at least the radius [`LEAST_BEND`], rad.
+/// Step by which the point where a path joins the ring is moved along the ring, rad. It is moved
+/// until the bend has at least the radius [`LEAST_BEND`].
 const SHIFT: f64 = 2.0 * PI / 180.0;
 /// Distance between the kerb points that determine the position of the ring, m.
 const STEP: f64 = 0.25;

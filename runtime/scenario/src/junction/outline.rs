@@ -112,7 +112,8 @@ pub(super) fn polygon(outline: &[OutlineEdge], tolerance: f64) -> Vec<DVec2> {
     points.collect()
 }
 
-/// The lane of a path may extend this far beyond the outline, m. Vehicles can overhang a kerb.
+/// Maximum distance by which the lane of a path may extend beyond the outline, m. Vehicles can
+/// overhang a kerb.
 const BAND_SLACK: f64 = 0.6;
 
 /// Width added to each side of lanes that leave the outline, m. It closes gaps between chords.

@@ -27,7 +27,7 @@ const MAX_BEND: f64 = 70.0 * PI / 180.0;
 /// Minimum ratio of a ring's area to that of a circle of the same length. For a square, the ratio
 /// is 0.785.
 const ROUNDNESS: f64 = 0.7;
-/// The area of a ring is computed from points that are this far apart, m.
+/// Spacing of the points from which the area of a ring is computed, m.
 const SAMPLING: f64 = 2.0;
 
 /// A one-way road, seen in its driving direction.
@@ -104,8 +104,8 @@ pub(super) fn is_one_way(road: &Road, side: DrivingSide) -> bool {
     forward != backward
 }
 
-/// Whether a road has lanes in the direction of its reference line, and whether it has lanes in the opposite
-/// direction.
+/// Returns whether a road has lanes in the direction of its reference line, and whether it has
+/// lanes in the opposite direction.
 fn directions(road: &Road, side: DrivingSide) -> [bool; 2] {
     [
         road.lanes_forward(0.0, side) > 0,

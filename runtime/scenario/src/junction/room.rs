@@ -21,7 +21,7 @@ impl RoomToWait {
         self.0 - setback >= ROOM_TO_WAIT
     }
 
-    /// Whether there is room for a line at any setback.
+    /// Whether there is room for a stop line at any setback.
     pub fn is_ample(self) -> bool {
         self.0.is_infinite()
     }

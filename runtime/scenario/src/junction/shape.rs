@@ -166,7 +166,7 @@ impl RoundedCurve {
         }
     }
 
-    /// Returns the curve; `None` only if its numbers reach the limits for curves.
+    /// Returns the curve; `None` only if the numbers are beyond the limits for curves.
     fn curve(&self) -> Option<ReferenceLine> {
         let start = Pose::new(
             of_metres(self.x),

@@ -38,8 +38,7 @@ const WHEELS: Body = Body {
     front: 5.2,
     rear: 1.0,
 };
-/// The corners of a triangle count as collinear if its area is at most this, m^2. It absorbs
-/// rounding errors.
+/// Area of a triangle up to which its corners count as collinear, m^2. It absorbs rounding errors.
 const STRAIGHT: f64 = 1e-9;
 /// Minimum width of an island, m. Where an island would be narrower, it ends and is continued by
 /// the line between the lanes.

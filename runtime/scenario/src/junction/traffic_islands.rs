@@ -28,7 +28,7 @@ const LEAST_EXTENT: f64 = 15.0;
 const MOST_CELLS: usize = 600;
 /// Distance between sampled points of paths, m.
 const STEP: f64 = 0.5;
-/// The position of a corner is averaged over this number of cell corners on each side. The total
+/// Number of cell corners on each side over which the position of a corner is averaged. The total
 /// number is odd, so that staircases of cells become straight lines.
 const SMOOTHED: usize = 3;
 /// Maximum distance between an island and its smoothed outline, m.
@@ -103,7 +103,7 @@ impl Grid {
             .map(move |(dx, dy)| self.index(column + dx, row + dy))
     }
 
-    /// Whether each cell is inside an outline.
+    /// Returns, for each cell, whether it is inside an outline.
     fn inside(&self, outline: &[DVec2]) -> Vec<bool> {
         let mut inside = vec![false; self.count()];
         for row in 0..self.rows {
@@ -137,8 +137,8 @@ pub(super) struct CutArm<'a> {
 }
 
 impl CutArm<'_> {
-    /// Returns the points along the carriageway that may be inside an outline, each with its
-    /// half-width, m. The carriageway may lead over a part of the junction where it begins.
+    /// Returns points along the carriageway from its cut up to `extent` metres outward, each with
+    /// its half-width, m. Near its cut, the carriageway may lead over a part of the junction.
     fn places(&self, extent: f64) -> impl Iterator<Item = (DVec2, f64)> {
         let to = self.arm.length().min(self.trim + extent);
         let count = ((to - self.trim) / STEP).ceil().max(0.0) as usize;

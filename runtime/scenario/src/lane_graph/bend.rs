@@ -7,7 +7,7 @@ const LATERAL_ACCELERATION: f64 = 2.5;
 /// Lower limit of the speed in bends, m/s.
 const SLOWEST: f64 = 2.0;
 
-/// The curvature at a point is averaged over this distance on either side, m. Because of the
+/// Distance on either side of a point over which the curvature is averaged, m. Because of the
 /// averaging, a kink between two lanes that continue straight does not count as a bend, however
 /// sharp it is.
 pub const BEND_REACH: f64 = 3.0;

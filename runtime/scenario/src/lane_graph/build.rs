@@ -32,11 +32,11 @@ const MOST_POINTS: usize = 10_000_000;
 /// Minimum length of lanes that permit lane changes, m. On shorter lanes, a car would not have
 /// enough space to straighten up.
 const MIN_LANE_CHANGE: f64 = 15.0;
-/// Two lanes of opposite directions are closed to buses if they are narrower than this together, m.
-/// A bus is 2.55 m wide and may overhang its lane by 10 cm on either side.
+/// Total width of two lanes of opposite directions below which they are closed to buses, m. A bus
+/// is 2.55 m wide and may overhang its lane by 10 cm on either side.
 const NARROW_FOR_BUSES: f64 = Body::LONG.width - 0.2;
-/// A lane counts as the continuation of another one if the start of its centre line is within this
-/// distance of the other's end, m.
+/// Maximum distance between the end of a lane's centre line and the start of the centre line that
+/// continues it, m.
 const SAME_PLACE: f64 = 0.5;
 /// Minimum length of a lane between junctions, m. Shorter lanes are left out.
 const MIN_LANELET: f64 = 0.05;
@@ -90,8 +90,8 @@ pub(super) struct Builder {
     pub(super) lines: CentreLines,
     /// Whether the centre lines are the previous ones followed by new ones.
     pub(super) continues_lines: bool,
-    /// Pairs of a lanelet and one of its successors, in the order of the successors of each
-    /// lanelet.
+    /// Pairs of a lanelet and one of its successors. The pairs of each lanelet are in the order of
+    /// its successors.
     pub(super) links: Vec<(LaneletIndex, LaneletIndex)>,
     /// Index of lanelets by lane, built after all roads have been added.
     index: LaneIndex,
@@ -133,8 +133,8 @@ impl Builder {
         id
     }
 
-    /// Returns whether the lanes of a road still fit within the limits. If they do, adds them to the totals.
-    /// `length` is the length of the road, m.
+    /// Returns whether the lanes of a road still fit within the limits, and if so, adds the lanes
+    /// to the totals. `length` is the length of the road, m.
     fn has_room(&mut self, road: &Road, length: f64) -> bool {
         let lanes = |section: &LaneSection| {
             let lanes = section.lanes.iter();

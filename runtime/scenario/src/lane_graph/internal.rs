@@ -61,8 +61,8 @@ impl Builder {
         found
     }
 
-    /// Returns the lanelets that represented the lanes of a road before the edit, as copied to this
-    /// graph. Each is given with its lane.
+    /// For each lane of an internal road, returns the lane and the copy of the lanelet that
+    /// represented it before the edit.
     fn copied_connections_out(
         &self,
         road: RoadId,

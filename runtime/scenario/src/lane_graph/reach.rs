@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 pub(super) struct Reached {
     leaving: Vec<bool>,
     arriving: Vec<bool>,
-    /// Whether any place of each lanelet has been reached.
+    /// For each lanelet, whether any of its places has been reached.
     lanelets: Vec<bool>,
 }
 
@@ -78,7 +78,7 @@ impl State {
     }
 }
 
-/// A starting vehicle can still change lanes if the end of its lane is at least this far away, m.
+/// Minimum distance to the end of the lane at which a starting vehicle can still change lanes, m.
 pub const ROOM_TO_CHANGE: f64 = 5.0;
 /// Length of road that each lane change takes in traffic, m.
 pub const ROOM_FOR_CHANGE: f64 = 18.0;
@@ -230,9 +230,9 @@ impl LaneGraph {
         }
     }
 
-    /// Records that a trip drives from a place onto the next lanelet; `None` if this is not allowed
-    /// or already recorded. Each place is recorded only once per part of the trip, so the search
-    /// ends.
+    /// Records that a trip drives from a place onto the next lanelet. Returns the new state; `None`
+    /// if this is not allowed or already recorded. Each place is recorded only once per part of the
+    /// trip, so the search ends.
     fn enter(
         &self,
         from: State,

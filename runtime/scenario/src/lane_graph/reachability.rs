@@ -26,7 +26,7 @@ pub struct Reachability<'a> {
 #[derive(Debug)]
 pub(super) struct Hub {
     lanelet: LaneletIndex,
-    /// Whether each lanelet leads to the hub.
+    /// For each lanelet, whether it leads to the hub.
     reaching: Vec<bool>,
     /// Lanelets to which the hub leads.
     reached: Reached,

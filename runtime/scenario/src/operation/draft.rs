@@ -10,7 +10,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Starts with a copy of a scenario.
+    /// Creates a draft from a copy of a scenario.
     pub(super) fn of(scenario: &Scenario) -> Self {
         Self {
             after: scenario.clone(),
@@ -18,7 +18,7 @@ impl Draft {
         }
     }
 
-    /// Returns the scenario after the steps applied until now.
+    /// Returns the scenario with all previous steps applied.
     pub(super) fn now(&self) -> &Scenario {
         &self.after
     }

@@ -31,7 +31,7 @@ use roadwright_geometry::{GeometryError, ReferenceLine, polygon};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// An end joins a node or road that is within this distance, m.
+/// Maximum distance at which an end joins a node or a road, m.
 pub const JOIN_DISTANCE: f64 = 0.5;
 /// Minimum distance of a cut from each end of a road, m. Closer cuts are moved to the end, to avoid
 /// very short pieces.
@@ -48,7 +48,7 @@ pub struct RoadStyle {
     pub layer: i8,
     /// Speed limit, m/s.
     pub speed_limit: f64,
-    /// Lanes.
+    /// Lanes of the road.
     pub section: CrossSection,
 }
 

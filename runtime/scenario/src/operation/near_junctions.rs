@@ -95,7 +95,7 @@ impl Near<'_> {
         self.layout.junction_of.get(&node).copied()
     }
 
-    /// Returns the roads from one junction to another, with the indices of both junctions.
+    /// Returns the roads that connect two different junctions, each with the indices of both.
     fn roads_between(&self) -> impl Iterator<Item = (RoadId, &Road, [usize; 2])> {
         self.network().roads().filter_map(|(id, road)| {
             let ends = [self.junction(road.from)?, self.junction(road.to)?];

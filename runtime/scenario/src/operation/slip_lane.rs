@@ -32,13 +32,13 @@ const ANGLES: RangeInclusive<f64> = FRAC_PI_4..=2.4;
 const LEAVING: f64 = 0.5;
 /// Width of the lane, m. It lets buses turn.
 const WIDTH: f64 = 4.5;
-/// The lane may begin and end at these distances from the stop lines, m. The smallest distance that
+/// Distances from the stop lines at which the lane may begin and end, m. The smallest distance that
 /// fits is used.
 const BEYOND: [f64; 8] = [15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0];
 /// Minimum remaining length of the roads beyond the slip lane, and of the slip lane between its
 /// ends, m.
 const BEHIND: f64 = 5.0;
-/// An existing cut may be closer to the stop line than required by at most this distance, m.
+/// Maximum distance by which an existing cut may be closer to the stop line than required, m.
 const SHORTER: f64 = 5.0;
 /// Smallest radius of the bends at the ends of the slip lane, m.
 const RADIUS: f64 = 10.0;

@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 const TAPER: f64 = 20.0;
 /// Minimum remaining length of a road beyond a turn lane, m.
 const BEHIND: f64 = 10.0;
-/// The stop line moves back by this distance when a road becomes one lane wider, m.
+/// Distance by which the stop line moves back when a road becomes one lane wider, m.
 const SET_BACK: f64 = 4.0;
 
 /// A stretch of a road that gets an additional lane.

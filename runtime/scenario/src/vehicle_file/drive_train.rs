@@ -77,7 +77,7 @@ pub struct Gearbox {
     pub down_rpm: Quantity<Rpm>,
 }
 
-/// Brakes.
+/// Brakes of a vehicle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Brakes {

@@ -31,7 +31,7 @@ use std::path::Path;
 pub const FORMAT: &str = "roadwright-vehicle";
 /// Version of the format.
 pub const VERSION: u32 = 1;
-/// Extension of the names of vehicle files.
+/// File name extension of vehicle files.
 pub const EXTENSION: &str = ".vehicle.json";
 /// Maximum size of a vehicle file, bytes. A typical file has about 2 kB.
 pub const LARGEST: u64 = roadwright_files::MEBIBYTE;
@@ -70,20 +70,20 @@ pub struct VehicleFile {
     pub body: Body,
     /// Wheels and tyres.
     pub wheels: Wheels,
-    /// Steering.
+    /// Steered wheels, steering lock and steering rate.
     pub steering: Steering,
     /// Performance limits, on which drivers rely.
     pub performance: Performance,
     /// Springs and anti-sway bars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,
-    /// Engine.
+    /// Engine with its torque curve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
     /// Gears and final drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gearbox: Option<Gearbox>,
-    /// Brakes.
+    /// Foot brake and hand brake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brakes: Option<Brakes>,
     /// Air and rolling resistance.
@@ -98,7 +98,7 @@ pub struct VehicleFile {
     /// Constants of the sliding car.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sliding: Option<Sliding>,
-    /// Continuous tracks.
+    /// Continuous tracks, if the vehicle has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracks: Option<Tracks>,
     /// Conditions under which the vehicle leaves the lanes.
@@ -210,7 +210,8 @@ impl VehicleFile {
             .collect()
     }
 
-    /// Returns the keys of a part, each with whether the file contains it.
+    /// Returns the keys of a part. Each is paired with a flag that states whether the file contains
+    /// it.
     fn keys(&self, part: VehiclePart) -> Vec<(&'static str, bool)> {
         match part {
             VehiclePart::Tyres => vec![
@@ -234,7 +235,8 @@ impl VehicleFile {
         }
     }
 
-    /// Returns the keys of the parts of a drive train, each with whether the file contains it.
+    /// Returns the keys of the parts of a drive train. Each is paired with a flag that states
+    /// whether the file contains it.
     pub fn drive_train(&self) -> [(&'static str, bool); 4] {
         [
             ("engine", self.engine.is_some()),

@@ -101,7 +101,7 @@ pub struct Wheels {
     pub bounce: OptionalQuantity<Share>,
 }
 
-/// Steering.
+/// Steering of a vehicle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Steering {

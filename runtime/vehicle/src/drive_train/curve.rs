@@ -2,7 +2,7 @@
 
 use roadwright_scenario::vehicle_file::{Engine, Interpolation};
 
-/// The torque of an engine at full throttle.
+/// Torque of an engine at full throttle, as a function of the engine speed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TorqueCurve {
     /// Points of the curve in ascending order of engine speed, at least one. Each point consists of
@@ -27,12 +27,12 @@ impl From<&Engine> for TorqueCurve {
 }
 
 impl TorqueCurve {
-    /// Start of the curve: the idle speed, rpm.
+    /// Idle speed, at which the curve starts, rpm.
     pub fn idle_rpm(&self) -> f64 {
         self.points[0].0
     }
 
-    /// End of the curve: the rev limit, rpm.
+    /// Rev limit, at which the curve ends, rpm.
     pub fn limit_rpm(&self) -> f64 {
         self.points[self.points.len() - 1].0
     }

@@ -5,7 +5,7 @@ use super::shifting::Shifting;
 use crate::dynamic::{Propulsion, Push};
 use serde::{Deserialize, Serialize};
 
-/// Speed in the wrong direction below which the vehicle counts as standing, m/s.
+/// Speed in the wrong direction below which the vehicle counts as stationary, m/s.
 const STANDING: f64 = 0.05;
 
 /// Pedal positions, 0 to 1.
@@ -90,16 +90,16 @@ pub struct Driver<'a> {
     pub acceleration: f64,
     /// Whether the driver wants to reverse.
     pub is_reversing: bool,
-    /// Acceleration due to gravity along the heading, for models that do not include gravity,
-    /// m/s^2. Negative uphill.
+    /// Acceleration due to gravity along the heading, m/s^2; negative uphill. Needed only for
+    /// models that do not include gravity.
     pub pull: f64,
     /// Pedal positions that are applied directly, in place of the requested acceleration.
     pub pedals: Option<PedalCommand>,
 }
 
 impl DriveTrain {
-    /// Returns the pedals for the acceleration `acceleration` in the direction of travel (m/s^2) at the speed
-    /// `along` in that direction (m/s). Drag and rolling resistance are compensated as far as the engine and
+    /// Returns the pedals for an acceleration (m/s^2) at the speed `along` (m/s), both in the
+    /// direction of travel. Drag and rolling resistance are compensated as far as the engine and
     /// brakes allow.
     pub fn pedals(&self, shifting: &Shifting, along: f64, acceleration: f64) -> Pedals {
         if !acceleration.is_finite() {

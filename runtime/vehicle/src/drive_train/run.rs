@@ -47,9 +47,9 @@ pub struct StraightRun<'a> {
     pub shifting: Shifting,
     /// Speed, at least 0, m/s.
     pub speed: f64,
-    /// Distance, m.
+    /// Distance travelled since the start, m.
     pub distance: f64,
-    /// Time, s.
+    /// Time since the start, s.
     pub time: f64,
     /// Acceleration in the last step, m/s^2.
     pub acceleration: f64,

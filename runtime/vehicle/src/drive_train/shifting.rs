@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 /// Minimum time between two shifts, s.
 const REST: f64 = 0.5;
-/// The gearbox shifts up at this fraction of the rev limit. It is below 1, because the engine gives
-/// no torque beyond the limit.
+/// Fraction of the rev limit at which the gearbox shifts up. It is below 1, because the engine
+/// gives no torque beyond the limit.
 const UP: f64 = 0.995;
 /// Throttle position above which the throttle counts as fully open.
 const FULL: f64 = 0.99;

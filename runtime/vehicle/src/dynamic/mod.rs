@@ -79,9 +79,10 @@ pub struct SingleTrack {
     pub tyre: Tyre,
 }
 
-/// The centre of gravity of a vehicle with only dimensions and limits is at the centre of its body.
-/// The yaw inertia is mass x front x rear, which is within 10 % of the measured values of vehicles
-/// 1 to 3 of [CommonRoad models 2020]. The tyres are those of a passenger car.
+/// Creates the model from the dimensions and limits of a vehicle type. The centre of gravity is at
+/// the centre of the body. The yaw inertia is mass x front x rear, which is within 10 % of the
+/// measured values of vehicles 1 to 3 of [CommonRoad models 2020]. The tyres are those of a
+/// passenger car.
 impl From<&VehicleType> for SingleTrack {
     fn from(kind: &VehicleType) -> Self {
         if let Some(file) = &kind.file {
@@ -104,8 +105,8 @@ impl From<&VehicleType> for SingleTrack {
     }
 }
 
-/// The centre of gravity of a vehicle with a file is at the centre of its body. Missing values have
-/// the same defaults as for vehicles without a file.
+/// Creates the model of a vehicle file. The axle positions and the yaw inertia are those of the
+/// file. Missing values have the same defaults as for vehicle types without a file.
 impl From<&VehicleFile> for SingleTrack {
     fn from(file: &VehicleFile) -> Self {
         let (front, rear) = file.axles();

@@ -98,8 +98,8 @@ impl DynamicState {
         self.moved(model, motions, wheels, travelled, moving)
     }
 
-    /// Moves the body by the weighted mean of the kinematic and dynamic motions, over `travelled`
-    /// metres along the body in `moving` seconds.
+    /// Moves the body by the weighted mean of the kinematic and dynamic motions. The body moves for
+    /// `moving` seconds and covers `travelled` metres along its axis.
     fn moved(
         &self,
         model: &SingleTrack,
@@ -201,7 +201,8 @@ fn slides(model: &SingleTrack, push: &Push, wanted: f64) -> bool {
     push.bank * push.bank + along * along > grip * grip
 }
 
-/// Whether a vehicle that comes to rest stays at rest.
+/// Whether a vehicle that has just stopped stays at rest, because its brakes and resistance can
+/// hold it.
 fn comes_to_stand(model: &SingleTrack, push: &Push) -> bool {
     if push.slope == 0.0 {
         return push.drive.abs() <= push.brake + push.resistance;

@@ -17,8 +17,8 @@ const MOST_DEPTH: usize = 100;
 const MOST_FRAMES: usize = 100_000;
 /// Maximum number of values over all frames.
 const MOST_VALUES: usize = 20_000_000;
-/// The unit of the file is assumed to be centimetres if the hips are higher than this, in the unit
-/// of the file.
+/// Height of the hips above which the unit of the file is assumed to be centimetres, in the unit of
+/// the file.
 const CENTIMETRES_FROM: f64 = 10.0;
 
 /// A joint that a step cycle needs.
@@ -109,7 +109,7 @@ pub struct NamedJoint {
 pub struct BvhError {
     /// Line number, starting at 1; 0 if the error concerns the whole text.
     pub line: usize,
-    /// The reason, for users.
+    /// The reason, in words for the user.
     pub reason: String,
 }
 
@@ -275,11 +275,12 @@ impl Bvh {
         self.joints.iter().map(|joint| joint.name.as_str())
     }
 
-    /// Positions of a cycle's joints in each frame. Joints that are not in `named` are found by
-    /// their common names. `scale` is the length of a unit of the file, m. With `None`, the unit is
-    /// assumed to be a metre, or a centimetre if the hips are more than 10 units high.
+    /// Returns the positions of a cycle's joints in each frame. Joints that are not in `named` are
+    /// found by their common names. `scale` is the length of a unit of the file, m. With `None`,
+    /// the unit is assumed to be a metre, or a centimetre if the hips are more than 10 units high.
     ///
     /// # Errors
+    ///
     /// If a joint is not found. The error contains the names of all joints.
     pub fn cycle_frames(
         &self,

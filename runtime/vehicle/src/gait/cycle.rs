@@ -14,8 +14,8 @@ const LEAST_DISTANCE: f64 = 0.2;
 const SHORTEST: f64 = 0.2;
 /// Maximum duration of a cycle, s.
 const LONGEST: f64 = 5.0;
-/// If a foot is higher than this above its lowest position, it is off the ground. A fraction of the
-/// range of heights of the foot.
+/// Height above a foot's lowest position from which the foot counts as off the ground, as a
+/// fraction of the range of its heights.
 const DOWN: f64 = 0.12;
 /// Minimum lift of a foot, m.
 const LEAST_LIFT: f64 = 0.01;
@@ -69,14 +69,15 @@ pub struct Cycle {
     pub duration: f64,
     /// Distance that the base point travels, m.
     pub distance: f64,
-    /// Joints relative to the base point: ahead, to the left and up, m. The last frame is left out, because
-    /// it repeats the first.
+    /// Positions of the joints relative to the base point (ahead, to the left and up), m. The last
+    /// frame is left out, because it repeats the first.
     pub frames: Vec<Frame>,
 }
 
 /// Steps of one foot in a cycle.
 struct Steps {
-    /// Frames in which the foot is on the ground: index of the first frame, and number of frames.
+    /// Index of the first frame in which the foot is on the ground. `standing` is the number of
+    /// such frames.
     landed: usize,
     standing: usize,
     lowest: f64,

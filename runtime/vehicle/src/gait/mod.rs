@@ -224,7 +224,7 @@ impl GaitTable {
         share * share * (3.0 - 2.0 * share)
     }
 
-    /// Factor that shortens the strides of a gait at a speed in m/s.
+    /// Returns the factor that shortens the strides of a gait at `speed` (m/s).
     pub fn factor(gait: &Gait, speed: f64) -> f64 {
         let at = (speed / gait.speed).max(0.0);
         let next = FACTORS.partition_point(|(share, _)| *share <= at);
@@ -235,25 +235,25 @@ impl GaitTable {
         before + (after - before) * (at - from) / (to - from)
     }
 
-    /// Length of a stride (two steps) of a character at a speed in m/s, m.
+    /// Length of a stride (two steps), m. `speed` is in m/s.
     pub fn stride(&self, speed: f64) -> f64 {
         let of = |gait: &Gait| gait.stride() * Self::factor(gait, speed);
         let (slow, fast) = (of(&self.walk), of(&self.jog));
         slow + self.blend(speed) * (fast - slow)
     }
 
-    /// Fraction of the cycle during which a foot is on the ground, at a speed in m/s.
+    /// Fraction of the cycle during which a foot is on the ground. `speed` is in m/s.
     pub fn duty(&self, speed: f64) -> f64 {
         self.walk.duty + self.blend(speed) * (self.jog.duty - self.walk.duty)
     }
 
-    /// Lateral distance between each foot and the line of the base point at a speed in m/s, m.
+    /// Lateral distance between each foot and the line of the base point, m. `speed` is in m/s.
     pub fn half_width(&self, speed: f64) -> f64 {
         self.walk.half_width + self.blend(speed) * (self.jog.half_width - self.walk.half_width)
     }
 
-    /// Returns the gait at a speed in m/s, with its heights and rotations reduced in proportion to
-    /// its stride.
+    /// Returns the gait at `speed` (m/s). Foot heights and shoulder rotation are reduced in
+    /// proportion to the stride.
     pub fn gait(&self, speed: f64) -> Gait {
         let share = self.blend(speed);
         let mut gait = self.walk.blended(&self.jog, share);
@@ -264,7 +264,8 @@ impl GaitTable {
         gait
     }
 
-    /// Rotation of the shoulders to the left for a phase of the left foot, rad.
+    /// Returns the rotation of the shoulders at the given phase of the left foot, rad; positive to
+    /// the left.
     fn twist(gait: &Gait, phase: f64) -> f64 {
         // At phase 0, the left foot lands in front and the right shoulder is in front, so the
         // shoulders are turned to the left.

@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 /// Duration of the step by which a person who has stopped places one foot beside the other, s.
 const SETTLES: f64 = 0.45;
-/// If a foot of a standing person is within this distance of its neutral position, it stays in
-/// place, m.
+/// Maximum distance from its neutral position at which a foot of a standing person stays in place,
+/// m.
 const NEAR: f64 = 0.06;
 
-/// Maximum phase of the standing foot when a stopped person walks on. It leaves the other foot
-/// enough time to swing.
+/// Maximum initial phase of the foot on the ground when a stopped person walks on. It leaves the
+/// other foot enough time to swing.
 const LATEST: f64 = 0.38;
 
 /// Steps of one person on a line. Positions are in metres along the line.
@@ -136,7 +136,7 @@ impl LineSteps {
         self.since.is_some()
     }
 
-    /// Makes a walking person stop at a time, s. Has no effect if the person stands.
+    /// Makes a walking person stop at `time`, s. Has no effect if the person already stands.
     #[inline]
     pub fn halt(&mut self, time: f64) {
         if self.since.is_none() {
@@ -173,7 +173,7 @@ impl LineSteps {
         };
     }
 
-    /// Feet and shoulders of the person. `line` is the pose at position 0 of the line.
+    /// Returns the feet and shoulders of the person. `line` is the pose at position 0 of the line.
     pub fn figure(&self, at: OnLine, line: Pose, gait: &LineGait) -> Figure {
         let tracks = self.tracks(at, gait);
         let half_width = gait.half_width();

@@ -13,20 +13,20 @@ const TURN: f64 = 1.5;
 const STANDING: f64 = 0.04;
 /// Cadence with which a stopping character places its feet side by side, 1/s.
 const SETTLING: f64 = 0.9;
-/// If a foot of a standing character is within this distance of its neutral position, it stays in
+/// Maximum distance from its neutral position at which a foot of a standing character stays in
 /// place, m.
 const NEAR: f64 = 0.06;
-/// If a foot of a standing character is rotated by less than this relative to the body, it stays in
-/// place, rad.
+/// Maximum rotation relative to the body at which a foot of a standing character stays in place,
+/// rad.
 const TURNED: f64 = 0.3;
-/// A foot farther than this from the base point is always lifted, because the leg cannot reach
-/// farther, m.
+/// Maximum distance between the base point and a foot on the ground, m. A foot farther away is
+/// lifted, because the leg cannot reach farther.
 const REACH: f64 = 0.62;
-/// Maximum rotation of the body that is predicted for the landing position, rad.
+/// Maximum body rotation that is assumed when a foot's landing position is predicted, rad.
 const MOST_TURN: f64 = 0.9;
-/// Until this fraction of its swing, a foot fully follows changes of its landing position.
+/// Fraction of the swing until which a foot fully follows changes of its landing position.
 const AIMING: f64 = 0.7;
-/// After this fraction of its swing, a foot keeps its landing position.
+/// Fraction of the swing after which a foot keeps its landing position.
 const AIMED: f64 = 0.9;
 /// Half the distance between the shoulders, m.
 const SHOULDERS: f64 = 0.2;

@@ -11,17 +11,17 @@ use roadwright_geometry::math::atan2;
 const DT: f64 = 0.01;
 /// Time steps that have to give the same results, s.
 const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
-/// Acceleration on the circle, m/s^2. It is small, so that nearly all of the grip is available for
-/// the bend.
+/// Longitudinal acceleration on the circle, m/s^2. It is small, so that nearly all of the grip is
+/// available for the bend.
 const STAIRCASE: f64 = 0.1;
-/// The vehicle counts as having left a circle if it is farther than this from the circle, m.
+/// Distance from the circle beyond which the vehicle counts as having left it, m.
 const OFF: f64 = 1.0;
-/// Number of points of the reference curve per plotted point.
+/// Number of computed points of the reference curve for each plotted point.
 const SHOWN: u32 = 100;
 
-/// Measures the braking distance from 20 m/s, or 80 % of the top speed, to rest with full brakes.
-/// The result is compared with the integral of v dv over braking and resistance, and between steps
-/// of 10, 5 and 2.5 ms.
+/// Measures the braking distance to rest with full brakes, from 20 m/s or 80 % of the top speed,
+/// whichever is less. The result is compared with the integral of v dv over braking and resistance,
+/// and between steps of 10, 5 and 2.5 ms.
 pub(super) fn braking(
     subject: &Subject<'_>,
     model: &SingleTrack,
@@ -129,7 +129,7 @@ pub(super) fn circle(
     Measured::near(highest, most, 0.15, note)
 }
 
-/// Label of the curve of a step steer.
+/// Curve label in the plot of a step steer.
 const STEPPED: &str = "after a steering step";
 
 /// Measures the yaw rate 4 s after a step steer. The result is compared with the steady state of

@@ -77,8 +77,8 @@ pub(super) fn iso_3888_2(width: f64) -> Course {
 }
 
 impl Course {
-    /// Path of the driver: the centre lines of the lanes, joined by polynomials of continuous
-    /// curvature.
+    /// Returns the path of the driver at `x`. It follows the centre lines of the lanes, which are
+    /// joined by polynomials of continuous curvature.
     fn line(&self, x: f64) -> Aim {
         let [first, second, third] = self.gates;
         let level = |middle: f64| Aim {

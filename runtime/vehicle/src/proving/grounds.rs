@@ -8,7 +8,7 @@ use crate::rigid::Surface;
 use glam::{DVec2, DVec3};
 use roadwright_geometry::math::{sin_cos, tan};
 
-/// A plane that rises in the direction of a heading. Its two angles are in rad.
+/// A plane that rises at `angle` in the direction `heading`, both in rad.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slope {
     pub(super) angle: f64,

@@ -19,7 +19,7 @@ pub struct Plot {
     pub x: &'static str,
     /// Quantity and unit of the vertical axis.
     pub y: &'static str,
-    /// Lines and dots. Series with the same label belong to one entry.
+    /// Lines and dots. Series with the same label share an entry in the legend.
     pub series: Vec<Series>,
     /// Limits and other values that are drawn as lines across the whole plot.
     pub marks: Vec<Mark>,
@@ -47,7 +47,7 @@ pub enum Look {
     Thin,
     /// A dashed line, for a closed-form result.
     Dashed,
-    /// Dots.
+    /// Points drawn as separate dots.
     Dots,
 }
 

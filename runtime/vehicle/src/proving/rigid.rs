@@ -23,7 +23,8 @@ const NO_TRACKS: &str = "only tracked vehicles can turn on the spot";
 const DT: f64 = 0.02;
 /// Update rate of the forces, Hz.
 const RATE_HZ: f64 = 200.0;
-/// A slope, speed or height is increased in this number of equal steps until the maximum is found.
+/// Number of equal steps in which a slope, speed or height is increased until the vehicle's maximum
+/// is found.
 const PARTS: u32 = 12;
 /// Time in which the hull settles on its springs and tyres, s.
 const SETTLING: f64 = 25.0;
@@ -68,7 +69,7 @@ impl<'a, S: Surface> Trial<'a, S> {
         self.run_seen(seconds, controls, |_, _| {})
     }
 
-    /// Like `run`, but calls a callback with the state and the time since the start (s) after each
+    /// Like `run`, but passes the state and the time since the start (s) to a callback after each
     /// step.
     fn run_seen(
         &mut self,
@@ -102,8 +103,9 @@ const PARK: Controls = Controls {
     pedals: None,
 };
 
-/// Measures the drift within a minute on a slope with the hand brake applied: nose up, nose down
-/// and across. The slope is 70 % of the one that makes the held wheels slide with the nose down.
+/// Measures how far the vehicle drifts within a minute on a slope with the hand brake applied. It
+/// is parked nose up, nose down and across the slope. The slope is 70 % of the slope on which the
+/// held wheels would slide with the nose down.
 pub(super) fn rest_on_slope(
     model: &RigidModel,
     recorder: &mut Recorder,
@@ -270,8 +272,9 @@ fn tilt(state: &mut CarState, angle: f64) {
     }
 }
 
-/// Returns the groups of wheels, by wheel index, whose loads are drawn as one line each. The table
-/// rises to the left. Each wheel is a group or, if there would be too many lines, each side.
+/// Returns groups of wheels, each with its label and wheel indices. The plot has one load curve per
+/// group. Each wheel is a group of its own or, if that gives too many curves, each side is a group.
+/// The table rises to the left.
 fn groups_of(model: &RigidModel) -> Vec<(String, Vec<usize>)> {
     let side = |place: f64| if place > 0.0 { "upper" } else { "lower" };
     if model.wheels.len() > MOST_WHEELS {
@@ -426,7 +429,7 @@ pub(super) fn gap(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     }
 }
 
-/// Label of the curve of a pivot turn.
+/// Curve label in the plot of a pivot turn.
 const PIVOTS: &str = "at full lock";
 
 /// Measures the yaw rate of a turn on the spot at full lock. The result is compared with the

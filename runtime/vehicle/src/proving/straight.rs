@@ -12,7 +12,7 @@ const DT: f64 = 0.005;
 const LONGEST: f64 = 600.0;
 /// Number of parts into which a speed interval is divided for numerical integration.
 const PARTS: u32 = 20_000;
-/// Number of parts of the reference curve per plotted point.
+/// Number of computed points of the reference curve for each plotted point.
 const SHOWN: u32 = 100;
 /// Number of plotted points of a closed-form curve.
 const POINTS: u32 = 100;

@@ -124,7 +124,7 @@ impl<'a> Car<'a> {
         }
     }
 
-    /// Maximum lateral acceleration by grip, m/s^2.
+    /// Maximum lateral acceleration that the grip allows, m/s^2.
     pub(super) fn grip(model: &SingleTrack) -> f64 {
         model.friction * GRAVITY
     }

@@ -10,7 +10,7 @@ use std::f64::consts::{FRAC_PI_3, PI};
 
 /// Angle of the first trailer at the start of the reverse drive, rad.
 const FROM: f64 = 5.0 * PI / 180.0;
-/// The manoeuvre ends when the first trailer reaches this angle, rad.
+/// Angle of the first trailer at which the manoeuvre ends, rad.
 const TO: f64 = FRAC_PI_3;
 /// Speed in reverse, m/s.
 const SPEED: f64 = 1.0;

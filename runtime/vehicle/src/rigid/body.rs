@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 const SAG: f64 = 0.005;
 /// Speeds below which a loose body may come to rest, m/s and rad/s.
 const CALM: f64 = 0.03;
-/// A body comes to rest after it has been slow for this time, s.
+/// Time for which a body has to be slow before it comes to rest, s.
 const PATIENCE: f64 = 0.5;
-/// A body can come to rest if at least this many of its corners are on the ground.
+/// Minimum number of corners on the ground at which a body can come to rest.
 const FEET: usize = 3;
-/// If other bodies displace a body by no more than this, it does not count as pushed, m.
+/// Maximum displacement by other bodies at which a body does not count as pushed, m.
 const UNTOUCHED: f64 = 1e-3;
 
 /// Position and motion of a rigid body, at its centre of gravity.
@@ -133,8 +133,8 @@ impl Scrape {
         }
     }
 
-    /// Normal force on a point, N. `depth` is its depth in the ground (m), and `rising` is its upward speed
-    /// (m/s). The force is so stiff that four points can carry the body.
+    /// Normal force on a point, N. `depth` is its depth in the ground (m), and `rising` is its
+    /// upward speed (m/s). The contact is stiff enough for four points to carry the body.
     fn load(&self, depth: f64, rising: f64) -> f64 {
         let stiffness = self.mass * GRAVITY / (4.0 * SAG);
         let damping = 0.5 * (stiffness * self.mass).sqrt();

@@ -13,7 +13,7 @@ use roadwright_scenario::VehicleType;
 use roadwright_scenario::vehicle_file::{Differential, Suspension, VehicleFile};
 use std::f64::consts::TAU;
 
-/// Wheels within this longitudinal distance are on the same axle, m.
+/// Maximum longitudinal distance between wheels of the same axle, m.
 const ONE_AXLE: f64 = 0.2;
 /// Minimum static load of a wheel as a fraction of the mean load, for files with a wheel that
 /// carries no load.
@@ -31,11 +31,11 @@ pub(super) const DISC: f64 = 0.5;
 const COMMON_WHEEL: f64 = 20.0;
 /// Default friction coefficient of hulls, which is that of painted sheet metal.
 pub(super) const HULL_FRICTION: f64 = 0.2;
-/// Hulls are shrunk by this distance on each side for contacts, m. Touching bodies therefore
+/// Distance by which hulls are shrunk on each side for contacts, m. Touching bodies therefore
 /// overlap slightly on the map, so that their collisions are counted as at the other dynamics
 /// levels.
 pub(super) const SKIN: f64 = 0.02;
-/// The corners of a hull are cut off by this fraction of the width in plan view. Otherwise,
+/// Size of the cut-off corners of a hull in plan view, as a fraction of its width. Without the cut,
 /// vehicles that scrape along each other would catch at their corners.
 const CORNER: f64 = 0.15;
 /// Number of solver steps per radian of the fastest oscillation of springs and tyres.
@@ -106,7 +106,7 @@ pub struct RigidModel {
     pub wheels: Vec<Wheel>,
     /// Data of the spheres if the wheels are spheres; `None` for rays.
     pub spheres: Option<Spheres>,
-    /// Whether the wheels on one side share the load equally, as on the axles of a trailer.
+    /// Whether the wheels on each side share their load equally, as on the axles of a trailer.
     pub shares_load: bool,
     /// Force of the anti-sway bars on a wheel, divided by the difference in compression between left and
     /// right, N/m.
@@ -117,8 +117,8 @@ pub struct RigidModel {
     pub stiffness: f64,
     /// Relation between lateral tyre force and slip.
     pub tyre: Tyre,
-    /// Maximum deceleration by a trailer's service brakes, m/s^2; infinite if the trailer brakes as hard as
-    /// the towing vehicle.
+    /// Maximum deceleration that a trailer's service brakes provide, m/s^2; infinite if the trailer
+    /// brakes as hard as the towing vehicle.
     pub most_braking: f64,
     /// Friction coefficient of the hull.
     pub hull_friction: f64,
@@ -126,7 +126,7 @@ pub struct RigidModel {
     pub is_locked: bool,
     /// Tracks, if the vehicle has them instead of steered wheels.
     pub tracks: Option<Tracks>,
-    /// Limits for drivers, including wheelbase, steering lock and steering rate.
+    /// Limits that a driver has to respect, including wheelbase, steering lock and steering rate.
     pub limits: OneTrackLimits,
     /// Drive train. Without it, the vehicle is driven within `limits`.
     pub train: Option<DriveTrain>,
@@ -134,8 +134,9 @@ pub struct RigidModel {
     pub trailers: Vec<Towed>,
 }
 
-/// A vehicle with only dimensions and limits has four wheels, the springs of a passenger car, and a
-/// hull with evenly distributed mass. All other values are those of the dynamic one-track model.
+/// Creates the model from the dimensions and limits of a vehicle type. It has four wheels, the
+/// springs of a passenger car, and a hull with evenly distributed mass. All other values are those
+/// of the dynamic one-track model.
 impl From<&VehicleType> for RigidModel {
     fn from(kind: &VehicleType) -> Self {
         if let Some(model) = kind

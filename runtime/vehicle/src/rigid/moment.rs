@@ -19,11 +19,11 @@ const STANDING: f64 = 0.05;
 /// slope moves while its springs and tyres settle. A request of zero acceleration would then keep
 /// that speed, and the vehicle would creep downhill.
 const SETTLING: f64 = 3.0;
-/// If the cosine of the tilt is less than this, all corners of a hull are checked for ground
-/// contact: 60 degrees.
+/// Cosine of the hull's tilt below which all corners of the hull are checked for ground contact. It
+/// corresponds to 60 degrees.
 const LEANING: f64 = 0.5;
-/// A wheel has contact only if the cosine of the angle between its spring axis and the ground
-/// normal is at least this value.
+/// Minimum cosine of the angle between a wheel's spring axis and the ground normal at which the
+/// wheel has contact.
 const FLAT: f64 = 0.2;
 
 /// Contact of a wheel with the ground.
@@ -69,7 +69,7 @@ pub(super) struct SphereForces {
 pub(super) struct Moment<'a, S> {
     pub(super) model: &'a RigidModel,
     pub(super) surface: &'a S,
-    /// Road layers of the vehicle.
+    /// Road layers that the vehicle is on (bit mask).
     pub(super) layers: u32,
     /// Time step, s.
     pub(super) dt: f64,
@@ -78,7 +78,7 @@ pub(super) struct Moment<'a, S> {
 /// Braking of a vehicle, which is also applied to its trailers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Braking {
-    /// Force divided by the mass, m/s^2.
+    /// Braking force divided by the mass, m/s^2.
     foot: f64,
     hand: bool,
 }
@@ -266,9 +266,9 @@ impl<S: Surface> Moment<'_, S> {
         foot.push(speed, self.dt)
     }
 
-    /// Returns the force of the engine if the wheels spin. The engine speed follows the wheels up to the rev
-    /// limit. Gears are selected by the speed over the ground, so that spinning wheels do not cause an
-    /// upshift.
+    /// Returns the force of the engine while the wheels spin. The engine speed follows the wheels
+    /// up to the rev limit. Gears are selected by the speed over the ground, so that spinning
+    /// wheels do not cause an upshift.
     fn spun(&self, push: Push, state: &CarState, speed: f64) -> Push {
         let faster = state.spinning(self.model, speed);
         let Some(train) = self.model.train.as_ref().filter(|_| faster != 0.0) else {
@@ -450,7 +450,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Marks the wheels driven by the engine. Returns the data that these wheels share.
+    /// Marks the wheels that the engine drives. Returns the data that these wheels share.
     fn engage(&self, state: &CarState, contacts: &mut [Contact], push: &Push) -> Engaged {
         let model = self.model;
         let gear = model
@@ -502,7 +502,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Returns the drive and brake forces of a wheel.
+    /// Returns the drive and brake forces of a wheel at its circumference.
     fn torque(
         &self,
         number: usize,
@@ -562,7 +562,7 @@ impl<S: Surface> Moment<'_, S> {
     }
 }
 
-/// Data that the driven wheels share.
+/// Data that is common to all driven wheels.
 #[derive(Debug, Clone, Copy)]
 struct Engaged {
     count: f64,

@@ -41,10 +41,11 @@ const MOST_TRAVEL: f64 = 2.0;
 /// Minimum fraction of a wheel's load that its spring carries, for files whose wheels are heavier
 /// than their loads.
 const LEAST_SPRUNG: f64 = 0.02;
-/// A body that touches a sphere supports it only if the cosine of the angle between the contact
-/// direction and the spring axis is at least this value: 45 degrees.
+/// Minimum cosine of the angle between the contact direction and the spring axis at which a body
+/// that touches a sphere supports it. It corresponds to 45 degrees.
 const BEARS: f64 = std::f64::consts::FRAC_1_SQRT_2;
-/// Minimum fraction of the inertia that remains with the hull, whatever the mass of its wheels.
+/// Minimum fraction of the vehicle's inertia that remains with the hull, however heavy its wheels
+/// are.
 const LEAST_INERTIA: f64 = 0.1;
 
 /// Data of the spherical wheels, and of the hull without them.
@@ -159,8 +160,8 @@ impl RigidModel {
         [wheel.longest(), MOST_TRAVEL * self.radius]
     }
 
-    /// Creates the spheres below a hull at the height at which the ground just supports them. Empty
-    /// for rays.
+    /// Creates the spheres below a hull, at the height at which the ground just supports them.
+    /// Returns an empty list if the wheels are rays.
     pub(super) fn spheres_at(&self, body: &BodyState, surface: &impl Surface) -> Vec<SphereState> {
         if self.spheres.is_none() {
             return Vec::new();
@@ -279,8 +280,8 @@ impl<S: Surface> Moment<'_, S> {
         contact.load = if borne > 0.0 { borne } else { load };
     }
 
-    /// Transfers the forces of a spherical wheel to the hull, and stores the remaining force on the
-    /// sphere, N along the spring.
+    /// Transfers the forces of a spherical wheel to the hull, and stores the force that remains on
+    /// the sphere along its spring, N.
     pub(super) fn hand_on(
         &self,
         state: &CarState,

@@ -1,4 +1,4 @@
-//! The surface on which wheels stand.
+//! The ground surface under wheels.
 
 use glam::{DVec2, DVec3};
 use roadwright_geometry::HeightField;

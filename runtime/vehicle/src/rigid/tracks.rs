@@ -23,13 +23,13 @@ const RESPONSE: f64 = 0.006;
 const SETTLING: f64 = 0.3;
 /// Speed below which a vehicle does not turn if its driver does not request motion, m/s.
 const STANDING: f64 = 0.3;
-/// Maximum fraction of the grip that a driver uses in bends.
+/// Maximum fraction of the grip that the driver uses in bends.
 const CAREFUL: f64 = 0.8;
 /// Holding force of the hand brake, N. It exceeds any grip.
 const HELD: f64 = 1e9;
 /// Speed above which a track no longer damps the deflection of the ground, m/s.
 const ROLLING: f64 = 2.0;
-/// Number of bisections in the search for the speed of a track.
+/// Number of bisection steps in the search for the speed of a track.
 const HALVINGS: u32 = 44;
 
 /// The tracks of a vehicle.
@@ -131,7 +131,7 @@ struct Side {
     brake: f64,
     /// Inertia of the rotating parts, kg.
     mass: f64,
-    /// Speed before the step, and the range of permitted speeds, m/s.
+    /// Speed before the step, m/s. `range` contains the lowest and highest permitted speed.
     before: f64,
     range: [f64; 2],
 }
@@ -252,8 +252,9 @@ impl<S: Surface> Moment<'_, S> {
     }
 }
 
-/// Returns the ground deflection after a step, and the longitudinal and lateral force that it causes, N. This
-/// part of the track runs at `rim`, and its wheel moves over the ground at `velocity`, both in m/s.
+/// Returns the ground deflection after a step, and the longitudinal and lateral force that it
+/// causes, N. `rim` is the speed of the track at this wheel, and `velocity` is the velocity of the
+/// wheel over the ground, both in m/s.
 fn give_way(brush: Brush, grip: &Grip, velocity: DVec2, rim: f64, dt: f64) -> (Brush, DVec2) {
     if grip.load <= 0.0 {
         return (Brush::default(), DVec2::ZERO);

@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 const SLIPLESS: f64 = 0.1;
 /// Maximum slip ratio of a rolling wheel.
 const MOST_CREEP: f64 = 0.3;
-/// Minimum reference speed when the speeds of locked wheels are compared, m/s.
+/// Minimum reference speed for comparing the speeds of locked wheels, m/s.
 const SLOWEST: f64 = 2.0;
-/// Number of bisections in the search for the speed of locked wheels.
+/// Number of bisection steps in the search for the speed of locked wheels.
 const HALVINGS: u32 = 48;
 
 /// Rotation of a wheel, and its values from the last step.
@@ -176,7 +176,7 @@ impl WheelState {
     }
 }
 
-/// Returns the circumferential speed that results from the forces of engine and brake alone. The
+/// Returns the circumferential speed of a wheel on which only the engine and the brake act. The
 /// brake can stop the wheel but not reverse it.
 fn held_back(rim: f64, torque: Torque, per_force: f64) -> f64 {
     let driven = rim + torque.drive * per_force;
@@ -192,9 +192,9 @@ pub(super) struct Locked {
 }
 
 impl Locked {
-    /// Returns the speed of the wheels after a step, m/s. The engine force `drive` (N) accelerates
-    /// them from speed `before` against the forces of their tyres. `wheels` contains grips and
-    /// longitudinal speeds.
+    /// Returns the common speed of the wheels after a step, m/s. The engine force `drive` (N)
+    /// accelerates them from the speed `before` against their tyre forces. `wheels` contains the
+    /// grip and longitudinal speed of each wheel.
     pub(super) fn turn(before: f64, drive: f64, wheels: &[(Grip, f64)], turning: &Turning) -> Self {
         let mass = turning.mass * wheels.len() as f64;
         let grip: f64 = wheels

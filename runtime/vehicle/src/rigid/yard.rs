@@ -36,8 +36,8 @@ pub struct CarEntry<'a> {
     pub controls: Controls,
     /// Road layers of the vehicle (bit mask); see [`ALL_LAYERS`].
     pub layers: u32,
-    /// States of the trailers, from front to back. If the model has more trailers than this, the
-    /// others are not simulated.
+    /// States of the trailers, from front to back. If the model has more trailers than there are
+    /// states, the remaining trailers are not simulated.
     pub towed: &'a mut [CarState],
 }
 
@@ -99,7 +99,7 @@ struct Car<'a> {
     spheres: Vec<(RigidBodyHandle, ColliderHandle)>,
 }
 
-/// Control of a vehicle or trailer in the yard.
+/// Whether a vehicle or trailer in the yard is driven or towed.
 enum Role<'a> {
     /// Controlled by its driver. The second value is the towed mass, kg.
     Driven(Controls, f64),
@@ -289,7 +289,7 @@ impl<'a, S: Surface> Yard<'a, S> {
     }
 }
 
-/// Whether the second of two vehicles is a trailer, and therefore towed by the first.
+/// Whether `next` is a trailer, which is then towed by the vehicle before it in the list.
 fn is_towed(_: &Car<'_>, next: &Car<'_>) -> bool {
     matches!(next.role, Role::Towed(_))
 }
@@ -382,7 +382,7 @@ fn put_to_rest(
     };
 }
 
-/// Inserts a vehicle and its trailers.
+/// Inserts a vehicle and its trailers into rapier's world.
 fn insert_train<'a>(physics: &mut PhysicsWorld, entry: CarEntry<'a>) -> Vec<Car<'a>> {
     let CarEntry {
         model,
@@ -460,8 +460,9 @@ fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
         .can_sleep(false)
 }
 
-/// Inserts spheres. They do not rotate in the solver, because [`WheelState`](super::WheelState)
-/// contains their rolling speed. A joint holds each sphere on the axis of its spring.
+/// Inserts the spheres of a vehicle. They do not rotate in the solver, because
+/// [`WheelState`](super::WheelState) contains their rolling speed. A joint holds each sphere on the
+/// axis of its spring.
 fn insert_spheres(
     physics: &mut PhysicsWorld,
     model: &RigidModel,

@@ -7,7 +7,7 @@ use std::f64::consts::TAU;
 
 /// Number of intervals of a plotted curve.
 const POINTS: u32 = 120;
-/// The resistance is drawn up to this speed, as a multiple of the top speed.
+/// End of the resistance curve, as a multiple of the top speed.
 const BEYOND: f64 = 1.15;
 
 /// Operating point of an engine at full throttle.
@@ -36,7 +36,8 @@ pub struct GearForce {
 pub struct Traction {
     /// Forces of the forward gears, from first to last.
     pub gears: Vec<GearForce>,
-    /// Points that consist of a speed (m/s) and the sum of drag and rolling resistance (N).
+    /// Points of the resistance curve. Each consists of a speed (m/s) and the sum of drag and
+    /// rolling resistance (N).
     pub resistance: Vec<[f64; 2]>,
     /// Top speed, m/s, at which the force balances the resistance or the engine reaches its rev
     /// limit.
@@ -78,7 +79,7 @@ impl DriveTrain {
         self.curve.peak()
     }
 
-    /// Returns the force of each gear and the resistance.
+    /// Returns the force curves of all gears, and the resistance curve.
     pub fn traction_curves(&self) -> Traction {
         let gears = self.gears.iter().map(|gear| {
             let limit = self.speed(gear, self.curve.limit_rpm());

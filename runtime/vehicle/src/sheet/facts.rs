@@ -6,7 +6,7 @@ use crate::dynamic::GRAVITY;
 /// A key figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fact {
-    /// Name.
+    /// Name of the figure, for display.
     pub name: &'static str,
     /// Value, in the given unit.
     pub value: f64,

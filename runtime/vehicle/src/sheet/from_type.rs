@@ -8,10 +8,10 @@ use roadwright_scenario::vehicle_file::{
     Wheels,
 };
 
-/// Maximum fraction of a vehicle type's mass that is assigned to its wheels, because a file lists body and
-/// wheels separately.
+/// Maximum fraction of a vehicle type's mass that is assigned to its wheels. Files list the masses
+/// of body and wheels separately.
 const MOST_WHEELS: f64 = 0.2;
-/// Rounding factor for converted values, which rounds them to millimetres and grams.
+/// Factor for rounding converted values to three decimals, which are millimetres and grams.
 const DECIMALS: f64 = 1e3;
 
 /// Creates a vehicle file with the values that the dynamics levels assume for a vehicle type. If

@@ -30,7 +30,7 @@ use roadwright_scenario::vehicle_file::VehicleFile;
 pub struct Sheet<'a> {
     /// The file.
     pub file: &'a VehicleFile,
-    /// Limits for drivers.
+    /// Limits that a driver has to respect.
     pub limits: OneTrackLimits,
     /// Drive train of the vehicle; `None` if the file lacks any of its parts.
     pub train: Option<DriveTrain>,

@@ -29,14 +29,16 @@ pub struct Outline {
 /// Positions of the parts of a trailer, in the frame of the towing vehicle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrailerOutline {
-    /// Front and rear end of the trailer's body, m ahead.
+    /// Front and rear end of the trailer's body, m ahead of the centre of the towing vehicle's
+    /// body.
     pub ends: [f64; 2],
     /// Heights of the lower and upper edge of the trailer's body, m above the ground. Files specify
     /// only the upper edge.
     pub heights: [f64; 2],
-    /// Position of the trailer's coupling, m ahead.
+    /// Position of the trailer's coupling, m ahead of the centre of the towing vehicle's body.
     pub coupling: f64,
-    /// Positions of the trailer's axles, m ahead, from front to back.
+    /// Positions of the trailer's axles, m ahead of the centre of the towing vehicle's body, from
+    /// front to back.
     pub axles: Vec<f64>,
     /// Radius of the trailer's wheels, m.
     pub radius: f64,

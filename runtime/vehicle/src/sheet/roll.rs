@@ -1,4 +1,4 @@
-//! Roll of a vehicle in a bend, and the lateral acceleration at which the vehicle tips over.
+//! Roll of a vehicle in a bend, and the lateral acceleration at which it tips over.
 
 use super::Sheet;
 use crate::dynamic::GRAVITY;
@@ -10,7 +10,7 @@ const ANGLES: u32 = 200;
 /// Maximum roll angle that is evaluated, as a multiple of the angle at which an inner wheel hangs
 /// free. The hull tips over before reaching this angle.
 const BEYOND: f64 = 2.0;
-/// Number of bisections in the search for the height of the hull.
+/// Number of bisection steps in the search for the height of the hull.
 const HALVINGS: u32 = 40;
 
 /// Roll angle as a function of lateral acceleration on level ground.
@@ -83,7 +83,7 @@ impl RigidModel {
         (righting - lever * GRAVITY * sin) / (lever * cos)
     }
 
-    /// Returns the wheel loads of a hull that leans to its left by the slope `slope` and is lowered
+    /// Returns the wheel loads of a hull that leans to the left with slope `slope` and is lowered
     /// by `lift` metres.
     fn leaning_loads(&self, slope: f64, lift: f64) -> Vec<f64> {
         let pressed: Vec<f64> = self
@@ -110,9 +110,9 @@ impl RigidModel {
         loads.collect()
     }
 
-    /// Returns the load of a wheel in excess of its static load, N. The array contains how far the
-    /// hull is lowered above the wheel and above its partner, m. The springs, bar and tyres of an
-    /// axle respond to the mean of both and to the lean.
+    /// Returns the load of a wheel minus its static load, N. The array contains the distances by
+    /// which the hull is lowered above the wheel and above its partner, m. The springs, bar and
+    /// tyres of an axle respond to the mean of both distances and to the lean.
     fn pair_load(&self, number: usize, [here, there]: [f64; 2]) -> f64 {
         let part = |stiffness: f64, travel: f64| {
             stiffness * travel / (1.0 + stiffness * self.tyre_give(number))

@@ -6,8 +6,8 @@ use crate::rigid::{RigidModel, Wheel};
 use roadwright_geometry::math::{exp, sin_cos};
 use std::f64::consts::TAU;
 
-/// A damping ratio that differs from 1 by at most this is treated as 1, because the other two
-/// formulas divide by the difference.
+/// Maximum difference from 1 at which a damping ratio is treated as 1, because the other two
+/// formulas divide by this difference.
 const CRITICAL: f64 = 1e-4;
 
 /// A quarter car: the mass that a wheel carries on its spring and damper.

@@ -172,7 +172,8 @@ fn grow(
 }
 
 impl<'a> Planner<'a> {
-    /// Starts from the earlier layout. Each node of a rebuilt junction becomes a separate cluster.
+    /// Creates the initial state from the earlier layout. Each node of a rebuilt junction becomes a
+    /// separate cluster.
     fn resumed(
         network: &'a RoadNetwork,
         Custom { side, law }: Custom,

@@ -30,7 +30,7 @@ use crate::named::named;
 
 /// Default duration of a cycle, from one start of the first stage to the next, s.
 pub const DEFAULT_CYCLE: f64 = 60.0;
-/// Minimum green, s.
+/// Minimum duration of green, s.
 pub const MIN_GREEN: f64 = 6.0;
 /// Maximum green of actuated signals while other traffic waits, s.
 pub const MAX_GREEN: f64 = 50.0;
@@ -54,9 +54,9 @@ named! {
 }
 
 impl Light {
-    /// Returns the light of a path, given whether it has green in the stage. While the stage ends,
-    /// `change` contains whether the path has green in the next stage, and the current part of the
-    /// change.
+    /// Returns the light of a path. `has_green` states whether the path has green in the stage.
+    /// While the stage ends, `change` states whether the path has green in the next stage, and
+    /// contains the current part of the change.
     #[inline]
     pub fn of(has_green: bool, change: Option<(bool, Between)>) -> Self {
         let Some((gets_green, between)) = change else {

@@ -163,8 +163,8 @@ fn rules_vehicles(signals: &Signals) -> bool {
     greens.all(|green| green.contains(&true))
 }
 
-/// Whether two junctions may share a programme. They may do so if the user has set at most their mode and
-/// controller.
+/// Whether two junctions may share a programme. They may, unless the user has set more than their
+/// mode and controller.
 fn go_together(a: &Junction, b: &Junction) -> bool {
     let is_free = |junction: &Junction| {
         junction.plan
@@ -187,8 +187,8 @@ fn is_between(road: RoadId, group: &[usize], network: &RoadNetwork, layout: &Lay
     road.is_some_and(|road| is_member(road.from) && is_member(road.to))
 }
 
-/// Gives traffic from inside the group green in every stage where this conflicts with no other
-/// green. There is little space to wait inside the group.
+/// Gives green to traffic from inside the group in every stage, unless this would conflict with
+/// other green. There is little space to wait inside the group.
 fn let_through(
     signals: &mut Signals,
     junction: &Junction,

@@ -25,7 +25,7 @@ use std::f64::consts::FRAC_PI_2;
 const CYCLE_PER_STAGE: f64 = 20.0;
 /// Walking time of signals that serve only a pedestrian crossing, s.
 const WALK: f64 = 10.0;
-/// Turns across oncoming traffic need no separate stage if this traffic is at most this fast, m/s.
+/// Maximum speed of oncoming traffic at which turns across it need no separate stage, m/s.
 const FAST: f64 = 70.0 / 3.6;
 /// Reaction time on which the duration of amber is based, s.
 const REACTION: f64 = 1.0;
@@ -213,8 +213,8 @@ impl<'a> Plan<'a> {
         weights.iter().map(share).collect()
     }
 
-    /// Returns the weight of a stage in the distribution of green: the largest number of lanes of a
-    /// single arm that have green in the stage.
+    /// Returns the weight of a stage when green time is distributed. It is the largest number of
+    /// lanes of a single arm that have green in the stage.
     fn weight(&self, green: &[bool]) -> f64 {
         let lanes = |arm: &ArmEnd| {
             let paths = self.junction.paths.iter().zip(green);

@@ -23,12 +23,12 @@ use crate::scenario::Scenario;
 
 /// Width of the island, m.
 const WIDTH: f64 = 4.2;
-/// The island has its full width if the ring has at least this radius, m. At smaller rings, the
-/// island is narrower.
+/// Minimum radius of a ring at which the island has its full width, m. At smaller rings, the island
+/// is narrower.
 const WIDTH_AT: f64 = 14.0;
 /// Length of the part in which the island has its full width, measured outward from the node on the ring, m.
 const FULL: f64 = 12.0;
-/// The island opens over this length, m.
+/// Length over which the island opens from zero to its full width, m.
 const TAPER: f64 = 16.0;
 /// Minimum length of street beyond a flare, m.
 const BEHIND: f64 = 10.0;

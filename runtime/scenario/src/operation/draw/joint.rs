@@ -26,12 +26,12 @@ use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{Pose, ReferenceLine, heading_of, polygon, polyline};
 use std::collections::BTreeSet;
 
-/// A point is tested against the outline of a junction only if it is within this distance of the
-/// junction's node, m.
+/// Maximum distance between a point and the node of a junction at which the point is tested against
+/// the junction's outline, m.
 const LARGEST_JUNCTION: f64 = 80.0;
-/// The direction of a stroke's end is determined from at least this length, m.
+/// Minimum length of stroke from which the direction of its end is determined, m.
 const DIRECTION: f64 = 2.0;
-/// Reference lines are compared with strokes at points that are this far apart, m.
+/// Spacing of the points at which reference lines are compared with strokes, m.
 const SPACING: f64 = 1.0;
 
 /// The object that an end of a road joins.
@@ -60,7 +60,7 @@ pub struct StrokeEnd {
     /// Position of the joint, m: the node, or the point on the reference line. If the end joins
     /// nothing, this is the end of the stroke.
     pub at: DVec2,
-    /// The stroke is shortened by this length at the joint, m.
+    /// Length by which the stroke is shortened at the joint, m.
     cut: f64,
     /// Distance from the joint within which crossings with the joined road count as part of the
     /// joint, m.

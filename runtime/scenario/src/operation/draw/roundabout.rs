@@ -41,8 +41,8 @@ const WIDTH_AT: (f64, f64) = (14.0, 27.0);
 /// Maximum speed limit of a ring, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
 
-/// A line is tested against a circle at points that are this far apart, m. Testing only the ends of
-/// a straight line would miss a line that crosses the circle and has both ends outside it.
+/// Spacing of the points at which a line is tested against a circle, m. Testing only the ends of a
+/// straight line would miss a line that crosses the circle and has both ends outside it.
 const STEP: f64 = 1.0;
 
 /// A point where a road meets a ring.

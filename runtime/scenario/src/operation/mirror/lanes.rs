@@ -4,7 +4,7 @@ use crate::driving_side::DrivingSide;
 use crate::road::{Lane, LaneChange, LaneSection, Poly3, Road};
 use crate::turn::{Turn, Turns};
 
-/// A coefficient that is smaller than this counts as a rounding error, m.
+/// Absolute value below which a coefficient counts as a rounding error, m.
 const ROUNDING: f64 = 1e-12;
 /// Maximum distance between the starts of two polynomials that count as the same point, m.
 const SAME_PLACE: f64 = 1e-9;

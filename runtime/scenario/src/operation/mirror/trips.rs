@@ -9,7 +9,7 @@ use crate::road::{Road, RoadEnd};
 use std::collections::BTreeSet;
 
 impl Reflection<'_> {
-    /// Edits of agents and flows that are mirrored or whose roads are mirrored.
+    /// Returns the edits of agents and flows that are mirrored or whose roads are mirrored.
     pub(super) fn trips(&self, objects: &Objects) -> Vec<Edit> {
         let mut edits = Vec::new();
         for (&id, agent) in &self.scenario.agents {
