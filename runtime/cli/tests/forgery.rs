@@ -202,7 +202,7 @@ fn a_sample_is_repeated_by_its_seed_and_says_what_may_escape() {
     for expected in [
         "5 of 30 rows repeated",
         "--seed 3 --rows 5",
-        "probability that a single forged row escapes detection: 83.3 %",
+        "probability that a single forged item escapes detection: 83.3 %",
     ] {
         assert!(said.contains(expected), "{said}");
     }

@@ -143,7 +143,8 @@ impl Sampling {
         )?;
         writeln!(
             out,
-            "probability that a single forged row escapes detection: {}; that no forged row is detected if a tenth of them is forged: {}",
+            "probability that a single forged item escapes detection: {}; that none is detected if a tenth \
+             are forged: {}",
             percent(*single_escapes),
             percent(*tenth_escapes)
         )
@@ -237,8 +238,8 @@ mod tests {
         let text = String::from_utf8(text).unwrap();
         for expected in [
             "--seed 1",
-            "a single forgery escapes detection: ",
-            "if a tenth is forged",
+            "a single forged item escapes detection: ",
+            "if a tenth are forged",
         ] {
             assert!(text.contains(expected), "{text}");
         }
