@@ -134,7 +134,7 @@ fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
     for one in &sizes {
         writeln!(
             out,
-            "{:<22} {:>8} transitions {:>8} states {:>8} moves",
+            "{:<40} {:>8} transitions {:>8} states {:>8} moves",
             one.rules, one.transitions, one.states, one.moves
         )?;
     }
