@@ -9,7 +9,7 @@ use super::open_ground::{curvature_to, planned_curvature};
 use crate::open_ground::moved;
 use crate::records::AgentIndex;
 use crate::route::PlannedPath;
-use roadwright_geometry::math::{tan, wrap_angle};
+use roadwright_geometry::math::{atan, tan, wrap_angle};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_plugin_api::ControllerInput;
@@ -49,6 +49,16 @@ const ROLLING: f64 = 0.3;
 
 /// Cosine of the largest angle between the directions of travel of a vehicle and one that follows it.
 const FOLLOWS: f64 = 0.5;
+
+/// Free distance ahead of an agent on a planned path.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RoomAhead {
+    /// How far the agent can drive before it touches something, m.
+    pub(crate) way: f64,
+    /// Wheel angle with which the agent can drive farthest, rad; `None` if the agent is so slow that its
+    /// wheels turn in time.
+    pub(crate) steering: Option<f64>,
+}
 
 /// Outline of a vehicle at a future time on its path.
 #[derive(Clone, Copy)]
@@ -93,14 +103,14 @@ impl Driven {
 }
 
 impl View<'_> {
-    /// Returns how far an agent on a planned path can drive before it touches something, m. `None`
+    /// Returns how far an agent on a planned path can drive before it touches something. `None`
     /// if the agent can stop before that with a deceleration of `braking` m/s^2.
     pub(crate) fn room_on_path(
         &self,
         agent: AgentIndex,
         input: &ControllerInput,
         braking: f64,
-    ) -> Option<f64> {
+    ) -> Option<RoomAhead> {
         if self.position(agent).is_on_lane() {
             return None;
         }
@@ -179,7 +189,7 @@ impl View<'_> {
         input: &ControllerInput,
         braking: f64,
         reach: f64,
-    ) -> Option<f64> {
+    ) -> Option<RoomAhead> {
         let limits = &self.vehicle_type(agent).limits;
         let is_reversing = planned.path.is_reversing();
         // The pose faces the direction of travel, like the controller's input row.
@@ -247,13 +257,24 @@ impl View<'_> {
         // A driver does not always steer as its path requires. Therefore the body must not touch
         // anything even if the wheels keep their current angle.
         let as_planned = sweep(wanted, IGNORED * clearance);
-        let as_it_is = (speed > CREEPS * scale.sqrt())
+        let rolls = speed > CREEPS * scale.sqrt();
+        let as_it_is = rolls
             .then(|| sweep(bend, IGNORED_AS_IT_IS * clearance))
             .flatten();
-        match (as_planned, as_it_is) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        let way = match (as_planned, as_it_is) {
+            (None, None) => return None,
+            (planned, held) => planned.unwrap_or(reach).min(held.unwrap_or(reach)),
+        };
+        // A driver that steered otherwise while the host brakes could still touch something.
+        let holds = as_it_is.unwrap_or(reach) >= as_planned.unwrap_or(reach);
+        let steering = match holds {
+            true => input.steering,
+            false => atan(input.wheelbase * wanted),
+        };
+        Some(RoomAhead {
+            way,
+            steering: rolls.then_some(steering),
+        })
     }
 
     /// Maximum depth by which an outline overlaps obstacles, uncoupled trailers or other vehicles, m.

@@ -37,6 +37,7 @@ mod path_ahead;
 mod points;
 mod warm;
 
+pub(crate) use guard::RoomAhead;
 pub(crate) use lane::StopCause;
 pub(crate) use near::ObjectScene;
 pub(crate) use objects::{ObjectList, ObjectSources};

@@ -9,8 +9,8 @@ use crate::modules::{
     Column, ColumnPart, Columns, Due, Modules, Rota, Rows, Sharing, Splits, batches,
 };
 use crate::perception::{
-    KeptPaths, Look, NeedsLists, ObjectList, ObjectScene, ObjectSources, Surroundings, Used, View,
-    Wanted,
+    KeptPaths, Look, NeedsLists, ObjectList, ObjectScene, ObjectSources, RoomAhead, Surroundings,
+    Used, View, Wanted,
 };
 use crate::records::{AgentIndex, Command, Order, Statistics};
 use crate::traffic::{Claims, Setting};
@@ -602,7 +602,7 @@ fn take_orders(
         if let Some(acceleration) = held {
             order = order.with_acceleration(acceleration);
         }
-        let guarded = sample.guard.and_then(|guard| {
+        let guarded = sample.guard.and_then(|Guard { stand: guard, .. }| {
             let held = guard.held(order.command.acceleration, period);
             // The vehicle is braked firmly, because there is no distance to spare.
             held.map(|held| {
@@ -615,6 +615,9 @@ fn take_orders(
         });
         if let Some(acceleration) = guarded {
             order = order.with_acceleration(acceleration);
+            if let Some(steering) = sample.guard.and_then(|guard| guard.steering) {
+                order.command.steering = steering;
+            }
         }
         agents.give(agent.index(), order);
         agents.statistics[agent.index()].add(sample, period);
@@ -631,6 +634,15 @@ pub(super) struct Stand {
     pub(super) way: f64,
     /// Deceleration above which the host brakes the vehicle, m/s^2.
     pub(super) firm: f64,
+}
+
+/// Emergency braking on a planned path.
+#[derive(Debug, Clone, Copy)]
+struct Guard {
+    /// The place before which the vehicle has to stop.
+    stand: Stand,
+    /// Wheel angle while the host brakes, rad; `None` if the controller steers.
+    steering: Option<f64>,
 }
 
 impl Stand {
@@ -678,7 +690,7 @@ struct Sample {
     stand: Stand,
     /// Place on a planned path where a vehicle has to stop because it would touch something beyond
     /// it.
-    guard: Option<Stand>,
+    guard: Option<Guard>,
     pivot: Option<Pivot>,
     exact: Option<ExactDrive>,
     stands: bool,
@@ -727,13 +739,16 @@ impl View<'_> {
 
     /// Returns the place where an agent on a planned path has to stop because it would otherwise
     /// touch something. `stand` is the agent's stop on its route.
-    fn guard(&self, agent: AgentIndex, input: &ControllerInput, stand: Stand) -> Option<Stand> {
+    fn guard(&self, agent: AgentIndex, input: &ControllerInput, stand: Stand) -> Option<Guard> {
         let kind = self
             .types
             .get(self.agents.identity[agent.index()].vehicle_type);
         let firm = stand.firm.min(SURE_BRAKING * kind.limits.max_braking);
-        let way = self.room_on_path(agent, input, firm)?;
-        Some(Stand { way, firm, ..stand })
+        let RoomAhead { way, steering } = self.room_on_path(agent, input, firm)?;
+        Some(Guard {
+            stand: Stand { way, firm, ..stand },
+            steering,
+        })
     }
 
     /// Returns the fraction by which a speed exceeds the speed limit of a lanelet; 0 below the
