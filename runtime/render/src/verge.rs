@@ -114,8 +114,9 @@ fn meets_others(network: &RoadNetwork, node: NodeId) -> bool {
 
 /// The width of the hard shoulder along a road. It narrows towards slip roads, which have none.
 struct Shoulder {
-    /// Where the shoulder begins and ends with no width, m along the road; infinite where it goes on.
+    /// Distance along the road at which the shoulder begins, m; infinite if it continues beyond the road.
     from: f64,
+    /// Distance along the road at which the shoulder ends, m; infinite if it continues.
     to: f64,
 }
 

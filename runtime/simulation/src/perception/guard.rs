@@ -53,8 +53,8 @@ const FOLLOWS: f64 = 0.5;
 /// Free distance ahead of an agent on a planned path.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RoomAhead {
-    /// How far the agent can drive before it touches something, m.
-    pub(crate) way: f64,
+    /// Distance that the agent can drive before it touches something, m.
+    pub(crate) distance: f64,
     /// Wheel angle with which the agent can drive farthest, rad; `None` if the agent is so slow that its
     /// wheels turn in time.
     pub(crate) steering: Option<f64>,
@@ -261,7 +261,7 @@ impl View<'_> {
         let as_it_is = rolls
             .then(|| sweep(bend, IGNORED_AS_IT_IS * clearance))
             .flatten();
-        let way = match (as_planned, as_it_is) {
+        let distance = match (as_planned, as_it_is) {
             (None, None) => return None,
             (planned, held) => planned.unwrap_or(reach).min(held.unwrap_or(reach)),
         };
@@ -272,7 +272,7 @@ impl View<'_> {
             false => atan(input.wheelbase * wanted),
         };
         Some(RoomAhead {
-            way,
+            distance,
             steering: rolls.then_some(steering),
         })
     }

@@ -631,7 +631,7 @@ pub(super) struct Stand {
     /// Speed, m/s.
     pub(super) speed: f64,
     /// Distance to the place where it has to stop, m.
-    pub(super) way: f64,
+    pub(super) distance: f64,
     /// Deceleration above which the host brakes the vehicle, m/s^2.
     pub(super) firm: f64,
 }
@@ -652,11 +652,12 @@ impl Stand {
         let speed = self.speed + wanted * period;
         // During the period, the vehicle drives at the mean of both speeds. Afterwards v^2 / 2 b must fit
         // into the remaining distance.
-        let way = self.way - 0.5 * (self.speed + speed) * period;
-        let is_late = speed > 0.0 && (way <= 0.0 || speed * speed > 2.0 * self.firm * way);
+        let distance = self.distance - 0.5 * (self.speed + speed) * period;
+        let is_late =
+            speed > 0.0 && (distance <= 0.0 || speed * speed > 2.0 * self.firm * distance);
         // Constant deceleration from here to the place. The distance is limited, because the
         // deceleration would become infinite at the place itself.
-        let braking = -self.speed * self.speed / (2.0 * self.way.max(0.05));
+        let braking = -self.speed * self.speed / (2.0 * self.distance.max(0.05));
         is_late.then_some(braking.min(wanted))
     }
 }
@@ -732,7 +733,7 @@ impl View<'_> {
             .get(self.agents.identity[agent.index()].vehicle_type);
         Stand {
             speed: input.speed,
-            way: input.stop_distance - HELD_BEFORE,
+            distance: input.stop_distance - HELD_BEFORE,
             firm: kind.expected_braking(HELD_FROM, self.ground, position),
         }
     }
@@ -744,9 +745,13 @@ impl View<'_> {
             .types
             .get(self.agents.identity[agent.index()].vehicle_type);
         let firm = stand.firm.min(SURE_BRAKING * kind.limits.max_braking);
-        let RoomAhead { way, steering } = self.room_on_path(agent, input, firm)?;
+        let RoomAhead { distance, steering } = self.room_on_path(agent, input, firm)?;
         Some(Guard {
-            stand: Stand { way, firm, ..stand },
+            stand: Stand {
+                distance,
+                firm,
+                ..stand
+            },
             steering,
         })
     }

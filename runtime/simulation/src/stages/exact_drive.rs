@@ -98,7 +98,7 @@ impl ExactDrive {
         let Some(end) = self.end else {
             return order;
         };
-        if end.way <= AT_END && !self.is_on_foot {
+        if end.distance <= AT_END && !self.is_on_foot {
             return order.with_acceleration(order.command.acceleration.min(-STOPPING));
         }
         let order = match self.creeping(end) {
@@ -121,9 +121,11 @@ impl ExactDrive {
     /// Controllers approach a stop asymptotically, so the last centimetres of each move would take
     /// them seconds.
     fn creeping(self, end: Stand) -> Option<f64> {
-        let Stand { speed, way, .. } = end;
-        (way < CREEPING && !self.is_on_foot).then(|| {
-            let wanted = (2.0 * APPROACH * way).sqrt().min(CREEP);
+        let Stand {
+            speed, distance, ..
+        } = end;
+        (distance < CREEPING && !self.is_on_foot).then(|| {
+            let wanted = (2.0 * APPROACH * distance).sqrt().min(CREEP);
             (CREEP_GAIN * (wanted - speed)).min(CREEP_ACCELERATION)
         })
     }
@@ -158,7 +160,7 @@ impl View<'_> {
         };
         let end = exact.map(|_| Stand {
             speed: input.speed,
-            way: path.line().length() - position.s,
+            distance: path.line().length() - position.s,
             firm: STOPPING,
         });
         let in_turn = progress.standing.rem_euclid(TURNS_WHEELS + DRIVES_OFF);
