@@ -250,10 +250,11 @@ pub struct RwHost {
     pub version_length: u64,
     /// Writes a line to the host's log. May be called from any thread. The number of lines is limited.
     pub log: Option<unsafe extern "C" fn(*mut c_void, u32, *const c_char, u64)>,
-    /// 1 if the host has abandoned the calls in progress in this library, otherwise 0. Their
-    /// answers will not be used, so they should return. `roadwright run` abandons a call after 20 s
-    /// (2 s after Ctrl-C), isolated calls are abandoned after 2 s, and the editor never abandons
-    /// calls. It is never 1 in a call whose answer is used. May be called from any thread.
+    /// Returns 1 if the host has abandoned the calls in progress in this library, otherwise 0. The
+    /// answers of abandoned calls will not be used, so these calls should return. `roadwright run`
+    /// abandons a call after 20 s (2 s after Ctrl-C), isolated calls are abandoned after 2 s, and
+    /// the editor never abandons calls. The function never returns 1 in a call whose answer is
+    /// used. May be called from any thread.
     pub cancelled: Option<unsafe extern "C" fn(*mut c_void) -> u32>,
     /// Returns an extension of the host by its id, or null if the host does not know it. This version has no
     /// extensions.
@@ -404,7 +405,7 @@ pub struct RwLanelet {
     pub point_count: u32,
     /// `LANELET_*`, combined by bitwise or.
     pub flags: u32,
-    /// Turn of a connection: 1 left, -1 right, 2 back, 0 straight on.
+    /// Turn of a connection: 1 left, -1 right, 2 U-turn, 0 straight on.
     pub turn: i32,
 }
 

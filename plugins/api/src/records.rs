@@ -89,7 +89,7 @@ pub struct MotionInput {
 pub const NO_INDEX: u32 = u32::MAX;
 
 /// Input of a controller that has requested more data than [`ControllerInput`]. Fields that it has
-/// not requested are 0, and vehicle and object are [`NO_INDEX`]. Since 1.3.
+/// not requested are 0, except that `vehicle` and `object` are [`NO_INDEX`]. Since 1.3.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NeedsInput {
@@ -771,7 +771,7 @@ pub struct SignalInput {
     pub is_extended: u32,
     /// Time since the current stage began, s.
     pub elapsed: f64,
-    /// Time for which other traffic has been waiting for another stage, s; -1 if there is none.
+    /// Time for which other traffic has been waiting for another stage, s; -1 if none is waiting.
     pub opposed_for: f64,
     /// The stages. Entries beyond [`SignalInput::stage_count`] are zero.
     pub stages: [SignalStage; SIGNAL_STAGES],
@@ -830,8 +830,7 @@ impl Default for SignalOutput {
     }
 }
 
-/// Request to a ground planner for a path of a vehicle from a pose of its rear axle to another one.
-/// Since 1.5.
+/// Request to a ground planner for a path between two poses of a vehicle's rear axle. Since 1.5.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GroundPlannerInput {
@@ -932,8 +931,8 @@ pub struct PlanPose {
     pub heading: f64,
     /// Maximum speed here, m/s, not negative; [`NOTHING`] leaves it to the host.
     pub speed: f64,
-    /// Time since the start of the path, s; [`NOTHING`] if there is none. The vehicle does not drive faster between two
-    /// poses than their times say.
+    /// Time since the start of the path, s; [`NOTHING`] if the planner does not specify it. Between
+    /// two poses, the vehicle does not drive faster than their times imply.
     pub time: f64,
     /// Gear in which the vehicle drives to this pose: 1 forwards, -1 in reverse. Not used for the first pose.
     pub gear: i32,
@@ -951,7 +950,7 @@ pub struct GridData {
     pub y: f64,
     /// Size of the cells, m.
     pub cell: f64,
-    /// Version; different for other contents.
+    /// Version; changes whenever the contents change.
     pub version: u64,
     /// Number of columns of the map.
     pub columns: u32,
@@ -959,7 +958,8 @@ pub struct GridData {
     pub rows: u32,
     /// First cell in the list of cells. They follow row by row, from the south-west.
     pub first: u32,
-    /// Value of a cell of plain ground. Driving over a cell costs its value divided by this. 0 is a blocked cell.
+    /// Value of a cell of plain ground. The relative cost of driving over a cell is its value
+    /// divided by this one. A value of 0 means blocked.
     pub plain: u32,
 }
 

@@ -107,7 +107,7 @@ impl Chaos {
         }
     }
 
-    /// Misbehaves when it answers a row.
+    /// Misbehaves while answering a row.
     pub(crate) fn control_evil(
         &mut self,
         agent: &Agent,

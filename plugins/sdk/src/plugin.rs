@@ -104,7 +104,7 @@ impl PluginInfo {
         self
     }
 
-    /// Requires hosts of a minor version of the interface, or later ones.
+    /// Requires hosts with at least the given minor version of the interface.
     pub(crate) const fn requires(mut self, minor: u16) -> Self {
         self.raw.min_host_minor = minor;
         self
@@ -267,7 +267,7 @@ pub struct NearNeeds {
     pub radius: f64,
     /// Maximum number of objects of an agent, 1 to 1000. The nearest ones are listed.
     pub most: u32,
-    /// Whether trees are listed too.
+    /// Whether trees are included.
     pub trees: bool,
 }
 
@@ -361,10 +361,8 @@ impl<'a, T: Copy> List<'a, T> {
         }
     }
 
-    /// Creates a list of a view of the host; empty if its records are shorter than in this version.
-    ///
-    /// # Safety
-    /// The view must have as many records as it states, for `'a`.
+    /// Creates a list from a view of the host; empty if its records are shorter than in this
+    /// version.
     pub(crate) unsafe fn new(raw: RwView) -> Self {
         match (raw.stride as usize) < size_of::<T>() {
             true => Self::EMPTY,

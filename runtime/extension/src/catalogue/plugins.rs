@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// A restart of the program is recommended after this number of generations, because libraries stay
-/// loaded until then.
+/// Number of generations after which a restart of the program is recommended, because libraries
+/// stay loaded until then.
 pub const MANY_GENERATIONS: u32 = 256;
 
 /// Whether a file has the extension of a library and is not hidden.
