@@ -26,7 +26,7 @@ const MOST_SIGNALS: usize = 16;
 const MOST_NEAR: usize = 64;
 /// Cost of creating one [`Other`] for a script, in operations.
 pub(super) const OTHER: u64 = 4;
-/// Similar names are suggested only for names of at most this length, bytes.
+/// Maximum length of a name for which similar names are suggested, bytes.
 const LONGEST_NAME: usize = 64;
 /// Maximum number of places that are compared for a suggestion.
 const MOST_COMPARED: usize = 1000;
@@ -382,7 +382,8 @@ impl Agent {
         content.wants.pulls_over = Some((offset, within));
     }
 
-    /// Returns true the first time that a condition holds for a name, and false at all other times.
+    /// Returns true the first time that the condition with this name holds, and false at all other
+    /// times.
     pub(super) fn once(&self, name: &str, holds: bool) -> Result<bool, String> {
         let mut content = self.content();
         if !holds || content.once.contains(name) {

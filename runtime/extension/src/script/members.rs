@@ -195,7 +195,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Passes known types on to a function of the script that is called.
+    /// Passes the known argument types of a call on to the script function that is called.
     fn pass_types(&mut self, call: &FnCallExpr) {
         if call.op_token.is_some() || !call.namespace.is_empty() {
             return;

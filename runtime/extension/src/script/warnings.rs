@@ -84,7 +84,7 @@ impl ScenarioNames {
         }
     }
 
-    /// Returns the names of both sets.
+    /// Returns the union of two sets of names.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         self.vehicles.extend(other.vehicles);
