@@ -22,7 +22,7 @@ const OVERLAP: f32 = 3.0;
 /// Minimum size of letters, points.
 const SMALLEST: f32 = 11.0;
 
-/// A text with more lines than this is treated as code.
+/// Maximum number of lines of a text. Texts with more lines are treated as code.
 const MOST_LINES: usize = 12;
 
 /// A text on the screen, with its position.
@@ -151,7 +151,7 @@ const PANELS: [PanelId; 11] = [
 ];
 /// Sizes of the window, pixels.
 const SIZES: [(f32, f32); 3] = [(1024.0, 700.0), (1280.0, 800.0), (2560.0, 1440.0)];
-/// Window heights at which long panels are visible to their ends, pixels.
+/// Window height at which long panels are visible to their ends, pixels.
 const TALL: f32 = 4000.0;
 
 /// A run of a shipped scenario with a watched vehicle, so that panels have contents. If a stack is given, the

@@ -80,7 +80,7 @@ impl Bench {
         Self::drawn_by(Painting::Rasterizer, folder, open)
     }
 
-    /// Like `unsettled`, for one of the two kinds of painting.
+    /// Like `unsettled`, with the given renderer of the map.
     pub(crate) fn drawn_by(
         painting: Painting,
         folder: Arc<tempfile::TempDir>,

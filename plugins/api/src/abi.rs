@@ -572,8 +572,8 @@ pub struct RwNeeds {
     pub path_time: f64,
     /// Distance between the points of the path, m, 0.1 to 50.
     pub path_spacing: f64,
-    /// Objects within this distance are listed, m, at most 500. Since 1.4, like the following
-    /// fields.
+    /// Maximum distance of the objects that are listed, m, at most 500. Since 1.4, like the
+    /// following fields.
     pub near_radius: f64,
     /// Maximum number of objects per row, 1 to 1000.
     pub near_most: u32,

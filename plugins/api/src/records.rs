@@ -848,10 +848,10 @@ pub struct GroundPlannerInput {
     pub goal_y: f64,
     /// Heading at the goal, rad; 0 with [`GROUND_ANY_HEADING`](crate::abi::GROUND_ANY_HEADING).
     pub goal_heading: f64,
-    /// A path may end within this distance of the goal, m.
+    /// Maximum distance between the end of a path and the goal, m.
     pub goal_distance: f64,
-    /// The heading at the end of a path may differ from the goal's heading by this angle, rad; pi
-    /// for any heading.
+    /// Maximum difference between the heading at the end of a path and the heading at the goal,
+    /// rad; pi for any heading.
     pub goal_turn: f64,
     /// Western edge of the area that must contain the path, m.
     pub min_x: f64,

@@ -54,7 +54,7 @@ struct Checker<'a> {
     functions: Vec<Function>,
     parameters: &'a [ParameterInfo],
     found: Vec<Mistake>,
-    /// Whether a variable counts as unknown if it may have an unknown value.
+    /// Whether a variable loses its known type if a value of unknown type is assigned to it.
     is_strict: bool,
     /// Whether mistakes are recorded in addition to types.
     is_last: bool,
