@@ -373,7 +373,7 @@ impl<'a, T: Copy> List<'a, T> {
         }
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.raw.count as usize
     }
@@ -432,7 +432,7 @@ pub trait ModelController: Plugin {
     /// Whether [`Ahead`] contains the vehicle.
     const VEHICLE: bool = true;
 
-    /// Whether it can request nearby objects; see [`near`](Self::near).
+    /// Whether the controller can request nearby objects; see [`near`](Self::near).
     const NEAR: bool = false;
 
     /// Returns the request for the path ahead; `None` for no path. Called again after parameters have

@@ -50,7 +50,7 @@ fn roadwright_within(memory: u64, folder: &Path, words: &[&str]) -> Option<Outpu
     None
 }
 
-/// Messages and exit codes of `check` and of a short run for a scenario.
+/// Returns the exit codes and messages of `check` and of a short run for a scenario.
 fn told(scenario: &Scenario) -> [(Option<i32>, String); 2] {
     let folder = tempfile::tempdir().unwrap();
     file::save(scenario, &folder.path().join("absurd.json")).unwrap();

@@ -253,7 +253,7 @@ fn with_fitness(mut scenario: Scenario, setting: &ModuleSetting) -> Scenario {
     scenario
 }
 
-/// The score of all agents after some seconds. Checks that it is the same for all of them.
+/// Returns the score after some seconds. Checks that it is the same for all agents.
 fn shown(world: &World) -> f64 {
     let drives = world.drives();
     let scores: Vec<f64> = drives
@@ -444,7 +444,7 @@ fn the_check_tries_the_ends_of_a_table() {
     assert_eq!(line.note, "2 described, valid at both ends of their ranges");
 }
 
-/// Id of the kept controller with pedals, and id of the same source when it is built afresh.
+/// Id of the kept controller with pedals, which is also the id of a new build of its source.
 const KEPT: &str = "org.roadwright.kept.pedals";
 const TODAY: &str = "org.roadwright.today.pedals";
 

@@ -275,7 +275,7 @@ fn circle() -> Scenario {
     roadwright_scenario::file::load(&path).unwrap()
 }
 
-/// Time at which the last car has arrived, s, with the hash of the world after 60 s.
+/// Returns the time at which the last car arrives, s, and the hash of the world after 60 s.
 fn cross(scenario: &Scenario, bench: &Bench, options: RunOptions) -> (f64, u64) {
     let options = RunOptions {
         verify: true,

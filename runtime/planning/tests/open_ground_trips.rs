@@ -23,7 +23,7 @@ struct World {
 }
 
 impl World {
-    /// Walls, each given by its centre and its lengths along x and y.
+    /// Creates a world with the given walls. Each wall is its centre and its lengths along x and y.
     fn new(walls: &[[f64; 4]]) -> Self {
         let mut ground = OpenGround::new();
         let profile = ground.add_profile(Profile::new(JEEP, CellSize::WAY_POINTS));

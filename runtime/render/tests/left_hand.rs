@@ -107,7 +107,7 @@ impl Town {
         Self { scenario, side }
     }
 
-    /// 1 in right-hand traffic, and -1 in left-hand traffic.
+    /// Returns 1 in right-hand traffic, and -1 in left-hand traffic.
     fn turn(&self) -> f64 {
         match self.side {
             DrivingSide::Right => 1.0,
