@@ -150,7 +150,7 @@ fn controllers_drive_round_a_wall_and_through_a_gap() {
     }
 }
 
-/// Creates a corridor of 6 m with a bend to the left and a bend to the right.
+/// Creates a corridor that is 6 m wide, with a left bend and a right bend.
 fn corridor() -> Vec<Wall> {
     vec![
         wall(-29.75, -3.25, 70.5, 0.5),
@@ -162,7 +162,8 @@ fn corridor() -> Vec<Wall> {
     ]
 }
 
-/// A fuzzy driver that is calibrated to the jeep. Without calibration, its minimum turning radius is 25 m.
+/// Returns the scenario with a fuzzy driver that is calibrated to the jeep. Without calibration,
+/// its minimum turning radius is 25 m.
 fn calibrated(scenario: Scenario) -> Scenario {
     let mut scenario = scenario;
     let mut stack = Stack::with_controller("fuzzy_driver");
@@ -618,7 +619,7 @@ struct Replan {
     since: f64,
 }
 
-/// Plans of the only agent in the first `seconds`.
+/// Returns the plans that the only agent makes in the first `seconds`.
 fn plans_of(scenario: &Scenario, seconds: f64) -> Vec<Replan> {
     let registry = crate::modules::with_test_modules();
     let mut world = World::new(scenario, &registry, &RunOptions::default()).unwrap();

@@ -178,8 +178,8 @@ fn nobody_touches_anybody_or_breaks_the_law() {
     assert!(5 * judged > numbers(100).end, "{judged} are judged");
 }
 
-/// Comparison: contacts are detected on connections that are too tight for any car, where bodies do
-/// touch.
+/// Control test: contacts are detected on connections that are too tight for any car, where bodies
+/// do touch.
 #[test]
 fn contacts_are_seen() {
     let (scenario, _) = busy(SEED, TOO_TIGHT);

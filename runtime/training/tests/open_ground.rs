@@ -177,7 +177,7 @@ const ROOMS: usize = 6;
 const ROOM: f64 = 4.5;
 /// Number of steps of the test per second.
 const STEPS: u32 = 60;
-/// Time for which the obstacle is dragged, and then left alone, s.
+/// Time for which the obstacle is dragged, and for which it is then left alone, s.
 const DRAGGED: f64 = 2.0;
 
 /// Middle of a room, which is free of furniture.
@@ -186,7 +186,8 @@ fn middle(room: usize) -> DVec2 {
     DVec2::new(at(room % ROOMS), at(room / ROOMS))
 }
 
-/// The office with 20 carts in rooms of their own that plan in each step, and the number of the obstacle that is dragged.
+/// Returns the office with 20 carts, each in a separate room, that plan in each step, and the id of
+/// the obstacle that is dragged.
 fn busy_office(stream: &mut Stream) -> (Scenario, ObstacleId) {
     let course = Course::named("office").unwrap();
     let mut scenario = course.scenario(1, &Setup::default()).unwrap();
