@@ -297,17 +297,17 @@ pub struct ObjectData {
     pub kind: u32,
     /// `OBJECT_IS_*`, combined by bitwise or.
     pub flags: u32,
-    /// East (x) coordinate of the middle of its box, m.
+    /// East (x) coordinate of the middle of the object's box, m.
     pub x: f64,
-    /// North (y) coordinate of the middle of its box, m.
+    /// North (y) coordinate of the middle of the object's box, m.
     pub y: f64,
-    /// Height of its lower end, m.
+    /// Height of the object's lower end, m.
     pub z: f64,
     /// Heading of the box's length, rad.
     pub heading: f64,
-    /// East (x) component of the velocity of its middle, m/s.
+    /// East (x) component of the velocity of the object's middle, m/s.
     pub velocity_x: f64,
-    /// North (y) component of the velocity of its middle, m/s.
+    /// North (y) component of the velocity of the object's middle, m/s.
     pub velocity_y: f64,
     /// Length of the box, m.
     pub length: f64,
@@ -319,10 +319,10 @@ pub struct ObjectData {
     /// front, trees within their forest, and the bodies of an obstacle from 0. An obstacle that is
     /// not convex is divided into convex bodies.
     pub part: u32,
-    /// Index of its first corner in the list of outlines.
+    /// Index of the object's first corner in the list of outlines.
     pub outline: u32,
-    /// Number of corners of its convex outline, counter-clockwise; 0 if the outline is its box, or
-    /// if it is a disc.
+    /// Number of corners of the object's convex outline, counter-clockwise; 0 if the outline is the
+    /// box, or if the object is a disc.
     pub outline_count: u32,
     /// Unused; always 0.
     pub reserved: u32,
@@ -362,8 +362,9 @@ pub struct NearData {
     pub path_offset: f64,
     /// Index in the list of objects.
     pub object: u32,
-    /// Lane of a vehicle, as the number of lanes to the left of the lane that the agent's route
-    /// takes there; 0 for that lane, [`LANE_UNKNOWN`] if it is on no lane in the same direction.
+    /// Lane of a vehicle: number of lanes between it and the lane of the agent's route there,
+    /// positive to the left. 0 is the route's lane, and [`LANE_UNKNOWN`] means that the vehicle is
+    /// on no lane in the same direction.
     pub lane: i32,
     /// `NEAR_*`, combined by bitwise or.
     pub flags: u32,
@@ -645,10 +646,11 @@ pub struct Conduct {
     pub collisions: f64,
     /// Time integral of half the squared speed, m^2/s: the kinetic energy per unit mass.
     pub kinetic_energy: f64,
-    /// Mean penetration divided by the length, averaged over the completed route sections between goals.
+    /// Mean penetration divided by the length of the section, averaged over the completed route
+    /// sections between goals.
     pub segment_crash: f64,
-    /// Shortfall from the allowed speed as a fraction, averaged over the completed route sections between
-    /// goals.
+    /// Fraction by which the speed falls short of the allowed speed, averaged over the completed
+    /// route sections between goals.
     pub segment_time_lost: f64,
     /// Number of changes between driving forwards and backwards. This field and the next one are recorded
     /// only on manoeuvring courses and are 0 elsewhere.

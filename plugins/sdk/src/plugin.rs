@@ -471,8 +471,8 @@ pub trait Fitness: Plugin {
 /// A plugin that chooses the next stage of traffic signals. The host enforces minimum green, amber and
 /// clearance times, and never gives green to conflicting movements at the same time.
 pub trait SignalController: Plugin {
-    /// Returns the next stage; `None` keeps the current one. Called once a second after the minimum green.
-    /// The id of `signals` is its smallest node.
+    /// Returns the next stage; `None` keeps the current one. Called once a second after the minimum
+    /// green. The id of `signals` is the smallest node id of the signals.
     fn decide(&mut self, moment: &StepInfo, signals: &Agent, input: &SignalInput) -> Option<u32>;
 }
 

@@ -652,7 +652,7 @@ impl Kept {
     }
 }
 
-/// A plugin, a drive in which it is used, and whether its table of functions may be smaller than it knows.
+/// A plugin, and the drive in which it is tested with another version of the host.
 struct Older {
     /// File of the kept binary, or source of a plugin that is built now.
     file: &'static str,

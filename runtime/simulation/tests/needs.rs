@@ -680,7 +680,7 @@ fn a_rigid_vehicle_tells_how_it_pitches() {
     assert!(all.iter().all(|seen| seen.input.motion.pitch.abs() < 0.2));
 }
 
-/// All inputs of controllers up to a time (s), and the world at the end.
+/// Runs a world until a time, s. Returns all inputs of controllers, sorted by time and agent.
 fn seen_until(world: &mut World, notes: &Notes, time: f64) -> Vec<Seen> {
     notes.lock().unwrap().clear();
     while world.time() < time {

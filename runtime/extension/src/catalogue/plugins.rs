@@ -1,4 +1,4 @@
-//! Plugins: from a settled library to an active build.
+//! Turns settled libraries of plugins into active builds.
 
 use super::{Catalogue, FileState, KnownFile, Stamp, Take, Wanted};
 use crate::event::Level;

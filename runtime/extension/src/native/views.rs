@@ -1,5 +1,5 @@
-//! Requests of controllers for data in addition to their rows (extension `roadwright.needs/1`), and such data
-//! for trials.
+//! Requests of controllers for data in addition to their rows (extension `roadwright.needs/1`), and
+//! test data for trials.
 
 use super::backend::Fault;
 use super::kind::{AsGroundPlanner, Kind};

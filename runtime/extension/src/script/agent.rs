@@ -179,9 +179,9 @@ pub(super) struct Other {
     pub(super) facts: AgentFacts,
     pub(super) vehicle: ImmutableString,
     pub(super) stack: ImmutableString,
-    /// Distance from the agent that sees it, m.
+    /// Distance from the observing agent, m.
     pub(super) distance: f64,
-    /// Direction relative to the heading of the agent that sees it, rad.
+    /// Direction relative to the heading of the observing agent, rad.
     pub(super) angle: f64,
 }
 

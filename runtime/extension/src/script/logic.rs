@@ -277,8 +277,8 @@ impl Content {
         }
     }
 
-    /// Requests the pull-over in each call until it has begun. The world refuses it while there is a junction
-    /// within its distance.
+    /// Requests the pull-over in each call until it has begun. The world refuses the pull-over
+    /// while a junction lies within its distance.
     fn pull_over(&mut self) {
         let Some((offset, within)) = self.wants.pulls_over else {
             return;

@@ -46,7 +46,7 @@ pub struct Surroundings<'a> {
     pub registry: &'a Registry,
     /// Ids of plugins that may not run yet. Nothing else is known about them.
     pub plugins: &'a [String],
-    /// Texts of the other scripts in its folder, whose messages it can receive.
+    /// Texts of the other scripts in the script's folder, whose messages the script can receive.
     pub others: &'a [String],
     /// Names in the scenario for which the script is written; `None` if the scenario is not known.
     pub scenario: Option<&'a ScenarioNames>,
