@@ -583,8 +583,8 @@ pub struct RwNeeds {
     pub grid_cell: f64,
 }
 
-/// Contents of the rows and views of a controller or ground planner: extension [`NEEDS_EXTENSION`]. Since 1.3; for
-/// ground planners since 1.5.
+/// Requests of a controller or ground planner for the contents of its rows and views: extension
+/// [`NEEDS_EXTENSION`]. Since 1.3; for ground planners since 1.5.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RwNeedsExtension {

@@ -29,7 +29,7 @@ pub(super) struct WayStyle {
     pub(super) section: CrossSection,
     /// The arrows on the lanes of the road.
     pub(super) turn_lanes: TurnLanes,
-    /// Bus lanes of the road. None if all lanes are for buses.
+    /// Bus lanes of the road; empty if all lanes are for buses.
     pub(super) bus_lanes: BusLanes,
     /// Permitted lane changes.
     pub(super) change_lanes: ChangeLanes,

@@ -39,8 +39,8 @@ const MOST_OBJECTS: usize = 1_000_000;
 /// Maximum number of pairs of edges that are compared to find outlines that cross themselves.
 const MOST_COMPARISONS: usize = 200_000_000;
 
-/// Maximum number of corners of an outline that is cleaned up without the polygon library. The
-/// library is slower for such small outlines.
+/// Maximum number of corners of an outline that bypasses the polygon library if it does not cross
+/// itself. For such small outlines, the library is slower.
 const MOST_PLAIN: usize = 200;
 
 /// Numbers of objects added to the scenario.
