@@ -37,7 +37,7 @@ const SETTINGS: [(&str, f64, f64, &str); 3] = [
     ("desired_speed", 0.0, 100.0, "m/s; 100 m/s are 360 km/h"),
     ("lane_offset", -5.0, 5.0, "m; no lane is wider than 10 m"),
 ];
-/// Desired speed that means that the script requests no speed.
+/// Value of the desired speed if the script does not request a speed.
 const NO_WISH: f64 = 1_000_000.0;
 
 /// The environment in which a script is checked.

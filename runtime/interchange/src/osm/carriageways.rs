@@ -49,7 +49,7 @@ const REACH: f64 = 32.0;
 /// Moved carriageways, and carriageways that still overlap.
 #[derive(Debug, Default)]
 pub(super) struct Separated {
-    /// Indices of the roads that were moved, with the largest displacement, m.
+    /// Indices of the roads that were moved, each with its largest displacement, m.
     pub(super) moved: Vec<(usize, f64)>,
     /// Indices of roads that overlap another road with a larger index, because there is not enough room.
     pub(super) left: Vec<usize>,

@@ -24,8 +24,8 @@ use std::collections::BTreeMap;
 const TOLERANCES: (f64, f64) = (0.15, 0.3);
 /// Maximum distance of imported land from the roads if no box is given, m.
 const AROUND_ROADS: f64 = 150.0;
-/// Maximum size of a building from corner to corner, m. Larger ones are mistakes, or represent a whole city
-/// quarter.
+/// Maximum diagonal of the bounding box of a building, m. Larger buildings are mapping mistakes, or
+/// represent a whole city quarter.
 const LARGEST_BUILDING: f64 = 1_000.0;
 /// Minimum area (m^2) and width (m) of a piece of a building that was cut.
 const LEAST_PIECE: (f64, f64) = (8.0, 1.0);
