@@ -86,8 +86,8 @@ pub(super) struct Counts {
     pub(super) mini_roundabouts: usize,
     /// Number of turning circles at the ends of streets.
     pub(super) turning_circles: usize,
-    /// Number of pedestrian crossings over arms. The next field is the number of crossings that belong to no
-    /// arm.
+    /// Number of pedestrian crossings assigned to an arm. The next field counts the crossings that
+    /// belong to no arm.
     pub(super) crossings: usize,
     pub(super) crossings_unassigned: usize,
     /// Carriageways that were moved apart.
