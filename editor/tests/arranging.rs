@@ -32,7 +32,7 @@ fn box_at(scenario: &Scenario) -> DVec2 {
     obstacle.shape.centre()
 }
 
-/// Largest distance between two nodes with the same id, m.
+/// Returns the largest distance between two nodes with the same id, m.
 fn apart(a: &Scenario, b: &Scenario) -> f64 {
     let nodes = a.network().nodes();
     let gaps = nodes.map(|(id, node)| {

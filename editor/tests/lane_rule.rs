@@ -107,7 +107,7 @@ impl Map {
         std::iter::once(own).chain(others).collect()
     }
 
-    /// Travel time of a flow between lanes; `None` if there is no route.
+    /// Returns the travel time of a flow between lanes; `None` if there is no route.
     fn time(&self, flow: &Flow, origin: LanePlace, destination: LanePlace) -> Option<f64> {
         let flow = Flow {
             origin: Place::Lane(origin),

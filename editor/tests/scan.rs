@@ -215,7 +215,7 @@ fn no_text_of_panels_lies_on_text_or_is_cut_off() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// The status line shows as many facts about the ground as fit and omits the rest.
+/// Checks that the status line shows as many facts about the ground as fit, and omits the rest.
 #[test]
 fn no_text_of_the_status_line_lies_on_text_or_is_cut_off() {
     let mut bench = busy("hill-country", None);
@@ -457,7 +457,7 @@ const LAST_OF_MENUS: [(&str, Command); 5] = [
     ("Help", Command::Welcome),
 ];
 
-/// Lower edge of the last command of an open menu, points.
+/// Returns the lower edge of the last command of an open menu, points.
 fn lowest_item(bench: &Bench, command: Command) -> f32 {
     let shown = bench.harness.query_all_by_label_contains(command.title());
     shown.map(|node| node.rect().bottom()).fold(0.0, f32::max)

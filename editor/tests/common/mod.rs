@@ -214,7 +214,7 @@ impl Bench {
         self.ask(Action::Show(Dialog::None));
     }
 
-    /// Screen point of a world point.
+    /// Converts a world point to a screen point.
     pub(crate) fn at(&self, x: f64, y: f64) -> Pos2 {
         self.editor().screen(DVec2::new(x, y))
     }

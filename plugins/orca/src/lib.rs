@@ -394,7 +394,8 @@ mod tests {
         Orca::default().control(&AGENT, &input, &ahead)
     }
 
-    /// A car whose middle is ahead, with the given velocity relative to the agent.
+    /// Returns a car whose middle is `distance` metres ahead, with the given velocity relative to
+    /// the agent.
     fn ahead(distance: f64, velocity: f64) -> ([ObjectData; 1], [NearData; 1]) {
         let object = ObjectData {
             flags: OBJECT_IS_AGENT,

@@ -179,7 +179,7 @@ fn roads_without_end_are_named() {
     );
 }
 
-/// Sixty forests of 64 km², each with a million candidate places for trees.
+/// Creates sixty forests of 64 km², each with a million candidate places for trees.
 fn forests() -> Scenario {
     let mut scenario = crossroads();
     for id in 1..=60 {

@@ -31,7 +31,7 @@ fn folder(replaced: &[(&str, &str)], script: &str) -> tempfile::TempDir {
     folder
 }
 
-/// Everything that was printed, on standard output and standard error.
+/// Returns everything that was printed, on standard output and standard error.
 fn printed(output: &Output) -> String {
     String::from_utf8([output.stdout.clone(), output.stderr.clone()].concat()).unwrap()
 }

@@ -85,7 +85,7 @@ fn length_of_raw_string(text: &str) -> Option<usize> {
     Some(1 + marks + 1 + found)
 }
 
-/// Length of a character literal; `None` for a lifetime.
+/// Returns the length of a character literal; `None` for a lifetime.
 fn length_of_character(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('\'')?;
     if let Some(escaped) = rest.strip_prefix('\\') {

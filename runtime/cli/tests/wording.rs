@@ -245,7 +245,7 @@ fn group(path: &Path) -> String {
     }
 }
 
-/// All hits of the project, by group.
+/// Returns all hits of the project, by group.
 fn all_hits() -> BTreeMap<String, Vec<Hit>> {
     let mut files = Vec::new();
     let extensions = ["rs", "md", "rhai", "h", "c", "cpp", "toml", "py"];
@@ -278,7 +278,8 @@ fn ceilings(text: &str) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// Amount by which a count may be below its ceiling before the ceiling has to be lowered.
+/// Returns the amount by which a count may be below its ceiling before the ceiling has to be
+/// lowered.
 fn slack(ceiling: usize) -> usize {
     (ceiling / 10).max(10)
 }

@@ -33,7 +33,7 @@ fn chaos_bench() -> Bench {
     bench
 }
 
-/// Message about a file that is put into the plugin folder.
+/// Puts a file that is rejected into the plugin folder. Returns the message to the user.
 fn refused(library: &std::path::Path) -> String {
     let bench = Bench::new();
     bench.put_file("x.so", library);

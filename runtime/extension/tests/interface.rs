@@ -88,7 +88,7 @@ fn scores(bench: &Bench, id: &str, inputs: &[FitnessInput]) -> Vec<f64> {
     outputs.iter().map(|output| output.score).collect()
 }
 
-/// Score that `rows.c` returns for rows with the given stride in bytes.
+/// Returns the score that `rows.c` computes for rows with the given stride in bytes.
 fn seen(input: &FitnessInput, stride: usize) -> f64 {
     let record = RECORDS
         .iter()
@@ -664,7 +664,7 @@ struct Older {
 }
 
 impl Older {
-    /// Hash and scores at the end of a drive with a library in the plugin's place.
+    /// Returns the hash and the scores at the end of a drive with a library in the plugin's place.
     fn end(&self, library: &Path, id: &str, isolated: bool) -> (u64, Vec<u64>) {
         let bench = Bench::new();
         bench.put_file("own.so", library);
@@ -1042,7 +1042,7 @@ fn records_of(header: &str) -> Vec<(String, Vec<(String, String)>)> {
         .collect()
 }
 
-/// Name and type of a field of the header, in the notation of the description.
+/// Returns the name and type of a field of the header, in the notation of the description.
 fn field_of(line: &str) -> (String, String) {
     let word = |text: &str| {
         let name = |c: char| c.is_ascii_alphanumeric() || c == '_';

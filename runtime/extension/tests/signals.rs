@@ -451,7 +451,7 @@ fn signal_plugin(bench: &Bench, name: &str, definitions: &[&str]) -> PathBuf {
 
 const PLUGIN: &str = "org.roadwright.signals";
 
-/// World with heavy traffic at the crossing, after 200 s under a plan.
+/// Returns a world with heavy traffic at the crossing, after 200 s under a plan.
 fn driven(bench: &Bench, plan: SignalPlan) -> World {
     let (mut scenario, node) = crossing([700.0, 500.0]);
     with_plan(&mut scenario, node, plan);

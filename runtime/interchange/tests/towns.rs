@@ -40,7 +40,7 @@ fn left_out(summary: &ImportSummary) -> usize {
     of_whole_ways.map(|warning| warning.count).sum()
 }
 
-/// Total length of all ways that cars may use, measured along great circles, m.
+/// Returns the total length of all ways that cars may use, measured along great circles, m.
 fn drivable_length(elements: &Elements, kinds: &[&str]) -> f64 {
     let length = |way: &Way| {
         let pairs = way.nodes.windows(2);

@@ -315,7 +315,7 @@ fn towards<'a>(around: &'a Surroundings, goals: &'a [DVec2]) -> Question<'a> {
     }
 }
 
-/// Smallest distance from a place to a plan of the large tree, m.
+/// Returns the smallest distance from a place to a plan of the large tree, m.
 fn nearest(goals: &[DVec2], place: DVec2) -> f64 {
     let around = Surroundings::of(Vec::new());
     let plan = plan(&LARGE, &towards(&around, goals));

@@ -8,7 +8,7 @@ use roadwright_planning::open_ground::{
 };
 use std::path::PathBuf;
 
-/// All combinations of rules.
+/// Returns all combinations of rules.
 fn all_rules() -> impl Iterator<Item = Rules> {
     let corners = [Corners::Keep, Corners::Cut];
     corners
@@ -37,7 +37,7 @@ fn random_map(seed: u64, is_hilly: bool) -> GridMap {
     map
 }
 
-/// Sum of the costs of the steps of a path, computed independently.
+/// Returns the sum of the costs of the steps of a path, computed independently.
 fn cost_of(map: &GridMap, rules: Rules, cells: &[Cell]) -> u64 {
     let steps = cells.windows(2).map(|pair| {
         let (a, b) = (pair[0], pair[1]);

@@ -98,7 +98,7 @@ fn a_road_over_water_has_a_deck_and_other_roads_have_none() {
     assert_eq!(bridges.of_road(beside).count(), 0);
 }
 
-/// Where a ramp leaves a road of another layer, both are at the same height.
+/// Checks that both roads are at the same height where a ramp leaves a road of another layer.
 #[test]
 fn roads_that_join_have_no_deck_over_each_other() {
     let mut scenario = Scenario::new("ramp");

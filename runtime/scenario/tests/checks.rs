@@ -897,8 +897,8 @@ fn what_is_decided_at_nodes_is_repaired_by_one_edit() {
     );
 }
 
-/// One-way streets that lead to two nodes 20 m apart, equally many to each node, and one street
-/// that leads away.
+/// Creates one-way streets that lead to two nodes 20 m apart, equally many to each node, and one
+/// street that leads away.
 fn star(streets: u32) -> Scenario {
     let mut scenario = Scenario::new("star");
     let mut street = |from: DVec2, to: DVec2, back: usize| {

@@ -1055,7 +1055,7 @@ fn who_is_on_a_lane_that_makes_room_for_a_turn_lane_stays_on_it() {
     );
 }
 
-/// Two streets of 2 x 140 m that cross at the given angle, rad, for a driving side.
+/// Creates two streets of 2 x 140 m that cross at the given angle, rad, for a driving side.
 fn slanted(angle: f64, side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("slanted");
     let about = About {

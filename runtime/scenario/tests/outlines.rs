@@ -33,7 +33,7 @@ fn street(class: RoadClass, lanes: usize, pavement: f64) -> RoadStyle {
     }
 }
 
-/// Straight roads of 100 m that start at a common centre.
+/// Creates straight roads of 100 m that start at a common centre.
 fn star(arms: &[(f64, RoadStyle)]) -> Scenario {
     let mut scenario = Scenario::new("star");
     for (bearing, style) in arms {

@@ -115,7 +115,8 @@ fn origin(latitude_deg: f64, longitude_deg: f64) -> Edit {
     }))
 }
 
-/// Invalid values for each number in the schema, grouped by the definition that contains the number.
+/// Returns invalid values for each number in the schema, grouped by the definition that contains
+/// the number.
 fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
     let node = |x, y| Edit::Node(NodeId(1), Some(Node::at(DVec2::new(x, y))));
     let nan = f64::NAN;

@@ -233,7 +233,7 @@ fn are_nearest(wanted: &NearNeeds, views: &Views<'_>, id: u64, input: &NeedsInpu
     }
 }
 
-/// Steering angle for driving on a circle to a point of the path ahead, rad.
+/// Returns the steering angle for driving on a circle to a point of the path ahead, rad.
 fn pursue(input: &NeedsInput, points: &[PathPoint]) -> f64 {
     let ahead = input.path_s + (0.6 * input.seen.speed).max(3.0);
     let target = points
@@ -404,7 +404,7 @@ fn options(level: DynamicsLevel, threads: usize) -> RunOptions {
     }
 }
 
-/// All inputs of controllers in a scenario, sorted by time and agent.
+/// Returns all inputs of controllers in a scenario, sorted by time and agent.
 fn seen(
     scenario: &Scenario,
     needs: Needs,

@@ -537,7 +537,7 @@ fn a_save_is_not_restored_on_ground_with_other_paint() {
     assert_eq!(Ground::new(&none).hash(), hashes[0]);
 }
 
-/// Maximum distance between consecutive points of a path, m.
+/// Returns the maximum distance between consecutive points of a path, m.
 fn longest_gap(path: &[DVec2]) -> f64 {
     let gaps = path.windows(2).map(|pair| (pair[1] - pair[0]).length());
     gaps.fold(0.0, f64::max)
@@ -994,7 +994,8 @@ fn a_vehicle_turns_its_wheels_at_a_change_of_gear_instead_of_creeping() {
     }
 }
 
-/// The guard once braked a vehicle to a stand for the vehicle that came up behind it, which then ran into it.
+/// Regression test: the guard braked a vehicle to a stop for the vehicle that came up behind it,
+/// which then ran into it.
 #[test]
 fn a_vehicle_does_not_brake_for_the_vehicle_behind_it() {
     let (start, goal) = (

@@ -196,8 +196,8 @@ impl Drive {
         World::new(&self.scenario(), &registry(told), &options).unwrap()
     }
 
-    /// State of the vehicle the given number of seconds after it spawned, and the last input of its
-    /// controller.
+    /// Returns the state of the vehicle the given number of seconds after it spawned, and the last
+    /// input of its controller.
     fn after(&self, level: DynamicsLevel, seconds: f64) -> (VehicleRecord, DriveInput) {
         let told = Told::default();
         let mut world = self.world(level, &told);

@@ -191,7 +191,8 @@ fn contacts_are_seen() {
     assert!(deepest(&world) > HAIR, "{} m", deepest(&world));
 }
 
-/// Depth of the deepest contact near the centre of a world, excluding the ends of its roads, m.
+/// Returns the depth of the deepest contact near the centre of a world, excluding the ends of its
+/// roads, m.
 fn deepest(world: &World) -> f64 {
     let all = world.summary().collisions;
     let near = all.iter().filter(|c| DVec2::new(c.x, c.y).length() < NEAR);

@@ -26,7 +26,7 @@ fn stack(controller: ModuleSetting, share: f64) -> Stack {
     stack
 }
 
-/// Mean scores of four cars in a row after a minute. They drive on a road with a slow car ahead.
+/// Returns the mean scores of four cars in a row after a minute on a road with a slow car ahead.
 fn scores(controller: ModuleSetting, share: f64) -> BTreeMap<String, f64> {
     let mut road = Scenario::new("road");
     let style = RoadStyle {
@@ -207,7 +207,7 @@ fn before_a_wall(stack: &Stack, heading: f64) -> Scenario {
     field
 }
 
-/// Score of the only drive after two minutes, and whether the agent has arrived.
+/// Returns the score of the only drive after two minutes, and whether the agent has arrived.
 fn judged(scenario: &Scenario) -> (f64, bool) {
     let registry = crate::modules::with_test_modules();
     let mut world = World::new(scenario, &registry, &RunOptions::default()).unwrap();

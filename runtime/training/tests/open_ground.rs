@@ -180,7 +180,7 @@ const STEPS: u32 = 60;
 /// Time for which the obstacle is dragged, and for which it is then left alone, s.
 const DRAGGED: f64 = 2.0;
 
-/// Middle of a room, which is free of furniture.
+/// Returns the middle of a room, which is free of furniture.
 fn middle(room: usize) -> DVec2 {
     let at = |number: usize| (number as f64 + 0.5) * ROOM;
     DVec2::new(at(room % ROOMS), at(room / ROOMS))

@@ -155,7 +155,7 @@ impl Bench {
         self.host().rescan();
     }
 
-    /// All events so far as one string.
+    /// Returns all events so far as one string.
     pub fn said(&self) -> String {
         let events = self.host().events();
         let line = |event: &Event| format!("{}: {}\n", event.module, event.text);

@@ -41,7 +41,7 @@ pub(crate) fn restored(world: &World, scenario: &Scenario, options: &RunOptions)
     restored
 }
 
-/// Style of a residential street with the given numbers of lanes.
+/// Returns the style of a residential street with the given numbers of lanes.
 pub(crate) fn street(forward: usize, backward: usize) -> RoadStyle {
     RoadStyle {
         name: String::new(),

@@ -165,8 +165,8 @@ impl Network {
         (id, end)
     }
 
-    /// Id of the lane that leads along a road. Lanes are counted from the middle of a two-way road, or from
-    /// the left (in right-hand traffic) of a one-way road.
+    /// Returns the id of the lane that leads along a road. Lanes are counted from the middle of a
+    /// two-way road, or from the left (in right-hand traffic) of a one-way road.
     fn along(&self, number: i8) -> i8 {
         match self.side {
             DrivingSide::Right => -number,
