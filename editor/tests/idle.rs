@@ -39,7 +39,7 @@ fn falls_asleep(bench: &mut Bench) -> bool {
     })
 }
 
-/// Path of a shipped scenario.
+/// Returns the path of a shipped scenario.
 fn shipped(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
 }

@@ -94,7 +94,8 @@ impl Map {
         })
     }
 
-    /// The drivable lanes of the road under a point, starting with the lane under the point.
+    /// Returns the drivable lanes of the road under a point, starting with the lane under the
+    /// point.
     fn lanes(&self, point: DVec2) -> Vec<LanePlace> {
         let own = self.scene.lane_at(point, 3.0 * SCALE).unwrap();
         let road = self.scenario.network().road(own.road).unwrap();

@@ -58,7 +58,7 @@ pub(crate) fn field(walls: &[Obstacle]) -> Bench {
     bench
 }
 
-/// The four walls of a room of 30 m around the start.
+/// Returns the four walls of a room of 30 m around the start.
 pub(crate) fn room() -> Vec<Obstacle> {
     [
         (-65.0, 0.0, 1.0, 31.0),

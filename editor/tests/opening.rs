@@ -155,7 +155,7 @@ fn grid(streets: u32) -> Scenario {
     scenario
 }
 
-/// Path of a shipped scenario.
+/// Returns the path of a shipped scenario.
 fn shipped(name: &str) -> PathBuf {
     let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
     scenarios.join(format!("{name}.scenario.json"))

@@ -39,7 +39,7 @@ pub(crate) fn overpass() -> Bench {
     bench
 }
 
-/// Flows between the ends of the street and those of the bridge.
+/// Returns flows between the ends of the street and those of the bridge.
 fn flows(scenario: &Scenario, rate_per_hour: f64) -> Vec<Flow> {
     let network = scenario.network();
     let is_outer = |place: &Place| {
@@ -132,7 +132,7 @@ fn without(scenario: &Scenario, agents: &[AgentId]) -> Scenario {
     without
 }
 
-/// Poses of some agents in each step of a run of 40 s.
+/// Returns the poses of some agents in each step of a run of 40 s.
 fn traces(scenario: &Scenario, agents: &[AgentId], level: DynamicsLevel) -> Vec<Vec<(u64, Pose)>> {
     let options = RunOptions {
         dynamics: Some(level),

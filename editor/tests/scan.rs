@@ -69,8 +69,8 @@ fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Words>) {
     }
 }
 
-/// The texts of a frame. Texts on the map are left out, because their halos consist of eight copies of the
-/// text.
+/// Returns the texts of a frame. Texts on the map are left out, because their halos consist of
+/// eight copies of the text.
 fn words(shapes: &[ClippedShape], map: Rect) -> Vec<Words> {
     let mut found = Vec::new();
     for shape in shapes {
@@ -84,7 +84,7 @@ fn words(shapes: &[ClippedShape], map: Rect) -> Vec<Words> {
     found
 }
 
-/// Faults of the texts in a frame.
+/// Returns the faults of the texts in a frame.
 fn faults(words: &[Words], screen: Rect) -> Vec<String> {
     let mut faults = Vec::new();
     for (number, one) in words.iter().enumerate() {
@@ -404,7 +404,7 @@ fn no_text_of_dialogs_lies_on_text_or_is_cut_off() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// Faults of a frame with two texts. The second has the given room and font size.
+/// Returns the faults of a frame with two texts. The second has the given room and font size.
 fn faults_of(second_at: egui::Pos2, room: f32, size: f32) -> Vec<String> {
     let mut harness = egui_kittest::Harness::new_ui(move |ui| {
         let font = egui::FontId::proportional(size);

@@ -19,7 +19,7 @@ fn crossing() -> Bench {
     bench
 }
 
-/// The button of the bar, which has the name of its command.
+/// Returns the button of the bar, which has the name of its command.
 fn button(bench: &Bench, name: &str) -> Option<Rect> {
     let found = bench.harness.query_by_label(name);
     found.map(|node| node.rect())

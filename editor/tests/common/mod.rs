@@ -140,13 +140,13 @@ impl Bench {
         self.harness.state()
     }
 
-    /// The newest snapshot of the run.
+    /// Returns the newest snapshot of the run.
     pub(crate) fn live(&self) -> &LivePicture {
         let live = self.editor().model().live.as_ref();
         live.expect("there is a run")
     }
 
-    /// Number of steps that can be undone.
+    /// Returns the number of steps that can be undone.
     pub(crate) fn undo_steps(&self) -> usize {
         self.editor()
             .model()
@@ -187,7 +187,7 @@ impl Bench {
         panic!("the editor does not settle");
     }
 
-    /// The selected junction.
+    /// Returns the selected junction.
     pub(crate) fn selected_junction(&mut self) -> Arc<Junction> {
         self.settle();
         let model = self.editor().model();
@@ -219,7 +219,7 @@ impl Bench {
         self.editor().screen(DVec2::new(x, y))
     }
 
-    /// The rectangle of the map.
+    /// Returns the rectangle of the map.
     pub(crate) fn map(&self) -> egui::Rect {
         self.editor().map_rect()
     }

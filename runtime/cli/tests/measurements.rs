@@ -110,7 +110,7 @@ fn not_there(arguments: &[&str]) -> Option<String> {
     (!sources.any(is_named)).then(|| format!("there is no test {filter}"))
 }
 
-/// The packages of the workspace, by name, with their folders.
+/// Returns the packages of the workspace, by name, with their folders.
 fn packages() -> Vec<(String, PathBuf)> {
     let runtime = std::fs::read_dir(root().join("runtime")).unwrap();
     let folders = runtime.map(|entry| entry.unwrap().path());

@@ -21,7 +21,7 @@ fn built(folder: &Path, source: &str, name: &str, definitions: &[&str]) -> PathB
     c_source(source, &folder.join(name), definitions, &EXACT)
 }
 
-/// Flags that define the old names for a source that includes only the header.
+/// Returns flags that define the old names for a source that includes only the header.
 fn old_names() -> [String; 4] {
     let header = |name: &str| root().join("plugins/api/include").join(name);
     let [header, names] = ["roadwright_plugin.h", "roadwright_plugin_names_1_1.h"].map(header);
@@ -69,7 +69,7 @@ fn some_drive() -> FitnessInput {
     }
 }
 
-/// Scores that a fitness module of a bench gives to some drives.
+/// Returns the scores that a fitness module of a bench gives to some drives.
 fn scores(bench: &Bench, id: &str, inputs: &[FitnessInput]) -> Vec<f64> {
     let registry = bench.host().registry();
     let entries = registry.of::<dyn Fitness>();
@@ -691,7 +691,7 @@ impl Older {
         (world.snapshot().hash(), scores)
     }
 
-    /// The library that shows the plugin another host, and the plugin itself.
+    /// Returns the library that shows the plugin another host, and the plugin itself.
     fn libraries(&self, folder: &Path, mode: &str) -> Option<[PathBuf; 2]> {
         let source = root().join(self.file);
         let mut plugin = source.clone();
@@ -1017,7 +1017,7 @@ fn sources_of_1_0_and_1_1_compile_unchanged_with_the_old_names() {
     assert!(compiled >= 14, "only {compiled} sources");
 }
 
-/// The records of the header, each with its name and its fields with their types.
+/// Returns the records of the header, each with its name and its fields with their types.
 fn records_of(header: &str) -> Vec<(String, Vec<(String, String)>)> {
     // Comments may contain semicolons.
     let mut text = String::new();

@@ -25,7 +25,7 @@ fn view<T>(records: &[T]) -> RwView {
     }
 }
 
-/// Rows with their path points and nearby objects, all different.
+/// Returns rows with their path points and nearby objects, all different.
 fn rows() -> (Vec<NeedsInput>, Vec<PathPoint>, Vec<NearData>) {
     let row = |row: usize| NeedsInput {
         seen: ControllerInput {

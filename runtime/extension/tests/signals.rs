@@ -91,7 +91,7 @@ fn world(bench: &Bench, scenario: &Scenario, threads: usize) -> World {
     World::new(scenario, &bench.host().registry(), &options).unwrap()
 }
 
-/// The lights that face the lanes from the west and from the south.
+/// Returns the lights that face the lanes from the west and from the south.
 fn lights(world: &World) -> [Light; 2] {
     [1, 3].map(|road| {
         let mut heads = world.signals();
@@ -99,7 +99,7 @@ fn lights(world: &World) -> [Light; 2] {
     })
 }
 
-/// Number of times that each street turned green within the given number of seconds.
+/// Returns the number of times that each street turned green within the given number of seconds.
 fn greens(world: &mut World, seconds: f64) -> [u32; 2] {
     let mut count = [0; 2];
     let mut before = lights(world);

@@ -396,8 +396,8 @@ fn parting(first: f64, second: f64, kind: &str) -> Scenario {
     import(&elements, &ImportOptions::default()).unwrap().0
 }
 
-/// The smallest distance between the lanes of the two carriageways, measured along the first one, m. It is
-/// negative where they overlap.
+/// Returns the smallest distance between the lanes of the two carriageways, measured along the
+/// first one, m. It is negative where they overlap.
 fn between(scenario: &Scenario) -> f64 {
     let road = |id| scenario.network().road(RoadId(id)).unwrap();
     let (out, back) = (road(2), road(3));

@@ -199,7 +199,7 @@ fn surroundings(seed: u64) -> Surroundings {
     around
 }
 
-/// The parts of a plan that have to be bit-identical.
+/// Returns the parts of a plan that have to be bit-identical.
 fn essence(plan: &Plan) -> (Plan, u32) {
     (plan.clone(), plan.tested)
 }

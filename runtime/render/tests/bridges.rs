@@ -180,7 +180,8 @@ fn picture_of_car(layer: i8, start: Pose) -> Vec<u8> {
     map(&scenario, Some(&world.snapshot()), &picture).unwrap()
 }
 
-/// Number of pixels that differ visibly. The soft edges of a deck that is drawn once more differ slightly.
+/// Returns the number of pixels that differ visibly. The soft edges of a deck that is drawn once
+/// more differ slightly.
 fn pixels_that_differ(one: &[u8], other: &[u8]) -> usize {
     let decode = |png: &[u8]| tiny_skia::Pixmap::decode_png(png).unwrap();
     let (one, other) = (decode(one), decode(other));

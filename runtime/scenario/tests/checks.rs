@@ -19,7 +19,7 @@ fn with(edit: Edit) -> Scenario {
     scenario
 }
 
-/// The crossroads scenario with the line of road 1 replaced.
+/// Returns the crossroads scenario with the line of road 1 replaced.
 fn with_line(line: ReferenceLine) -> Scenario {
     let scenario = crossroads();
     let road = Road {

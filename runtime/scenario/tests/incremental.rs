@@ -177,7 +177,7 @@ fn a_road_that_could_not_be_internal_becomes_so() {
     }
 }
 
-/// The properties of a lanelet, except for the storage position of its points.
+/// Returns the properties of a lanelet, except for the storage position of its points.
 fn facts(lanelet: &Lanelet) -> impl PartialEq + std::fmt::Debug + use<> {
     let LineSpan { spacing, count, .. } = lanelet.line_span();
     (

@@ -409,7 +409,7 @@ fn agents_keep_their_places_when_a_loose_end_is_joined() {
     assert!(origin.length() < 1.0, "{origin}");
 }
 
-/// Kinds of the lanes of a road at one end, from left to right.
+/// Returns the kinds of the lanes of a road at one end, from left to right.
 fn kinds(road: &Road, end: RoadEnd) -> Vec<LaneType> {
     let section = match end {
         RoadEnd::Start => &road.lane_sections[0],

@@ -274,7 +274,7 @@ fn decided() -> (Scenario, LaneTurn) {
     (scenario, gone)
 }
 
-/// The number of connections, and the corner radii in order of size.
+/// Returns the number of connections, and the corner radii in order of size.
 fn shape(scenario: &Scenario) -> (usize, Vec<f64>) {
     let mut radii: Vec<f64> = corners(scenario).iter().map(|corner| corner.3).collect();
     radii.sort_by(f64::total_cmp);

@@ -255,7 +255,7 @@ fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
     ]
 }
 
-/// The keys of a record whose numbers have a range in the schema.
+/// Returns the keys of a record whose numbers have a range in the schema.
 fn ranged_keys(schema: &Value, definition: &str) -> Vec<String> {
     let properties = &schema["$defs"][definition]["properties"];
     let has_range = |value: &Value| {

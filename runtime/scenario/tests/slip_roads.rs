@@ -37,7 +37,7 @@ fn layout_of(scenario: &Scenario) -> Layout {
     layout(scenario.network(), scenario.about().driving_side)
 }
 
-/// The junction where three roads meet.
+/// Returns the junction where three roads meet.
 fn joint(layout: &Layout) -> &Junction {
     let joints: Vec<_> = layout
         .junctions

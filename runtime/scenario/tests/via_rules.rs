@@ -43,7 +43,7 @@ fn streets(apart: f64, rule: Option<(RestrictionKind, u32)>) -> Scenario {
     applied(&scenario, Edit::Node(id, Some(node)))
 }
 
-/// The node where road 3 begins.
+/// Returns the node where road 3 begins.
 fn first(scenario: &Scenario) -> NodeId {
     scenario.network().road(RoadId(3)).unwrap().from
 }

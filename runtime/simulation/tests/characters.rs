@@ -400,7 +400,7 @@ fn shifted(place: Place, stream: &mut Stream) -> Place {
     }
 }
 
-/// The office with other starts, destinations and departures.
+/// Returns the office with other starts, destinations and departures.
 fn drawn_office(seed: u64) -> Scenario {
     let mut scenario = office();
     let mut stream = Stream::new(seed, "office", 0);

@@ -174,7 +174,7 @@ fn braking_takes_twice_as_far_on_half_the_grip_at_every_level() {
     }
 }
 
-/// Distance that a car climbs on a slope in 8 s from rest, in gear, m.
+/// Returns the distance that a car climbs on a slope in 8 s from rest, in gear, m.
 fn climbed(grip: f64, slope: f64) -> f64 {
     let (low, high) = (DVec2::new(-100.0, -100.0), DVec2::new(2100.0, 100.0));
     let flat = HeightField::level(low, high, 50.0).unwrap();

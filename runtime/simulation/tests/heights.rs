@@ -160,8 +160,8 @@ fn a_step_below_the_clearance_is_driven_over_at_every_level() {
     }
 }
 
-/// The jeep or, at the sliding level, a car of the same height, because the jeep's file lacks the values that
-/// this level needs.
+/// Returns the jeep or, at the sliding level, a car of the same height, because the jeep's file
+/// lacks the values that this level needs.
 fn kind_for(level: DynamicsLevel) -> VehicleType {
     match level {
         DynamicsLevel::Sliding => VehicleType {

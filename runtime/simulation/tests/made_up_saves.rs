@@ -129,8 +129,8 @@ impl Random {
         }
     }
 
-    /// Changes that make a mutant. Usually there is only one, so that changes do not hide each
-    /// other's effects.
+    /// Returns the changes that make a mutant. Usually there is only one, so that changes do not
+    /// hide each other's effects.
     fn program(&mut self) -> Vec<u8> {
         let count = [1, 1, 1, 2, 4][self.below(5) as usize];
         let mut program = Vec::new();

@@ -149,7 +149,7 @@ impl Controller for Witness {
     }
 }
 
-/// Distance between the box of a vehicle and an object, m.
+/// Returns the distance between the box of a vehicle and an object, m.
 fn gap(own: &OrientedBox, object: &ObjectData, views: &Views<'_>) -> f64 {
     let middle = DVec2::new(object.x, object.y);
     if object.flags & OBJECT_IS_ROUND != 0 {
@@ -168,7 +168,7 @@ fn gap(own: &OrientedBox, object: &ObjectData, views: &Views<'_>) -> f64 {
     own.distance(&OrientedBox::new(pose, object.length, object.width))
 }
 
-/// Values that distinguish objects.
+/// Returns values that identify an object.
 fn key(object: &ObjectData) -> (u32, u32, u64, u32) {
     let agent = object.flags & OBJECT_IS_AGENT;
     (object.kind, agent, object.id, object.part)
@@ -422,7 +422,7 @@ fn seen(
     (all, world.ground().clone())
 }
 
-/// Distance between a place and the centre line of a lanelet, m.
+/// Returns the distance between a place and the centre line of a lanelet, m.
 fn from_centre_line(ground: &Ground, number: u32, place: DVec2) -> f64 {
     let line = ground.line(LaneletIndex::new(number));
     let points: Vec<DVec2> = line.points().collect();

@@ -155,7 +155,7 @@ fn drive(scenario: &Scenario, what: &str) -> Pose {
     last.unwrap()
 }
 
-/// Bays of all kinds on both sides of the street, for cars from both directions.
+/// Returns bays of all kinds on both sides of the street, for cars from both directions.
 fn all() -> Vec<Bay> {
     let kinds = [Kind::Parallel, Kind::Perpendicular, Kind::Angled];
     let sides = [(false, false), (true, false), (false, true), (true, true)];

@@ -113,7 +113,7 @@ fn fill(scenario: &mut Scenario, star: &Star, roads: &[RoadId]) {
     }
 }
 
-/// Numbers of the tested junctions. A nightly run tests `count` of them.
+/// Returns the numbers of the tested junctions. A nightly run tests `count` of them.
 fn numbers(count: u64) -> std::ops::Range<u64> {
     let wanted = std::env::var("ROADWRIGHT_JUNCTIONS").ok();
     0..wanted.map_or_else(|| scaled(count), |text| text.parse().unwrap())

@@ -53,7 +53,7 @@ struct Outcome {
     wrong: Vec<String>,
 }
 
-/// Descriptions of the rings of vehicles that wait for each other, without duplicates.
+/// Describes the rings of vehicles that wait for each other, without duplicates.
 fn deadlocked(world: &World) -> Vec<String> {
     let mut members = BTreeMap::new();
     for vehicle in &world.snapshot().vehicles {
@@ -69,7 +69,7 @@ fn deadlocked(world: &World) -> Vec<String> {
     members.into_values().collect()
 }
 
-/// Descriptions of the chains of waiting vehicles, without duplicates.
+/// Describes the chains of waiting vehicles, without duplicates.
 fn standing(world: &World) -> Vec<String> {
     let mut members = BTreeMap::new();
     for vehicle in &world.snapshot().vehicles {
@@ -147,8 +147,8 @@ fn drive(seed: u64, number: u64) -> Outcome {
     }
 }
 
-/// Numbers of the networks that this run tests: those below `count`, unless the environment
-/// variable gives others.
+/// Returns the numbers of the networks that this run tests: those below `count`, unless the
+/// environment variable gives others.
 fn numbers(count: u64) -> Range<u64> {
     let Ok(text) = std::env::var("ROADWRIGHT_NETWORKS") else {
         return 0..count;

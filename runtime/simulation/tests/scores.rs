@@ -115,7 +115,8 @@ fn every_fitness_puts_drivers_in_order() {
     );
 }
 
-/// Scores of a single car that drives at a fraction of the speed limit of 13.9 m/s for two minutes.
+/// Returns the scores of a single car that drives at a fraction of the speed limit of 13.9 m/s for
+/// two minutes.
 fn alone(share: f64) -> BTreeMap<String, f64> {
     let mut road = Scenario::new("road");
     let style = RoadStyle {

@@ -149,7 +149,7 @@ impl Drive {
         World::new(scenario, &registry(), &options).unwrap()
     }
 
-    /// Distance (m) and speed (m/s) after a number of seconds.
+    /// Returns the distance (m) and speed (m/s) after a number of seconds.
     fn after(&self, level: DynamicsLevel, seconds: f64) -> (f64, f64) {
         let mut world = self.world(level);
         while world.time() < seconds - 1e-9 {

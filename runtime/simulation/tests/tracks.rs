@@ -103,8 +103,8 @@ fn on_open_ground(kind: VehicleType) -> Scenario {
     scenario
 }
 
-/// Distance of a vehicle's centre from its start (m), and the angle that it has turned (rad), after 8 s of
-/// full lock to the left under manual control.
+/// Returns the distance of a vehicle's centre from its start (m), and the angle that it has turned
+/// (rad), after 8 s of full lock to the left under manual control.
 fn turned_by_hand(kind: VehicleType) -> (f64, f64) {
     let scenario = on_open_ground(kind);
     let mut world = world(&scenario, &options(DynamicsLevel::Rigid, 1));

@@ -224,7 +224,7 @@ fn busy_office(stream: &mut Stream) -> (Scenario, ObstacleId) {
     (scenario, dragged)
 }
 
-/// The middle of a room that is not near.
+/// Returns the middle of a room that is not near `here`.
 fn anywhere_else(here: DVec2, stream: &mut Stream) -> Place {
     loop {
         let there = middle(stream.next_index(ROOMS * ROOMS));

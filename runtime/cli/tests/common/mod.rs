@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The root folder of the project.
+/// Returns the root folder of the project.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The path of a shipped scenario.
+/// Returns the path of a shipped scenario.
 pub(crate) fn scenario(name: &str) -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
     format!("{folder}/{name}.scenario.json")

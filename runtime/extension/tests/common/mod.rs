@@ -182,7 +182,7 @@ impl Bench {
     }
 }
 
-/// Overrides that put a module into all stacks.
+/// Returns overrides that put a module into all stacks.
 pub fn only(slot: Slot, module: &str) -> ModuleOverrides {
     let mut modules = ModuleOverrides::default();
     modules.set(slot, vec![module.into()]).unwrap();

@@ -282,7 +282,7 @@ impl Star {
         (scenario, roads)
     }
 
-    /// The star at the origin, without rotation.
+    /// Returns the star at the origin, without rotation.
     pub(crate) fn plain(&self) -> (Scenario, Vec<RoadId>) {
         let order: Vec<usize> = (0..self.legs.len()).collect();
         self.scenario(DVec2::ZERO, 0.0, &order)

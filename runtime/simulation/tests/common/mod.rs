@@ -79,7 +79,7 @@ pub(crate) fn add_flow(scenario: &mut Scenario, flow: Flow) {
     scenario.apply(edit).unwrap();
 }
 
-/// Names of the shipped scenarios, in order.
+/// Returns the names of the shipped scenarios, in order.
 pub(crate) fn all_shipped() -> Vec<String> {
     let files = std::fs::read_dir(scenarios()).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -134,8 +134,8 @@ pub(crate) fn without_stack(mut scenario: Scenario, stack: &str) -> Scenario {
     scenario
 }
 
-/// Options with which agents drive straight to their goals, because a planner would avoid obstacles
-/// that can be pushed.
+/// Returns options with which agents drive straight to their goals, because a planner would avoid
+/// obstacles that can be pushed.
 pub(crate) fn straight() -> RunOptions {
     let mut modules = ModuleOverrides::default();
     let before = modules.set(Slot::GroundPlanner, vec!["straight".into()]);
