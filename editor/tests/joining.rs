@@ -26,7 +26,8 @@ const STROKES: u64 = 2_000;
 /// Number of strokes that are drawn on the same roads.
 const STROKES_ON_A_MAP: u64 = 25;
 
-/// A random network on three layers, with one-way, wide and curved roads, each with its own name.
+/// Creates a random network on three layers, with one-way, wide and curved roads, each with its own
+/// name.
 fn network(stream: &mut Stream) -> Scenario {
     let mut scenario = Scenario::new("strokes");
     for number in 0..9 {
@@ -219,7 +220,7 @@ fn random_point(stream: &mut Stream) -> DVec2 {
     DVec2::new(stream.next_in(-350.0, 350.0), stream.next_in(-350.0, 350.0))
 }
 
-/// A stroke with a bend that starts at some distance and ends at `end`.
+/// Returns a stroke with a bend that starts at some distance and ends at `end`.
 fn stroke_to(stream: &mut Stream, end: DVec2, scale: f64) -> Vec<DVec2> {
     let length = stream.next_in(40.0, 120.0) + 30.0 * scale;
     let heading = stream.next_in(-3.1, 3.1);
@@ -417,7 +418,7 @@ fn strokes_that_end_off_the_asphalt_or_with_ctrl_join_nothing() {
     assert!(u64::from(free) > scaled(STROKES) / 4, "only {free} strokes");
 }
 
-/// A street from west to east, and another one above it from south to north.
+/// Creates a street from west to east, and another one above it from south to north.
 fn crossing_on_two_layers() -> Scenario {
     let mut scenario = Scenario::new("layers");
     let ends = [((-100.0, 0.0), (100.0, 0.0)), ((0.0, -100.0), (0.0, 100.0))];

@@ -53,7 +53,7 @@ impl Map {
         }
     }
 
-    /// A random point on a drivable lane.
+    /// Returns a random point on a drivable lane.
     fn point(&self, stream: &mut Stream) -> DVec2 {
         let roads: Vec<_> = self.scenario.network().roads().collect();
         loop {

@@ -60,7 +60,7 @@ fn says_that_it_draws(bench: &Bench) -> bool {
         .any(|text| text.starts_with("Drawing the map, "))
 }
 
-/// Old-town with its run, its selection and its names in view, without the grid.
+/// Opens old-town with its run, its selection and its names in view, without the grid.
 fn busy_town() -> Bench {
     let mut bench = Bench::start();
     bench.close_dialog();
@@ -129,7 +129,7 @@ fn nothing_of_the_old_map_is_shown_after_an_import() {
     nothing_old_is_shown(&mut bench);
 }
 
-/// A grid of streets with a junction every 100 m.
+/// Creates a grid of streets with a junction every 100 m.
 fn grid(streets: u32) -> Scenario {
     let mut scenario = Scenario::new("grid");
     let style = RoadStyle {
@@ -161,7 +161,7 @@ fn shipped(name: &str) -> PathBuf {
     scenarios.join(format!("{name}.scenario.json"))
 }
 
-/// Old-town with an unsaved step, at a large scale.
+/// Opens old-town with an unsaved step, at a large scale.
 fn edited_town() -> Bench {
     let mut bench = busy_town();
     bench.ask(Action::Apply("Add node".into(), far_node()));
@@ -169,7 +169,7 @@ fn edited_town() -> Bench {
     bench
 }
 
-/// An edit that does not depend on any road or agent.
+/// Returns an edit that does not depend on any road or agent.
 fn far_node() -> Edit {
     let node = Node::at(DVec2::new(500.0, 500.0));
     Edit::Node(NodeId(9_999), Some(node))

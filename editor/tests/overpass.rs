@@ -96,7 +96,7 @@ fn an_overpass_with_two_ramps_is_drawn_and_driven() {
     }
 }
 
-/// A car that drives from one place to another.
+/// Creates a car that drives from one place to another.
 fn car(start: Place, destination: Place, depart: f64) -> Agent {
     Agent {
         name: String::new(),

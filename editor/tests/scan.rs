@@ -154,8 +154,8 @@ const SIZES: [(f32, f32); 3] = [(1024.0, 700.0), (1280.0, 800.0), (2560.0, 1440.
 /// Window height at which long panels are visible to their ends, pixels.
 const TALL: f32 = 4000.0;
 
-/// A run of a shipped scenario with a watched vehicle, so that panels have contents. If a stack is given, the
-/// vehicle uses it.
+/// Starts a run of a shipped scenario with a watched vehicle, so that panels have contents. If a
+/// stack is given, the vehicle uses it.
 fn busy(name: &str, stack: Option<&str>) -> Bench {
     let file = format!("../scenarios/{name}.scenario.json");
     let mut bench = Bench::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file));

@@ -292,7 +292,8 @@ fn scripts_beside_a_scenario_do_not_hold_it_up() {
     assert_eq!(output.status.code(), Some(0), "{said}");
 }
 
-/// A scenario in which `arms` roads meet at one node. Each has `lanes` lanes in both directions.
+/// Creates a scenario in which `arms` roads meet at one node. Each has `lanes` lanes in both
+/// directions.
 fn star(arms: u32, lanes: i8) -> Scenario {
     let mut scenario = Scenario::new("star");
     let section = LaneSection {

@@ -34,7 +34,7 @@ fn old_names() -> [String; 4] {
     ]
 }
 
-/// A drive in which all numbers are different.
+/// Returns a drive in which all numbers are different.
 fn some_drive() -> FitnessInput {
     FitnessInput {
         crash_rating: 0.5,

@@ -209,7 +209,8 @@ fn neighbours(at: &[(f64, f64)], heading: f64) -> Vec<Edit> {
     at.iter().enumerate().map(parked).collect()
 }
 
-/// A script for a car that parks in the bay when it is near, waits for a while and continues.
+/// Returns a script for a car that parks in the bay when it is near, waits for a while and
+/// continues.
 fn parker(near: f64) -> String {
     format!(
         "fn behave(agent) {{

@@ -12,8 +12,8 @@ use roadwright_scenario::{
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, World};
 use std::path::PathBuf;
 
-/// A crossing of two streets with signals. `rates` are the numbers of cars per hour from west to east and
-/// from south to north. Returns the scenario and the node at the crossing.
+/// Creates a crossing of two streets with signals. `rates` are the numbers of cars per hour from
+/// west to east and from south to north. Returns the scenario and the node at the crossing.
 fn crossing(rates: [f64; 2]) -> (Scenario, NodeId) {
     let mut scenario = Scenario::new("signals");
     for (from, to) in [

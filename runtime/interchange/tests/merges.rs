@@ -5,7 +5,7 @@ use roadwright_interchange::osm::{ImportSummary, read};
 use roadwright_scenario::junction::{Layout, LinkKind, layout};
 use roadwright_scenario::{RoadId, Scenario};
 
-/// Two streets of 300 m in line, with the given tags. They lead along a parallel near
+/// Creates two streets of 300 m in line, with the given tags. They lead along a parallel near
 /// Berlin, or near London, where traffic keeps left.
 fn street(in_london: bool, before: &str, beyond: &str) -> (Scenario, ImportSummary, Layout) {
     let (latitude, longitude) = if in_london {

@@ -158,7 +158,7 @@ fn a_blocked_corridor_is_driven_to_its_end() {
     assert_eq!(answer.moves.len(), 2);
 }
 
-/// Random walls, posts and cars around the start.
+/// Creates random walls, posts and cars around the start.
 fn surroundings(seed: u64) -> Surroundings {
     let mut draw = Stream::new(seed, "surroundings", 0);
     let mut point = |reach: f64| {
@@ -299,7 +299,7 @@ proptest! {
     }
 }
 
-/// Input of a search that starts in the state Fast. Goals are reached within 5 m.
+/// Returns the input of a search that starts in the state Fast. Goals are reached within 5 m.
 fn towards<'a>(around: &'a Surroundings, goals: &'a [DVec2]) -> Question<'a> {
     Question {
         goals,

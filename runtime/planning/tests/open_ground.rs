@@ -16,7 +16,7 @@ fn all_rules() -> impl Iterator<Item = Rules> {
         .flat_map(|corners| StepCosts::ALL.map(|costs| Rules { costs, corners }))
 }
 
-/// A map with obstacles and, if `is_hilly`, with many different factors.
+/// Creates a map with obstacles and, if `is_hilly`, with many different factors.
 fn random_map(seed: u64, is_hilly: bool) -> GridMap {
     let mut stream = Stream::new(seed, "map", 0);
     let (columns, rows) = (

@@ -103,7 +103,7 @@ fn drive(world: &mut World, trip: Trip, budget: u64, steps: usize) -> Option<Dri
     None
 }
 
-/// A pocket that opens towards the west, 60 m deep and 60 m wide.
+/// Creates a pocket that opens towards the west, 60 m deep and 60 m wide.
 fn pocket() -> World {
     World::new(&[
         [30.0, 0.0, 1.0, 61.0],

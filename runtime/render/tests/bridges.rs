@@ -22,7 +22,7 @@ fn add(scenario: &mut Scenario, from: DVec2, to: DVec2, layer: i8) -> RoadId {
     scenario.network().roads().map(|(id, _)| id).max().unwrap()
 }
 
-/// A road to the east, crossed by a road on the given layer.
+/// Creates a road to the east, crossed by a road on the given layer.
 fn crossing(layer: i8) -> (Scenario, RoadId, RoadId) {
     let mut scenario = Scenario::new("crossing");
     let ground = add(

@@ -243,7 +243,7 @@ proptest! {
     }
 }
 
-/// A number of random changes.
+/// Returns `count` random changes.
 fn random_changes(count: u64) -> impl Iterator<Item = (u8, usize, f64)> {
     let mut stream = Stream::new(roadwright_testing::seed(61), "edits", 0);
     (0..count).map(move |_| {

@@ -15,7 +15,7 @@ fn xy(x: f64, y: f64) -> DVec2 {
     DVec2::new(x, y)
 }
 
-/// A street along the x axis, from -100 to 100 m, with a half-width of 3.25 m.
+/// Creates a street along the x axis, from -100 to 100 m, with a half-width of 3.25 m.
 fn one_street() -> Scenario {
     let mut scenario = Scenario::new("one street");
     draw(

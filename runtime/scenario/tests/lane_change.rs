@@ -8,7 +8,7 @@ use roadwright_scenario::operation::draw::{RoadStyle, split};
 use roadwright_scenario::operation::{merged, reversed};
 use roadwright_scenario::*;
 
-/// A street with three lanes forward and two backward.
+/// Creates a street with three lanes forward and two backward.
 fn street(side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("street");
     let about = About {

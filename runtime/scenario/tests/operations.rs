@@ -206,7 +206,8 @@ fn a_road_that_is_turned_round_is_driven_as_before() {
     assert_eq!(first.unwrap().lane_sections, last.unwrap().lane_sections);
 }
 
-/// A one-way road of two lanes from west to east with a pavement, and an agent on the left lane.
+/// Creates a one-way road of two lanes from west to east with a pavement, and an agent on the left
+/// lane.
 fn one_way() -> (Scenario, RoadId) {
     let section = CrossSection {
         forward: vec![

@@ -19,7 +19,7 @@ fn one_way(class: RoadClass, lanes: usize) -> RoadStyle {
     }
 }
 
-/// A motorway along the x axis, towards the east.
+/// Creates a motorway along the x axis, towards the east.
 fn motorway(side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("motorway");
     scenario

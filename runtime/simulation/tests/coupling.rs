@@ -14,7 +14,7 @@ const LEVELS: [DynamicsLevel; 4] = [
     DynamicsLevel::Rigid,
 ];
 
-/// A car with a number of caravans in a row.
+/// Creates a car with a number of caravans in a row.
 fn road_train(trailers: usize) -> VehicleType {
     vehicle("escort-caravan", |file| {
         let one = file.trailers[0].clone();

@@ -100,7 +100,8 @@ fn drive(level: DynamicsLevel, kind: &VehicleType, heights: Heights) -> Drive {
     }
 }
 
-/// A jeep 1.8 m high with a clearance of 0.3 m, with the data that all levels need.
+/// Creates a jeep that is 1.8 m high, has a clearance of 0.3 m, and has the data that all levels
+/// need.
 fn jeep() -> VehicleType {
     vehicle("willys-mb", |file| {
         file.body.ground_clearance = 0.3.into();

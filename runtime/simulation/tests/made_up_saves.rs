@@ -109,7 +109,7 @@ impl Random {
         self.next() % end
     }
 
-    /// A value that readers may not expect: the limit of a range, NaN, or any other number.
+    /// Returns a value that readers may not expect: the limit of a range, NaN, or any other number.
     fn payload(&mut self) -> u64 {
         match self.below(16) {
             0 => f64::NAN.to_bits(),

@@ -768,7 +768,7 @@ fn a_destination_with_a_heading_is_reached_within_5_degrees() {
     }
 }
 
-/// A bay of 6.5 m between two parked cars, with the kerbs of a street that is 7 m wide.
+/// Returns a bay of 6.5 m between two parked cars, with the kerbs of a street that is 7 m wide.
 fn kerbside_bay() -> Vec<Wall> {
     vec![
         wall(-5.5, -4.7, 4.5, 1.8),

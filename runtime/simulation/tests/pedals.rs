@@ -495,7 +495,7 @@ fn the_law_of_the_road_goes_before_pedals() {
     }
 }
 
-/// A shipped scenario in which all agents use the fuzzy mechanic, with or without pedals.
+/// Returns a shipped scenario in which all agents use the fuzzy mechanic, with or without pedals.
 fn mechanics(name: &str, pedals: bool) -> Scenario {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let mut scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();

@@ -242,7 +242,7 @@ impl Edited {
         }
     }
 
-    /// A random edit, with its name.
+    /// Returns a random edit, with its name.
     fn draw(&mut self) -> Option<(Edit, &'static str)> {
         match self.random.next_index(6) {
             0 => Some((self.other_limit()?, "speed limit")),
@@ -317,7 +317,7 @@ impl Edited {
         Some(Edit::Flow(*id, Some(Box::new(changed))))
     }
 
-    /// An edit that adds a side street to a wide street, at a new node.
+    /// Returns an edit that adds a side street to a wide street, at a new node.
     fn new_street(&mut self) -> Option<Edit> {
         let (_, road) = self.any_street()?;
         let length = road.reference_line.length();

@@ -10,7 +10,7 @@ use roadwright_scenario::{
 use roadwright_simulation::{HandControls, RunOptions, World, builtin_modules};
 use roadwright_testing::is_slow;
 
-/// A shipped scenario in which all agents drive tanks with the given controller.
+/// Returns a shipped scenario in which all agents drive tanks with the given controller.
 fn driven(name: &str, controller: &str) -> Scenario {
     let mut scenario = driven_by(shipped(name), &vehicle("t-28", |_| {}));
     for (key, stack) in scenario.stacks().clone() {

@@ -98,7 +98,7 @@ pub(crate) fn has_scripts(scenario: &Scenario) -> bool {
     settings.any(|setting| setting.module.ends_with(".rhai"))
 }
 
-/// A shipped vehicle with modifications, in the form in which scenarios store it.
+/// Returns a shipped vehicle with modifications, in the form in which scenarios store it.
 pub(crate) fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
     let path = format!("vehicles/{name}.vehicle.json");
     let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
