@@ -435,7 +435,8 @@ impl Bench {
         self.settle();
     }
 
-    /// Lets simulated time pass until a condition holds, for at most `seconds`.
+    /// Lets simulated time pass until a condition holds, for at most `seconds`. Returns whether the
+    /// condition holds.
     pub(crate) fn play_until(&mut self, seconds: f64, done: impl Fn(&Editor) -> bool) -> bool {
         for _ in 0..20_000 {
             self.harness.step();
@@ -451,7 +452,8 @@ impl Bench {
         false
     }
 
-    /// Lets simulated time pass until a vehicle has arrived, for at most `seconds`.
+    /// Lets simulated time pass until a vehicle has arrived, for at most `seconds`. Returns whether
+    /// one has arrived.
     pub(crate) fn play_until_arrived(&mut self, seconds: f64) -> bool {
         self.play_until(seconds, |editor| {
             let live = editor.model().live.as_ref();

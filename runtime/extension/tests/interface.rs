@@ -691,7 +691,7 @@ impl Older {
         (world.snapshot().hash(), scores)
     }
 
-    /// Returns the library that shows the plugin another host, and the plugin itself.
+    /// Returns a library that simulates another host for the plugin, and the plugin itself.
     fn libraries(&self, folder: &Path, mode: &str) -> Option<[PathBuf; 2]> {
         let source = root().join(self.file);
         let mut plugin = source.clone();

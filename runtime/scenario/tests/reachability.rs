@@ -161,7 +161,8 @@ fn long_street(count: u32) -> Scenario {
     scenario
 }
 
-/// A recursive search along the street would need more than a megabyte.
+/// Checks that the search along a long street needs little stack. A recursive search would need
+/// more than a megabyte.
 #[test]
 fn the_main_streets_of_a_large_network_need_little_stack() {
     let scenario = long_street(4_000);
