@@ -453,7 +453,7 @@ impl Bench {
     }
 
     /// Lets simulated time pass until a vehicle has arrived, for at most `seconds`. Returns whether
-    /// one has arrived.
+    /// a vehicle has arrived.
     pub(crate) fn play_until_arrived(&mut self, seconds: f64) -> bool {
         self.play_until(seconds, |editor| {
             let live = editor.model().live.as_ref();
