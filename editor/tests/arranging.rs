@@ -10,8 +10,8 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{ObjectId, Scenario};
 
-/// Two roads that do not cross in their middles, a box beside them, and a car. The view extends 150 m in each
-/// direction.
+/// Draws two roads that cross 60 m east of the origin, a box beside them, and a car, and selects
+/// everything. The view extends 150 m in each direction.
 fn corner() -> Bench {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);
@@ -32,7 +32,7 @@ fn box_at(scenario: &Scenario) -> DVec2 {
     obstacle.shape.centre()
 }
 
-/// Largest distance between two nodes with the same id, m.
+/// Returns the largest distance between two nodes with the same id, m.
 fn apart(a: &Scenario, b: &Scenario) -> f64 {
     let nodes = a.network().nodes();
     let gaps = nodes.map(|(id, node)| {

@@ -11,7 +11,7 @@ use roadwright_scenario::{
 };
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// A street of 6.5 m from west to east, and the place tool.
+/// Draws a street that is 6.5 m wide from west to east, and selects the place tool.
 fn street() -> Bench {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 60.0);

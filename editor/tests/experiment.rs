@@ -40,7 +40,7 @@ fn draft(bench: &Bench) -> Experiment {
     draft.unwrap().experiment.clone()
 }
 
-/// The error that prevents the draft from being trained.
+/// Returns the error that prevents the draft from being trained.
 fn fault(bench: &Bench) -> Option<(&'static str, String)> {
     let model = &bench.editor().model().experiment;
     let fault = model.checked.as_ref().unwrap().fault.clone();
@@ -479,12 +479,12 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     assert_ne!(bench.scenario(), &before);
 }
 
-/// The world that is shown in place of the document.
+/// Returns the world that is shown in place of the document.
 fn shown(bench: &Bench) -> &Shown {
     bench.editor().model().experiment.shown.as_ref().unwrap()
 }
 
-/// The forest course with very few parameters to train.
+/// Returns the forest course with very few parameters to train.
 fn forest() -> String {
     SMALL
         .replace("\"arena\"", "\"forest\"")

@@ -12,7 +12,7 @@ use std::path::Path;
 
 const NODES: [u32; 4] = [5, 8, 11, 14];
 
-/// The avenue with four signals. The first and the last of them are selected.
+/// Returns the avenue with four signals. The first and the last of them are selected.
 fn avenue() -> Bench {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
     let mut bench = Bench::open(&folder.join("signal-corridor.scenario.json"));

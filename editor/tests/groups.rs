@@ -9,7 +9,7 @@ use roadwright_scenario::{GroupId, ObjectId};
 
 const BOXES: [(f64, f64); 3] = [(-80.0, 50.0), (-10.0, 60.0), (70.0, 30.0)];
 
-/// A road and three boxes beside it; the first two boxes are a group.
+/// Creates a road and three boxes beside it; the first two boxes are a group.
 fn street() -> Bench {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);

@@ -7,7 +7,7 @@ use roadwright_editor::model::Action;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Time until the window requests its next frame.
+/// Returns the time until the window requests its next frame.
 fn next_frame(bench: &Bench) -> Duration {
     bench.harness.output().viewport_output[&ViewportId::ROOT].repaint_delay
 }
@@ -39,7 +39,7 @@ fn falls_asleep(bench: &mut Bench) -> bool {
     })
 }
 
-/// Path of a shipped scenario.
+/// Returns the path of a shipped scenario.
 fn shipped(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
 }

@@ -26,7 +26,8 @@ const STROKES: u64 = 2_000;
 /// Number of strokes that are drawn on the same roads.
 const STROKES_ON_A_MAP: u64 = 25;
 
-/// A random network on three layers, with one-way, wide and curved roads, each with its own name.
+/// Creates a random network on three layers, with one-way, wide and curved roads, each with its own
+/// name.
 fn network(stream: &mut Stream) -> Scenario {
     let mut scenario = Scenario::new("strokes");
     for number in 0..9 {
@@ -65,7 +66,8 @@ fn network(stream: &mut Stream) -> Scenario {
     scenario
 }
 
-/// Edges of the asphalt of a road. They are computed here independently of the rule under test.
+/// Returns the edges of the asphalt of a road. They are computed here independently of the rule
+/// under test.
 fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
     let section = road.section_at(s);
     let bands = road.lane_bands(section, s);
@@ -87,7 +89,8 @@ fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
     edges
 }
 
-/// Distance of a point from the asphalt of a road, found by sampling, m; 0 on the asphalt.
+/// Returns the distance of a point from the asphalt of a road, found by sampling, m; 0 on the
+/// asphalt.
 fn distance(road: &Road, point: DVec2) -> f64 {
     let mut best = f64::INFINITY;
     let count = (road.length() / 0.25).ceil().max(1.0) as u32;
@@ -136,7 +139,7 @@ impl Hand {
         }
     }
 
-    /// The context of the tool, with the given options.
+    /// Returns the context of the tool, with the given options.
     fn context<'a>(&'a self, options: &'a ToolOptions) -> ToolContext<'a> {
         ToolContext {
             scenario: self.document.scenario(),
@@ -193,7 +196,7 @@ impl Hand {
     }
 }
 
-/// The first and last node of the road that a stroke added.
+/// Returns the first and last node of the road that a stroke added.
 fn new_ends(before: &Scenario, after: &Scenario) -> [NodeId; 2] {
     let first = before.network().next_road_id();
     // The pieces of the new road have the lowest new ids, in order. They have no name.
@@ -205,7 +208,7 @@ fn new_ends(before: &Scenario, after: &Scenario) -> [NodeId; 2] {
     [pieces[0].from, pieces[pieces.len() - 1].to]
 }
 
-/// Names of the other roads at a node.
+/// Returns the names of the other roads at a node.
 fn others(after: &Scenario, node: NodeId) -> BTreeSet<String> {
     let network = after.network();
     let ends = network.ends_at(node).into_iter();
@@ -217,7 +220,7 @@ fn random_point(stream: &mut Stream) -> DVec2 {
     DVec2::new(stream.next_in(-350.0, 350.0), stream.next_in(-350.0, 350.0))
 }
 
-/// A stroke with a bend that starts at some distance and ends at `end`.
+/// Returns a stroke with a bend that starts at some distance and ends at `end`.
 fn stroke_to(stream: &mut Stream, end: DVec2, scale: f64) -> Vec<DVec2> {
     let length = stream.next_in(40.0, 120.0) + 30.0 * scale;
     let heading = stream.next_in(-3.1, 3.1);
@@ -415,7 +418,7 @@ fn strokes_that_end_off_the_asphalt_or_with_ctrl_join_nothing() {
     assert!(u64::from(free) > scaled(STROKES) / 4, "only {free} strokes");
 }
 
-/// A street from west to east, and another one above it from south to north.
+/// Creates a street from west to east, and another one above it from south to north.
 fn crossing_on_two_layers() -> Scenario {
     let mut scenario = Scenario::new("layers");
     let ends = [((-100.0, 0.0), (100.0, 0.0)), ((0.0, -100.0), (0.0, 100.0))];
@@ -471,7 +474,7 @@ fn a_stroke_begins_on_the_topmost_layer_that_it_catches() {
     assert_eq!(label(&mut hand, (0.0, 50.0), (60.0, 60.0)).0, 0);
 }
 
-/// Positions of the diamonds that mark where a stroke crosses roads of its layer.
+/// Returns the positions of the diamonds that mark where a stroke crosses roads of its layer.
 fn crossings(tool: &dyn Tool, context: &ToolContext<'_>) -> Vec<DVec2> {
     let marks = tool.marks(context).into_iter();
     let diamonds = marks.filter_map(|mark| match mark {

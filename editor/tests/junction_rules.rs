@@ -321,7 +321,8 @@ fn a_turn_over_another_road_is_forbidden() {
     assert_eq!(bench.scenario(), &before);
 }
 
-/// Two streets that cross a third one 30 m apart, forming one merged junction with the two given nodes.
+/// Creates two streets that cross a third one 30 m apart, so that both junctions merge into one.
+/// Also returns its two nodes.
 fn merged() -> (Bench, [NodeId; 2]) {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);

@@ -11,7 +11,7 @@ use roadwright_scenario::{ConnectionIndex, Control, Edit, ObjectId, RoadEnd, Sce
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::sync::Arc;
 
-/// Number of junctions with a given control.
+/// Returns the number of junctions with a given control.
 fn count(scenario: &Scenario, control: Control) -> usize {
     let layout = layout(scenario.network(), scenario.about());
     let junctions = layout.junctions.iter();

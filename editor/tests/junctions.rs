@@ -265,7 +265,7 @@ fn a_corner_is_given_a_radius_and_left_to_the_roads_again() {
     assert_eq!(bench.scenario(), &before);
 }
 
-/// Road of a straight movement that has or does not have green in a stage.
+/// Returns the road of a straight movement that has or does not have green in a stage.
 fn straight_on(bench: &Bench, stage: usize, has_green: bool) -> RoadId {
     let layout = &bench.editor().model().scene.layout;
     let junction = layout.junction_at(NODE).unwrap();

@@ -15,7 +15,7 @@ fn stacks(bench: &Bench) -> Vec<String> {
     all.map(|(key, _)| key.clone()).collect()
 }
 
-/// Positions of the headers of a list, from the top.
+/// Returns the positions of the headers of a list, from the top.
 fn tops(bench: &Bench, names: &[&str]) -> Vec<f32> {
     let top = |name: &&str| bench.harness.get_by_label(name).rect().top();
     names.iter().map(top).collect()

@@ -53,7 +53,7 @@ impl Map {
         }
     }
 
-    /// A random point on a drivable lane.
+    /// Returns a random point on a drivable lane.
     fn point(&self, stream: &mut Stream) -> DVec2 {
         let roads: Vec<_> = self.scenario.network().roads().collect();
         loop {
@@ -94,7 +94,8 @@ impl Map {
         })
     }
 
-    /// The drivable lanes of the road under a point, starting with the lane under the point.
+    /// Returns the drivable lanes of the road under a point, starting with the lane under the
+    /// point.
     fn lanes(&self, point: DVec2) -> Vec<LanePlace> {
         let own = self.scene.lane_at(point, 3.0 * SCALE).unwrap();
         let road = self.scenario.network().road(own.road).unwrap();
@@ -107,7 +108,7 @@ impl Map {
         std::iter::once(own).chain(others).collect()
     }
 
-    /// Travel time of a flow between lanes; `None` if there is no route.
+    /// Returns the travel time of a flow between lanes; `None` if there is no route.
     fn time(&self, flow: &Flow, origin: LanePlace, destination: LanePlace) -> Option<f64> {
         let flow = Flow {
             origin: Place::Lane(origin),

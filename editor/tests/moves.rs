@@ -12,10 +12,11 @@ use roadwright_scenario::{AgentId, DynamicsLevel, Edit, ObjectId, file};
 use roadwright_simulation::SteeringLock;
 use std::collections::BTreeSet;
 
-/// The racer of generated tracks.
+/// Id of the racer on generated tracks.
 const RACER: u64 = 1;
 
-/// A wide straight track with a racer at its beginning, as `roadwright generate track` writes it.
+/// Creates a wide straight track with a racer at its beginning, as `roadwright generate track`
+/// writes it.
 pub(crate) fn practice() -> Bench {
     let corridor = Corridor {
         length: 400.0,

@@ -15,7 +15,7 @@ use roadwright_scenario::{
 };
 use roadwright_simulation::PathStatus;
 
-/// A box that stands on the ground, given by its centre and its sides along x and y, m.
+/// Creates a box that stands on the ground, given by its centre and its sides along x and y, m.
 pub(crate) fn wall(middle: DVec2, sides: DVec2) -> Obstacle {
     Obstacle {
         name: "wall".into(),
@@ -32,7 +32,8 @@ pub(crate) fn wall(middle: DVec2, sides: DVec2) -> Obstacle {
     }
 }
 
-/// An otherwise empty world with a watched car that drives from west to east over open ground.
+/// Creates an otherwise empty world with a watched car that drives from west to east over open
+/// ground.
 pub(crate) fn field(walls: &[Obstacle]) -> Bench {
     let mut bench = Bench::empty();
     let agent = Agent {
@@ -58,7 +59,7 @@ pub(crate) fn field(walls: &[Obstacle]) -> Bench {
     bench
 }
 
-/// The four walls of a room of 30 m around the start.
+/// Returns the four walls of a room of 30 m around the start.
 pub(crate) fn room() -> Vec<Obstacle> {
     [
         (-65.0, 0.0, 1.0, 31.0),

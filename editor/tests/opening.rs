@@ -21,7 +21,7 @@ const OSM: &str = r#"<osm version="0.6"><node id="1" lat="53.0" lon="-6.0"/>
     <way id="4"><nd ref="1"/><nd ref="2"/><tag k="highway" v="secondary"/></way>
     <way id="5"><nd ref="2"/><nd ref="3"/><tag k="highway" v="secondary"/></way></osm>"#;
 
-/// Share of the pixels of the map that have its most frequent colour.
+/// Returns the fraction of the map's pixels that have its most frequent colour.
 fn emptiness(bench: &mut Bench) -> f64 {
     let map = bench.map();
     let picture = bench.harness.render().unwrap();
@@ -37,7 +37,7 @@ fn emptiness(bench: &mut Bench) -> f64 {
     f64::from(most) / f64::from(all)
 }
 
-/// All texts in the window.
+/// Returns all texts in the window.
 fn texts(bench: &Bench) -> Vec<String> {
     fn collect(shape: &Shape, texts: &mut Vec<String>) {
         match shape {
@@ -60,7 +60,7 @@ fn says_that_it_draws(bench: &Bench) -> bool {
         .any(|text| text.starts_with("Drawing the map, "))
 }
 
-/// Old-town with its run, its selection and its names in view, without the grid.
+/// Opens old-town with its run, its selection and its names in view, without the grid.
 fn busy_town() -> Bench {
     let mut bench = Bench::start();
     bench.close_dialog();
@@ -129,7 +129,7 @@ fn nothing_of_the_old_map_is_shown_after_an_import() {
     nothing_old_is_shown(&mut bench);
 }
 
-/// A grid of streets with a junction every 100 m.
+/// Creates a grid of streets with a junction every 100 m.
 fn grid(streets: u32) -> Scenario {
     let mut scenario = Scenario::new("grid");
     let style = RoadStyle {
@@ -155,13 +155,13 @@ fn grid(streets: u32) -> Scenario {
     scenario
 }
 
-/// Path of a shipped scenario.
+/// Returns the path of a shipped scenario.
 fn shipped(name: &str) -> PathBuf {
     let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
     scenarios.join(format!("{name}.scenario.json"))
 }
 
-/// Old-town with an unsaved step, at a large scale.
+/// Opens old-town with an unsaved step, at a large scale.
 fn edited_town() -> Bench {
     let mut bench = busy_town();
     bench.ask(Action::Apply("Add node".into(), far_node()));
@@ -169,13 +169,13 @@ fn edited_town() -> Bench {
     bench
 }
 
-/// An edit that does not depend on any road or agent.
+/// Returns an edit that does not depend on any road or agent.
 fn far_node() -> Edit {
     let node = Node::at(DVec2::new(500.0, 500.0));
     Edit::Node(NodeId(9_999), Some(node))
 }
 
-/// State that a document keeps when opening another one is cancelled.
+/// Returns the state that a document keeps when opening another one is cancelled.
 fn kept(bench: &Bench) -> (u64, u64, usize, bool, roadwright_editor::camera::Camera) {
     let model = bench.editor().model();
     let document = &model.document;
@@ -428,7 +428,7 @@ fn an_edit_after_opening_does_not_bring_the_message_back() {
     bench.settle();
 }
 
-/// Colour of the window's picture at a world point.
+/// Returns the colour of the window's picture at a world point.
 fn color_at(bench: &mut Bench, x: f64, y: f64) -> [u8; 4] {
     let at = bench.at(x, y);
     let picture = bench.harness.render().unwrap();

@@ -39,7 +39,7 @@ pub(crate) fn overpass() -> Bench {
     bench
 }
 
-/// Flows between the ends of the street and those of the bridge.
+/// Returns flows between the ends of the street and those of the bridge.
 fn flows(scenario: &Scenario, rate_per_hour: f64) -> Vec<Flow> {
     let network = scenario.network();
     let is_outer = |place: &Place| {
@@ -96,7 +96,7 @@ fn an_overpass_with_two_ramps_is_drawn_and_driven() {
     }
 }
 
-/// A car that drives from one place to another.
+/// Creates a car that drives from one place to another.
 fn car(start: Place, destination: Place, depart: f64) -> Agent {
     Agent {
         name: String::new(),
@@ -132,7 +132,7 @@ fn without(scenario: &Scenario, agents: &[AgentId]) -> Scenario {
     without
 }
 
-/// Poses of some agents in each step of a run of 40 s.
+/// Returns the poses of some agents in each step of a run of 40 s.
 fn traces(scenario: &Scenario, agents: &[AgentId], level: DynamicsLevel) -> Vec<Vec<(u64, Pose)>> {
     let options = RunOptions {
         dynamics: Some(level),

@@ -259,7 +259,8 @@ fn memory_is_bounded_and_the_oldest_goes() {
     assert!(seen.error.is_none(), "{:?}", seen.error);
 }
 
-/// The old-town scenario with a constant 150 vehicles, because each one restarts its trip on arrival.
+/// Returns the old-town scenario with a constant 150 vehicles, because each one restarts its trip
+/// on arrival.
 fn lively_town() -> Arc<Scenario> {
     let mut scenario = Scenario::clone(&shipped("old-town"));
     let agents = scenario.agents().clone();

@@ -22,7 +22,7 @@ const OVERLAP: f32 = 3.0;
 /// Minimum size of letters, points.
 const SMALLEST: f32 = 11.0;
 
-/// A text with more lines than this is treated as code.
+/// Maximum number of lines of a text. Texts with more lines are treated as code.
 const MOST_LINES: usize = 12;
 
 /// A text on the screen, with its position.
@@ -69,8 +69,8 @@ fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Words>) {
     }
 }
 
-/// The texts of a frame. Texts on the map are left out, because their halos consist of eight copies of the
-/// text.
+/// Returns the texts of a frame. Texts on the map are left out, because their halos consist of
+/// eight copies of the text.
 fn words(shapes: &[ClippedShape], map: Rect) -> Vec<Words> {
     let mut found = Vec::new();
     for shape in shapes {
@@ -84,7 +84,7 @@ fn words(shapes: &[ClippedShape], map: Rect) -> Vec<Words> {
     found
 }
 
-/// Faults of the texts in a frame.
+/// Returns the faults of the texts in a frame.
 fn faults(words: &[Words], screen: Rect) -> Vec<String> {
     let mut faults = Vec::new();
     for (number, one) in words.iter().enumerate() {
@@ -151,11 +151,11 @@ const PANELS: [PanelId; 11] = [
 ];
 /// Sizes of the window, pixels.
 const SIZES: [(f32, f32); 3] = [(1024.0, 700.0), (1280.0, 800.0), (2560.0, 1440.0)];
-/// Window heights at which long panels are visible to their ends, pixels.
+/// Window height at which long panels are visible to their ends, pixels.
 const TALL: f32 = 4000.0;
 
-/// A run of a shipped scenario with a watched vehicle, so that panels have contents. If a stack is given, the
-/// vehicle uses it.
+/// Starts a run of a shipped scenario with a watched vehicle, so that panels have contents. If a
+/// stack is given, the vehicle uses it.
 fn busy(name: &str, stack: Option<&str>) -> Bench {
     let file = format!("../scenarios/{name}.scenario.json");
     let mut bench = Bench::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
@@ -215,7 +215,7 @@ fn no_text_of_panels_lies_on_text_or_is_cut_off() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// The status line shows as many facts about the ground as fit and omits the rest.
+/// Checks that the status line shows as many facts about the ground as fit, and omits the rest.
 #[test]
 fn no_text_of_the_status_line_lies_on_text_or_is_cut_off() {
     let mut bench = busy("hill-country", None);
@@ -404,7 +404,7 @@ fn no_text_of_dialogs_lies_on_text_or_is_cut_off() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// Faults of a frame with two texts. The second has the given room and font size.
+/// Returns the faults of a frame with two texts. The second has the given room and font size.
 fn faults_of(second_at: egui::Pos2, room: f32, size: f32) -> Vec<String> {
     let mut harness = egui_kittest::Harness::new_ui(move |ui| {
         let font = egui::FontId::proportional(size);
@@ -457,7 +457,7 @@ const LAST_OF_MENUS: [(&str, Command); 5] = [
     ("Help", Command::Welcome),
 ];
 
-/// Lower edge of the last command of an open menu, points.
+/// Returns the lower edge of the last command of an open menu, points.
 fn lowest_item(bench: &Bench, command: Command) -> f32 {
     let shown = bench.harness.query_all_by_label_contains(command.title());
     shown.map(|node| node.rect().bottom()).fold(0.0, f32::max)

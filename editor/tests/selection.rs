@@ -6,7 +6,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use roadwright_editor::model::Action;
 use roadwright_scenario::{Edit, ObjectId, Poly3};
 
-/// Two roads that cross; the one from left to right is selected.
+/// Creates two roads that cross; the one from left to right is selected.
 fn crossing() -> Bench {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 100.0);
@@ -19,7 +19,7 @@ fn crossing() -> Bench {
     bench
 }
 
-/// The button of the bar, which has the name of its command.
+/// Returns the button of the bar, which has the name of its command.
 fn button(bench: &Bench, name: &str) -> Option<Rect> {
     let found = bench.harness.query_by_label(name);
     found.map(|node| node.rect())

@@ -37,7 +37,7 @@ fn after_a_run() -> Bench {
     bench
 }
 
-/// Position of a moment on the chart, as a share of its width.
+/// Returns the position of a moment on the chart, as a fraction of its width.
 fn share(bench: &Bench, time: f64) -> f32 {
     let to = live(bench).timeline.to;
     let spans = [60.0, 120.0, 300.0];

@@ -448,7 +448,7 @@ fn the_test_track_is_driven_by_hand_and_starts_again_with_other_numbers() {
     assert_eq!(vehicle(&bench).body.mass, 2000.0);
 }
 
-/// Number of lines of the map in the colour of rigid bodies.
+/// Returns the number of lines of the map in the colour of rigid bodies.
 fn body_lines(bench: &Bench) -> usize {
     fn count(shape: &egui::Shape) -> usize {
         match shape {

@@ -80,7 +80,7 @@ impl Bench {
         Self::drawn_by(Painting::Rasterizer, folder, open)
     }
 
-    /// Like `unsettled`, for one of the two kinds of painting.
+    /// Like `unsettled`, with the given renderer of the map.
     pub(crate) fn drawn_by(
         painting: Painting,
         folder: Arc<tempfile::TempDir>,
@@ -140,13 +140,13 @@ impl Bench {
         self.harness.state()
     }
 
-    /// The newest snapshot of the run.
+    /// Returns the newest snapshot of the run.
     pub(crate) fn live(&self) -> &LivePicture {
         let live = self.editor().model().live.as_ref();
         live.expect("there is a run")
     }
 
-    /// Number of steps that can be undone.
+    /// Returns the number of steps that can be undone.
     pub(crate) fn undo_steps(&self) -> usize {
         self.editor()
             .model()
@@ -187,7 +187,7 @@ impl Bench {
         panic!("the editor does not settle");
     }
 
-    /// The selected junction.
+    /// Returns the selected junction.
     pub(crate) fn selected_junction(&mut self) -> Arc<Junction> {
         self.settle();
         let model = self.editor().model();
@@ -214,12 +214,12 @@ impl Bench {
         self.ask(Action::Show(Dialog::None));
     }
 
-    /// Screen point of a world point.
+    /// Converts a world point to a screen point.
     pub(crate) fn at(&self, x: f64, y: f64) -> Pos2 {
         self.editor().screen(DVec2::new(x, y))
     }
 
-    /// The rectangle of the map.
+    /// Returns the rectangle of the map.
     pub(crate) fn map(&self) -> egui::Rect {
         self.editor().map_rect()
     }
@@ -435,7 +435,8 @@ impl Bench {
         self.settle();
     }
 
-    /// Lets simulated time pass until a condition holds, for at most `seconds`.
+    /// Lets simulated time pass until a condition holds, for at most `seconds`. Returns whether the
+    /// condition holds.
     pub(crate) fn play_until(&mut self, seconds: f64, done: impl Fn(&Editor) -> bool) -> bool {
         for _ in 0..20_000 {
             self.harness.step();
@@ -451,7 +452,8 @@ impl Bench {
         false
     }
 
-    /// Lets simulated time pass until a vehicle has arrived, for at most `seconds`.
+    /// Lets simulated time pass until a vehicle has arrived, for at most `seconds`. Returns whether
+    /// a vehicle has arrived.
     pub(crate) fn play_until_arrived(&mut self, seconds: f64) -> bool {
         self.play_until(seconds, |editor| {
             let live = editor.model().live.as_ref();

@@ -135,7 +135,7 @@ fn undo_gives_back_last(bench: &mut Bench, before: &roadwright_scenario::Scenari
     assert_eq!(bench.scenario(), before);
 }
 
-/// An empty world with three boxes, all selected.
+/// Creates an empty world with three boxes, all selected.
 fn three_boxes() -> Bench {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);

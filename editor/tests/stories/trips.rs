@@ -9,7 +9,7 @@ use roadwright_editor::tools::{
 };
 use roadwright_scenario::{Edit, ModuleSetting, Scenario, Slot};
 
-/// The text at the pointer while a trip is dragged with a tool.
+/// Returns the text at the pointer while a trip is dragged with a tool.
 fn label_of_drag(
     scenario: &Scenario,
     options: &ToolOptions,
@@ -551,7 +551,7 @@ fn an_agent_starts_again_after_it_has_arrived() {
     }));
 }
 
-/// Text in the Inspector about the route of the selected trip.
+/// Returns the text in the Inspector about the route of the selected trip.
 fn told_route(bench: &Bench) -> String {
     let mut all = bench.harness.query_all_by_label_contains("");
     let texts = all

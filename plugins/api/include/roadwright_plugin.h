@@ -274,7 +274,7 @@ typedef struct rw_signal_stage {
 /* A movement: the vehicles that arrive on one road and make the same turn. */
 typedef struct rw_signal_movement {
   uint32_t road;       /* id */
-  int32_t turn;        /* 1 left, -1 right, 2 back, 0 straight on */
+  int32_t turn;        /* 1 left, -1 right, 2 U-turn, 0 straight on */
   uint32_t stages;     /* bit mask of the stages with green: bit 0 for the first one */
   uint32_t queue;      /* as in rw_signal_stage, like the next two */
   uint32_t arrivals;
@@ -407,7 +407,7 @@ typedef struct rw_lanelet {
   uint32_t first_point;
   uint32_t point_count; /* at least 2, evenly spaced */
   uint32_t flags;       /* RW_LANELET_* */
-  int32_t turn;         /* of a connection: 1 left, -1 right, 2 back, 0 straight on */
+  int32_t turn;         /* of a connection: 1 left, -1 right, 2 U-turn, 0 straight on */
 } rw_lanelet;
 
 typedef struct rw_point {
@@ -582,7 +582,7 @@ typedef struct rw_grid {
   double y;         /* m */
   double cell;      /* size of the cells, m: grid_cell, or twice, four times ... as much if the map would
                        have more than 4 million cells */
-  uint64_t version; /* different for other contents */
+  uint64_t version; /* changes whenever the contents change */
   uint32_t columns;
   uint32_t rows;
   uint32_t first;   /* first cell in RW_VIEW_CELLS; cells follow row by row, from the south-west */

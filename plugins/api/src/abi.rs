@@ -250,10 +250,11 @@ pub struct RwHost {
     pub version_length: u64,
     /// Writes a line to the host's log. May be called from any thread. The number of lines is limited.
     pub log: Option<unsafe extern "C" fn(*mut c_void, u32, *const c_char, u64)>,
-    /// 1 if the host has abandoned the calls in progress in this library, otherwise 0. Their
-    /// answers will not be used, so they should return. `roadwright run` abandons a call after 20 s
-    /// (2 s after Ctrl-C), isolated calls are abandoned after 2 s, and the editor never abandons
-    /// calls. It is never 1 in a call whose answer is used. May be called from any thread.
+    /// Returns 1 if the host has abandoned the calls in progress in this library, otherwise 0. The
+    /// answers of abandoned calls will not be used, so these calls should return. `roadwright run`
+    /// abandons a call after 20 s (2 s after Ctrl-C), isolated calls are abandoned after 2 s, and
+    /// the editor never abandons calls. The function never returns 1 in a call whose answer is
+    /// used. May be called from any thread.
     pub cancelled: Option<unsafe extern "C" fn(*mut c_void) -> u32>,
     /// Returns an extension of the host by its id, or null if the host does not know it. This version has no
     /// extensions.
@@ -404,7 +405,7 @@ pub struct RwLanelet {
     pub point_count: u32,
     /// `LANELET_*`, combined by bitwise or.
     pub flags: u32,
-    /// Turn of a connection: 1 left, -1 right, 2 back, 0 straight on.
+    /// Turn of a connection: 1 left, -1 right, 2 U-turn, 0 straight on.
     pub turn: i32,
 }
 
@@ -571,8 +572,8 @@ pub struct RwNeeds {
     pub path_time: f64,
     /// Distance between the points of the path, m, 0.1 to 50.
     pub path_spacing: f64,
-    /// Objects within this distance are listed, m, at most 500. Since 1.4, like the following
-    /// fields.
+    /// Maximum distance of the objects that are listed, m, at most 500. Since 1.4, like the
+    /// following fields.
     pub near_radius: f64,
     /// Maximum number of objects per row, 1 to 1000.
     pub near_most: u32,
@@ -582,8 +583,8 @@ pub struct RwNeeds {
     pub grid_cell: f64,
 }
 
-/// Contents of the rows and views of a controller or ground planner: extension [`NEEDS_EXTENSION`]. Since 1.3; for
-/// ground planners since 1.5.
+/// Requests of a controller or ground planner for the contents of its rows and views: extension
+/// [`NEEDS_EXTENSION`]. Since 1.3; for ground planners since 1.5.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RwNeedsExtension {

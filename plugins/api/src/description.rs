@@ -22,7 +22,7 @@ pub struct Record {
     pub name: &'static str,
     /// Size of the record, bytes.
     pub size: usize,
-    /// Minor version in which it appeared.
+    /// Minor version in which the record appeared.
     pub since: u16,
     /// Fields in the order of their offsets.
     pub fields: &'static [Field],
@@ -44,7 +44,7 @@ pub struct Field {
     pub size: usize,
     /// Unit; empty for numbers without a unit.
     pub unit: &'static str,
-    /// Minor version in which it appeared.
+    /// Minor version in which the field appeared.
     pub since: u16,
 }
 

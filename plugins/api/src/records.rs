@@ -89,7 +89,7 @@ pub struct MotionInput {
 pub const NO_INDEX: u32 = u32::MAX;
 
 /// Input of a controller that has requested more data than [`ControllerInput`]. Fields that it has
-/// not requested are 0, and vehicle and object are [`NO_INDEX`]. Since 1.3.
+/// not requested are 0, except that `vehicle` and `object` are [`NO_INDEX`]. Since 1.3.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NeedsInput {
@@ -297,17 +297,17 @@ pub struct ObjectData {
     pub kind: u32,
     /// `OBJECT_IS_*`, combined by bitwise or.
     pub flags: u32,
-    /// East (x) coordinate of the middle of its box, m.
+    /// East (x) coordinate of the middle of the object's box, m.
     pub x: f64,
-    /// North (y) coordinate of the middle of its box, m.
+    /// North (y) coordinate of the middle of the object's box, m.
     pub y: f64,
-    /// Height of its lower end, m.
+    /// Height of the object's lower end, m.
     pub z: f64,
     /// Heading of the box's length, rad.
     pub heading: f64,
-    /// East (x) component of the velocity of its middle, m/s.
+    /// East (x) component of the velocity of the object's middle, m/s.
     pub velocity_x: f64,
-    /// North (y) component of the velocity of its middle, m/s.
+    /// North (y) component of the velocity of the object's middle, m/s.
     pub velocity_y: f64,
     /// Length of the box, m.
     pub length: f64,
@@ -319,10 +319,10 @@ pub struct ObjectData {
     /// front, trees within their forest, and the bodies of an obstacle from 0. An obstacle that is
     /// not convex is divided into convex bodies.
     pub part: u32,
-    /// Index of its first corner in the list of outlines.
+    /// Index of the object's first corner in the list of outlines.
     pub outline: u32,
-    /// Number of corners of its convex outline, counter-clockwise; 0 if the outline is its box, or
-    /// if it is a disc.
+    /// Number of corners of the object's convex outline, counter-clockwise; 0 if the outline is the
+    /// box, or if the object is a disc.
     pub outline_count: u32,
     /// Unused; always 0.
     pub reserved: u32,
@@ -362,8 +362,9 @@ pub struct NearData {
     pub path_offset: f64,
     /// Index in the list of objects.
     pub object: u32,
-    /// Lane of a vehicle, as the number of lanes to the left of the lane that the agent's route
-    /// takes there; 0 for that lane, [`LANE_UNKNOWN`] if it is on no lane in the same direction.
+    /// Lane of a vehicle: number of lanes between it and the lane of the agent's route there,
+    /// positive to the left. 0 is the route's lane, and [`LANE_UNKNOWN`] means that the vehicle is
+    /// on no lane in the same direction.
     pub lane: i32,
     /// `NEAR_*`, combined by bitwise or.
     pub flags: u32,
@@ -645,10 +646,11 @@ pub struct Conduct {
     pub collisions: f64,
     /// Time integral of half the squared speed, m^2/s: the kinetic energy per unit mass.
     pub kinetic_energy: f64,
-    /// Mean penetration divided by the length, averaged over the completed route sections between goals.
+    /// Mean penetration divided by the length of the section, averaged over the completed route
+    /// sections between goals.
     pub segment_crash: f64,
-    /// Shortfall from the allowed speed as a fraction, averaged over the completed route sections between
-    /// goals.
+    /// Fraction by which the speed falls short of the allowed speed, averaged over the completed
+    /// route sections between goals.
     pub segment_time_lost: f64,
     /// Number of changes between driving forwards and backwards. This field and the next one are recorded
     /// only on manoeuvring courses and are 0 elsewhere.
@@ -771,7 +773,7 @@ pub struct SignalInput {
     pub is_extended: u32,
     /// Time since the current stage began, s.
     pub elapsed: f64,
-    /// Time for which other traffic has been waiting for another stage, s; -1 if there is none.
+    /// Time for which other traffic has been waiting for another stage, s; -1 if none is waiting.
     pub opposed_for: f64,
     /// The stages. Entries beyond [`SignalInput::stage_count`] are zero.
     pub stages: [SignalStage; SIGNAL_STAGES],
@@ -830,8 +832,7 @@ impl Default for SignalOutput {
     }
 }
 
-/// Request to a ground planner for a path of a vehicle from a pose of its rear axle to another one.
-/// Since 1.5.
+/// Request to a ground planner for a path between two poses of a vehicle's rear axle. Since 1.5.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GroundPlannerInput {
@@ -849,10 +850,10 @@ pub struct GroundPlannerInput {
     pub goal_y: f64,
     /// Heading at the goal, rad; 0 with [`GROUND_ANY_HEADING`](crate::abi::GROUND_ANY_HEADING).
     pub goal_heading: f64,
-    /// A path may end within this distance of the goal, m.
+    /// Maximum distance between the end of a path and the goal, m.
     pub goal_distance: f64,
-    /// The heading at the end of a path may differ from the goal's heading by this angle, rad; pi
-    /// for any heading.
+    /// Maximum difference between the heading at the end of a path and the heading at the goal,
+    /// rad; pi for any heading.
     pub goal_turn: f64,
     /// Western edge of the area that must contain the path, m.
     pub min_x: f64,
@@ -932,8 +933,8 @@ pub struct PlanPose {
     pub heading: f64,
     /// Maximum speed here, m/s, not negative; [`NOTHING`] leaves it to the host.
     pub speed: f64,
-    /// Time since the start of the path, s; [`NOTHING`] if there is none. The vehicle does not drive faster between two
-    /// poses than their times say.
+    /// Time since the start of the path, s; [`NOTHING`] if the planner does not specify it. Between
+    /// two poses, the vehicle does not drive faster than their times imply.
     pub time: f64,
     /// Gear in which the vehicle drives to this pose: 1 forwards, -1 in reverse. Not used for the first pose.
     pub gear: i32,
@@ -951,7 +952,7 @@ pub struct GridData {
     pub y: f64,
     /// Size of the cells, m.
     pub cell: f64,
-    /// Version; different for other contents.
+    /// Version; changes whenever the contents change.
     pub version: u64,
     /// Number of columns of the map.
     pub columns: u32,
@@ -959,7 +960,8 @@ pub struct GridData {
     pub rows: u32,
     /// First cell in the list of cells. They follow row by row, from the south-west.
     pub first: u32,
-    /// Value of a cell of plain ground. Driving over a cell costs its value divided by this. 0 is a blocked cell.
+    /// Value of a cell of plain ground. The relative cost of driving over a cell is its value
+    /// divided by this one. A value of 0 means blocked.
     pub plain: u32,
 }
 

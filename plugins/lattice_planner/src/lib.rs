@@ -8,7 +8,7 @@ use roadwright_plugin_sdk::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Number that stands for no node.
+/// Node number that stands for "none".
 const NONE: u32 = u32::MAX;
 
 /// The planner with its parameters, and the lattice for the roads of its last request.
@@ -142,7 +142,7 @@ impl LatticePlanner {
         self.stamp = 0;
     }
 
-    /// Returns the node at `s` of a lanelet, rounded down.
+    /// Returns the last node at or before position `s` on a lanelet.
     fn node_at(&self, roads: &Roads<'_>, lanelet: u32, s: f64) -> u32 {
         let length = roads.lanelets[lanelet as usize].length;
         let first = self.first[lanelet as usize];

@@ -24,7 +24,7 @@ const SPEED_TIME: f64 = 0.5;
 const RESPONSE: f64 = 0.35;
 /// Largest lateral acceleration, m/s^2.
 const LATERAL: f64 = 4.0;
-/// Minimum speed for which the reach of the steering is computed, m/s.
+/// Lower bound on the speed from which the reachable headings are computed, m/s.
 const ROLLING: f64 = 2.0;
 /// Largest angle between the heading and the preferred velocity, rad. A vehicle that has to turn
 /// round drives a bend.
@@ -98,13 +98,13 @@ impl Plugin for Orca {
 /// The agent's own vehicle.
 struct Own {
     speed: f64,
-    /// Velocity of the middle of its box, in its own frame, m/s.
+    /// Velocity of the centre of the vehicle's box, in the vehicle's frame, m/s.
     velocity: Vector,
-    /// Distance from the rear axle to the middle of its box, m.
+    /// Distance from the rear axle to the centre of the box, m.
     middle: f64,
-    /// Radius of the circle around its box, m.
+    /// Radius of the circle around the box, m.
     radius: f64,
-    /// Largest curvature, 1/m.
+    /// Maximum curvature that the vehicle can drive, 1/m.
     bend: f64,
 }
 
@@ -169,7 +169,8 @@ impl ModelController for Orca {
 }
 
 impl Orca {
-    /// Adds half-planes of the velocities that the vehicle can take. Returns the largest change of its heading, rad.
+    /// Adds half-planes that limit the velocity to what the vehicle can drive. Returns the largest
+    /// change of heading within `TURN_TIME`, rad.
     fn limit_to_car(&mut self, own: &Own, vehicle: &VehicleData) -> f64 {
         let speed = own.speed.max(ROLLING);
         let turn = (speed * own.bend).min(LATERAL / speed);
@@ -185,8 +186,8 @@ impl Orca {
         reach
     }
 
-    /// Adds half-planes of the velocities that avoid nearby objects. Returns the crowding by approaching
-    /// agents, 0 to 1.
+    /// Adds the half-planes of velocities that avoid nearby objects. Returns the degree of crowding
+    /// by approaching agents, 0 to 1.
     fn avoid_all(&mut self, input: &NeedsInput, own: &Own, ahead: &Ahead<'_>) -> f64 {
         let mut crowd = 0.0;
         for near in ahead.near.iter() {
@@ -393,7 +394,8 @@ mod tests {
         Orca::default().control(&AGENT, &input, &ahead)
     }
 
-    /// A car whose middle is ahead, with the given velocity relative to the agent.
+    /// Returns a car whose middle is `distance` metres ahead, with the given velocity relative to
+    /// the agent.
     fn ahead(distance: f64, velocity: f64) -> ([ObjectData; 1], [NearData; 1]) {
         let object = ObjectData {
             flags: OBJECT_IS_AGENT,

@@ -74,7 +74,7 @@ pub struct HalfPlane {
 }
 
 impl HalfPlane {
-    /// Distance by which a velocity violates the half-plane; negative if it does not.
+    /// Returns by how much a velocity violates the half-plane; negative if it does not violate it.
     fn violation(&self, velocity: Vector) -> f64 {
         -self.along.cross(velocity - self.point)
     }
@@ -85,9 +85,9 @@ impl HalfPlane {
 pub struct Neighbour {
     /// Position relative to the agent, m.
     pub position: Vector,
-    /// Its velocity, m/s.
+    /// Velocity of the neighbour, m/s.
     pub velocity: Vector,
-    /// Sum of both radii, m.
+    /// Sum of the radii of the agent and the neighbour, m.
     pub radius: f64,
     /// Fraction of the avoidance that the agent does, 0 to 1.
     pub share: f64,
@@ -149,7 +149,8 @@ enum Aim {
 }
 
 impl Aim {
-    /// Returns the best parameter on a line between two limits.
+    /// Returns the position along a line, between `low` and `high`, of the velocity that best meets
+    /// this goal.
     fn on(self, line: &HalfPlane, low: f64, high: f64) -> f64 {
         match self {
             // Not `clamp`, which panics if a limit is not a number.

@@ -107,7 +107,7 @@ impl Chaos {
         }
     }
 
-    /// Misbehaves when it answers a row.
+    /// Misbehaves while answering a row.
     pub(crate) fn control_evil(
         &mut self,
         agent: &Agent,
@@ -290,7 +290,8 @@ pub static rw_plugin_info_v1: RwPluginInfo = Chaos::INFO.raw(<AsController<Chaos
 /// Fills the table of functions.
 ///
 /// # Safety
-/// The host passes itself and a table with its size.
+/// `host` and `out` must be valid, and `out` must point to a table whose size is in its first
+/// field.
 #[expect(unsafe_code, reason = "plugins export this")]
 // SAFETY: no other symbol of the library has this name.
 #[unsafe(no_mangle)]

@@ -160,7 +160,7 @@ pub struct CostMap<'a> {
 }
 
 impl CostMap<'_> {
-    /// Index of the cell at a position; `None` outside the map.
+    /// Returns the index of the cell at a position; `None` outside the map.
     pub fn cell(&self, x: f64, y: f64) -> Option<usize> {
         let column = ((x - self.data.x) / self.data.cell).floor();
         let row = ((y - self.data.y) / self.data.cell).floor();
@@ -171,8 +171,8 @@ impl CostMap<'_> {
         is_inside.then(|| row as usize * self.data.columns as usize + column as usize)
     }
 
-    /// Cost of driving at a position, relative to plain ground; `None` where it is blocked or
-    /// outside the map.
+    /// Returns the cost of driving at a position, relative to plain ground; `None` where it is
+    /// blocked or outside the map.
     pub fn cost(&self, x: f64, y: f64) -> Option<f64> {
         let value = *self.cells.get(self.cell(x, y)?)?;
         (value > 0).then(|| f64::from(value) / f64::from(self.data.plain.max(1)))

@@ -1,5 +1,5 @@
-//! Parameters of a plugin. A single function lists them with their fields, and is used to describe, read and
-//! set them.
+//! Parameters of a plugin. A single function of the plugin lists them and binds each to a field. It
+//! is called to describe, read and set the parameters.
 
 use roadwright_plugin_api::abi::{
     PARAM_BOOL, PARAM_CHOICE, PARAM_INTEGER, PARAM_NUMBER, PARAM_TABLE, RwParamInfo, RwParameter,
@@ -153,9 +153,10 @@ impl Parameters<'_> {
         parameter
     }
 
-    /// Adds a table of numbers with a range, such as the weights of a net. `cells` has all its
-    /// numbers, row by row. A host shows it as a grid, and trains each number. Hosts of 1.0 and 1.1
-    /// do not support tables, so the cells keep their defaults with these hosts.
+    /// Adds a table of numbers with a range, such as the weights of a neural network. `cells`
+    /// contains all numbers of the table, row by row. A host shows the table as a grid, and trains
+    /// each number. Hosts of 1.0 and 1.1 do not support tables, so the cells keep their defaults
+    /// with these hosts.
     ///
     /// # Panics
     /// If the number of cells does not fit the shape. In that case, the instance is not created.

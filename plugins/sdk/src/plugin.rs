@@ -104,7 +104,7 @@ impl PluginInfo {
         self
     }
 
-    /// Requires hosts of a minor version of the interface, or later ones.
+    /// Requires hosts with at least the given minor version of the interface.
     pub(crate) const fn requires(mut self, minor: u16) -> Self {
         self.raw.min_host_minor = minor;
         self
@@ -267,7 +267,7 @@ pub struct NearNeeds {
     pub radius: f64,
     /// Maximum number of objects of an agent, 1 to 1000. The nearest ones are listed.
     pub most: u32,
-    /// Whether trees are listed too.
+    /// Whether trees are included.
     pub trees: bool,
 }
 
@@ -361,10 +361,8 @@ impl<'a, T: Copy> List<'a, T> {
         }
     }
 
-    /// Creates a list of a view of the host; empty if its records are shorter than in this version.
-    ///
-    /// # Safety
-    /// The view must have as many records as it states, for `'a`.
+    /// Creates a list from a view of the host; empty if its records are shorter than in this
+    /// version.
     pub(crate) unsafe fn new(raw: RwView) -> Self {
         match (raw.stride as usize) < size_of::<T>() {
             true => Self::EMPTY,
@@ -375,7 +373,7 @@ impl<'a, T: Copy> List<'a, T> {
         }
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.raw.count as usize
     }
@@ -434,7 +432,7 @@ pub trait ModelController: Plugin {
     /// Whether [`Ahead`] contains the vehicle.
     const VEHICLE: bool = true;
 
-    /// Whether it can request nearby objects; see [`near`](Self::near).
+    /// Whether the controller can request nearby objects; see [`near`](Self::near).
     const NEAR: bool = false;
 
     /// Returns the request for the path ahead; `None` for no path. Called again after parameters have
@@ -473,8 +471,8 @@ pub trait Fitness: Plugin {
 /// A plugin that chooses the next stage of traffic signals. The host enforces minimum green, amber and
 /// clearance times, and never gives green to conflicting movements at the same time.
 pub trait SignalController: Plugin {
-    /// Returns the next stage; `None` keeps the current one. Called once a second after the minimum green.
-    /// The id of `signals` is its smallest node.
+    /// Returns the next stage; `None` keeps the current one. Called once a second after the minimum
+    /// green. The id of `signals` is the smallest node id of the signals.
     fn decide(&mut self, moment: &StepInfo, signals: &Agent, input: &SignalInput) -> Option<u32>;
 }
 

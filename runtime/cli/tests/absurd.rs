@@ -50,7 +50,7 @@ fn roadwright_within(memory: u64, folder: &Path, words: &[&str]) -> Option<Outpu
     None
 }
 
-/// Messages and exit codes of `check` and of a short run for a scenario.
+/// Returns the exit codes and messages of `check` and of a short run for a scenario.
 fn told(scenario: &Scenario) -> [(Option<i32>, String); 2] {
     let folder = tempfile::tempdir().unwrap();
     file::save(scenario, &folder.path().join("absurd.json")).unwrap();
@@ -179,7 +179,7 @@ fn roads_without_end_are_named() {
     );
 }
 
-/// Sixty forests of 64 km², each with a million candidate places for trees.
+/// Creates sixty forests of 64 km², each with a million candidate places for trees.
 fn forests() -> Scenario {
     let mut scenario = crossroads();
     for id in 1..=60 {
@@ -292,7 +292,8 @@ fn scripts_beside_a_scenario_do_not_hold_it_up() {
     assert_eq!(output.status.code(), Some(0), "{said}");
 }
 
-/// A scenario in which `arms` roads meet at one node. Each has `lanes` lanes in both directions.
+/// Creates a scenario in which `arms` roads meet at one node. Each has `lanes` lanes in both
+/// directions.
 fn star(arms: u32, lanes: i8) -> Scenario {
     let mut scenario = Scenario::new("star");
     let section = LaneSection {

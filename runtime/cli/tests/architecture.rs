@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// The platform of this test. Crates for other platforms are not downloaded.
+/// Returns the platform of this test. Crates for other platforms are not downloaded.
 fn host() -> String {
     let output = Command::new("rustc").arg("-vV").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -245,7 +245,7 @@ fn nothing_below_the_editor_reaches_egui() {
     }
 }
 
-/// The paths that a document names in code spans.
+/// Returns the paths that a document names in code spans.
 fn paths_named(document: &str) -> Vec<String> {
     let text = std::fs::read_to_string(root().join(document)).unwrap();
     let words = text.split('`').skip(1).step_by(2);
@@ -302,7 +302,8 @@ fn citations(text: &str) -> BTreeSet<&str> {
     spans.collect()
 }
 
-/// Files in a test folder that are neither named in its `main.rs` nor separate test binaries.
+/// Returns the files in a test folder that are neither named in its `main.rs` nor separate test
+/// binaries.
 fn tests_left_out(tests: &Path) -> Vec<String> {
     let program = std::fs::read_to_string(tests.join("main.rs")).unwrap();
     let manifest = std::fs::read_to_string(tests.join("../Cargo.toml")).unwrap();
@@ -385,7 +386,7 @@ fn citations_are_recognised() {
     assert_eq!(citations(text), BTreeSet::from(expected));
 }
 
-/// The enabled features of an external package.
+/// Returns the enabled features of an external package.
 fn features<'a>(metadata: &'a Value, package: &str) -> Vec<&'a str> {
     let nodes = metadata["resolve"]["nodes"].as_array().unwrap();
     let own = nodes.iter().find(|node| {

@@ -90,7 +90,7 @@ fn tables(page: &str) -> Vec<Table<'_>> {
     found
 }
 
-/// Byte offset of a part of a string.
+/// Returns the byte offset of a part of a string.
 fn offset(whole: &str, part: &str) -> usize {
     part.as_ptr() as usize - whole.as_ptr() as usize
 }

@@ -9,12 +9,12 @@ use std::process::Command;
 
 const PAGE: &str = include_str!("../../../docs/plugins.md");
 
-/// The code blocks of the page on plugins in a language, in order.
+/// Returns the code blocks of the page on plugins in a language, in order.
 fn blocks(language: &str) -> Vec<String> {
     blocks_of(PAGE, language)
 }
 
-/// The code blocks of a page in a language, in order.
+/// Returns the code blocks of a page in a language, in order.
 fn blocks_of(page: &str, language: &str) -> Vec<String> {
     let begin = format!("```{language}\n");
     let parts = page.split(&begin).skip(1);

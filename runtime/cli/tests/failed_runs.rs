@@ -376,7 +376,8 @@ const KINDS: [(&str, bool, Verdict); 14] = [
     ("soon exit 0", true, Verdict::Nothing),
 ];
 
-/// An experiment that trains parameters that do not affect parking, so that only the plugin matters.
+/// Writes an experiment that trains parameters that do not affect parking, so that only the plugin
+/// matters.
 fn plugin_experiment(folder: &Path) {
     let text = format!(
         r#"{{

@@ -251,7 +251,7 @@ const EXPERIMENT: &str = r#"{
 }
 "#;
 
-/// A folder with a training record in it.
+/// Creates a folder with a training record.
 fn with_record() -> (tempfile::TempDir, Record) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("x.experiment.json"), EXPERIMENT).unwrap();

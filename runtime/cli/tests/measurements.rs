@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const PAGE: &str = include_str!("../../../docs/measurements.md");
 
-/// All commands in docs/measurements.md, from shell blocks and from code spans.
+/// Returns all commands in docs/measurements.md, from shell blocks and from code spans.
 fn commands() -> Vec<String> {
     let blocks = PAGE.split("```sh\n").skip(1);
     let blocks = blocks.flat_map(|block| block.split("```").next().unwrap().lines());
@@ -110,7 +110,7 @@ fn not_there(arguments: &[&str]) -> Option<String> {
     (!sources.any(is_named)).then(|| format!("there is no test {filter}"))
 }
 
-/// The packages of the workspace, by name, with their folders.
+/// Returns the packages of the workspace, by name, with their folders.
 fn packages() -> Vec<(String, PathBuf)> {
     let runtime = std::fs::read_dir(root().join("runtime")).unwrap();
     let folders = runtime.map(|entry| entry.unwrap().path());
@@ -123,7 +123,7 @@ fn packages() -> Vec<(String, PathBuf)> {
     named.collect()
 }
 
-/// All sources of a package.
+/// Returns all sources of a package.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     files_below(folder.to_path_buf(), &["rs"], &mut found);

@@ -137,7 +137,7 @@ fn surprise(folder: &Path, evil: &str, verdict: Verdict, more: &[&str]) -> Optio
         .then(|| format!("{evil} {more:?}: {found:?} instead of {expected:?}\n{said}\n"))
 }
 
-/// Outcome of the plugin according to the document of a run.
+/// Returns the outcome of the plugin according to the document of a run.
 fn found_in(document: &Value) -> &'static str {
     let faults = document["faults"][ID].as_u64().unwrap_or_default();
     let modules = document["modules"].as_array().unwrap();

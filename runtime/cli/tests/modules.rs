@@ -227,7 +227,7 @@ fn code(source: &str) -> String {
     code_of(&without_tests(source).join("\n"))
 }
 
-/// The first word of a string.
+/// Returns the first word of a string.
 fn word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
     &text[..end.unwrap_or(text.len())]
@@ -293,7 +293,7 @@ fn module_of(source: &Path, src: &Path) -> Option<String> {
     (!is_left_out).then(|| module.to_owned())
 }
 
-/// Violations of the layers between the modules of a crate.
+/// Returns the violations of the layers between the modules of a crate.
 fn faults(src: &Path, layers: &[&[&str]]) -> Vec<String> {
     let (modules, names) = modules(&std::fs::read_to_string(src.join("lib.rs")).unwrap());
     let layer = |module: &str| layers.iter().position(|layer| layer.contains(&module));

@@ -6,7 +6,7 @@ use std::path::Path;
 
 const PAGE: &str = include_str!("../../../docs/move-trees.md");
 
-/// The commands in docs/move-trees.md, in order.
+/// Returns the commands in docs/move-trees.md, in order.
 fn commands() -> Vec<Vec<&'static str>> {
     let blocks = PAGE.split("```sh\n").skip(1);
     let lines = blocks.flat_map(|block| block.split("```").next().unwrap().lines());

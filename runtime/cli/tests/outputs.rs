@@ -192,7 +192,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// The contents of all files in a folder.
+/// Returns the contents of all files in a folder.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];

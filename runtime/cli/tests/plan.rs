@@ -8,7 +8,7 @@ fn maps() -> PathBuf {
     root().join("runtime/cli/tests/maps")
 }
 
-/// The JSON document of a call, and its exit code.
+/// Returns the JSON document of a call, and its exit code.
 fn document(words: &[&str]) -> (Value, Option<i32>) {
     let output = roadwright(&maps(), words);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -15,7 +15,7 @@ fn imported(folder: &Path, osm: &str) -> (String, Value) {
     (file, serde_json::from_str(&text).unwrap())
 }
 
-/// The roads that begin at the edge of the map, in order.
+/// Returns the roads that begin at the edge of the map, in order.
 fn stems(scenario: &Value) -> Vec<u64> {
     let roads = scenario["roads"].as_object().unwrap();
     let ends = || roads.values().flat_map(|road| [&road["from"], &road["to"]]);

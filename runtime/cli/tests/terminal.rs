@@ -15,7 +15,7 @@ const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J";
 /// The same text as it appears in JSON.
 const EVIL_JSON: &str = r"\u001b]0;owned\u0007\u001b[2J\u009b2J";
 
-/// A folder that contains a script and the crossroads with some of their texts replaced.
+/// Creates a folder that contains a script and the crossroads with some of their texts replaced.
 fn folder(replaced: &[(&str, &str)], script: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let shipped =
@@ -31,7 +31,7 @@ fn folder(replaced: &[(&str, &str)], script: &str) -> tempfile::TempDir {
     folder
 }
 
-/// Everything that was printed, on standard output and standard error.
+/// Returns everything that was printed, on standard output and standard error.
 fn printed(output: &Output) -> String {
     String::from_utf8([output.stdout.clone(), output.stderr.clone()].concat()).unwrap()
 }

@@ -85,7 +85,7 @@ fn length_of_raw_string(text: &str) -> Option<usize> {
     Some(1 + marks + 1 + found)
 }
 
-/// Length of a character literal; `None` for a lifetime.
+/// Returns the length of a character literal; `None` for a lifetime.
 fn length_of_character(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('\'')?;
     if let Some(escaped) = rest.strip_prefix('\\') {
@@ -97,7 +97,7 @@ fn length_of_character(text: &str) -> Option<usize> {
         .then_some(2 + first.len_utf8())
 }
 
-/// The comma-separated parts of a list, ignoring commas in brackets of any kind.
+/// Returns the comma-separated parts of a list, ignoring commas in brackets of any kind.
 fn separated(list: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut begin, mut before) = (Vec::new(), 0i32, 0, ' ');
     for (at, c) in list.char_indices() {
@@ -135,7 +135,7 @@ fn closing(text: &str, open: char, close: char) -> Option<usize> {
     None
 }
 
-/// The parameters of all functions in a source.
+/// Returns the parameters of all functions in a source.
 fn parameters(code: &str) -> Vec<Vec<&str>> {
     let mut all = Vec::new();
     for (at, _) in code.match_indices("fn ") {
@@ -180,7 +180,7 @@ fn is_tuple(parameter: &str) -> bool {
     kind.starts_with('(') && !is_other
 }
 
-/// Number of parameters and fields with a plain number type where an index type exists.
+/// Returns the number of parameters and fields with a plain number type where an index type exists.
 fn raw_indices(code: &str) -> usize {
     let names = ["agent", "junction", "lanelet", "connection"];
     let is_named = |before: &str, name: &str| {

@@ -613,7 +613,7 @@ fn what_is_absurd_is_refused() {
     );
 }
 
-/// The shipped experiments.
+/// Returns the shipped experiments.
 fn shipped() -> Vec<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
     let names = std::fs::read_dir(folder).unwrap();

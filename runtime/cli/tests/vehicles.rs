@@ -142,7 +142,7 @@ fn a_vehicle_that_does_not_keep_to_its_limits_is_told() {
     assert!(stderr(&output).contains("or one of articulated-bus, bmw-320i"));
 }
 
-/// Names of the files in a folder that have the given extension, sorted.
+/// Returns the names of the files in a folder that have the given extension, sorted.
 fn names(folder: &Path, ending: &str) -> Vec<String> {
     let files = std::fs::read_dir(folder).unwrap();
     let paths = files.map(|file| file.unwrap().path());

@@ -147,7 +147,7 @@ struct Hit {
     instead: &'static str,
 }
 
-/// The words of a line without code spans; hyphens and underscores are part of words.
+/// Returns the words of a line without code spans; hyphens and underscores are part of words.
 fn words(line: &str) -> Vec<&str> {
     let outside = line.split('`').step_by(2);
     let parts = outside.flat_map(|part| {
@@ -177,7 +177,7 @@ impl Pattern {
     }
 }
 
-/// The advice for the first habit found in a line.
+/// Returns the advice for the first habit found in a line.
 fn advice(line: &str) -> Option<&'static str> {
     let words = words(line);
     let has = |habit: &&Habit| {
@@ -187,7 +187,7 @@ fn advice(line: &str) -> Option<&'static str> {
     Some(HABITS.iter().find(has)?.instead)
 }
 
-/// The prose in a line of source: a whole-line comment, or its string literals.
+/// Returns the prose in a line of source: a whole-line comment, or its string literals.
 fn prose_of_source<'a>(line: &'a str, comments: &[&str]) -> Vec<&'a str> {
     let trimmed = line.trim();
     if let Some(comment) = comments.iter().find_map(|mark| trimmed.strip_prefix(mark)) {
@@ -197,7 +197,7 @@ fn prose_of_source<'a>(line: &'a str, comments: &[&str]) -> Vec<&'a str> {
     literals.filter(|text| text.contains(' ')).collect()
 }
 
-/// Hits of a file.
+/// Returns the hits of a file.
 fn hits(path: &Path, text: &str) -> Vec<Hit> {
     let extension = path.extension().and_then(|e| e.to_str());
     let mut is_fenced = false;
@@ -225,7 +225,7 @@ fn hits(path: &Path, text: &str) -> Vec<Hit> {
     found
 }
 
-/// The group of a file: its crate, its folder, or the documents.
+/// Returns the group of a file: its crate, its folder, or the documents.
 fn group(path: &Path) -> String {
     let shown = path.to_string_lossy();
     if path.extension().is_some_and(|e| e == "md") {
@@ -245,7 +245,7 @@ fn group(path: &Path) -> String {
     }
 }
 
-/// All hits of the project, by group.
+/// Returns all hits of the project, by group.
 fn all_hits() -> BTreeMap<String, Vec<Hit>> {
     let mut files = Vec::new();
     let extensions = ["rs", "md", "rhai", "h", "c", "cpp", "toml", "py"];
@@ -270,7 +270,7 @@ fn all_hits() -> BTreeMap<String, Vec<Hit>> {
     by_group
 }
 
-/// Ceilings by group, from the file.
+/// Returns the ceilings by group, from the file.
 fn ceilings(text: &str) -> BTreeMap<String, usize> {
     let lines = text.lines().filter_map(|line| line.split_once(' '));
     lines
@@ -278,7 +278,8 @@ fn ceilings(text: &str) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// Amount by which a count may be below its ceiling before the ceiling has to be lowered.
+/// Returns the amount by which a count may be below its ceiling before the ceiling has to be
+/// lowered.
 fn slack(ceiling: usize) -> usize {
     (ceiling / 10).max(10)
 }

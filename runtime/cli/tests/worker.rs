@@ -46,7 +46,8 @@ fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// The worker process of a run. It is the longest-lived child, because processes that test plugins end early.
+/// Returns the worker process of a run. It is the longest-lived child, because processes that test
+/// plugins end early.
 fn worker_of(run: &Child) -> u32 {
     let id = run.id();
     wait_for(|| {

@@ -16,8 +16,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines of a source without its test modules. A test module ends with a brace at the indent of its first
-/// line.
+/// Returns the lines of a source without its test modules. A test module ends with a brace at the
+/// indent of its first line.
 pub(crate) fn without_tests(text: &str) -> Vec<&str> {
     let mut code = Vec::new();
     let mut lines = text.lines();
@@ -43,7 +43,8 @@ fn only_tests_are_left_out() {
     assert_eq!(without_tests(text), ["a", "b", "c", "d"]);
 }
 
-/// Files of library and program code with the lines that contain one of the given texts.
+/// Returns the files of library and program code with the lines that contain one of the given
+/// texts.
 fn lines_with(texts: &[&str]) -> Vec<(String, String)> {
     let root = crate::common::root();
     let mut files = Vec::new();

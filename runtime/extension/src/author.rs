@@ -116,7 +116,7 @@ pub enum AuthorError {
         /// Error of the operating system.
         error: std::io::Error,
     },
-    /// The build failed, with the output of the tool.
+    /// The build failed. Contains the output of the build tool.
     #[error("the build failed:\n{0}")]
     Build(String),
     /// The library was built but cannot be loaded.

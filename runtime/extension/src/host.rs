@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A call that takes longer than this counts as hanging, ms.
+/// Duration above which a call counts as hanging, ms.
 const HANG: u64 = 2000;
 /// Default memory limit of an isolated module, MiB of address space.
 pub const ISOLATED_MEMORY: u64 = 4096;

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A child is polled at this interval.
+/// Interval at which a child is polled.
 // Polled, because the standard library cannot wait for a process with a time limit.
 const LOOK: Duration = Duration::from_millis(2);
-/// The pipes of a child are read for this long after its end, because other processes may keep them
-/// open.
+/// Time for which the pipes of a child are read after its end, because other processes may keep
+/// them open.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 /// Maximum number of unread bytes kept for a pipe. Older bytes are dropped.
 // A plugin can print endlessly, and its last output is most informative about how it ended.

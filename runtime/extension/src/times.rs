@@ -30,7 +30,7 @@ impl CallTimes {
         }
     }
 
-    /// Mean duration of whole calls, us; 0 without calls.
+    /// Returns the mean duration of whole calls, us; 0 without calls.
     pub(crate) fn mean_of_calls(&self) -> f64 {
         let sum: f64 = self.whole.iter().map(|&t| f64::from(t)).sum();
         sum / self.whole.len().max(1) as f64

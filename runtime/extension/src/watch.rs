@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// Folders without events are polled at this interval.
+/// Interval at which folders without events are polled.
 const POLL: Duration = Duration::from_secs(1);
 
 /// A file that may have changed.

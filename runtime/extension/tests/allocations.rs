@@ -173,8 +173,9 @@ fn filling_rows_allocates_nothing_in_almost_all_steps() {
     assert!(asked <= none + 4, "{asked} {none}");
 }
 
-/// Time of steps of old-town with a controller that asks for `ROADWRIGHT_NEEDS` (path, near, both or none) and ignores it.
-/// Under `valgrind --tool=cachegrind` it gives the instructions.
+/// Measures the steps of old-town with a controller that requests the data in `ROADWRIGHT_NEEDS`
+/// (path, near, both or none) and ignores them. Run it under `valgrind --tool=cachegrind` to count
+/// instructions.
 #[test]
 #[ignore = "measures; see docs/measurements.md"]
 #[expect(clippy::disallowed_methods, reason = "it measures time")]

@@ -12,7 +12,7 @@ const PROBE: &str = "org.roadwright.probe";
 /// the trial.
 const HANG_AT: &str = "HANG_AT=10";
 
-/// A world driven by a plugin that hangs until it learns that its call was abandoned.
+/// Creates a world driven by a plugin that hangs until it learns that its call was abandoned.
 fn hanging(bench: &Bench, folder: &Path, definitions: &[&str]) -> World {
     bench.put_file(
         "probe.so",
@@ -22,7 +22,7 @@ fn hanging(bench: &Bench, folder: &Path, definitions: &[&str]) -> World {
     bench.world(&scenario, Slot::Controller, PROBE, RunOptions::default())
 }
 
-/// Largest acceleration or braking of any vehicle, m/s^2.
+/// Returns the largest acceleration or braking of any vehicle, m/s^2.
 fn hardest(world: &World) -> f64 {
     let snapshot = world.snapshot();
     let hard = snapshot.vehicles.iter().map(|v| v.acceleration.abs());

@@ -7,7 +7,7 @@ use roadwright_scenario::{Edit, Scenario, Stack};
 use roadwright_simulation::{RunOptions, World};
 use roadwright_testing::plugin_library;
 
-/// The scenario `old-town`, whose stacks all use the chaos plugin in the given mode.
+/// Returns the scenario `old-town`, whose stacks all use the chaos plugin in the given mode.
 fn chaotic(mode: f64) -> Scenario {
     let mut scenario = shipped("old-town");
     let stacks: Vec<(String, Stack)> = scenario.stacks().clone().into_iter().collect();
@@ -33,7 +33,7 @@ fn chaos_bench() -> Bench {
     bench
 }
 
-/// Message about a file that is put into the plugin folder.
+/// Puts a file that is rejected into the plugin folder. Returns the message to the user.
 fn refused(library: &std::path::Path) -> String {
     let bench = Bench::new();
     bench.put_file("x.so", library);

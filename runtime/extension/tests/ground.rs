@@ -24,7 +24,7 @@ fn hybrid(folder: &Path) -> Option<PathBuf> {
     Some(library)
 }
 
-/// The field of posts without its posts, where each agent drives straight ahead.
+/// Returns the field of posts without its posts, where each agent drives straight ahead.
 fn open_field() -> Scenario {
     let mut scenario = shipped("obstacle-field");
     let obstacles: Vec<_> = scenario.obstacles().keys().copied().collect();
@@ -50,7 +50,7 @@ fn options(threads: usize) -> RunOptions {
     }
 }
 
-/// Positions of all vehicles, by agent.
+/// Returns the positions of all vehicles, by agent.
 fn places(world: &World) -> Vec<(u64, f64, f64)> {
     let vehicles = world.snapshot().vehicles;
     let place = |one: &roadwright_simulation::VehicleRecord| {

@@ -21,7 +21,7 @@ fn built(folder: &Path, source: &str, name: &str, definitions: &[&str]) -> PathB
     c_source(source, &folder.join(name), definitions, &EXACT)
 }
 
-/// Flags that define the old names for a source that includes only the header.
+/// Returns flags that define the old names for a source that includes only the header.
 fn old_names() -> [String; 4] {
     let header = |name: &str| root().join("plugins/api/include").join(name);
     let [header, names] = ["roadwright_plugin.h", "roadwright_plugin_names_1_1.h"].map(header);
@@ -34,7 +34,7 @@ fn old_names() -> [String; 4] {
     ]
 }
 
-/// A drive in which all numbers are different.
+/// Returns a drive in which all numbers are different.
 fn some_drive() -> FitnessInput {
     FitnessInput {
         crash_rating: 0.5,
@@ -69,7 +69,7 @@ fn some_drive() -> FitnessInput {
     }
 }
 
-/// Scores that a fitness module of a bench gives to some drives.
+/// Returns the scores that a fitness module of a bench gives to some drives.
 fn scores(bench: &Bench, id: &str, inputs: &[FitnessInput]) -> Vec<f64> {
     let registry = bench.host().registry();
     let entries = registry.of::<dyn Fitness>();
@@ -88,7 +88,7 @@ fn scores(bench: &Bench, id: &str, inputs: &[FitnessInput]) -> Vec<f64> {
     outputs.iter().map(|output| output.score).collect()
 }
 
-/// Score that `rows.c` returns for rows with the given stride in bytes.
+/// Returns the score that `rows.c` computes for rows with the given stride in bytes.
 fn seen(input: &FitnessInput, stride: usize) -> f64 {
     let record = RECORDS
         .iter()
@@ -253,7 +253,7 @@ fn with_fitness(mut scenario: Scenario, setting: &ModuleSetting) -> Scenario {
     scenario
 }
 
-/// The score of all agents after some seconds. Checks that it is the same for all of them.
+/// Returns the score after some seconds. Checks that it is the same for all agents.
 fn shown(world: &World) -> f64 {
     let drives = world.drives();
     let scores: Vec<f64> = drives
@@ -444,7 +444,7 @@ fn the_check_tries_the_ends_of_a_table() {
     assert_eq!(line.note, "2 described, valid at both ends of their ranges");
 }
 
-/// Id of the kept controller with pedals, and id of the same source when it is built afresh.
+/// Id of the kept controller with pedals, which is also the id of a new build of its source.
 const KEPT: &str = "org.roadwright.kept.pedals";
 const TODAY: &str = "org.roadwright.today.pedals";
 
@@ -652,7 +652,7 @@ impl Kept {
     }
 }
 
-/// A plugin, a drive in which it is used, and whether its table of functions may be smaller than it knows.
+/// A plugin, and the drive in which it is tested with another version of the host.
 struct Older {
     /// File of the kept binary, or source of a plugin that is built now.
     file: &'static str,
@@ -664,7 +664,7 @@ struct Older {
 }
 
 impl Older {
-    /// Hash and scores at the end of a drive with a library in the plugin's place.
+    /// Returns the hash and the scores at the end of a drive with a library in the plugin's place.
     fn end(&self, library: &Path, id: &str, isolated: bool) -> (u64, Vec<u64>) {
         let bench = Bench::new();
         bench.put_file("own.so", library);
@@ -691,7 +691,7 @@ impl Older {
         (world.snapshot().hash(), scores)
     }
 
-    /// The library that shows the plugin another host, and the plugin itself.
+    /// Returns a library that simulates another host for the plugin, and the plugin itself.
     fn libraries(&self, folder: &Path, mode: &str) -> Option<[PathBuf; 2]> {
         let source = root().join(self.file);
         let mut plugin = source.clone();
@@ -1017,7 +1017,7 @@ fn sources_of_1_0_and_1_1_compile_unchanged_with_the_old_names() {
     assert!(compiled >= 14, "only {compiled} sources");
 }
 
-/// The records of the header, each with its name and its fields with their types.
+/// Returns the records of the header, each with its name and its fields with their types.
 fn records_of(header: &str) -> Vec<(String, Vec<(String, String)>)> {
     // Comments may contain semicolons.
     let mut text = String::new();
@@ -1042,7 +1042,7 @@ fn records_of(header: &str) -> Vec<(String, Vec<(String, String)>)> {
         .collect()
 }
 
-/// Name and type of a field of the header, in the notation of the description.
+/// Returns the name and type of a field of the header, in the notation of the description.
 fn field_of(line: &str) -> (String, String) {
     let word = |text: &str| {
         let name = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -25,7 +25,7 @@ fn view<T>(records: &[T]) -> RwView {
     }
 }
 
-/// Rows with their path points and nearby objects, all different.
+/// Returns rows with their path points and nearby objects, all different.
 fn rows() -> (Vec<NeedsInput>, Vec<PathPoint>, Vec<NearData>) {
     let row = |row: usize| NeedsInput {
         seen: ControllerInput {
@@ -66,7 +66,7 @@ fn rows() -> (Vec<NeedsInput>, Vec<PathPoint>, Vec<NearData>) {
     )
 }
 
-/// Least time of several rounds, ns for each row.
+/// Returns the shortest time of several rounds, ns per row.
 #[expect(clippy::disallowed_methods, reason = "it measures time")]
 fn least(mut round: impl FnMut()) -> f64 {
     let times = (0..300).map(|_| {

@@ -65,7 +65,7 @@ fn one_that_writes_without_end_is_stopped() {
     assert!(file.metadata().unwrap().len() <= 1 << 30);
 }
 
-/// Number of processes whose command line contains a word.
+/// Returns the number of processes whose command line contains a word.
 fn processes_with(word: &str) -> usize {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());

@@ -269,13 +269,13 @@ fn all_kinds_of_objects_reach_a_process_of_its_own() {
     assert_eq!(bench.row(NEEDS).faults, 0, "{}", bench.said());
 }
 
-/// Forty cars on a circle that all drive to the opposite side.
+/// Creates forty cars on a circle that all drive to the opposite side.
 fn circle() -> Scenario {
     let path = root().join("plugins/orca/circle.scenario.json");
     roadwright_scenario::file::load(&path).unwrap()
 }
 
-/// Time at which the last car has arrived, s, with the hash of the world after 60 s.
+/// Returns the time at which the last car arrives, s, and the hash of the world after 60 s.
 fn cross(scenario: &Scenario, bench: &Bench, options: RunOptions) -> (f64, u64) {
     let options = RunOptions {
         verify: true,
@@ -336,7 +336,8 @@ fn forty_cars_cross_a_circle_without_a_contact() {
     assert!(!world.summary().collisions.is_empty());
 }
 
-/// Root mean square of the lateral offset and mean speed of all drives of the figure-eight with a controller.
+/// Returns the root mean square of the lateral offset (m) and the mean speed (m/s) of all drives of
+/// the figure-eight with a controller.
 fn in_the_bends(bench: &Bench, controller: &str, options: RunOptions) -> (f64, f64) {
     let mut modules = only(Slot::Controller, controller);
     modules

@@ -100,7 +100,7 @@ fn goes_to(first: &str, second: &str) -> String {
     )
 }
 
-/// Positions in a log of `goes_to`.
+/// Returns the positions of arrivals in a log of `goes_to`.
 fn arrivals(log: &str) -> Vec<DVec2> {
     let lines = log.lines().filter_map(|line| line.strip_prefix("at "));
     let number = |text: Option<&str>| text.unwrap().parse::<f64>().unwrap();

@@ -14,7 +14,7 @@ fn foot(folder: &Path, name: &str, definitions: &[&str]) -> PathBuf {
     c_source("pedals.c", &folder.join(name), definitions, &EXACT)
 }
 
-/// A scenario of vehicles with and without engines.
+/// Creates a scenario of vehicles with and without engines.
 fn grounds() -> Scenario {
     shipped("proving-ground")
 }

@@ -188,7 +188,7 @@ fn signals_and_horns_are_noticed() {
 /// -6.5.
 const ALONG: (f64, f64) = (200.0, -7.7);
 
-/// Adds parked cars as obstacles. They leave room for a bay of normal size.
+/// Returns edits that add parked cars as obstacles. The cars leave room for a bay of normal size.
 fn neighbours(at: &[(f64, f64)], heading: f64) -> Vec<Edit> {
     let parked = |(number, &(x, y)): (usize, &(f64, f64))| {
         let obstacle = Obstacle {
@@ -209,7 +209,8 @@ fn neighbours(at: &[(f64, f64)], heading: f64) -> Vec<Edit> {
     at.iter().enumerate().map(parked).collect()
 }
 
-/// A script for a car that parks in the bay when it is near, waits for a while and continues.
+/// Returns a script for a car that parks in the bay when it is near, waits for a while and
+/// continues.
 fn parker(near: f64) -> String {
     format!(
         "fn behave(agent) {{

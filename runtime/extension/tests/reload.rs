@@ -110,7 +110,7 @@ fn is_rated(summary: &roadwright_simulation::Summary) -> bool {
     !summary.stacks.is_empty() && scores.all(|f| f.score.count > 0 && f.score.mean.is_finite())
 }
 
-/// All example plugins with their slots and ids.
+/// Returns all example plugins with their slots and ids.
 fn examples(folder: &std::path::Path) -> Vec<(Slot, &'static str, PathBuf)> {
     let c = |name: &str, source: &str| {
         let library = folder.join(format!("{name}.so"));

@@ -920,7 +920,8 @@ impl CarPark {
     }
 }
 
-/// Longest time for which a car has waited in its bay after its driver had returned, s, according to the log.
+/// Returns the longest time for which a car has waited in its bay after its driver had returned, s,
+/// according to the log.
 fn longest_wait_to_leave(log: &str) -> u32 {
     let waits = log.split("leaves after waiting ").skip(1);
     let waits = waits.filter_map(|rest| rest.split(' ').next()?.parse().ok());

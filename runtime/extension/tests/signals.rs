@@ -12,8 +12,8 @@ use roadwright_scenario::{
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, World};
 use std::path::PathBuf;
 
-/// A crossing of two streets with signals. `rates` are the numbers of cars per hour from west to east and
-/// from south to north. Returns the scenario and the node at the crossing.
+/// Creates a crossing of two streets with signals. `rates` are the numbers of cars per hour from
+/// west to east and from south to north. Returns the scenario and the node at the crossing.
 fn crossing(rates: [f64; 2]) -> (Scenario, NodeId) {
     let mut scenario = Scenario::new("signals");
     for (from, to) in [
@@ -91,7 +91,7 @@ fn world(bench: &Bench, scenario: &Scenario, threads: usize) -> World {
     World::new(scenario, &bench.host().registry(), &options).unwrap()
 }
 
-/// The lights that face the lanes from the west and from the south.
+/// Returns the lights that face the lanes from the west and from the south.
 fn lights(world: &World) -> [Light; 2] {
     [1, 3].map(|road| {
         let mut heads = world.signals();
@@ -99,7 +99,7 @@ fn lights(world: &World) -> [Light; 2] {
     })
 }
 
-/// Number of times that each street turned green within the given number of seconds.
+/// Returns the number of times that each street turned green within the given number of seconds.
 fn greens(world: &mut World, seconds: f64) -> [u32; 2] {
     let mut count = [0; 2];
     let mut before = lights(world);
@@ -451,7 +451,7 @@ fn signal_plugin(bench: &Bench, name: &str, definitions: &[&str]) -> PathBuf {
 
 const PLUGIN: &str = "org.roadwright.signals";
 
-/// World with heavy traffic at the crossing, after 200 s under a plan.
+/// Returns a world with heavy traffic at the crossing, after 200 s under a plan.
 fn driven(bench: &Bench, plan: SignalPlan) -> World {
     let (mut scenario, node) = crossing([700.0, 500.0]);
     with_plan(&mut scenario, node, plan);

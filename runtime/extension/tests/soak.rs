@@ -48,7 +48,7 @@ fn populated(count: usize, threads: usize) -> RunOptions {
     }
 }
 
-/// Memory of this process, bytes.
+/// Returns the memory of this process, bytes.
 fn resident() -> f64 {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = status

@@ -6,7 +6,8 @@ use roadwright_extension::script::{
 use roadwright_scenario::{Edit, PointOfInterest, PointOfInterestId, Scenario};
 use roadwright_simulation::builtin_modules;
 
-/// Warnings for a script, with line and column. `others` are the scripts in the same folder.
+/// Returns the warnings for a script, with line and column. `others` are the scripts in the same
+/// folder.
 fn told(text: &str, others: &[&str]) -> Vec<(usize, String)> {
     let compiled = compile("test.rhai", text, None).unwrap();
     let others: Vec<String> = others.iter().map(|text| (*text).to_owned()).collect();
@@ -21,7 +22,7 @@ fn told(text: &str, others: &[&str]) -> Vec<(usize, String)> {
     all.into_iter().map(|w| (w.line, w.message)).collect()
 }
 
-/// Warnings for a statement in a branch that is not taken in any trial.
+/// Returns the warnings for a statement in a branch that is not taken in any trial.
 fn of(statement: &str) -> Vec<String> {
     let text = format!(
         "fn behave(agent) {{ if agent.time > 1.0 {{\n{statement}\n}} }}\nfn on_message(agent, message) {{}}"
@@ -139,7 +140,7 @@ fn nothing_is_told_of_what_ships() {
     }
 }
 
-/// Findings of `script check` for a script, in a scenario with a place called Depot.
+/// Returns the findings of `script check` for a script, in a scenario with a place called Depot.
 fn checked(text: &str) -> Vec<String> {
     let compiled = compile("test.rhai", text, None).unwrap();
     let mut scenario = Scenario::new("yard");

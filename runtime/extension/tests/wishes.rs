@@ -351,7 +351,7 @@ fn scripts_cannot_speak_for_the_host() {
     assert_eq!(road.is_gone(2), None);
 }
 
-/// Offset of a car to the left of the right lane's centre line, m.
+/// Returns the offset of a car to the left of the right lane's centre line, m.
 fn beside_lane(road: &Road, id: u64) -> f64 {
     road.car(id).pose.position.y + 4.875
 }

@@ -329,7 +329,7 @@ fn walls_that_houses_share_stay_side_by_side() {
     assert_eq!(check(&scenario), []);
 }
 
-/// A random position on the map, or a position where other nodes are likely.
+/// Generates a random position on the map, or a position where other nodes are likely.
 fn place() -> impl Strategy<Value = (f64, f64)> {
     prop_oneof![
         (-150.0..150.0f64, -60.0..60.0f64),

@@ -5,7 +5,7 @@ use roadwright_interchange::osm::{ImportSummary, read};
 use roadwright_scenario::junction::{Layout, LinkKind, layout};
 use roadwright_scenario::{RoadId, Scenario};
 
-/// Two streets of 300 m in line, with the given tags. They lead along a parallel near
+/// Creates two streets of 300 m in line, with the given tags. They lead along a parallel near
 /// Berlin, or near London, where traffic keeps left.
 fn street(in_london: bool, before: &str, beyond: &str) -> (Scenario, ImportSummary, Layout) {
     let (latitude, longitude) = if in_london {
@@ -34,7 +34,7 @@ fn street(in_london: bool, before: &str, beyond: &str) -> (Scenario, ImportSumma
     (scenario, summary, layout)
 }
 
-/// Lanes of road 1 that end, and the lanes that the others lead to.
+/// Returns the lanes of road 1 that end, and the lanes that the others lead to.
 fn ending(layout: &Layout) -> (Vec<i8>, Vec<(i8, i8)>) {
     let paths = layout.junctions.iter().flat_map(|junction| &junction.paths);
     let own: Vec<_> = paths.filter(|path| path.from.road == RoadId(1)).collect();

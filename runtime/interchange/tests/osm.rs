@@ -341,7 +341,8 @@ fn arrows_and_lanes_that_differ_are_reported_with_their_ways() {
     assert_eq!(ways("centre turn lanes of one-way"), "way 5");
 }
 
-/// Two carriageways and a cross street. The carriageways are `apart` degrees of latitude apart.
+/// Returns the OSM data of two carriageways and a cross street. The carriageways are `apart`
+/// degrees of latitude apart.
 fn carriageways(apart: f64, relations: &str) -> String {
     let far = 53.34 - apart;
     let one_way = r#"<tag k="highway" v="secondary"/><tag k="oneway" v="yes"/>"#;
@@ -360,8 +361,9 @@ fn carriageways(apart: f64, relations: &str) -> String {
     )
 }
 
-/// A street whose two carriageways of two lanes each diverge from a node. `first` and `second` determine the
-/// distance between them after 100 m and after 200 m. `kind` is added to their OSM tags.
+/// Creates a street whose two carriageways of two lanes each diverge from a node. `first` and
+/// `second` determine the distance between them after 100 m and after 200 m. `kind` is added to
+/// their OSM tags.
 fn parting(first: f64, second: f64, kind: &str) -> Scenario {
     let degrees = |metres: f64| metres / 111_195.0;
     let (latitude, east) = (53.34, 100.0 / 66_400.0);
@@ -396,8 +398,8 @@ fn parting(first: f64, second: f64, kind: &str) -> Scenario {
     import(&elements, &ImportOptions::default()).unwrap().0
 }
 
-/// The smallest distance between the lanes of the two carriageways, measured along the first one, m. It is
-/// negative where they overlap.
+/// Returns the smallest distance between the lanes of the two carriageways, measured along the
+/// first one, m. It is negative where they overlap.
 fn between(scenario: &Scenario) -> f64 {
     let road = |id| scenario.network().road(RoadId(id)).unwrap();
     let (out, back) = (road(2), road(3));
@@ -1093,8 +1095,9 @@ fn crossings_are_those_of_arms_or_stand_alone() {
     );
 }
 
-/// A mini roundabout where four streets meet in Dublin, another one in the middle of a street, and the ring
-/// of a small roundabout with three arms, drawn with eight nodes 12 m from its middle.
+/// Returns the OSM data of a mini roundabout where four streets meet in Dublin, another one in the
+/// middle of a street, and the ring of a small roundabout with three arms, drawn with eight nodes
+/// 12 m from its middle.
 fn mini_roundabouts(direction: &str) -> String {
     let mini = format!(
         "<tag k=\"highway\" v=\"mini_roundabout\"/><tag k=\"direction\" v=\"{direction}\"/>"
@@ -1216,7 +1219,7 @@ fn circle_through(
     a + roadwright_geometry::DVec2::new(c.y * bb - b.y * cc, b.x * cc - c.x * bb) / cross
 }
 
-/// A street of 120 m from a main street to its end, with a tag at the end.
+/// Returns the OSM data of a street of 120 m from a main street to its end, with a tag at the end.
 fn street_with_an_end(tag: &str) -> String {
     format!(
         "<osm version=\"0.6\">

@@ -5,9 +5,9 @@ use roadwright_interchange::osm::{ImportSummary, read};
 use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::{Poly3, Scenario};
 
-/// A main street with three lanes, a frontage road in the same direction, and the other direction of the main
-/// street with two lanes, given by their distances from the middle, m to the west. All lead along a meridian
-/// near Berlin for about 330 m and end there.
+/// Returns the OSM data of a main street with three lanes, a frontage road in the same direction,
+/// and the other direction of the main street with two lanes, given by their distances from the
+/// middle, m to the west. All lead along a meridian near Berlin for about 330 m and end there.
 fn side_by_side(frontage: f64, main: f64, other: f64, tags: &str) -> String {
     let mut text = String::from("<osm>");
     let mut ways = String::new();

@@ -29,8 +29,8 @@ fn signal_nodes(elements: &Elements) -> usize {
         .count()
 }
 
-/// Number of ways that the summary lists as left out. Other warnings about ways are about parts of them, such as
-/// bus lanes, or about changes of their course.
+/// Returns the number of ways that the summary lists as left out. Other warnings about ways are
+/// about parts of them, such as bus lanes, or about changes of their course.
 fn left_out(summary: &ImportSummary) -> usize {
     let warnings = summary.warnings.iter();
     let of_whole_ways = warnings.filter(|warning| {
@@ -40,7 +40,7 @@ fn left_out(summary: &ImportSummary) -> usize {
     of_whole_ways.map(|warning| warning.count).sum()
 }
 
-/// Total length of all ways that cars may use, measured along great circles, m.
+/// Returns the total length of all ways that cars may use, measured along great circles, m.
 fn drivable_length(elements: &Elements, kinds: &[&str]) -> f64 {
     let length = |way: &Way| {
         let pairs = way.nodes.windows(2);

@@ -14,7 +14,7 @@ const CAR: BodyOutline = BodyOutline {
     centre_of_gravity: 1.0,
 };
 
-/// A straight move of a second at 20 m/s.
+/// Returns a straight move of a second at 20 m/s.
 fn straight() -> Vec<Frame> {
     (0..26)
         .map(|frame| Frame {
@@ -25,7 +25,7 @@ fn straight() -> Vec<Frame> {
         .collect()
 }
 
-/// A left turn of 1.2 rad in one second, at 15 m/s.
+/// Returns a left turn of 1.2 rad in one second, at 15 m/s.
 fn turn() -> Vec<Frame> {
     let mut pose = Pose::new(0.0, 0.0, 0.0);
     (0..26)

@@ -177,7 +177,7 @@ fn tracks_become_scenarios_with_walls_outside_and_cars_on_their_lines() {
     }
 }
 
-/// The library `shunting`, with all its moves or only those forwards.
+/// Returns the library `shunting`, with all its moves or only those in the given gears.
 fn shunting(gears: &[&str]) -> Library {
     let mut recorded = Preset::Shunting.record();
     let is_kept = |name: &str| gears.iter().any(|gear| name.starts_with(gear));

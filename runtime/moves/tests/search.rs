@@ -158,7 +158,7 @@ fn a_blocked_corridor_is_driven_to_its_end() {
     assert_eq!(answer.moves.len(), 2);
 }
 
-/// Random walls, posts and cars around the start.
+/// Creates random walls, posts and cars around the start.
 fn surroundings(seed: u64) -> Surroundings {
     let mut draw = Stream::new(seed, "surroundings", 0);
     let mut point = |reach: f64| {
@@ -199,7 +199,7 @@ fn surroundings(seed: u64) -> Surroundings {
     around
 }
 
-/// The parts of a plan that have to be bit-identical.
+/// Returns the parts of a plan that have to be bit-identical.
 fn essence(plan: &Plan) -> (Plan, u32) {
     (plan.clone(), plan.tested)
 }
@@ -299,7 +299,7 @@ proptest! {
     }
 }
 
-/// Input of a search that starts in the state Fast. Goals are reached within 5 m.
+/// Returns the input of a search that starts in the state Fast. Goals are reached within 5 m.
 fn towards<'a>(around: &'a Surroundings, goals: &'a [DVec2]) -> Question<'a> {
     Question {
         goals,
@@ -315,7 +315,7 @@ fn towards<'a>(around: &'a Surroundings, goals: &'a [DVec2]) -> Question<'a> {
     }
 }
 
-/// Smallest distance from a place to a plan of the large tree, m.
+/// Returns the smallest distance from a place to a plan of the large tree, m.
 fn nearest(goals: &[DVec2], place: DVec2) -> f64 {
     let around = Surroundings::of(Vec::new());
     let plan = plan(&LARGE, &towards(&around, goals));

@@ -8,7 +8,7 @@ use roadwright_planning::open_ground::{
 };
 use std::path::PathBuf;
 
-/// All combinations of rules.
+/// Returns all combinations of rules.
 fn all_rules() -> impl Iterator<Item = Rules> {
     let corners = [Corners::Keep, Corners::Cut];
     corners
@@ -16,7 +16,7 @@ fn all_rules() -> impl Iterator<Item = Rules> {
         .flat_map(|corners| StepCosts::ALL.map(|costs| Rules { costs, corners }))
 }
 
-/// A map with obstacles and, if `is_hilly`, with many different factors.
+/// Creates a map with obstacles and, if `is_hilly`, with many different factors.
 fn random_map(seed: u64, is_hilly: bool) -> GridMap {
     let mut stream = Stream::new(seed, "map", 0);
     let (columns, rows) = (
@@ -37,7 +37,7 @@ fn random_map(seed: u64, is_hilly: bool) -> GridMap {
     map
 }
 
-/// Sum of the costs of the steps of a path, computed independently.
+/// Returns the sum of the costs of the steps of a path, computed independently.
 fn cost_of(map: &GridMap, rules: Rules, cells: &[Cell]) -> u64 {
     let steps = cells.windows(2).map(|pair| {
         let (a, b) = (pair[0], pair[1]);

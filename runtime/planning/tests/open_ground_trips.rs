@@ -23,7 +23,7 @@ struct World {
 }
 
 impl World {
-    /// Walls, each given by its centre and its lengths along x and y.
+    /// Creates a world with the given walls. Each wall is its centre and its lengths along x and y.
     fn new(walls: &[[f64; 4]]) -> Self {
         let mut ground = OpenGround::new();
         let profile = ground.add_profile(Profile::new(JEEP, CellSize::WAY_POINTS));
@@ -103,7 +103,7 @@ fn drive(world: &mut World, trip: Trip, budget: u64, steps: usize) -> Option<Dri
     None
 }
 
-/// A pocket that opens towards the west, 60 m deep and 60 m wide.
+/// Creates a pocket that opens towards the west, 60 m deep and 60 m wide.
 fn pocket() -> World {
     World::new(&[
         [30.0, 0.0, 1.0, 61.0],

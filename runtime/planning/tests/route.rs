@@ -11,7 +11,7 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, Reachability};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 
-/// A grid of streets, 100 m apart, with `lanes` lanes in each direction.
+/// Creates a grid of streets, 100 m apart, with `lanes` lanes in each direction.
 fn grid(count: i32, lanes: usize) -> (Scenario, LaneGraph) {
     let mut scenario = Scenario::new("grid");
     let style = RoadStyle {
@@ -407,7 +407,7 @@ fn who_is_planned_anew_on_the_way_keeps_it_too_and_nobody_is_left_without_a_rout
     assert_eq!(route, direct);
 }
 
-/// A street with two side streets.
+/// Creates a street with two side streets.
 ///
 /// ```text
 ///              C         D
@@ -488,8 +488,8 @@ fn a_restriction_over_a_road_also_decides_whether_a_trip_is_possible() {
     assert!(leads(via), "it may have come from the side street");
 }
 
-/// Two public streets, which are connected by a yard in the middle and by a long detour. A second yard is
-/// connected to the far street.
+/// Creates two public streets, which are connected by a yard in the middle and by a long detour. A
+/// second yard is connected to the far street.
 ///
 /// ```text
 ///   1 ---A---+---B--- 2        C: the yard, private

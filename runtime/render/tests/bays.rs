@@ -9,7 +9,7 @@ const SCALE: f64 = 20.0;
 /// Half the width and height of the picture, m.
 const HALF: f64 = 10.0;
 
-/// The picture of a bay that heads east, with its middle in the middle of the picture.
+/// Returns the picture of a bay that heads east, with its middle in the middle of the picture.
 fn picture(name: &str) -> tiny_skia::Pixmap {
     let mut scenario = Scenario::new("bays");
     let bay = PointOfInterest {
@@ -31,7 +31,7 @@ fn picture(name: &str) -> tiny_skia::Pixmap {
     tiny_skia::Pixmap::decode_png(&png).unwrap()
 }
 
-/// Places at which two pictures differ, m.
+/// Returns the places at which two pictures differ, m.
 fn differences(one: &tiny_skia::Pixmap, other: &tiny_skia::Pixmap) -> Vec<DVec2> {
     let pairs = one.pixels().iter().zip(other.pixels()).enumerate();
     let width = one.width() as usize;

@@ -22,7 +22,7 @@ fn add(scenario: &mut Scenario, from: DVec2, to: DVec2, layer: i8) -> RoadId {
     scenario.network().roads().map(|(id, _)| id).max().unwrap()
 }
 
-/// A road to the east, crossed by a road on the given layer.
+/// Creates a road to the east, crossed by a road on the given layer.
 fn crossing(layer: i8) -> (Scenario, RoadId, RoadId) {
     let mut scenario = Scenario::new("crossing");
     let ground = add(
@@ -98,7 +98,7 @@ fn a_road_over_water_has_a_deck_and_other_roads_have_none() {
     assert_eq!(bridges.of_road(beside).count(), 0);
 }
 
-/// Where a ramp leaves a road of another layer, both are at the same height.
+/// Checks that both roads are at the same height where a ramp leaves a road of another layer.
 #[test]
 fn roads_that_join_have_no_deck_over_each_other() {
     let mut scenario = Scenario::new("ramp");
@@ -180,7 +180,8 @@ fn picture_of_car(layer: i8, start: Pose) -> Vec<u8> {
     map(&scenario, Some(&world.snapshot()), &picture).unwrap()
 }
 
-/// Number of pixels that differ visibly. The soft edges of a deck that is drawn once more differ slightly.
+/// Returns the number of pixels that differ visibly. The soft edges of a deck that is drawn once
+/// more differ slightly.
 fn pixels_that_differ(one: &[u8], other: &[u8]) -> usize {
     let decode = |png: &[u8]| tiny_skia::Pixmap::decode_png(png).unwrap();
     let (one, other) = (decode(one), decode(other));

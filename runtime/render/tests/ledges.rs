@@ -97,8 +97,9 @@ fn style(class: RoadClass, forward: usize, backward: usize, width: f64) -> RoadS
     }
 }
 
-/// A one-way street that starts at a sharp angle where three others meet, and reaches the next street after
-/// 15 m. The arms of both ends form a single junction, as at College Green and Grafton Street, Dublin.
+/// Creates a one-way street that starts at a sharp angle where three others meet, and reaches the
+/// next street after 15 m. The arms of both ends form a single junction, as at College Green and
+/// Grafton Street, Dublin.
 fn college_green() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let bus = |forward: usize, backward: usize| {
@@ -126,8 +127,8 @@ fn college_green() -> Place {
     place
 }
 
-/// A street that splits into two carriageways for 40 m, twice in a row, with a side street in between. This
-/// results in three junctions near each other, as in Borough, London.
+/// Creates a street that splits into two carriageways for 40 m, twice in a row, with a side street
+/// in between. This results in three junctions near each other, as in Borough, London.
 fn sausage_links() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let street = style(RoadClass::Collector, 1, 1, 3.25);
@@ -144,7 +145,8 @@ fn sausage_links() -> Place {
     place
 }
 
-/// Two rings with a radius of 11 m side by side, which share the roads between them, as in Perth.
+/// Creates two rings with a radius of 11 m side by side, which share the roads between them, as in
+/// Perth.
 fn peanut() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let ring = style(RoadClass::Residential, 1, 0, 4.5);
@@ -166,7 +168,7 @@ fn peanut() -> Place {
     place
 }
 
-/// A ring with a radius of 25 m whose exit to the south-west diverges slowly, as in Leeds.
+/// Creates a ring with a radius of 25 m whose exit to the south-west diverges slowly, as in Leeds.
 fn slow_exit() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let ring = style(RoadClass::Arterial, 2, 0, 3.5);

@@ -107,7 +107,7 @@ impl Town {
         Self { scenario, side }
     }
 
-    /// 1 in right-hand traffic, and -1 in left-hand traffic.
+    /// Returns 1 in right-hand traffic, and -1 in left-hand traffic.
     fn turn(&self) -> f64 {
         match self.side {
             DrivingSide::Right => 1.0,
@@ -182,7 +182,7 @@ fn style(section: CrossSection) -> RoadStyle {
     }
 }
 
-/// Four roads that meet at odd angles, with the given number of lanes in each direction.
+/// Creates four roads that meet at odd angles, with the given number of lanes in each direction.
 fn star(side: DrivingSide, lanes: usize, control: Control, has_crossings: bool) -> Town {
     let mut town = Town::new(side);
     let style = style(CrossSection::driving(lanes, lanes, 3.25));
@@ -202,7 +202,7 @@ fn star(side: DrivingSide, lanes: usize, control: Control, has_crossings: bool) 
     town
 }
 
-/// A ring of one-way roads with three arms, and a one-way street that leads to the ring.
+/// Creates a ring of one-way roads with three arms, and a one-way street that leads to the ring.
 fn roundabout(side: DrivingSide) -> Town {
     let mut town = Town::new(side);
     let (radius, arms) = (22.0, 4);
@@ -233,7 +233,7 @@ fn roundabout(side: DrivingSide) -> Town {
     town
 }
 
-/// Streets that widen towards a roundabout, one of them with a pedestrian crossing.
+/// Creates streets that widen towards a roundabout, one of them with a pedestrian crossing.
 fn flared(side: DrivingSide) -> Town {
     let mut town = Town::new(side);
     let arm = style(CrossSection::driving(1, 1, 3.35));

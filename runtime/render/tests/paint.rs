@@ -87,7 +87,7 @@ impl Notes {
     }
 }
 
-/// Straight roads of 80 m that meet in the middle.
+/// Creates straight roads of 80 m that meet in the middle.
 fn star(bearings: &[f64], lanes: usize, width: f64, control: Option<Control>) -> Scenario {
     star_of(
         bearings,
@@ -486,7 +486,8 @@ fn painted_medians_have_lines_and_are_never_raised() {
     }
 }
 
-/// Two streets with pavements that cross, and a roundabout over their crossing, as users draw them.
+/// Creates two streets with pavements that cross, and a roundabout over their crossing, as users
+/// draw them.
 fn drawn_roundabout(radius: f64, side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("roundabout");
     let mut about = scenario.about().clone();
@@ -585,7 +586,7 @@ fn verges_of(scenario: &Scenario) -> Notes {
     notes
 }
 
-/// A straight road from west to east.
+/// Creates a straight road from west to east.
 fn straight_road(class: RoadClass, speed: f64, section: CrossSection) -> Scenario {
     let mut scenario = Scenario::new("road");
     let line = ReferenceLine::straight(DVec2::ZERO, DVec2::new(300.0, 0.0)).unwrap();

@@ -19,7 +19,7 @@ fn with(edit: Edit) -> Scenario {
     scenario
 }
 
-/// The crossroads scenario with the line of road 1 replaced.
+/// Returns the crossroads scenario with the line of road 1 replaced.
 fn with_line(line: ReferenceLine) -> Scenario {
     let scenario = crossroads();
     let road = Road {
@@ -95,7 +95,7 @@ fn trips_that_head_straight_into_an_obstacle_are_found() {
     assert_eq!(codes(&scenario("hybrid_fuzzy_path", 30.0, 40.0)), []);
 }
 
-/// A road with lanes of 3.5 m and a bend.
+/// Creates a road with lanes that are 3.5 m wide and a bend.
 fn with_bend(radius: f64, turn: f64) -> Scenario {
     let segments = vec![
         Segment::Line { length: 40.0 },
@@ -455,7 +455,7 @@ fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
     assert_eq!(codes(&row), [Code::UnreachableDestination]);
 }
 
-/// A road with two lanes, of which only one continues, and an agent on one of the lanes.
+/// Creates a road with two lanes, of which only one continues, and an agent on one of the lanes.
 fn narrowing(lane: i8, s: f64) -> Scenario {
     let mut scenario = Scenario::new("narrowing");
     for (lanes, from, to) in [(2, 0.0, 100.0), (1, 100.0, 200.0)] {
@@ -897,8 +897,8 @@ fn what_is_decided_at_nodes_is_repaired_by_one_edit() {
     );
 }
 
-/// One-way streets that lead to two nodes 20 m apart, equally many to each node, and one street
-/// that leads away.
+/// Creates one-way streets that lead to two nodes 20 m apart, equally many to each node, and one
+/// street that leads away.
 fn star(streets: u32) -> Scenario {
     let mut scenario = Scenario::new("star");
     let mut street = |from: DVec2, to: DVec2, back: usize| {

@@ -22,7 +22,7 @@ const BESIDE: f64 = 0.2;
 /// Distance from the rear axle to the rear end of a car and of a bus, m.
 const REAR: [f64; 2] = [0.95, 2.2];
 
-/// A junction with 2 to 9 arms, 5 to 355 degrees apart, 3 to 30 m wide.
+/// Returns a junction with 2 to 9 arms, 5 to 355 degrees apart, 3 to 30 m wide.
 fn random_junction(random: &mut Stream) -> Option<Junction> {
     let star = Star::random(random, 5.0);
     let (scenario, _) = star.plain();

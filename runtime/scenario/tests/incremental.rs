@@ -177,7 +177,7 @@ fn a_road_that_could_not_be_internal_becomes_so() {
     }
 }
 
-/// The properties of a lanelet, except for the storage position of its points.
+/// Returns the properties of a lanelet, except for the storage position of its points.
 fn facts(lanelet: &Lanelet) -> impl PartialEq + std::fmt::Debug + use<> {
     let LineSpan { spacing, count, .. } = lanelet.line_span();
     (
@@ -243,7 +243,7 @@ proptest! {
     }
 }
 
-/// A number of random changes.
+/// Returns `count` random changes.
 fn random_changes(count: u64) -> impl Iterator<Item = (u8, usize, f64)> {
     let mut stream = Stream::new(roadwright_testing::seed(61), "edits", 0);
     (0..count).map(move |_| {

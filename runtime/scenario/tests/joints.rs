@@ -15,7 +15,7 @@ fn xy(x: f64, y: f64) -> DVec2 {
     DVec2::new(x, y)
 }
 
-/// A street along the x axis, from -100 to 100 m, with a half-width of 3.25 m.
+/// Creates a street along the x axis, from -100 to 100 m, with a half-width of 3.25 m.
 fn one_street() -> Scenario {
     let mut scenario = Scenario::new("one street");
     draw(
@@ -409,7 +409,7 @@ fn agents_keep_their_places_when_a_loose_end_is_joined() {
     assert!(origin.length() < 1.0, "{origin}");
 }
 
-/// Kinds of the lanes of a road at one end, from left to right.
+/// Returns the kinds of the lanes of a road at one end, from left to right.
 fn kinds(road: &Road, end: RoadEnd) -> Vec<LaneType> {
     let section = match end {
         RoadEnd::Start => &road.lane_sections[0],

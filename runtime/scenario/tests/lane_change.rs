@@ -8,7 +8,7 @@ use roadwright_scenario::operation::draw::{RoadStyle, split};
 use roadwright_scenario::operation::{merged, reversed};
 use roadwright_scenario::*;
 
-/// A street with three lanes forward and two backward.
+/// Creates a street with three lanes forward and two backward.
 fn street(side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("street");
     let about = About {
@@ -36,8 +36,8 @@ fn graph(scenario: &Scenario) -> LaneGraph {
     LaneGraph::new(scenario, &layout)
 }
 
-/// Permitted lane changes on the first part of road 1, seen by drivers: (lane, lane to its left,
-/// lane to its right). 0 means that there is none.
+/// Returns the permitted lane changes on the first part of road 1, seen by drivers: (lane, lane to
+/// its left, lane to its right). 0 means that there is none.
 fn changes(scenario: &Scenario) -> Vec<(i8, i8, i8)> {
     let graph = graph(scenario);
     let lanes: Vec<(i8, LaneletIndex)> = graph

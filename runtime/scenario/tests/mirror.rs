@@ -100,7 +100,7 @@ fn town() -> Scenario {
     scenario
 }
 
-/// World positions of both edges of the carriageway.
+/// Returns the world positions of both edges of the carriageway.
 fn edges(road: &Road, s: f64) -> [DVec2; 2] {
     let (right, left) = road.carriageway(s);
     [right, left].map(|t| road.reference_line.point(s, t))

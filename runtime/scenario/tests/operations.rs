@@ -206,7 +206,8 @@ fn a_road_that_is_turned_round_is_driven_as_before() {
     assert_eq!(first.unwrap().lane_sections, last.unwrap().lane_sections);
 }
 
-/// A one-way road of two lanes from west to east with a pavement, and an agent on the left lane.
+/// Creates a one-way road of two lanes from west to east with a pavement, and an agent on the left
+/// lane.
 fn one_way() -> (Scenario, RoadId) {
     let section = CrossSection {
         forward: vec![
@@ -292,7 +293,7 @@ fn the_traffic_of_a_one_way_road_is_reversed_in_its_place() {
     assert_eq!(reversed_traffic(&town, RoadId(1)).unwrap(), None);
 }
 
-/// The roads with crossings at a node.
+/// Returns the roads with crossings at a node.
 fn crossed(scenario: &Scenario, node: NodeId) -> Vec<u32> {
     let rules = &scenario.network().node(node).unwrap().rules;
     rules.crossings.iter().map(|rule| rule.road.0).collect()
@@ -632,7 +633,7 @@ fn a_merge_next_to_a_full_node_needs_no_room_there() {
     );
 }
 
-/// The crossroads with a roundabout around their centre.
+/// Returns the crossroads with a roundabout around their centre.
 fn with_roundabout(side: DrivingSide, radius: f64) -> (Scenario, Edit) {
     let mut scenario = crossroads();
     let about = About {
@@ -721,8 +722,8 @@ fn a_ring_that_meets_the_end_of_a_road_gets_another_radius() {
     assert_eq!(check(&after), []);
 }
 
-/// The streets that lead to a ring, each with a function that converts a distance from its node on the ring
-/// to the position along the street.
+/// Returns the streets that lead to a ring, each with a function that converts a distance from its
+/// node on the ring to the position along the street.
 fn arms_of_ring(scenario: &Scenario, radius: f64) -> Vec<(RoadId, impl Fn(f64) -> f64 + use<>)> {
     let mut arms = Vec::new();
     for (id, road) in scenario.network().roads() {
@@ -1055,7 +1056,7 @@ fn who_is_on_a_lane_that_makes_room_for_a_turn_lane_stays_on_it() {
     );
 }
 
-/// Two streets of 2 x 140 m that cross at the given angle, rad, for a driving side.
+/// Creates two streets of 2 x 140 m that cross at the given angle, rad, for a driving side.
 fn slanted(angle: f64, side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("slanted");
     let about = About {

@@ -33,7 +33,7 @@ fn street(class: RoadClass, lanes: usize, pavement: f64) -> RoadStyle {
     }
 }
 
-/// Straight roads of 100 m that start at a common centre.
+/// Creates straight roads of 100 m that start at a common centre.
 fn star(arms: &[(f64, RoadStyle)]) -> Scenario {
     let mut scenario = Scenario::new("star");
     for (bearing, style) in arms {
@@ -84,13 +84,13 @@ fn area(shapes: &Shapes) -> f64 {
         .abs()
 }
 
-/// The surface of a road between two lateral positions, from one distance to another.
+/// Returns the surface of a road between two lateral positions, from one distance to another.
 fn band(road: &Road, from: f64, to: f64, right: f64, left: f64) -> Vec<Vec<[f64; 2]>> {
     let at = |s: f64, t: f64| road.reference_line.point(s, t);
     ring(&[at(from, right), at(to, right), at(to, left), at(from, left)])
 }
 
-/// The carriageways and pavements as drawn.
+/// Returns the carriageways and pavements as drawn.
 fn drawn(scenario: &Scenario, layout: &Layout) -> (Shapes, Shapes) {
     let (mut carriageways, mut pavements) = (Vec::new(), Vec::new());
     for (id, road) in scenario.network().roads() {

@@ -70,7 +70,7 @@ fn codes(scenario: &Scenario) -> Vec<Code> {
         .collect()
 }
 
-/// Two crossing streets with two lanes in each direction.
+/// Creates two crossing streets with two lanes in each direction.
 fn wide_crossing() -> Scenario {
     let mut scenario = Scenario::new("wide");
     let style = |name| operation::draw::RoadStyle {
@@ -262,7 +262,7 @@ fn corners_that_are_not_there_are_found() {
     assert_eq!(codes(&wrong), [Code::DanglingCorner]);
 }
 
-/// A crossing with a removed turn, an added turn and a corner.
+/// Creates a crossing with a removed turn, an added turn and a corner.
 fn decided() -> (Scenario, LaneTurn) {
     let plain = wide_crossing();
     let gone = left(&plain);
@@ -274,7 +274,7 @@ fn decided() -> (Scenario, LaneTurn) {
     (scenario, gone)
 }
 
-/// The number of connections, and the corner radii in order of size.
+/// Returns the number of connections, and the corner radii in order of size.
 fn shape(scenario: &Scenario) -> (usize, Vec<f64>) {
     let mut radii: Vec<f64> = corners(scenario).iter().map(|corner| corner.3).collect();
     radii.sort_by(f64::total_cmp);

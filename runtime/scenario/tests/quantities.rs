@@ -115,7 +115,8 @@ fn origin(latitude_deg: f64, longitude_deg: f64) -> Edit {
     }))
 }
 
-/// Invalid values for each number in the schema, grouped by the definition that contains the number.
+/// Returns invalid values for each number in the schema, grouped by the definition that contains
+/// the number.
 fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
     let node = |x, y| Edit::Node(NodeId(1), Some(Node::at(DVec2::new(x, y))));
     let nan = f64::NAN;
@@ -254,7 +255,7 @@ fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
     ]
 }
 
-/// The keys of a record whose numbers have a range in the schema.
+/// Returns the keys of a record whose numbers have a range in the schema.
 fn ranged_keys(schema: &Value, definition: &str) -> Vec<String> {
     let properties = &schema["$defs"][definition]["properties"];
     let has_range = |value: &Value| {

@@ -133,7 +133,7 @@ fn without_main_streets_each_question_is_searched() {
     hold(&graph, VehicleClass::Car, &mut stream);
 }
 
-/// A straight street of many roads in a row.
+/// Creates a straight street of many roads in a row.
 fn long_street(count: u32) -> Scenario {
     let mut scenario = Scenario::new("long street");
     let at = |i: u32| DVec2::new(30.0 * f64::from(i), 0.0);
@@ -161,7 +161,8 @@ fn long_street(count: u32) -> Scenario {
     scenario
 }
 
-/// A recursive search along the street would need more than a megabyte.
+/// Checks that the search along a long street needs little stack. A recursive search would need
+/// more than a megabyte.
 #[test]
 fn the_main_streets_of_a_large_network_need_little_stack() {
     let scenario = long_street(4_000);

@@ -19,7 +19,7 @@ fn one_way(class: RoadClass, lanes: usize) -> RoadStyle {
     }
 }
 
-/// A motorway along the x axis, towards the east.
+/// Creates a motorway along the x axis, towards the east.
 fn motorway(side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("motorway");
     scenario
@@ -37,7 +37,7 @@ fn layout_of(scenario: &Scenario) -> Layout {
     layout(scenario.network(), scenario.about().driving_side)
 }
 
-/// The junction where three roads meet.
+/// Returns the junction where three roads meet.
 fn joint(layout: &Layout) -> &Junction {
     let joints: Vec<_> = layout
         .junctions

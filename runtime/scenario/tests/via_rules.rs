@@ -8,10 +8,10 @@ use roadwright_scenario::operation::draw::{RoadStyle, split};
 use roadwright_scenario::operation::{deleted, reversed};
 use roadwright_scenario::*;
 
-/// Two one-way streets, `apart` metres apart, and a cross street. Road 1 comes from the west and
-/// continues as road 2. Road 3 is the cross street and continues as road 6. Road 4 comes from the
-/// east and continues as road 5. `rule` applies to the route from road 1 over road 3 to another
-/// road.
+/// Creates two one-way streets, `apart` metres apart, and a cross street. Road 1 comes from the
+/// west and continues as road 2. Road 3 is the cross street and continues as road 6. Road 4 comes
+/// from the east and continues as road 5. `rule` applies to the route from road 1 over road 3 to
+/// another road.
 fn streets(apart: f64, rule: Option<(RestrictionKind, u32)>) -> Scenario {
     let mut scenario = Scenario::new("streets");
     let one_way = RoadStyle {
@@ -43,7 +43,7 @@ fn streets(apart: f64, rule: Option<(RestrictionKind, u32)>) -> Scenario {
     applied(&scenario, Edit::Node(id, Some(node)))
 }
 
-/// The node where road 3 begins.
+/// Returns the node where road 3 begins.
 fn first(scenario: &Scenario) -> NodeId {
     scenario.network().road(RoadId(3)).unwrap().from
 }

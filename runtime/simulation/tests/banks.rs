@@ -18,7 +18,8 @@ const LEVELS: [DynamicsLevel; 3] = [
     DynamicsLevel::Sliding,
 ];
 
-/// Ratio of maximum tyre force to load on dry asphalt, and gravity (m/s^2), at a dynamics level.
+/// Returns the ratio of maximum tyre force to load on dry asphalt, and gravity (m/s^2), at a
+/// dynamics level.
 fn tyres(level: DynamicsLevel) -> (f64, f64) {
     match level {
         DynamicsLevel::Sliding => (3.0, 9.8),
@@ -139,8 +140,8 @@ fn on_ice_it_slides_down_as_the_closed_form_says() {
     assert_eq!(car(&world).pose, start);
 }
 
-/// Slip at which the force of a brush tyre is the given fraction of its load, as the tangent of the slip
-/// angle.
+/// Returns the slip at which the force of a brush tyre is the given fraction of its load, as the
+/// tangent of the slip angle.
 fn slip_for(force: f64, friction: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {

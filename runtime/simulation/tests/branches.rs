@@ -43,7 +43,7 @@ fn restore(
     World::restore(ground, scenario, &builtin_modules(), options, saved)
 }
 
-/// Modules that a world reports as started fresh: slot, module and reason.
+/// Returns the modules that a world reports as started fresh: slot, module and reason.
 fn fresh(world: &World) -> Vec<(String, String, String)> {
     let all = world.summary().started_fresh.into_iter();
     all.map(|one| (one.slot, one.module, one.why)).collect()

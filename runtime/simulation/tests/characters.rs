@@ -327,7 +327,8 @@ fn people_who_are_alone_in_the_office_keep_close_to_their_paths() {
     assert!(jogging.mean > walking.mean && jogging.speed > walking.speed);
 }
 
-/// Longest time for which two people have been standing before each other, s. `together` has the times of all pairs.
+/// Returns the longest time for which two people have been standing in front of each other, s.
+/// `together` contains the times of all pairs.
 fn face_to_face(world: &World, dt: f64, together: &mut BTreeMap<(u64, u64), f64>) -> f64 {
     let people = world.snapshot().vehicles.clone();
     let mut longest: f64 = 0.0;
@@ -399,7 +400,7 @@ fn shifted(place: Place, stream: &mut Stream) -> Place {
     }
 }
 
-/// The office with other starts, destinations and departures.
+/// Returns the office with other starts, destinations and departures.
 fn drawn_office(seed: u64) -> Scenario {
     let mut scenario = office();
     let mut stream = Stream::new(seed, "office", 0);

@@ -26,7 +26,7 @@ fn look_on(world: &mut World, seconds: u32, mut look: impl FnMut(&World)) {
     }
 }
 
-/// Agents that stand on a lane of a road, and all agents on this lane.
+/// Returns the agents that stand on a lane of a road, and all agents on this lane.
 fn on_lane(world: &World, approach: &ApproachLane) -> (Vec<u64>, Vec<u64>) {
     let vehicles = world.snapshot().vehicles;
     let lane = (approach.lane.road, approach.lane.lane);

@@ -14,7 +14,7 @@ const LEVELS: [DynamicsLevel; 4] = [
     DynamicsLevel::Rigid,
 ];
 
-/// A car with a number of caravans in a row.
+/// Creates a car with a number of caravans in a row.
 fn road_train(trailers: usize) -> VehicleType {
     vehicle("escort-caravan", |file| {
         let one = file.trailers[0].clone();
@@ -121,7 +121,8 @@ fn hold_together(snapshot: &Snapshot) {
     }
 }
 
-/// Distance between the end of the last towed trailer and the coupling of the first uncoupled trailer, m.
+/// Returns the distance between the end of the last towed trailer and the coupling of the first
+/// uncoupled trailer, m.
 fn gap(snapshot: &Snapshot) -> f64 {
     let (last, first) = (snapshot.trailers.last(), snapshot.standing.first());
     let (last, first) = (last.unwrap(), first.unwrap().trailer);

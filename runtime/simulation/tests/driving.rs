@@ -109,8 +109,8 @@ fn every_controller_drives_through_a_junction_and_arrives() {
     }
 }
 
-/// Maximum offsets of a car from the centre line of its lane in the tight turns of a crossing, m:
-/// to the right and to the left.
+/// Returns the maximum offset of a car from the centre line of its lane in the tight right and left
+/// turns of a crossing, m.
 fn beside_in_turns(controller: &ModuleSetting) -> f64 {
     let modules = with_test_modules();
     let mut most: f64 = 0.0;

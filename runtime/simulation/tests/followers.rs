@@ -40,7 +40,7 @@ const SPEED: f64 = 1.5;
 /// Distance between points of the path, m.
 const SPACING: f64 = 0.25;
 
-/// Points of the S: 6 m straight, an arc of 15 m to each side, and 6 m straight.
+/// Returns the points of the S: 6 m straight, an arc of 15 m to each side, and 6 m straight.
 fn points() -> Vec<DVec2> {
     let (mut at, mut heading) = (DVec2::ZERO, PI);
     let steps = (42.0 / SPACING) as usize;

@@ -114,14 +114,14 @@ fn only(world: &World) -> VehicleRecord {
     world.snapshot().vehicles[0]
 }
 
-/// Deceleration in a step, m/s^2.
+/// Returns the deceleration in a step, m/s^2.
 fn braking(world: &mut World) -> f64 {
     let before = only(world).speed;
     world.step();
     (before - only(world).speed) / 0.01
 }
 
-/// Braking distance from 15 m/s, m.
+/// Returns the braking distance from 15 m/s, m.
 fn braking_distance(level: DynamicsLevel, residential: f64) -> f64 {
     let grip = GroundGrip {
         residential: residential.into(),
@@ -174,7 +174,7 @@ fn braking_takes_twice_as_far_on_half_the_grip_at_every_level() {
     }
 }
 
-/// Distance that a car climbs on a slope in 8 s from rest, in gear, m.
+/// Returns the distance that a car climbs on a slope in 8 s from rest, in gear, m.
 fn climbed(grip: f64, slope: f64) -> f64 {
     let (low, high) = (DVec2::new(-100.0, -100.0), DVec2::new(2100.0, 100.0));
     let flat = HeightField::level(low, high, 50.0).unwrap();
@@ -209,8 +209,8 @@ fn the_limiting_grade_follows_the_grip() {
     assert!(down < -2.0, "{down}");
 }
 
-/// Heading after braking from 15 m/s for 1.5 s, with the car's centre line above the left or right
-/// edge of the road, rad.
+/// Returns the heading after braking from 15 m/s for 1.5 s, with the car's centre line above the
+/// left or right edge of the road, rad.
 fn split(grip: GroundGrip, is_left: bool) -> f64 {
     let edge = if is_left { 2.0 } else { -2.0 };
     let empty = road(grip);

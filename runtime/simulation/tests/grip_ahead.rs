@@ -77,7 +77,8 @@ fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
     scenario
 }
 
-/// Gap to the last car in the queue after a minute (m), and whether any bodies have touched.
+/// Returns the gap to the last car in the queue after a minute (m), and whether any bodies have
+/// touched.
 fn arrival(scenario: &Scenario, level: DynamicsLevel) -> (f64, bool) {
     let options = RunOptions {
         dynamics: Some(level),
@@ -144,8 +145,8 @@ fn on_ice_a_car_comes_down_to_a_queue_without_contact() {
     }
 }
 
-/// Maximum offset from the centre line, m, on a road that consists of a straight, a quarter circle
-/// with a radius of 25 m, and another straight.
+/// Returns the maximum offset from the centre line, m, on a road that consists of a straight, a
+/// quarter circle with a radius of 25 m, and another straight.
 fn bend(driver: &str, grip: f64, hidden: bool, level: DynamicsLevel) -> f64 {
     let straight = |length: f64| Segment::Line { length };
     let quarter = Segment::Arc {

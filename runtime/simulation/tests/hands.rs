@@ -226,7 +226,7 @@ fn repeating(seconds: f64) -> Agent {
     }
 }
 
-/// Start and end of each drive of agent 1, s.
+/// Returns the start and end of each drive of agent 1, s.
 fn drives(world: &World) -> Vec<(f64, f64)> {
     let ended = world.finished();
     let own = ended.filter(|drive| drive.id == 1 && drive.status == Status::Arrived);
@@ -333,8 +333,8 @@ fn an_edit_ends_and_begins_it() {
     assert!(drives(&world).len() >= 2, "{:?}", drives(&world));
 }
 
-/// Largest slip angle of the vehicle in a bend that it enters at 20 m/s, rad, and the world at the
-/// end of the run.
+/// Returns the largest slip angle of the vehicle in a bend that it enters at 20 m/s, rad, and the
+/// world at the end of the run.
 fn slip_in_a_bend(lock: SteeringLock) -> (f64, World) {
     let scenario = with(&[west_to_east()]);
     let mut world = world(&scenario, DynamicsLevel::Sliding);

@@ -100,7 +100,8 @@ fn drive(level: DynamicsLevel, kind: &VehicleType, heights: Heights) -> Drive {
     }
 }
 
-/// A jeep 1.8 m high with a clearance of 0.3 m, with the data that all levels need.
+/// Creates a jeep that is 1.8 m high, has a clearance of 0.3 m, and has the data that all levels
+/// need.
 fn jeep() -> VehicleType {
     vehicle("willys-mb", |file| {
         file.body.ground_clearance = 0.3.into();
@@ -160,8 +161,8 @@ fn a_step_below_the_clearance_is_driven_over_at_every_level() {
     }
 }
 
-/// The jeep or, at the sliding level, a car of the same height, because the jeep's file lacks the values that
-/// this level needs.
+/// Returns the jeep or, at the sliding level, a car of the same height, because the jeep's file
+/// lacks the values that this level needs.
 fn kind_for(level: DynamicsLevel) -> VehicleType {
     match level {
         DynamicsLevel::Sliding => VehicleType {

@@ -390,7 +390,7 @@ fn saturated_junctions_are_the_same_on_every_run_and_after_a_save() {
     assert!(one.summary().agents.arrived > 10);
 }
 
-/// Statistics of right of way in a run in which all agents use a test module.
+/// Returns the statistics of right of way in a run in which all agents use a test module.
 fn driven_with(slot: Slot, module: &str, control: Control) -> Summary {
     let mut overrides = ModuleOverrides::default();
     overrides.set(slot, vec![module.into()]).unwrap();

@@ -936,7 +936,7 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
     }
 }
 
-/// The agents in the middle of a crossing, with the connections granted to them.
+/// Returns the agents in the middle of a crossing, with the connections granted to them.
 fn inside(crossing: &FullCrossing) -> Vec<(u64, ConnectionIndex)> {
     let (id, _) = crossing.middle();
     let seen = crossing.world.inspect_junction(id).unwrap();

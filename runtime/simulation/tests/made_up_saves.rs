@@ -109,7 +109,7 @@ impl Random {
         self.next() % end
     }
 
-    /// A value that readers may not expect: the limit of a range, NaN, or any other number.
+    /// Returns a value that readers may not expect: the limit of a range, NaN, or any other number.
     fn payload(&mut self) -> u64 {
         match self.below(16) {
             0 => f64::NAN.to_bits(),
@@ -129,8 +129,8 @@ impl Random {
         }
     }
 
-    /// Changes that make a mutant. Usually there is only one, so that changes do not hide each
-    /// other's effects.
+    /// Returns the changes that make a mutant. Usually there is only one, so that changes do not
+    /// hide each other's effects.
     fn program(&mut self) -> Vec<u8> {
         let count = [1, 1, 1, 2, 4][self.below(5) as usize];
         let mut program = Vec::new();

@@ -17,8 +17,8 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// On level ground, the dashboard readings and wheels in snapshots have the correct values. Other
-/// levels have none.
+/// Checks that the dashboard readings and wheels in snapshots have the correct values on level
+/// ground, and that other levels of dynamics have none.
 #[test]
 fn dials_and_wheels_are_read_from_a_snapshot() {
     let kind = vehicle("willys-mb", |_| {});
@@ -90,8 +90,8 @@ fn dials_and_wheels_are_read_from_a_snapshot() {
     }
 }
 
-/// The shapes of the solver match the vehicles: wheels of both kinds stand on the ground, and the hull
-/// matches the body but is slightly smaller. Other levels have no shapes.
+/// Checks that the shapes of the solver match the vehicles: wheels of both kinds stand on the
+/// ground, and the hull matches the body but is slightly smaller. Other levels have no shapes.
 #[test]
 fn the_bodies_of_the_solver_lie_where_vehicles_are() {
     for (name, has_spheres) in [("willys-mb", false), ("willys-mb", true), ("t-28", true)] {

@@ -149,7 +149,7 @@ impl Controller for Witness {
     }
 }
 
-/// Distance between the box of a vehicle and an object, m.
+/// Returns the distance between the box of a vehicle and an object, m.
 fn gap(own: &OrientedBox, object: &ObjectData, views: &Views<'_>) -> f64 {
     let middle = DVec2::new(object.x, object.y);
     if object.flags & OBJECT_IS_ROUND != 0 {
@@ -168,7 +168,7 @@ fn gap(own: &OrientedBox, object: &ObjectData, views: &Views<'_>) -> f64 {
     own.distance(&OrientedBox::new(pose, object.length, object.width))
 }
 
-/// Values that distinguish objects.
+/// Returns values that identify an object.
 fn key(object: &ObjectData) -> (u32, u32, u64, u32) {
     let agent = object.flags & OBJECT_IS_AGENT;
     (object.kind, agent, object.id, object.part)
@@ -233,7 +233,7 @@ fn are_nearest(wanted: &NearNeeds, views: &Views<'_>, id: u64, input: &NeedsInpu
     }
 }
 
-/// Steering angle for driving on a circle to a point of the path ahead, rad.
+/// Returns the steering angle for driving on a circle to a point of the path ahead, rad.
 fn pursue(input: &NeedsInput, points: &[PathPoint]) -> f64 {
     let ahead = input.path_s + (0.6 * input.seen.speed).max(3.0);
     let target = points
@@ -404,7 +404,7 @@ fn options(level: DynamicsLevel, threads: usize) -> RunOptions {
     }
 }
 
-/// All inputs of controllers in a scenario, sorted by time and agent.
+/// Returns all inputs of controllers in a scenario, sorted by time and agent.
 fn seen(
     scenario: &Scenario,
     needs: Needs,
@@ -422,7 +422,7 @@ fn seen(
     (all, world.ground().clone())
 }
 
-/// Distance between a place and the centre line of a lanelet, m.
+/// Returns the distance between a place and the centre line of a lanelet, m.
 fn from_centre_line(ground: &Ground, number: u32, place: DVec2) -> f64 {
     let line = ground.line(LaneletIndex::new(number));
     let points: Vec<DVec2> = line.points().collect();
@@ -680,7 +680,7 @@ fn a_rigid_vehicle_tells_how_it_pitches() {
     assert!(all.iter().all(|seen| seen.input.motion.pitch.abs() < 0.2));
 }
 
-/// All inputs of controllers up to a time (s), and the world at the end.
+/// Runs a world until a time, s. Returns all inputs of controllers, sorted by time and agent.
 fn seen_until(world: &mut World, notes: &Notes, time: f64) -> Vec<Seen> {
     notes.lock().unwrap().clear();
     while world.time() < time {

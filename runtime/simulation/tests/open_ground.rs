@@ -150,7 +150,7 @@ fn controllers_drive_round_a_wall_and_through_a_gap() {
     }
 }
 
-/// Creates a corridor of 6 m with a bend to the left and a bend to the right.
+/// Creates a corridor that is 6 m wide, with a left bend and a right bend.
 fn corridor() -> Vec<Wall> {
     vec![
         wall(-29.75, -3.25, 70.5, 0.5),
@@ -162,7 +162,8 @@ fn corridor() -> Vec<Wall> {
     ]
 }
 
-/// A fuzzy driver that is calibrated to the jeep. Without calibration, its minimum turning radius is 25 m.
+/// Returns the scenario with a fuzzy driver that is calibrated to the jeep. Without calibration,
+/// its minimum turning radius is 25 m.
 fn calibrated(scenario: Scenario) -> Scenario {
     let mut scenario = scenario;
     let mut stack = Stack::with_controller("fuzzy_driver");
@@ -536,7 +537,7 @@ fn a_save_is_not_restored_on_ground_with_other_paint() {
     assert_eq!(Ground::new(&none).hash(), hashes[0]);
 }
 
-/// Maximum distance between consecutive points of a path, m.
+/// Returns the maximum distance between consecutive points of a path, m.
 fn longest_gap(path: &[DVec2]) -> f64 {
     let gaps = path.windows(2).map(|pair| (pair[1] - pair[0]).length());
     gaps.fold(0.0, f64::max)
@@ -618,7 +619,7 @@ struct Replan {
     since: f64,
 }
 
-/// Plans of the only agent in the first `seconds`.
+/// Returns the plans that the only agent makes in the first `seconds`.
 fn plans_of(scenario: &Scenario, seconds: f64) -> Vec<Replan> {
     let registry = crate::modules::with_test_modules();
     let mut world = World::new(scenario, &registry, &RunOptions::default()).unwrap();
@@ -767,7 +768,7 @@ fn a_destination_with_a_heading_is_reached_within_5_degrees() {
     }
 }
 
-/// A bay of 6.5 m between two parked cars, with the kerbs of a street that is 7 m wide.
+/// Returns a bay of 6.5 m between two parked cars, with the kerbs of a street that is 7 m wide.
 fn kerbside_bay() -> Vec<Wall> {
     vec![
         wall(-5.5, -4.7, 4.5, 1.8),
@@ -993,7 +994,8 @@ fn a_vehicle_turns_its_wheels_at_a_change_of_gear_instead_of_creeping() {
     }
 }
 
-/// The guard once braked a vehicle to a stand for the vehicle that came up behind it, which then ran into it.
+/// Regression test: the guard braked a vehicle to a stop for the vehicle that came up behind it,
+/// which then ran into it.
 #[test]
 fn a_vehicle_does_not_brake_for_the_vehicle_behind_it() {
     let (start, goal) = (

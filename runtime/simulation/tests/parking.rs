@@ -36,7 +36,8 @@ struct Bay {
 }
 
 impl Bay {
-    /// Angle between the street and a parked vehicle (rad), and distance between two bays (m).
+    /// Returns the angle between the street and a parked vehicle (rad), and the distance between
+    /// two bays (m).
     fn shape(self) -> (f64, f64) {
         match self.kind {
             Kind::Parallel => (0.0, 6.0),
@@ -45,7 +46,7 @@ impl Bay {
         }
     }
 
-    /// Centre of a vehicle in the bay with the given number.
+    /// Returns the centre of a vehicle in the bay with the given number.
     fn middle(self, number: f64) -> Pose {
         let (angle, pitch) = self.shape();
         let across = EDGE + 0.1 + 0.5 * (BAY.0 * sin(angle) + BAY.1 * cos(angle));
@@ -55,7 +56,7 @@ impl Bay {
         }
     }
 
-    /// Pose of the rear axle of a car in the bay.
+    /// Returns the pose of the rear axle of a car in the bay.
     fn parked(self) -> Pose {
         let middle = self.middle(0.0);
         Pose {
@@ -64,7 +65,8 @@ impl Bay {
         }
     }
 
-    /// Place on the car's lane, at a distance (m) from the bay in driving direction.
+    /// Returns the place on the car's lane that is `distance` metres beyond the bay in the driving
+    /// direction.
     fn on_lane(self, distance: f64) -> Place {
         match self.is_westbound {
             true => Place::lane(RoadId(1), 1, HALF - distance),
@@ -153,7 +155,7 @@ fn drive(scenario: &Scenario, what: &str) -> Pose {
     last.unwrap()
 }
 
-/// Bays of all kinds on both sides of the street, for cars from both directions.
+/// Returns bays of all kinds on both sides of the street, for cars from both directions.
 fn all() -> Vec<Bay> {
     let kinds = [Kind::Parallel, Kind::Perpendicular, Kind::Angled];
     let sides = [(false, false), (true, false), (false, true), (true, true)];
@@ -167,7 +169,7 @@ fn all() -> Vec<Bay> {
     kinds.into_iter().flat_map(bay).collect()
 }
 
-/// One bay of each kind, on different sides. In the long tests, all bays.
+/// Returns one bay of each kind, on different sides; in the long tests, all bays.
 fn some() -> Vec<Bay> {
     match is_slow() {
         true => all(),

@@ -196,8 +196,8 @@ impl Drive {
         World::new(&self.scenario(), &registry(told), &options).unwrap()
     }
 
-    /// State of the vehicle the given number of seconds after it spawned, and the last input of its
-    /// controller.
+    /// Returns the state of the vehicle the given number of seconds after it spawned, and the last
+    /// input of its controller.
     fn after(&self, level: DynamicsLevel, seconds: f64) -> (VehicleRecord, DriveInput) {
         let told = Told::default();
         let mut world = self.world(level, &told);
@@ -272,7 +272,7 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
     }
 }
 
-/// Pedals and the equivalent acceleration lead to the same motion.
+/// Checks that pedals and the equivalent acceleration lead to the same motion.
 #[test]
 fn a_controller_by_pedals_and_one_by_accelerations_drive_alike() {
     let limits = VehicleType::car();
@@ -434,7 +434,8 @@ fn a_slope_acts_against_pedals_and_is_told() {
     }
 }
 
-/// Braking by the host overrides pedals: a vehicle with full throttle stops at a red light.
+/// Checks that braking by the host overrides pedals: a vehicle with full throttle stops at a red
+/// light.
 #[test]
 fn the_law_of_the_road_goes_before_pedals() {
     for level in DynamicsLevel::FOR_VEHICLES {
@@ -495,7 +496,7 @@ fn the_law_of_the_road_goes_before_pedals() {
     }
 }
 
-/// A shipped scenario in which all agents use the fuzzy mechanic, with or without pedals.
+/// Returns a shipped scenario in which all agents use the fuzzy mechanic, with or without pedals.
 fn mechanics(name: &str, pedals: bool) -> Scenario {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let mut scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();

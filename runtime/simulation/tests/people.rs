@@ -113,7 +113,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Pedestrians that overlap a vehicle, computed from a snapshot alone.
+/// Returns the pedestrians that overlap a vehicle, computed from a snapshot alone.
 fn hits(snapshot: &Snapshot) -> Vec<(u64, u64)> {
     let mut hits = Vec::new();
     for person in &snapshot.people {

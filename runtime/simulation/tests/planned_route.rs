@@ -28,7 +28,7 @@ fn length(points: &[DVec2]) -> f64 {
     points.windows(2).map(|two| two[0].distance(two[1])).sum()
 }
 
-/// Distance between a point and a polyline, m.
+/// Returns the distance between a point and a polyline, m.
 fn distance(point: DVec2, line: &[DVec2]) -> f64 {
     let nearest = line.windows(2).map(|two| {
         let along = two[1] - two[0];

@@ -113,7 +113,7 @@ fn fill(scenario: &mut Scenario, star: &Star, roads: &[RoadId]) {
     }
 }
 
-/// Numbers of the tested junctions. A nightly run tests `count` of them.
+/// Returns the numbers of the tested junctions. A nightly run tests `count` of them.
 fn numbers(count: u64) -> std::ops::Range<u64> {
     let wanted = std::env::var("ROADWRIGHT_JUNCTIONS").ok();
     0..wanted.map_or_else(|| scaled(count), |text| text.parse().unwrap())
@@ -178,8 +178,8 @@ fn nobody_touches_anybody_or_breaks_the_law() {
     assert!(5 * judged > numbers(100).end, "{judged} are judged");
 }
 
-/// Comparison: contacts are detected on connections that are too tight for any car, where bodies do
-/// touch.
+/// Control test: contacts are detected on connections that are too tight for any car, where bodies
+/// do touch.
 #[test]
 fn contacts_are_seen() {
     let (scenario, _) = busy(SEED, TOO_TIGHT);
@@ -191,7 +191,8 @@ fn contacts_are_seen() {
     assert!(deepest(&world) > HAIR, "{} m", deepest(&world));
 }
 
-/// Depth of the deepest contact near the centre of a world, excluding the ends of its roads, m.
+/// Returns the depth of the deepest contact near the centre of a world, excluding the ends of its
+/// roads, m.
 fn deepest(world: &World) -> f64 {
     let all = world.summary().collisions;
     let near = all.iter().filter(|c| DVec2::new(c.x, c.y).length() < NEAR);

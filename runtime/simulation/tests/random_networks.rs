@@ -53,7 +53,7 @@ struct Outcome {
     wrong: Vec<String>,
 }
 
-/// Descriptions of the rings of vehicles that wait for each other, without duplicates.
+/// Describes the rings of vehicles that wait for each other, without duplicates.
 fn deadlocked(world: &World) -> Vec<String> {
     let mut members = BTreeMap::new();
     for vehicle in &world.snapshot().vehicles {
@@ -69,7 +69,7 @@ fn deadlocked(world: &World) -> Vec<String> {
     members.into_values().collect()
 }
 
-/// Descriptions of the chains of waiting vehicles, without duplicates.
+/// Describes the chains of waiting vehicles, without duplicates.
 fn standing(world: &World) -> Vec<String> {
     let mut members = BTreeMap::new();
     for vehicle in &world.snapshot().vehicles {
@@ -147,8 +147,8 @@ fn drive(seed: u64, number: u64) -> Outcome {
     }
 }
 
-/// Numbers of the networks that this run tests: those below `count`, unless the environment
-/// variable gives others.
+/// Returns the numbers of the networks that this run tests: those below `count`, unless the
+/// environment variable gives others.
 fn numbers(count: u64) -> Range<u64> {
     let Ok(text) = std::env::var("ROADWRIGHT_NETWORKS") else {
         return 0..count;
@@ -242,7 +242,7 @@ impl Edited {
         }
     }
 
-    /// A random edit, with its name.
+    /// Returns a random edit, with its name.
     fn draw(&mut self) -> Option<(Edit, &'static str)> {
         match self.random.next_index(6) {
             0 => Some((self.other_limit()?, "speed limit")),
@@ -317,7 +317,7 @@ impl Edited {
         Some(Edit::Flow(*id, Some(Box::new(changed))))
     }
 
-    /// An edit that adds a side street to a wide street, at a new node.
+    /// Returns an edit that adds a side street to a wide street, at a new node.
     fn new_street(&mut self) -> Option<Edit> {
         let (_, road) = self.any_street()?;
         let length = road.reference_line.length();

@@ -481,7 +481,8 @@ fn field(jeeps: u32, posts: u32, shape: WheelShape) -> Scenario {
     scenario
 }
 
-/// Valid but absurd vehicles, posts and hills cause no panic, and all visible values stay finite.
+/// Checks that valid but absurd vehicles, posts and hills cause no panic, and that all visible
+/// values stay finite.
 #[test]
 fn what_is_absurd_neither_panics_nor_leaves_the_world() {
     type Change = fn(&mut VehicleFile);

@@ -136,7 +136,7 @@ fn a_pair_that_was_uncoupled_and_coupled_again_drives_off_straight() {
     assert!(world.snapshot().trailers[0].angle.abs() < 0.01);
 }
 
-/// A top-heavy caravan tips over in a bend that its car can take.
+/// Checks that a top-heavy caravan tips over in a bend that its car can take.
 #[test]
 fn a_trailer_that_falls_over_is_told() {
     let told = [1.0, 2.5].map(|height| {

@@ -276,7 +276,7 @@ fn an_empty_street_is_crossed_without_a_stop() {
 
 #[test]
 fn slow_vehicles_drive_round_slopes_that_fast_ones_climb() {
-    /// Maximum distance of the path from the straight line to the goal, m.
+    /// Returns the maximum distance of the path from the straight line to the goal, m.
     fn detour(acceleration: f64) -> f64 {
         let mut scenario = with_stack("idm");
         let flat = HeightField::level(DVec2::splat(-100.0), DVec2::splat(100.0), 5.0).unwrap();

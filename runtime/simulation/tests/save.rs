@@ -70,7 +70,7 @@ fn going_on_equals_an_uninterrupted_run() {
     }
 }
 
-/// Hashes of all snapshots over a number of steps.
+/// Returns the hashes of all snapshots over a number of steps.
 fn seen(world: &mut World, steps: u64) -> Vec<u64> {
     let step = |_| {
         world.step();
@@ -172,7 +172,7 @@ fn another_ground_is_an_error() {
     assert!(error.to_string().contains("different roads"));
 }
 
-/// The bytes of a save of a busy world.
+/// Returns the bytes of a save of a busy world.
 fn busy() -> &'static [u8] {
     static BUSY: OnceLock<Vec<u8>> = OnceLock::new();
     BUSY.get_or_init(|| {

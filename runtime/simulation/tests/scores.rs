@@ -26,7 +26,7 @@ fn stack(controller: ModuleSetting, share: f64) -> Stack {
     stack
 }
 
-/// Mean scores of four cars in a row after a minute. They drive on a road with a slow car ahead.
+/// Returns the mean scores of four cars in a row after a minute on a road with a slow car ahead.
 fn scores(controller: ModuleSetting, share: f64) -> BTreeMap<String, f64> {
     let mut road = Scenario::new("road");
     let style = RoadStyle {
@@ -115,7 +115,8 @@ fn every_fitness_puts_drivers_in_order() {
     );
 }
 
-/// Scores of a single car that drives at a fraction of the speed limit of 13.9 m/s for two minutes.
+/// Returns the scores of a single car that drives at a fraction of the speed limit of 13.9 m/s for
+/// two minutes.
 fn alone(share: f64) -> BTreeMap<String, f64> {
     let mut road = Scenario::new("road");
     let style = RoadStyle {
@@ -207,7 +208,7 @@ fn before_a_wall(stack: &Stack, heading: f64) -> Scenario {
     field
 }
 
-/// Score of the only drive after two minutes, and whether the agent has arrived.
+/// Returns the score of the only drive after two minutes, and whether the agent has arrived.
 fn judged(scenario: &Scenario) -> (f64, bool) {
     let registry = crate::modules::with_test_modules();
     let mut world = World::new(scenario, &registry, &RunOptions::default()).unwrap();

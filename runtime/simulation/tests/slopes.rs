@@ -149,7 +149,7 @@ impl Drive {
         World::new(scenario, &registry(), &options).unwrap()
     }
 
-    /// Distance (m) and speed (m/s) after a number of seconds.
+    /// Returns the distance (m) and speed (m/s) after a number of seconds.
     fn after(&self, level: DynamicsLevel, seconds: f64) -> (f64, f64) {
         let mut world = self.world(level);
         while world.time() < seconds - 1e-9 {
@@ -159,7 +159,7 @@ impl Drive {
         (seen.pose.position.x - START, seen.speed)
     }
 
-    /// Stopping distance, m.
+    /// Returns the stopping distance, m.
     fn stopping(&self, level: DynamicsLevel) -> f64 {
         let mut world = self.world(level);
         for _ in 0..(60.0 / self.dt) as u32 {
@@ -186,13 +186,13 @@ const PLANAR: [DynamicsLevel; 4] = [
     DynamicsLevel::Sliding,
 ];
 
-/// Acceleration and braking limits of the car without a vehicle file, m/s^2.
+/// Returns the acceleration and braking limits of the car without a vehicle file, m/s^2.
 fn limits() -> (f64, f64) {
     let car = VehicleType::car();
     (car.max_acceleration.get(), car.max_braking.get())
 }
 
-/// Maximum tyre acceleration of a vehicle at the given level on dry asphalt, m/s^2.
+/// Returns the maximum tyre acceleration of a vehicle at the given level on dry asphalt, m/s^2.
 fn grip_of(level: DynamicsLevel) -> f64 {
     if level == DynamicsLevel::Sliding {
         // [Adam 2007], appendix A.
@@ -202,8 +202,8 @@ fn grip_of(level: DynamicsLevel) -> f64 {
     }
 }
 
-/// Maximum delay of the first command, s. At level `lane`, the command takes effect when the next stride
-/// begins.
+/// Returns the maximum delay of the first command, s. At level `lane`, the command takes effect
+/// when the next stride begins.
 fn late(level: DynamicsLevel) -> f64 {
     if level == DynamicsLevel::Lane {
         0.2

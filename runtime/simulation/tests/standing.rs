@@ -70,8 +70,8 @@ fn drive(world: &mut World, pedals: f64, seconds: f64) {
     run(world, seconds);
 }
 
-/// Distance between the coupling of vehicle 2, which is `ahead` metres ahead of its rear axle, and the
-/// coupling of the uncoupled trailer, m.
+/// Returns the distance between the coupling of vehicle 2, which is `ahead` metres ahead of its
+/// rear axle, and the coupling of the uncoupled trailer, m.
 fn gap(world: &World, ahead: f64) -> f64 {
     let snapshot = world.snapshot();
     let own = snapshot.vehicle(2).unwrap().pose.point(ahead, 0.0);

@@ -10,7 +10,7 @@ use roadwright_scenario::{
 use roadwright_simulation::{HandControls, RunOptions, World, builtin_modules};
 use roadwright_testing::is_slow;
 
-/// A shipped scenario in which all agents drive tanks with the given controller.
+/// Returns a shipped scenario in which all agents drive tanks with the given controller.
 fn driven(name: &str, controller: &str) -> Scenario {
     let mut scenario = driven_by(shipped(name), &vehicle("t-28", |_| {}));
     for (key, stack) in scenario.stacks().clone() {
@@ -103,8 +103,8 @@ fn on_open_ground(kind: VehicleType) -> Scenario {
     scenario
 }
 
-/// Distance of a vehicle's centre from its start (m), and the angle that it has turned (rad), after 8 s of
-/// full lock to the left under manual control.
+/// Returns the distance of a vehicle's centre from its start (m), and the angle that it has turned
+/// (rad), after 8 s of full lock to the left under manual control.
 fn turned_by_hand(kind: VehicleType) -> (f64, f64) {
     let scenario = on_open_ground(kind);
     let mut world = world(&scenario, &options(DynamicsLevel::Rigid, 1));

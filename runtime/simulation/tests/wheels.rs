@@ -41,7 +41,7 @@ enum Part {
 }
 
 impl Part {
-    /// Distance of a point from this part, m; 0 inside.
+    /// Returns the distance of a point from this part, m; 0 inside.
     fn distance(&self, point: DVec2) -> f64 {
         match self {
             Self::Road {
@@ -116,7 +116,7 @@ impl Carriageway {
         Self { parts, cells }
     }
 
-    /// Distance of a point from the carriageway, m; infinite beyond [`FAR`].
+    /// Returns the distance of a point from the carriageway, m; infinite beyond [`FAR`].
     fn distance(&self, point: DVec2) -> f64 {
         let near = self.cells.get(&cell(point)).into_iter().flatten();
         let mut least = f64::INFINITY;
@@ -130,7 +130,7 @@ impl Carriageway {
     }
 }
 
-/// Places of the four wheels of a vehicle, m.
+/// Returns the positions of the four wheels of a vehicle, m.
 fn wheels(vehicle: &VehicleRecord, wheelbase: f64) -> [DVec2; 4] {
     let ahead = unit(vehicle.pose.heading);
     let left = 0.5 * vehicle.width * ahead.perp();

@@ -4,7 +4,8 @@ use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
 use roadwright_simulation::builtin_modules;
 use roadwright_training::{Course, Setup, UNSEEN_SEED, measure};
 
-/// Deviation (m) and mean speed (m/s) of each of the two cars, which drive in opposite directions.
+/// Returns the deviation (m) and mean speed (m/s) of each of the two cars, which drive in opposite
+/// directions.
 fn deviations(controller: &str, level: DynamicsLevel) -> Vec<[f64; 2]> {
     let course = Course::named("follow-path").unwrap();
     let fitness = ["path_error", "settled_speed"].map(ModuleSetting::new);

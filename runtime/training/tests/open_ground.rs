@@ -177,16 +177,17 @@ const ROOMS: usize = 6;
 const ROOM: f64 = 4.5;
 /// Number of steps of the test per second.
 const STEPS: u32 = 60;
-/// Time for which the obstacle is dragged, and then left alone, s.
+/// Time for which the obstacle is dragged, and for which it is then left alone, s.
 const DRAGGED: f64 = 2.0;
 
-/// Middle of a room, which is free of furniture.
+/// Returns the middle of a room, which is free of furniture.
 fn middle(room: usize) -> DVec2 {
     let at = |number: usize| (number as f64 + 0.5) * ROOM;
     DVec2::new(at(room % ROOMS), at(room / ROOMS))
 }
 
-/// The office with 20 carts in rooms of their own that plan in each step, and the number of the obstacle that is dragged.
+/// Returns the office with 20 carts, each in a separate room, that plan in each step, and the id of
+/// the obstacle that is dragged.
 fn busy_office(stream: &mut Stream) -> (Scenario, ObstacleId) {
     let course = Course::named("office").unwrap();
     let mut scenario = course.scenario(1, &Setup::default()).unwrap();
@@ -223,7 +224,7 @@ fn busy_office(stream: &mut Stream) -> (Scenario, ObstacleId) {
     (scenario, dragged)
 }
 
-/// The middle of a room that is not near.
+/// Returns the middle of a room that is not near `here`.
 fn anywhere_else(here: DVec2, stream: &mut Stream) -> Place {
     loop {
         let there = middle(stream.next_index(ROOMS * ROOMS));

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The root folder of the project.
+/// Returns the root folder of the project.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The path of a shipped scenario.
+/// Returns the path of a shipped scenario.
 pub(crate) fn scenario(name: &str) -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
     format!("{folder}/{name}.scenario.json")
@@ -35,7 +35,7 @@ pub(crate) fn command(folder: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// Location of rustup's toolchains, which is needed while `HOME` is changed.
+/// Returns the location of rustup's toolchains, which is needed while `HOME` is changed.
 fn toolchain_home() -> Option<(&'static str, std::ffi::OsString)> {
     let name = "RUSTUP_HOME";
     let known = std::env::var_os(name);
@@ -43,7 +43,7 @@ fn toolchain_home() -> Option<(&'static str, std::ffi::OsString)> {
     Some((name, known.or_else(usual)?))
 }
 
-/// All files of the project below a folder that have one of the given extensions.
+/// Collects all files of the project below a folder that have one of the given extensions.
 pub(crate) fn files_below(folder: PathBuf, extensions: &[&str], found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -1,4 +1,5 @@
-//! Files in watched folders, from the first change until they have settled. Used for plugins and scripts.
+//! Tracks files in watched folders from their first change until they have settled. Used for
+//! plugins and scripts.
 
 use super::settling::{Settling, Stamp};
 use std::collections::{BTreeMap, BTreeSet};

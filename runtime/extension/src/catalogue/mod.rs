@@ -49,7 +49,7 @@ use std::time::Duration;
 
 /// Time that the thread waits for events before it checks the settling files.
 const TICK: Duration = Duration::from_millis(15);
-/// All folders are scanned at this interval, because events can be lost.
+/// Interval at which all folders are scanned, because events can be lost.
 const SCAN: Duration = Duration::from_secs(5);
 
 /// A library in a plugin folder, with its state.

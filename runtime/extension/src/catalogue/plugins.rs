@@ -1,4 +1,4 @@
-//! Plugins: from a settled library to an active build.
+//! Turns settled libraries of plugins into active builds.
 
 use super::{Catalogue, FileState, KnownFile, Stamp, Take, Wanted};
 use crate::event::Level;
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// A restart of the program is recommended after this number of generations, because libraries stay
-/// loaded until then.
+/// Number of generations after which a restart of the program is recommended, because libraries
+/// stay loaded until then.
 pub const MANY_GENERATIONS: u32 = 256;
 
 /// Whether a file has the extension of a library and is not hidden.

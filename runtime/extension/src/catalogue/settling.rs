@@ -6,14 +6,15 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A file must stay unchanged for this time.
+/// Time for which a file must stay unchanged before it counts as settled.
 // With a shorter time, a linker that pauses between two writes would leave an incomplete file. With a longer
 // time, authors would have to wait for their own changes.
 const REST: Duration = Duration::from_millis(150);
-/// A file must stay unchanged for this time after its writer closed it or it was moved into place.
+/// Time for which a file must stay unchanged after its writer has closed it or it was moved into
+/// place.
 // Not zero, because a tool may close a file and reopen it to continue.
 const CLOSED_REST: Duration = Duration::from_millis(30);
-/// A file that is still incomplete after this time is an error.
+/// Time after which a file that is still incomplete counts as faulty.
 pub(crate) const INCOMPLETE: Duration = Duration::from_secs(10);
 
 /// Properties that distinguish two states of a file.

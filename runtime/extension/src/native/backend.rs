@@ -1,4 +1,5 @@
-//! Backends that can answer batches, which are libraries in this process or in another one.
+//! Backends that answer batches: libraries that are loaded into this process or into a separate
+//! one.
 
 use super::roads::FlatRoads;
 use crate::lock::locked;
@@ -88,11 +89,11 @@ pub(crate) struct State {
 
 /// An instance of a plugin, in this process or in another one.
 pub(crate) trait Backend: Send + Sync {
-    /// Answers a batch. Returns whether the floating-point mode was changed.
+    /// Answers a batch. Returns whether the plugin changed the floating-point mode.
     fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault>;
     /// Reports added and removed agents.
     fn agents_changed(&self, capacity: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault>;
-    /// Descriptions of the parameters.
+    /// Returns the descriptions of the parameters.
     fn parameters(&self) -> &'static [ParameterInfo];
     /// Sets the parameter at an index, or all cells of a table that begins there.
     fn set_parameter(&self, index: usize, values: &[f64]) -> Result<(), Fault>;
@@ -251,7 +252,7 @@ impl Described {
         (described, raw.default)
     }
 
-    /// Returns the parameter with a default, and corrects invalid values.
+    /// Converts the description to a parameter with the given default, and corrects invalid values.
     pub(crate) fn parameter(&self, default: f64) -> ParameterInfo {
         let words: Vec<&'static str> = self.words.iter().map(|word| intern(word)).collect();
         let kind = match self.kind {

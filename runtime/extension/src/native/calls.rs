@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bit that is set once the calls in progress have been abandoned.
 const GIVEN_UP: u64 = 1;
-/// Increment for one more call in progress.
+/// Amount by which each call in progress increases the state.
 const ONE: u64 = 1 << 1;
 /// Bits that contain the number of calls in progress.
 // 15 bits leave 48 for a time in ms, which is enough for 8,900 years.

@@ -303,7 +303,7 @@ impl PluginEntry {
         self.state().parameters = parameters;
     }
 
-    /// Descriptions of the parameters.
+    /// Returns the descriptions of the parameters.
     pub(crate) fn parameters(&self) -> &'static [ParameterInfo] {
         self.state().parameters
     }
@@ -313,7 +313,7 @@ impl PluginEntry {
         self.state().has_been_active
     }
 
-    /// Description of the module.
+    /// Returns the description of the module.
     pub(crate) fn module_info(&self) -> ModuleInfo {
         let state = self.state();
         let info = state.info.as_ref();
@@ -324,7 +324,7 @@ impl PluginEntry {
         }
     }
 
-    /// Returns the lines that its library has logged since the last call.
+    /// Returns the lines that the module's library has logged since the last call.
     pub(crate) fn take_log(&self) -> Vec<String> {
         let generation = self.state().wish.generation.clone();
         let library = generation.and_then(|active| active.library.get()?.clone().ok());

@@ -21,9 +21,9 @@ pub(crate) struct End {
     pub(crate) module: String,
     /// How the build last ended the program: a signal, or `exit`.
     pub(crate) how: String,
-    /// Date and time at which it last ended the program, UTC.
+    /// Date and time at which the build last ended the program, UTC.
     pub(crate) when: String,
-    /// Number of times that it ended the program.
+    /// Number of times that the build ended the program.
     pub(crate) count: u32,
 }
 

@@ -52,7 +52,7 @@ fn read() -> u64 {
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn write(_: u64) {}
 
-/// Runs `f` and restores the mode. Returns whether `f` changed it.
+/// Runs `f`, then restores the mode. Returns the result of `f`, and whether `f` changed the mode.
 pub(crate) fn guarded<T>(f: impl FnOnce() -> T) -> (T, bool) {
     let before = read();
     let result = f();

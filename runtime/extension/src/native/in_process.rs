@@ -39,7 +39,7 @@ const VIEWS_1_3: usize = 3;
 const MOST_CELLS: usize = 4096;
 /// Maximum size of saved state, in bytes.
 const MOST_STATE: usize = 256 << 20;
-/// Maximum length of an error message or of a string parameter, in bytes.
+/// Maximum length of an error message or of a text that describes a parameter, in bytes.
 const LONGEST_TEXT: usize = 4096;
 
 /// Function that answers a batch of controllers with pedals.
@@ -253,7 +253,8 @@ impl InProcess {
         }))
     }
 
-    /// Returns the value of a string parameter; empty if it does not exist.
+    /// Returns the text of a parameter that `what` (`TEXT_*`) and `item` select; empty if it does
+    /// not exist.
     fn text(&self, functions: &RwParametersExtension, number: u32, what: u32, item: u32) -> String {
         let Some(text) = functions.text else {
             return String::new();

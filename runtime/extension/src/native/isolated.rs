@@ -177,7 +177,8 @@ impl Isolated {
         locked(&self.link)
     }
 
-    /// Stores the lookahead and the needs after parameters or state have changed.
+    /// Stores the lookahead and the needs that the child reports after parameters or state have
+    /// changed.
     fn note_wishes(&self, reply: Reply) {
         if let Reply::Set { lookahead, needs } = reply {
             *locked(&self.needs) = needs.map(Into::into);

@@ -58,7 +58,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
         whole::<Self::Input>()
     }
 
-    /// A call that takes longer than this per agent counts as slow, us.
+    /// Time per agent above which a call counts as slow, us.
     const BUDGET_US: f64;
 
     /// Returns the flaw of an answer, if there is one.
@@ -96,7 +96,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
     }
 }
 
-/// Ranges that cover all bytes of a row; the second one is empty.
+/// Returns ranges that cover all bytes of a row; the second one is empty.
 fn whole<T>() -> [Range<usize>; 2] {
     let size = size_of::<T>();
     [0..size, size..size]

@@ -130,7 +130,7 @@ mod unix {
         RUNNING.try_with(std::cell::Cell::get).ok().flatten()
     }
 
-    /// Writes texts, using only functions that are safe in signal handlers.
+    /// Writes strings to a file descriptor, using only functions that are safe in signal handlers.
     #[expect(unsafe_code, reason = "writes directly to the file descriptor")]
     fn write(to: i32, parts: &[&str]) {
         for part in parts {

@@ -283,7 +283,8 @@ fn whole_text(error: &dyn std::error::Error) -> String {
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// Adds a hint to the loader's message.
+/// Adds a hint to the loader's message about a missing symbol, if its cause is a common mistake in
+/// linking.
 fn loader_text(text: &str) -> String {
     // Functions of libm that C code often uses, and that some systems have in the C library.
     const MATH: [&str; 8] = ["fmax", "fmin", "sin", "cos", "atan", "atan2", "sqrt", "pow"];

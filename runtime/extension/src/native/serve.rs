@@ -431,7 +431,7 @@ pub(super) enum Reply {
 /// Time limit of a call. The child process enforces it, so that a running call can see through
 /// `cancelled` that its time is up, and an answer that is already being sent is not lost.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
-/// The duration of a call is checked at this interval.
+/// Interval at which the duration of a call is checked.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Writes a message after its mark and its length.

@@ -1,5 +1,5 @@
-//! Requests of controllers for data in addition to their rows (extension `roadwright.needs/1`), and such data
-//! for trials.
+//! Requests of controllers for data in addition to their rows (extension `roadwright.needs/1`), and
+//! test data for trials.
 
 use super::backend::Fault;
 use super::kind::{AsGroundPlanner, Kind};
@@ -154,7 +154,7 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind, minor: u16) -> Result<Nee
     })
 }
 
-/// The post on trial maps stands this far to the left of the straight line, m.
+/// Distance of the post on trial maps to the left of the straight line from start to goal, m.
 const POST_ASIDE: f64 = 4.0;
 /// Radius of the post on trial maps, m.
 const POST_RADIUS: f64 = 2.0;
@@ -247,7 +247,8 @@ impl TrialViews {
         }
     }
 
-    /// Lists a map of plain ground around the trip of a trial, with a post beside the straight line.
+    /// Adds a map of plain ground around the trip of a trial, with a post beside the straight line
+    /// from start to goal.
     fn list_map(&mut self, cell: f64) {
         let row = AsGroundPlanner::neutral();
         let [columns, rows] = [row.max_x - row.min_x, row.max_y - row.min_y]

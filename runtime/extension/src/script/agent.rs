@@ -26,7 +26,7 @@ const MOST_SIGNALS: usize = 16;
 const MOST_NEAR: usize = 64;
 /// Cost of creating one [`Other`] for a script, in operations.
 pub(super) const OTHER: u64 = 4;
-/// Similar names are suggested only for names of at most this length, bytes.
+/// Maximum length of a name for which similar names are suggested, bytes.
 const LONGEST_NAME: usize = 64;
 /// Maximum number of places that are compared for a suggestion.
 const MOST_COMPARED: usize = 1000;
@@ -179,9 +179,9 @@ pub(super) struct Other {
     pub(super) facts: AgentFacts,
     pub(super) vehicle: ImmutableString,
     pub(super) stack: ImmutableString,
-    /// Distance from the agent that sees it, m.
+    /// Distance from the observing agent, m.
     pub(super) distance: f64,
-    /// Direction relative to the heading of the agent that sees it, rad.
+    /// Direction relative to the heading of the observing agent, rad.
     pub(super) angle: f64,
 }
 
@@ -382,7 +382,8 @@ impl Agent {
         content.wants.pulls_over = Some((offset, within));
     }
 
-    /// Returns true the first time that a condition holds for a name, and false at all other times.
+    /// Returns true the first time that the condition with this name holds, and false at all other
+    /// times.
     pub(super) fn once(&self, name: &str, holds: bool) -> Result<bool, String> {
         let mut content = self.content();
         if !holds || content.once.contains(name) {

@@ -67,7 +67,8 @@ fn asks_for_type(condition: &Expr) -> bool {
     asks
 }
 
-/// Returns the text of a script with the decisions of a plan; `None` if a position is not in the text.
+/// Returns the text of a script with the `if` conditions of a plan replaced by constants; `None` if
+/// a position is not in the text.
 pub(super) fn with_choices(text: &str, plan: &[Choice]) -> Option<String> {
     let mut places: Vec<(usize, usize, bool)> = Vec::new();
     for choice in plan {

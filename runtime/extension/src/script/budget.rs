@@ -23,7 +23,7 @@ pub(super) const OPERATIONS: u64 = 20_000;
 const ELEMENT: u64 = 4;
 /// Cost of a map entry in calls that process all entries, in operations.
 const ENTRY: u64 = 8;
-/// Calls that process all bytes of a text cost one operation per this number of bytes.
+/// Number of bytes per operation, for calls that process all bytes of a text.
 const BYTES: u64 = 4;
 
 /// Number of operations between two checks of the additional charges.
@@ -54,7 +54,7 @@ pub(super) fn charge(operations: u64) -> Result<(), Box<EvalAltResult>> {
     Ok(())
 }
 
-/// Operations that were charged to the current call in addition to Rhai's own count.
+/// Returns the operations that were charged to the current call in addition to Rhai's own count.
 #[cfg(test)]
 pub(super) fn charged() -> u64 {
     CHARGED.get()

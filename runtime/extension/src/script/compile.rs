@@ -368,7 +368,7 @@ fn compile_at_depth(
     Ok(compiled)
 }
 
-/// Converts an error of a running script, with its position.
+/// Converts a run-time error of a script to an error with a position.
 pub(super) fn runtime_error(
     file: &str,
     text: &str,

@@ -46,8 +46,8 @@ pub fn faults(compiled: &Compiled, folder: Option<&Path>) -> Vec<ScriptError> {
     found
 }
 
-/// Calls the handlers of a script with the branches of a plan, and records errors that the plan cannot have
-/// caused.
+/// Calls the handlers of a script with the branches of a plan taken, and records errors that the
+/// plan cannot have caused.
 fn take_branch(
     compiled: &Compiled,
     plan: &[Choice],

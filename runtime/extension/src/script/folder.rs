@@ -53,7 +53,8 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
     &SHIPPED
 }
 
-/// Adds the shipped scripts to modules, for programs without script folders or a [`Host`](crate::Host).
+/// Returns `modules` with the shipped scripts added, for programs without script folders or a
+/// [`Host`](crate::Host).
 pub fn with_shipped(mut modules: Registry) -> Registry {
     Scripts::new(&[], Arc::default()).enter(&mut modules);
     modules
@@ -332,7 +333,7 @@ impl Scripts {
         self.say(level, id, said);
     }
 
-    /// Whether there is a script with an id.
+    /// Whether there is a script with the given id.
     pub(crate) fn has(&self, id: &str) -> bool {
         self.catalog().cells.contains_key(id)
     }

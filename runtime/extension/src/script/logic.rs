@@ -15,17 +15,17 @@ use roadwright_agent::{
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
 
-/// An agent that has been stationary for this long counts as blocked, s. Further notifications
-/// follow at the same interval.
+/// Time at a standstill after which an agent counts as blocked, s. Further notifications follow at
+/// the same interval.
 const BLOCKED: f64 = 10.0;
-/// Agents that are closer than this count as near, m.
+/// Distance within which other agents count as near, m.
 const NEAR: f64 = 30.0;
-/// Overtaking starts when the gap to a slower leader is smaller than this, m.
+/// Gap to a slower leader below which overtaking starts, m.
 const OVERTAKE_GAP: f64 = 40.0;
-/// Closer than this to the end of the lane, the route takes precedence over the script's choice of
-/// lane, m.
+/// Distance to the end of the lane below which the route takes precedence over the script's choice
+/// of lane, m.
 const ROUTE_FIRST: f64 = 150.0;
-/// A script is disabled for an agent after this number of consecutive calls with faults.
+/// Number of consecutive calls with faults after which a script is disabled for an agent.
 pub(super) const MOST_FAULTS: u32 = 20;
 
 /// Behaviour driven by a script. The built-in behaviour decides everything that the script leaves open.
@@ -277,8 +277,8 @@ impl Content {
         }
     }
 
-    /// Requests the pull-over in each call until it has begun. The world refuses it while there is a junction
-    /// within its distance.
+    /// Requests the pull-over in each call until it has begun. The world refuses the pull-over
+    /// while a junction lies within its distance.
     fn pull_over(&mut self) {
         let Some((offset, within)) = self.wants.pulls_over else {
             return;

@@ -54,7 +54,7 @@ struct Checker<'a> {
     functions: Vec<Function>,
     parameters: &'a [ParameterInfo],
     found: Vec<Mistake>,
-    /// Whether a variable counts as unknown if it may have an unknown value.
+    /// Whether a variable loses its known type if a value of unknown type is assigned to it.
     is_strict: bool,
     /// Whether mistakes are recorded in addition to types.
     is_last: bool,
@@ -195,7 +195,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Passes known types on to a function of the script that is called.
+    /// Passes the known argument types of a call on to the script function that is called.
     fn pass_types(&mut self, call: &FnCallExpr) {
         if call.op_token.is_some() || !call.namespace.is_empty() {
             return;

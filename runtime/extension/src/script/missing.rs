@@ -61,9 +61,9 @@ struct Finder {
     /// Members that the script compares or assigns to a variable, with their positions. They include numbers
     /// that depend on the leader.
     asked: Vec<(String, Position)>,
-    /// Names in the memory that are assigned.
+    /// Names in the memory to which the script assigns a value.
     remembered: BTreeSet<String>,
-    /// Whether any name may be assigned, because an index is used.
+    /// Whether the script may assign a value to any name in the memory, because it uses an index.
     remembers_any: bool,
     /// Names in the memory that are incremented or decremented.
     counted: Vec<(String, Position)>,

@@ -6,7 +6,7 @@ use roadwright_scenario::RoadId;
 use roadwright_scenario::junction::{Light, StageTimes, Turn};
 use std::sync::Arc;
 
-/// A stage can be held for at most this long, s. The host enforces this limit as well.
+/// Maximum time for which a stage can be held, s. The host also enforces this limit.
 pub(super) const LONGEST_HOLD: f64 = 120.0;
 
 /// Signals as a script sees them.

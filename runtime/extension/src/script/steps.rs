@@ -52,7 +52,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    /// Makes a script report each statement.
+    /// Creates a recorder, and makes a script report each statement to it.
     fn of(compiled: &mut Compiled) -> Self {
         let mut expressions = BTreeSet::new();
         compiled.ast.walk(&mut |path| {

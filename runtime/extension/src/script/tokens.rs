@@ -98,7 +98,7 @@ struct Tokens<'a> {
     control: TokenizerControl,
     /// Number of open braces.
     depth: usize,
-    /// For each enclosing text, the brace depth at the beginning of its code.
+    /// For each enclosing template string, the brace depth at which its code begins.
     texts: Vec<usize>,
 }
 

@@ -37,7 +37,7 @@ const SETTINGS: [(&str, f64, f64, &str); 3] = [
     ("desired_speed", 0.0, 100.0, "m/s; 100 m/s are 360 km/h"),
     ("lane_offset", -5.0, 5.0, "m; no lane is wider than 10 m"),
 ];
-/// Desired speed that means that the script requests no speed.
+/// Value of the desired speed if the script does not request a speed.
 const NO_WISH: f64 = 1_000_000.0;
 
 /// The environment in which a script is checked.
@@ -46,7 +46,7 @@ pub struct Surroundings<'a> {
     pub registry: &'a Registry,
     /// Ids of plugins that may not run yet. Nothing else is known about them.
     pub plugins: &'a [String],
-    /// Texts of the other scripts in its folder, whose messages it can receive.
+    /// Texts of the other scripts in the script's folder, whose messages the script can receive.
     pub others: &'a [String],
     /// Names in the scenario for which the script is written; `None` if the scenario is not known.
     pub scenario: Option<&'a ScenarioNames>,
@@ -84,7 +84,7 @@ impl ScenarioNames {
         }
     }
 
-    /// Returns the names of both sets.
+    /// Returns the union of two sets of names.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         self.vehicles.extend(other.vehicles);

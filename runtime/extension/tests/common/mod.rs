@@ -155,7 +155,7 @@ impl Bench {
         self.host().rescan();
     }
 
-    /// All events so far as one string.
+    /// Returns all events so far as one string.
     pub fn said(&self) -> String {
         let events = self.host().events();
         let line = |event: &Event| format!("{}: {}\n", event.module, event.text);
@@ -182,7 +182,7 @@ impl Bench {
     }
 }
 
-/// Overrides that put a module into all stacks.
+/// Returns overrides that put a module into all stacks.
 pub fn only(slot: Slot, module: &str) -> ModuleOverrides {
     let mut modules = ModuleOverrides::default();
     modules.set(slot, vec![module.into()]).unwrap();

@@ -111,7 +111,7 @@ impl Road {
     }
 }
 
-/// The edit that adds a point of interest.
+/// Returns the edit that adds a point of interest.
 pub(crate) fn point(id: u32, name: &str, x: f64, y: f64, heading: Option<f64>) -> Edit {
     let point = PointOfInterest {
         name: name.into(),

@@ -36,7 +36,8 @@ const NO_LANE: &str = "contraflow buses in one-way streets without a bus lane (l
 pub(super) struct BusLanes {
     along: Reserved,
     against: Reserved,
-    /// Whether there is a bus lane on the left and on the right side of the road, as seen along it.
+    /// Whether there is a bus lane on the left and on the right side, seen in the direction of the
+    /// road.
     on_left: bool,
     on_right: bool,
 }

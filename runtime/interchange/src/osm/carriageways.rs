@@ -32,24 +32,24 @@ use std::f64::consts::PI;
 const GAP: f64 = 0.2;
 /// Tolerance for the directions of opposite carriageways, radians.
 const OPPOSITE: f64 = 20.0 * PI / 180.0;
-/// The distance of a line from others is checked at points that are this far apart, m.
+/// Distance between the points of a line at which its distance from other lines is checked, m.
 const STEP: f64 = 8.0;
-/// A point beyond an end of a line still counts as beside the line up to this distance, m.
+/// Maximum distance beyond the end of a line at which a point still counts as beside the line, m.
 const BEYOND: f64 = 2.0;
-/// Lines of opposite directions that overlap by at most this are assumed to have swapped sides by
+/// Largest overlap at which lines of opposite directions are assumed to have swapped sides by
 /// mistake, m.
 const CROSSED: f64 = 0.5;
 /// Lateral shift of lanes per metre along the road, m.
 const SLOPE: f64 = 0.1;
 /// Minimum shift of lanes, m. Smaller shifts are ignored.
 const LEAST: f64 = 0.02;
-/// Two lines that are farther apart than this are never too close to each other, m.
+/// Distance beyond which two lines are never too close to each other, m.
 const REACH: f64 = 32.0;
 
 /// Moved carriageways, and carriageways that still overlap.
 #[derive(Debug, Default)]
 pub(super) struct Separated {
-    /// Indices of the roads that were moved, with the largest displacement, m.
+    /// Indices of the roads that were moved, each with its largest displacement, m.
     pub(super) moved: Vec<(usize, f64)>,
     /// Indices of roads that overlap another road with a larger index, because there is not enough room.
     pub(super) left: Vec<usize>,

@@ -34,7 +34,7 @@ const KEYS: [&str; 3] = [
     "restriction:conditional",
 ];
 
-/// Returns the value of a conditional restriction of a relation; `None` if it has none.
+/// Returns the value of a relation's conditional restriction; `None` if the relation has none.
 pub(super) fn value(tags: &Tags) -> Option<&str> {
     let mut keys = KEYS.iter();
     keys.find_map(|key| tags.get(*key)).map(String::as_str)

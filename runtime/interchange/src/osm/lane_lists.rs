@@ -16,8 +16,8 @@ pub(super) enum Direction {
 }
 
 impl Direction {
-    /// Suffixes of keys for lanes in the direction of the road, and for lanes against it. A key without a
-    /// suffix is unambiguous only on a one-way road.
+    /// Returns the suffixes of keys for lanes in the direction of the road, and for lanes against
+    /// it. A key without a suffix is unambiguous only on a one-way road.
     pub(super) fn suffixes(self) -> [&'static [&'static str]; 2] {
         match self {
             Self::Both => [&[":forward"], &[":backward"]],

@@ -382,8 +382,8 @@ pub fn import(
 }
 
 /// Returns a warning about junctions that were merged from several nodes very close to each other;
-/// `None` if there are none. Its examples are ids of scenario nodes, because the data have no
-/// element for a junction.
+/// `None` if there are no such junctions. The examples in the warning are ids of scenario nodes,
+/// because the data have no element for a junction.
 fn merged(layout: &Layout) -> Option<ImportWarning> {
     let junctions = layout.junctions.iter();
     let merged = junctions.filter(|junction| junction.nodes.len() > 1 && junction.is_crossing());
@@ -397,7 +397,7 @@ fn merged(layout: &Layout) -> Option<ImportWarning> {
     })
 }
 
-/// Fills in the part of a summary that can be derived from the scenario, and leaves the rest empty.
+/// Returns a summary with the values that can be derived from the scenario; all others are empty.
 fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSummary {
     let side = scenario.about().driving_side;
     let network = scenario.network();

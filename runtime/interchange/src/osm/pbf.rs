@@ -18,8 +18,8 @@ const MAX_BLOCK: u64 = 32 * 1024 * 1024;
 /// Features that a file may require from its reader. Other features change the meaning of elements.
 const KNOWN_FEATURES: [&str; 2] = ["OsmSchema-V0.6", "DenseNodes"];
 
-/// Number of elements, references and tags that any file may contain. Larger files may contain two of them
-/// per byte. In real data, a node takes at least three bytes.
+/// Number of elements, references and tags that a file of any size may contain. Larger files may
+/// contain two of them per byte. In real data, a node takes at least three bytes.
 const MIN_BUDGET: u64 = 2_000_000;
 
 /// Reads the elements of an OSM PBF file.

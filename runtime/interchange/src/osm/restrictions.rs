@@ -17,7 +17,8 @@ pub(super) struct Found {
     pub(super) at: BTreeMap<i64, Vec<Restriction>>,
     /// Restrictions with via roads, by the node where the via roads begin.
     pub(super) via: BTreeMap<i64, Vec<ViaRestriction>>,
-    /// Restrictions that apply only at certain times, with or without via roads, by the same nodes.
+    /// Restrictions that apply only at certain times, by their node or, if they have via roads, by
+    /// the node where these begin.
     pub(super) timed: BTreeMap<i64, Vec<TimedRestriction>>,
 }
 

@@ -30,13 +30,12 @@ const FILLET: FilletOptions = FilletOptions {
     radius: 40.0,
     miss: 0.15,
 };
-/// The radius of a bend exceeds the half-width of its road on the inner side by this distance, m.
+/// Distance by which the radius of a bend exceeds the half-width of its road on the inner side, m.
 const BEND_MARGIN: f64 = 1.0;
 /// Largest error at a vertex whose bend would otherwise be tighter than its road is wide, m.
 const BEND_MISS: f64 = 1.5;
-/// A vertex with a larger change of direction than this is a corner, rad. The way is cut at the
-/// vertex, so that the corner gets the radius of a junction and the reference lines keep the length
-/// of the way.
+/// Change of direction above which a vertex is a corner, rad. The way is cut at a corner, which
+/// thus gets the radius of a junction, and the reference lines keep the length of the way.
 const SHARP_TURN: f64 = 0.6;
 /// Minimum length of a piece, m.
 const MIN_LENGTH: f64 = 0.05;
@@ -87,8 +86,8 @@ pub(super) struct Counts {
     pub(super) mini_roundabouts: usize,
     /// Number of turning circles at the ends of streets.
     pub(super) turning_circles: usize,
-    /// Number of pedestrian crossings over arms. The next field is the number of crossings that belong to no
-    /// arm.
+    /// Number of pedestrian crossings assigned to an arm. The next field counts the crossings that
+    /// belong to no arm.
     pub(super) crossings: usize,
     pub(super) crossings_unassigned: usize,
     /// Carriageways that were moved apart.

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum distance along the way between a junction and the signals and signs that apply to it, m.
 const REACH: f64 = 30.0;
 
-/// Result of assigning signals: the nodes that get them, and their number.
+/// Result of assigning signals: the nodes that get signals, and the number of signals in the data.
 pub(super) struct Signals {
     /// Graph nodes that get signals.
     pub(super) carriers: BTreeSet<i64>,

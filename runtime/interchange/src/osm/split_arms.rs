@@ -32,14 +32,14 @@ const MAX_LENGTH: f64 = 60.0;
 const MAX_APART: f64 = 16.0;
 /// Largest ratio between the lengths of an entry and its exit.
 const ALIKE: f64 = 1.5;
-/// The distance between entry and exit is measured at this number of places.
+/// Number of places at which the distance between entry and exit is measured.
 const SAMPLES: usize = 8;
 /// Largest distance between the middle of entry and exit and the line of the joined road, m.
 const MISS: f64 = 0.5;
-/// The crossings over entry and exit are one crossing if they are at most this far apart along the
-/// arm, m.
+/// Maximum distance along the arm between crossings over entry and exit that count as one crossing,
+/// m.
 const SAME_CROSSING: f64 = 8.0;
-/// The line of an arm has no other point within this distance of its ends, m.
+/// Minimum distance between the ends of an arm's line and its other points, m.
 const NEAR_END: f64 = 2.0;
 /// Warning about split arms that were joined.
 const JOINED: &str = "roundabout arms split around an island (entry and exit joined into one road)";
@@ -118,7 +118,7 @@ struct Chain {
 }
 
 impl Chain {
-    /// Index of the last piece.
+    /// Returns the index of the last piece.
     fn last(&self) -> usize {
         self.pieces[self.pieces.len() - 1]
     }
@@ -317,7 +317,7 @@ impl Lines {
         }
     }
 
-    /// Mean length of both lines, m.
+    /// Returns the mean length of both lines, m.
     fn length(&self) -> f64 {
         let [entry, exit] = &self.lines;
         0.5 * (polyline::length(entry) + polyline::length(exit))

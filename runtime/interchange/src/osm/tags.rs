@@ -29,7 +29,7 @@ pub(super) struct WayStyle {
     pub(super) section: CrossSection,
     /// The arrows on the lanes of the road.
     pub(super) turn_lanes: TurnLanes,
-    /// Bus lanes of the road. None if all lanes are for buses.
+    /// Bus lanes of the road; empty if all lanes are for buses.
     pub(super) bus_lanes: BusLanes,
     /// Permitted lane changes.
     pub(super) change_lanes: ChangeLanes,
@@ -84,7 +84,8 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
     })
 }
 
-/// Class and usual lane width (m) for a value of `highway`; `None` if motor vehicles do not use such ways.
+/// Returns the class and usual lane width (m) for a value of `highway`; `None` if motor vehicles do
+/// not use such ways.
 fn class_of(highway: &str) -> Option<(RoadClass, f64)> {
     Some(match highway {
         // These are the usual widths for each class, because `width` is rarely tagged, and often means the

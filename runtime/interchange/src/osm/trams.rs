@@ -14,7 +14,7 @@ const REASON: &str = "tram tracks in streets (the street is imported, the rails 
 const REACH: f64 = 6.0;
 /// Cosine of 20 degrees. Tracks at a greater angle to a street count as crossing it.
 const ALONG: f64 = 0.94;
-/// Streets are searched for at points of tracks that are this far apart, m.
+/// Distance between the points of tracks at which streets are searched for, m.
 const SPACING: f64 = 4.0;
 
 /// Adds a warning for each tram track that shares a stretch of street with cars.

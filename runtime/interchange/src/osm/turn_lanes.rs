@@ -157,7 +157,7 @@ fn fitted(arrows: &[Turns], lanes: usize, side: DrivingSide) -> Vec<Turns> {
     arrows
 }
 
-/// Returns the number of positions between a position, counted from the left, and the kerb.
+/// Converts a position counted from the left to a position counted from the kerb, both from 0.
 fn from_kerb(place: usize, places: usize, side: DrivingSide) -> usize {
     match side {
         DrivingSide::Right => places - 1 - place,

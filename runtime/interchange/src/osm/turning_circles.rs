@@ -16,8 +16,7 @@ use std::collections::BTreeMap;
 
 /// Margin added to the turning radius of cars, so that rounding never makes it too small, m.
 const MARGIN: f64 = 0.05;
-/// The lanes are fully apart over this length, which has room for the half circle that cars drive,
-/// m.
+/// Length over which the lanes are fully apart, m. It has room for the half circle that cars drive.
 const APART: f64 = U_TURN_RADIUS + 2.5;
 /// Length of the taper, where the lanes move apart, if the road is long enough, m.
 const TAPER: f64 = 12.0;

@@ -6,7 +6,7 @@ use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 
-/// A residential two-way street.
+/// Returns the style of a residential two-way street.
 pub(crate) fn street(name: &str) -> RoadStyle {
     RoadStyle {
         name: name.into(),
@@ -52,7 +52,7 @@ pub(crate) fn end_lane(
     scenario.apply(Edit::Node(end, Some(node))).unwrap();
 }
 
-/// Two streets that cross in the middle.
+/// Creates two streets that cross in the middle.
 pub(crate) fn crossroads() -> Scenario {
     let mut scenario = Scenario::new("crossroads");
     draw(
@@ -70,7 +70,7 @@ pub(crate) fn crossroads() -> Scenario {
     scenario
 }
 
-/// An agent that drives straight across the crossroads from the west end to the east end.
+/// Creates an agent that drives straight across the crossroads from the west end to the east end.
 pub(crate) fn west_to_east() -> Agent {
     Agent {
         name: String::new(),
@@ -86,7 +86,7 @@ pub(crate) fn west_to_east() -> Agent {
     }
 }
 
-/// A pond of 20 m by 20 m with an island of 4 m by 4 m.
+/// Creates a pond of 20 m by 20 m with an island of 4 m by 4 m.
 pub(crate) fn pond_at(x: f64, y: f64) -> Land {
     let ring = |half: f64| {
         let corners = [(-half, -half), (half, -half), (half, half), (-half, half)];
@@ -100,7 +100,7 @@ pub(crate) fn pond_at(x: f64, y: f64) -> Land {
     }
 }
 
-/// An obstacle of 2 m by 2 m.
+/// Creates an obstacle of 2 m by 2 m.
 pub(crate) fn crate_at(x: f64, y: f64) -> Obstacle {
     Obstacle {
         name: "crate".into(),
@@ -282,7 +282,7 @@ impl Star {
         (scenario, roads)
     }
 
-    /// The star at the origin, without rotation.
+    /// Returns the star at the origin, without rotation.
     pub(crate) fn plain(&self) -> (Scenario, Vec<RoadId>) {
         let order: Vec<usize> = (0..self.legs.len()).collect();
         self.scenario(DVec2::ZERO, 0.0, &order)

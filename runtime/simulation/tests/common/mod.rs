@@ -41,7 +41,7 @@ pub(crate) fn restored(world: &World, scenario: &Scenario, options: &RunOptions)
     restored
 }
 
-/// Style of a residential street with the given numbers of lanes.
+/// Returns the style of a residential street with the given numbers of lanes.
 pub(crate) fn street(forward: usize, backward: usize) -> RoadStyle {
     RoadStyle {
         name: String::new(),
@@ -79,7 +79,7 @@ pub(crate) fn add_flow(scenario: &mut Scenario, flow: Flow) {
     scenario.apply(edit).unwrap();
 }
 
-/// Names of the shipped scenarios, in order.
+/// Returns the names of the shipped scenarios, in order.
 pub(crate) fn all_shipped() -> Vec<String> {
     let files = std::fs::read_dir(scenarios()).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -98,7 +98,7 @@ pub(crate) fn has_scripts(scenario: &Scenario) -> bool {
     settings.any(|setting| setting.module.ends_with(".rhai"))
 }
 
-/// A shipped vehicle with modifications, in the form in which scenarios store it.
+/// Returns a shipped vehicle with modifications, in the form in which scenarios store it.
 pub(crate) fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
     let path = format!("vehicles/{name}.vehicle.json");
     let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
@@ -134,8 +134,8 @@ pub(crate) fn without_stack(mut scenario: Scenario, stack: &str) -> Scenario {
     scenario
 }
 
-/// Options with which agents drive straight to their goals, because a planner would avoid obstacles
-/// that can be pushed.
+/// Returns options with which agents drive straight to their goals, because a planner would avoid
+/// obstacles that can be pushed.
 pub(crate) fn straight() -> RunOptions {
     let mut modules = ModuleOverrides::default();
     let before = modules.set(Slot::GroundPlanner, vec!["straight".into()]);

@@ -9,7 +9,7 @@ use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, ControllerInput, Co
 use roadwright_simulation::builtin_modules;
 use std::sync::Arc;
 
-/// The built-in modules and the modules of this file.
+/// Returns the built-in modules and the modules of this file.
 pub(crate) fn with_test_modules() -> Registry {
     let mut registry = builtin_modules();
     add_to(&mut registry);

@@ -53,7 +53,7 @@ struct Style {
 }
 
 impl Style {
-    /// A two-way street with lanes of the given width, m.
+    /// Returns the style of a two-way street with lanes of the given width, m.
     fn street(width: f64) -> Self {
         Self {
             class: RoadClass::Residential,
@@ -71,7 +71,7 @@ impl Style {
     }
 }
 
-/// A straight line with the given length, m.
+/// Returns a straight line with the given length, m.
 pub(crate) fn straight(length: f64) -> Vec<Segment> {
     vec![Segment::Line { length }]
 }
@@ -105,7 +105,7 @@ impl Network {
         network
     }
 
-    /// A random number between the two limits.
+    /// Returns a random number between the two limits.
     pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         self.random.next_in(low, high)
     }
@@ -165,8 +165,8 @@ impl Network {
         (id, end)
     }
 
-    /// Id of the lane that leads along a road. Lanes are counted from the middle of a two-way road, or from
-    /// the left (in right-hand traffic) of a one-way road.
+    /// Returns the id of the lane that leads along a road. Lanes are counted from the middle of a
+    /// two-way road, or from the left (in right-hand traffic) of a one-way road.
     fn along(&self, number: i8) -> i8 {
         match self.side {
             DrivingSide::Right => -number,
@@ -193,7 +193,7 @@ impl Network {
         });
     }
 
-    /// A pose turned to the left by an angle, rad.
+    /// Returns a pose turned to the left by an angle, rad.
     pub(crate) fn turned(pose: Pose, by: f64) -> Pose {
         Pose {
             heading: pose.heading + by,

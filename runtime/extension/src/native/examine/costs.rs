@@ -4,10 +4,10 @@ use super::examiner::Examiner;
 use super::inputs::{Examined, usual_rows};
 use super::{Looked, ROWS};
 
-/// A plugin fails if its time per agent exceeds this multiple of the budget.
+/// Maximum ratio of the time per agent to the budget. A plugin that exceeds it fails the check.
 const MOST_OVER_BUDGET: f64 = 20.0;
-/// A plugin fails if a call for a single agent takes longer than this multiple of the budget per
-/// agent. The overhead of a call matters less, because there are few calls.
+/// Maximum ratio of the time of a call for a single agent to the budget per agent. A plugin that
+/// exceeds it fails the check. The overhead of a call matters less, because there are few calls.
 const MOST_OF_A_CALL: f64 = 1000.0;
 /// Minimum number of calls that are timed. Only the fastest one is used.
 const CALLS: u64 = 20;
@@ -19,7 +19,7 @@ const CALLS_AGAIN: u64 = 100;
 const LEAK_STEPS: u64 = 150;
 /// Permitted growth of memory per step, bytes.
 const LEAK: u64 = 16 * 1024;
-/// The check for leaks ends immediately if the memory use reaches this, bytes.
+/// Memory use at which the check for leaks ends immediately, bytes.
 const MUCH_MEMORY: u64 = 256 << 20;
 
 pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
@@ -67,8 +67,8 @@ pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
     Ok(note)
 }
 
-/// Resources that the process holds: memory in bytes, open files and threads; `None` on systems other than
-/// Linux.
+/// Returns the resources that the process holds: memory in bytes, open files and threads; `None` on
+/// systems other than Linux.
 fn holds() -> Option<[u64; 3]> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let value = |name: &str| {

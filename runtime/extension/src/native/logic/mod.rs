@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 // A single bad step may have a single bad input as its cause, but ten in a row show a defect.
 /// Number of consecutive steps with more than 1 % invalid rows that count as a fault.
 const BAD_STEPS: u32 = 10;
-/// The state is saved for restarts at this interval, s of simulation time.
+/// Interval at which the state is saved for restarts, s of simulation time.
 const SNAPSHOT_TIME: f64 = 1.0;
 /// Number of batches that a build has to answer before its trial ends.
 const TRIAL_BATCHES: u32 = 100;

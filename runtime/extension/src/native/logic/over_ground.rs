@@ -23,15 +23,15 @@ use roadwright_plugin_api::{GroundPlannerInput, GroundPlannerOutput, PlanPose};
 const LONGEST_PIECE: f64 = 2.0;
 /// Maximum distance of the first pose from the start, m, and maximum difference in heading, rad.
 const AT_START: (f64, f64) = (0.3, 0.05);
-/// The curvature of a path may exceed the requested curvature by this factor.
+/// Factor by which the curvature of a path may exceed the requested maximum curvature.
 const SHARPER: f64 = 1.3;
 /// Tolerance that is added to the permitted change of heading, rad.
 const TURNED: f64 = 0.02;
 /// Maximum angle between the direction to the next pose and the heading, rad. The vehicle cannot drive sideways.
 const SIDEWAYS: f64 = 0.4;
-/// The direction from one pose to the next is checked only if they are at least this far apart, m.
+/// Minimum distance between two poses for the direction from one to the next to be checked, m.
 const APART: f64 = 0.05;
-/// Poses may lie up to this far outside the bounds, m.
+/// Maximum distance of a pose outside the bounds, m.
 const OUTSIDE: f64 = 1.0;
 /// Tolerance for rounding.
 const ROUNDING: f64 = 1e-6;

@@ -65,8 +65,8 @@ pub(super) fn events(api: &mut Registrar) {
     }
 }
 
-/// Registers the only function that differs between scripts, because every script has a different list of
-/// parameters.
+/// Registers `parameter`, the only function that differs between scripts, because every script has
+/// a different list of parameters.
 pub(in crate::script) fn parameter(engine: &mut Engine, described: Parameters) {
     engine.register_fn(
         "parameter",

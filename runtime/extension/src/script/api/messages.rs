@@ -1,4 +1,4 @@
-//! Messages between agents, groups, log lines and map markers.
+//! Script functions for groups, messages to other agents, log lines and map markers.
 
 use super::Registrar;
 use super::values::{Outcome, fail, id_of, number, short};

@@ -1,4 +1,5 @@
-//! Parameters of the script, and modules and parameters in the agent's other slots.
+//! Script functions for the parameters of the script, and for modules and parameters in the agent's
+//! other slots.
 
 use super::Registrar;
 use super::values::{Outcome, fail, number, slot_of};

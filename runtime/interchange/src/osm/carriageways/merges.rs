@@ -17,7 +17,7 @@ use roadwright_scenario::{DrivingSide, Lane, Poly3, Road, RoadEnd};
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
-/// A displaced road returns to its line over this length, in metres per metre of displacement.
+/// Length over which a displaced road returns to its line, in metres per metre of displacement.
 const RETURN: f64 = 30.0;
 
 /// Lanes of a road that end at a node.

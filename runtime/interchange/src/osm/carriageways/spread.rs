@@ -18,27 +18,28 @@ use roadwright_scenario::{DrivingSide, NodeId, Poly3, Road};
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
-/// Carriageways that overlap by more than this are moved apart, m. Markings and gutters account for
-/// smaller overlaps.
+/// Overlap above which carriageways are moved apart, m. Markings and gutters account for smaller
+/// overlaps.
 const OVERLAP: f64 = 0.3;
 /// Distance between carriageways that were moved apart, m.
 const GAP: f64 = 0.1;
-/// Two roads may overlap within this distance of a common node, m.
+/// Distance from a common node within which two roads may overlap, m.
 const NEAR_NODE: f64 = 15.0;
-/// Two roads, one of them a two-way street, may overlap within this distance of a common node, m.
-/// Such streets meet at an angle, so that the junction reaches to where they part.
+/// Distance from a common node within which two roads may overlap if one of them is a two-way
+/// street, m. Such streets meet at an angle, so that the junction extends to the point where they
+/// part.
 const NEAR_FORK: f64 = 60.0;
-/// Two junctions count as one if they are at most this far apart, m. The area between them is
-/// paved, as at the crossing of two dual carriageways.
+/// Maximum distance between two junctions that count as one, m. The area between them is paved, as
+/// at the crossing of two dual carriageways.
 const ONE_JUNCTION: f64 = 25.0;
 /// Minimum number of road ends at a junction.
 const JUNCTION_ENDS: usize = 3;
-/// The search for displacements ends when a round changes them by less than this, m.
+/// Change per round below which the search for displacements ends, m.
 const SETTLED: f64 = 1e-4;
 /// Maximum number of rounds in which neighbours push each other. In each round, a push reaches one
 /// neighbour farther.
 const ROUNDS: usize = 200;
-/// A displacement is passed on to continuing roads for this number of rounds.
+/// Number of rounds in which a displacement is passed on to continuing roads.
 const PASSES: usize = 3;
 
 /// A road whose lanes may move to either side.
@@ -240,7 +241,7 @@ impl Junctions {
         own.any(|node| others.iter().any(|&other| self.are_one(node, other)))
     }
 
-    /// Whether two nodes are the same one or two junctions close to each other.
+    /// Whether two nodes are identical, or are junctions close to each other.
     fn are_one(&self, node: NodeId, other: NodeId) -> bool {
         let places = [node, other].map(|node| self.places.get(&node));
         let is_close = matches!(places, [Some(a), Some(b)] if a.distance(*b) < ONE_JUNCTION);

@@ -90,7 +90,7 @@ impl Lanes {
     }
 }
 
-/// Radius of the tightest bend of a line, m.
+/// Returns the radius of the tightest bend of a line, m.
 fn tightest_radius(line: CentreLine<'_>) -> f64 {
     let places = (0..=line.length().ceil() as usize).map(|i| i as f64);
     let bends = places.map(|s| line.curvature(s, 1.0).abs());

@@ -22,10 +22,10 @@ use std::collections::BTreeMap;
 
 /// Largest error of the simplified outlines of buildings and of land, m.
 const TOLERANCES: (f64, f64) = (0.15, 0.3);
-/// If no box is given, land is imported up to this distance from the roads, m.
+/// Maximum distance of imported land from the roads if no box is given, m.
 const AROUND_ROADS: f64 = 150.0;
-/// Maximum size of a building from corner to corner, m. Larger ones are mistakes, or represent a whole city
-/// quarter.
+/// Maximum diagonal of the bounding box of a building, m. Larger buildings are mapping mistakes, or
+/// represent a whole city quarter.
 const LARGEST_BUILDING: f64 = 1_000.0;
 /// Minimum area (m^2) and width (m) of a piece of a building that was cut.
 const LEAST_PIECE: (f64, f64) = (8.0, 1.0);
@@ -39,8 +39,8 @@ const MOST_OBJECTS: usize = 1_000_000;
 /// Maximum number of pairs of edges that are compared to find outlines that cross themselves.
 const MOST_COMPARISONS: usize = 200_000_000;
 
-/// Outlines with more corners than this are cleaned up by the polygon library, which is slower for
-/// smaller outlines.
+/// Maximum number of corners of an outline that bypasses the polygon library if it does not cross
+/// itself. For such small outlines, the library is slower.
 const MOST_PLAIN: usize = 200;
 
 /// Numbers of objects added to the scenario.
