@@ -120,7 +120,7 @@ pub fn roundabout(
 }
 
 /// Returns the edit that replaces a junction, given by its nodes, by a roundabout around its middle. The radius is
-/// 15 m, or the first of [`OTHER_RADII`] that the roads leave room for. Roads on other layers stay as they are.
+/// 15 m, or the first of 18, 12, 22 and 10 m that the roads leave room for. Roads on other layers stay as they are.
 ///
 /// # Errors
 /// If a road of the junction already belongs to a ring, or no radius fits; the error is then that of 15 m.
