@@ -639,7 +639,9 @@ fn fast_roads_have_verges_and_motorways_a_rail() {
     let (_, road) = motorway.network().roads().next().unwrap();
     let (right, left) = road.carriageway(100.0);
     let notes = verges_of(&motorway);
-    assert!((reach(&notes, palette::SAND).0 - (right - 1.5)).abs() < 1e-6);
+    // Beside the outer edge, a hard shoulder of 2.5 m, and 1.5 m of earth beyond it.
+    assert!((reach(&notes, palette::HARD_SHOULDER).0 - (right - 2.5)).abs() < 1e-6);
+    assert!((reach(&notes, palette::SAND).0 - (right - 4.0)).abs() < 1e-6);
     assert!((reach(&notes, palette::MEDIAN).1 - (left + 2.0)).abs() < 1e-6);
     let rails: Vec<f64> = notes
         .lines
@@ -647,6 +649,35 @@ fn fast_roads_have_verges_and_motorways_a_rail() {
         .flat_map(|line| line.1.iter().map(|p| p.y))
         .collect();
     assert!(!rails.is_empty() && rails.iter().all(|y| (y - left - 0.65).abs() < 1e-6));
+}
+
+#[test]
+fn hard_shoulders_narrow_towards_slip_roads() {
+    let mut scenario = straight_road(RoadClass::Motorway, 120.0, CrossSection::driving(3, 0, 3.5));
+    let (_, road) = scenario.network().roads().next().unwrap();
+    let (right, _) = road.carriageway(100.0);
+    let end = road.reference_line.end().position;
+    let line = ReferenceLine::straight(end, end + DVec2::new(100.0, 0.0)).unwrap();
+    let style = RoadStyle {
+        name: String::new(),
+        class: RoadClass::Ramp,
+        layer: 0,
+        speed_limit: 80.0 / 3.6,
+        section: CrossSection::driving(1, 0, 3.5),
+    };
+    let ramp = draw::road(&scenario, &line, &style).unwrap();
+    scenario.apply(ramp).unwrap();
+    let notes = verges_of(&scenario);
+    let own = notes.polygons.iter();
+    let own = own.filter(|(.., color)| *color == palette::rgb(palette::HARD_SHOULDER));
+    let points: Vec<DVec2> = own.flat_map(|(_, points, _)| points.clone()).collect();
+    let last = points.iter().map(|p| p.x).fold(f64::NEG_INFINITY, f64::max);
+    let outermost = |from: f64, to: f64| {
+        let near = points.iter().filter(|p| (from..=to).contains(&p.x));
+        near.map(|p| p.y).fold(f64::INFINITY, f64::min)
+    };
+    assert!((outermost(last - 1e-6, last) - right).abs() < 1e-6);
+    assert!((outermost(0.0, last - 29.0) - (right - 2.5)).abs() < 1e-6);
 }
 
 #[test]
