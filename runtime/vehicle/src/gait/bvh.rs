@@ -552,7 +552,7 @@ mod tests {
             Bvh::from_text(cut)
                 .unwrap_err()
                 .reason
-                .contains("end of file")
+                .contains("ends unexpectedly")
         );
         assert!(Bvh::from_text("").unwrap_err().reason.contains("HIERARCHY"));
     }
