@@ -6,13 +6,14 @@ use crate::experiment::{
     Phase, Question, Ticks, Trainer, check,
 };
 use crate::jobs::{ExperimentOutcome, Job, OpenedExperiment, Outcome};
+use crate::kind_edits::Kind;
 use crate::model::{Action, Purpose, Tone};
 use crate::panel::PanelId;
 use crate::paths::experiment_path;
 use crate::showing;
 use crate::worker::Worker;
 use roadwright_agent::Registry;
-use roadwright_scenario::{Agent, Edit, Scenario, file};
+use roadwright_scenario::{Agent, AgentId, Edit, Scenario, file};
 use roadwright_training::Course;
 use roadwright_training::genetic::experiment::{self, NameOr};
 use roadwright_training::genetic::{Experiment, parameters, patterns_of, put_preset, stack_of};
@@ -326,25 +327,19 @@ impl Laboratory {
         };
         let label = format!("Apply champion to {name}");
         let mut edits = vec![Edit::Stack(name.clone(), Some(Box::new(applied)))];
-        for id in &users {
-            if let Some(agent) = scenario.agents().get(id) {
-                let agent = Agent {
-                    stack: name.clone(),
-                    ..agent.clone()
-                };
-                edits.push(Edit::Agent(*id, Some(Box::new(agent))));
-            }
-        }
+        edits.extend(
+            users
+                .iter()
+                .filter_map(|id| driven_by(scenario, *id, &name)),
+        );
         match cx.model.document.apply(&label, Edit::Batch(edits)) {
             Ok(()) => {
                 let now = format!("Stack {name} now has the champion's values");
-                let scenario = cx.model.document.scenario();
-                let is_used = scenario.agents().values().any(|agent| agent.stack == name)
-                    || scenario.flows().values().any(|flow| flow.stack == name);
-                cx.say(Tone::Done, &match users.len() {
-                    0 if is_used => format!("{now}."),
-                    0 => format!("{now}. Select vehicles or flows, and choose this stack for them in the Inspector."),
-                    count => format!("{now}, and the selected vehicles ({count}) use it."),
+                let all = Kind::Stack.users(cx.model.document.scenario(), &name);
+                cx.say(Tone::Done, &match (users.len(), all) {
+                    (0, 0) => format!("{now}. Select vehicles or flows, and choose this stack for them in the Inspector."),
+                    (0, _) => format!("{now}."),
+                    (count, _) => format!("{now}, and the selected vehicles ({count}) use it."),
                 });
             }
             Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
@@ -554,6 +549,15 @@ pub(crate) fn suggested_experiment(cx: &Context, file: ExperimentFile) -> String
 fn write(path: &Path, text: &str) -> Result<(), String> {
     let written = roadwright_files::write(path, text.as_bytes());
     written.map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Returns the edit that gives an agent another stack; `None` if the agent does not exist.
+fn driven_by(scenario: &Scenario, id: AgentId, stack: &str) -> Option<Edit> {
+    let agent = Agent {
+        stack: stack.to_owned(),
+        ..scenario.agents().get(&id)?.clone()
+    };
+    Some(Edit::Agent(id, Some(Box::new(agent))))
 }
 
 /// Returns a name that no stack of the scenario has yet.

@@ -3,8 +3,9 @@
 use crate::arrangement::Arrangement;
 use crate::command::Command;
 use crate::model::{Action, Model, Tone};
+use crate::panels::command_button;
 use crate::tools::ToolKind;
-use egui::{Button, Ui};
+use egui::Ui;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::projection::Projector;
 use roadwright_scenario::operation::draw;
@@ -49,13 +50,7 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, at: Option<DVec2>, actions: &mut Ve
 
 fn commands(ui: &mut Ui, model: &Model, all: &[Command], actions: &mut Vec<Action>) {
     for command in all {
-        let key = model.settings.keys.label(*command);
-        let button = Button::new(command.title());
-        // An empty shortcut would add a space to the text that screen readers read.
-        let button = match key.is_empty() {
-            true => button,
-            false => button.shortcut_text(key),
-        };
+        let button = command_button(model, *command);
         if ui.add(button).on_hover_text(command.hint()).clicked() {
             actions.push(Action::Do(*command));
             ui.close();

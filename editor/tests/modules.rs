@@ -6,6 +6,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::extensions::StepRequest;
 use roadwright_editor::model::{Action, Dialog, ModuleAction, Next};
 use roadwright_testing::plugin_library;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Entry point of the child processes of the plugin host. In a normal test run it does nothing.
@@ -332,8 +333,8 @@ fn a_script_that_another_program_has_changed_is_not_written_over() {
     assert_eq!(std::fs::read_to_string(&place).unwrap(), text(3.0));
 }
 
-#[test]
-fn a_draft_asks_whether_to_reload_or_to_keep() {
+/// Opens the Script panel with a script of the user's own. Returns the path of its file.
+fn with_own_script() -> (Bench, PathBuf) {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let scripts = folder.path().join("user/scripts");
     std::fs::create_dir_all(&scripts).unwrap();
@@ -342,6 +343,12 @@ fn a_draft_asks_whether_to_reload_or_to_keep() {
     let mut bench = Bench::open_in(folder, None);
     bench.close_dialog();
     bench.press_tab("Script");
+    (bench, place)
+}
+
+#[test]
+fn a_draft_asks_whether_to_reload_or_to_keep() {
+    let (mut bench, place) = with_own_script();
     // The first script is shown, because the scenario uses none.
     assert!(bench.harness.query_by_label("Script: aa.rhai").is_some());
     let field = "Text of the script";
@@ -364,14 +371,7 @@ fn a_draft_asks_whether_to_reload_or_to_keep() {
 
 #[test]
 fn the_panel_says_when_a_reloaded_script_was_applied() {
-    let folder = Arc::new(tempfile::tempdir().unwrap());
-    let scripts = folder.path().join("user/scripts");
-    std::fs::create_dir_all(&scripts).unwrap();
-    let place = scripts.join("aa.rhai");
-    std::fs::write(&place, "fn behave(agent) {}\n").unwrap();
-    let mut bench = Bench::open_in(folder, None);
-    bench.close_dialog();
-    bench.press_tab("Script");
+    let (mut bench, place) = with_own_script();
     bench.step_run(100);
     assert_eq!(bench.editor().model().modules.applied.len(), 0);
     std::fs::write(&place, "fn behave(agent) { agent.stop(); }\n").unwrap();

@@ -1,14 +1,13 @@
 //! The menu bar and the playback controls.
 
+use super::widgets::command_button;
 use crate::command::{Command, Command as C};
 use crate::icons::{self, PlaySign};
 use crate::model::{Action, Model, Next, SPEEDS};
 use crate::panel::{MenuPlace, PanelId};
 use crate::settings::{Heat, Settings};
 use crate::tools::{MapPart, Tone};
-use egui::{
-    Align, Button, Checkbox, Label, Layout, Rect, RichText, Role, Sense, Ui, WidgetInfo, vec2,
-};
+use egui::{Align, Checkbox, Label, Layout, Rect, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use std::collections::BTreeSet;
 
 /// Minimum width of the menu bar for the clock to show the number of vehicles, points. In narrower
@@ -220,8 +219,7 @@ fn items(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, commands: &[Comm
 }
 
 fn item(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, command: Command) {
-    let key = model.settings.keys.label(command);
-    let button = Button::new(command.title()).shortcut_text(key);
+    let button = command_button(model, command);
     if ui.add(button).on_hover_text(command.hint()).clicked() {
         actions.push(Action::Do(command));
         ui.close();

@@ -1,7 +1,7 @@
 //! The welcome panel: shipped scenarios with their pictures, buttons for new, open and import, and
 //! recent files.
 
-use super::widgets::{self, counted};
+use super::widgets::{self, command_button, counted};
 use crate::autosave::Recovery;
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Next};
@@ -284,10 +284,7 @@ fn age_text(age: Duration) -> String {
 fn side(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
     let width = ui.available_width().max(180.0);
     for command in [Command::New, Command::Open, Command::Import] {
-        let key = model.settings.keys.label(command);
-        let button = egui::Button::new(command.title())
-            .shortcut_text(key)
-            .min_size(vec2(width, 30.0));
+        let button = command_button(model, command).min_size(vec2(width, 30.0));
         if ui.add(button).on_hover_text(command.hint()).clicked() {
             actions.push(Action::Show(Dialog::None));
             actions.push(Action::Do(command));

@@ -112,7 +112,7 @@ fn escape_closes_a_menu_and_keeps_the_selection() {
     bench.settle();
     assert!(!is_open(&bench));
     assert_eq!(bench.editor().model().selection, selection);
-    // The next one clears the selection, as before.
+    // Without a menu, Esc clears the selection.
     bench.key(Key::Escape);
     assert!(bench.editor().model().selection.is_empty());
 }

@@ -15,6 +15,7 @@ use crate::marking::{RURAL, is_one_way};
 use crate::painter::{Painter, Pass};
 use crate::palette::{HARD_SHOULDER, MEDIAN, RAIL, SAND, rgb};
 use crate::road::{self, MIN_KERB_SCALE, Stretch};
+use roadwright_geometry::DVec2;
 use roadwright_scenario::junction::{Junction, Layout};
 use roadwright_scenario::{
     DrivingSide, LaneSection, LaneType, NodeId, Road, RoadClass, RoadId, RoadNetwork, Scenario,
@@ -65,19 +66,7 @@ pub fn verges(
     for stretch in &stretches {
         for part in open_parts(stretch, bridges) {
             for edge in [Side::Left, Side::Right] {
-                let ends =
-                    [stretch.road.from, stretch.road.to].map(|node| meets_others(network, node));
-                let shoulder = Shoulder::of(stretch, ends);
-                beside(
-                    painter,
-                    stretch,
-                    &part,
-                    &Beside {
-                        edge,
-                        side,
-                        shoulder,
-                    },
-                );
+                beside(painter, network, stretch, &part, edge, side);
             }
         }
     }
@@ -112,28 +101,32 @@ fn meets_others(network: &RoadNetwork, node: NodeId) -> bool {
     })
 }
 
-/// The width of the hard shoulder along a road. It narrows towards slip roads, which have none.
+/// The hard shoulder along a stretch. It narrows towards slip roads, which have none.
 struct Shoulder {
-    /// Distance along the road at which the shoulder begins, m; infinite if it continues beyond the road.
+    /// Distance along the road at which the shoulder begins, m; infinite if it continues beyond the stretch.
     from: f64,
     /// Distance along the road at which the shoulder ends, m; infinite if it continues.
     to: f64,
 }
 
 impl Shoulder {
-    /// Returns the shoulder of a stretch. `ends` says whether it narrows towards the start and towards the end.
-    fn of(stretch: &Stretch<'_>, ends: [bool; 2]) -> Self {
+    fn of(network: &RoadNetwork, stretch: &Stretch<'_>) -> Self {
         let (from, to) = stretch.range();
-        let sections = &stretch.road.lane_sections;
-        let is = |section: Option<&LaneSection>| section.is_some_and(|s| *s == *stretch.section);
-        let [at_start, at_end] = ends;
-        let (at_start, at_end) = (
-            at_start && is(sections.first()),
-            at_end && is(sections.last()),
-        );
+        let road = stretch.road;
+        let narrows = |section: Option<&LaneSection>, node: NodeId| {
+            section.is_some_and(|section| std::ptr::eq(section, stretch.section))
+                && meets_others(network, node)
+        };
+        let sections = &road.lane_sections;
         Self {
-            from: if at_start { from } else { f64::NEG_INFINITY },
-            to: if at_end { to } else { f64::INFINITY },
+            from: match narrows(sections.first(), road.from) {
+                true => from,
+                false => f64::NEG_INFINITY,
+            },
+            to: match narrows(sections.last(), road.to) {
+                true => to,
+                false => f64::INFINITY,
+            },
         }
     }
 
@@ -148,23 +141,14 @@ impl Shoulder {
     }
 }
 
-/// The side of a stretch to draw.
-struct Beside {
-    edge: Side,
-    side: DrivingSide,
-    shoulder: Shoulder,
-}
-
 /// Draws the verge on one side of a part of a stretch.
 fn beside(
     painter: &mut impl Painter,
+    network: &RoadNetwork,
     stretch: &Stretch<'_>,
     part: &Range<f64>,
-    Beside {
-        edge,
-        side,
-        shoulder,
-    }: &Beside,
+    edge: Side,
+    side: DrivingSide,
 ) {
     let road = stretch.road;
     let middle = 0.5 * (part.start + part.end);
@@ -173,29 +157,28 @@ fn beside(
         return;
     }
     // In right-hand traffic, the inner edge is to the left of the driving direction.
-    let is_forward = road.lanes_forward(middle, *side) > 0;
-    let is_inner = (*edge == Side::Left) == (is_forward == (*side == DrivingSide::Right));
+    let is_forward = road.lanes_forward(middle, side) > 0;
+    let is_inner = (edge == Side::Left) == (is_forward == (side == DrivingSide::Right));
     let is_motorway = road.class == RoadClass::Motorway && is_one_way(road);
     let has_rail = is_motorway && is_inner;
     let has_shoulder = is_motorway && !is_inner && !has_lane_for_stopping(road, middle);
-    let paved = |s: f64| if has_shoulder { shoulder.width(s) } else { 0.0 };
+    let shoulder = has_shoulder.then(|| Shoulder::of(network, stretch));
+    let paved = |s: f64| shoulder.as_ref().map_or(0.0, |shoulder| shoulder.width(s));
     let (width, color) = if has_rail {
         (GRASS, MEDIAN)
     } else {
         (EARTH, SAND)
     };
-    let line = |beyond: &dyn Fn(f64) -> f64| {
-        let kinks = shoulder.kinks().into_iter();
-        let mut ends: Vec<f64> = kinks.filter(|s| part.contains(s)).collect();
-        ends.extend([part.start, part.end]);
-        ends.sort_by(f64::total_cmp);
+    let kinks = shoulder.iter().flat_map(Shoulder::kinks);
+    let mut ends: Vec<f64> = kinks.filter(|s| part.contains(s)).collect();
+    ends.extend([part.start, part.end]);
+    ends.sort_by(f64::total_cmp);
+    let line = |beyond: &dyn Fn(f64) -> f64| -> Vec<DVec2> {
+        let lateral = |s: f64| outside(road.carriageway(s), beyond(s));
         let pieces = ends.windows(2);
-        let points = pieces.flat_map(|ends| {
-            stretch.part((ends[0], ends[1]), |s| {
-                outside(road.carriageway(s), beyond(s))
-            })
-        });
-        points.collect::<Vec<_>>()
+        pieces
+            .flat_map(|ends| stretch.part((ends[0], ends[1]), lateral))
+            .collect()
     };
     let band = |width: &dyn Fn(f64) -> f64| {
         let mut band = line(&|_| -BELOW);
@@ -203,7 +186,7 @@ fn beside(
         band
     };
     painter.polygon(&band(&|s| paved(s) + width), rgb(color));
-    if has_shoulder {
+    if shoulder.is_some() {
         painter.polygon(&band(&paved), rgb(HARD_SHOULDER));
     }
     if has_rail {

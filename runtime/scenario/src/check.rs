@@ -12,6 +12,7 @@ mod overlaps;
 mod points_of_interest;
 mod repair;
 mod roads;
+mod split_arms;
 
 pub use agents::{lanes_beside, trip_problem};
 pub use repair::{Repairs, repair, repair_all};
@@ -300,6 +301,7 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
     // Runs after the check for loose ends, so that loose ends are not reported twice.
     overlaps::check(&subjects, &mut findings);
     junctions::check(&subjects, &mut findings);
+    split_arms::check(&subjects, &mut findings);
     obstacles::check(&subjects, &mut findings);
     agents::check(&subjects, &mut findings);
     forests::check(&subjects, &mut findings);

@@ -159,6 +159,12 @@ impl RoadNetwork {
         self.road_index.len()
     }
 
+    /// Returns the mean position of nodes, m. `nodes` must not be empty.
+    pub(crate) fn centre(&self, nodes: &[NodeId]) -> DVec2 {
+        let positions = nodes.iter().filter_map(|&id| self.node(id));
+        positions.map(Node::position).sum::<DVec2>() / nodes.len() as f64
+    }
+
     /// Returns the road ends at a node, sorted by road and end. A loop road appears twice.
     pub fn ends_at(&self, node: NodeId) -> Vec<(RoadId, RoadEnd)> {
         let Some(&index) = self.node_index.get(&node) else {

@@ -266,7 +266,7 @@ fn the_traffic_of_a_one_way_road_is_reversed_in_its_place() {
         ),
         (2, 0)
     );
-    // What was the left lane, from which only changes to the right are permitted, is the right lane now.
+    // The former left lane, from which only changes to the right are permitted, is the right lane now.
     let lanes = &line.lane_sections[0].lanes;
     let changes: Vec<_> = lanes
         .iter()

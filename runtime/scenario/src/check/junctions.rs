@@ -5,15 +5,11 @@ use crate::ids::{NodeId, RoadId};
 use crate::junction::{Arm, ArmLane, Conflicts, Corner, Junction, Layout, Signals};
 use crate::junction_rules::{Control, CornerRule, MAX_STAGES, RoadLane};
 use crate::network::Node;
-use crate::road::{Road, RoadEnd};
 use crate::scenario::Scenario;
 use std::collections::BTreeSet;
 
 /// Difference below which two radii count as equal, m.
 const SAME_RADIUS: f64 = 0.05;
-/// Maximum length of the entry or exit of a split arm, m. Longer ones are the carriageways of a
-/// street with a median.
-const SPLIT: f64 = 60.0;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     for (id, node) in subjects.scenario.network().nodes() {
@@ -25,7 +21,6 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         corners(junction, at, findings);
         internal_roads(subjects, at, findings);
         majors(subjects, junction, at, findings);
-        split_arms(subjects.scenario, at, findings);
         stages_of_roads_gone(subjects.scenario, at, findings);
     }
     for junction in &subjects.layout.junctions {
@@ -122,93 +117,6 @@ fn internal_roads(subjects: &Subjects<'_>, at: At<'_>, findings: &mut Vec<Findin
                      its ring. Remove it from the internal roads"
                 ),
             ));
-        }
-    }
-}
-
-/// Finds arms of mini roundabouts whose entry and exit are separate roads. The roundabout treats them
-/// as two arms at the same place.
-fn split_arms(scenario: &Scenario, at: At<'_>, findings: &mut Vec<Finding>) {
-    if at.node.rules.control != Some(Control::MiniRoundabout) {
-        return;
-    }
-    let ends = scenario.network().ends_at(at.id).into_iter();
-    let chains: Vec<Chain> = ends
-        .filter_map(|(road, end)| Chain::of(scenario, road, end))
-        .collect();
-    let leading = |way: Way| chains.iter().filter(move |chain| chain.way == way);
-    for entry in leading(Way::Towards) {
-        let exit = leading(Way::Away).find(|exit| exit.fork == entry.fork && exit.fork != at.id);
-        let Some(exit) = exit else { continue };
-        findings.push(at.warning(
-            Code::SplitArm,
-            format!(
-                "{} and {} are the entry and the exit of one arm, but separate roads, which are two \
-                 arms here. If the roads were imported, import them again, which joins \
-                 the two; otherwise replace them by one two-way road",
-                entry.road, exit.road
-            ),
-        ));
-    }
-}
-
-/// Direction of a one-way road relative to a node.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Towards,
-    Away,
-}
-
-/// One-way roads that lead from a node to the next node where roads meet, or the other way.
-struct Chain {
-    /// The road at the node.
-    road: RoadId,
-    way: Way,
-    /// The node at the far end.
-    fork: NodeId,
-}
-
-impl Chain {
-    /// Returns the chain that begins with an end of a road at a node; `None` if it is longer than
-    /// [`SPLIT`] or not one-way.
-    fn of(scenario: &Scenario, first: RoadId, at: RoadEnd) -> Option<Self> {
-        let (network, side) = (scenario.network(), scenario.about().driving_side);
-        let way_of = |road: &Road, end: RoadEnd| {
-            let has = (
-                road.lanes_forward(0.0, side) > 0,
-                road.lanes_backward(0.0, side) > 0,
-            );
-            match (has, end) {
-                ((true, false), RoadEnd::Start) | ((false, true), RoadEnd::End) => Some(Way::Away),
-                ((true, false), RoadEnd::End) | ((false, true), RoadEnd::Start) => {
-                    Some(Way::Towards)
-                }
-                _ => None,
-            }
-        };
-        let way = way_of(network.road(first)?, at)?;
-        let (mut id, mut end, mut length) = (first, at, 0.0);
-        loop {
-            let road = network.road(id)?;
-            length += road.reference_line.length();
-            if way_of(road, end) != Some(way) || length > SPLIT {
-                return None;
-            }
-            let (fork, far) = match end {
-                RoadEnd::Start => (road.to, RoadEnd::End),
-                RoadEnd::End => (road.from, RoadEnd::Start),
-            };
-            (id, end) = match network.ends_at(fork)[..] {
-                [a, b] if a == (id, far) => b,
-                [a, b] if b == (id, far) => a,
-                _ => {
-                    return Some(Self {
-                        road: first,
-                        way,
-                        fork,
-                    });
-                }
-            };
         }
     }
 }

@@ -292,9 +292,7 @@ impl<'a> Planner<'a> {
     }
 
     fn centre(&self, root: NodeId) -> DVec2 {
-        let members = self.members(root);
-        let positions = members.iter().filter_map(|&id| self.network.node(id));
-        positions.map(|node| node.position()).sum::<DVec2>() / members.len() as f64
+        self.network.centre(self.members(root))
     }
 
     /// Absorbs roads that are shorter than their trims until none remain. Starts with all clusters

@@ -99,14 +99,14 @@ pub(crate) fn connected(
 }
 
 /// Whether all lanes of a road lead in one direction.
-pub(super) fn is_one_way(road: &Road, side: DrivingSide) -> bool {
+pub(crate) fn is_one_way(road: &Road, side: DrivingSide) -> bool {
     let [forward, backward] = directions(road, side);
     forward != backward
 }
 
 /// Returns whether a road has lanes in the direction of its reference line, and whether it has
 /// lanes in the opposite direction.
-fn directions(road: &Road, side: DrivingSide) -> [bool; 2] {
+pub(crate) fn directions(road: &Road, side: DrivingSide) -> [bool; 2] {
     [
         road.lanes_forward(0.0, side) > 0,
         road.lanes_backward(0.0, side) > 0,

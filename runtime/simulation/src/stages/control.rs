@@ -602,22 +602,11 @@ fn take_orders(
         if let Some(acceleration) = held {
             order = order.with_acceleration(acceleration);
         }
-        let guarded = sample.guard.and_then(|Guard { stand: guard, .. }| {
-            let held = guard.held(order.command.acceleration, period);
-            // The vehicle is braked firmly, because there is no distance to spare.
-            held.map(|held| {
-                if guard.speed > 0.0 {
-                    held.min(-guard.firm)
-                } else {
-                    held
-                }
-            })
-        });
-        if let Some(acceleration) = guarded {
+        if let Some(guard) = sample.guard
+            && let Some(acceleration) = guard.braking(order.command.acceleration, period)
+        {
             order = order.with_acceleration(acceleration);
-            if let Some(steering) = sample.guard.and_then(|guard| guard.steering) {
-                order.command.steering = steering;
-            }
+            order.command.steering = guard.steering.unwrap_or(order.command.steering);
         }
         agents.give(agent.index(), order);
         agents.statistics[agent.index()].add(sample, period);
@@ -643,6 +632,16 @@ struct Guard {
     stand: Stand,
     /// Wheel angle while the host brakes, rad; `None` if the controller steers.
     steering: Option<f64>,
+}
+
+impl Guard {
+    /// Returns the acceleration that replaces `wanted`, m/s^2; `None` if the host does not brake. A moving vehicle is
+    /// braked firmly, because there is no distance to spare.
+    fn braking(&self, wanted: f64, period: f64) -> Option<f64> {
+        let Stand { speed, firm, .. } = self.stand;
+        let held = self.stand.held(wanted, period)?;
+        Some(if speed > 0.0 { held.min(-firm) } else { held })
+    }
 }
 
 impl Stand {

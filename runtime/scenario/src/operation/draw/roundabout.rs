@@ -132,13 +132,10 @@ pub fn roundabout_at(scenario: &Scenario, nodes: &[NodeId]) -> Result<Edit, Draw
     if roads.iter().any(|road| rings.contains(road)) {
         return Err(DrawError::AlreadyRing);
     }
-    let points = nodes.iter().filter_map(|node| network.node(*node));
-    let (sum, count) = points.fold((DVec2::ZERO, 0.0), |(sum, count), node| {
-        (sum + node.position(), count + 1.0)
-    });
+    let centre = network.centre(nodes);
     let layers = roads.iter().filter_map(|id| network.road(*id));
     let layer = layers.map(|road| road.layer).max().unwrap_or(0);
-    let ring = |radius| roundabout(scenario, sum / f64::max(count, 1.0), radius, layer);
+    let ring = |radius| roundabout(scenario, centre, radius, layer);
     ring(DEFAULT_RADIUS).or_else(|error| {
         let mut others = OTHER_RADII.into_iter().map(ring);
         others.find_map(Result::ok).ok_or(error)
@@ -157,9 +154,7 @@ pub(super) fn with_arms(
     let side = scenario.about().driving_side;
     let is_one_way = |id: RoadId| {
         let road = network.road(id);
-        road.is_some_and(|road| {
-            (road.lanes_forward(0.0, side) > 0) != (road.lanes_backward(0.0, side) > 0)
-        })
+        road.is_some_and(|road| rings::is_one_way(road, side))
     };
     let meets_one_way = |end: &StrokeEnd| match &end.joint {
         Joint::Node(node) => network.ends_at(*node).iter().any(|(id, _)| is_one_way(*id)),
