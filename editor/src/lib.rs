@@ -21,6 +21,7 @@ pub mod arrangement;
 pub mod background;
 pub mod canvas;
 mod clock;
+mod command_button;
 mod context;
 mod coordinator_marks;
 mod derived;

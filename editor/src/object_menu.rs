@@ -2,8 +2,8 @@
 
 use crate::arrangement::Arrangement;
 use crate::command::Command;
+use crate::command_button::command_button;
 use crate::model::{Action, Model, Tone};
-use crate::panels::command_button;
 use crate::tools::ToolKind;
 use egui::Ui;
 use roadwright_geometry::DVec2;

@@ -1,7 +1,7 @@
 //! The menu bar and the playback controls.
 
-use super::widgets::command_button;
 use crate::command::{Command, Command as C};
+use crate::command_button::command_button;
 use crate::icons::{self, PlaySign};
 use crate::model::{Action, Model, Next, SPEEDS};
 use crate::panel::{MenuPlace, PanelId};

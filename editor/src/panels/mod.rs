@@ -46,7 +46,7 @@ mod widgets;
 mod workshop;
 
 pub(crate) use inspector::zones;
-pub(crate) use widgets::{command_button, counted};
+pub(crate) use widgets::counted;
 
 use crate::canvas::Canvas;
 use crate::command::Command;

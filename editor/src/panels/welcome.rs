@@ -1,9 +1,10 @@
 //! The welcome panel: shipped scenarios with their pictures, buttons for new, open and import, and
 //! recent files.
 
-use super::widgets::{self, command_button, counted};
+use super::widgets::{self, counted};
 use crate::autosave::Recovery;
 use crate::command::Command;
+use crate::command_button::command_button;
 use crate::model::{Action, Dialog, Model, Next};
 use crate::shipped;
 use egui::{ColorImage, RichText, Role, Sense, TextureHandle, WidgetInfo, vec2};

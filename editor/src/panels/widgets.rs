@@ -1,10 +1,9 @@
 //! Widgets shared by several panels. Every input has a name for screen readers and tests.
 
-use crate::command::Command;
-use crate::model::{Action, Model};
+use crate::model::Action;
 use crate::theme::Theme;
 use crate::tools::Tone;
-use egui::{Button, DragValue, Response, RichText, Role, Ui, WidgetInfo};
+use egui::{DragValue, Response, RichText, Role, Ui, WidgetInfo};
 use roadwright_scenario::Edit;
 
 /// A number that can be dragged or typed.
@@ -99,16 +98,6 @@ pub(super) fn text(
 pub(crate) fn counted(number: usize, thing: &str) -> String {
     let s = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{s}")
-}
-
-/// Returns the button of a command with its name and key.
-pub(crate) fn command_button(model: &Model, command: Command) -> Button<'static> {
-    let button = Button::new(command.title());
-    match model.settings.keys.label(command) {
-        // An empty shortcut would add a space to the text that screen readers read.
-        key if key.is_empty() => button,
-        key => button.shortcut_text(key),
-    }
 }
 
 /// Maximum height of a list of choices, points. Longer lists scroll.

@@ -209,7 +209,8 @@ const VERDICTS: [(&str, Verdict); 47] = [
         "20 ms a call",
         Fails("speed", "a call with one agent takes"),
     ),
-    ("much memory", Fails("speed", "budget: 5 us")),
+    // Either many rows or a single call take too long; which one depends on the machine.
+    ("much memory", Fails("speed", "times the budget")),
     ("leaked memory", Fails("leaks", "MiB after")),
     ("leaked files", Fails("leaks", "files open")),
     ("leaked threads", Fails("leaks", "threads")),

@@ -173,6 +173,7 @@ const EDITOR: Layered = Layered {
             "move_marks",
             "race_marks",
         ],
+        &["command_button"],
         // Widgets.
         &[
             "afterimage",
