@@ -12,6 +12,8 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 const DISTANCE_TO_CHANGE: f64 = 10.0;
 /// Deceleration of the vehicle ahead that is assumed during a lane change, m/s^2.
 const STOPPING: f64 = 2.0;
+/// Maximum number of lane changes that are followed in the search for the front of a queue.
+const MOST_LANES_BESIDE: usize = 8;
 
 /// Data for computing room on lanes.
 #[derive(Clone, Copy)]
@@ -54,6 +56,24 @@ impl<'a> Lanes<'a> {
                 is_whole: false,
             },
         }
+    }
+
+    /// Returns the vehicle at the front of the queue that begins at the start of a lane. It is on an adjacent lane
+    /// if a vehicle of the queue has moved there only partly, because that vehicle then follows the queue there.
+    pub(super) fn front_of_queue(self, lanelet: LaneletIndex) -> Option<AgentIndex> {
+        let mut lane = lanelet;
+        let mut queue = self.index.on_lanelet(lane);
+        for _ in 0..MOST_LANES_BESIDE {
+            let lane_of = |entry: &LaneEntry| self.agents.position[entry.agent.index()].lanelet;
+            let Some(leaving) = queue.iter().find(|entry| lane_of(entry) != lane) else {
+                return queue.last().map(|entry| entry.agent);
+            };
+            lane = lane_of(leaving);
+            let all = self.index.on_lanelet(lane);
+            let place = all.iter().position(|entry| entry.agent == leaving.agent)?;
+            queue = &all[place..];
+        }
+        None
     }
 
     /// Position of the first vehicle in a queue, m: the end of the lane or, if it is before the
@@ -163,6 +183,36 @@ mod tests {
         let (old, new) = (lanes(&stand).tail(right), lanes(&stand).tail(left));
         assert_eq!((old.reach, old.there.len()), (rear, 1));
         assert_eq!((new.reach, new.there.len()), (rear, 0));
+    }
+
+    #[test]
+    fn a_queue_is_followed_to_its_front_past_vehicles_between_two_lanes() {
+        let (mut stand, right_and_left) = road();
+        let [right, left] = right_and_left[..] else {
+            panic!("there are two lanes");
+        };
+        for (id, s) in [(1, 20.0), (2, 60.0), (3, 100.0)] {
+            stand.car(id, &[right], s, 0.0);
+        }
+        for (id, s) in [(4, 40.0), (5, 90.0)] {
+            stand.car(id, &[left], s, 0.0);
+        }
+        let fronts = |stand: &mut Stand| {
+            stand.look();
+            [right, left].map(|lane| {
+                let front = lanes(stand).front_of_queue(lane);
+                front.map(|agent| stand.agents.identity[agent.index()].id)
+            })
+        };
+        assert_eq!(fronts(&mut stand), [Some(3), Some(5)]);
+        // The second vehicle has moved partly onto the left lane, so it waits for the fifth one.
+        stand.agents.position[1].lanelet = left;
+        stand.agents.position[1].leaving = right;
+        assert_eq!(fronts(&mut stand), [Some(5), Some(5)]);
+        // A vehicle that has come from the left lane is part of the queue on the right one.
+        stand.agents.position[1].lanelet = right;
+        stand.agents.position[1].leaving = left;
+        assert_eq!(fronts(&mut stand), [Some(3), Some(3)]);
     }
 
     #[test]

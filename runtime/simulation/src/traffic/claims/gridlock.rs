@@ -21,7 +21,7 @@ use super::alley::Alleys;
 use super::grants::Grants;
 use super::request::{Need, Request, Requests};
 use super::room::{Room, Stay, Trust};
-use super::rule::{JunctionState, find_place, is_stopped, of_junction};
+use super::rule::{JunctionState, find_place, is_stopped, of_junction, to_line};
 use super::situation::Situation;
 use super::{Claims, Scratch, Setting};
 use crate::agents::ClaimColumns;
@@ -52,9 +52,7 @@ const ASKS_FOR_GREEN: f64 = 15.0;
 /// Maximum number of lanelets, starting at an exit, that are searched for the vehicle that blocks
 /// the exit.
 const QUEUE: usize = 12;
-/// Maximum number of adjacent lanes that are followed in the search for the blocking vehicle.
-const MOST_LANES_BESIDE: usize = 8;
-/// A vehicle is let in together with its ring only within this distance of the stop line, m. The
+/// A vehicle is let in together with its ring only within this distance of its stop line, m. The
 /// other vehicles of the ring rely on this vehicle. If it were farther away, its signal might turn
 /// red before it reaches the line, and only part of the ring would move.
 pub(super) const AT_LINE: f64 = 3.0;
@@ -425,13 +423,13 @@ impl Rings<'_> {
             if self.room.closing.is_closed(need.junction) {
                 return false;
             }
-            let distance = -situation.front(head.request.agent, need.at);
             let is_first = need.at == head.request.at;
+            let is_before_line = is_first && to_line(&head.request, situation) > AT_LINE;
             // At amber, the light may turn red before the vehicle has entered, while the other
             // heads wait for it.
             let is_green =
                 situation.light(Connection::new(need.junction, need.path)) == Light::Green;
-            if is_first && distance > AT_LINE || need.has_law && !is_green {
+            if is_before_line || need.has_law && !is_green {
                 return false;
             }
             let junction = JunctionState {
@@ -528,7 +526,7 @@ fn are_in_conflict(one: &[Need], other: &[Need], situation: &Situation<'_>) -> b
 /// Returns the vehicle at the head of the queue that fills a lane: the foremost vehicle on the lane, or on
 /// the lanes where the queue continues.
 fn blocker(exit: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
-    foremost_of(foremost(exit, situation)?, situation)
+    foremost_of(situation.lanes().front_of_queue(exit)?, situation)
 }
 
 /// Returns the vehicle at the head of the queue in which `first` stands.
@@ -543,24 +541,10 @@ fn foremost_of(mut first: AgentIndex, situation: &Situation<'_>) -> Option<Agent
             return Some(first);
         }
         let next = situation.route(first).lanelet(at + 1)?;
-        match foremost(next, situation).filter(|&agent| agent != first) {
+        let front = situation.lanes().front_of_queue(next);
+        match front.filter(|&agent| agent != first) {
             Some(agent) => first = agent,
             None => return Some(first),
-        }
-    }
-    None
-}
-
-/// Returns the first vehicle of the queue at the start of a lane. This is the foremost vehicle on the lane,
-/// or on an adjacent lane if a vehicle in the queue waits for a gap there.
-fn foremost(lane: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
-    let mut lane = lane;
-    for _ in 0..MOST_LANES_BESIDE {
-        let all = situation.index.on_lanelet(lane);
-        let behind = situation.lanes().tail(lane).there.len();
-        match all.get(behind) {
-            None => return all.last().map(|entry| entry.agent),
-            Some(leaving) => lane = situation.agents.position[leaving.agent.index()].lanelet,
         }
     }
     None

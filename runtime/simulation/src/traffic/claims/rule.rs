@@ -371,7 +371,7 @@ pub(super) fn is_stopped_by_light(request: &Request, situation: &Situation<'_>) 
 }
 
 /// Distance from the front of a requesting vehicle to the first stop line, m.
-fn to_line(request: &Request, situation: &Situation<'_>) -> f64 {
+pub(super) fn to_line(request: &Request, situation: &Situation<'_>) -> f64 {
     -situation.front(request.agent, request.at) - situation.setback(request.path)
 }
 
