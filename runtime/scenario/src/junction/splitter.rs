@@ -51,6 +51,16 @@ const LEAST_RAISED: f64 = 2.5;
 const AROUND: f64 = 0.3;
 /// Smallest width of a raised island at its end towards the ring, m.
 const LEAST_END: f64 = 1.2;
+/// Minimum width of a raised island, m.
+const LEAST_RAISED_WIDTH: f64 = 0.7;
+/// Radius of the corners of painted islands, m.
+const PAINT_CORNER: f64 = 0.8;
+/// Radius of the corners of raised islands, m.
+const RAISED_CORNER: f64 = 0.5;
+/// Number of pieces of a rounded corner or of the end at the ring.
+const PIECES: usize = 8;
+/// Curvature below which the end of an island towards the ring is straight, 1/m.
+const LEAST_CURVATURE: f64 = 0.005;
 
 /// The island between the entry and the exit of an arm of a roundabout.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,16 +87,24 @@ pub(super) fn splitters(
     let arms = arms.iter().zip(trims);
     let of_arm = |(arm, &trim): (&Arm<'_>, &f64)| {
         let frame = Frame::of(arm, trim, side)?;
-        let paint = frame.free(paths, Body::CAR, BESIDE_PAINT, LEAST_LENGTH)?;
-        let raised = may_raise
-            .then(|| frame.free(paths, WHEELS, BESIDE_KERB, LEAST_RAISED))
+        let clearance = Clearance {
+            beside: BESIDE_PAINT,
+            least_width: LEAST_WIDTH,
+            least_length: LEAST_LENGTH,
+        };
+        let paint = frame.free(paths, Body::CAR, clearance)?;
+        let ring = may_raise
+            .then(|| frame.ring(paths, &paint))
             .flatten()
-            .filter(|island| island.end_width() >= LEAST_END);
+            .map(|ring| ring.outside(&paint));
+        let raised = may_raise
+            .then(|| frame.raised(paths, &paint, ring))
+            .flatten();
         Some(Splitter {
             road: arm.road_id,
             end: arm.end,
-            paint: frame.shape(&paint),
-            raised: raised.map_or_else(Vec::new, |island| frame.shape(&island)),
+            paint: frame.shape(&paint, ring, PAINT_CORNER),
+            raised: raised.unwrap_or_default(),
         })
     };
     arms.filter_map(of_arm).collect()
@@ -109,7 +127,86 @@ struct Frame {
 /// end and its left end. The first row is at the cut.
 struct Free(Vec<(f64, f64, f64)>);
 
+/// Conditions for a free area.
+#[derive(Clone, Copy)]
+struct Clearance {
+    /// Clearance to bodies and lanes, m.
+    beside: f64,
+    /// Minimum width, m.
+    least_width: f64,
+    /// Minimum length, m.
+    least_length: f64,
+}
+
+/// Circle around the centre of a ring, in the frame of an arm. Islands end at it.
+#[derive(Clone, Copy)]
+struct Ring {
+    centre: DVec2,
+    radius: f64,
+}
+
+impl Ring {
+    /// Enlarges the circle until it touches the end of an area and covers nothing beyond it.
+    fn outside(self, Free(rows): &Free) -> Self {
+        let Some(&(x, right, left)) = rows.last() else {
+            return self;
+        };
+        let reach = |y: f64| (DVec2::new(x, y) - self.centre).length();
+        let radius = self.radius.max(reach(right)).max(reach(left));
+        Self { radius, ..self }
+    }
+
+    fn covers(&self, place: DVec2) -> bool {
+        (place - self.centre).length() < self.radius - 1e-9
+    }
+
+    /// Returns the part of a side from the cut to the circle.
+    fn before(&self, mut side: Vec<DVec2>) -> Vec<DVec2> {
+        let mut inside = None;
+        while let Some(&last) = side.last()
+            && self.covers(last)
+        {
+            inside = side.pop();
+        }
+        if let (Some(&from), Some(to)) = (side.last(), inside) {
+            let (mut out, mut over) = (0.0, 1.0);
+            for _ in 0..32 {
+                let middle = 0.5 * (out + over);
+                match self.covers(from.lerp(to, middle)) {
+                    true => over = middle,
+                    false => out = middle,
+                }
+            }
+            side.push(from.lerp(to, out));
+        }
+        side
+    }
+
+    /// Returns the point on the circle in the direction of a place.
+    fn nearest(&self, place: DVec2) -> DVec2 {
+        self.centre + self.radius * (place - self.centre).normalize_or_zero()
+    }
+}
+
 impl Free {
+    /// Returns the part that is at least a distance inside another area on both sides, m.
+    fn inside(self, Free(outer): &Self, inset: f64) -> Self {
+        let narrowed = self.0.into_iter().filter_map(|(x, right, left)| {
+            let &(_, low, high) = outer.iter().find(|row| row.0 == x)?;
+            let (right, left) = (right.max(low + inset), left.min(high - inset));
+            (left - right >= LEAST_RAISED_WIDTH).then_some((x, right, left))
+        });
+        Self(narrowed.collect())
+    }
+
+    /// Returns the length of the area, m.
+    fn length(&self) -> f64 {
+        let (first, last) = (self.0.first(), self.0.last());
+        first
+            .zip(last)
+            .map_or(0.0, |(first, last)| last.0 - first.0)
+    }
+
     /// Returns the width of the area at its end towards the ring, m.
     fn end_width(&self) -> f64 {
         self.0.last().map_or(0.0, |(_, right, left)| left - right)
@@ -148,13 +245,7 @@ impl Frame {
     }
 
     /// Returns the area that no path covers; `None` if it is too small.
-    fn free(
-        &self,
-        paths: &[ConnectingPath],
-        body: Body,
-        beside: f64,
-        least_length: f64,
-    ) -> Option<Free> {
+    fn free(&self, paths: &[ConnectingPath], body: Body, clearance: Clearance) -> Option<Free> {
         let count = (self.depth / CELL).ceil() as usize;
         let mut limits = Limits::new(count);
         let is_here = |lane: LaneEnd| (lane.road, lane.end) == (self.road, self.end);
@@ -177,7 +268,7 @@ impl Frame {
                 limits.add(role.unwrap_or(back), point);
             });
         }
-        limits.free(beside, least_length)
+        limits.free(clearance)
     }
 
     /// Calls `add` with each point that a body or its lane covers while its rear axle follows a curve. The
@@ -221,8 +312,56 @@ impl Frame {
         DVec2::new(local.x, self.mirror * local.y)
     }
 
-    /// Returns the outline of the area. Its sides smooth out the steps between the rows.
-    fn shape(&self, Free(rows): &Free) -> Vec<DVec2> {
+    /// Returns the outline of the raised part of a painted island; `None` if there is no room for it.
+    fn raised(
+        &self,
+        paths: &[ConnectingPath],
+        paint: &Free,
+        ring: Option<Ring>,
+    ) -> Option<Vec<DVec2>> {
+        let clearance = Clearance {
+            beside: BESIDE_KERB,
+            least_width: LEAST_RAISED_WIDTH,
+            least_length: LEAST_RAISED,
+        };
+        // The margin beside the kerb is as wide at the ring as along the lanes.
+        let margin = BESIDE_KERB - BESIDE_PAINT;
+        let free = self.free(paths, WHEELS, clearance)?.inside(paint, margin);
+        let ring = ring.map(|ring| {
+            let radius = ring.radius + margin;
+            Ring { radius, ..ring }.outside(&free)
+        });
+        (free.length() >= LEAST_RAISED && free.end_width() >= LEAST_END)
+            .then(|| self.shape(&free, ring, RAISED_CORNER))
+    }
+
+    /// Returns the circle of the ring in front of an area; `None` if traffic passes on a nearly straight line.
+    fn ring(&self, paths: &[ConnectingPath], Free(rows): &Free) -> Option<Ring> {
+        let is_here = |lane: LaneEnd| (lane.road, lane.end) == (self.road, self.end);
+        let passes = |path: &&ConnectingPath| !is_here(path.from) && !is_here(path.to);
+        let curves = paths
+            .iter()
+            .filter(passes)
+            .filter_map(|path| path.curve.as_ref());
+        let end = rows.last()?.0;
+        let ring = |curve: &ReferenceLine| {
+            let middle = 0.5 * curve.length();
+            let curvature = curve.curvature(middle);
+            if curvature.abs() < LEAST_CURVATURE {
+                return None;
+            }
+            let centre = self.seen(curve.pose(middle).point(0.0, 1.0 / curvature));
+            (centre.x > end).then_some(Ring {
+                centre,
+                radius: 0.0,
+            })
+        };
+        curves.filter_map(ring).next()
+    }
+
+    /// Returns the outline of the area. Its sides smooth out the steps between the rows, its end runs along
+    /// the ring, and its corners are rounded to about the given radius, m.
+    fn shape(&self, Free(rows): &Free, ring: Option<Ring>, radius: f64) -> Vec<DVec2> {
         // The x of a row is its middle, except that the first row begins at the cut.
         let cut = rows
             .first()
@@ -233,8 +372,26 @@ impl Frame {
         // the free area.
         let right = majorant(rows().map(|&(x, right, _)| DVec2::new(x, right)));
         let left = majorant(rows().map(|&(x, _, left)| DVec2::new(x, -left)));
-        let left = left.into_iter().rev().map(|p| DVec2::new(p.x, -p.y));
-        let mut points: Vec<DVec2> = (right.into_iter().chain(left))
+        let left = left.into_iter().map(|p| DVec2::new(p.x, -p.y)).collect();
+        let [mut right, mut left] = [right, left].map(|side: Vec<DVec2>| match ring {
+            Some(ring) => ring.before(side),
+            None => side,
+        });
+        let mut end = ended(&mut right, &mut left, ring, radius);
+        // An island that begins behind the cut has a round start as well.
+        if cut.is_none() {
+            right.reverse();
+            left.reverse();
+            let start = ended(&mut right, &mut left, None, radius);
+            right.reverse();
+            left.reverse();
+            end.extend(left.into_iter().rev());
+            // The outline is open: its first point is the first of `start`.
+            end.extend(start.into_iter().skip(1).rev());
+        } else {
+            end.extend(left.into_iter().rev());
+        }
+        let mut points: Vec<DVec2> = (right.into_iter().chain(end))
             .map(|p| self.at.point(p.x, self.mirror * p.y))
             .collect();
         points.dedup_by(|a, b| (*a - *b).length() < 0.02);
@@ -242,6 +399,77 @@ impl Frame {
             points.reverse();
         }
         points
+    }
+}
+
+/// Shortens two sides at their ends, and returns the line with rounded corners that joins them there, from
+/// `right` to `left`. Between the corners it runs along the ring.
+fn ended(
+    right: &mut Vec<DVec2>,
+    left: &mut Vec<DVec2>,
+    ring: Option<Ring>,
+    radius: f64,
+) -> Vec<DVec2> {
+    let (Some(&first), Some(&last)) = (right.last(), left.last()) else {
+        return Vec::new();
+    };
+    let width = (last - first).length();
+    let on_end = |share: f64| {
+        let place = first.lerp(last, share);
+        ring.map_or(place, |ring| ring.nearest(place))
+    };
+    let set_back = |side: &mut Vec<DVec2>, corner: DVec2, across: DVec2| {
+        let along = side
+            .iter()
+            .rev()
+            .find(|place| (**place - corner).length() > 0.1)
+            .map_or(DVec2::ZERO, |place| (*place - corner).normalize_or_zero());
+        let back = radius * (1.0 + along.dot(across)) / along.perp_dot(across).abs().max(1e-3);
+        let back = back.min(0.45 * width).min(0.45 * length(side));
+        shorten(side, back);
+        back / width.max(1e-6)
+    };
+    let across = (last - first).normalize_or_zero();
+    let (from, to) = (
+        set_back(right, first, across),
+        set_back(left, last, -across),
+    );
+    let share = |i: usize, count: usize| i as f64 / count as f64;
+    let mut line = Vec::new();
+    if let Some(&side) = right.last() {
+        let rounded = |i| bend(side, first, on_end(from), share(i, PIECES));
+        line.extend((0..PIECES).map(rounded));
+    }
+    line.extend((0..=PIECES).map(|i| on_end(from + (1.0 - from - to) * share(i, PIECES))));
+    if let Some(&side) = left.last() {
+        let rounded = |i| bend(on_end(1.0 - to), last, side, share(i, PIECES));
+        line.extend((1..=PIECES).map(rounded));
+    }
+    line
+}
+
+/// Returns a point of the parabola that leaves `from` and reaches `to` in the directions of a corner.
+fn bend(from: DVec2, corner: DVec2, to: DVec2, share: f64) -> DVec2 {
+    from.lerp(corner, share).lerp(corner.lerp(to, share), share)
+}
+
+/// Returns the length of a line through points, m.
+fn length(line: &[DVec2]) -> f64 {
+    line.windows(2)
+        .map(|pair| (pair[1] - pair[0]).length())
+        .sum()
+}
+
+/// Removes a length from the end of a line, m.
+fn shorten(line: &mut Vec<DVec2>, mut by: f64) {
+    while let [.., before, last] = line[..] {
+        let piece = (last - before).length();
+        line.pop();
+        if piece > by {
+            line.push(last.lerp(before, by / piece));
+            return;
+        }
+        by -= piece;
     }
 }
 
@@ -322,12 +550,14 @@ impl Limits {
 
     /// Returns the free rows from the cut to the area driven over by other vehicles; `None` if
     /// there are too few rows.
-    fn free(&self, beside: f64, least_length: f64) -> Option<Free> {
+    fn free(&self, clearance: Clearance) -> Option<Free> {
+        let beside = clearance.beside;
         let mut rows: Vec<(f64, f64, f64)> = Vec::new();
         for (i, &(right, left)) in self.rows.iter().enumerate() {
             let x = CELL * (i as f64 + 0.5);
             let (right, left) = (right + beside, left - beside);
-            let is_free = right.is_finite() && left.is_finite() && left - right >= LEAST_WIDTH;
+            let is_free =
+                right.is_finite() && left.is_finite() && left - right >= clearance.least_width;
             match (is_free, rows.is_empty()) {
                 (true, _) => rows.push((x, right, left)),
                 (false, true) => {}
@@ -368,6 +598,6 @@ impl Limits {
         let clear = rows.iter().take_while(|row| is_clear(row)).count();
         rows.truncate(clear);
         let last = rows.last()?.0;
-        (last - nearest >= least_length).then_some(Free(rows))
+        (last - nearest >= clearance.least_length).then_some(Free(rows))
     }
 }

@@ -72,6 +72,31 @@ fn nobody_drives_over_the_islands_of_a_roundabout() {
 }
 
 #[test]
+fn corners_of_islands_are_rounded_and_kerbs_keep_clear_of_the_painted_line() {
+    for radius in [16.0, 24.0, 40.0] {
+        let layout = layout(&ring(radius, 4, 1.0, RIGHT), RIGHT);
+        for node in 0..4 {
+            let junction = &layout.junctions[layout.junction_of[&NodeId(node)]];
+            let island = &junction.splitters()[0];
+            // Only the two corners at the cut may be sharp.
+            for outline in [&island.paint, &island.raised] {
+                let n = outline.len();
+                let sharp = (0..n).filter(|&i| {
+                    let before = outline[i] - outline[(i + n - 1) % n];
+                    let after = outline[(i + 1) % n] - outline[i];
+                    before.normalize().dot(after.normalize()) < 0.7
+                });
+                assert!(sharp.count() <= 2, "radius {radius}: {outline:?}");
+            }
+            // Beside the cut, the outlines end at the same line.
+            let beside = |place: &DVec2| polygon::boundary_distance(&island.paint, *place);
+            let near = island.raised.iter().filter(|place| beside(place) < 0.2);
+            assert!(near.count() <= 2, "radius {radius}: {:?}", island.raised);
+        }
+    }
+}
+
+#[test]
 fn islands_of_left_hand_traffic_mirror_those_of_right_hand_traffic() {
     let right = layout(&ring(16.0, 4, 1.0, RIGHT), RIGHT);
     let left = layout(&ring(16.0, 4, -1.0, DrivingSide::Left), DrivingSide::Left);
