@@ -443,7 +443,7 @@ pub fn roads_and_junctions(
     island::draw(painter, scenario, layout, roads);
     road::draw(painter, scenario, &stretches, junctions);
     guide::cycle_surfaces(painter, scenario, junctions);
-    median::raised(painter, scenario, &stretches, junctions);
+    median::raised(painter, scenario, layout, &stretches, junctions);
     painter.begin(Pass::Marking);
     marking::lines(painter, scenario, layout, &stretches);
     symbol::draw(painter, scenario, &stretches);

@@ -16,7 +16,7 @@ use crate::road::{KERB_WIDTH, MIN_KERB_SCALE, Stretch};
 use crate::verge;
 use glam::DVec2;
 use roadwright_geometry::{Pose, unit};
-use roadwright_scenario::junction::{Junction, Splitter};
+use roadwright_scenario::junction::{Junction, Layout, Splitter};
 use roadwright_scenario::{Lane, LaneType, RoadClass, RoadEnd, Scenario};
 use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
@@ -29,6 +29,12 @@ const ROOM_FOR_LINES: f64 = 1.2;
 const LEAST_RAISED: f64 = 0.5;
 /// Distance by which a surface overlaps the adjacent one so that no seam is visible, m.
 const OVER_SEAM: f64 = 0.3;
+/// Length over which the kerbs of a median narrow to those of the island in which it continues, m.
+const TAPER: f64 = 6.0;
+/// Number of pieces in which a taper is drawn.
+const TAPER_PIECES: usize = 6;
+/// Maximum distance between the cut of an arm and the start of an island that continues a median, m.
+const AT_CUT: f64 = 0.5;
 /// Number of corners of a round end.
 const ROUND: usize = 8;
 
@@ -53,12 +59,69 @@ pub(crate) fn has_line(stretch: &Stretch<'_>, place: usize) -> bool {
     Median::all_of(stretch).any(|median| median.inset > 0.0 && median.places.contains(&place))
 }
 
+/// The place where a median continues in the splitter island of a roundabout, which is often narrower.
+struct Seam {
+    /// Distance of the arm's cut along the road, m.
+    s: f64,
+    /// Lateral positions of the left and right kerbs of the island at the cut, m.
+    sides: (f64, f64),
+}
+
+impl Seam {
+    /// Returns the seam at an end of a road; `None` if no raised splitter island begins there.
+    fn at(layout: &Layout, stretch: &Stretch<'_>, end: RoadEnd) -> Option<Self> {
+        let road = stretch.road;
+        let node = match end {
+            RoadEnd::Start => road.from,
+            RoadEnd::End => road.to,
+        };
+        let junction = layout.junctions.get(*layout.junction_of.get(&node)?)?;
+        let is_here = |id, its_end| (id, its_end) == (stretch.id, end);
+        let mut islands = junction.splitters().iter();
+        let island = islands.find(|island| is_here(island.road, island.end))?;
+        let mut arms = junction.arms.iter();
+        let arm = arms.find(|arm| is_here(arm.road, arm.end))?;
+        let s = match end {
+            RoadEnd::Start => arm.trim,
+            RoadEnd::End => road.length() - arm.trim,
+        };
+        let cut = road.reference_line.pose(s);
+        let [one, other] =
+            [island.raised.first()?, island.raised.last()?].map(|p| cut.to_local(*p));
+        let is_at_cut = one.x.abs().max(other.x.abs()) < AT_CUT;
+        is_at_cut.then_some(Self {
+            s,
+            sides: (one.y.max(other.y), one.y.min(other.y)),
+        })
+    }
+
+    /// Narrows the lateral positions of a median's kerbs, which are equal to those of the island at the cut.
+    fn narrowed(&self, (left, right): (f64, f64), s: f64) -> (f64, f64) {
+        let near = (1.0 - (s - self.s).abs() / TAPER).max(0.0);
+        let share = near * near * (3.0 - 2.0 * near);
+        let moved = |own: f64, other: f64| own + share * (other - own);
+        (
+            left.min(moved(left, self.sides.0)),
+            right.max(moved(right, self.sides.1)),
+        )
+    }
+
+    /// Returns the distances along the road that a drawing of the taper needs, m.
+    fn kinks(&self) -> impl Iterator<Item = f64> {
+        let at = self.s;
+        let pieces = TAPER_PIECES as i32;
+        (-pieces..=pieces).map(move |i| at + TAPER * f64::from(i) / f64::from(pieces))
+    }
+}
+
 /// A median of a stretch of road.
 struct Median<'s, 'a> {
     stretch: &'s Stretch<'a>,
     places: Range<usize>,
     /// Distance between the median's sides and its kerbs, m.
     inset: f64,
+    /// Seams with splitter islands.
+    seams: Vec<Seam>,
 }
 
 impl<'s, 'a> Median<'s, 'a> {
@@ -69,6 +132,7 @@ impl<'s, 'a> Median<'s, 'a> {
                 stretch,
                 places,
                 inset: 0.0,
+                seams: Vec::new(),
             };
             let widths = stretch.distances.iter().map(|&s| median.width(s));
             if widths.fold(0.0, f64::max) >= ROOM_FOR_LINES {
@@ -78,14 +142,30 @@ impl<'s, 'a> Median<'s, 'a> {
         })
     }
 
+    /// Adds the seams with the splitter islands at the ends of the road.
+    fn joined(mut self, layout: &Layout) -> Self {
+        let ends = [RoadEnd::Start, RoadEnd::End].into_iter();
+        let seams = ends.filter_map(|end| Seam::at(layout, self.stretch, end));
+        let is_own = |seam: &Seam| {
+            let (left, right) = self.sides(seam.s);
+            let middle = 0.5 * (seam.sides.0 + seam.sides.1);
+            (right..=left).contains(&middle)
+        };
+        self.seams = seams.filter(is_own).collect();
+        self
+    }
+
     /// Returns the lateral positions of the left and right kerbs.
     fn sides(&self, s: f64) -> (f64, f64) {
         let bands = self.stretch.road.lane_bands(self.stretch.section, s);
         let (left, right) = (bands[self.places.start], bands[self.places.end - 1]);
-        (
+        let sides = (
             left.centre + 0.5 * left.width - self.inset,
             right.centre - 0.5 * right.width + self.inset,
-        )
+        );
+        self.seams
+            .iter()
+            .fold(sides, |sides, seam| seam.narrowed(sides, s))
     }
 
     /// Returns the width between the median's kerbs, m.
@@ -157,9 +237,10 @@ impl<'s, 'a> Median<'s, 'a> {
         } else {
             self.over_seam(to, OVER_SEAM)
         };
+        let kinks = || self.seams.iter().flat_map(Seam::kinks);
         let (left, right) = (
-            self.stretch.part((from, to), left),
-            self.stretch.part((from, to), right),
+            self.stretch.part_through(from..to, kinks(), left),
+            self.stretch.part_through(from..to, kinks(), right),
         );
         let is_motorway = self.stretch.road.class == RoadClass::Motorway;
         if painter.scale() >= MIN_KERB_SCALE && !is_motorway {
@@ -225,12 +306,13 @@ impl<'s, 'a> Median<'s, 'a> {
 pub(crate) fn raised(
     painter: &mut impl Painter,
     scenario: &Scenario,
+    layout: &Layout,
     stretches: &[Stretch<'_>],
     junctions: &[&Junction],
 ) {
     painter.begin(Pass::Lane);
     for median in stretches.iter().flat_map(Median::all_of) {
-        median.draw(painter);
+        median.joined(layout).draw(painter);
     }
     for junction in junctions {
         for island in junction
@@ -302,6 +384,9 @@ fn refuges(junction: &Junction) -> impl Iterator<Item = [DVec2; 4]> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::road;
+    use roadwright_scenario::{RoadId, file, junction};
+    use std::path::Path;
 
     #[test]
     fn medians_side_by_side_are_one() {
@@ -316,5 +401,33 @@ mod tests {
         );
         assert_eq!(medians(&lanes(&[Median, Driving, Median])), [0..1, 2..3]);
         assert!(medians(&lanes(&[Driving, Driving])).is_empty());
+    }
+
+    #[test]
+    fn medians_narrow_to_the_islands_in_which_they_continue() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let scenario = file::load(&folder.join("roundabouts.scenario.json")).expect("a scenario");
+        let layout = junction::layout(scenario.network(), scenario.about());
+        let roads: Vec<RoadId> = scenario.network().roads().map(|(id, _)| id).collect();
+        let stretches = road::stretches(&scenario, &layout, &roads, 0.1);
+        let (mut seams, mut narrowest) = (0, f64::INFINITY);
+        for median in stretches.iter().flat_map(Median::all_of) {
+            let distances = &median.stretch.distances;
+            let before: Vec<f64> = distances.iter().map(|&s| median.width(s)).collect();
+            let joined = median.joined(&layout);
+            for seam in &joined.seams {
+                let (left, right) = joined.sides(seam.s);
+                assert!((left - seam.sides.0).abs() < 0.2 && (right - seam.sides.1).abs() < 0.2);
+                seams += 1;
+                narrowest = narrowest.min(left - right);
+            }
+            for (&s, before) in joined.stretch.distances.iter().zip(before) {
+                assert!(joined.width(s) <= before + 1e-9);
+                let is_far = joined.seams.iter().all(|seam| (seam.s - s).abs() > TAPER);
+                assert!(!is_far || (joined.width(s) - before).abs() < 1e-9);
+            }
+        }
+        assert!(seams >= 13, "{seams}");
+        assert!(narrowest < 3.0, "{narrowest}");
     }
 }

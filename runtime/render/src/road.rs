@@ -19,6 +19,7 @@ use crate::palette::{ASPHALT, BUS_LANE, CASING, CYCLE_LANE, KERB, PARKING, PAVIN
 use glam::DVec2;
 use roadwright_scenario::junction::{Junction, Layout};
 use roadwright_scenario::{LaneSection, LaneType, Road, RoadClass, RoadId, Scenario};
+use std::ops::Range;
 
 /// Width of a kerb, m.
 pub(crate) const KERB_WIDTH: f64 = 0.15;
@@ -62,6 +63,23 @@ impl Stretch<'_> {
         let inner = inner.filter(|s| *s > from + 1e-6 && *s < to - 1e-6);
         let all = std::iter::once(from).chain(inner).chain([to]);
         all.map(|s| self.road.reference_line.point(s, lateral(s)))
+            .collect()
+    }
+
+    /// Like [`part`](Self::part), with additional points at the given distances along the road, at which the
+    /// lateral position may have kinks.
+    pub(crate) fn part_through(
+        &self,
+        range: Range<f64>,
+        kinks: impl Iterator<Item = f64>,
+        lateral: impl Fn(f64) -> f64,
+    ) -> Vec<DVec2> {
+        let mut ends: Vec<f64> = kinks.filter(|s| range.contains(s)).collect();
+        ends.extend([range.start, range.end]);
+        ends.sort_by(f64::total_cmp);
+        let pieces = ends.windows(2);
+        pieces
+            .flat_map(|ends| self.part((ends[0], ends[1]), &lateral))
             .collect()
     }
 

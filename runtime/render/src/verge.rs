@@ -15,7 +15,6 @@ use crate::marking::{RURAL, is_one_way};
 use crate::painter::{Painter, Pass};
 use crate::palette::{HARD_SHOULDER, MEDIAN, RAIL, SAND, rgb};
 use crate::road::{self, MIN_KERB_SCALE, Stretch};
-use roadwright_geometry::DVec2;
 use roadwright_scenario::junction::{Junction, Layout};
 use roadwright_scenario::{
     DrivingSide, LaneSection, LaneType, NodeId, Road, RoadClass, RoadId, RoadNetwork, Scenario,
@@ -169,16 +168,11 @@ fn beside(
     } else {
         (EARTH, SAND)
     };
-    let kinks = shoulder.iter().flat_map(Shoulder::kinks);
-    let mut ends: Vec<f64> = kinks.filter(|s| part.contains(s)).collect();
-    ends.extend([part.start, part.end]);
-    ends.sort_by(f64::total_cmp);
-    let line = |beyond: &dyn Fn(f64) -> f64| -> Vec<DVec2> {
-        let lateral = |s: f64| outside(road.carriageway(s), beyond(s));
-        let pieces = ends.windows(2);
-        pieces
-            .flat_map(|ends| stretch.part((ends[0], ends[1]), lateral))
-            .collect()
+    let line = |beyond: &dyn Fn(f64) -> f64| {
+        let kinks = shoulder.iter().flat_map(Shoulder::kinks);
+        stretch.part_through(part.clone(), kinks, |s| {
+            outside(road.carriageway(s), beyond(s))
+        })
     };
     let band = |width: &dyn Fn(f64) -> f64| {
         let mut band = line(&|_| -BELOW);
