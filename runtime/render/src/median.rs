@@ -59,12 +59,29 @@ pub(crate) fn has_line(stretch: &Stretch<'_>, place: usize) -> bool {
     Median::all_of(stretch).any(|median| median.inset > 0.0 && median.places.contains(&place))
 }
 
+/// Lateral positions of the kerbs of a median or an island on a road, m.
+#[derive(Clone, Copy)]
+struct Kerbs {
+    left: f64,
+    right: f64,
+}
+
+impl Kerbs {
+    fn width(self) -> f64 {
+        self.left - self.right
+    }
+
+    fn middle(self) -> f64 {
+        0.5 * (self.left + self.right)
+    }
+}
+
 /// The place where a median continues in the splitter island of a roundabout, which is often narrower.
 struct Seam {
     /// Distance of the arm's cut along the road, m.
     s: f64,
-    /// Lateral positions of the left and right kerbs of the island at the cut, m.
-    sides: (f64, f64),
+    /// Kerbs of the island at the cut.
+    kerbs: Kerbs,
 }
 
 impl Seam {
@@ -91,19 +108,22 @@ impl Seam {
         let is_at_cut = one.x.abs().max(other.x.abs()) < AT_CUT;
         is_at_cut.then_some(Self {
             s,
-            sides: (one.y.max(other.y), one.y.min(other.y)),
+            kerbs: Kerbs {
+                left: one.y.max(other.y),
+                right: one.y.min(other.y),
+            },
         })
     }
 
-    /// Narrows the lateral positions of a median's kerbs, which are equal to those of the island at the cut.
-    fn narrowed(&self, (left, right): (f64, f64), s: f64) -> (f64, f64) {
+    /// Narrows the kerbs of a median at a distance along the road, m. At the cut they meet those of the island.
+    fn narrowed(&self, kerbs: Kerbs, s: f64) -> Kerbs {
         let near = (1.0 - (s - self.s).abs() / TAPER).max(0.0);
         let share = near * near * (3.0 - 2.0 * near);
         let moved = |own: f64, other: f64| own + share * (other - own);
-        (
-            left.min(moved(left, self.sides.0)),
-            right.max(moved(right, self.sides.1)),
-        )
+        Kerbs {
+            left: kerbs.left.min(moved(kerbs.left, self.kerbs.left)),
+            right: kerbs.right.max(moved(kerbs.right, self.kerbs.right)),
+        }
     }
 
     /// Returns the distances along the road that a drawing of the taper needs, m.
@@ -147,31 +167,28 @@ impl<'s, 'a> Median<'s, 'a> {
         let ends = [RoadEnd::Start, RoadEnd::End].into_iter();
         let seams = ends.filter_map(|end| Seam::at(layout, self.stretch, end));
         let is_own = |seam: &Seam| {
-            let (left, right) = self.sides(seam.s);
-            let middle = 0.5 * (seam.sides.0 + seam.sides.1);
-            (right..=left).contains(&middle)
+            let kerbs = self.kerbs(seam.s);
+            (kerbs.right..=kerbs.left).contains(&seam.kerbs.middle())
         };
         self.seams = seams.filter(is_own).collect();
         self
     }
 
-    /// Returns the lateral positions of the left and right kerbs.
-    fn sides(&self, s: f64) -> (f64, f64) {
+    /// Returns the kerbs at a distance along the road, m.
+    fn kerbs(&self, s: f64) -> Kerbs {
         let bands = self.stretch.road.lane_bands(self.stretch.section, s);
         let (left, right) = (bands[self.places.start], bands[self.places.end - 1]);
-        let sides = (
-            left.centre + 0.5 * left.width - self.inset,
-            right.centre - 0.5 * right.width + self.inset,
-        );
-        self.seams
-            .iter()
-            .fold(sides, |sides, seam| seam.narrowed(sides, s))
+        let kerbs = Kerbs {
+            left: left.centre + 0.5 * left.width - self.inset,
+            right: right.centre - 0.5 * right.width + self.inset,
+        };
+        let seams = self.seams.iter();
+        seams.fold(kerbs, |kerbs, seam| seam.narrowed(kerbs, s))
     }
 
     /// Returns the width between the median's kerbs, m.
     fn width(&self, s: f64) -> f64 {
-        let (left, right) = self.sides(s);
-        left - right
+        self.kerbs(s).width()
     }
 
     /// Returns the raised part as a range along the road, m. It is a single piece from the first to the last
@@ -206,16 +223,16 @@ impl<'s, 'a> Median<'s, 'a> {
     /// Returns a round end from the left kerb to the right one, beyond the distance `s` along the road,
     /// towards the given end of the road.
     fn nose(&self, s: f64, end: RoadEnd) -> Vec<DVec2> {
-        let (left, right) = self.sides(s);
+        let kerbs = self.kerbs(s);
         let line = &self.stretch.road.reference_line;
-        let at = line.offset_pose(s, 0.5 * (left + right));
+        let at = line.offset_pose(s, kerbs.middle());
         let (outward, start) = match end {
             RoadEnd::Start => (at.reversed().heading, -FRAC_PI_2),
             RoadEnd::End => (at.heading, FRAC_PI_2),
         };
         let turn = -2.0 * start / ROUND as f64;
         let corner =
-            |i: usize| at.position + 0.5 * (left - right) * unit(outward + start + turn * i as f64);
+            |i: usize| at.position + 0.5 * kerbs.width() * unit(outward + start + turn * i as f64);
         (0..=ROUND).map(corner).collect()
     }
 
@@ -224,7 +241,7 @@ impl<'s, 'a> Median<'s, 'a> {
             return;
         };
         let (low, high) = self.stretch.range();
-        let (left, right) = (|s| self.sides(s).0, |s| self.sides(s).1);
+        let (left, right) = (|s| self.kerbs(s).left, |s| self.kerbs(s).right);
         // A median that is wide up to its end continues in the next section or in the island of a roundabout.
         let (ends_before, ends_behind) = (from > low + 1e-6, to < high - 1e-6);
         let near = if ends_before {
@@ -269,15 +286,15 @@ impl<'s, 'a> Median<'s, 'a> {
     /// Draws the guard rails along a range: one beside each carriageway, or one for both in a narrow median.
     fn draw_rails(&self, painter: &mut impl Painter, range: Range<f64>) {
         let beside = |s: f64, share: f64| {
-            let (left, right) = self.sides(s);
-            let half = 0.5 * (left - right);
+            let kerbs = self.kerbs(s);
+            let half = 0.5 * kerbs.width();
             let apart = (half - verge::BEFORE_RAIL).max(0.0);
             let apart = if apart < verge::BEFORE_RAIL {
                 0.0
             } else {
                 apart
             };
-            0.5 * (left + right) + share * apart
+            kerbs.middle() + share * apart
         };
         for share in [1.0, -1.0] {
             let line = self
@@ -289,7 +306,7 @@ impl<'s, 'a> Median<'s, 'a> {
 
     /// Returns the left and right corner slightly beyond a distance along the road.
     fn over_seam(&self, s: f64, beyond: f64) -> Vec<DVec2> {
-        let (left, right) = self.sides(s);
+        let Kerbs { left, right } = self.kerbs(s);
         let at = |lateral| {
             self.stretch
                 .road
@@ -416,10 +433,11 @@ mod tests {
             let before: Vec<f64> = distances.iter().map(|&s| median.width(s)).collect();
             let joined = median.joined(&layout);
             for seam in &joined.seams {
-                let (left, right) = joined.sides(seam.s);
-                assert!((left - seam.sides.0).abs() < 0.2 && (right - seam.sides.1).abs() < 0.2);
+                let kerbs = joined.kerbs(seam.s);
+                assert!((kerbs.left - seam.kerbs.left).abs() < 0.2);
+                assert!((kerbs.right - seam.kerbs.right).abs() < 0.2);
                 seams += 1;
-                narrowest = narrowest.min(left - right);
+                narrowest = narrowest.min(kerbs.width());
             }
             for (&s, before) in joined.stretch.distances.iter().zip(before) {
                 assert!(joined.width(s) <= before + 1e-9);
