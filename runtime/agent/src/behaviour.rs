@@ -149,7 +149,7 @@ pub struct NamedPlace {
     pub heading: Option<f64>,
 }
 
-/// Speeds that limits and bends permit on the route ahead of an agent.
+/// Speeds permitted by speed limits and bends on the route ahead of an agent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outlook([f32; Self::PARTS]);
 
@@ -200,7 +200,7 @@ pub struct Surroundings {
     pub signals: BTreeMap<u32, Arc<SignalFacts>>,
     /// Speed outlooks of the agents in the current batch, by agent index.
     pub outlooks: BTreeMap<u32, Outlook>,
-    // Built at the first search, which any thread may make, because most scenes are never searched.
+    // Built at the first search, by any thread, because most scenes are never searched.
     grid: OnceLock<GridIndex>,
     /// Index of agents by id. It is used only for look-ups and never iterated, because its order is
     /// not deterministic.
@@ -270,7 +270,7 @@ impl Surroundings {
     }
 }
 
-/// The input that the behaviour of one agent would receive at present.
+/// The input that the behaviour of one agent would receive if called now.
 #[derive(Debug, Clone)]
 pub struct BehaviourView {
     /// Simulation time, in seconds.

@@ -15,8 +15,7 @@ pub enum GroundSearch {
         /// Whether the distance to the goal guides the search (A*). Otherwise, it is Dijkstra's algorithm.
         is_guided: bool,
     },
-    /// The cheapest paths from every cell to the goal. All agents with the same goal share them
-    /// (Pollithy).
+    /// The cheapest paths from every cell to the goal, shared by all agents with this goal (Pollithy).
     FlowField,
     /// A* with a limited number of expansions. It learns from the cells that it has expanded
     /// ([Gerdelan 2011], [Koenig 2006]).
@@ -30,7 +29,7 @@ pub enum GroundSearch {
     Drivable {
         /// Number of poses that a search expands per step.
         budget: u64,
-        /// Maximum number of poses before a search gives up.
+        /// Maximum number of poses that a search expands before it gives up.
         most: u64,
         /// Whether vehicles reach destinations at the specified heading. Otherwise, any heading is
         /// accepted.
@@ -41,7 +40,7 @@ pub enum GroundSearch {
 }
 
 impl GroundSearch {
-    /// Whether the planner searches the map of open ground.
+    /// Whether this method searches the map of open ground.
     pub fn uses_map(self) -> bool {
         !matches!(self, Self::Straight | Self::MoveTree(_))
     }
@@ -50,9 +49,9 @@ impl GroundSearch {
 /// Settings of a search over recorded moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoveTreeSearch {
-    /// Library of moves.
+    /// Library that contains the recorded moves.
     pub library: MoveTreeLibrary,
-    /// Method by which vehicles follow their plans.
+    /// How vehicles execute their plans.
     pub execution: MoveExecution,
     /// Planning horizon, in frames of the library.
     pub horizon: u32,
@@ -65,7 +64,7 @@ pub struct MoveTreeSearch {
 /// Order in which a search considers recorded moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MoveHeuristic {
-    /// By the time that a vehicle would need to drive straight to the goal at top speed.
+    /// By the travel time along the straight line to the goal at top speed.
     #[default]
     Straight,
     /// By a bound that accounts for turning, acceleration, and detours around fixed obstacles.
@@ -81,28 +80,28 @@ pub enum MoveTreeLibrary {
     OfVehicle,
 }
 
-/// Method by which vehicles follow plans of recorded moves.
+/// How vehicles execute a plan of recorded moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MoveExecution {
-    /// The recorded motion is played back and replaces the dynamics level.
+    /// The recorded motion is played back instead of simulating the vehicle's dynamics.
     #[default]
     Played,
-    /// The dynamics level moves the vehicle with the recorded commands, which are corrected to keep
-    /// it on the clips.
+    /// The vehicle's dynamics are simulated with the recorded commands, which are corrected to keep the
+    /// vehicle on the recorded motion.
     Replayed,
 }
 
 /// Obstacles that controllers perceive while they follow a planned path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Avoid {
-    /// Moving bodies, and standing obstacles on the path.
+    /// Moving bodies, and stationary obstacles on the path.
     #[default]
     Path,
     /// All bodies and obstacles ahead.
     All,
 }
 
-/// The part of the program that searches for a drivable path.
+/// Component that searches for a drivable path.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Searcher {
     /// The host.
@@ -120,17 +119,17 @@ pub enum Searcher {
 pub enum GroundAnswer {
     /// A path has been found, and its poses have been stored.
     Found {
-        /// Number of expansions of the search up to now.
+        /// Number of expansions by the search so far.
         expanded: u64,
     },
     /// The search continues in the next step.
     Searching {
-        /// Number of expansions of the search up to now.
+        /// Number of expansions by the search so far.
         expanded: u64,
     },
     /// There is no path.
     NoPath {
-        /// Number of expansions of the search.
+        /// Number of expansions by the search.
         expanded: u64,
         /// The reason; `None` if it is not known.
         reason: Option<GroundReason>,
@@ -157,7 +156,7 @@ pub enum GroundReason {
 pub struct GroundPlanning {
     /// Method of searching open ground.
     pub search: GroundSearch,
-    /// The part of the program that searches for a drivable path.
+    /// Component that searches for a drivable path.
     pub searcher: Searcher,
     /// Size of the cells of the map, m.
     pub cell: f64,
@@ -165,26 +164,25 @@ pub struct GroundPlanning {
     pub is_octile: bool,
     /// Whether diagonal steps may cut the corners of blocked cells.
     pub cuts_corners: bool,
-    /// Accuracy with which vehicles follow their paths, m.
+    /// Expected deviation of vehicles from their paths, m.
     pub tracking_margin: f64,
-    /// Cells that are closer than this to obstacles cost more, m.
+    /// Distance from obstacles below which cells cost more, m.
     pub clearance: f64,
-    /// Distance of the waypoint from a stationary agent, m.
+    /// Lookahead distance to the waypoint at standstill, m.
     pub near: f64,
-    /// Additional lookahead to the waypoint, as a driving time at the current speed, s.
+    /// Additional lookahead to the waypoint, as a travel time at the current speed, s.
     pub ahead: f64,
     /// Minimum time between replans of a vehicle that has left its path, s.
     pub pause: f64,
-    /// Time added to a path for each change between forwards and reverse, s.
+    /// Time penalty for each change between forwards and reverse, s.
     pub gear_change: f64,
     /// Cost of driving in reverse, as a multiple of the cost of driving forwards.
     pub reverse: f64,
     /// Minimum clearance of paths where there is no room for the usual clearance, m.
     pub least_margin: f64,
-    /// The motion of bodies is predicted over this time, s.
+    /// Prediction horizon for moving bodies, s.
     pub forecast: f64,
-    /// Number of cells that the search for a verdict expands per step. The verdict states whether a
-    /// path exists.
+    /// Number of cells expanded per step by the search that decides whether a path exists.
     pub verdict_budget: u64,
     /// Obstacles that controllers perceive.
     pub avoid: Avoid,
@@ -195,13 +193,13 @@ pub struct GroundPlanning {
 mod on_foot {
     /// Size of cells, m.
     pub(super) const CELL: [f64; 2] = [1.0, 0.2];
-    /// Accuracy of following a path, m.
+    /// Expected deviation from the path, m.
     pub(super) const TRACKING_MARGIN: [f64; 2] = [0.3, 0.15];
-    /// Cells that are closer than this to obstacles cost more, m.
+    /// Distance from obstacles below which cells cost more, m.
     pub(super) const CLEARANCE: [f64; 2] = [2.0, 0.6];
-    /// Distance of the waypoint, m.
+    /// Lookahead distance to the waypoint at standstill, m.
     pub(super) const NEAR: [f64; 2] = [4.0, 0.5];
-    /// Additional lookahead to the waypoint, s.
+    /// Additional lookahead to the waypoint, as a travel time at the current speed, s.
     pub(super) const AHEAD: [f64; 2] = [1.0, 0.0];
 }
 
@@ -230,16 +228,16 @@ impl GroundPlanning {
 
 /// Plans paths for agents on open ground.
 ///
-/// A built-in planner only provides settings, and the host searches. The map and the learned values
-/// belong to the world: all agents share them, edits change them, and saves contain them. A planner
-/// that replaces another one therefore continues with the same map. A planner with
-/// [`Searcher::Module`] searches itself, in portions, and the host makes vehicles follow the
-/// resulting paths.
+/// A built-in planner only provides settings, and the host performs the search. The map and the learned
+/// values belong to the world: they are shared by all agents, updated by edits and stored in saves. A planner
+/// that replaces another one therefore continues with the same map. A planner with [`Searcher::Module`]
+/// performs the search itself, a limited number of expansions per call, and the host makes vehicles follow
+/// the resulting paths.
 pub trait GroundPlanner: Logic {
-    /// Returns the settings for these parameters.
+    /// Returns the planning settings for the given parameters.
     fn planning(&self, parameters: &ParameterSet) -> GroundPlanning;
 
-    /// Returns the data that the planner needs in addition to its row if it searches itself.
+    /// Returns the data that a planner with its own search needs in addition to its input row.
     fn needs(&self) -> Option<Needs> {
         None
     }
@@ -258,7 +256,7 @@ pub trait GroundPlanner: Logic {
 }
 
 impl Module<dyn GroundPlanner> {
-    /// Returns the settings for the current parameters.
+    /// Returns the planning settings for the current parameters.
     pub fn planning(&self) -> GroundPlanning {
         self.logic.planning(&self.parameters)
     }

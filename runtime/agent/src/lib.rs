@@ -1,7 +1,7 @@
-//! The middleware: modules, the slots for modules, and the calls that the host makes.
+//! The middleware between host and modules: interfaces, slots, parameters and calls of modules.
 //!
-//! A module answers a batch of plain input records with a batch of plain output records and
-//! describes its parameters. The host treats built-ins, plugins and scripts alike.
+//! A module converts a batch of plain input records to a batch of plain output records, and describes its
+//! parameters. The host treats built-ins, plugins and scripts alike.
 //!
 //! | part | contents |
 //! | --- | --- |

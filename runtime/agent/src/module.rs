@@ -81,7 +81,7 @@ pub enum LogicState {
     Unknown,
 }
 
-/// A failure of an external logic to answer.
+/// Record of failed calls to an external logic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failure {
     /// Number of answers that the built-in fallback module gave instead. Answers that a module may
@@ -99,8 +99,7 @@ pub struct Failure {
     pub depends_on_machine: bool,
 }
 
-/// The part that the logics of all kinds have in common. A logic without state does not have to
-/// override anything.
+/// Common interface of the logics of all module kinds. A logic without state need not override any method.
 pub trait Logic: Send + Sync {
     /// Returns the complete state between steps, for a save.
     fn save_state(&self) -> LogicState {
@@ -196,7 +195,7 @@ pub struct Lookahead {
 /// An output depends only on its own row, the agent's own state and the parameters, so the host may
 /// split a batch into slices and process them in parallel.
 pub trait Controller: Logic {
-    /// Answers a batch; `inputs` and `outputs` have the same length.
+    /// Computes the outputs for a batch of agents; `inputs` and `outputs` have the same length.
     fn step(
         &self,
         parameters: &ParameterSet,
@@ -216,10 +215,10 @@ pub trait Controller: Logic {
         true
     }
 
-    /// Whether the waypoint should be on the circle that the lane follows just ahead, rather than
-    /// on the lane itself. With such a waypoint, a law that steers along the circle through its
-    /// waypoint follows bends exactly. With a waypoint on the lane, it would enter and leave bends
-    /// too early, and cut them ([Coulter 1992]).
+    /// Whether the waypoint should be on the circle that the lane follows just ahead, rather than on the lane
+    /// itself. With such a waypoint, a controller that steers along the circle through its waypoint follows
+    /// bends exactly. With a waypoint on the lane, the controller would enter and leave bends too early, and
+    /// cut them ([Coulter 1992]).
     fn aims_along_bend(&self, _: &ParameterSet) -> bool {
         false
     }
@@ -261,8 +260,8 @@ pub trait Controller: Logic {
         false
     }
 
-    /// Answers a batch of vehicles that follow paths; `inputs` and `outputs` have the same length. The default
-    /// implementation calls [`Controller::step`].
+    /// Computes the outputs for a batch of vehicles that follow paths; `inputs` and `outputs` have the same length.
+    /// The default implementation calls [`Controller::step`].
     fn follow(
         &self,
         parameters: &ParameterSet,
@@ -281,8 +280,8 @@ pub trait Controller: Logic {
         None
     }
 
-    /// Answers a batch of rows that refer to views; `inputs` and `outputs` have the same length. The default
-    /// implementation calls [`Controller::step`].
+    /// Computes the outputs for a batch of rows that refer to views; `inputs` and `outputs` have the same
+    /// length. The default implementation calls [`Controller::step`].
     fn step_with_views(
         &self,
         parameters: &ParameterSet,
@@ -315,7 +314,7 @@ pub trait Controller: Logic {
 }
 
 impl Module<dyn Controller> {
-    /// Answers a batch; `inputs` and `outputs` have the same length.
+    /// Computes the outputs for a batch of agents; `inputs` and `outputs` have the same length.
     #[inline]
     pub fn step(
         &self,
@@ -359,7 +358,8 @@ impl Module<dyn Controller> {
         self.logic.pushes_trailers()
     }
 
-    /// Answers a batch of vehicles that follow paths; `inputs` and `outputs` have the same length.
+    /// Computes the outputs for a batch of vehicles that follow paths; `inputs` and `outputs` have the same
+    /// length.
     pub fn follow(&self, step: &Step<'_>, inputs: &[PathInput], outputs: &mut [ControllerOutput]) {
         self.logic.follow(&self.parameters, step, inputs, outputs);
     }
@@ -370,7 +370,8 @@ impl Module<dyn Controller> {
         self.logic.needs(&self.parameters)
     }
 
-    /// Answers a batch of rows that refer to views; `inputs` and `outputs` have the same length.
+    /// Computes the outputs for a batch of rows that refer to views; `inputs` and `outputs` have the same
+    /// length.
     pub fn step_with_views(
         &self,
         step: &Step<'_>,
@@ -398,8 +399,8 @@ impl Module<dyn Controller> {
 
 /// Chooses lanes and speeds, and requests further effects.
 pub trait Behaviour: Logic {
-    /// Answers a batch; `inputs` and `outputs` have the same length. Further requests go to
-    /// `effects`. They are applied after the stage, in the order of agents.
+    /// Computes the outputs for a batch of agents; `inputs` and `outputs` have the same length. Further
+    /// requests go to `effects`. They are applied after the stage, in the order of agents.
     fn step(
         &self,
         parameters: &ParameterSet,
@@ -410,7 +411,7 @@ pub trait Behaviour: Logic {
         effects: &mut Effects,
     );
 
-    /// Whether the behaviour uses other agents. If not, the surroundings are not built.
+    /// Whether the behaviour uses data of other agents. If not, the surroundings are not built.
     fn wants_scene(&self) -> bool {
         false
     }
@@ -441,7 +442,7 @@ pub trait Behaviour: Logic {
     }
 }
 
-/// The direction in `lane_change_needed` is multiplied by this factor where the lane ends
+/// Factor by which the direction in `lane_change_needed` is multiplied where the lane ends
 /// ([`Behaviour::lane_end_sight`]).
 pub const LANE_ENDS: f64 = 2.0;
 
@@ -450,7 +451,7 @@ const TOWN_LIMIT: f64 = 50.0 / 3.6;
 /// Typical speed limit of a motorway, m/s.
 const MOTORWAY_LIMIT: f64 = 120.0 / 3.6;
 
-/// The end of a lane is announced at these distances before it, in metres.
+/// Distances before the end of a lane at which the end is announced, in metres.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LaneEndSight {
     /// Distance where the speed limit is 120 km/h or more.
@@ -480,7 +481,7 @@ impl LaneEndSight {
 
 /// Scores the driving of an agent.
 pub trait Fitness: Logic {
-    /// Answers a batch; `inputs` and `outputs` have the same length.
+    /// Computes the outputs for a batch of agents; `inputs` and `outputs` have the same length.
     fn step(
         &self,
         parameters: &ParameterSet,
@@ -516,7 +517,7 @@ pub trait Fitness: Logic {
 }
 
 impl Module<dyn Fitness> {
-    /// Answers a batch; `inputs` and `outputs` have the same length.
+    /// Computes the outputs for a batch of agents; `inputs` and `outputs` have the same length.
     pub fn step(&self, step: &Step<'_>, inputs: &[FitnessInput], outputs: &mut [FitnessOutput]) {
         self.logic.step(&self.parameters, step, inputs, outputs);
     }
@@ -533,7 +534,7 @@ pub struct PlannerView<'a> {
 
 /// Finds routes through the lanes.
 pub trait Planner: Logic {
-    /// Answers a batch: appends each route to `routes` and stores its range in `outputs`.
+    /// Finds the routes of a batch: appends each route to `routes` and stores its range in `outputs`.
     fn step(
         &self,
         parameters: &ParameterSet,
@@ -546,7 +547,7 @@ pub trait Planner: Logic {
 }
 
 impl Module<dyn Planner> {
-    /// Answers a batch: appends each route to `routes` and stores its range in `outputs`.
+    /// Finds the routes of a batch: appends each route to `routes` and stores its range in `outputs`.
     pub fn step(
         &self,
         step: &Step<'_>,

@@ -90,8 +90,8 @@ pub struct Objects<'a> {
     pub fixed: usize,
     /// Number of corners at the start of the list that change only with the scenario.
     pub fixed_outlines: usize,
-    /// Version of the objects and corners that change only with the scenario. It differs whenever
-    /// they differ.
+    /// Version of the objects and corners that change only with the scenario. It changes whenever they
+    /// change.
     pub version: u64,
 }
 

@@ -1,7 +1,7 @@
-//! Self-describing parameters: a single list serves sliders, validation, documentation and genes.
+//! Self-describing parameters: a single list defines the sliders, validation, documentation and genes.
 //!
-//! A table of numbers, such as the weights of a neural network, is a run of parameters in that
-//! list, one for each cell, row by row. The key of a cell is `key[row][column]`; see
+//! A table of numbers, such as the weights of a neural network, is stored as consecutive parameters in that
+//! list, one per cell, row by row. The key of a cell is `key[row][column]`; see
 //! [`roadwright_scenario::cell_key`].
 
 use roadwright_scenario::{TableShape, parse_cell_key};
@@ -15,7 +15,7 @@ pub enum ParameterKind {
     Number,
     /// An integer in the range.
     Integer,
-    /// One of several words. The value is the index of the word.
+    /// One of a fixed set of words. The value is the index of the word.
     Choice(&'static [&'static str]),
 }
 
@@ -192,7 +192,7 @@ fn known_keys(infos: &[ParameterInfo]) -> String {
     }
 }
 
-/// The cells of a table whose values a setting contains.
+/// Cells of a table for which a setting contains values.
 #[derive(Default)]
 struct Given {
     rows: u32,
@@ -251,12 +251,12 @@ impl ParameterSet {
         self.infos
     }
 
-    /// Returns all values, in the order of the list.
+    /// Returns all values, in the order of [`Self::infos`].
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// Returns the value of a parameter by its index in the list.
+    /// Returns the value of a parameter, given its index in [`Self::infos`].
     pub fn at(&self, index: usize) -> f64 {
         self.values[index]
     }
@@ -265,7 +265,7 @@ impl ParameterSet {
     /// once per batch.
     ///
     /// # Panics
-    /// If the module has no such parameter. This is noticed in the module's first step.
+    /// If the module has no such parameter. Such an error shows up in the module's first step.
     pub fn value(&self, key: &'static str) -> f64 {
         self.get(key)
             .expect("the key is one of the module's parameters")
@@ -276,7 +276,7 @@ impl ParameterSet {
         Some(self.values[self.index_of(key)?])
     }
 
-    /// Returns the index of a parameter in the list; `None` if the module has no such parameter.
+    /// Returns the index of a parameter in [`Self::infos`]; `None` if the module has no such parameter.
     fn index_of(&self, key: &str) -> Option<usize> {
         let Some((table, row, column)) = parse_cell_key(key) else {
             return self.infos.iter().position(|info| info.key == key);

@@ -112,8 +112,8 @@ pub struct SignalView<'a> {
 
 /// Selects the next stage of a signal programme. Each programme has its own instance.
 pub trait SignalController: Logic {
-    /// Returns the next stage, or `None` to keep the current one. An answer that does not name
-    /// another stage also keeps the current one.
+    /// Returns the next stage, or `None` to keep the current one. Invalid stages and the current stage also
+    /// keep the current one.
     ///
     /// # Errors
     /// If the controller fails. The error describes the failure, and the host falls back to actuated control.
@@ -123,8 +123,8 @@ pub trait SignalController: Logic {
         view: &SignalView<'_>,
     ) -> Result<Option<u32>, String>;
 
-    /// Whether the controller uses queues and arrivals. If so, it is called once a second,
-    /// otherwise in every step.
+    /// Whether the controller uses queues and arrivals. If so, it is called once per second, otherwise in
+    /// every step.
     fn wants_facts(&self) -> bool {
         true
     }
